@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
+from commandline import FIXTURES
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +16,7 @@ from aoe_reports.formats.aoe.results import results_of_document
 from aoe_reports.tuning.aoe.bank import bank_in_use
 from aoe_reports.tuning.aoe.codes import CONSOLE_CODES, codes_of_line, explain_code, is_failure
 from aoe_reports.tuning.aoe.console import Console
+from aoe_reports.tuning.aoe.driver import AoeDriver
 from aoe_reports.tuning.aoe.outcome import is_part_of, outcome_rows
 from aoe_reports.tuning.aoe.progress import progress_of
 from aoe_reports.tuning.bank import difference, digest_of, document_of_listing, entry_of_bytes, listing_of_document
@@ -22,6 +24,7 @@ from aoe_reports.tuning.job_state import PrintedClaim
 from aoe_reports.tuning.names import type_key
 from aoe_reports.tuning.plan import Candidate, Plan, Rejected, TuneOps
 from aoe_reports.tuning.progress import describe_progress, draw_progress
+from aoe_reports.tuning.verdicts import StepClaim
 
 
 def results(operators: list[dict[str, Any]], failed: tuple[str, ...] = (), **counts: int) -> Any:
@@ -261,3 +264,117 @@ def test_an_operator_that_is_asked_for_by_name_and_by_type_is_told_once() -> Non
     found = results([changed("a", "add"), changed("z", "add")])
     rows = outcome_rows(plan, TuneOps(("a",), ("Add",)), found, ended=True)
     assert [(row.op_name, row.reason) for row in rows] == [("a", ""), ("z", "matched by type")]
+
+
+FINISHED = "process finished. Performance improved by"
+
+
+@pytest.mark.parametrize(
+    ("scenario", "runs", "lines", "missing"),
+    [
+        ("offline", "tuner", [], "'Aoe process finished' did not appear"),
+        ("offline", "tuner", ["[INFO] Aoe process finished."], None),
+        ("offline", "tuner", [f"[Aoe]net {FINISHED} 3%"], None),
+        ("offline", "tuner", ["in tune mode, training graph handled by tools"], "'Aoe process finished' did not appear"),
+        ("offline", "command", [], None),
+        ("pytorch", "command", [], None),
+        ("tf-training", "command", [], "'in tune mode, training graph handled by tools' and 'Aoe tuning graph' did not appear: the framework did not tune"),
+        ("tf-training", "command", ["x in tune mode, training graph handled by tools"], "'Aoe tuning graph' did not appear: the framework did not tune"),
+        ("tf-training", "command", ["Aoe tuning graph 3"], "'in tune mode, training graph handled by tools' did not appear: the framework did not tune"),
+        ("tf-training", "command", ["Aoe tuning graph", "in tune mode, training graph handled by tools"], None),
+    ],
+)  # fmt: skip
+def test_what_should_have_been_said(scenario: Any, runs: Any, lines: list[str], missing: str | None) -> None:
+    console = Console(scenario, runs)
+    for line in lines:
+        console.take(line)
+    assert console.missing == missing
+
+
+def test_claims_and_codes_are_kept_with_their_names() -> None:
+    console = Console("offline", "tuner")
+    console.take(f"  2026-01-01 [Aoe]net1 {FINISHED} 12.50 %, code EG0001: bad", shown="  2026-01-01 [Aoe]shown process finished. Performance improved by *** EG0001 ")  # fmt: skip
+    console.take("EG0001 again, and EG9999", shown=None)
+    console.take(f"{FINISHED} -3%")
+    console.take(f"[Aoe]net2 {FINISHED} much")
+    assert console.claims == [PrintedClaim("shown", "12.50"), PrintedClaim("", "-3")]
+    assert console.codes == {
+        "EG0001": "2026-01-01 [Aoe]shown process finished. Performance improved by *** EG0001",
+        "EG9999": "EG0001 again, and EG9999",
+    }
+
+
+@pytest.mark.parametrize(("length", "kept"), [(299, 299), (300, 300), (301, 300)])
+def test_a_line_of_a_code_is_kept_as_far_as_it_is_read(length: int, kept: int) -> None:
+    console = Console("offline", "tuner")
+    console.take("EG0001 ".ljust(length, "x"))
+    assert [len(line) for line in console.codes.values()] == [kept]
+
+
+def test_fifty_codes_and_claims_are_kept() -> None:
+    console = Console("offline", "tuner")
+    for number in range(60):
+        console.take(f"EG1{number:04d}")
+        console.take(f"[Aoe]net{number} {FINISHED} {number}%")
+    assert list(console.codes) == [f"EG1{number:04d}" for number in range(50)]
+    assert [claim.name for claim in console.claims] == [f"net{number}" for number in range(50)]
+
+
+@pytest.mark.parametrize(
+    ("change", "saved", "speed_up"), [(-0.2, 0.2, 0.25), (0.25, -0.25, -0.2), (0.0, 0.0, 0.0), (-1.0, 1.0, None)]
+)
+def test_a_claim_of_a_step_is_put_in_three_ways(change: float, saved: float, speed_up: float | None) -> None:
+    row = StepClaim("model", change, judged=True).as_row()
+    assert (row.claim, row.change, row.time_saved, row.judged) == ("model", change, saved, True)
+    assert row.speed_up == (None if speed_up is None else pytest.approx(speed_up))
+
+
+@pytest.mark.parametrize("interrupted", [False, True])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_results_that_cannot_be_read_hide_no_others(tmp_path: Path, place: int, interrupted: bool) -> None:
+    (good,) = (FIXTURES / "aoe" / "valid" / "array_grouped").iterdir()
+    cut = tmp_path / good.name
+    cut.write_text(good.read_text()[:-40])
+    paths = [good, cut]
+    paths.insert(place, tmp_path / "gone.json")
+    read = AoeDriver().read(paths, interrupted=interrupted)
+    assert [task.truncated for task in read.tasks] == [False, True]
+    assert sorted(read.damaged) == (["gone.json"] if interrupted else sorted(["gone.json", cut.name]))
+    severities = {finding.rule: finding.severity for finding in read.findings}
+    assert (severities["unreadable"], severities["json-truncated"]) == ("error", "warning" if interrupted else "error")
+
+
+@pytest.mark.parametrize(
+    ("line", "codes"),
+    [
+        ("[ERROR] EG0001 and WG10002, EG0001 again", ["EG0001", "WG10002"]),
+        ("XEG0001 EG000123 EG1", []),
+        ("E10001: bad", ["E10001"]),
+        ("  [ERROR] EZ9999: bad", ["EZ9999"]),
+        ("at E10001: bad", []),
+        ("EG0001: bad", ["EG0001"]),
+        ("exec aoe tuning func failed", ["AOE"]),
+        ("exec aoe tuning func failed[100]", ["AOE 100"]),
+        ("exec aoe tuning func failed[-1] EG0001", ["EG0001", "AOE -1"]),
+        ("exec aoe tuning func failed[0]", []),
+        ("exec aoe tuning func failed[8]", []),
+        ("exec aoe tuning func failed[12]", []),
+        ("exec aoe tuning func failed[7]", ["AOE 7"]),
+    ],
+)
+def test_codes_stand_in_a_line(line: str, codes: list[str]) -> None:
+    assert list(codes_of_line(line)) == codes
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("AOE", "the framework's adapter reports that tuning failed, without a code"),
+        ("AOE 77", "code 77, which is not in AOE's list"),
+        ("AOE 9", "code 9, AOE_ERROR_DYNAMIC_GRAPH: the graph is dynamic; only static shapes are tuned"),
+        ("EG7777", "EG7777, an AOE error that is not in its published list"),
+        ("EZ9999", "EZ9999, an error of another part of CANN (not in AOE's list): see CANN's troubleshooting guide"),
+    ],
+)
+def test_codes_in_a_sentence(code: str, words: str) -> None:
+    assert explain_code(code) == words
