@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from aoe_reports.formats.aoe.result_files import ResultFile, read_results
+from aoe_reports.formats.aoe.results import outline_of, results_of_document, tasks_of_document
 from aoe_reports.formats.found import FileName
 from aoe_reports.model.errors import ReadError
 
@@ -201,3 +204,99 @@ def test_a_cut_file_with_equal_keys_is_merely_cut_off(aoe: Path, tmp_path: Path)
     file = read(tmp_path, whole[:-30])
     assert [finding.rule for finding in file.findings] == ["json-truncated"]
     assert [result.truncated for result in file.results] == [False, True]
+
+
+def task_of(body: dict[str, Any], *, time: Any = 1, kind: str = "opat") -> Any:
+    (result,) = results_of_document([{"basic": {"tuning_name": "x", "tuning_time(s)": time}}, {kind.upper(): body}], kind)  # type: ignore[arg-type]  # fmt: skip
+    return result
+
+
+@pytest.mark.parametrize(
+    ("count", "whole"),
+    [
+        (3, 3), (3.0, 3), (Decimal(3), 3), (Decimal("3.0"), 3), (-3, -3), (2**64 - 1, 2**64 - 1), (2**64, None), (-(2**64), None),
+        (3.5, None), (Decimal("3.5"), None), (True, None), ("3", None), (None, None), ([3], None), (Decimal("1E+30"), None),
+    ],
+)  # fmt: skip
+def test_counts_are_whole_numbers_of_some_size(count: Any, whole: int | None) -> None:
+    summary = task_of({"repo_summary": {"repo_add_num": count, "total_num": 5}}).summary
+    assert summary == ({"total_num": 5} if whole is None else {"repo_add_num": whole, "total_num": 5})
+
+
+@pytest.mark.parametrize(
+    ("time", "told"),
+    [
+        (0, "0"), (1e-9, "1E-9"), (Decimal("1E-9"), "1E-9"), (Decimal("9.99E-10"), None), (999_999_999_999_999, "999999999999999"),
+        (10**15, None), (-1, "-1"), (True, None), ("1", None), (None, None),
+    ],
+)  # fmt: skip
+def test_times_are_of_some_size(time: Any, told: str | None) -> None:
+    assert task_of({}, time=time).tuning_time_s == (None if told is None else Decimal(told))
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "failed", "broken_off", "complete"),
+    [
+        ("opat", "tuning successful", False, False, True),
+        ("opat", "tune success", False, False, True),
+        ("opat", "tuning failed", True, False, False),
+        ("opat", "tune failed", True, False, False),
+        ("opat", "tuning incomplete", False, True, False),
+        ("opat", "tune incomplete", False, True, False),
+        ("opat", "tune tuning incomplete", False, True, False),
+        ("opat", "something else", False, False, False),
+        ("opat", None, False, False, False),
+        ("sgat", None, False, False, True),
+    ],
+)
+def test_how_a_tuning_ended(kind: str, status: str | None, failed: bool, broken_off: bool, complete: bool) -> None:
+    result = task_of({} if status is None else {"opat_tuning_result": status}, kind=kind)
+    assert (result.failed, result.broken_off, result.complete) == (failed, broken_off, complete)
+    cut = replace(result, truncated=True)
+    assert (cut.failed, cut.broken_off, cut.complete) == (failed, True, False)
+    assert replace(result, ambiguous=True).complete is False
+
+
+@pytest.mark.parametrize("kind", ["opat", "sgat"])
+def test_a_segment_that_is_missing_means_failure_of_subgraphs(kind: str) -> None:
+    (result,) = results_of_document([{"basic": {"tuning_name": "x"}}], kind)  # type: ignore[arg-type]
+    assert (result.has_segment, result.failed, result.broken_off, result.complete) == (False, kind == "sgat", False, False)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("bodies", "common"),
+    [
+        (["tuning"], "tuning"),
+        (["tuning", "tuning"], "tuning"),
+        (["tuning", "tune"], "mixed"),
+        (["tuning", None], "tuning"),
+        ([None, None], None),
+        ([None], None),
+    ],
+)
+def test_an_outline_tells_what_tasks_have_in_common(bodies: list[str | None], common: str | None) -> None:
+    status = {"tuning": {"opat_tuning_result": "tuning successful"}, "tune": {"opat_tune_result": "tune success"}, None: {}}  # fmt: skip
+    outline = outline_of([task_of(status[body]) for body in bodies])
+    assert outline is not None
+    assert (outline.vocabulary, outline.container, outline.tuning_names) == (common, "array", ("x",) * len(bodies))
+    assert outline.statuses == tuple({"tuning": "tuning successful", "tune": "tune success", None: None}[body] for body in bodies)  # fmt: skip
+    assert outline_of([]) is None
+
+
+@pytest.mark.parametrize("digits", [40, 41, 4300])
+def test_numbers_of_any_length_are_read_where_a_key_stands_twice(aoe: Path, tmp_path: Path, digits: int) -> None:
+    text = next((aoe / "array_grouped").iterdir()).read_text()
+    twice = text.replace('"total_num": 10', f'"total_num": 10, "total_num": 10, "more": {"7" * digits}')
+    file = read(tmp_path, twice.encode())
+    assert [finding.rule for finding in file.findings] == ["json-duplicate-key"]
+    assert len(file.results) == 1
+
+
+def test_every_member_of_a_task_is_counted(aoe: Path) -> None:
+    """As many as a text of it has keys: what is left out where a key stands twice."""
+    for path in sorted(aoe.glob("array_*/*.json")):
+        kind = "sgat" if "sgat" in path.name else "opat"
+        (task,) = tasks_of_document(json.loads(path.read_text()), kind)  # type: ignore[arg-type]
+        keys: list[str] = []
+        json.loads(path.read_text(), object_pairs_hook=lambda pairs, keys=keys: keys.extend(key for key, _ in pairs) or dict(pairs))  # fmt: skip
+        assert task.count_members() == len(keys), path.name
