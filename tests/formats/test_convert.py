@@ -264,3 +264,12 @@ def test_whatever_stands_in_shapes_they_lose_one_pair_of_quotes_and_empty_ones_a
     assert values(found) == bare
     assert found.column.type == WORDS
     assert all(None not in chunk.dictionary.to_pylist() for chunk in found.column.chunks)
+
+
+@pytest.mark.parametrize("cell", ["0.0005", "1.0015", "1.0025", "2.0005", "1234567.0005", "0.00049999999999999999", "1e-1", "0.5e-3"])  # fmt: skip
+@pytest.mark.parametrize("beside", [[], ["3.25"], ["odd"]])
+def test_halves_of_a_nanosecond_are_rounded_by_their_digits(cell: str, beside: list[str]) -> None:
+    """A float cannot tell on which side of the half these stand."""
+    converted = of([cell, *beside], field("duration", UNITS["us"]))
+    assert values(converted)[0] == rounded(cell, UNITS["us"])
+    assert nanoseconds(cell, UNITS["us"]) == rounded(cell, UNITS["us"])

@@ -861,3 +861,14 @@ def test_a_whole_number_is_taken_in_every_form_and_nothing_else(change, stored, 
 def test_why_a_database_cannot_be_read_is_said_in_words_that_can_be_translated(error, said, is_text):
     assert said_by(error) == said
     assert isinstance(said_by(error), Text) is is_text
+
+
+@pytest.mark.parametrize(
+    ("wait", "transit", "ratio"),
+    [(3.0, 1.0, 0.75), (1.0, 2.0, 0.3333), (0.0, 0.0, 0.0), (0.0, 1.0, 0.0), (1.0, 0.0, 1.0)],
+)
+def test_a_share_of_waiting_is_of_waiting_and_transfer(change, wait, transit, ratio):
+    path = change(f"UPDATE CommAnalyzerTime SET wait_time = {wait}, transit_time = {transit}")
+    data = read_database(path, "communication")
+    assert column(data, "wait_ratio") == [ratio]
+    assert data.findings == ()

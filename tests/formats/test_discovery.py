@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from aoe_reports.formats.discovery import discover
+from aoe_reports.formats.discovery import discover, result_files
 
 PROF = "PROF_000001_20260605155111872_JDEKRCNERPBNJEGA"
 
@@ -104,3 +104,22 @@ def test_a_folder_that_may_not_be_read_is_said(kernel: Path, tmp_path: Path) -> 
     assert [finding.rule for finding in found.findings] == ["unreadable"]
     assert found.unreadable
     assert len(found.files) == 1
+
+
+def test_results_are_found_by_their_names_and_of_a_file_by_its_words(aoe: Path, kernel: Path, tmp_path: Path) -> None:
+    (first,) = (aoe / "array_grouped").iterdir()
+    (second,) = (aoe / "array_subgraphs").iterdir()
+    for name, source in (("b/copied.json", first), (f"b/{first.name}", first), (f"a/{second.name}", second), ("a/kernel_details.csv", kernel)):  # fmt: skip
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(source, tmp_path / name)
+    copied = tmp_path / "b" / "copied.json"
+
+    def told(*paths: Path) -> list[tuple[str, str]]:
+        return [(str(path.relative_to(tmp_path)), name.kind) for path, name in result_files(paths)]
+
+    named = [(f"a/{second.name}", "sgat"), (f"b/{first.name}", "opat")]
+    assert told(tmp_path) == named, "a name tells; below a folder no content is looked at"
+    assert told(tmp_path / "b", tmp_path / "a", tmp_path) == named, "each once, in a stable order"
+    assert told(copied) == [("b/copied.json", "opat")]
+    assert told(tmp_path / "a" / "kernel_details.csv", tmp_path / "gone") == []
+    assert told(tmp_path, copied) == [named[0], *sorted([named[1], ("b/copied.json", "opat")])]

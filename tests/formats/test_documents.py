@@ -12,6 +12,7 @@ from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.json.documents import read_table_of_document
 from aoe_reports.formats.records.from_document import record_of_document
 from aoe_reports.formats.records.record import OURS
+from aoe_reports.model.findings import EXAMPLES_PER_RULE
 
 TIMES = {
     "Start Timestamp(us)": 1736408883705410.5, "Elapse Time(ms)": 0.07909, "Transit Time(ms)": 0.04,
@@ -238,3 +239,35 @@ def test_a_record_of_ours_may_be_of_1970_but_of_no_time_before(timestamp_ns: Any
     told = {"run_id": "20260101T000000-0123abcd", "model": "m", "scope": "step", "source": "msprof"}
     document = {**FOREIGN, "metadata": {OURS: {**told, "timestamp_ns": timestamp_ns}}}
     assert (record_of_document(document, 1).source == "msprof") is ours
+
+
+@pytest.mark.parametrize("more", [-1, 0, 1, 5])
+def test_the_first_rows_of_another_shape_are_named_and_the_rest_counted(tmp_path: Path, more: int) -> None:
+    count = EXAMPLES_PER_RULE + more
+    document = json.loads(json.dumps(COMMUNICATION))
+    document["step50"]["collective"] |= {f"odd{number}@g": [] for number in range(count)}
+    data = read(tmp_path, "communication", document)
+    named = [("error", "json-row", f"/step50/collective/odd{number}@g") for number in range(min(count, EXAMPLES_PER_RULE))]  # fmt: skip
+    rest = [("error", "json-row", f"/step50/collective/odd{EXAMPLES_PER_RULE}@g")] if more > 0 else []
+    assert found(data) == [*named, *rest]
+    if more > 0:
+        assert data.findings[-1].message == f"and {more} more of this kind"
+    assert (data.frame.num_rows, data.rows_read, data.rows_reported) == (3, 3 + count, count)
+
+
+@pytest.mark.parametrize(
+    ("path", "to", "pointer", "expected"),
+    [
+        (("step50", "collective", "bare", "Communication Bandwidth Info"), "lost", "/step50/collective/bare/Communication Bandwidth Info", "an object"),
+        (("step50", "p2p", "send@g", "Communication Bandwidth Info", "HCCS"), [1], "/step50/p2p/send@g/Communication Bandwidth Info/HCCS", "an object"),
+        (("step50", "collective", "bare", "Communication Time Info"), {"Elapse Time(ms)": 1}, "/step50/collective/bare/Communication Time Info", "an operator with a 'Start Timestamp'"),
+    ],
+)  # fmt: skip
+def test_a_bandwidth_of_another_shape_is_left_out_with_its_place(
+    tmp_path: Path, path: tuple[Any, ...], to: Any, pointer: str, expected: str
+) -> None:
+    whole = read(tmp_path, "communication_bandwidth", COMMUNICATION).frame.num_rows
+    data = read(tmp_path, "communication_bandwidth", changed(COMMUNICATION, *path, to=to))
+    assert found(data) == [("error", "json-row", pointer)]
+    assert expected in data.findings[0].message
+    assert whole - data.frame.num_rows <= 1
