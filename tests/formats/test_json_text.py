@@ -353,3 +353,15 @@ def test_what_is_deep_and_what_is_repeated_is_located() -> None:
     repeated = b"{" + b",".join([b'"k":1'] * 2**16) + b"}"
     assert locate(repeated, ["/k (65536)"]) == {"/k (65536)": (1, 6 * 2**16)}
     assert len(duplicates(repeated)) == 2**16 - 1
+
+
+def test_repeated_keys_are_found_in_whichever_element_they_stand() -> None:
+    data = b'[{"a":1},{"a":1,"a":2},5,[[0,1],{"b":{"c":[0,1,{"d":1,"d":2}]}}],{"e":[],"e":{}}]'
+    assert duplicates(data) == [
+        ("/1", "a", 1, data.index(b'"a":2') + 1),
+        ("/3/1/b/c/2", "d", 1, data.index(b'"d":2') + 1),
+        ("/4", "e", 1, data.index(b'"e":{}') + 1),
+    ]
+    assert duplicates(b'{"a":[1,{"b":1}],"c":{"a":1}}') == []
+    assert duplicates(b'{"a":1,"a":2') is None
+    assert duplicates(b'{"a":1,"a":2} 3') is None
