@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import stat
 from pathlib import Path
 
@@ -16,19 +18,23 @@ from aoe_reports.engine.captures import (
     files_without_run,
     find_captures,
     find_runs,
+    first_with_rows,
     joined,
     kernels,
     label_of,
+    look_at,
     nothing_measured,
     read_source,
     read_steps_noting,
     read_tasks,
     record_files,
     sources_of,
+    sum_events_of,
     tuner_files,
 )
 from aoe_reports.engine.locks import locked_at_once
 from aoe_reports.engine.question import MAX_ID, Notes, RunOptions, exit_code_of
+from aoe_reports.formats.capture import Source
 from aoe_reports.formats.discovery import discover
 from aoe_reports.model.errors import ReadError, UsageError
 from aoe_reports.model.findings import Finding
@@ -193,3 +199,69 @@ def test_the_file_of_a_lock_is_for_everybody_to_read(tmp_path: Path) -> None:
         mode = stat.S_IMODE((tmp_path / "lock").stat().st_mode)
         assert mode & ~0o644 == 0
         assert mode & 0o600 == 0o600
+
+
+HEADER = "Device_id,Model ID,Task ID,Stream ID,Op Name,OP Type,OP State,Task Type,Task Start Time(us),Task Duration(us),Task Wait Time(us),Block Dim"
+
+
+def op_summary(folder: Path, starts: list[int], *, packed: bool) -> Path:
+    """An op_summary whose tasks start then, packed or not."""
+    rows = [f"0,1,{start},2,op{start},Add,static,AI_CORE,{start}.000,2.500,0,8" for start in starts]
+    text = "\n".join([HEADER, *rows, ""]).encode()
+    output = folder / "PROF_000001_20260605155111872_ABCDEFGHIJKLMNOP" / "mindstudio_profiler_output"
+    output.mkdir(parents=True)
+    path = output / ("op_summary_20260605155140.csv" + (".gz" if packed else ""))
+    path.write_bytes(gzip.compress(text) if packed else text)
+    return folder
+
+
+@pytest.mark.parametrize("packed", [True, False])
+@pytest.mark.parametrize(
+    ("starts", "kept"),
+    [([10, 20, 30], [10, 20, 30]), ([30, 10, 20], [30, 10, 20]), ([10, 20, 20, 30], [10, 20, 30]), ([20, 10, 20], [20, 10])],
+)  # fmt: skip
+@pytest.mark.parametrize("columns", [None, frozenset({"op_type", "task_duration_ns"}), frozenset({"op_name", "task_start_ns"})])  # fmt: skip
+def test_rows_that_repeat_are_found_in_packed_files_too(
+    tmp_path: Path, packed: bool, starts: list[int], kept: list[int], columns: frozenset[str] | None
+) -> None:
+    capture = only_capture(op_summary(tmp_path, starts, packed=packed))
+    (data,) = read_source(capture.preferred("op_summary"), columns, hashed=False)
+    assert data.frame.num_rows == len(kept)
+    assert [finding.rule for finding in data.findings] == ["duplicate-row"] * (len(starts) - len(kept))
+    if columns is None or "op_name" in columns:
+        assert data.frame["op_name"].to_pylist() == [f"op{start}" for start in kept]
+    needed = {"task_duration_ns"}
+    assert columns is None or {*data.frame.column_names} == columns | needed
+
+
+def test_the_first_form_with_rows_is_used(tmp_path: Path) -> None:
+    full = only_capture(op_summary(tmp_path / "a", [1], packed=False)).sources("op_summary")[0]
+    bare = only_capture(op_summary(tmp_path / "b", [], packed=False)).sources("op_summary")[0]
+
+    def rows(sources: list[Source]) -> tuple[list[int], list[Source]]:
+        tables, rest = first_with_rows(sources, lambda source: read_source(source, hashed=False))
+        return [data.frame.num_rows for data in tables], rest
+
+    assert rows([full, bare]) == ([1], [bare])
+    assert rows([bare, full]) == ([1], [])
+    assert rows([bare, full, bare]) == ([1], [bare])
+    assert rows([bare, bare]) == ([0], [])
+    assert rows([]) == ([], [])
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_events_are_summed_by_their_words(tmp_path: Path, packed: bool) -> None:
+    events = [{"name": name, "ph": "X", "pid": 1, "tid": 2, "ts": 5, "dur": long} for name, long in (("a", 2), ("b", 9), ("a", 4))]  # fmt: skip
+    text = json.dumps(events).encode()
+    path = tmp_path / ("trace_view.json.gz" if packed else "trace_view.json")
+    path.write_bytes(gzip.compress(text) if packed else text)
+    (file,) = discover([path]).files
+    sums = sum_events_of(file, ["name"])
+    assert sums is not None
+    assert sums.to_pylist() == [{"name": "b", "count": 1, "duration_ns": 9000}, {"name": "a", "count": 2, "duration_ns": 6000}]  # fmt: skip
+    look = look_at(file)
+    assert (look.events, look.start_ns, look.end_ns, look.findings) == (3, 5000, 14000, ())
+    path.write_bytes(text[:-9])
+    assert sum_events_of(file, ["name"]) is None
+    damaged = look_at(file)
+    assert {finding.path for finding in damaged.findings} == {str(path)}

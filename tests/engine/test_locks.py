@@ -180,3 +180,21 @@ def test_a_folder_that_goes_while_one_waits_is_made_again(tmp_path: Path, monkey
     with locked(folder):
         assert not is_free(folder)
         assert is_free(before)
+
+
+def test_what_fails_leaves_nothing_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise OSError(errno.EIO, "broken")
+
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    with monkeypatch.context() as patched:
+        patched.setattr(fcntl, "flock", fails)
+        for attempt in (locked(tmp_path), locked_at_once(tmp_path, "busy")):
+            with pytest.raises(OSError, match="broken"), attempt:
+                pass
+    with locked(tmp_path), pytest.raises(BusyError), locked_at_once(tmp_path, "busy"):
+        pass
+    (tmp_path / ".site.new-x.aside").mkdir()
+    with locked(tmp_path / "site"):
+        pass
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
