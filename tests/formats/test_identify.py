@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import tarfile
 import zipfile
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 from aoe_reports.formats.discovery import discover
 from aoe_reports.formats.found import FoundFile
-from aoe_reports.formats.identify import identify
+from aoe_reports.formats.identify import SPARSE_FROM_BYTES, identify, is_sparse
 from aoe_reports.model.findings import Finding
 
 SUMMARY = "Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us)\n"
@@ -213,3 +214,19 @@ def test_what_nobody_knows_is_told_where_it_is_asked_for(tmp_path: Path) -> None
     ]
     found, findings = told(tmp_path / "notes.csv", "a,b,c\n1,2,3\n")
     assert (found, findings) == (None, [])
+
+
+def test_a_part_of_a_file_that_was_never_written_is_seen_where_the_file_system_tells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("x")
+    assert not is_sparse(path, 1)
+    assert not is_sparse(path, SPARSE_FROM_BYTES - 1)
+    assert is_sparse(path, SPARSE_FROM_BYTES), "it ends before its size"
+
+    def untold(*_: object) -> int:
+        raise OSError(22, "Invalid argument")
+
+    monkeypatch.setattr(os, "lseek", untold)
+    assert not is_sparse(path, SPARSE_FROM_BYTES)

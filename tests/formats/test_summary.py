@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.csv.summary import TableData, read_table
 from aoe_reports.model.errors import ReadError
+from aoe_reports.model.findings import EXAMPLES_PER_RULE
 from aoe_reports.rules.tables.check import check_table
 
 HEADER = "Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us),Task Wait Time(us)"
@@ -273,3 +274,32 @@ def test_a_nul_byte_is_told_with_its_line_wherever_it_stands(tmp_path: Path, whe
     data = read(tmp_path, "\n".join([*rows, ""]), header)
     said = "there is a NUL byte here, as after a crash: the content that it replaced is lost, words may be wrong"
     assert [(finding.message, finding.line) for finding in data.findings if finding.rule == "csv-encoding"] == [(said, place)]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "count", [1, EXAMPLES_PER_RULE - 1, EXAMPLES_PER_RULE, EXAMPLES_PER_RULE + 1, EXAMPLES_PER_RULE + 9]
+)
+@pytest.mark.parametrize(("cell", "rule"), [("soon", "csv-unparsable"), ("", "missing-value")])
+def test_the_first_of_many_odd_cells_are_named_and_the_rest_counted(
+    tmp_path: Path, count: int, cell: str, rule: str
+) -> None:
+    data = read(
+        tmp_path, "".join(f"a,T,AI_CORE,{number},{cell},0\n" for number in range(count)) + "b,T,AI_CORE,99,1,0\n"
+    )
+    rest = max(count - EXAMPLES_PER_RULE, 0)
+    named = [(rule, line, 5) for line in range(2, min(count, EXAMPLES_PER_RULE) + 2)]
+    assert found(data) == [*named, *([(rule, EXAMPLES_PER_RULE + 2, 5)] if rest else [])]
+    assert (data.frame.num_rows, data.rows_reported) == (1, count)
+    last = data.findings[-1].message
+    assert (last == f"and {rest} more of this kind from here on, all left out") is (rest > 0)
+
+
+@pytest.mark.parametrize("more", [0, 1, 3])
+def test_of_rows_that_are_mended_the_rest_is_counted_too(tmp_path: Path, more: int) -> None:
+    names = [f"a,b{number}" for number in range(EXAMPLES_PER_RULE + more)]
+    data = read(tmp_path, "x,T,AI_CORE,1,2,0\n" + "".join(f"{name},T,AI_CORE,9,5,0\n" for name in names))
+    assert data.frame["op_name"].to_pylist() == ["x", *names]
+    told = [finding.message for finding in data.findings]
+    said = [f"the exporter did not quote a comma in {name!r}; the cell was joined again" for name in names]
+    assert told == [*said[:EXAMPLES_PER_RULE], *([f"and {more} more rows repaired in the same way"] if more else [])]
+    assert [finding.line for finding in data.findings][-1] == EXAMPLES_PER_RULE + 2 + (more > 0)

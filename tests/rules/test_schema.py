@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -126,3 +127,23 @@ def test_validate_asks_for_a_kind_where_none_can_be_told(document: Any) -> None:
 @pytest.mark.parametrize("path", sorted((FIXTURES.parent / "records").rglob("*.json")), ids=lambda path: path.stem)
 def test_records_are_told_apart_and_validated(path: Path) -> None:
     assert bool(aoe_reports.validate(path.read_bytes())) == (path.parent.name == "invalid")
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        lambda inner: inner,
+        lambda inner: {"a": inner},
+        lambda inner: [inner],
+        lambda inner: {"a": [1, {"b": 2}, inner]},
+        lambda inner: [[], [{"a": {"b": [inner]}}]],
+    ],
+)
+@pytest.mark.parametrize("number", [1.5, Decimal("1.5")])
+def test_an_empty_key_has_a_place_wherever_it_stands(place: Any, number: Any) -> None:
+    """Also where decimals are beside it, which only a walk through all of it finds."""
+    document = {"plans": place({"": 1, "x": number}), "more": number}
+    assert {finding.pointer for finding in check_schema("plan", document, "x")} == {
+        pointer(error.absolute_path)
+        for error in REFERENCE["plan"].iter_errors(json.loads(json.dumps(document, default=float)))
+    }

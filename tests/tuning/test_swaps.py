@@ -89,6 +89,16 @@ def test_between_two_steps_the_exchange_has_begun(tmp_path: Path) -> None:
     assert seen(tmp_path) == {"bank": NEW, "bank.before": OLD}
 
 
+def test_a_name_that_is_taken_does_not_mean_that_anything_has_begun(tmp_path: Path) -> None:
+    swap = swap_of(tmp_path)
+    swap.kept.mkdir()
+    assert (swap.done(), swap.begun(), swap.is_clear()) == (False, False, True)
+    (tmp_path / "fresh").mkdir()
+    new = swap_of(tmp_path / "fresh", existed=False)
+    new.kept.mkdir()
+    assert (new.done(), new.begun()) == (False, False)
+
+
 def test_what_is_not_ours_is_neither_clear_nor_taken_away(tmp_path: Path) -> None:
     swap = replace(swap_of(tmp_path), inode=1)
     assert (swap.done(), swap.begun(), swap.is_clear()) == (False, False, False)
