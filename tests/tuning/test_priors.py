@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from statistics import NormalDist
+from typing import Any
 
 import pytest
 
+from aoe_reports.tuning.aoe.bank import RUNTIME_KB
+from aoe_reports.tuning.aoe.claims import read_claims
+from aoe_reports.tuning.aoe.prior_jobs import read_prior_jobs
 from aoe_reports.tuning.prior import Gain, Priors, cost_of_summary, saved_share
+from aoe_reports.tuning.prior_jobs import PriorJobs, PriorSources
 from aoe_reports.tuning.verdict_intervals import LEVEL, Interval, Noise, widened
 
 Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
@@ -84,3 +91,96 @@ def test_the_noise_of_operators_is_drift_and_spread_together() -> None:
     assert Noise(controls=9, drift=0.03, spread=0.04).of_operators == pytest.approx(0.05)
     assert Noise(controls=4).of_operators == 0.0
     assert LEVEL == 0.99
+
+
+STAMP = "aoe_result_{kind}_2026010102030{number}005_pid4711.json"
+
+
+def result_file(folder: Path, number: int, kind: str = "opat", *, status: str = "tuning successful", **body: Any) -> Path:  # fmt: skip
+    """A result of AOE; a later number is a later time."""
+    words = {"opat": "operators", "sgat": "subgraphs"}[kind]
+    segment = {f"repo_modified_{words}": {}, "repo_summary": COUNTS | body.pop("counts", {}), **body}
+    if kind == "opat":
+        segment["opat_tuning_result"] = status
+    path = folder / STAMP.format(kind=kind, number=number)
+    path.write_text(json.dumps([{"basic": {"tuning_name": "net", "tuning_time(s)": body.pop("time", 60)}}, {kind.upper(): segment}]))  # fmt: skip
+    return path
+
+
+COUNTS = dict.fromkeys(("repo_add_num", "repo_hit_num", "repo_reserved_num", "repo_unsatisfied_num", "repo_update_num", "total_num"), 0)  # fmt: skip
+
+
+def improved(name: str, op_type: str | list[str] = "Add", before: float = 4, after: float = 3) -> dict[str, Any]:
+    claim = f"{(before / after - 1) * 100:.2f}%"
+    return {"op_name": name, "op_type": op_type, "performance_before_tune(us)": before, "performance_after_tune(us)": after, "performance_improvement": claim}  # fmt: skip
+
+
+def read(*results: Path, bank: dict[str, Path] | None = None) -> PriorJobs:
+    return read_prior_jobs(PriorSources(results=results, bank_files=bank or {}))
+
+
+def test_a_later_result_has_the_last_word_on_an_operator(tmp_path: Path) -> None:
+    one = result_file(tmp_path, 1, counts={"repo_add_num": 2, "total_num": 2}, repo_modified_operators={"add_repo_operators": [improved("a"), improved("b", ["add", "relu"], 10, 5)]})  # fmt: skip
+    result_file(tmp_path, 2, status="tuning failed", tuning_failed_operators=["a", "c"])
+    found = read(tmp_path)
+    assert (found.banked, found.failed) == ({"b": one.name}, dict.fromkeys(["a", "c"], STAMP.format(kind="opat", number=2)))  # fmt: skip
+    assert sorted((gain.op_type, gain.saved_share, gain.measured) for gain in found.gains) == [("Add", 0.25, False), ("add", 0.5, False), ("relu", 0.5, False)]  # fmt: skip
+    assert (found.costs_s, found.subgraph_costs_s, found.unreadable) == ([30.0], [], False)
+    result_file(tmp_path, 3, counts={"repo_add_num": 1, "total_num": 1}, repo_modified_operators={"add_repo_operators": [improved("c")]})  # fmt: skip
+    found = read(tmp_path)
+    assert (set(found.banked), set(found.failed)) == ({"b", "c"}, {"a"})
+
+
+def test_subgraphs_tell_of_the_model(tmp_path: Path) -> None:
+    times = {"model_baseline_performance(ms)": 10, "model_result_performance(ms)": 8, "model_performance_improvement": "25.00%"}  # fmt: skip
+    key = {"repo_key": "1", "performance_before_tune(ms)": 10, "performance_after_tune(ms)": 8, "performance_improvement": "25.00%"}  # fmt: skip
+    result_file(tmp_path, 1, "sgat", counts={"repo_add_num": 1, "total_num": 1}, repo_modified_subgraphs={"add_repo_subgraphs": [key]}, **times)  # fmt: skip
+    found = read(tmp_path)
+    assert [(gain.op_type, round(gain.saved_share, 6)) for gain in found.gains] == [(None, 0.2)]
+    assert (found.costs_s, found.subgraph_costs_s, found.banked) == ([], [60.0], {})
+
+
+@pytest.mark.parametrize("status", ["tuning incomplete", "tuning failed"])
+def test_of_a_tuning_that_did_not_end_nothing_is_expected(tmp_path: Path, status: str) -> None:
+    failed = {"tuning_failed_operators": ["z"]} if status == "tuning failed" else {}
+    result_file(tmp_path, 1, status=status, counts={"repo_add_num": 1, "total_num": 1}, repo_modified_operators={"add_repo_operators": [improved("a")]}, **failed)  # fmt: skip
+    found = read(tmp_path)
+    assert (found.gains, found.costs_s) == ([], [])
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_what_cannot_be_read_is_told_and_hides_no_other(tmp_path: Path, place: int) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "empty").mkdir()
+    good = result_file(tmp_path / "a", 5, counts={"repo_add_num": 1, "total_num": 1}, repo_modified_operators={"add_repo_operators": [improved("a")]})  # fmt: skip
+    damaged = result_file(tmp_path / "a", (3, 7)[place % 2])
+    damaged.write_text("[")
+    (tmp_path / "a" / STAMP.format(kind="opat", number=4)).symlink_to(tmp_path / "gone.json")
+    paths = [tmp_path / "a", tmp_path / "empty"]
+    paths.insert(place, tmp_path / "nowhere")
+    found = read(*paths)
+    assert found.banked == {"a": good.name}
+    assert found.unreadable
+    told = [(finding.rule, finding.path, finding.message) for finding in found.findings if finding.rule in {"unreadable", "nothing-found"}]  # fmt: skip
+    assert ("unreadable", str(tmp_path / "nowhere"), "no such file or folder") in told
+    assert ("nothing-found", str(tmp_path / "empty"), "no AOE result here") in told
+    assert {"json-truncated"} <= {finding.rule for finding in found.findings}
+    claimed = read_claims([tmp_path / "nowhere", tmp_path / "a"])
+    assert [claim.op_name for claim in claimed.claims.operators] == ["a"]
+
+
+def test_entries_of_a_bank_are_counted_by_their_names(tmp_path: Path) -> None:
+    lines = ['{"op": "add_1"}', "", '{"op": "add_1"}', "  ", '{"op": 5}', '{"op": ""}', "[1]", "{", '{"op": "Relu"}', "[" * 100_000]  # fmt: skip
+    bank = {name: tmp_path / name for name in (f"a{RUNTIME_KB}", f"b{RUNTIME_KB}", f"c{RUNTIME_KB}", "other.json")}
+    for name, path in bank.items():
+        if not name.startswith("b"):
+            path.write_text("\n".join(lines) if not name.startswith("c") else '{"op": "relu"}\n')
+    found = read(bank=bank)
+    assert found.bank_entries == {"add_1": 2, "Relu": 1, "relu": 1}
+    said = "not a JSON object; an operator bank has one entry per line"
+    assert [(one.line, one.message) for one in found.findings if one.rule == "bank-entry"] == [(8, said), (10, said)]
+    assert [one.path for one in found.findings if one.rule == "unreadable"] == [str(tmp_path / f"b{RUNTIME_KB}")]
+    assert found.unreadable
+    known = found.known(["add_1", "add_2"], ["Relu", "Add"])
+    assert known.banked == {"add_1": "it is named in an entry of the bank"}
+    assert known.bank_types == {"Relu": 2}
