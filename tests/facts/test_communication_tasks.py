@@ -149,3 +149,24 @@ def test_receiving_is_no_waiting_for_a_slow_rank() -> None:
     found = figures(operator(0, 900, "hcom_receive__1_0"), wait(0, 800, 1), task(800, 50, 1))
     assert found.peer_waits == []
     assert found.link_waits == {(1, "0", 0, 1): 800}
+
+
+@pytest.mark.parametrize(
+    ("fact", "value", "counts"),
+    [
+        ("size(Byte)", 2**62 - 1, True),
+        ("size(Byte)", 2**62, False),
+        ("size(Byte)", -1, False),
+        ("size(Byte)", True, False),
+        ("size(Byte)", 1.5, False),
+        ("src rank", 2**31 - 1, True),
+        ("src rank", 2**31, False),
+        ("src rank", -1, False),
+        ("dst rank", 2**31 - 1, True),
+        ("dst rank", 2**31, False),
+        ("dst rank", "2", False),
+    ],
+)
+def test_arguments_of_a_task_are_within_their_limits(fact: str, value: Any, counts: bool) -> None:
+    found = figures(operator(0, 100), task(10, 20, 5, **{fact: value}))
+    assert (len(found.transfers), found.unusable) == ((1, 0) if counts else (0, 1))

@@ -576,3 +576,14 @@ def test_a_process_with_two_names_is_looked_at_for_the_last_one(tmp_path: Path) 
     again = {**LABELS[0], "args": {"name": "CANN"}}
     _, names = sums_by_sql(write(tmp_path, [*SUMMED, again]), ("tid",))
     assert names == look_by_sql(write(tmp_path, [*SUMMED, again])).names
+
+
+@pytest.mark.parametrize(("count", "fits"), [(8192, True), (8193, False)])
+def test_a_sum_beyond_64_bits_is_left_out_aloud(tmp_path: Path, count: int, fits: bool) -> None:
+    """Thirteen days each: 8192 of them fit, one more does not; what is short beside them is summed all the same."""
+    long = [{**X, "name": "long", "ts": number, "dur": 1125899906842} for number in range(count)]
+    sums = sum_durations(write(tmp_path, [*long, {**X, "name": "short"}]), ["name"])
+    told = {row["name"]: (row["count"], row["duration_ns"]) for row in sums.frame.to_pylist()}
+    assert told == {"short": (1, 2000), **({"long": (count, 1125899906842000 * count)} if fits else {})}
+    said = f"the total duration of {count} events exceeds 64 bits of nanoseconds; they are left out"
+    assert [finding.message for finding in sums.findings] == ([] if fits else [said])
