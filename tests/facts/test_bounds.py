@@ -361,3 +361,12 @@ def test_what_fills_memory_is_held_against_the_fastest_operator_or_what_is_known
     told = {one.op_name: (one.bound_by, one.saving_ns, one.bandwidth_gb_per_s) for one in bounds.operators()}
     assert told == {"a": ("memory-bandwidth", 0, 100.0), "b": ("unknown", 200, 80.0), "c": ("memory-bandwidth", 188, 81.25)}  # fmt: skip
     assert bounds.peak_gb_per_s == 100.0
+
+
+@pytest.mark.parametrize(("mixed", "use"), [(0, 0.25), (1, 0.25), (None, 0.25), (24, 0.5), (48, 1.0)])
+def test_a_mixed_task_keeps_as_many_cores_busy_as_either_kind(mixed: int | None, use: float) -> None:
+    rows = [{"task_type": "MIX_AIC", "block_num": 6, "mix_block_num": mixed}, {"op_name": "b", "task_type": "MIX_AIC", "block_num": 0, "mix_block_num": 1}]  # fmt: skip
+    bounds = measure_operators(tasks_of(rows), CoreCounts(24, 48))
+    assert bounds is not None
+    told = {one.op_name: one.block_use for one in bounds.operators()}
+    assert told == {"mm": pytest.approx(use), "b": pytest.approx(1 / 48, abs=1e-4)}

@@ -254,3 +254,20 @@ NOTES = {
 def test_notes_on_each_option() -> None:
     assert {key: str(option.note) for key, option in OPTIONS.items() if option.note} == NOTES
     assert {option.source for option in OPTIONS.values()} == {COLLECTOR}
+
+
+def test_ranges_of_each_option() -> None:
+    told = {
+        key: (option.least, option.most) for key, option in OPTIONS.items() if (option.least, option.most) != (0, 0)
+    }
+    assert told == {
+        "storage_limit": (200, 4_294_967_295),
+        "instr_profiling_freq": (300, 30_000),
+        "sys_hardware_mem_freq": (1, 10_000),
+        "sys_io_sampling_freq": (1, 100),
+        "sys_interconnection_freq": (1, 50),
+        "sys_cpu_freq": (1, 50),
+        "dvpp_freq": (1, 100),
+        "host_sys_usage_freq": (1, 50),
+        "sys_lp_freq": (1, 100),
+    }

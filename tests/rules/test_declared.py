@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from tables_of_docs import rules_of_docs
+
 import aoe_reports
 from aoe_reports.jobs.rules import list_rules
 from aoe_reports.rules.results import FILE_RULES, RULES
@@ -67,3 +69,8 @@ def test_no_rule_is_left_that_nobody_raises() -> None:
 def test_rules_are_listed_by_what_they_are_about_then_by_name() -> None:
     listed = [(one.on, one.rule) for one in list_rules()]
     assert listed == sorted(listed)
+
+
+def test_docs_list_every_rule_as_it_is_declared() -> None:
+    told = {one.rule: [one.severity, one.on, one.reason, one.source] for one in list_rules()}
+    assert told == rules_of_docs()
