@@ -120,3 +120,21 @@ def test_a_clock_is_exact_with_and_without_a_zone(ns: int, minutes: int) -> None
 def test_anything_is_a_time_that_an_int64_holds_or_none(value: Any) -> None:
     found = parse_timestamp(value, UTC)
     assert found is None or 0 < found.ns < 2**63
+
+
+@pytest.mark.parametrize(
+    ("digits", "ns"),
+    [
+        ("20191123003411", LONDON_2019),
+        ("20191123_003411", LONDON_2019),
+        ("20191123003411005", LONDON_2019 + 5_000_000),
+        ("20191123003411000000001", LONDON_2019 + 1),
+        ("٢٠١٩١١٢٣٠٠٣٤١١", None),
+        ("2019-11-23", None),
+        ("20191323003411", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_digits_are_a_time_of_plain_ones(digits: str | None, ns: int | None) -> None:
+    assert digits_to_ns(digits) == ns

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -25,6 +26,7 @@ from aoe_reports.tuning.names import type_key
 from aoe_reports.tuning.plan import Candidate, Plan, Rejected, TuneOps
 from aoe_reports.tuning.progress import describe_progress, draw_progress
 from aoe_reports.tuning.verdicts import StepClaim
+from aoe_reports.tuning.verification import Verification
 
 
 def results(operators: list[dict[str, Any]], failed: tuple[str, ...] = (), **counts: int) -> Any:
@@ -378,3 +380,23 @@ def test_codes_stand_in_a_line(line: str, codes: list[str]) -> None:
 )
 def test_codes_in_a_sentence(code: str, words: str) -> None:
     assert explain_code(code) == words
+
+
+def test_a_verification_as_it_is_written() -> None:
+    one = Verification("confirmed", "digest", "before", after="folder", after_hash="after", rows=({"a": 1},))
+    assert one.as_document({"after": "folder"}) == {
+        "format_version": 1,
+        "verdict": "confirmed",
+        "bank_digest": "digest",
+        "baseline_hash": "before",
+        "damaged": False,
+        "after": "folder",
+        "after_hash": "after",
+        "rows": [{"a": 1}],
+    }
+    assert (one.sound, one.passed) == (True, True)
+    assert one == replace(one, after="elsewhere"), "where the profile lay says nothing of what it holds"
+    for verdict, passed in (("confirmed", True), ("partly", True), ("slower", False), ("not-comparable", False)):
+        changed_one = replace(one, verdict=verdict)
+        assert (changed_one.sound, changed_one.passed) == (verdict != "not-comparable", passed)
+        assert not replace(changed_one, damaged=True).sound
