@@ -279,3 +279,90 @@ def test_every_threshold_has_a_reason_and_every_rule_its_thresholds() -> None:
     assert set(REASONS) == names == {name for name, *_ in list_thresholds()}
     assert {name for rule in RULES.values() for name in rule.thresholds} == names
     assert all(rule.reason and rule.source and rule.title and rule.id == name for name, rule in RULES.items())
+
+
+OF_PIPES: dict[str, tuple[dict[str, float], int, str]] = {
+    "vector-bound": ({"vector_ratio": 0.9, "mte2_ratio": 0.3, "memory_bound": 0.3333}, 100_000, "vector"),
+    "scalar-bound": (
+        {"cube_ratio": 0.1, "scalar_ratio": 0.9, "mte2_ratio": 0.3, "memory_bound": 3.0}, 900_000, "scalar",
+    ),
+    "mte1-bound": ({"cube_ratio": 0.1, "mte1_ratio": 0.9, "mte2_ratio": 0.3, "memory_bound": 3.0}, 900_000, "mte1"),
+    "mte2-bound": ({"cube_ratio": 0.1, "mte2_ratio": 0.9, "memory_bound": 9.0}, 900_000, "mte2"),
+    "mte3-bound": ({"cube_ratio": 0.1, "mte2_ratio": 0.3, "mte3_ratio": 0.9, "memory_bound": 3.0}, 900_000, "mte3"),
+    "fixpipe-bound": (
+        {"cube_ratio": 0.1, "mte2_ratio": 0.3, "fixpipe_ratio": 0.9, "memory_bound": 3.0}, 900_000, "fixpipe",
+    ),
+    "cube-bound": ({"cube_ratio": 0.85, "mte2_ratio": 0.3, "memory_bound": 0.3529}, 150_000, "cube"),
+    "no-bound": ({"cube_ratio": 0.4, "mte2_ratio": 0.5, "memory_bound": 1.25}, 600_000, "none"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", OF_PIPES)
+def test_a_bound_shows_the_ratios_that_it_rests_on(rule: str) -> None:
+    ratios, saving_ns, bound_by = OF_PIPES[rule]
+    (one,) = [one for one in find_advice(facts(model(**PIPES[rule]))) if one.rule == rule]
+    core = "AI_VECTOR_CORE" if rule == "vector-bound" else "AI_CORE"
+    assert one.evidence == {"task_type": core, **ratios}
+    assert (one.saving_ns, one.bound_by) == (saving_ns, bound_by)
+
+
+def test_small_kernels_name_the_types_that_take_most() -> None:
+    times = {"B": 2_000, "A": 2_000, "C": 3_000, "D": 1_000, "E": 1_500}
+    rows = [{**WELL, "op_type": kind, "task_duration_ns": ns} for _ in range(12) for kind, ns in times.items()]
+    one = by_rule(find_advice(facts([*rows, *model(40)], spaced_ns=30_000)))["small-kernels"]
+    assert one.evidence == {
+        "small_kernels": 60, "kernels": 100, "below_us": 10.0, "device_time_us": 12 * 9.5, "idle_before_us": 590.0,
+        "op_types": ["C", "A", "B", "E", "D"][: len(one.evidence["op_types"])],  # type: ignore[arg-type]
+    }  # fmt: skip
+    assert len(one.evidence["op_types"]) >= 3  # type: ignore[arg-type]
+    assert (one.op_type, one.total_ns, one.saving_ns) == ("C", 114_000, 114_000 + 590_000)
+
+
+def test_an_odd_shape_is_held_against_the_usual_one() -> None:
+    rows = model()
+    rows[-1] = {**rows[-1], "input_shapes": "7,odd", "task_duration_ns": 130_000}
+    one = by_rule(find_advice(facts(rows), Thresholds(odd_shape_share=0.1)))["odd-shape"]
+    assert one.evidence == {"usual_shapes": "8,odd", "usual_calls": 9, "usual_mean_us": 100.0, "mean_us": 130.0}
+    assert (one.saving_ns, one.total_ns) == (130_000, 130_000)
+
+
+def test_other_rules_show_what_they_rest_on() -> None:
+    dynamic = by_rule(find_advice(facts(model(op_state="dynamic"), spaced_ns=3_000)))["dynamic-shape"]
+    assert dynamic.evidence == {
+        "dynamic_share_of_computing": 0.25, "op_types": ["MatMulV2"], "told_by": "OP State",
+        "bound_source": "idle time before them, computed from the task intervals",
+    }  # fmt: skip
+    assert (dynamic.saving_ns, dynamic.total_ns) == (30_000, 1_000_000)
+    waiting = by_rule(find_advice(facts(model(task_wait_ns=50_000), spaced_ns=None)))["wait-in-front"]
+    assert waiting.evidence == {
+        "waited_us": 500.0, "longest_us": 50.0, "tasks": 10, "source": "Task Wait Time (communication may have run in it)",
+    }  # fmt: skip
+    passing = [{**WELL, "step": step, "input_shapes": f"{n},8;{step}"} for step in range(4) for n in range(20)]
+    many = by_rule(find_advice(facts(passing, spaced_ns=2_000)))["many-shapes"]
+    assert many.evidence == {"shapes": 80, "calls_a_shape": 1.0, "steps": 4, "share_of_computing": 1.0}
+    assert (
+        many.saving_ns == 76 * 2_000
+    )  # the gaps inside of steps
+    repeated = by_rule(find_advice(facts(model(aic_mac_ratio=0.3, aic_mte2_ratio=0.5))))["repeated-shape"]
+    assert repeated.evidence == {
+        "task_type": "AI_CORE", "share_of_computing": 0.25, "state": "static", "calls_a_step": 1.0,
+    }  # fmt: skip
+    assert repeated.saving_ns == 700_000
+    on_cpu = by_rule(find_advice(facts(model(task_type="AI_CPU", op_type="Unique"))))["ai-cpu-operator"]
+    assert on_cpu.evidence == {"task_type": "AI_CPU", "share_of_computing": 0.25}
+
+
+def test_a_lower_frequency_says_when_it_was_so() -> None:
+    rows = []
+    for n, row in enumerate(model(80)):
+        us = 150.0 if row["op_name"] == "odd/mm" and 40 <= n < 60 else 100.0
+        rows.append(
+            {**row, "task_duration_ns": int(us * 1000), "aicore_time_us": us, "aic_total_cycles": 1800 * 100 * 24}
+        )
+    one = by_rule(find_advice(facts(rows)))["frequency-drop"]
+    first, last = one.evidence.pop("first_ns"), one.evidence.pop("last_ns")  # type: ignore[attr-defined]
+    assert last - first == 4 * 450_000
+    assert one.evidence == {
+        "task_type": "AI_CORE", "highest_mhz": 1800.0, "lowest_mhz": 1200.0, "lowest_share_of_highest": 0.6667,
+        "highest_is_rated": False, "operators": 1,
+    }  # fmt: skip

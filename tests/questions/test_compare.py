@@ -508,3 +508,21 @@ def test_ranks_that_come_apart_by_damage_are_told_with_it(cli: Cli, msprof: Path
     assert ended.code == 2
     assert "contains 2 runs" in ended.err
     assert f"{info}: this info file cannot be read as JSON" in ended.err
+
+
+@pytest.mark.parametrize(("top", "cut"), [(1, True), (2, False), (3, False)])
+def test_sums_are_said_and_how_many_rows_are_shown(cli: Cli, tmp_path: Path, top: int, cut: bool) -> None:
+    first = write(tmp_path / "a", [Call("a", us=1000.5), Call("b", "Relu", us=500.0)])
+    second = write(tmp_path / "b", [Call("a", us=1200.5), Call("b", "Relu", us=500.0)])
+    said = " ".join(cli("compare", first, second, "--top", top).out.split())
+    sums = "Before 1,500.500 us, after 1,700.500 us: difference +200.000 us, ratio 1.1333."
+    assert sums in said
+    assert ("The 1 rows with the largest change of 2." in said) == cut
+    assert f"{second} compared with {first}" in said
+
+
+def test_what_was_zero_before_has_no_ratio(cli: Cli, tmp_path: Path) -> None:
+    nothing = write(tmp_path / "a", [Call("a", us=0.0)])
+    something = write(tmp_path / "b", [Call("a", us=5.0)])
+    said = " ".join(cli("compare", nothing, something).out.split())
+    assert "Before 0.000 us, after 5.000 us: difference +5.000 us." in said
