@@ -340,9 +340,7 @@ def test_other_rules_show_what_they_rest_on() -> None:
     passing = [{**WELL, "step": step, "input_shapes": f"{n},8;{step}"} for step in range(4) for n in range(20)]
     many = by_rule(find_advice(facts(passing, spaced_ns=2_000)))["many-shapes"]
     assert many.evidence == {"shapes": 80, "calls_a_shape": 1.0, "steps": 4, "share_of_computing": 1.0}
-    assert (
-        many.saving_ns == 76 * 2_000
-    )  # the gaps inside of steps
+    assert many.saving_ns == 76 * 2_000  # the gaps inside of steps
     repeated = by_rule(find_advice(facts(model(aic_mac_ratio=0.3, aic_mte2_ratio=0.5))))["repeated-shape"]
     assert repeated.evidence == {
         "task_type": "AI_CORE", "share_of_computing": 0.25, "state": "static", "calls_a_step": 1.0,

@@ -1,0 +1,28 @@
+"""Rules that are declared in this room: their names and severities, which files that select rules rely on, and their words."""
+
+from __future__ import annotations
+
+from catalogues import CHINESE
+
+from aoe_reports.model.rules import rules_in
+from aoe_reports.store import rules
+
+SEVERITIES = {
+    "store-damaged": "error",
+    "store-doubled": "error",
+    "store-half-run": "error",
+    "store-log": "error",
+    "store-missing": "error",
+    "store-not-covered": "info",
+    "store-truncated": "error",
+    "store-unreadable": "error",
+}
+
+
+def test_rules_keep_their_names_and_severities() -> None:
+    assert {name: rule.severity for name, rule in rules_in(rules).items()} == SEVERITIES
+
+
+def test_every_rule_says_why_in_every_language() -> None:
+    told = {text for rule in rules_in(rules).values() for text in (rule.on, rule.reason)}
+    assert told - CHINESE.keys() == set()
