@@ -367,3 +367,50 @@ def test_intervals_hold_what_was_planted_in_nineteen_cases_of_twenty() -> None:
     table = np.stack([stepped(seed, at=30, shift=0.06, nights=60) for seed in range(400)])
     changes = [verdict.changes[-1] for verdict in detect_changes(table)]
     assert 0.92 <= np.mean([change.ci_low < 0.06 < change.ci_high for change in changes]) <= 0.99
+
+
+def lively(seed: int) -> np.ndarray:
+    """A history with a spell, two nights out of line and four nights of a new level, which the whole history hides."""
+    noise = np.random.default_rng(seed)
+    values = 100 * (1 + 0.01 * noise.standard_normal(60))
+    values[20:30] *= 1.1
+    values[40] *= 1.5
+    values[33] *= 0.6
+    values[-4:] *= 1.045 + 0.02 * noise.random()
+    return values
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_four_nights_that_only_the_guard_suspects_are_held_against_the_week_before(sign: int) -> None:
+    values = lively(7) if sign > 0 else 1e4 / lively(7)
+    suspect = judge(values).suspect
+    assert suspect is not None
+    assert (suspect.night, suspect.until, suspect.state, suspect.steps) == (56, 60, "suspect", ())
+    logs = np.log(values)
+    before, after = float(np.median(logs[-11:-4])), float(logs[-4:].mean())
+    nearest = float(np.abs(logs[-4:] - before).min())
+    half = 1.96 * nearest / math.sqrt(suspect.statistic) * math.sqrt(1 / 4 + 1 / 7)
+    assert (suspect.before, suspect.after) == pytest.approx((math.exp(before), math.exp(after)))
+    assert (suspect.ci_low, suspect.change, suspect.ci_high) == pytest.approx(
+        tuple(math.expm1(after - before + by) for by in (-half, 0, half))
+    )
+    assert 3 < math.sqrt(suspect.threshold) <= math.sqrt(suspect.statistic)
+
+
+@pytest.mark.parametrize("nights", [1, 2])
+@pytest.mark.parametrize("shift", [0.06, -0.06])
+def test_a_suspect_lies_in_its_interval_as_its_statistic_says(nights: int, shift: float) -> None:
+    values = stepped(4, at=120 - nights, shift=shift)
+    suspect = judge(values).suspect
+    assert suspect is not None
+    assert (suspect.night, suspect.until, suspect.state) == (120 - nights, 120, "suspect")
+    logs = np.log(values)
+    assert suspect.after == pytest.approx(math.exp(logs[-nights:].mean()))
+    assert suspect.before == pytest.approx(math.exp(logs[:-nights].mean()), rel=2e-3)
+    assert suspect.change == pytest.approx(suspect.after / suspect.before - 1)
+    low, middle, high = (math.log1p(one) for one in (suspect.ci_low, suspect.change, suspect.ci_high))
+    assert high - middle == pytest.approx(middle - low)
+    score = 1.96 * abs(middle) / (high - middle)
+    assert 0.75 * score < math.sqrt(suspect.statistic) <= score  # a normal score: that of Student's t is larger
+    assert suspect.statistic >= suspect.threshold
+    assert high - middle == pytest.approx(1.96 * 0.01 * math.sqrt(1 / nights + 1 / (120 - nights)), rel=0.25)
