@@ -468,3 +468,37 @@ def test_a_damaged_database_is_said(cli: Cli, tmp_path: Path) -> None:
     assert ended.code == 1
     assert "db-value" in ended.rules()
     assert [(row["source_rank"], row["destination_rank"]) for row in ended.json["links"] if row["slow"]] == [(0, 5)]
+
+
+def test_a_rank_that_was_not_read_may_be_the_one_that_all_wait_for(cli: Cli, tmp_path: Path) -> None:
+    folder = written(tmp_path / "in", slow_rank=3)
+    shutil.rmtree(folder / "rank3_ascend_pt")
+    ended = cli("communication", folder, "--format", "json")
+    (said,) = messages(ended, "slow-rank")
+    assert said == (
+        f"all ranks that were read of group {GROUP} wait for a rank that was not read or cannot be determined, in 4 of 4 "
+        "operators in which ranks wait, 60000.000 us in total"
+    )
+
+
+def test_more_slow_links_than_are_listed_are_counted(cli: Cli, tmp_path: Path) -> None:
+    folder = written(tmp_path / "in")
+    groups = [f"9{number:02}" for number in range(22)]
+    for rank in range(RANKS):
+        output = folder / f"rank{rank}_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+        for name in ("communication.json", "communication_matrix.json"):
+            document = json.loads((output / name).read_text())
+            for step in document.values():
+                whole = step["collective"]
+                step["collective"] = {
+                    operator.replace(GROUP, group): json.loads(json.dumps(told))
+                    for group in groups
+                    for operator, told in whole.items()
+                }
+                if name == "communication_matrix.json" and rank == 2:
+                    for links in step["collective"].values():
+                        links["2-3"] |= {"Transit Time(ms)": 2 * MEGABYTES / 19.0, "Bandwidth(GB/s)": 9.5}
+            (output / name).write_text(json.dumps(document))
+    found = messages(cli("communication", folder, "--format", "json"), "slow-link")
+    assert len(found) == 21
+    assert found.count("and 2 more of this kind") == 1
