@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -15,8 +16,10 @@ from aoe_reports.site.charts import (
     HEIGHT,
     WIDTH,
     Level,
+    bar,
     days_of,
     history_chart,
+    pair,
     sparkline,
     stacked,
     waterfall,
@@ -104,3 +107,168 @@ def test_dates_are_days() -> None:
     assert np.diff(days_of(("2024-02-28", "2024-03-01"))).tolist() == [2]
     with pytest.raises(ValueError):
         days_of(("2024-02-30",))
+
+
+def attributes(svg: object, tag: str) -> list[dict[str, str]]:
+    return [dict(one.attrib) for one in ET.fromstring(str(svg)) if one.tag == tag]
+
+
+LEFT, RIGHT, TOP, BOTTOM = 72.0, WIDTH - 12.0, 10.0, HEIGHT - 26.0
+
+
+def test_a_history_lies_where_its_days_and_times_say() -> None:
+    """Ten days, of which one has no time; times from 10 to 20, which the ends of the axis are."""
+    days = np.arange(10) + 730_000
+    values = np.array([10.0, 12.0, np.nan, 14.0, 20.0, 16.0, 15.0, 14.0, 13.0, 12.0])
+    svg = str(history_chart(days, values, [Level(0, 4, 11.0, 12.0), Level(4, 10, 16.0, 14.0)], None, [4, 9], "words"))
+
+    def x(day: float) -> float:
+        return LEFT + day * (RIGHT - LEFT) / 9
+
+    def y(time: float) -> float:
+        return BOTTOM - (time - 10) * (BOTTOM - TOP) / 10
+
+    known = [(day, value) for day, value in enumerate(values.tolist()) if not np.isnan(value)]
+    assert points(svg) == [(round(x(day)), round(y(value))) for day, value in known]
+    texts = [
+        (one.attrib["class"], one.text, float(one.attrib["x"]), float(one.attrib["y"]))
+        for one in ET.fromstring(svg)
+        if one.tag == "text"
+    ]
+    assert [one for one in texts if one[0] == "tick end" and "-" not in str(one[1])] == [
+        ("tick end", label, LEFT - 8, round(y(time) + 4))
+        for label, time in (("10", 10), ("12.5", 12.5), ("15", 15), ("17.5", 17.5), ("20", 20))
+    ]
+    first, last = (day.isoformat() for day in (date.fromordinal(730_000), date.fromordinal(730_009)))
+    assert [one for one in texts if "-" in str(one[1])] == [
+        ("tick start", first, LEFT, HEIGHT - 7),
+        ("tick end", last, RIGHT, HEIGHT - 7),
+    ]
+    paths = {
+        kind: [one["d"] for one in attributes(svg, "path") if one["class"] == kind]
+        for kind in ("grid", "level", "mark", "band")
+    }
+    assert paths["grid"] == [f"M72 {y(time):.0f}H{RIGHT:.0f}" for time in (10, 12.5, 15, 17.5, 20)]
+    assert paths["level"] == [
+        f"M{x(0):.0f} {y(11):.1f}L{x(3):.0f} {y(12):.1f}",
+        f"M{x(4):.0f} {y(16):.1f}L{x(9):.0f} {y(14):.1f}",
+    ]
+    assert paths["mark"] == [f"M{x(day):.0f} 10V{BOTTOM:.0f}" for day in (4, 9)]
+    assert paths["band"] == []
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "labels"),
+    [
+        (0.0, 1.0, ["0", "0.25", "0.5", "0.75", "1"]),
+        (0.0, 4.0, ["0", "1", "2", "3", "4"]),
+        (0.0, 4.1, ["0", "2", "4"]),
+        (3.0, 10.0, ["4", "6", "8", "10"]),
+        (0.0, 12.0, ["0", "5", "10"]),
+        (1000.0, 9000.0, ["2,000", "4,000", "6,000", "8,000"]),
+        (0.0001, 0.0009, ["0.0002", "0.0004", "0.0006", "0.0008"]),
+        (7.0, 7.0, ["7"]),
+    ],
+)
+def test_times_beside_a_history_are_round(low: float, high: float, labels: list[str]) -> None:
+    svg = history_chart(np.arange(2) + 730_000, np.array([low, high]), [], None, [], "")
+    ticks = [one.text for one in ET.fromstring(str(svg)) if one.tag == "text" and "-" not in str(one.text)]
+    assert ticks == labels
+
+
+@pytest.mark.parametrize(
+    ("days", "named"), [(9, [0, 9]), (10, [0, 2, 4, 6, 8, 10]), (11, [0, 2, 4, 6, 8, 11]), (0, [0])]
+)
+def test_dates_between_are_named_from_ten_days_on(days: int, named: list[int]) -> None:
+    across = np.array(sorted({0, days})) + 730_000
+    svg = history_chart(across, np.linspace(1.0, 2.0, len(across)), [], None, [], "")
+    texts = [one for one in ET.fromstring(str(svg)) if one.tag == "text" and "-" in str(one.text)]
+    assert [one.text for one in texts] == [date.fromordinal(730_000 + day).isoformat() for day in named]
+    sides = [one.attrib["class"] for one in texts]
+    assert sides == (["tick start", *["tick middle"] * (len(named) - 2), "tick end"] if days else ["tick start"])
+
+
+def test_one_night_is_a_dot_and_none_is_nothing() -> None:
+    (dot,) = attributes(history_chart(np.array([730_000]), np.array([5.0]), [], None, [], ""), "circle")
+    assert (dot["cx"], dot["cy"], dot["r"]) == ("72", f"{BOTTOM:.0f}", "3")
+    assert str(history_chart(np.array([730_000]), np.array([np.nan]), [], None, [], "")) == ""
+
+
+def test_a_sparkline_spans_its_box_and_ends_in_a_dot() -> None:
+    svg = sparkline([1.0, None, 3.0, 2.0], 2, "words")
+    assert points(str(svg)) == [(3.0, 39.0), (146.0, 5.0), (217.0, 22.0)]
+    assert attributes(svg, "circle") == [{"class": "dot", "cx": "217", "cy": "22.0", "r": "2.5"}]
+    assert attributes(svg, "path") == [{"class": "mark", "d": "M146 2V42"}]
+    assert points(str(sparkline([4.0], None, ""))) == [(3.0, 39.0)]
+    assert attributes(sparkline([4.0, 4.0], None, ""), "path") == []
+
+
+@pytest.mark.parametrize(
+    ("share", "of", "width"),
+    [(0.25, 1.0, "25.00"), (1.5, 1.0, "100.00"), (-0.5, 1.0, "0.00"), (3.0, 4.0, "75.00"), (3.0, 0.0, "0.00")],
+)
+def test_a_bar_is_as_wide_as_its_share(share: float, of: float, width: str) -> None:
+    track, shown = attributes(bar(share, "free", of), "rect")
+    assert (track["class"], track["width"], shown["class"], shown["width"]) == ("track", "100", "free", width)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "most", "widths"),
+    [
+        (2.0, 4.0, None, ["50.00", "100.00"]),
+        (4.0, 1.0, None, ["100.00", "25.00"]),
+        (2.0, 4.0, 8.0, ["25.00", "50.00"]),
+        (-2.0, 4.0, None, ["0.00", "100.00"]),
+        (0.0, 0.0, None, ["0.00", "0.00"]),
+    ],
+)
+def test_two_bars_share_their_scale(before: float, after: float, most: float | None, widths: list[str]) -> None:
+    rects = attributes(pair(before, after, most), "rect")
+    assert [(one["class"], one["y"], one["width"]) for one in rects] == [
+        ("was", "0", widths[0]),
+        ("became", "8", widths[1]),
+    ]
+    assert str(pair(None, after)) == str(pair(before, None)) == ""
+
+
+def test_parts_of_a_bar_follow_each_other() -> None:
+    rects = attributes(stacked([("computing", 1.0), ("free", 3.0), ("other", 2.0)], "words"), "rect")
+    assert [(one["class"], one["x"], one["width"]) for one in rects] == [
+        ("computing", "0.00", "100.00"),
+        ("free", "100.00", "300.00"),
+        ("other", "400.00", "200.00"),
+    ]
+    assert str(stacked([("free", 0.5), ("other", 0.5)], "")) != ""
+    assert str(stacked([("free", -1.0)], "")) == ""
+
+
+def test_a_waterfall_has_a_row_for_each_part_and_one_for_the_whole() -> None:
+    name = "n" * 44
+    svg = waterfall([("first", 30.0), (name, -10.0), (name + "x", 0.001)], ("whole", 20.001), "words")
+    left, right = 310.0, WIDTH - 90.0
+
+    def x(value: float) -> float:
+        return left + value * (right - left) / 30
+
+    rects = attributes(svg, "rect")
+    assert [one["class"] for one in rects] == ["slower", "quicker", "slower", "slower"]
+    assert [(one["x"], one["y"], one["width"]) for one in rects] == [
+        (f"{x(0):.1f}", "6", f"{x(30) - x(0):.1f}"),
+        (f"{x(20):.1f}", "30", f"{x(30) - x(20):.1f}"),
+        (f"{x(20):.1f}", "54", "1.0"),
+        (f"{x(0):.1f}", "78", f"{x(20.001) - x(0):.1f}"),
+    ]
+    texts = [(one.text, one.attrib["x"], one.attrib["y"]) for one in ET.fromstring(str(svg)) if one.tag == "text"]
+    assert texts[::2] == [
+        (shown, "300", str(24 * place + 18))
+        for place, shown in enumerate(("first", name, "…" + "n" * 42 + "x", "whole"))
+    ]
+    assert texts[1::2] == [
+        ("+30.0", f"{x(30) + 6:.1f}", "18"),
+        ("-10.0", f"{x(30) + 6:.1f}", "42"),
+        ("+0.0", f"{x(20.001) + 6:.1f}", "66"),
+        ("+20.0", f"{x(20.001) + 6:.1f}", "90"),
+    ]
+    assert attributes(svg, "path") == [{"class": "grid", "d": f"M{x(0):.1f} 0V104"}]
+    assert str(waterfall([("a", 9e-7)], ("b", 9e-7), "")) == ""
+    assert str(waterfall([("a", 1.1e-6)], ("b", 1.1e-6), "")) != ""
