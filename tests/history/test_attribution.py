@@ -216,3 +216,66 @@ def test_the_error_of_a_change_is_that_of_the_larger_side_where_one_night_tells_
         (one,) = attribute(calls, [night("before", 80_000), night("after", 80_000)]).operators
         assert one.error_ns == pytest.approx(13 * 2**0.5)
         assert one.sure_ns == pytest.approx(300 - 4 * 13 * 2**0.5)
+
+
+def moved(before: dict[str, int], after: dict[str, int]) -> list[tuple[set[str], set[str], int]]:
+    """The shifts between operators of these times (us a step), all surely measured."""
+    calls = [call(side, name, 10_000 * us) for side, of in (("before", before), ("after", after)) for name, us in of.items()]  # fmt: skip
+    found = attribute(calls, [night("before", 10_000 * sum(before.values())), night("after", 10_000 * sum(after.values()))])  # fmt: skip
+    return [(set(shift.sources), set(shift.targets), shift.moved_ns) for shift in found.shifts]
+
+
+@pytest.mark.parametrize(
+    ("won", "shifted"),
+    [(100, 100), (110, 100), (111, None), (91, 91), (90, None)],
+)
+def test_what_one_loses_and_another_wins_may_differ_by_a_tenth(won: int, shifted: int | None) -> None:
+    assert moved({"a": 100}, {"b": won}) == ([] if shifted is None else [({"a"}, {"b"}, shifted * 1000)])
+
+
+def test_fewer_operators_make_a_likelier_shift_and_then_the_better_match() -> None:
+    assert moved({"a": 100, "c": 60}, {"b": 100, "d": 40, "e": 60}) == [({"a"}, {"b"}, 100_000), ({"c"}, {"e"}, 60_000)]
+    assert moved({"a": 100}, {"b": 95, "c": 99, "d": 108}) == [({"a"}, {"c"}, 99_000)]
+    assert moved({"a": 50, "b": 300}, {"x": 52, "y": 51, "z": 299}) == [({"b"}, {"z"}, 299_000), ({"a"}, {"y"}, 50_000)]
+
+
+def test_a_shift_goes_from_three_to_one_or_from_one_to_three_at_most() -> None:
+    assert moved({"a": 100}, {"x": 20, "y": 30, "z": 50}) == [({"a"}, {"x", "y", "z"}, 100_000)]
+    assert moved({"x": 20, "y": 30, "z": 50}, {"a": 100}) == [({"x", "y", "z"}, {"a"}, 100_000)]
+    assert moved({"a": 100}, {"w": 25, "x": 25, "y": 25, "z": 25}) == []
+    assert moved({"a": 50, "b": 50}, {"x": 30, "y": 70}) == []
+
+
+def test_the_last_of_several_new_knowledge_is_named_where_it_is_the_cause() -> None:
+    sides = [night("before", 1000), night("after", 1000)]
+    before = call("before", "a", 10_000, repository="r1")
+    after = [call("after", "a", 6_000, count=5, repository=name) for name in ("r3", "r2")]
+    (share,) = attribute([before, *after], sides).operators
+    assert (share.cause, share.repository) == ("changed-repository", "r3")
+    (same,) = attribute([before, call("after", "a", 12_000, repository="r1")], sides).operators
+    assert (same.cause, same.repository) == ("slower-calls", None)
+    more = call("after", "a", 20_000, count=20, repository="r2")
+    (share,) = attribute([before, more], sides).operators
+    assert (share.cause, share.repository) == ("more-calls", None)
+
+
+def test_a_change_is_as_sure_as_the_scatter_of_its_nights_says() -> None:
+    """Two nights a side; the expected scatter of 1 % of the larger mean weighs as much as three nights."""
+    times = {"before": (990.0, 1010.0), "after": (1200.0, 1240.0)}
+    nights = [night(side, 10_000, str(n)) for side in times for n in (0, 1)]
+    calls = [
+        call(side, "a", int(10 * value), night=str(n))
+        for side, values in times.items()
+        for n, value in enumerate(values)
+    ]
+    (share,) = attribute(calls, nights).operators
+    squares = 2 * 10.0**2 + 2 * 20.0**2
+    variance = (squares + 3 * (0.01 * 1220.0) ** 2) / (4 - 2 + 3)
+    assert share.error_ns == pytest.approx((variance * (1 / 2 + 1 / 2)) ** 0.5)
+    assert share.sure_ns == pytest.approx(220 - 4 * share.error_ns)
+    quiet = [call("before", "a", 10_000, night="0"), call("before", "a", 10_000, night="1")]
+    gone = attribute([*quiet, call("after", "a", 10_000, night="0")], nights).operators[0]
+    squares = 2 * 500.0**2  # the night without a call is a night of 0 ns
+    variance = (squares + 3 * (0.01 * 1000.0) ** 2) / 5
+    assert gone.error_ns == pytest.approx(variance**0.5)
+    assert gone.sure_ns == 0
