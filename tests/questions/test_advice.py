@@ -364,3 +364,15 @@ def test_a_lower_frequency_says_when_it_was_so() -> None:
         "task_type": "AI_CORE", "highest_mhz": 1800.0, "lowest_mhz": 1200.0, "lowest_share_of_highest": 0.6667,
         "highest_is_rated": False, "operators": 1,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("others", "said"), [(19, True), (21, False)])
+def test_many_shapes_are_said_of_a_type_that_takes_its_part(others: int, said: bool) -> None:
+    """Eighty shapes that pass take as long as eighty calls; the rest of the step is so many times that."""
+    passing = [{**WELL, "step": step, "input_shapes": f"{n},8;{step}"} for step in range(4) for n in range(20)]
+    rest = [
+        {**WELL, "op_type": "Other", "op_name": "o", "step": n % 4, "task_duration_ns": 100_000}
+        for n in range(80 * others)
+    ]
+    limits = Thresholds(least_operator_share=0.05)
+    assert ("many-shapes" in by_rule(find_advice(facts([*passing, *rest]), limits))) is said
