@@ -44,7 +44,7 @@ def test_a_plan_says_where_it_is_and_json_says_nothing_beside(bench: Bench, prof
     asked = ("plan", profile, "-o", bench.folder, "--soc", SOC, "--top", 2)
     ended = bench.run(*asked)
     assert (ended.code, ended.err.splitlines()[-1]) == (0, f"plan: {bench.folder / 'plan.json'}")
-    assert ended.out.startswith("Tuning plan (opat, offline)\n")
+    assert "\n\nTuning plan (opat, offline)\n" in ended.out
     as_json = bench.run(*asked, "--format", "json")
     assert (as_json.code, as_json.err, len(as_json.json["rows"])) == (0, "", 2)
     assert "working_folder" not in {key for key, value in plan_of(bench)["job"].items() if value is not None}
@@ -119,7 +119,7 @@ def test_tuning_tells_what_happens_and_where_to_go_on(bench: Bench) -> None:
     assert "opat: 3 of 3 operators done, 3 improved, best speed-up +60.0%" in told
     assert lines_of_tuner(ended.err)
     assert "\x1b" not in ended.err
-    assert ended.out.lstrip().startswith("Tuning results\n")
+    assert "\n\nTuning results\n" in ended.out
     quiet = bench.run("tune", bench.folder, "--restart", "--quiet")
     assert (quiet.code, lines_of_tuner(quiet.err)) == (0, [])
     as_json = bench.run("tune", bench.folder, "--restart", "--format", "json")
@@ -189,7 +189,7 @@ def test_verify_answers_in_the_language_that_is_asked_for(bench: Bench, profile:
     bench.plan()
     same = ("verify", bench.folder, "--before", profile, "--after", profile)
     ended = bench.run(*same)
-    assert (ended.code, ended.out.splitlines()[0]) == (1, "Tuning, verified")
+    assert (ended.code, ended.out.splitlines()[2]) == (1, "Tuning, verified")
     assert "[verify-same-profile]" in ended.out
     assert 'lang="en' in (bench.folder / "verify.html").read_text()
     bench.run(*same, "--lang", "zh")

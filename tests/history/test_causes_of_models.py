@@ -135,7 +135,7 @@ def test_a_slow_night_of_the_whole_machine_is_one_suspicion_and_past_the_night_a
     report = cli("report", "--store", tmp_path / "store", "--night", "2026-03-21").out
     table = report[report.index("\nSuspected\n") :]
     assert "whole machine (bert, llm): all 24 operators" in table
-    assert "shows it" in table
+    assert "In the newest night" in table
 
 
 def test_what_got_quicker_is_news(told: Callable[..., list[Any]]) -> None:
@@ -146,7 +146,7 @@ def test_what_got_quicker_is_news(told: Callable[..., list[Any]]) -> None:
     assert "step of bert, rank 0 -" in improved
     assert "; all 12 operators -" in improved
     assert "since 2026-03-21" in improved
-    assert lines[-1] == "No regression: no series changed."
+    assert lines[-1] == "No regression: nothing new."
 
 
 def test_a_model_that_did_not_run_is_said(cli: Cli, tmp_path: Path) -> None:
@@ -154,6 +154,10 @@ def test_a_model_that_did_not_run_is_said(cli: Cli, tmp_path: Path) -> None:
     three = (*MODELS, "vision")
     asked = ("--store", tmp_path / "store", "--workload-from", "folder")
     first = cli("nightly", write_models(tmp_path / "0", 0, models=three), *asked)
+    others = [
+        cli("nightly", write_models(tmp_path / "job" / str(one), one, models=("x", "y")), *asked) for one in (0, 1)
+    ]
+    assert not any("Not measured" in one.out for one in others), "a job of another folder"
     second = cli("nightly", write_models(tmp_path / "1", 1, models=("bert", "llm")), *asked)
     third = cli("nightly", write_models(tmp_path / "2", 2, models=("llm",)), *asked)
     assert "Not measured" not in first.out

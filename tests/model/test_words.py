@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import pytest
 
-from aoe_reports.model.causes import cause_words, words_of_cause
+from aoe_reports.model.causes import causes_in_words, models_in_words, reason_words
 from aoe_reports.model.changes import IncidentCause
 from aoe_reports.model.errors import (
     AoeReportsError,
@@ -41,11 +41,12 @@ WORDS = {
 
 @pytest.mark.parametrize(("cause", "words"), [*WORDS.items(), ("something-else", "something-else")])
 def test_causes_of_operators_in_words(cause: str, words: str) -> None:
-    assert cause_words(cause) == words
-    assert isinstance(cause_words(cause), Text) is (cause in WORDS)
+    assert reason_words(cause) == words
+    assert isinstance(reason_words(cause), Text) is (cause in WORDS)
 
 
 CAUSE: dict[str, Any] = {
+    "model": "net",
     "rank_id": None,
     "op_type": "Add",
     "op_name": "add_1",
@@ -70,7 +71,17 @@ CAUSE: dict[str, Any] = {
     ],
 )
 def test_a_cause_of_an_incident_in_words(cause: dict[str, Any], words: str) -> None:
-    assert words_of_cause(IncidentCause(**{**CAUSE, **cause})) == words
+    row = IncidentCause(**{**CAUSE, **cause})
+    assert causes_in_words([row], ["net"], "net") == words
+    assert causes_in_words([row], ["net", "other"]) == f"net: {words}"
+    assert causes_in_words([row] * 5, ["net"]) == f"net: {words}; {words}; {words} and 2 more"
+
+
+@pytest.mark.parametrize(
+    ("models", "words"), [(["a"], "a"), (["a", "b", "c"], "a, b, c"), (["a", "b", "c", "d"], "a, b, c and 1 more")]
+)
+def test_models_in_words(models: list[str], words: str) -> None:
+    assert models_in_words(models) == words
 
 
 def test_what_makes_up_a_row() -> None:

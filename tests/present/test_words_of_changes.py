@@ -13,8 +13,10 @@ from aoe_reports.model.changes import (
     AlarmBudget,
     IncidentCause,
     IncidentChange,
+    IncidentMember,
     MovedCost,
     OperatorChange,
+    PinnedShift,
     SeriesChange,
     StepAttribution,
     SuspectedCause,
@@ -126,7 +128,7 @@ LEVEL = "Regression: step of net +6.0% since 2026-01-05 (10.00 → 10.60 ms)"
         ([], "No regression: no series changed."),
         ([replace(STEP, change=-0.1, state="improved")], "No open regression: 1 improved."),
         ([replace(STEP, acknowledged=ACK), replace(STEP, state="suspect", change=-0.2), replace(STEP, state="recovered", change=-0.2)], "No open regression: 1 series with a suspected regression (run the night again), 1 slower and acknowledged, 1 recovered."),
-        ([replace(STEP, change=-0.1, state="improved", new=False)], "No regression: no series changed."),
+        ([replace(STEP, change=-0.1, state="improved", new=False)], "No regression: nothing new."),
     ],
 )  # fmt: skip
 def test_the_night_in_one_sentence(rows: list[SeriesChange], said: str) -> None:
@@ -156,7 +158,15 @@ def test_a_headline_names_the_causes_of_its_incident(causes: list[IncidentCause]
 
 def incident(name: str, **known: Any) -> IncidentChange:
     values: dict[str, Any] = dict.fromkeys(declared_fields(IncidentChange))
-    told = {"incident": name, "since": "2026-01-04", "models": ["net"], "causes": [], "metadata": (), "new": True}
+    told = {
+        "incident": name,
+        "since": "2026-01-04",
+        "models": ["net"],
+        "causes": [],
+        "metadata": (),
+        "members": (),
+        "new": True,
+    }
     return IncidentChange(**{**values, **told, **known})
 
 
@@ -183,7 +193,7 @@ def test_operators_of_an_incident_are_told_by_their_cause_and_models() -> None:
     assert night_headline([OPERATOR], incidents=[both]) == (
         "Regression: a, b, c and 1 more: operator type MatMul +6.0% since 2026-01-04, with engine version 1 → 2, a 1 → 2."
     )
-    alone = incident("i", causes=[cause(kind="operator", op_type="MatMul", op_name="mm", rank_id=3)])
+    alone = incident("i", causes=[cause(kind="operator", op_type="MatMul", op_name="mm", rank_id=3, followers=1)])
     assert night_headline([OPERATOR], incidents=[alone]) == (
         "Regression: net: operator mm (MatMul, rank 3) +6.0% since 2026-01-04 (10.00 → 10.60 ms)."
     )
@@ -223,29 +233,70 @@ def test_what_is_suspected_comes_behind_what_is_proved_and_before_what_is_open()
         f"{said.format('+5.0%')} 1 incident is open."
     )
     both = [improved, replace(improved, series_id="t", rank_id=0)]
+    member = IncidentMember(**{**dict.fromkeys(declared_fields(IncidentMember)), "model": "net", "open": False})  # type: ignore[arg-type]
+    fresh, alone = incident("i", members=[member, member]), incident("i", members=[member])
     assert night_headline(both, incidents=[fresh], suspicions=[slower]) == said.format("+5.0%")
     assert night_headline(both, incidents=[fresh], suspicions=[quicker]).startswith(
         "Improved: step of net, rank 1 -10.0%"
     )
-    assert night_headline(both[:1], incidents=[fresh]) == "No open regression: 1 improved.", (
-        "one series is only counted"
-    )
+    assert night_headline(both[:1], incidents=[alone]) == "No open regression: 1 improved.", "it is only counted"
     recovered = [replace(one, state="recovered") for one in both]
     assert night_headline(recovered, incidents=[fresh]).startswith("Recovered: ")
 
 
 @pytest.mark.parametrize(
-    ("why", "gates", "report", "said"),
+    ("code", "why", "gates", "report", "said"),
     [
-        ((), (), None, "gate passed · 2 incidents open"),
-        (("regression", "suspect"), (), None, "gate failed · 2 incidents open"),
-        (("suspect",), ("scope=step",), None, "gate failed (suspected regression) (scope=step) · 2 incidents open"),
-        (("damage",), ("a", "b"), "s/report.html", "gate passed (a, b) · damaged input · 2 incidents open · report: s/report.html"),
+        (0, (), (), None, "gate passed · 2 incidents open"),
+        (1, ("regression", "suspect"), (), None, "gate failed · 2 incidents open"),
+        (5, ("suspect",), ("scope=step",), None, "gate failed (suspected regression) (scope=step) · 2 incidents open"),
+        (1, ("damage", "odd"), ("a", "b"), "s/report.html", "failed: damaged input, odd (a, b) · 2 incidents open · report: s/report.html"),
+        (3, (), (), None, "failed: input that cannot be read · 2 incidents open"),
+        (4, ("not-enough-data",), (), None, "failed: not enough nights · 2 incidents open"),
     ],
 )  # fmt: skip
-def test_the_verdict_is_one_line(why: tuple[str, ...], gates: tuple[str, ...], report: str | None, said: str) -> None:
+def test_the_verdict_is_one_line(
+    code: int, why: tuple[str, ...], gates: tuple[str, ...], report: str | None, said: str
+) -> None:
     rows = [STEP, OPERATOR, replace(OPERATOR, incident=None), replace(STEP, incident="x", acknowledged=ACK)]
-    assert verdict_line(why, gates, rows, report) == said
+    assert verdict_line(code, why, gates, rows, report) == said
+
+
+def test_against_a_chosen_baseline_series_are_counted() -> None:
+    rows = [replace(row, incident=None) for row in (STEP, OPERATOR, replace(OPERATOR, series_id="p"))]
+    told = f"{LEVEL}; operator mm (MatMul) +30.0% since the same night."
+    assert night_headline(rows) == f"{told} 2 other series are slower."
+    assert night_headline(rows[:2]) == f"{told} 1 other series is slower."
+    assert verdict_line(1, ["regression"], (), rows) == "gate failed · 3 series slower"
+
+
+def move(since: str, change: float, name: str) -> PinnedShift:
+    return PinnedShift(since=since, since_run=None, state="confirmed", before=10.0, after=10.0 * (1 + change), change=change, ci_low=0.0, ci_high=0.2, incident=name)  # fmt: skip
+
+
+def test_a_second_rise_of_what_is_open_is_news_by_itself() -> None:
+    """With its own change and night, and not with the sum of both; what fails tonight is news, too."""
+    old, new = incident("i", new=False), incident("j", since="2026-01-20")
+    row = replace(STEP, moves=(move("2026-01-05", 0.04, "i"), move("2026-01-20", 0.02, "j")))
+    assert night_headline([row], incidents=[old, new]) == (
+        "Regression: step of net +2.0% since 2026-01-20 (10.00 → 10.20 ms). 1 other incident is open."
+    )
+    assert verdict_line(0, (), (), [row]) == "gate passed · 2 incidents open"
+    told = replace(row, moves=(move("2026-01-05", 0.04, "i"),))
+    assert night_headline([told], incidents=[old]).startswith("No new regression. Open: ")
+    assert night_headline([replace(told, fails="regression")], incidents=[old]).startswith("Regression: ")
+    quicker = replace(row, moves=(move("2026-01-05", 0.08, "i"), move("2026-01-20", -0.02, "j")))
+    assert night_headline([quicker], incidents=[old, new]).startswith("No new regression. Open: ")
+
+
+def test_models_that_are_settled_are_not_told_as_open() -> None:
+    member = IncidentMember(**{**dict.fromkeys(declared_fields(IncidentMember)), "model": "a", "open": False})  # type: ignore[arg-type]
+    shared = cause(kind="op-type", model=None, op_type="MatMul")
+    members = [member, replace(member, model="b", open=True)]
+    one = incident("i", models=["a", "b"], causes=[shared], new=False, members=members)
+    assert night_headline([OPERATOR], incidents=[one]).startswith(
+        "No new regression. Open: b: operator type MatMul +6.0%"
+    )
 
 
 def test_a_remark_stands_where_nothing_can_be_said_of_changes() -> None:

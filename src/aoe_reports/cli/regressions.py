@@ -27,7 +27,8 @@ def regressions(
 
     answer, strict = find_regressions(place.store, chosen), chosen.strict_data
     report = regressions_report(answer.rows, answer.incidents, answer.suspicions, answer.budget, answer.remark)
-    verdict = verdict_line(answer.reasons(strict=strict), chosen.gate, answer.rows)
+    code, why = answer.exit_code(strict=strict), answer.reasons(strict=strict)
+    verdict = "" if chosen.whole_history else verdict_line(code, why, chosen.gate, answer.rows)
     if form in RENDERERS:
         answer = replace(answer, headline=report.headline, sections=report.sections, verdict=verdict)
     if form not in REGRESSION_RENDERERS:

@@ -77,8 +77,12 @@ def _shared(
     together: Sequence[Incident],
 ) -> Iterator[tuple[str, str]]:
     """Pairs of incidents (their ids) that share a cause: a fact of the machine that changed, or what explains the changes of both."""
+    ids = {one.id for one in together}
     changed = {one.id: {fact for fact in surroundings.now(one.id) or () if _is_of_machine(fact)} for one in together}
-    yield from (pair for pair in combinations(changed, 2) if changed[pair[0]] & changed[pair[1]])
+    pairs = [pair for pair in combinations(changed, 2) if changed[pair[0]] & changed[pair[1]]]
+    yield from pairs
+    if pairs and ids == {pairs[0][0], *(other for one, other in pairs if one == pairs[0][0])}:
+        return  # the first shares a fact with all others
     members = [member for one in together for member in one.members]
     shifts = {stored.places[member.series]: member.shift for member in members}
     by_group = {one.lead.group: one.id for one in together}
@@ -109,4 +113,6 @@ def _merged(some: Sequence[Incident], recorded: Mapping[str, Told]) -> Incident:
     if len(some) == 1:
         return some[0]
     lead = min(some, key=lambda one: (one.id not in recorded, -abs(one.lead.impact_ms), one.id))
-    return incident_of(lead.id, [member for one in some for member in one.members], recorded)
+    return incident_of(
+        lead.id if lead.id in recorded else None, [member for one in some for member in one.members], recorded
+    )

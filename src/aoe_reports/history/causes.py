@@ -36,12 +36,14 @@ class Explanation:
     leaves: Sequence[int]
     """The series of operators that causes are about, by their numbers in the store."""
     causes: Sequence[Cause]
+    model_of: Sequence[str]
+    """Whose series each leaf is."""
     models: Sequence[str]
-    """Whose series those are."""
+    """Whose series moved."""
 
     def rows(self) -> list[IncidentCause]:
         """The causes, as outputs have them."""
-        return [_row(cause, self.models) for cause in self.causes]
+        return [_row(cause, {self.model_of[member] for member in cause.members}) for cause in self.causes]
 
 
 def explain(
@@ -66,7 +68,8 @@ def explain(
     labels = [(one.model, one.rank_id, one.op_type, one.op_name) for one in map(stored.labels.__getitem__, leaves)]
     certain = np.array([index in shifts for index in leaves], dtype=bool)
     models = sorted({stored.labels[index].model for index in shifts})
-    return Explanation(leaves, find_causes(labels, LEVELS, moved, errors, certain), models)
+    found = find_causes(labels, LEVELS, moved, errors, certain)
+    return Explanation(leaves, found, [str(one[_MODEL]) for one in labels], models)
 
 
 def _operators_of(stored: StoredSeries, groups: Collection[Group]) -> list[int]:
@@ -101,10 +104,9 @@ def _moved(
     return kept, np.asarray(after - before), nights[has_both].tolist()
 
 
-def _row(cause: Cause, models: Sequence[str]) -> IncidentCause:
-    model, rank, op_type, op_name = cause.labels
-    if model is None and len(models) == 1:
-        model = models[0]
+def _row(cause: Cause, models: Collection[str]) -> IncidentCause:
+    _, rank, op_type, op_name = cause.labels
+    model = next(iter(models)) if len(models) == 1 else None
     whole = "machine" if model is None else "run"
     return IncidentCause(
         kind="operator" if op_name else "op-type" if op_type else whole if rank is None else "rank",

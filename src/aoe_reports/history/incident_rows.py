@@ -8,7 +8,7 @@ from aoe_reports.history.causes import explain
 from aoe_reports.history.examination import Examination
 from aoe_reports.history.incidents import Incident, SeriesShift, nights_around
 from aoe_reports.history.series import SeriesLabels
-from aoe_reports.model.causes import causes_in_words, causes_of_models, operator_words, rank_words
+from aoe_reports.model.causes import causes_in_words, operator_words, rank_words
 from aoe_reports.model.changes import WHOLE, IncidentCause, IncidentChange, IncidentMember
 from aoe_reports.model.texts import Text, say
 
@@ -59,8 +59,9 @@ def _row(examined: Examination, incident: Incident) -> IncidentChange:
 
 
 def _is_new(examined: Examination, one: SeriesShift) -> bool:
-    """Whether a change was not told before the newest night of its series."""
-    return one.shift.found in {None, examined.judged_series[examined.places[one.series]].last_night()}
+    """Whether a change was not told before the newest night; that of a series that did not run on it was."""
+    nights, series = examined.judged.histories.nights, examined.judged_series[examined.places[one.series]]
+    return one.shift.found is None or one.shift.found == series.last_night() == nights[-1]
 
 
 def _member(examined: Examination, one: SeriesShift) -> IncidentMember:
@@ -70,7 +71,7 @@ def _member(examined: Examination, one: SeriesShift) -> IncidentMember:
     return IncidentMember(
         **{
             name: getattr(one.labels, name)
-            for name in ("series_id", "workload", "scope", "op_type", "op_name", "rank_id")
+            for name in ("series_id", "model", "workload", "scope", "op_type", "op_name", "rank_id")
         },
         state=shift.state,
         since=shift.since,
@@ -86,12 +87,11 @@ def _title(lead: SeriesShift, causes: Sequence[IncidentCause], models: Sequence[
     """The step if it moved, else the operator with the largest impact, and what caused it, in words."""
     labels = lead.labels
     named = say("{what} {change:+.1%}", what=_subject(labels), change=lead.shift.change)
-    if labels.scope in WHOLE and causes:
-        told = causes_in_words(causes, models) if len(models) == 1 else causes_of_models(causes, models)
-        return say("{incident}: {causes}", incident=named, causes=told)
-    if causes:
-        return causes_of_models(causes, models)
-    return named if labels.scope in WHOLE else say("{model}: {what}", model=labels.model, what=named)
+    if not causes:
+        return named if labels.scope in WHOLE else say("{model}: {what}", model=labels.model, what=named)
+    if labels.scope not in WHOLE:
+        return causes_in_words(causes, models)
+    return say("{incident}: {causes}", incident=named, causes=causes_in_words(causes, models, labels.model))
 
 
 def _subject(labels: SeriesLabels) -> Text:

@@ -11,12 +11,13 @@ import numpy as np
 from aoe_reports.history.causes import NIGHTS_BEFORE, explain
 from aoe_reports.history.examination import Examination
 from aoe_reports.history.incidents import SeriesShift
-from aoe_reports.history.series import SeriesLabels
-from aoe_reports.model.causes import causes_of_models
-from aoe_reports.model.changes import IncidentCause, SuspectedCause, ToldFact
+from aoe_reports.model.causes import causes_in_words
+from aoe_reports.model.changes import SuspectedCause, ToldFact
 
-LEAST_SERIES = 3
+MIN_SERIES = 3
 """Of fewer suspect series each is told by itself: an operator and its type are two."""
+MIN_PART = 0.5
+"""So much of the change of a step its operators must account for, or it is told by itself."""
 STILL = 0.5
 """So much of a change the newest night must show, or it is past."""
 
@@ -41,7 +42,7 @@ def suspected_causes(examined: Examination) -> list[SuspectedCause]:
     found = [
         one
         for (_, place), some in suspects.items()
-        if len(some) >= LEAST_SERIES
+        if len(some) >= MIN_SERIES
         for one in _causes(examined, some, place)
     ]
     found.sort(key=lambda one: (-len(one.told.series), one.told.since, one.told.title))
@@ -86,13 +87,13 @@ def _causes(examined: Examination, suspects: Mapping[int, SeriesShift], place: i
     leaves = set(explained.leaves)
     for cause, row in zip(explained.causes, explained.rows(), strict=True):
         followers = {explained.leaves[leaf] for leaf in cause.followers}
-        sums = {index for index in suspects.keys() - leaves if _is_sum(suspects[index], row)}
+        sums = _sums(examined, suspects, suspects.keys() - leaves, followers, cause.size)
         mine = sorted(suspects.keys() & followers | sums)
-        if len(mine) < LEAST_SERIES:
+        if len(mine) < MIN_SERIES:
             continue
         models = sorted({examined.labels[index].model for index in mine})
         told = SuspectedCause(
-            title=causes_of_models([row], models),
+            title=causes_in_words([row], models),
             since=examined.judged.histories.nights[place],
             models=models,
             hardware=examined.labels[mine[0]].hardware,
@@ -105,17 +106,34 @@ def _causes(examined: Examination, suspects: Mapping[int, SeriesShift], place: i
         yield _Suspected(told, suspects[mine[0]])
 
 
-def _is_sum(one: SeriesShift, cause: IncidentCause) -> bool:
-    """Whether operators that a cause is about are part of a series: of a step, or of an operator type."""
-    labels: SeriesLabels = one.labels
-    alike = (cause.model, labels.model), (cause.rank_id, labels.rank_id), (cause.op_type, labels.op_type)
-    return one.shift.slower is (cause.change > 0) and all(None in both or both[0] == both[1] for both in alike)
+def _sums(
+    examined: Examination,
+    suspects: Mapping[int, SeriesShift],
+    others: Collection[int],
+    followers: Collection[int],
+    size: float,
+) -> set[int]:
+    """The suspect steps and operator types that are longer mostly because operators that follow a cause are."""
+    gained_ms: dict[tuple[Any, ...], float] = {}
+    for index in followers:
+        labels, gained = examined.labels[index], examined.impact_ms(index, 1.0, float(np.exp(size)))
+        for whole in ((labels.model, labels.rank_id), (labels.model, labels.rank_id, labels.op_type)):
+            gained_ms[whole] = gained_ms.get(whole, 0.0) + gained
+    found = set()
+    for index in others:
+        labels, impact_ms = examined.labels[index], suspects[index].impact_ms
+        key: tuple[Any, ...] = (labels.model, labels.rank_id)
+        if labels.scope == "op_type":
+            key = (*key, labels.op_type)
+        if impact_ms and gained_ms.get(key, 0.0) / impact_ms >= MIN_PART:
+            found.add(index)
+    return found
 
 
 def _is_past(examined: Examination, followers: Collection[int], place: int, size: float) -> bool:
-    """Whether the newest night shows most of a change no more: the night after a slow one, say."""
+    """Whether the newest night shows most of a change no more (the night after a slow one, say), or nothing of it was measured."""
     values = np.log(examined.judged.histories.values_ms[sorted(followers)])
     before = np.nanmedian(values[:, max(place - NIGHTS_BEFORE, 0) : place], axis=1)
     moved = values[:, -1] - before
     moved = moved[np.isfinite(moved)]
-    return bool(len(moved)) and float(np.median(moved)) / size < STILL
+    return not len(moved) or float(np.median(moved)) / size < STILL

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from os.path import commonpath
 from pathlib import Path
 
 from aoe_reports.engine.ask import Progress, unseen
@@ -79,7 +80,6 @@ def run_nightly(
         title=shown.title,
         headline=shown.headline,
         sections=shown.sections,
-        verdict=_verdict(reasons, chosen, content.changes),
         inputs=tuple(map(str, paths)),
         tables=(Rows(type=IngestedRun, rows=rows),),
         more={
@@ -95,6 +95,7 @@ def run_nightly(
         changes=content.changes,
         why=reasons,
     )
+    answer = replace(answer, verdict=_verdict(answer, chosen))
     if report is not None:
         report(answer)
     if chosen.site is None:
@@ -143,10 +144,10 @@ def _reasons(found: Regressions | None, findings: Sequence[Finding], chosen: Nig
     return reasons
 
 
-def _verdict(why: Sequence[str], chosen: NightlyOptions, changes: Sequence[SeriesChange]) -> str:
+def _verdict(answer: NightlyAnswer, chosen: NightlyOptions) -> str:
     """The last line: whether the job passes, and where its report is."""
     report = None if chosen.site is None else str(chosen.site / REPORT_PAGE)
-    return verdict_line(why, chosen.gate, changes, report)
+    return verdict_line(answer.exit_code(strict=chosen.strict), answer.why, chosen.gate, answer.changes, report)
 
 
 def _refuse_misuse(site: Path) -> None:
@@ -193,7 +194,10 @@ def _night_of(store: str, stored: Sequence[Stored], found: Regressions | None) -
 
 
 def _missing(runs: Sequence[Row], mine: Sequence[Row]) -> list[str]:
-    """Models that were measured together with these the last time; a job of one model waits for no other."""
+    """Models that were measured together with these the last time, by captures below the same folder of nights.
+
+    A job of one model waits for no other.
+    """
     measured = [run for run in mine if run["run_kind"] != "tuning"]
     models, first = {run["model"] for run in measured}, min((run["night"] for run in measured), default="")
     if len(models) < LEAST_MODELS:
@@ -201,7 +205,15 @@ def _missing(runs: Sequence[Row], mine: Sequence[Row]) -> list[str]:
     others = [run for run in runs if run["run_kind"] != "tuning"]
     before = max((run["night"] for run in others if run["night"] < first and run["model"] in models), default=None)
     tonight = {run["model"] for run in others if run["night"] >= first}
-    return sorted({run["model"] for run in others if run["night"] == before} - tonight)
+    paths = [Path(str(run["path"])) for run in measured]
+    try:
+        nights = Path(commonpath(paths)).parent
+    except ValueError:  # some are relative, some are not
+        return []
+    depths = {len(path.parts) for path in paths}
+    last = [(run["model"], Path(str(run["path"]))) for run in others if run["night"] == before]
+    alike = {model for model, path in last if nights in path.parents and len(path.parts) in depths}
+    return sorted(alike - tonight)
 
 
 def _write_report(site: Path, answer: NightlyAnswer, language: Language) -> None:

@@ -31,18 +31,15 @@ def reason_words(reason: str) -> str:
     return _REASONS.get(reason, reason)
 
 
-def causes_in_words(causes: Sequence[IncidentCause], models: Sequence[str]) -> Text:
-    """What caused an incident of some models, each with the change, the first three of them."""
-    named = [_words(cause, alone=len(models) == 1) for cause in causes[:NAMED]]
+def causes_in_words(causes: Sequence[IncidentCause], models: Sequence[str], said: str | None = None) -> Text:
+    """What caused an incident of some models, each with the change, the first three; and of which model, where that was not `said`."""
+    named = []
+    for cause in causes[:NAMED]:
+        whose = _whose(cause, models)
+        words = say("{what} {change:+.1%}", what=_about(cause), change=cause.change)
+        named.append(words if whose == said else say("{model}: {what}", model=whose, what=words))
+        said = whose
     return _and_others(join("; ", named), len(causes) - NAMED)
-
-
-def causes_of_models(causes: Sequence[IncidentCause], models: Sequence[str]) -> Text:
-    """Which models something happened to, and what caused it."""
-    named = models_in_words(models)
-    if causes[0].kind == "machine":
-        named = say("whole machine ({models})", models=named)
-    return say("{model}: {what}", model=named, what=causes_in_words(causes, models))
 
 
 def models_in_words(models: Sequence[str]) -> Text:
@@ -64,14 +61,17 @@ def rank_words(rank_id: int | None) -> str:
     return "" if rank_id is None else say(", rank {rank}", rank=rank_id)
 
 
-def _words(cause: IncidentCause, *, alone: bool) -> Text:
-    words = say("{what} {change:+.1%}", what=_about(cause), change=cause.change)
-    return words if alone or cause.model is None else say("{model}: {what}", model=cause.model, what=words)
+def _whose(cause: IncidentCause, models: Sequence[str]) -> str:
+    if cause.model is not None:
+        return cause.model
+    named = models_in_words(models)
+    return say("whole machine ({models})", models=named) if cause.kind == "machine" else named
 
 
 def _about(cause: IncidentCause) -> Text:
-    if cause.op_type or cause.op_name:
-        return operator_words(cause.op_type, cause.op_name, cause.rank_id)
+    if cause.kind in {"operator", "op-type"}:
+        name = cause.op_name if cause.kind == "operator" else None
+        return operator_words(cause.op_type, name, cause.rank_id)
     followers = (
         say("all {count} operators", count=cause.members)
         if cause.followers == cause.members

@@ -155,6 +155,7 @@ class IncidentMember:
     """A change of a series that is part of an incident."""
 
     series_id: str = column()
+    model: str = column()
     workload: str = column()
     scope: str = column()
     op_type: str | None = column()

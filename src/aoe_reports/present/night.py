@@ -6,8 +6,9 @@ What changed and since when, what explains it, what is hot, what could be gained
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
-from aoe_reports.model.causes import causes_in_words, causes_of_models, models_in_words
+from aoe_reports.model.causes import causes_in_words, models_in_words
 from aoe_reports.model.changes import (
     WHOLE,
     IncidentCause,
@@ -47,6 +48,14 @@ from aoe_reports.present.reports.night_words import (
 )
 
 SHOWN_FINDINGS = 50
+_OF_MOVE = ("since", "since_run", "before", "after", "change", "incident")
+_REASONS = {
+    "damage": say("damaged input"),
+    "not-enough-data": say("not enough nights"),
+    "tuning-failed": say("tuning failed"),
+    "not-comparable": say("not comparable"),
+}
+"""Why a job fails, beside its gates."""
 NAMED_FACTS = 2
 """So many facts that changed with it are named in a headline."""
 
@@ -108,7 +117,7 @@ def night_headline(
     if not slower and remark is not None:
         return say("{text}.", text=capital(remark))
     known = {one.incident: one for one in incidents}
-    lead = lead_of([row for row in slower if _is_new(row, known)])
+    lead = lead_of([part for row in slower if (part := _new_part(row, known)) is not None])
     suspected = _foremost_suspicion(suspicions)
     quicker = None if suspected is not None and suspected.change > 0 else _newly_quicker(changes, known)
     if lead is not None:
@@ -124,16 +133,28 @@ def night_headline(
         first = say("No new regression. Open: {what}.", what=_change_words(lead, slower, known))
     else:
         return _without_regression(changes)
-    said = {lead.series_id, lead.incident} if lead is not None else set()
-    others = {row.incident or row.series_id for row in slower} - said
+    others = _open_incidents(changes) - ({lead.series_id, lead.incident} if lead is not None else set())
     if not others:
         return first
-    more = (
-        count_of(len(others), "{number} incident is open.", "{number} incidents are open.")
-        if lead is None
-        else count_of(len(others), "{number} other incident is open.", "{number} other incidents are open.")
-    )
-    return join(" ", (first, more))
+    return join(" ", (first, _others_open(len(others), slower, is_first=lead is None)))
+
+
+def _others_open(count: int, slower: Sequence[SeriesChange], *, is_first: bool) -> Text:
+    """How many incidents are open beside the first; against a chosen baseline there are only series."""
+    if all(row.incident is None for row in slower):
+        return count_of(count, "{number} other series is slower.", "{number} other series are slower.")
+    if is_first:
+        return count_of(count, "{number} incident is open.", "{number} incidents are open.")
+    return count_of(count, "{number} other incident is open.", "{number} other incidents are open.")
+
+
+def _open_incidents(changes: Sequence[SeriesChange]) -> set[str]:
+    """The incidents that series got slower in that are open; series of no incident by themselves."""
+    found: set[str] = set()
+    for row in filter(is_open, changes):
+        moved = {move.incident for move in row.moves if move.incident is not None}
+        found |= moved or {row.incident or row.series_id}
+    return found
 
 
 def since_with_facts(title: str, since: str, metadata: Sequence[ToldFact]) -> str:
@@ -142,44 +163,61 @@ def since_with_facts(title: str, since: str, metadata: Sequence[ToldFact]) -> st
 
 
 def verdict_line(
-    why: Collection[str], gates: Sequence[str], changes: Sequence[SeriesChange], report: str | None = None
+    code: int,
+    why: Collection[str],
+    gates: Sequence[str],
+    changes: Sequence[SeriesChange],
+    report: str | None = None,
 ) -> str:
-    """The end of a long report: whether the gates let it pass, how many incidents are open, where the report is.
+    """The end of a long report: whether it passes, how many incidents are open, where the report is.
 
-    `why` are the reasons why the exit code is not 0.
+    `code` is the exit code, `why` are the reasons for it.
     """
-    said = say(
-        "gate failed"
-        if "regression" in why
-        else "gate failed (suspected regression)"
-        if "suspect" in why
-        else "gate passed"
-    )
+    if not why and code == 0:
+        said = say("gate passed")
+    elif "regression" in why:
+        said = say("gate failed")
+    elif "suspect" in why:
+        said = say("gate failed (suspected regression)")
+    else:
+        reasons = [_REASONS.get(reason, reason) for reason in why]
+        said = say("failed: {reasons}", reasons=join(", ", reasons or [say("input that cannot be read")]))
     if gates:
         said = say("{gate} ({gates})", gate=said, gates=join(", ", gates))
-    count = len({row.incident or row.series_id for row in changes if is_open(row)})
-    parts = [said, count_of(count, "{number} incident open", "{number} incidents open")]
-    if "damage" in why:
-        parts.insert(1, say("damaged input"))
+    count, slower = len(_open_incidents(changes)), [row for row in changes if is_open(row)]
+    by_series = slower and all(row.incident is None for row in slower)
+    parts = [
+        said,
+        count_of(count, "{number} series slower", "{number} series slower")
+        if by_series
+        else count_of(count, "{number} incident open", "{number} incidents open"),
+    ]
     if report is not None:
         parts.append(say("report: {path}", path=report))
     return join(" · ", parts)
 
 
-def _is_new(row: SeriesChange, known: Mapping[str, IncidentChange]) -> bool:
-    """Whether nobody was told before tonight; of an incident whether most of it is new."""
-    incident = known.get(row.incident or "")
-    return row.new if incident is None else incident.new
+def _new_part(row: SeriesChange, known: Mapping[str, IncidentChange]) -> SeriesChange | None:
+    """What nobody was told before tonight of a series that is slower; None where all of it was told.
+
+    A step that fails tonight is news, although its operators were told before. Against a chosen baseline everything is new.
+    """
+    moves = [move for move in row.moves if move.incident in known]
+    if not moves:
+        incident = known.get(row.incident or "")
+        is_new = row.incident is None or (row.new if incident is None else incident.new)
+        return row if is_new else None
+    new = [move for move in moves if move.change > 0 and known[move.incident or ""].new]
+    if new and len(row.moves) > 1:
+        move = new[-1]
+        return replace(row, **{name: getattr(move, name) for name in _OF_MOVE})
+    return row if new or (row.new and row.fails is not None and row.scope in WHOLE) else None
 
 
 def _newly_quicker(changes: Sequence[SeriesChange], known: Mapping[str, IncidentChange]) -> SeriesChange | None:
     """What got quicker and is told tonight: a step, else what saves most; single series are only counted."""
-    rows = [
-        row
-        for row in changes
-        if row.state in {"improved", "recovered"} and row.incident in known and _is_new(row, known)
-    ]
-    return foremost(rows) if len(rows) > 1 else None
+    told = {name for name, one in known.items() if one.new and len(one.members) > 1}
+    return foremost([row for row in changes if row.state in {"improved", "recovered"} and row.incident in told])
 
 
 def _foremost_suspicion(suspicions: Sequence[SuspectedCause]) -> SuspectedCause | None:
@@ -189,7 +227,7 @@ def _foremost_suspicion(suspicions: Sequence[SuspectedCause]) -> SuspectedCause 
 
 
 def _suspected(one: SuspectedCause) -> Text:
-    what = _with_facts(causes_of_models([with_short_names(one.cause)], one.models), one.metadata)
+    what = _with_facts(causes_in_words([with_short_names(one.cause)], one.models), one.metadata)
     return say("Suspected since {since}: {what} (run the night again).", since=one.since, what=what)
 
 
@@ -205,7 +243,8 @@ def _without_regression(changes: Sequence[SeriesChange]) -> str:
     ]
     known = [one for one in counts if one.values["count"]]
     if not known:
-        return say("No regression: no series changed.")
+        settled = any(row.state is not None for row in changes)
+        return say("No regression: nothing new." if settled else "No regression: no series changed.")
     return say("No open regression: {changed}.", changed=join(", ", known))
 
 
@@ -214,19 +253,21 @@ def _change_words(lead: SeriesChange, slower: Sequence[SeriesChange], known: Map
     incident = known.get(lead.incident or "")
     causes = [] if incident is None else [with_short_names(cause) for cause in incident.causes]
     since = _since(lead.since if incident is None else incident.since)
-    if incident is not None and causes and lead.scope not in WHOLE:
-        is_lead = [cause.kind for cause in causes] == ["operator"]
-        text: str = say(
-            "{what}{since}{levels}",
-            what=causes_of_models(causes, incident.models),
-            since=since,
-            levels=_levels(lead) if is_lead else "",
-        )
+    models = [] if incident is None else _open_models(incident)
+    if causes and lead.scope not in WHOLE:
+        is_lead = [(cause.kind, cause.followers) for cause in causes] == [("operator", 1)]
+        levels = _levels(lead) if is_lead else ""
+        text: str = say("{what}{since}{levels}", what=causes_in_words(causes, models), since=since, levels=levels)
     else:
         level = say("{what} {change:+.1%}{since}{levels}", what=subject_words(lead), change=lead.change, since=since, levels=_levels(lead))  # fmt: skip
-        explained = _explanation(lead, slower, causes, () if incident is None else incident.models)
+        explained = _explanation(lead, slower, causes, models)
         text = level if explained is None else join("; ", (level, explained))
     return _with_facts(text, () if incident is None else incident.metadata)
+
+
+def _open_models(incident: IncidentChange) -> Sequence[str]:
+    """The models of an incident that are still slower; of one that is closed all of them."""
+    return sorted({member.model for member in incident.members if member.open}) or incident.models
 
 
 def _with_facts(text: str, metadata: Sequence[ToldFact]) -> str:
@@ -257,7 +298,7 @@ def _explanation(
 ) -> str | None:
     """What explains that a step changed: causes of many operators, else its attribution, else an operator of the same night."""
     if any(cause.kind != "operator" for cause in causes):
-        return causes_in_words(causes, models) if len(models) == 1 else causes_of_models(causes, models)
+        return causes_in_words(causes, models, models[0] if len(models) == 1 else None)
     if lead.attribution:
         return _largest_part(lead.attribution)
     if lead.scope not in WHOLE:

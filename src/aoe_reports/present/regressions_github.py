@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from aoe_reports.model.changes import IncidentChange
 from aoe_reports.present.github import KINDS, command
 from aoe_reports.present.night import since_with_facts
-from aoe_reports.present.reports.changes import Changes
+from aoe_reports.present.reports.changes import Changes, describe_acknowledgement
 from aoe_reports.present.values import plain
 
 
@@ -18,9 +18,10 @@ def render(changes: Changes) -> str:
 
 def _commands(changes: Changes) -> Iterator[str]:
     fails = {row.incident for row in changes.rows if row.fails == "regression"}
+    accepted = {row.incident: describe_acknowledgement(row) for row in changes.rows if row.acknowledged is not None}
     for one in changes.incidents:
-        if one.open or one.new:
-            yield _incident(one, fails=one.incident in fails)
+        if one.open or one.new or one.incident in accepted:
+            yield _incident(one, accepted.get(one.incident), fails=one.incident in fails)
     for cause in changes.suspicions:
         if not cause.past:
             told = since_with_facts(cause.title, cause.since, cause.metadata)
@@ -29,10 +30,11 @@ def _commands(changes: Changes) -> Iterator[str]:
         yield command(KINDS[finding.severity], finding.message, {"title": finding.rule})
 
 
-def _incident(one: IncidentChange, *, fails: bool) -> str:
+def _incident(one: IncidentChange, accepted: str | None, *, fails: bool) -> str:
     kind, title = (
         ("error", "Regression") if fails else ("warning", "Open incident") if one.open else ("notice", "Change")
     )
     told = since_with_facts(one.title, one.since, one.metadata)
     series = "1 series" if len(one.members) == 1 else f"{len(one.members)} series"
-    return command(kind, f"{told} (incident {one.incident}, {series})", {"title": title})
+    words = "" if accepted is None else f", {accepted}"
+    return command(kind, f"{told} (incident {one.incident}, {series}{words})", {"title": title})

@@ -50,7 +50,7 @@ def _incident(incident: IncidentChange, lead: SeriesFacts, text: Texts) -> list[
 def _suspected(facts: StoreFacts, text: Texts) -> Iterator[list[str]]:
     for one in facts.suspicions:
         yield [
-            head(text.told(one.title), None, text("as before") if one.past else None),
+            head(text.told(one.title), None, text("not in the newest night") if one.past else None),
             cell(None),
             changed(one.change),
             cell(one.since),

@@ -51,6 +51,8 @@ def find_causes(
 
     Of the changes that are `certain` each is explained; a cause that explains none of them, or a minor part of some, is not told. `levels` says which labels together may tell a cause; `()` is everything. Of two that are about the same times the first is told.
     """
+    assert np.isfinite(moved).all(), "changes of what was measured on both sides"
+    assert (errors > 0).all()
     if not certain.any():
         return []
     return _Description(_nameable(tuple(labels), tuple(map(tuple, levels))), moved, errors, certain).causes()

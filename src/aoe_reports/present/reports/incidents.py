@@ -31,7 +31,7 @@ class _SuspectedLine:
     since: str = column("Since")
     hardware: str | None = column("Hardware")
     count: int = column("Series", "integer")
-    newest: str = column("Newest night")
+    newest: str = column("In the newest night")
 
 
 def is_slower(row: SeriesChange) -> bool:
@@ -78,7 +78,7 @@ def suspicions_section(suspicions: Sequence[SuspectedCause]) -> Section:
     if len(suspicions) > SHOWN_SUSPICIONS:
         said.append(say("The first {shown} of {count} are listed.", shown=SHOWN_SUSPICIONS, count=len(suspicions)))
     shown = [
-        row_from(_SuspectedLine, one, count=len(one.series), newest=say("as before" if one.past else "shows it"))
+        row_from(_SuspectedLine, one, count=len(one.series), newest=say("no longer" if one.past else "yes"))
         for one in suspicions[:SHOWN_SUSPICIONS]
     ]
     return Section("Suspected", said, grid_of(_SuspectedLine, shown))
@@ -98,9 +98,17 @@ def _where(incident: IncidentChange) -> list[str]:
             hardware=incident.hardware,
             run=say(", run {run}", run=incident.since_run) if incident.since_run else "",
             series=count_of(len(incident.members), "{number} series", "{number} series"),
-            state=say("Open." if incident.open else "Closed."),
+            state=_state(incident),
         )
     ]
+
+
+def _state(incident: IncidentChange) -> str:
+    """Whether it is open; where only some of its series are, how many."""
+    count = sum(member.open for member in incident.members)
+    if 0 < count < len(incident.members):
+        return say("{count} of them are open.", count=count)
+    return say("Open." if incident.open else "Closed.")
 
 
 def _words(members: Sequence[Member]) -> Iterator[str]:
