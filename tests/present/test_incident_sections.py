@@ -119,3 +119,19 @@ def test_words_of_a_drawing_are_said_in_its_language_and_names_stay() -> None:
     for english, chinese in drawings:
         assert drawing_in(english, "zh") == chinese
         assert drawing_in(english, "en") is english
+
+
+def test_ten_incidents_are_told_those_that_are_open_first_and_three_with_their_series() -> None:
+    closed = [replace(INCIDENT, incident=f"c{place}", open=False) for place in range(6)]
+    told = incident_sections([*closed, *(replace(INCIDENT, incident=f"o{place}") for place in range(6))], [])
+    names = [section.sentences[0].split(" ")[1] for section in told[:-1]]
+    assert names == ["o0", "o1", "o2", "o3", "o4", "o5", "c0", "c1", "c2", "c3"]
+    assert [section.grid is not None for section in told] == [True, True, True, *[False] * 8]
+    assert told[3].sentences[-1] == "The JSON output lists its series."
+    assert told[-1].sentences == ["2 more incidents: `--format json` lists all of them."]
+    assert len(incident_sections(closed, [])) == 6
+
+
+def test_an_incident_that_is_open_in_part_says_of_how_many_series() -> None:
+    half = replace(INCIDENT, members=(MEMBER, replace(MEMBER, series_id="t", open=False)), models=("a", "b"))
+    assert section(half).sentences == ["Incident i1 (a, b on npu, run r1): 2 series. 1 of them is open."]

@@ -15,6 +15,7 @@ SHOWN_MEMBERS = 10
 DETAILED = 3
 """Of so many incidents the series are listed."""
 SHOWN_SUSPICIONS = 10
+SHOWN_INCIDENTS = 10
 
 Member = SeriesChange | IncidentMember
 """A member of an incident, or the row of its series."""
@@ -45,10 +46,11 @@ def is_open(row: SeriesChange) -> bool:
 
 
 def incident_sections(incidents: Sequence[IncidentChange], rows: Sequence[SeriesChange]) -> list[Section]:
-    """One section an incident, its members under it: as their rows say where the incident is where those begin."""
+    """One section an incident, those that are open first, its members under it: as their rows say where the incident is where those begin."""
     by_series = {row.series_id: row for row in rows}
     sections = []
-    for number, incident in enumerate(incidents):
+    told = sorted(incidents, key=lambda incident: not incident.open)
+    for number, incident in enumerate(told[:SHOWN_INCIDENTS]):
         members = [_member(member, by_series.get(member.series_id), incident.incident) for member in incident.members]
         sentences = [*_where(incident), *_words(members), *_metadata(incident.metadata), *_date(incident)]
         if number >= DETAILED:
@@ -65,6 +67,9 @@ def incident_sections(incidents: Sequence[IncidentChange], rows: Sequence[Series
         grid = grid_of(SeriesChange, shown, without=_OF_NO_MEMBER) if number < DETAILED else None
         title = say("{since}: {title}", since=incident.since, title=incident.title)
         sections.append(Section(title, sentences, grid))
+    if len(told) > SHOWN_INCIDENTS:
+        count = len(told) - SHOWN_INCIDENTS
+        sections.append(Section("", [say("{count} more incidents: `--format json` lists all of them.", count=count)]))
     return sections
 
 
@@ -107,7 +112,7 @@ def _state(incident: IncidentChange) -> str:
     """Whether it is open; where only some of its series are, how many."""
     count = sum(member.open for member in incident.members)
     if 0 < count < len(incident.members):
-        return say("{count} of them are open.", count=count)
+        return count_of(count, "{number} of them is open.", "{number} of them are open.")
     return say("Open." if incident.open else "Closed.")
 
 

@@ -26,7 +26,6 @@ from aoe_reports.present.reports.night_words import (
 )
 
 SHOWN_CHANGES = 20
-SHOWN_INCIDENTS = 10
 LEVEL_NIGHTS = 14
 """The level before a change is drawn over so many nights: what was before those may have been another one."""
 
@@ -106,11 +105,7 @@ def _incidents(night: Night, told: Sequence[SeriesChange]) -> Iterator[Section]:
     """What changed together, of what is told tonight: what is open first."""
     wanted = {move.incident for row in told for move in row.moves}
     shown = [incident for incident in night.incidents if incident.incident in wanted]
-    shown.sort(key=lambda incident: not incident.open)
-    yield from incident_sections(shown[:SHOWN_INCIDENTS], night.changes)
-    if len(shown) > SHOWN_INCIDENTS:
-        count = len(shown) - SHOWN_INCIDENTS
-        yield Section("", [say("{count} more incidents: `--format json` lists all of them.", count=count)])
+    yield from incident_sections(shown, night.changes)
 
 
 def trend_section(night: Night, trend: Trend) -> Section:
