@@ -329,7 +329,7 @@ def test_what_moved_on_one_night_is_one_incident_with_what_else_changed(cli: Cli
     assert two["metadata"] == []
     text = cli("regressions", "--store", store).out
     assert text.count("Incident ") == 2
-    assert "engine_version 8.0 -> 8.1" in text
+    assert "engine version 8.0 → 8.1" in text
     assert "\u001b" not in text
     assert "<script" not in cli("regressions", "--store", store, "--format", "html").out
     assert cli("ack", one["incident"], "--reason", "CANN 8.1", "--store", store).code == 0

@@ -58,8 +58,8 @@ def cann(index: int) -> str:
 
 
 CLUE = {"name": "engine_version", "before": OLD, "after": NEW}
-WORDS = f"Other changes at that point: engine_version {OLD} -> {NEW}."
-GONE = f"First recorded, but not in the current data: engine_version {OLD} -> {NEW}."
+WORDS = f"Other changes at that point: engine version {OLD} → {NEW}."
+GONE = f"First recorded, but not in the current data: engine version {OLD} → {NEW}."
 
 
 def incident(ended: Ended) -> dict[str, Any]:
@@ -163,7 +163,7 @@ def test_what_is_seen_later_is_appended(cli: Cli, store: Path) -> None:
     ended = regressions(cli, store)
     assert facts(ended) == [("engine_version", OLD, NEW, "later")]
     text = cli("regressions", "--store", store).out
-    assert f"Found after the first record: engine_version {OLD} -> {NEW}." in text
+    assert f"Found after the first record: engine version {OLD} → {NEW}." in text
     assert "Other changes at that point" not in text
 
 
@@ -210,6 +210,6 @@ def test_the_page_of_a_series_keeps_what_was_recorded(cli: Cli, store: Path, tmp
         f"The incident was first recorded as starting on {night(FIRST)}; the current data gives {night(FIRST + 1)}."
         in page
     )
-    assert f"Other changes at the start of the incident: engine_version {OLD} -&gt; {NEW}." in page
+    assert f"Other changes at the start of the incident: engine version {OLD} → {NEW}." in page
     twin = json.loads((tmp_path / "site" / "series" / f"{series}.json").read_text())
     assert twin["incident"]["metadata"] == [{**CLUE, "seen": "first-only"}]

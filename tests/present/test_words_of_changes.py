@@ -191,7 +191,7 @@ def test_operators_of_an_incident_are_told_by_their_cause_and_models() -> None:
     facts.insert(0, ToldFact(name="tuning_runs", before=None, after="r1", seen="first"))
     both = incident("i", models=["a", "b", "c", "net"], causes=[shared], metadata=facts)
     assert night_headline([OPERATOR], incidents=[both]) == (
-        "Regression: a, b, c and 1 more: operator type MatMul +6.0% since 2026-01-04, with engine version 1 → 2, a 1 → 2."
+        "Regression: a, b, c and 1 more: operator type MatMul +6.0% since 2026-01-04, with engine version 1 → 2; a 1 → 2."
     )
     alone = incident("i", causes=[cause(kind="operator", op_type="MatMul", op_name="mm", rank_id=3, followers=1)])
     assert night_headline([OPERATOR], incidents=[alone]) == (

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from aoe_reports.model.changes import IncidentCause
+from aoe_reports.model.changes import IncidentCause, ToldFact
 from aoe_reports.model.texts import Text, count_of, join, say
 
 NAMED = 3
@@ -47,6 +47,11 @@ def models_in_words(models: Sequence[str]) -> Text:
     return _and_others(join(", ", models[:NAMED]), len(models) - NAMED)
 
 
+def facts_in_words(facts: Iterable[ToldFact]) -> Text:
+    """What else changed where an incident began."""
+    return join("; ", map(_fact, facts))
+
+
 def operator_words(op_type: str | None, op_name: str | None, rank_id: int | None = None) -> Text:
     """An operator, else an operator type, maybe on one rank."""
     rank = rank_words(rank_id)
@@ -59,6 +64,13 @@ def operator_words(op_type: str | None, op_name: str | None, rank_id: int | None
 def rank_words(rank_id: int | None) -> str:
     """The rank that something is of, behind its name; nothing where it is of all."""
     return "" if rank_id is None else say(", rank {rank}", rank=rank_id)
+
+
+def _fact(fact: ToldFact) -> Text:
+    name = say("engine version") if fact.name == "engine_version" else fact.name
+    return say(
+        "{name} {before} → {after}", name=name, before=fact.before or say("none"), after=fact.after or say("none")
+    )
 
 
 def _whose(cause: IncidentCause, models: Sequence[str]) -> str:

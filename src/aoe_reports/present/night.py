@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from aoe_reports.model.causes import causes_in_words, models_in_words
+from aoe_reports.model.causes import causes_in_words, facts_in_words, models_in_words
 from aoe_reports.model.changes import (
     WHOLE,
     IncidentCause,
@@ -273,12 +273,11 @@ def _open_models(incident: IncidentChange) -> Sequence[str]:
 def _with_facts(text: str, metadata: Sequence[ToldFact]) -> str:
     """What changed, and the facts that changed with it."""
     facts = [fact for fact in metadata if fact.seen != "later" and fact.before and fact.after][:NAMED_FACTS]
-    return say("{what}, with {facts}", what=text, facts=join(", ", map(_fact, facts))) if facts else text
+    return say("{what}, with {facts}", what=text, facts=facts_in_words(map(_in_line, facts))) if facts else text
 
 
-def _fact(fact: ToldFact) -> Text:
-    name = say("engine version") if fact.name == "engine_version" else line_name(fact.name)
-    return say("{name} {before} → {after}", name=name, before=line_name(fact.before), after=line_name(fact.after))
+def _in_line(fact: ToldFact) -> ToldFact:
+    return replace(fact, name=line_name(fact.name), before=line_name(fact.before), after=line_name(fact.after))
 
 
 def _since(night: str | None) -> str:

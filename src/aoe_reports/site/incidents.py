@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from markupsafe import Markup
 
 from aoe_reports.history.site_facts import SeriesFacts, StoreFacts
+from aoe_reports.model.causes import facts_in_words
 from aoe_reports.model.changes import IncidentChange, SuspectedCause
 from aoe_reports.present.values import show
 from aoe_reports.site.cells import Table, cell, changed, drawn, head, linked, sentence, short, stated
@@ -43,7 +44,7 @@ def _incident(incident: IncidentChange, lead: SeriesFacts, text: Texts) -> list[
         linked(incident.since, f"runs/{file_name(run)}.html" if run else None),
         cell(len(incident.members), "integer"),
         stated("confirmed", text("open")) if incident.open else stated("recovered", text("closed")),
-        sentence(_facts(incident)),
+        sentence(_facts(incident, text)),
     ]
 
 
@@ -56,12 +57,12 @@ def _suspected(facts: StoreFacts, text: Texts) -> Iterator[list[str]]:
             cell(one.since),
             cell(len(one.series), "integer"),
             stated("suspect", text.word("suspect")),
-            sentence(_facts(one)),
+            sentence(_facts(one, text)),
         ]
 
 
-def _facts(one: IncidentChange | SuspectedCause) -> str:
-    return "; ".join(f"{fact.name} {fact.before} → {fact.after}" for fact in one.metadata if fact.seen != "later")
+def _facts(one: IncidentChange | SuspectedCause, text: Texts) -> str:
+    return text.told(facts_in_words(fact for fact in one.metadata if fact.seen != "later"))
 
 
 def spark(series: SeriesFacts, text: Texts) -> Markup:

@@ -14,6 +14,7 @@ import orjson
 from markupsafe import Markup
 
 from aoe_reports.history.site_facts import PlacedShift, RunFacts, SeriesFacts, differing_facts
+from aoe_reports.model.causes import facts_in_words
 from aoe_reports.model.changes import IncidentChange, IncidentMember, OperatorChange, SeriesChange, StepAttribution
 from aoe_reports.model.classes import record
 from aoe_reports.model.texts import N_
@@ -148,9 +149,9 @@ def recorded_words(incident: IncidentChange | None, text: Texts) -> list[str]:
             )
         )
     for seen, words in _RECORDED.items():
-        facts = [f"{one.name} {one.before} -> {one.after}" for one in incident.metadata if one.seen in seen]
+        facts = [one for one in incident.metadata if one.seen in seen]
         if facts:
-            said.append(text(words, facts="; ".join(facts)))
+            said.append(text(words, facts=text.told(facts_in_words(facts))))
     return said
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from aoe_reports.model.causes import models_in_words
+from aoe_reports.model.causes import facts_in_words, models_in_words
 from aoe_reports.model.changes import IncidentChange, IncidentMember, SeriesChange, SuspectedCause, ToldFact
 from aoe_reports.model.report import Section
 from aoe_reports.model.rows import column, row, row_from
@@ -158,16 +158,12 @@ def _metadata(changed: Sequence[ToldFact]) -> list[str]:
     later = [one for one in changed if one.seen == "later"]
     said: list[str] = []
     if first:
-        said.append(say("Other changes at that point: {facts}.", facts=_facts(first)))
+        said.append(say("Other changes at that point: {facts}.", facts=facts_in_words(first)))
     if only_first:
-        said.append(say("First recorded, but not in the current data: {facts}.", facts=_facts(only_first)))
+        said.append(say("First recorded, but not in the current data: {facts}.", facts=facts_in_words(only_first)))
     if later:
-        said.append(say("Found after the first record: {facts}.", facts=_facts(later)))
+        said.append(say("Found after the first record: {facts}.", facts=facts_in_words(later)))
     return said
-
-
-def _facts(changed: Sequence[ToldFact]) -> str:
-    return join("; ", (f"{one.name} {one.before} -> {one.after}" for one in changed))
 
 
 def _date(incident: IncidentChange) -> list[str]:
