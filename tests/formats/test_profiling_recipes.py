@@ -10,12 +10,7 @@ import pytest
 
 from aoe_reports.formats.ascend.profiling.options import (
     COLLECTOR,
-    DEFAULTS,
-    EXCLUSIVE_WITH_INSTR,
     GUIDE,
-    METRICS,
-    ONLY_2022,
-    OPTIONS,
 )
 from aoe_reports.formats.ascend.profiling.recipes import Framework, Question, options_of, recipe
 
@@ -196,78 +191,3 @@ def test_other_frameworks_have_levels(
     assert more == ([*([arguments] if framework == "pytorch" else []), TUNES] if question == "tuning" else [])
     assert found.switch_off == "for batch in batches:  # no profile(...) around it\n    train_one_step(batch)"
     assert (found.framework, found.question, found.language, found.after) == (framework, question, "python", ())
-
-
-def test_files_of_each_option() -> None:
-    assert {key: option.files for key, option in OPTIONS.items() if option.files} == FILES_OF
-
-
-KINDS = {
-    "choice on off": "training_trace aicpu l2 hccl msproftx runtime_api task_memory task_tsfw instr_profiling",
-    "choice on off l0 l1 l2 l3": "task_trace task_time",
-    "choice off l0 l1": "ge_api",
-    "choice on off all": "task_block",
-    "choice read write": "llc_profiling",
-    "list cpu mem disk network osrt numa": "host_sys",
-    "list cpu mem": "host_sys_usage",
-    "text": "output fp_point bp_point sys_mem_serviceflow optype",
-    "size": "storage_limit",
-    "integer": "instr_profiling_freq sys_hardware_mem_freq sys_io_sampling_freq sys_interconnection_freq sys_cpu_freq dvpp_freq host_sys_usage_freq sys_lp_freq",
-}
-
-
-def test_values_of_each_option() -> None:
-    found: dict[str, list[str]] = {}
-    for key, option in OPTIONS.items():
-        if option.kind != "metrics":
-            found.setdefault(" ".join([option.kind, *option.values]), []).append(key)
-    assert {kind: {*keys} for kind, keys in found.items()} == {kind: {*keys.split()} for kind, keys in KINDS.items()}
-    assert (OPTIONS["aic_metrics"].kind, OPTIONS["aic_metrics"].values) == ("metrics", METRICS)
-    assert METRICS == ("ArithmeticUtilization", "PipeUtilization", "Memory", "MemoryL0", "MemoryUB", "ResourceConflictRatio", "L2Cache", "MemoryAccess", "PipelineExecuteUtilization", "ScalarRatio", "PipeStallCycle")  # fmt: skip
-
-
-def test_defaults_of_each_option() -> None:
-    told = {key: option.default for key, option in OPTIONS.items() if option.default is not None}
-    switches = dict.fromkeys([*KINDS["choice on off"].split(), "ge_api", "task_block"], "off")
-    output = "$ASCEND_WORK_PATH/profiling_data if it is set, otherwise an error"
-    assert told == switches | {"task_trace": "on", "task_time": "on", "fp_point": "", "bp_point": "", "output": output}
-    assert DEFAULTS == {"output": "./", "training_trace": "on", "task_trace": "on", "hccl": "on", "aicpu": "on", "aic_metrics": "PipeUtilization", "msproftx": "off"}  # fmt: skip
-    assert ONLY_2022 == ("aiv_metrics", "biu_freq", "power")
-    assert EXCLUSIVE_WITH_INSTR == ("task_time", "task_trace", "training_trace", "aicpu", "l2", "hccl", "runtime_api")
-
-
-NOTES = {
-    "output": "created if missing; takes precedence over ASCEND_WORK_PATH",
-    "storage_limit": "a wrong value only causes a warning; if not set: 90 % of the free disk space, according to the documentation",
-    "training_trace": "off: no step_trace",
-    "task_trace": "deprecated, use task_time instead; l3 on some chips only",
-    "task_time": "on means l1; l0: durations only (no shapes, no counters, no operator types); l3 on some chips only",
-    "hccl": "deprecated",
-    "aic_metrics": "not given: no counters; empty: PipeUtilization; the available sets depend on the chip",
-    "fp_point": "an operator name, or empty to search for it automatically; the search may fail",
-    "bp_point": "an operator name, or empty to search for it automatically; the search may fail",
-    "sys_hardware_mem_freq": "above 100 only on newer versions",
-    **{key: "enables its collector on its own" for key in KINDS["integer"].split() if key != "sys_hardware_mem_freq"},
-}
-
-
-def test_notes_on_each_option() -> None:
-    assert {key: str(option.note) for key, option in OPTIONS.items() if option.note} == NOTES
-    assert {option.source for option in OPTIONS.values()} == {COLLECTOR}
-
-
-def test_ranges_of_each_option() -> None:
-    told = {
-        key: (option.least, option.most) for key, option in OPTIONS.items() if (option.least, option.most) != (0, 0)
-    }
-    assert told == {
-        "storage_limit": (200, 4_294_967_295),
-        "instr_profiling_freq": (300, 30_000),
-        "sys_hardware_mem_freq": (1, 10_000),
-        "sys_io_sampling_freq": (1, 100),
-        "sys_interconnection_freq": (1, 50),
-        "sys_cpu_freq": (1, 50),
-        "dvpp_freq": (1, 100),
-        "host_sys_usage_freq": (1, 50),
-        "sys_lp_freq": (1, 100),
-    }

@@ -128,7 +128,7 @@ def test_a_slow_night_of_the_whole_machine_is_one_suspicion_and_past_the_night_a
         "Suspected since 2026-03-21: whole machine (bert, llm): all 24 operators +"
     )
     assert (one["cause"]["kind"], one["cause"]["model"], one["past"]) == ("machine", None, False)
-    assert one["change"] == pytest.approx(0.08, abs=0.01)
+    assert one["cause"]["change"] == pytest.approx(0.08, abs=0.01)
     assert len(one["series"]) > 24, "the steps and operator types, too"
     assert second.json["headline"].startswith(("No regression", "No open regression"))
     assert all(one["past"] for one in second.json["suspicions"])
@@ -136,6 +136,20 @@ def test_a_slow_night_of_the_whole_machine_is_one_suspicion_and_past_the_night_a
     table = report[report.index("\nSuspected\n") :]
     assert "whole machine (bert, llm): all 24 operators" in table
     assert "In the newest night" in table
+
+
+def test_a_suspicion_is_held_against_the_level_since_the_last_change(told: Callable[..., list[Any]]) -> None:
+    """Everything became a third quicker some nights ago: what is slower than that tonight is not as it was before."""
+    faster = 0.7
+    said = told([*[lambda *_: faster] * 6, lambda *_: faster * 1.08], "--format", "json")
+    (one,) = said[-1].json["suspicions"]
+    assert one["cause"]["change"] == pytest.approx(0.08, abs=0.01)
+    assert one["past"] is False
+    assert (
+        said[-1]
+        .json["headline"]
+        .startswith("Suspected since 2026-03-27: whole machine (bert, llm): all 24 operators +")
+    )
 
 
 def test_what_got_quicker_is_news(told: Callable[..., list[Any]]) -> None:

@@ -23,26 +23,11 @@ from aoe_reports.model.groupings import GROUPINGS, KEYS, TELLS, By, ComparedBy
 from aoe_reports.model.report import BarChart, Chart, Grid, Report, Section
 from aoe_reports.model.texts import Text, say
 
-WORDS = {
-    "same": "the same",
-    "slower-calls": "calls are slower",
-    "faster-calls": "calls are faster",
-    "more-calls": "more calls",
-    "fewer-calls": "fewer calls",
-    "changed-shapes": "shapes changed",
-    "changed-formats": "formats changed",
-    "changed-data-types": "data types changed",
-    "changed-inputs": "inputs changed",
-    "changed-repository": "knowledge bank changed",
-    "new": "new",
-    "vanished": "vanished",
-}
 
-
-@pytest.mark.parametrize(("cause", "words"), [*WORDS.items(), ("something-else", "something-else")])
-def test_causes_of_operators_in_words(cause: str, words: str) -> None:
-    assert reason_words(cause) == words
-    assert isinstance(reason_words(cause), Text) is (cause in WORDS)
+def test_reasons_of_operators_in_words() -> None:
+    assert reason_words("slower-calls") == "calls are slower"
+    assert isinstance(reason_words("slower-calls"), Text)
+    assert reason_words("something-else") == "something-else"
 
 
 CAUSE: dict[str, Any] = {

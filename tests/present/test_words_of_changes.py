@@ -212,7 +212,6 @@ def suspected(change: float, count: int, **known: Any) -> SuspectedCause:
         "since": "2026-01-06",
         "models": ["net"],
         "hardware": "910B",
-        "change": change,
         "cause": cause(kind="run", change=change),
         "past": False,
         "metadata": (),
@@ -259,7 +258,7 @@ def test_the_verdict_is_one_line(
     code: int, why: tuple[str, ...], gates: tuple[str, ...], report: str | None, said: str
 ) -> None:
     rows = [STEP, OPERATOR, replace(OPERATOR, incident=None), replace(STEP, incident="x", acknowledged=ACK)]
-    assert verdict_line(code, why, gates, rows, report) == said
+    assert verdict_line(code, why, gates=gates, changes=rows, report=report) == said
 
 
 def test_against_a_chosen_baseline_series_are_counted() -> None:
@@ -267,7 +266,7 @@ def test_against_a_chosen_baseline_series_are_counted() -> None:
     told = f"{LEVEL}; operator mm (MatMul) +30.0% since the same night."
     assert night_headline(rows) == f"{told} 2 other series are slower."
     assert night_headline(rows[:2]) == f"{told} 1 other series is slower."
-    assert verdict_line(1, ["regression"], (), rows) == "gate failed · 3 series slower"
+    assert verdict_line(1, ["regression"], gates=(), changes=rows) == "gate failed · 3 series slower"
 
 
 def move(since: str, change: float, name: str) -> PinnedShift:
@@ -281,7 +280,7 @@ def test_a_second_rise_of_what_is_open_is_news_by_itself() -> None:
     assert night_headline([row], incidents=[old, new]) == (
         "Regression: step of net +2.0% since 2026-01-20 (10.00 → 10.20 ms). 1 other incident is open."
     )
-    assert verdict_line(0, (), (), [row]) == "gate passed · 2 incidents open"
+    assert verdict_line(0, (), gates=(), changes=[row]) == "gate passed · 2 incidents open"
     told = replace(row, moves=(move("2026-01-05", 0.04, "i"),))
     assert night_headline([told], incidents=[old]).startswith("No new regression. Open: ")
     assert night_headline([replace(told, fails="regression")], incidents=[old]).startswith("Regression: ")

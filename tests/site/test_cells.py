@@ -214,10 +214,7 @@ def test_words_facts_and_places_are_said_in_the_language_of_the_page() -> None:
 WORDS = {
     "confirmed": "slower", "drift": "drift", "suspect": "suspect", "recovered": "recovered", "improved": "quicker",
     "unchanged": "unchanged", "too-few-nights": "too few nights to judge", "no-times": "no times", "acknowledged": "acknowledged",
-    "error": "error", "warning": "warning", "info": "remark", "same": "the same", "slower-calls": "calls are slower",
-    "faster-calls": "calls are faster", "more-calls": "more calls", "fewer-calls": "fewer calls", "changed-shapes": "shapes changed",
-    "changed-formats": "formats changed", "changed-data-types": "data types changed", "changed-inputs": "inputs changed",
-    "changed-repository": "knowledge bank changed", "new": "new", "vanished": "gone", "operators_rest": "other operators",
+    "error": "error", "warning": "warning", "info": "remark", "operators_rest": "other operators",
     "communication_not_overlapped": "communication, not overlapped", "free": "free time", "unattributed": "unattributed",
     "model": "Model", "scope": "Scope", "hardware": "Hardware", "kind": "Kind", "status": "Status", "op_type": "Operator type",
     "op_name": "Operator", "core": "Core",

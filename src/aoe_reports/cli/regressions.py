@@ -26,12 +26,19 @@ def regressions(
     from aoe_reports.present.reports.regressions import regressions_report
 
     answer, strict = find_regressions(place.store, chosen), chosen.strict_data
-    report = regressions_report(answer.rows, answer.incidents, answer.suspicions, answer.budget, answer.remark)
+    if form not in RENDERERS and form not in REGRESSION_RENDERERS:
+        reply(answer, form, output, strict=strict)
+    report = regressions_report(
+        answer.rows,
+        incidents=answer.incidents,
+        suspicions=answer.suspicions,
+        budget=answer.budget,
+        remark=answer.remark,
+    )
     code, why = answer.exit_code(strict=strict), answer.reasons(strict=strict)
-    verdict = "" if chosen.whole_history else verdict_line(code, why, chosen.gate, answer.rows)
+    verdict = "" if chosen.whole_history else verdict_line(code, why, gates=chosen.gate, changes=answer.rows)
     if form in RENDERERS:
         answer = replace(answer, headline=report.headline, sections=report.sections, verdict=verdict)
-    if form not in REGRESSION_RENDERERS:
         reply(answer, form, output, strict=strict)
     from aoe_reports.model.version import __version__
     from aoe_reports.present.reports.changes import Changes

@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 
 from aoe_reports.formats.records.payloads import ChangedFact
 from aoe_reports.history.causes import explain
-from aoe_reports.history.incidents import Incident, Told, incident_of, newest_first, nights_around
+from aoe_reports.history.incidents import FirstRecorded, Incident, incident_of, newest_first, nights_around
 from aoe_reports.history.stored_series import StoredSeries
 from aoe_reports.history.surroundings import Surroundings
 
@@ -22,7 +22,10 @@ OF_THE_MACHINE = (
 
 
 def merge_across_models(
-    stored: StoredSeries, surroundings: Surroundings, incidents: Sequence[Incident], recorded: Mapping[str, Told]
+    stored: StoredSeries,
+    surroundings: Surroundings,
+    incidents: Sequence[Incident],
+    recorded: Mapping[str, FirstRecorded],
 ) -> list[Incident]:
     """The incidents, those of one machine and night that share a cause made one; the newest first.
 
@@ -65,7 +68,7 @@ def _may_be_one(some: Sequence[Incident], one: Incident) -> bool:
     return apart <= reach and one.lead.group not in {other.lead.group for other in some}
 
 
-def _may_share(together: Sequence[Incident], recorded: Mapping[str, Told]) -> bool:
+def _may_share(together: Sequence[Incident], recorded: Mapping[str, FirstRecorded]) -> bool:
     """Whether some incidents are of several models, and not all recorded: those stay as they are."""
     return len({one.lead.group for one in together}) > 1 and any(one.id not in recorded for one in together)
 
@@ -97,7 +100,7 @@ def _is_of_machine(fact: ChangedFact) -> bool:
 
 
 def _sets(
-    together: Sequence[Incident], pairs: Iterable[tuple[str, str]], recorded: Mapping[str, Told]
+    together: Sequence[Incident], pairs: Iterable[tuple[str, str]], recorded: Mapping[str, FirstRecorded]
 ) -> list[list[Incident]]:
     """What belongs together by pairs, in no set two that were recorded; incidents with one id do anyway."""
     set_of = {one.id: {one.id} for one in together}
@@ -109,7 +112,7 @@ def _sets(
     return [[one for one in together if one.id in some] for some in names]
 
 
-def _merged(some: Sequence[Incident], recorded: Mapping[str, Told]) -> Incident:
+def _merged(some: Sequence[Incident], recorded: Mapping[str, FirstRecorded]) -> Incident:
     if len(some) == 1:
         return some[0]
     lead = min(some, key=lambda one: (one.id not in recorded, -abs(one.lead.impact_ms), one.id))

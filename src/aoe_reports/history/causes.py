@@ -91,17 +91,25 @@ def _moved(
     stored: StoredSeries, indexes: Sequence[int], place: int, ends: tuple[int, int | None]
 ) -> tuple[list[int], Floats, list[list[int]]]:
     """(the series that have nights on both sides of a place, the change of each (logarithm), how many nights those are)."""
-    values = stored.judged.histories.values_ms[list(indexes)]
-    spans = (
-        slice(max(place - NIGHTS_BEFORE, ends[0], 0), place),
-        slice(place, min(place + NIGHTS_AFTER, ends[1] or values.shape[1])),
-    )
-    sides = [np.where(values[:, span] > 0, values[:, span], np.nan) for span in spans]
+    values = times_of(stored, indexes)
+    after = slice(place, min(place + NIGHTS_AFTER, ends[1] or values.shape[1]))
+    sides = [values[:, span] for span in (nights_before(place, ends[0]), after)]
     nights = np.stack([np.isfinite(side).sum(axis=1) for side in sides], axis=1)
     has_both = nights.min(axis=1) > 0
-    before, after = (np.log(np.nanmedian(side[has_both], axis=1)) for side in sides)
+    levels = [np.log(np.nanmedian(side[has_both], axis=1)) for side in sides]
     kept = [index for index, is_kept in zip(indexes, has_both.tolist(), strict=True) if is_kept]
-    return kept, np.asarray(after - before), nights[has_both].tolist()
+    return kept, np.asarray(levels[1] - levels[0]), nights[has_both].tolist()
+
+
+def times_of(stored: StoredSeries, indexes: Sequence[int]) -> Floats:
+    """The times of series in ms, a row a series; NaN for what is none."""
+    values = stored.judged.histories.values_ms[list(indexes)]
+    return np.where(np.isfinite(values) & (values > 0), values, np.nan)
+
+
+def nights_before(place: int, last: int) -> slice:
+    """The nights whose level a change is held against: none from before the last incident."""
+    return slice(max(place - NIGHTS_BEFORE, last, 0), place)
 
 
 def _row(cause: Cause, models: Collection[str]) -> IncidentCause:

@@ -138,7 +138,7 @@ class Examination(StoredSeries):
         first = {name: seen[0][1] for name, seen in recorded.incidents.items() if seen}
         told = {name: (seen.since, seen.since_run) for name, seen in first.items()}
         moved = [one for index in range(len(self.labels)) for one in self._shifts_of(index)]
-        grouped = group_incidents(moved, told, list(self.suspected().values()))
+        grouped = group_incidents(moved, told, list(self.suspected.values()))
         self.incidents = merge_across_models(self, self.surroundings, grouped, told)
         self._incident_of = {
             (one.series, one.shift.since): incident.id for incident in self.incidents for one in incident.members
@@ -156,6 +156,7 @@ class Examination(StoredSeries):
                 impact_ms=self.impact_ms(index, shift.before, shift.after),
             )
 
+    @cached_property
     def suspected(self) -> dict[int, SeriesShift]:
         """What the newest nights of series show, by their numbers, as if it was proved."""
         return {

@@ -25,7 +25,7 @@ class Group(NamedTuple):
     source: str
 
 
-Told = tuple[str, str | None]
+FirstRecorded = tuple[str, str | None]
 """The night and the run that an incident was first recorded with."""
 
 
@@ -64,7 +64,7 @@ class Incident:
 
 def group_incidents(
     moved: Sequence[SeriesShift],
-    recorded: Mapping[str, Told] = MappingProxyType({}),
+    recorded: Mapping[str, FirstRecorded] = MappingProxyType({}),
     suspected: Sequence[SeriesShift] = (),
 ) -> list[Incident]:
     """The incidents that changes make up; the newest first. `recorded`: the night and run that each was first recorded with.
@@ -90,7 +90,7 @@ def newest_first(incidents: Sequence[Incident]) -> list[Incident]:
 
 
 def _of_group(
-    moved: Sequence[SeriesShift], recorded: Mapping[str, Told], suspected: Sequence[SeriesShift]
+    moved: Sequence[SeriesShift], recorded: Mapping[str, FirstRecorded], suspected: Sequence[SeriesShift]
 ) -> list[Incident]:
     gathered: dict[str, list[SeriesShift]] = {}
     anchors: list[tuple[str, int, int]] = []  # id, place, reach
@@ -131,7 +131,7 @@ def _certainty(moved: Sequence[SeriesShift]) -> Callable[[SeriesShift], tuple[An
 def incident_of(
     name: str | None,
     members: Sequence[SeriesShift],
-    recorded: Mapping[str, Told],
+    recorded: Mapping[str, FirstRecorded],
     suspected: Sequence[SeriesShift] = (),
 ) -> Incident:
     """The incident that some changes make up, as it was first recorded, if it was; what is suspected near them helps to date it.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from aoe_reports.history.causes import NIGHTS_BEFORE, explain
+from aoe_reports.history.causes import explain, nights_before, times_of
 from aoe_reports.history.examination import Examination
 from aoe_reports.history.incidents import SeriesShift
 from aoe_reports.model.causes import causes_in_words
@@ -36,7 +36,7 @@ def suspected_causes(examined: Examination) -> list[SuspectedCause]:
         return []
     asked = set(examined.asked())
     suspects: dict[tuple[tuple[str, ...], int], dict[int, SeriesShift]] = {}
-    for index, one in examined.suspected().items():
+    for index, one in examined.suspected.items():
         if index in asked:
             suspects.setdefault((one.group[1:], one.place), {})[index] = one
     found = [
@@ -71,7 +71,7 @@ def _once(found: Iterable[_Suspected]) -> list[_Suspected]:
             told.cause.rank_id,
             told.cause.op_type,
             told.cause.op_name,
-            told.change > 0,
+            told.cause.change > 0,
         )
         first = kept.setdefault(key, one)
         if first is not one:
@@ -83,7 +83,8 @@ def _causes(examined: Examination, suspects: Mapping[int, SeriesShift], place: i
     shifts = {index: one.shift for index, one in suspects.items()}
     groups = {one.group for one in suspects.values()}
     places = [one.place for one in examined.incidents if one.lead.group in groups and one.place < place]
-    explained = explain(examined, shifts, groups, place, (max(places, default=0), None))
+    last = max(places, default=0)
+    explained = explain(examined, shifts, groups, place, (last, None))
     leaves = set(explained.leaves)
     for cause, row in zip(explained.causes, explained.rows(), strict=True):
         followers = {explained.leaves[leaf] for leaf in cause.followers}
@@ -97,9 +98,8 @@ def _causes(examined: Examination, suspects: Mapping[int, SeriesShift], place: i
             since=examined.judged.histories.nights[place],
             models=models,
             hardware=examined.labels[mine[0]].hardware,
-            change=row.change,
             cause=row,
-            past=_is_past(examined, followers, place, cause.size),
+            past=_is_past(examined, followers, nights_before(place, last), cause.size),
             metadata=(),
             series=[examined.ids[index] for index in mine],
         )
@@ -130,10 +130,9 @@ def _sums(
     return found
 
 
-def _is_past(examined: Examination, followers: Collection[int], place: int, size: float) -> bool:
+def _is_past(examined: Examination, followers: Collection[int], before: slice, size: float) -> bool:
     """Whether the newest night shows most of a change no more (the night after a slow one, say), or nothing of it was measured."""
-    values = np.log(examined.judged.histories.values_ms[sorted(followers)])
-    before = np.nanmedian(values[:, max(place - NIGHTS_BEFORE, 0) : place], axis=1)
-    moved = values[:, -1] - before
+    times = np.log(times_of(examined, sorted(followers)))
+    moved = times[:, -1] - np.nanmedian(times[:, before], axis=1)
     moved = moved[np.isfinite(moved)]
     return not len(moved) or float(np.median(moved)) / size < STILL

@@ -87,6 +87,7 @@ def run_nightly(
             "changes": content.changes,
             "incidents": content.incidents,
             "suspicions": content.suspicions,
+            "missing": content.missing,
             "budget": content.budget or {},
             "headline": shown.headline,
         },
@@ -147,7 +148,8 @@ def _reasons(found: Regressions | None, findings: Sequence[Finding], chosen: Nig
 def _verdict(answer: NightlyAnswer, chosen: NightlyOptions) -> str:
     """The last line: whether the job passes, and where its report is."""
     report = None if chosen.site is None else str(chosen.site / REPORT_PAGE)
-    return verdict_line(answer.exit_code(strict=chosen.strict), answer.why, chosen.gate, answer.changes, report)
+    code = answer.exit_code(strict=chosen.strict)
+    return verdict_line(code, answer.why, gates=chosen.gate, changes=answer.changes, report=report)
 
 
 def _refuse_misuse(site: Path) -> None:

@@ -219,7 +219,6 @@ class SuspectedCause:
     since: str = column()
     models: Sequence[str] = column()
     hardware: str | None = column()
-    change: float = column()
     cause: IncidentCause = column()
     past: bool = column()
     """Whether the newest night shows it no more."""

@@ -119,7 +119,7 @@ def night_headline(
     known = {one.incident: one for one in incidents}
     lead = lead_of([part for row in slower if (part := _new_part(row, known)) is not None])
     suspected = _foremost_suspicion(suspicions)
-    quicker = None if suspected is not None and suspected.change > 0 else _newly_quicker(changes, known)
+    quicker = None if suspected is not None and suspected.cause.change > 0 else _newly_quicker(changes, known)
     if lead is not None:
         first = say("Regression: {what}.", what=_change_words(lead, slower, known))
     elif quicker is not None:
@@ -165,6 +165,7 @@ def since_with_facts(title: str, since: str, metadata: Sequence[ToldFact]) -> st
 def verdict_line(
     code: int,
     why: Collection[str],
+    *,
     gates: Sequence[str],
     changes: Sequence[SeriesChange],
     report: str | None = None,
@@ -223,7 +224,7 @@ def _newly_quicker(changes: Sequence[SeriesChange], known: Mapping[str, Incident
 def _foremost_suspicion(suspicions: Sequence[SuspectedCause]) -> SuspectedCause | None:
     """What the newest night shows of most series; what is slower first."""
     shown = [one for one in suspicions if not one.past]
-    return min(shown, key=lambda one: (one.change < 0, -len(one.series)), default=None)
+    return min(shown, key=lambda one: (one.cause.change < 0, -len(one.series)), default=None)
 
 
 def _suspected(one: SuspectedCause) -> Text:

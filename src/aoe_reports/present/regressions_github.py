@@ -13,7 +13,8 @@ from aoe_reports.present.values import plain
 
 def render(changes: Changes) -> str:
     """Errors for what fails, warnings for what is open or suspected, notices for what got quicker; then headline and verdict."""
-    return "\n".join([*_commands(changes), plain(changes.headline), plain(changes.verdict), ""])
+    said = [plain(line) for line in (changes.headline, changes.verdict) if line]
+    return "".join(f"{line}\n" for line in (*_commands(changes), *said))
 
 
 def _commands(changes: Changes) -> Iterator[str]:

@@ -53,7 +53,7 @@ def _suspected(facts: StoreFacts, text: Texts) -> Iterator[list[str]]:
         yield [
             head(text.told(one.title), None, text("not in the newest night") if one.past else None),
             cell(None),
-            changed(one.change),
+            changed(one.cause.change),
             cell(one.since),
             cell(len(one.series), "integer"),
             stated("suspect", text.word("suspect")),

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from aoe_reports.history.site_facts import RunFacts, SeriesFacts, StoreFacts, speed_up
+from aoe_reports.model.causes import reason_words
 from aoe_reports.model.changes import SeriesChange
 from aoe_reports.model.classes import record
 from aoe_reports.model.documents import JsonObject
@@ -170,7 +171,7 @@ def cause_of(series: SeriesFacts, text: Texts) -> str:
         text(
             "{part} ({cause})",
             part=f"{short(one.op_name or one.op_type or '?')} {one.difference_us:+,.1f} us",
-            cause=text.word(one.cause),
+            cause=text.told(reason_words(one.cause)),
         )
         for one in told.operators[:2]
     ]

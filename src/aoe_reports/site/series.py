@@ -14,7 +14,7 @@ import orjson
 from markupsafe import Markup
 
 from aoe_reports.history.site_facts import PlacedShift, RunFacts, SeriesFacts, differing_facts
-from aoe_reports.model.causes import facts_in_words
+from aoe_reports.model.causes import facts_in_words, reason_words
 from aoe_reports.model.changes import IncidentChange, IncidentMember, OperatorChange, SeriesChange, StepAttribution
 from aoe_reports.model.classes import record
 from aoe_reports.model.texts import N_
@@ -519,7 +519,7 @@ def _operator_cells(one: OperatorChange, text: Texts) -> list[str]:
         cell(one.difference_us, "us"),
         cell(one.before_us, "us", before),
         cell(one.after_us, "us", after),
-        cell(text.word(one.cause), "text", one.repository_run),
+        cell(text.told(reason_words(one.cause)), "text", one.repository_run),
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from aoe_reports.model.causes import facts_in_words, models_in_words
 from aoe_reports.model.changes import IncidentChange, IncidentMember, SeriesChange, SuspectedCause, ToldFact
@@ -71,6 +71,12 @@ def incident_sections(incidents: Sequence[IncidentChange], rows: Sequence[Series
         count = len(told) - SHOWN_INCIDENTS
         sections.append(Section("", [say("{count} more incidents: `--format json` lists all of them.", count=count)]))
     return sections
+
+
+def apart_of(rows: Iterable[SeriesChange], suspicions: Iterable[SuspectedCause]) -> list[SeriesChange]:
+    """The rows that belong to no incident, and that no cause of suspicions explains."""
+    explained = {series for one in suspicions for series in one.series}
+    return [row for row in rows if row.incident is None and row.series_id not in explained]
 
 
 def suspicions_section(suspicions: Sequence[SuspectedCause]) -> Section:

@@ -11,7 +11,7 @@ from aoe_reports.model.report import Chart, Section, Waterfall
 from aoe_reports.model.rows import column, row, row_from
 from aoe_reports.model.texts import capital, count_of, join, say
 from aoe_reports.present.answers import grid_of
-from aoe_reports.present.reports.incidents import incident_sections, is_open, suspicions_section
+from aoe_reports.present.reports.incidents import apart_of, incident_sections, is_open, suspicions_section
 from aoe_reports.present.reports.night_content import (
     Night,
     Trend,
@@ -51,12 +51,7 @@ def changes_sections(night: Night) -> Iterator[Section]:
         yield Section("Changes", [say("Nothing was measured.")])
         return
     told = [row for row in night.changes if is_news(row)]
-    explained = {series for one in night.suspicions for series in one.series}
-    apart = [
-        row_from(_ChangedSeries, one, what=subject_words(one))
-        for one in told
-        if one.incident is None and one.series_id not in explained
-    ]
+    apart = [row_from(_ChangedSeries, one, what=subject_words(one)) for one in apart_of(told, night.suspicions)]
     sentences: list[str] = [_price(budget)]
     if budget.baseline != "segment":
         sentences.append(say("The baseline was specified: {baseline}.", baseline=budget.baseline))

@@ -19,7 +19,7 @@ from aoe_reports.model.report import Report, Section
 from aoe_reports.model.texts import count_of, join, say
 from aoe_reports.present.answers import grid_of
 from aoe_reports.present.night import night_headline
-from aoe_reports.present.reports.incidents import incident_sections, suspicions_section
+from aoe_reports.present.reports.incidents import apart_of, incident_sections, suspicions_section
 
 SHOWN_CHANGES = 20
 SHOWN_STEPS = 3
@@ -30,6 +30,7 @@ _OF_MEMBERS = frozenset({"impact_ms", "series_id"})
 
 def regressions_report(
     rows: Sequence[SeriesChange],
+    *,
     incidents: Sequence[IncidentChange],
     suspicions: Sequence[SuspectedCause],
     budget: AlarmBudget,
@@ -39,8 +40,7 @@ def regressions_report(
     sections = incident_sections(incidents, rows)
     if suspicions:
         sections.append(suspicions_section(suspicions))
-    explained = {series for one in suspicions for series in one.series}
-    apart = [row for row in rows if row.incident is None and row.series_id not in explained]
+    apart = apart_of(rows, suspicions)
     if apart:
         sections.append(_changes_section(apart, rows))
     divided = [(row, row.attribution) for row in rows if row.attribution is not None]
