@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import csv
+import fcntl
 import json
 import os
 import pty
+import re
+import struct
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
 from commandline import Cli
+
+from aoe_reports.cli.terminal import screen_of
 
 EVIL = "=cmd|' /C calc'!A0\x1b]0;title\x07\x9b31mred\u202etxt.exe\u2028\u200f\U000e0041end"
 CONTROLS = ("\x1b", "\x07", "\x9b", "\u202e", "\u2028", "\u200f", "\U000e0041")
@@ -28,11 +34,20 @@ def records(tmp_path: Path) -> Path:
     return path
 
 
-def on_terminal(*arguments: object) -> tuple[int, str]:
+COLOURS = re.compile(r"\x1b\[(?:0|1|31|32|33)m")
+"""The only control sequences that a terminal is given beside those of a line that begins anew."""
+
+
+def on_terminal(*arguments: object, columns: int = 200, **environment: str) -> tuple[int, str]:
     """(exit code, everything that a terminal was given)."""
     control, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     command = [sys.executable, "-m", "aoe_reports", *map(str, arguments)]
-    with subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal) as process:
+    variables = {
+        name: value for name, value in os.environ.items() if name not in {"COLUMNS", "NO_COLOR", "CLICOLOR_FORCE"}
+    }
+    variables |= {"TERM": "xterm", **environment}
+    with subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal, env=variables) as process:
         os.close(terminal)
         found = b""
         while True:
@@ -63,7 +78,7 @@ def test_no_command_lets_a_file_steer_the_terminal(cli: Cli, records: Path, tmp_
     ):
         code, shown = on_terminal(*command)
         assert code in {0, 1, 2, 3}, shown
-        shown = shown.replace("\r\x1b[K", "")  # ours: a line begins anew
+        shown = COLOURS.sub("", shown.replace("\r\x1b[K", ""))  # ours: a line begins anew
         assert not [name for name in CONTROLS if name in shown], (command, shown)
         assert "u001b[K" not in shown
 
@@ -103,3 +118,72 @@ def test_exports_that_come_back_keep_every_byte(cli: Cli, records: Path, tmp_pat
         assert cli("store", "import", tmp_path / name, "--store", tmp_path / f"{name}-store").code == 0
         back = cli("history", "records", "--format", "jsonl", "--store", tmp_path / f"{name}-store").out
         assert json.loads(back)["workload"] == EVIL
+
+
+@pytest.fixture
+def profile(tmp_path: Path) -> Path:
+    """Two operators with long names."""
+    header = "Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us)"
+    rows = [f"block/{'long/' * 12}{name},Add,AI_CORE,{start},{start}" for name, start in (("a", 10), ("b", 20))]
+    folder = tmp_path / "p"
+    folder.mkdir()
+    (folder / "op_summary_20260101000000.csv").write_text("\n".join([header, *rows, ""]))
+    return folder
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_a_table_fits_the_terminal(profile: Path, columns: int) -> None:
+    code, shown = on_terminal("hotspots", profile, "--by", "op_name", columns=columns)
+    assert code == 0
+    lines = [line.rstrip() for line in COLOURS.sub("", shown.rpartition("\r\x1b[K")[2]).splitlines()]
+    table = lines[lines.index("Hotspots") + 2 :]
+    assert [line for line in table if len(line) > columns and "/p" not in line] == []
+    assert "…" in shown
+    assert ("Left out to fit the terminal: " in shown) == (columns < 120)
+
+
+def test_a_pipe_gets_every_column_and_no_colour(cli: Cli, profile: Path) -> None:
+    ended = cli("hotspots", profile, "--by", "op_name")
+    assert "Cumulative" in ended.out
+    assert "\x1b" not in ended.out + ended.err
+
+
+@pytest.mark.parametrize(
+    ("environment", "coloured"),
+    [
+        ({}, True),
+        ({"NO_COLOR": "1"}, False),
+        ({"NO_COLOR": ""}, True),
+        ({"NO_COLOR": "1", "CLICOLOR_FORCE": "1"}, False),
+        ({"CLICOLOR": "0"}, False),
+        ({"CLICOLOR": "1"}, True),
+        ({"CLICOLOR": "0", "CLICOLOR_FORCE": "1"}, True),
+        ({"TERM": "dumb"}, False),
+    ],
+)
+def test_the_environment_says_whether_there_are_colours(
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], coloured: bool
+) -> None:
+    for name in ("NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"TERM": "xterm", **environment}.items():
+        monkeypatch.setenv(name, value)
+    control, terminal = pty.openpty()
+    with os.fdopen(terminal, "w") as stream, os.fdopen(control):
+        assert screen_of(stream).colour == coloured
+
+
+def test_a_terminal_shows_errors_in_red(tmp_path: Path) -> None:
+    (tmp_path / "op_summary_20260101000000.csv").write_text("Op Name,OP Type\n")
+    _, shown = on_terminal("check", tmp_path)
+    assert "\x1b[31mfail" in shown
+    assert "\x1b[31m: error: \x1b[0m" in shown
+
+
+def test_colours_that_are_asked_for_reach_a_pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Cli) -> None:
+    (tmp_path / "op_summary_20260101000000.csv").write_text("Op Name,OP Type\n")
+    monkeypatch.setenv("CLICOLOR_FORCE", "1")
+    assert "\x1b[31mfail" in cli("check", tmp_path).out
+    assert cli("check", tmp_path, "--output", tmp_path / "o.txt").out == ""
+    assert "\x1b" not in (tmp_path / "o.txt").read_text()
+    assert "\x1b" not in cli("check", tmp_path, "--format", "json").out

@@ -79,3 +79,19 @@ def test_processes_read_few_units_before_the_first_is_taken() -> None:
     assert next(results) == 0
     assert len(begun) == 2 * AHEAD + 1
     assert list(results) == list(range(1, 40))
+
+
+@pytest.mark.parametrize(
+    ("folders", "listed"), [([0, 1, 2], "0-2"), ([0, 2, 3, 7], "0, 2-3, 7"), ([5], "5"), ([1023, 9, 10], "9-10, 1023")]
+)
+def test_a_rank_that_is_not_here_is_answered_with_those_that_are(
+    tmp_path: Path, folders: list[int], listed: str
+) -> None:
+    for rank in folders:
+        folder = tmp_path / f"host_{rank}_ascend_pt"
+        (folder / "ASCEND_PROFILER_OUTPUT").mkdir(parents=True)
+        (folder / f"profiler_info_{rank}.json").write_text(f'{{"rank_id": {rank}}}')
+        (folder / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv").write_text(f"{HEADER}0,a,MatMul,AI_CORE,1.0,2.5\n")
+    (found,) = ask(Hotspots(), [tmp_path], HotspotOptions(rank=4)).findings
+    assert found.message == f"no task to rank here (rank 4); ranks here: {listed}"
+    assert ask(Hotspots(), [tmp_path], HotspotOptions(rank=folders[0])).findings == []

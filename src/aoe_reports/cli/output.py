@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 import typer
 
 from aoe_reports.cli.language import spoken, told
-from aoe_reports.cli.terminal import ERASE_LINE, write_control
+from aoe_reports.cli.terminal import ERASE_LINE, screen_of, write_control
 from aoe_reports.engine.question import exit_code_of
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding, listed
 from aoe_reports.model.options import Option
 from aoe_reports.model.texts import join, say
 from aoe_reports.present.forms import FORMS, Shown
+from aoe_reports.present.screen import PAPER, Screen
 
 if TYPE_CHECKING:
     from aoe_reports.engine.question import Answer
@@ -69,11 +70,12 @@ def write(text: str, output: Path | None) -> None:
         ) from error
 
 
-def write_pieces(pieces: Iterable[str], output: Path | None) -> None:
+def write_pieces(pieces: Iterable[str], output: Path | None, screen: Screen = PAPER) -> None:
     """Print, or write the whole file at once, what is too much to be held."""
     if output is None:
         for piece in pieces:
-            sys.stdout.write(piece)
+            # what is shown in colour is made of texts without control characters
+            write_control(sys.stdout, piece) if screen.colour else sys.stdout.write(piece)
         sys.stdout.flush()
         return
     from aoe_reports.engine.output import whole_file
@@ -92,8 +94,11 @@ def write_pieces(pieces: Iterable[str], output: Path | None) -> None:
 
 def print_findings(findings: Sequence[Finding]) -> None:
     """Findings to stderr, where they do not mix with results."""
+    from aoe_reports.present.text import finding_line
+
+    screen = screen_of(sys.stderr)
     for finding in listed(findings):
-        notify(finding.as_text())
+        write_control(sys.stderr, finding_line(finding, spoken(), screen) + "\n")
 
 
 def notify(message: str) -> None:
@@ -154,8 +159,9 @@ def show(
 ) -> None:
     """Print or write an answer; one without a title has nothing for people but its findings."""
     if answer.title or form in {"json", "csv"}:
-        shown = Shown(answer=answer, strict=strict, language=spoken(), rules=rules)
-        write_pieces(forms[form].render(shown), output)
+        screen = screen_of(sys.stdout) if output is None and form == "text" else PAPER
+        shown = Shown(answer=answer, strict=strict, language=spoken(), rules=rules, screen=screen)
+        write_pieces(forms[form].render(shown), output, screen)
 
 
 def reply(

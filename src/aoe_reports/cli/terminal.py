@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from typing import Any, TextIO
+
+from aoe_reports.present.screen import Screen
 
 
 class _Terminal:
@@ -50,3 +54,21 @@ def write_control(stream: Any, text: str) -> None:
         stream.write_control(text)
     else:
         stream.write(text)
+
+
+def screen_of(stream: Any) -> Screen:
+    """What texts are shown on where they go to a stream."""
+    is_terminal = stream.isatty()
+    return Screen(
+        columns=shutil.get_terminal_size().columns if is_terminal else None, colour=_may_colour(is_terminal=is_terminal)
+    )
+
+
+def _may_colour(*, is_terminal: bool) -> bool:
+    """What the environment says (no-color.org, bixense.com/clicolors), else whether somebody looks at a terminal."""
+    asked = os.environ.get
+    if asked("NO_COLOR"):
+        return False
+    if asked("CLICOLOR_FORCE", "0") != "0":
+        return True
+    return is_terminal and asked("CLICOLOR") != "0" and asked("TERM") != "dumb"

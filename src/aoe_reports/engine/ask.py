@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from aoe_reports.engine.executors import Executor, executor_of
-from aoe_reports.engine.question import Answer, Notes, Question, Reader, Reading, Request, RunOptions, answer_of
+from aoe_reports.engine.question import Answer, Notes, Question, Reader, Reading, Request, RunOptions, Unit, answer_of
 from aoe_reports.model.errors import AoeReportsError, ReadError
 from aoe_reports.model.findings import has
 from aoe_reports.model.options import check_options
@@ -42,7 +42,8 @@ def ask(
     if question.nothing and not question.is_answered(finished) and not has(asked.notes.findings, "error"):
         from aoe_reports.engine.captures import nothing_measured  # noqa: PLC0415 -- pyarrow
 
-        asked.notes.add([nothing_measured(paths, say(question.nothing), **question.asked_for(chosen))])
+        captures = [unit.capture for unit in asked.units if isinstance(unit, Unit)]
+        asked.notes.add([nothing_measured(paths, say(question.nothing), captures, **question.asked_for(chosen))])
     return answer_of(question, finished, asked)
 
 

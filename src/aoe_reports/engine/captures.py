@@ -271,11 +271,30 @@ def read_steps_noting(capture: Capture, findings: list[Finding]) -> list[Step]:
     return read_steps(capture, read)
 
 
-def nothing_measured(paths: Iterable[object], what: str, **asked: int | None) -> Finding:
-    """The error of a question that nothing below `paths` answers, with what was asked for; at one path in any order."""
+def nothing_measured(
+    paths: Iterable[object], what: str, captures: Iterable[Capture] = (), **asked: int | None
+) -> Finding:
+    """The error of a question that nothing below `paths` answers, with what was asked for; at one path in any order.
+
+    Where a rank was asked for that none of the captures has, it names those that they have.
+    """
     words = [f"{name} {value}" for name, value in asked.items() if value is not None]
     message = say("{what} ({asked})", what=what, asked=join(", ", words)) if words else what
+    ranks = sorted({rank for one in captures for rank in one.info.every_rank})
+    if ranks and asked.get("rank") not in {None, *ranks}:
+        message = say("{what}; ranks here: {ranks}", what=message, ranks=_in_short(ranks))
     return NOTHING_MEASURED.found(min(map(str, paths)), message)
+
+
+def _in_short(numbers: Sequence[int]) -> str:
+    """Rising numbers as a list of ranges: `0-7, 9`."""
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and number == ranges[-1][-1] + 1:
+            ranges[-1][1:] = [number]
+        else:
+            ranges.append([number])
+    return ", ".join("-".join(map(str, ends)) for ends in ranges)
 
 
 def label_of(captures: Sequence[Capture]) -> str:

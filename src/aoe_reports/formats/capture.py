@@ -49,7 +49,13 @@ class CaptureInfo:
 
     def may_hold(self, rank_id: int | None) -> bool:
         """Whether a rank (None: any) may be among those of this capture."""
-        return rank_id in {None, self.rank_id, *self.ranks.values()}
+        return rank_id is None or rank_id in self.every_rank
+
+    @property
+    def every_rank(self) -> frozenset[int]:
+        """The ranks that are known to be here."""
+        every = (self.rank_id, *self.ranks.values())
+        return frozenset(one for one in every if one is not None)
 
     @property
     def several_ranks(self) -> bool:

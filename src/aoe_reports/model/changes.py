@@ -79,8 +79,8 @@ class OperatorChange:
     calls_us: float = column()
     count_us: float = column()
     inputs_us: float = column()
-    repository_run: str | None = column("Tuned by run")
-    repository_night: str | None = column("Night of tuning")
+    repository_run: str | None = column("Tuned by run", detail=True)
+    repository_night: str | None = column("Night of tuning", detail=True)
 
 
 @row
@@ -114,13 +114,13 @@ class StepAttribution:
 class SeriesChange:
     """A series and what it does: `before` and `after` in ms, `change` is `after / before - 1` (above 0 is slower)."""
 
-    series_id: str = column("Series", before="incident")
+    series_id: str = column("Series", before="incident", detail=True)
     workload: str = column("Workload")
     scope: str = column()
     op_type: str | None = column()
     op_name: str | None = column()
     metric: str | None = column()
-    hardware: str | None = column("Hardware")
+    hardware: str | None = column("Hardware", detail=True)
     rank_id: int | None = column("Rank", "integer", before="hardware")
     device_id: int | None = column("Device", "integer", before="hardware")
     state: str | None = column("State", "alarm", before="workload")
@@ -129,10 +129,10 @@ class SeriesChange:
     before: float | None = column("Before", "ms")
     after: float | None = column("After", "ms")
     change: float | None = column("Change", "change")
-    ci_low: float | None = column("from", "change")
-    ci_high: float | None = column("to", "change")
-    smallest_detectable: float | None = column("Minimum detectable effect", "change")
-    nights: int = column("Nights", "integer")
+    ci_low: float | None = column("from", "change", detail=True)
+    ci_high: float | None = column("to", "change", detail=True)
+    smallest_detectable: float | None = column("Minimum detectable effect", "change", detail=True)
+    nights: int = column("Nights", "integer", detail=True)
     left_out: int = column()
     reason: str | None = column("Reason not judged", "word")
     last_night: str | None = column()

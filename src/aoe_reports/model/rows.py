@@ -51,6 +51,8 @@ class Column:
     kind: Kind = "text"
     factor: float = 1
     """By what its numbers are multiplied before they are shown: they come in another unit than its title says."""
+    detail: bool = False
+    """Whether it is among the first that are left out where there is no room for all."""
 
 
 class Unit(NamedTuple):
@@ -75,6 +77,7 @@ class Cell(NamedTuple):
     kind: Kind
     unit: Unit | None
     before: str | None = None
+    detail: bool = False
 
 
 @record
@@ -107,14 +110,16 @@ def column(
     *,
     unit: Unit | None = None,
     before: str | None = None,
+    detail: bool = False,
     default: Any = MISSING,
 ) -> Any:
     """One column of a row; without a title it stands in JSON and CSV, and people are not shown it.
 
-    `before` names the field that it stands before where people see it, if that is another place than in JSON and CSV.
+    `before` names the field that it stands before where people see it, if that is another place than in JSON and CSV;
+    a `detail` is among the first columns that a narrow terminal leaves out.
     """
     kind = kind if unit is None else unit.kind
-    return field(default=default, metadata={_KEY: Cell(title=title, kind=kind, unit=unit, before=before)})
+    return field(default=default, metadata={_KEY: Cell(title, kind, unit, before, detail)})
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(column,))
@@ -176,7 +181,7 @@ def columns_of(cls: type[Any]) -> tuple[Column, ...]:
         if inner is not None:
             found += columns_of(inner)
         elif each.cell.title:
-            found.append(Column(each.key, each.cell.title, each.cell.kind))
+            found.append(Column(each.key, each.cell.title, each.cell.kind, detail=each.cell.detail))
     return tuple(found)
 
 

@@ -20,9 +20,9 @@ class IngestedRun:
     hardware: str | None = column()
     records: int = column("Records", "integer")
     step_ms: float | None = column("Step", "ms")
-    outcome: str = column("Store", "word")
+    outcome: str = column("Store", "word", detail=True)
     status: str | None = column("Status", "word")
-    path: str = column("Path")
+    path: str = column("Path", detail=True)
 
 
 @row
@@ -53,7 +53,7 @@ class StepTimes:
     workload: str = column()
     steps: int | None = column()
     step_ms: float | None = column("Step", "ms")
-    std_ms: float | None = column("Std", "ms")
+    std_ms: float | None = column("Std", "ms", detail=True)
     computing_ms: float | None = column("Computing", "ms")
     communication_ms: float | None = column("Non-overlapped communication", "ms")
     free_ms: float | None = column("Free", "ms")

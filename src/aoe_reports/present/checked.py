@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from aoe_reports.model.findings import listed, reasons_of
 from aoe_reports.model.rows import as_mapping
-from aoe_reports.model.texts import in_language
 from aoe_reports.present import RENDERERS
 from aoe_reports.present.answers import report_of
 from aoe_reports.present.as_json import render_pieces as json_pieces
@@ -14,15 +13,15 @@ from aoe_reports.present.csv import render_pieces as csv_pieces
 from aoe_reports.present.forms import Shown
 from aoe_reports.present.reports.checked import check_report
 from aoe_reports.present.reports.language import report_in
+from aoe_reports.present.text import finding_line
 from aoe_reports.present.text import render_pieces as text_pieces
-from aoe_reports.present.values import plain
 
 
 def as_text(shown: Shown) -> Iterator[str]:
     """The files, and then the findings."""
-    yield from text_pieces(report_in(report_of(shown.answer), shown.language))
+    yield from text_pieces(report_in(report_of(shown.answer), shown.language), shown.screen)
     for finding in listed(shown.answer.findings):
-        yield plain(in_language(finding.as_text(), shown.language)) + "\n"
+        yield finding_line(finding, shown.language, shown.screen) + "\n"
 
 
 def as_json(shown: Shown) -> Iterator[str]:

@@ -10,6 +10,7 @@ from aoe_reports.model.classes import record
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import Language
 from aoe_reports.present import RENDERERS
+from aoe_reports.present.screen import PAPER, Screen
 
 if TYPE_CHECKING:
     from aoe_reports.engine.question import Answer
@@ -25,6 +26,8 @@ class Shown:
     language: Language
     rules: Sequence[ListedRule] = ()
     """Every rule, for a form that lists them."""
+    screen: Screen = PAPER
+    """What a text is shown on."""
 
     def fails(self, finding: Finding) -> bool:
         """Whether a finding is a reason for exit code 1."""
@@ -56,6 +59,14 @@ def _csv(shown: Shown) -> Iterator[str]:
     yield render_rows(shown.answer.tables[0].mappings())
 
 
+def _text(shown: Shown) -> Iterator[str]:
+    from aoe_reports.present.answers import report_of  # noqa: PLC0415
+    from aoe_reports.present.reports.language import report_in  # noqa: PLC0415
+    from aoe_reports.present.text import render_pieces  # noqa: PLC0415
+
+    return render_pieces(report_in(report_of(shown.answer), shown.language), shown.screen)
+
+
 def _report(form: str) -> Callable[[Shown], Iterator[str]]:
     def render(shown: Shown) -> Iterator[str]:
         from aoe_reports.present.answers import report_of  # noqa: PLC0415
@@ -77,7 +88,7 @@ def _in(module: str, function: str = "render") -> Callable[[Shown], Iterable[str
 
 
 FORMS: dict[str, Form] = {
-    "text": Form(_report("text"), has_findings=False),
+    "text": Form(_text, has_findings=False),
     "json": Form(_json),
     "csv": Form(_csv, has_findings=False),
     "markdown": Form(_report("markdown"), has_findings=False),

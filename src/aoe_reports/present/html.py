@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from functools import cache
 from typing import NamedTuple
@@ -14,8 +14,8 @@ from aoe_reports.locale import html_tag
 from aoe_reports.model.documents import Cells
 from aoe_reports.model.report import Drawing, Grid, Report, Section
 from aoe_reports.model.rows import Column
-from aoe_reports.model.texts import Language, Text
-from aoe_reports.present.values import STATES, WORDS, cell, plain
+from aoe_reports.model.texts import Language
+from aoe_reports.present.values import STATES, WORDS, cell, look_of, plain
 
 
 @cache
@@ -78,17 +78,8 @@ def _cell(row: Cells, column: Column) -> _Cell:
         return _Cell("bars", bars=[f"{max(100 * length, 0):.2f}" for length in lengths])
     text = cell(row, column)
     if column.kind in STATES:
-        word = (value.template if isinstance(value, Text) else text).partition(":")[0]
-        return _Cell(_looks(row, column).get(word, "text"), text)
+        return _Cell(look_of(row, column) or "text", text)
     return _Cell("text long" if column.kind in WORDS and len(text) > LONG else _class(column), text)
-
-
-def _looks(row: Cells, column: Column) -> Mapping[str, str]:
-    """How the words of a column of states look in a row."""
-    if column.kind == "state":
-        return _STATES
-    change = row.get("change")
-    return _QUICKER if isinstance(change, int | float) and change < 0 else _ALARMS
 
 
 def _class(column: Column) -> str:
@@ -97,15 +88,6 @@ def _class(column: Column) -> str:
 
 LONG = 24
 """Characters from which on a text gets a wider column to wrap in."""
-_STATES = (
-    dict.fromkeys(("pass", "successful", "confirmed"), "good")
-    | dict.fromkeys(("warn", "warning", "incomplete", "unknown", "partly", "not-reproduced", "not-comparable"), "odd")
-    | dict.fromkeys(("fail", "error", "failed", "damaged", "regressed"), "bad")
-)
-"""How words on a state look; others look like any text."""
-_QUICKER = dict.fromkeys(("confirmed", "drift", "recovered", "improved"), "good") | {"suspect": "odd"}
-_ALARMS = _QUICKER | dict.fromkeys(("confirmed", "drift"), "bad")
-"""How words on what a series does look, of one that got quicker and of any other."""
 
 
 def _picture(chart: Drawing, language: Language) -> str:

@@ -7,10 +7,11 @@ import math
 import unicodedata
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 from aoe_reports.model.documents import Cells
 from aoe_reports.model.rows import Column, Kind
+from aoe_reports.model.texts import Text
 
 NONE = "–"  # noqa: RUF001 -- what tables print for no value
 _GROUPED_FROM = 10_000
@@ -64,6 +65,29 @@ def cell(row: Cells, column: Column) -> str:
     """A cell of a table as people read it."""
     value = row.get(column.key)
     return show(value * column.factor if isinstance(value, int | float) and column.factor != 1 else value, column.kind)
+
+
+def look_of(row: Cells, column: Column) -> Literal["good", "odd", "bad"] | None:
+    """How the word of a column of states looks in a row; null where it looks like any text."""
+    value = row.get(column.key)
+    word = (value.template if isinstance(value, Text) else cell(row, column)).partition(":")[0]
+    if column.kind == "state":
+        return _STATES.get(word)
+    change = row.get("change")
+    return (_QUICKER if isinstance(change, int | float) and change < 0 else _ALARMS).get(word)
+
+
+_STATES: dict[str, Literal["good", "odd", "bad"]] = {
+    **dict.fromkeys(("pass", "successful", "confirmed"), "good"),
+    **dict.fromkeys(("warn", "warning", "incomplete", "unknown", "partly", "not-reproduced", "not-comparable"), "odd"),
+    **dict.fromkeys(("fail", "error", "failed", "damaged", "regressed"), "bad"),
+}
+_QUICKER: dict[str, Literal["good", "odd", "bad"]] = {
+    **dict.fromkeys(("confirmed", "drift", "recovered", "improved"), "good"),
+    "suspect": "odd",
+}
+_ALARMS: dict[str, Literal["good", "odd", "bad"]] = {**_QUICKER, **dict.fromkeys(("confirmed", "drift"), "bad")}
+"""How words on what a series does look, of one that got quicker and of any other."""
 
 
 def plain(text: str) -> str:

@@ -65,9 +65,9 @@ class CheckedFile:
 
     path: str = column("Path")
     kind: str = column("Kind")
-    container: str | None = column("Container", default=None)
-    body: str | None = column("Payload", default=None)
-    vocabulary: str | None = column("Vocabulary", default=None)
+    container: str | None = column("Container", default=None, detail=True)
+    body: str | None = column("Payload", default=None, detail=True)
+    vocabulary: str | None = column("Vocabulary", default=None, detail=True)
     tasks: int | None = column("Tasks", "integer", default=None)
     tuning_names: Sequence[str | None] = column(default=())
     statuses: Sequence[str | None] = column(default=())

@@ -45,10 +45,10 @@ class TypeOfOperator:
     elapsed_ns: int = column("Elapsed", unit=US)
     transit_ns: int | None = column("Transit", unit=US)
     wait_ns: int | None = column("Wait", unit=US)
-    synchronization_ns: int | None = column("Synchronization", unit=US)
-    idle_ns: int | None = column("Idle", unit=US)
+    synchronization_ns: int | None = column("Synchronization", unit=US, detail=True)
+    idle_ns: int | None = column("Idle", unit=US, detail=True)
     wait_ratio: float | None = column("Wait ratio", "percent")
-    synchronization_ratio: float | None = column("Synchronization ratio", "percent")
+    synchronization_ratio: float | None = column("Synchronization ratio", "percent", detail=True)
 
 
 @row
@@ -65,10 +65,10 @@ class Operator:
     elapsed_ns: int = column("Elapsed", unit=US)
     transit_ns: int | None = column("Transit", unit=US)
     wait_ns: int | None = column("Wait", unit=US)
-    synchronization_ns: int | None = column("Synchronization", unit=US)
-    idle_ns: int | None = column("Idle", unit=US)
+    synchronization_ns: int | None = column("Synchronization", unit=US, detail=True)
+    idle_ns: int | None = column("Idle", unit=US, detail=True)
     wait_ratio: float | None = column("Wait ratio", "percent")
-    synchronization_ratio: float | None = column("Synchronization ratio", "percent")
+    synchronization_ratio: float | None = column("Synchronization ratio", "percent", detail=True)
 
 
 @row
@@ -99,8 +99,8 @@ class LinkRow:
     bandwidth_gb_per_s: float | None = column("GB/s", "number")
     wait_ns: int | None = column("Wait", unit=US)
     relative_bandwidth_ratio: float | None = column("Relative to median", "percent")
-    compared: int = column("Compared", "integer")
-    slow_in: int = column("Outliers", "integer", before="compared")
+    compared: int = column("Compared", "integer", detail=True)
+    slow_in: int = column("Outliers", "integer", before="compared", detail=True)
     lost_ns: int | None = column("Extra time", unit=US)
     slow: bool = column("Slow", "state")
 
@@ -113,7 +113,7 @@ class AwaitedRank:
     group: str | None = column("Group")
     rank: int | None = column("Rank", "integer")
     operators: int = column("Operators", "integer")
-    of_operators: int = column("Total operators", "integer")
+    of_operators: int = column("Total operators", "integer", detail=True)
     waited_ns: int = column("Others wait", unit=US)
     waited_share: float | None = column("Share", "percent")
     slow: bool = column("Slow", "state")
@@ -131,15 +131,15 @@ class TailRow:
     source: str = column()
     iteration_ns: int = column("Iteration", unit=US)
     reduces: int = column("All-reduces", "integer")
-    late_reduces: int = column("After backward pass", "integer")
+    late_reduces: int = column("After backward pass", "integer", detail=True)
     unmeasured_reduces: int = column()
     reduce_ns: int = column("All-reduce", unit=US)
     hidden_ns: int = column("Hidden", unit=US)
     tail_ns: int = column("Tail", unit=US)
     tail_share: float | None = column("Share", "percent")
     last_end_ns: int = column(unit=US)
-    room_ns: int | None = column("Overlap capacity", unit=US)
-    necessary_ns: int = column("Unavoidable", unit=US)
+    room_ns: int | None = column("Overlap capacity", unit=US, detail=True)
+    necessary_ns: int = column("Unavoidable", unit=US, detail=True)
     bound_ns: int = column("Bound", unit=US)
 
 
@@ -149,7 +149,7 @@ class SegmentRow:
 
     path: str = column("Bank")
     modelhash: str = column("Model")
-    segment: int = column("Segment", "integer")
+    segment: int = column("Segment", "integer", detail=True)
     first: int = column("First", "integer")
     last: int = column("Last", "integer")
     gradients: int = column("Gradients", "integer")

@@ -26,9 +26,9 @@ class InspectedFile:
 
     path: str = column("Path")
     kind: str = column("Kind")
-    source: str = column("Source")
-    form: str = column("Form")
-    vintage: str | None = column("Vintage")
+    source: str = column("Source", detail=True)
+    form: str = column("Form", detail=True)
+    vintage: str | None = column("Vintage", detail=True)
     run: str | None = column("Run")
     rank_id: int | None = column("Rank", "integer")
     device_id: int | None = column("Device", "integer")

@@ -47,12 +47,12 @@ class StepRow:
     start_ns: int | None = column()
     duration_ns: int = column("Duration", unit=US)
     fp_bp_ns: int | None = column("FP to BP", unit=US)
-    iteration_refresh_ns: int | None = column("Refresh", unit=US)
-    data_aug_bound_ns: int | None = column("Data aug", unit=US)
+    iteration_refresh_ns: int | None = column("Refresh", unit=US, detail=True)
+    data_aug_bound_ns: int | None = column("Data aug", unit=US, detail=True)
     computing_ns: int | None = column("Computing", unit=US)
     communication_ns: int | None = column("Communication", unit=US)
     communication_not_overlapped_ns: int | None = column("Not overlapped", unit=US)
-    overlapped_ns: int | None = column("Overlapped", unit=US)
+    overlapped_ns: int | None = column("Overlapped", unit=US, detail=True)
     free_ns: int | None = column("Free", unit=US)
 
 

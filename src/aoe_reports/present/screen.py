@@ -1,0 +1,98 @@
+"""What a terminal has room for: how wide the columns of a table are there, which are left out, and how words look."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from aoe_reports.model.classes import record
+
+Look = Literal["strong", "good", "odd", "bad"]
+_COLOURS: Mapping[Look, str] = {"strong": "1", "good": "32", "odd": "33", "bad": "31"}
+"""Select graphic rendition, ECMA-48 8.3.117: bold, green, yellow, red."""
+BETWEEN = 2
+"""Blanks between two columns."""
+LEAST_TEXT = 20
+"""Terminal columns that are left to a text before whole columns of the table are left out."""
+_KEPT = 2
+"""Columns that are never left out: they name the row."""
+
+
+@record
+class Screen:
+    """What texts are shown on: a terminal, or what takes lines of any length."""
+
+    columns: int | None = None
+    """The width of a terminal; null for a file or a pipe."""
+    colour: bool = False
+
+    def coloured(self, text: str, look: Look | None) -> str:
+        """A text as it looks on this screen; it holds no control characters of its own."""
+        return f"\x1b[{_COLOURS[look]}m{text}\x1b[0m" if self.colour and look and text else text
+
+
+PAPER = Screen()
+"""A file, or a pipe."""
+
+
+class Measured(NamedTuple):
+    """What is known of a column before its width is."""
+
+    title: int
+    """The width of its title."""
+    word: int
+    """The width of the longest word of its title."""
+    cells: int
+    """The width of its widest cell."""
+    may_narrow: bool
+    """Whether a cell may be cut or take several lines."""
+    is_detail: bool
+    """Whether it is left out before others."""
+
+
+def fit(columns: Sequence[Measured], room: int | None) -> list[int]:
+    """The width of each column; 0 for one that is left out.
+
+    Titles take several lines first, then texts get narrower, then details are left out, then other columns from the right.
+    """
+    natural = [max(one.title, one.cells) for one in columns]
+    if room is None or _total(natural) <= room:
+        return natural
+    left = list(range(len(columns)))
+    for place in _leaving(columns):
+        if _total([_narrowest(columns[one]) for one in left]) <= room:
+            break
+        left.remove(place)
+    widths = dict(zip(left, _narrowed([columns[one] for one in left], room), strict=True))
+    return [widths.get(place, 0) for place in range(len(columns))]
+
+
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + BETWEEN * (len(widths) - 1)
+
+
+def _leaving(columns: Sequence[Measured]) -> list[int]:
+    """The order in which columns are left out."""
+    places = range(len(columns) - 1, _KEPT - 1, -1)
+    return sorted(places, key=lambda place: not columns[place].is_detail)
+
+
+def _narrowest(column: Measured) -> int:
+    return max(column.word, min(column.cells, LEAST_TEXT) if column.may_narrow else column.cells)
+
+
+def _narrowed(columns: Sequence[Measured], room: int) -> list[int]:
+    """Widths with titles in several lines, then with the widest texts as narrow as it takes."""
+    widths = [max(one.word, one.cells) for one in columns]
+    least = [_narrowest(one) for one in columns]
+    while _total(widths) > room:
+        place = max(range(len(widths)), key=lambda one: (widths[one] > least[one], widths[one]))
+        if widths[place] <= least[place]:
+            break  # what is never left out takes more
+        widths[place] -= 1
+    while _total(widths) < room:  # what is left over goes to titles: one line is read more easily than two
+        place = max(range(len(widths)), key=lambda one: columns[one].title / widths[one])
+        if columns[place].title <= widths[place]:
+            break
+        widths[place] += 1
+    return widths

@@ -1,0 +1,164 @@
+"""What a terminal gets of a table: as many columns as it has room for, and the names of the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.report import Grid, Report, Section
+from aoe_reports.model.rows import Column
+from aoe_reports.present import text
+from aoe_reports.present.screen import BETWEEN, LEAST_TEXT, Measured, Screen, fit
+from aoe_reports.present.values import width
+
+measured = st.builds(
+    Measured,
+    title=st.integers(1, 40),
+    word=st.integers(1, 12),
+    cells=st.integers(0, 64),
+    may_narrow=st.booleans(),
+    is_detail=st.booleans(),
+).map(lambda one: one._replace(word=min(one.word, one.title)))
+
+
+def total(widths: Sequence[int]) -> int:
+    shown = [one for one in widths if one]
+    return sum(shown) + BETWEEN * (len(shown) - 1)
+
+
+@given(st.lists(measured, min_size=1, max_size=12), st.integers(20, 200))
+def test_a_table_is_as_wide_as_the_terminal_where_that_can_be(columns: list[Measured], room: int) -> None:
+    widths = fit(columns, room)
+    natural = fit(columns, None)
+    assert natural == [max(one.title, one.cells) for one in columns]
+    if total(natural) <= room:
+        assert widths == natural
+        return
+    # only the two columns that name a row may need more than there is
+    assert total(widths) <= room or not any(widths[2:])
+    for one, given_width in zip(columns, widths, strict=True):
+        if given_width:
+            least = min(one.cells, LEAST_TEXT) if one.may_narrow else one.cells
+            assert given_width >= max(one.word, least)
+    assert all(widths[:2])
+    left_out = [one.is_detail for one, given_width in zip(columns, widths, strict=True) if not given_width]
+    shown = [one.is_detail for one, given_width in zip(columns[2:], widths[2:], strict=True) if given_width]
+    assert all(left_out) or not any(shown), "details go first"
+
+
+ROWS = [
+    {
+        "#": 1,
+        "name": "aclnnAdd_AddAiCore_Add_first_of_its_kind",
+        "total": 1234.5,
+        "std": 1.25,
+        "share": 0.5,
+        "state": "fail",
+    },
+    {"#": 2, "name": "short", "total": 2.5, "std": 0.125, "share": 0.25, "state": "pass"},
+]
+TABLE = Grid(
+    (
+        Column("#", "#", "integer"),
+        Column("name", "Operator", "text"),
+        Column("total", "Total time", "number"),
+        Column("std", "Std", "number", detail=True),
+        Column("share", "Share of step", "percent"),
+        Column("state", "State", "state"),
+    ),
+    ROWS,
+)
+
+
+WIDE = """\
+#  Operator                                  Total time    Std  Share of step  State
+-  ----------------------------------------  ----------  -----  -------------  -----
+1  aclnnAdd_AddAiCore_Add_first_of_its_kind   1,234.500  1.250          50.0%  fail
+2  short                                          2.500  0.125          25.0%  pass"""
+MIDDLE = """\
+                                                Share
+                                  Total            of
+#  Operator                        time    Std   step  State
+-  -------------------------  ---------  -----  -----  -----
+1  …re_Add_first_of_its_kind  1,234.500  1.250  50.0%  fail
+2  short                          2.500  0.125  25.0%  pass"""
+NARROW = """\
+                                    Share
+                             Total     of
+#  Operator                   time   step  State
+-  --------------------  ---------  -----  -----
+1  …d_first_of_its_kind  1,234.500  50.0%  fail
+2  short                     2.500  25.0%  pass
+Left out to fit the terminal: Std. A file or a
+pipe has all columns."""
+LEAST = """\
+#  Operator
+-  ---------------------
+1  …dd_first_of_its_kind
+2  short
+Left out to fit the
+terminal: Total time,
+Std, Share of step,
+State. A file or a pipe
+has all columns."""
+
+
+@pytest.mark.parametrize(("columns", "shown"), [(None, WIDE), (84, WIDE), (60, MIDDLE), (48, NARROW), (24, LEAST)])
+def test_titles_take_lines_then_names_get_shorter_then_details_go(columns: int | None, shown: str) -> None:
+    lines = list(text.grid(TABLE, Screen(columns=columns)))
+    assert lines == shown.splitlines()
+    assert columns is None or max(map(width, lines)) <= columns
+
+
+def test_sentences_and_titles_are_broken_at_words_and_listed_lines_are_not() -> None:
+    command = "aoe-reports hotspots a/very/long/path --by shape"
+    section = Section("A title of many words", ["A sentence that goes on and on."], lines=[command])
+    report = Report("Title", "A headline in some words.", [section], verdict="The last line of it all.")
+    shown = text.render(report, Screen(columns=16))
+    assert shown == (
+        "A headline in\nsome words.\n\nTitle\n\n"
+        "A title of many\nwords\n---------------\nA sentence that\ngoes on and on.\n"
+        f"{command}\n\nThe last line of\nit all.\n"
+    )
+    assert text.render(report).splitlines()[0] == "A headline in some words."
+
+
+def test_a_longer_sentence_loses_no_word_on_a_terminal() -> None:
+    words = [f"word{number}" for number in range(2000)]
+    shown = text.render(Report("T", "", [Section("", [" ".join(words)])]), Screen(columns=80))
+    assert shown.split()[1:] == words
+
+
+def test_states_and_what_matters_first_have_colours() -> None:
+    shown = text.render(Report("Title", "Headline.", [Section("Part", grid=TABLE)]), Screen(colour=True))
+    assert shown.startswith("\x1b[1mHeadline.\x1b[0m\n\nTitle\n\n\x1b[1mPart\x1b[0m\n----\n")
+    assert "\x1b[31mfail \x1b[0m" in shown
+    assert "\x1b[32mpass \x1b[0m" in shown
+    plain = text.render(Report("Title", "Headline.", [Section("Part", grid=TABLE)]))
+    for code in ("\x1b[1m", "\x1b[31m", "\x1b[32m", "\x1b[0m"):
+        shown = shown.replace(code, "")
+    assert [line.rstrip() for line in shown.splitlines()] == plain.splitlines()
+
+
+@pytest.mark.parametrize(("severity", "code"), [("error", "31"), ("warning", "33")])
+def test_the_severity_of_a_finding_has_a_colour(severity: str, code: str) -> None:
+    finding = Finding(severity, "rule", "a: error: b", "what it says\x1b[31m")  # type: ignore[arg-type]
+    shown = text.finding_line(finding, "en", Screen(colour=True))
+    assert shown.count("\x1b") == 2
+    assert f"\x1b[{code}m: {severity}: \x1b[0m" in shown
+    assert text.finding_line(finding) == f"a: error: b: {severity}: what it says\\x1b[31m [rule]"
+
+
+def test_a_remark_has_no_colour() -> None:
+    remark = Finding("info", "rule", "a", "what it says")
+    assert text.finding_line(remark, "en", Screen(colour=True)) == "a: info: what it says [rule]"
+
+
+def test_what_is_left_out_is_said_in_the_language_of_the_report() -> None:
+    report = Report("Title", "", [Section("", grid=TABLE)], language="zh")
+    assert "Std" in text.render(report, Screen(columns=48)).splitlines()[-2]
+    assert "Left out" not in text.render(report, Screen(columns=48))
