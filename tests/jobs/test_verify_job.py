@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from commandline import FIXTURES
+from commandline import FIXTURES, Cli
 
 from aoe_reports.jobs.verify import is_accepted, verify
 from aoe_reports.jobs.verify_case import ACCEPT
@@ -454,6 +454,27 @@ def test_a_rule_of_acceptance_passes_what_it_says(
 ) -> None:
     rows = [*(row("operator", verdict) for verdict in operators), row("step", step)]
     assert {accept for accept in get_args(Accept) if is_accepted(whole, rows, accept)} == passed
+
+
+def test_each_verdict_is_an_annotation(cli: Cli, folder: Path, loop: SimulatedLoop, tmp_path: Path) -> None:
+    def annotated(after: Path) -> tuple[int, list[str]]:
+        asked = ("--before", loop.before, "--after", after, "--results", loop.result, "--format", "github")
+        ended = cli("verify", folder, *asked)
+        return ended.code, [line for line in ended.out.splitlines() if "comparability" not in line]
+
+    code, confirmed = annotated(loop.after)
+    assert code == 0
+    assert confirmed[-2:-1] == [
+        "::notice title=confirmed::block6/conv: claimed -20.00%25, measured -20.00%25 (after/before - 1)"
+    ]
+    assert confirmed[-1].startswith(
+        "::notice title=Tuning%2C verified::Confirmed: tuned operators take 20.0%25 less time ("
+    )
+    code, regressed = annotated(scaled(loop.before, tmp_path / "r", dict.fromkeys(CLAIMED, 1.5)))
+    assert code == 1
+    assert "::warning title=not-reproduced::step: claimed -4.79%25, measured +0.00%25 (after/before - 1)" in regressed
+    assert "::error title=regressed::block5/conv: claimed -20.00%25, measured +50.00%25 (after/before - 1)" in regressed
+    assert regressed[-1].startswith("::error title=Tuning%2C verified::Regressed: tuned operators 50.0%25 slower (")
 
 
 def test_what_is_not_accepted_is_a_reason(folder: Path, loop: SimulatedLoop, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding, listed
 from aoe_reports.model.options import Option
 from aoe_reports.model.texts import join, say
-from aoe_reports.present.forms import FORMS, Shown
+from aoe_reports.present.forms import ANNOTATED_FORMS, FORMS, Shown
 from aoe_reports.present.screen import PAPER, Screen
 
 if TYPE_CHECKING:
@@ -40,8 +40,10 @@ FORM = Option(help="Output format.", flags=("--format",))
 
 if TYPE_CHECKING:
     Format = str
+    AnnotatedFormat = str
 else:
     Format = Literal[tuple(FORMS)]  # from which typer takes what may be given
+    AnnotatedFormat = Literal[tuple(ANNOTATED_FORMS)]
 ChosenForm = Annotated[Format, FORM]
 
 

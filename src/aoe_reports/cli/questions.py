@@ -10,9 +10,10 @@ from typing import Annotated, Any
 
 import typer
 
-from aoe_reports.cli.output import Format, Output, progress_line, reply
+from aoe_reports.cli.output import AnnotatedFormat, Format, Output, progress_line, reply
 from aoe_reports.engine.question import Argument, Question
 from aoe_reports.model.options import Option, declared
+from aoe_reports.present.forms import ANNOTATED_FORMS
 
 
 def command_of(question: Question[Any, Any]) -> Callable[..., None]:
@@ -24,9 +25,10 @@ def command_of(question: Question[Any, Any]) -> Callable[..., None]:
         paths = [path for one in question.arguments for path in _listed(arguments[one.name])]
         with progress_line() as progress:
             answer = ask(question, paths, replace(chosen, **_configured(ctx, question)), progress=progress)
-        reply(answer, form, output, strict=chosen.strict)
+        reply(answer, form, output, strict=chosen.strict, forms=ANNOTATED_FORMS)
 
-    form = Annotated[Format, Option(help=question.form_help, flags=("--format",))]
+    option = Option(help=question.form_help, flags=("--format",))
+    form = Annotated[AnnotatedFormat, option] if question.has_highlights else Annotated[Format, option]
     parameters = [
         _parameter("ctx", typer.Context),
         *(_argument(one) for one in question.arguments),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from aoe_reports.formats.capture import Capture
     from aoe_reports.formats.found import FoundFile
-    from aoe_reports.model.report import Section
+    from aoe_reports.model.report import Highlight, Section
     from aoe_reports.model.rows import Rows
 
 MAX_ID = 2**31 - 1
@@ -177,6 +177,8 @@ class Finished:
     """What people are told first."""
     verdict: str = ""
     """What people are told last on a terminal, where the end of a long report is what they see."""
+    highlights: Sequence[Highlight] = ()
+    """What an annotation each tells, the most important first."""
     sections: Sequence[Section] | None = None
     """What people are shown, where it is more than one table after another."""
     spooled: Sequence[Finding] | None = None
@@ -299,6 +301,8 @@ class Question(Reader[O, P]):
         Argument(name="paths", help="Files or folders (searched recursively)."),
     )
     form_help: ClassVar[str] = "Output format."
+    has_highlights: ClassVar[bool] = False
+    """Whether its answer can be shown as annotations."""
     nothing: ClassVar[str] = ""
     """What is said where nothing here answers it, if it does not say so itself."""
     held: ClassVar[bool] = True
@@ -330,6 +334,7 @@ def answer_of(question: Question[Any, Any], finished: Finished, asked: Request[A
         more=finished.more,
         run_above=finished.run_above,
         headline=finished.headline,
+        highlights=finished.highlights,
         sections=finished.sections,
         details=finished.details,
     )

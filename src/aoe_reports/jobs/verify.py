@@ -21,8 +21,9 @@ from aoe_reports.jobs.verify_options import Accept, VerifyOptions
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import FAILED_TUNING, Finding, Severity, has, reasons_of
 from aoe_reports.model.findings import in_order as findings_in_order
+from aoe_reports.model.report import Highlight
 from aoe_reports.model.rows import Rows, as_mapping
-from aoe_reports.model.texts import say
+from aoe_reports.model.texts import join, say
 from aoe_reports.model.timestamps import night_of
 from aoe_reports.present import RENDERERS
 from aoe_reports.present.reports.language import report_in
@@ -293,9 +294,23 @@ def _closed(case: Case, pair: Pair, claims: Claims, measured: _Measured, finding
         findings=found,
         more={**facts.as_document(), "kept_as": kept_as},
         headline=report.headline,
+        highlights=[_highlight(row) for row in rows],
         sections=report.sections,
         why=_reasons(found, verified, accepted=facts.accepted, strict=options.strict),
     )
+
+
+def _highlight(row: Row) -> Highlight:
+    """What is told of one row by itself."""
+    name = row.op_name or row.op_type or say(row.scope)
+    measured = "" if row.change is None else say("measured {change:+.2%}", change=row.change)
+    claimed = "" if row.claimed_change is None else say("claimed {change:+.2%}", change=row.claimed_change)
+    told = [part for part in (claimed, measured, row.reason) if part]
+    message = say("{name}: {told} (after/before - 1)", name=name, told=join(", ", told)) if told else name
+    return Highlight(_SEVERITIES.get(row.verdict, "warning"), row.verdict, message)
+
+
+_SEVERITIES: dict[str, Severity] = {"confirmed": "info", "regressed": "error"}
 
 
 def _reasons(found: list[Finding], verified: Verified | None, *, accepted: bool, strict: bool) -> list[str]:

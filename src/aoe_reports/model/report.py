@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from aoe_reports.model.documents import Cells
+from aoe_reports.model.findings import Severity
 from aoe_reports.model.rows import Column
 from aoe_reports.model.texts import Language
 
@@ -73,6 +74,15 @@ class Waterfall:
 
 
 Drawing = Chart | BarChart | Ranking | Waterfall
+
+
+@dataclass(frozen=True, slots=True)
+class Highlight:
+    """One thing that is told by itself where a report cannot be shown: an annotation of a CI system."""
+
+    severity: Severity
+    title: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,6 +96,9 @@ FORMS: dict[str, Form] = {
 }
 """The forms of every answer, as `--format` names them."""
 
+ANNOTATED_FORMS: dict[str, Form] = FORMS | {"github": Form(_in("github", "as_annotations"))}
+"""The forms of answers that tell something by themselves."""
+
 CHECK_FORMS: dict[str, Form] = {
     "text": Form(_in("checked", "as_text")),
     "json": Form(_in("checked", "as_json")),

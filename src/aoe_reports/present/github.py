@@ -1,4 +1,4 @@
-"""What `check` found as workflow commands of GitHub Actions: an annotation a finding."""
+"""Answers as workflow commands of GitHub Actions: an annotation a finding, or what an answer tells by itself."""
 
 from __future__ import annotations
 
@@ -20,6 +20,17 @@ def render(checked: Shown) -> Iterator[str]:
     answer = checked.answer
     yield from (_command(finding) + "\n" for finding in answer.findings)
     yield _count(len(answer.rows), answer.findings) + "\n"
+
+
+def as_annotations(shown: Shown) -> Iterator[str]:
+    """A command a finding and a highlight, then one with the headline."""
+    answer = shown.answer
+    yield from (_command(finding) + "\n" for finding in answer.findings)
+    for one in answer.highlights:
+        yield command(KINDS[one.severity], one.message, {"title": one.title}) + "\n"
+    if answer.headline:
+        kind = KINDS["error" if answer.reasons(strict=shown.strict) else "info"]
+        yield command(kind, answer.headline, {"title": answer.title}) + "\n"
 
 
 def _command(finding: Finding) -> str:

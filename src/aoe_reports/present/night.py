@@ -21,6 +21,7 @@ from aoe_reports.model.changes import (
 )
 from aoe_reports.model.report import Report
 from aoe_reports.model.texts import Text, capital, count_of, join, say
+from aoe_reports.model.time_units import times_in_one_unit
 from aoe_reports.present.reports.findings import findings_section
 from aoe_reports.present.reports.incidents import is_open, is_slower
 from aoe_reports.present.reports.night_changes import attribution_of_lead, changes_sections, trend_section
@@ -42,7 +43,6 @@ from aoe_reports.present.reports.night_words import (
     line_name,
     operator_line,
     subject_words,
-    times_in_one_unit,
     title_name,
     with_short_names,
 )

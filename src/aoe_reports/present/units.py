@@ -10,11 +10,11 @@ from aoe_reports.model.documents import Cell, Cells
 from aoe_reports.model.report import Grid, Section
 from aoe_reports.model.rows import Column, Kind
 from aoe_reports.model.texts import Language, in_language, say
+from aoe_reports.model.time_units import TIME_UNITS
 from aoe_reports.present.values import show
 
 _IN_NS: Mapping[Kind, int] = {"us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 """What one of such a column is in nanoseconds."""
-_UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns"))
 _CAPTIONED = ("rank_id", "device_id", "hardware")
 """Columns that stand above a table where all of its rows have the same."""
 
@@ -29,7 +29,9 @@ def _with_unit(column: Column, rows: Sequence[Cells]) -> Column:
     if in_ns is None:
         return column
     largest = max(map(_size_of, (row.get(column.key) for row in rows)), default=0) * in_ns
-    size, unit = next((one for one in _UNITS if largest >= one[0]), _UNITS[-1] if largest else (in_ns, _name(in_ns)))
+    size, unit = next(
+        (one for one in TIME_UNITS if largest >= one[0]), TIME_UNITS[-1] if largest else (in_ns, _name(in_ns))
+    )
     return replace(column, title=f"{column.title} ({unit})", kind="time", factor=in_ns / size)
 
 
@@ -38,7 +40,7 @@ def _size_of(value: Cell) -> float:
 
 
 def _name(in_ns: int) -> str:
-    return next(name for size, name in _UNITS if size == in_ns)
+    return next(name for size, name in TIME_UNITS if size == in_ns)
 
 
 def with_caption(section: Section, language: Language = "en") -> Section:

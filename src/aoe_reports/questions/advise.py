@@ -90,6 +90,7 @@ class Advise(Question[AdviseOptions, _Part]):
         ("rows", AdviceRow),
         ("headlines", Headline),
     )
+    has_highlights = True
     nothing = "nothing here for which advice could be given"
 
     def map_unit(self, unit: Unit, asked: Request[AdviseOptions]) -> _Part:
@@ -108,7 +109,7 @@ class Advise(Question[AdviseOptions, _Part]):
 
     def finish(self, parts: Sequence[tuple[Unit, _Part]], asked: Request[AdviseOptions]) -> Finished:
         """The advice on each run, with what only all its ranks together tell; msprof's own behind ours."""
-        from aoe_reports.questions.advice.report import headline_of, sections_of
+        from aoe_reports.questions.advice.report import headline_of, highlights_of, sections_of
 
         rows: list[AdviceRow] = []
         headlines: list[Headline] = []
@@ -120,6 +121,7 @@ class Advise(Question[AdviseOptions, _Part]):
         return Finished(
             tables=(Rows(type=AdviceRow, rows=rows), Rows(type=Headline, rows=headlines, key="headlines")),
             headline=headline_of(headlines),
+            highlights=highlights_of(rows),
             sections=sections_of(rows, headlines),
         )
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import Argument, Finished, Question, Request, RunOptions, all_tasks, only
-from aoe_reports.model.causes import reason_words
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.groupings import KEYS, TELLS, ComparedBy
 from aoe_reports.model.options import option, options
-from aoe_reports.model.rows import US, Column, Rows, as_mapping, column, columns_of, row, row_from, telling_columns
+from aoe_reports.model.rows import US, Rows, column, row, row_from
 from aoe_reports.model.texts import Text, say
 
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
     from aoe_reports.facts.steps import Step
     from aoe_reports.facts.tasks import TaskSet
-    from aoe_reports.model.report import Section
     from aoe_reports.questions.compared_runs import ComparedRun, RunUnit
     from aoe_reports.stats.comparison import Compared, Difference, Side
 
@@ -92,25 +90,6 @@ class Change:
     vanished_inputs_count: int = column()
 
 
-_COLUMNS_OF_STEPS = (
-    Column("position", "#", "integer"),
-    Column("rank_id", "Rank", "integer"),
-    Column("metric", "Component of the step", "word"),
-    Column("step", "Step", "integer"),
-    Column("state", "State", "state"),
-    Column("baseline_count", "Steps before", "integer"),
-    Column("candidate_count", "Steps after", "integer"),
-    Column("baseline_mean_us", "Mean before", "us"),
-    Column("candidate_mean_us", "Mean after", "us"),
-    Column("mean_difference_us", "Difference of means", "us"),
-    Column("ci_low_us", "from", "us"),
-    Column("ci_high_us", "to", "us"),
-    Column("difference_us", "Difference of totals", "us"),
-    Column("ratio", "Ratio of totals", "ratio"),
-)
-"""What people are shown of the same rows where they are of steps."""
-
-
 @row
 class Total:
     """All groups of one rank of one pair; `common_inputs_ns` is what the candidate's calls took whose inputs the baseline has, too."""
@@ -137,6 +116,7 @@ class Compare(Question[CompareOptions, "ComparedRun | None"]):
         ("totals", Total),
     )
     more = ("method",)
+    has_highlights = True
     arguments = (
         Argument(name="baseline", help="Baseline: one run.", many=False),
         Argument(name="candidates", help="Candidates to compare with the baseline: one run each."),
@@ -166,9 +146,10 @@ class Compare(Question[CompareOptions, "ComparedRun | None"]):
     def finish(self, parts: Sequence[tuple[RunUnit, ComparedRun | None]], asked: Request[CompareOptions]) -> Finished:
         """Every run after the first against the first."""
         from aoe_reports.questions.compared_runs import may_be_compared
+        from aoe_reports.questions.comparison_words import headline_of, highlights_of, sections_of
 
         chosen, findings = asked.options, asked.notes.findings
-        pairs: list[_Pair] = []
+        pairs: list[ComparedPair] = []
         runs = {unit.path: run for unit, run in parts}
         first, *others = [runs.get(path) for path in asked.inputs]
         if first is not None:
@@ -181,18 +162,22 @@ class Compare(Question[CompareOptions, "ComparedRun | None"]):
             for candidates, ranks in _by_ranks(first, comparable, chosen, findings):
                 pairs += compare([first, *candidates], ranks, chosen, findings)
         changes = [change for _, mine in pairs for change in mine]
+        method = _method()
         totals = [total for total, _ in pairs]
         return Finished(
             tables=(Rows(type=Change, rows=changes), Rows(type=Total, rows=totals, key="totals")),
-            more={"method": _method()},
-            sections=_sections(pairs),
+            more={"method": method},
+            headline=headline_of(pairs),
+            highlights=highlights_of(pairs),
+            sections=sections_of(pairs, method),
         )
 
 
 compare = asking(Compare(), CompareOptions)
 """What takes longer or shorter in each path after the first: `compare([before, after], by="op_name").rows`."""
 
-_Pair = tuple[Total, list[Change]]
+ComparedPair = tuple[Total, list[Change]]
+"""One candidate, and one rank, against the baseline."""
 _Ranks = tuple[int | None, bool]
 """(the rank, whether all ranks are taken together)."""
 
@@ -242,7 +227,7 @@ def _by_ranks(
 
 def _compare_calls(
     runs: Sequence[ComparedRun], ranks: _Ranks, chosen: CompareOptions, findings: list[Finding]
-) -> Iterator[_Pair]:
+) -> Iterator[ComparedPair]:
     from aoe_reports.stats.comparison import compare_calls
 
     rank, pooled = ranks
@@ -324,7 +309,7 @@ def _no_calls() -> pa.Table:
 
 def _compare_steps(
     runs: Sequence[ComparedRun], ranks: _Ranks, chosen: CompareOptions, findings: list[Finding]
-) -> Iterator[_Pair]:
+) -> Iterator[ComparedPair]:
     from aoe_reports.questions.rules import STEPS_BY_PLACE
     from aoe_reports.stats.comparison import Compared
 
@@ -443,77 +428,3 @@ def _change(position: int, pair: _Sides, known: _Known, one: Difference) -> Chan
         vanished_inputs=list(one.vanished_inputs[:_MAX_INPUTS]),
         vanished_inputs_count=len(one.vanished_inputs),
     )
-
-
-def _sections(pairs: Sequence[_Pair]) -> list[Section]:
-    """One section for each candidate and rank, and one that says how it was compared."""
-    from aoe_reports.model.report import Grid, Section
-
-    of_steps = any(change.metric is not None for _, mine in pairs for change in mine)
-    columns = _COLUMNS_OF_STEPS if of_steps else columns_of(Change)
-    sections = []
-    for total, mine in pairs:
-        rows = [as_mapping(change) | {"cause": reason_words(change.cause or "") or None} for change in mine]
-        shown = sum(change.metric is None or change.step is not None for change in mine)
-        grid = Grid(telling_columns(columns, rows), rows) if rows else None
-        sections.append(Section(_title(total), _sentences(total, shown), grid=grid))
-    return [*sections, Section("How it was compared", _how(_method(), of_steps=of_steps))] if pairs else sections
-
-
-def _title(total: Total) -> str:
-    return say(
-        "{candidate} compared with {baseline}{rank}",
-        candidate=total.candidate,
-        baseline=total.baseline,
-        rank="" if total.rank_id is None else say(", rank {rank}", rank=total.rank_id),
-    )
-
-
-def _sentences(total: Total, shown: int) -> list[str]:
-    sums = say(
-        "Before {before:,.3f} us, after {after:,.3f} us: difference {difference:+,.3f} us{ratio}.",
-        before=total.baseline_total_ns / 1000,
-        after=total.candidate_total_ns / 1000,
-        difference=total.difference_ns / 1000,
-        ratio="" if total.ratio is None else say(", ratio {ratio:.4f}", ratio=total.ratio),
-    )
-    if shown >= total.groups:
-        return [sums]
-    return [
-        sums,
-        say("The {shown} rows with the largest change of {count}.", shown=shown, count=total.groups),
-    ]
-
-
-def _how(method: Mapping[str, float], *, of_steps: bool) -> list[str]:
-    level, resamples, normal, least = (method[key] for key in ("level", "resamples", "normal_above", "least_values"))
-    order = say(
-        (
-            "Difference is candidate - baseline, ratio is candidate / baseline. The first rows cover all steps, "
-            "by mean and total; single steps follow, the largest absolute change first."
-        )
-        if of_steps
-        else (
-            "Difference is candidate - baseline, ratio is candidate / baseline, both of totals; the largest "
-            "absolute change of a total comes first."
-        )
-    )
-    interval = say(
-        (
-            "From, to: {level:.0%} interval of candidate mean - baseline mean, from a percentile bootstrap with "
-            "{resamples} resamples of the single values of each side (fixed seed); with more than {normal} "
-            "values on a side, from the normal distribution that such means approach; no interval with fewer "
-            "than {least} values on a side. The interval describes the spread within these captures, not what "
-            "another capture would show."
-        ),
-        level=level,
-        resamples=resamples,
-        normal=normal,
-        least=least,
-    )
-    cause = say(
-        "Cause names the largest of three components that add up to the difference: calls with the same inputs "
-        "(shapes, formats, data types) take longer or shorter; the number of these calls differs; calls have "
-        "inputs that the other side does not have."
-    )
-    return [order, interval] if of_steps else [order, interval, cause]

@@ -34,17 +34,6 @@ def subject_words(row: SeriesChange) -> str:
     return series_words(row)
 
 
-_TIME_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"))
-
-
-def times_in_one_unit(*times_ns: float) -> tuple[list[str], str]:
-    """Times in the one unit that the largest of them asks for, four digits that count of that one."""
-    largest = max(map(abs, times_ns))
-    scale, unit = next(((scale, unit) for scale, unit in _TIME_UNITS if largest >= scale), (1.0, "ns"))
-    digits = max(4 - len(str(int(largest / scale))), 0)
-    return [f"{time / scale:,.{digits}f}" for time in times_ns], unit
-
-
 def operator_line(one: SeriesChange | OperatorChange) -> str:
     """An operator in a line, where the rank is told elsewhere."""
     if one.op_name and not one.op_type:

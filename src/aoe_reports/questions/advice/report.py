@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aoe_reports.model.report import Grid, Section
+from aoe_reports.model.causes import operator_words
+from aoe_reports.model.report import Grid, Highlight, Section
 from aoe_reports.model.rows import Column, columns_of, shown, telling_columns
 from aoe_reports.model.texts import capital, join, say
+from aoe_reports.model.time_units import times_in_one_unit
 from aoe_reports.questions.advice.advice import Evidence
 from aoe_reports.questions.advice.registry import RULES
 from aoe_reports.questions.advise import AdviceRow, Headline
@@ -39,6 +41,10 @@ TOLD = frozenset({"step_us", "steps", "source", "overlapped_share", *PARTS})
 """Evidence of rules on whole steps that stands above the table of each device."""
 
 
+HIGHLIGHTS = 5
+"""So many pieces of advice on a device are told by themselves."""
+
+
 def headline_of(headlines: Sequence[Headline]) -> str:
     """What the longest step consists of, in one sentence."""
     slowest = max(headlines, key=lambda one: one.step_us or 0.0, default=None)
@@ -47,6 +53,22 @@ def headline_of(headlines: Sequence[Headline]) -> str:
     if len(headlines) > 1 and slowest.step_us:
         return say("The longest step is that of {device}: {text}.", device=_device_of(slowest), text=slowest.headline)
     return say("{text}.", text=capital(slowest.headline))
+
+
+def highlights_of(rows: Sequence[AdviceRow]) -> list[Highlight]:
+    """What is told of the first pieces of advice on each device by themselves; msprof's own has no bound."""
+    return [_highlight(row) for row in rows if row.bound_us is not None and (row.position or 0) <= HIGHLIGHTS]
+
+
+def _highlight(row: AdviceRow) -> Highlight:
+    (bound,), unit = times_in_one_unit((row.bound_us or 0.0) * 1e3)
+    share = "" if row.bound_share is None else say(", {share:.1%} of it", share=row.bound_share)
+    what = operator_words(row.op_type, row.op_name) if row.op_type or row.op_name else say("the whole step")
+    message = say(
+        "{device}: {what}: at most {bound} {unit} of a step{share}",
+        device=_device_of(row), what=what, bound=bound, unit=unit, share=share,
+    )  # fmt: skip
+    return Highlight("info", row.rule, message)
 
 
 def sections_of(rows: Sequence[AdviceRow], headlines: Sequence[Headline]) -> list[Section]:
@@ -107,7 +129,7 @@ def _said_of_step(headline: Headline) -> str:
     )
 
 
-def _device_of(row: Headline) -> str:
+def _device_of(row: Headline | AdviceRow) -> str:
     names = [str(row.run)]
     if row.rank_id is not None:
         names.append(say("rank {rank}", rank=row.rank_id))
