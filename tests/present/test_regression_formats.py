@@ -207,6 +207,26 @@ def test_openmetrics_is_read_back(
         assert f"{datetime.fromtimestamp(since, UTC):%Y-%m-%d}" == changed_rows[0]["since"]
 
 
+def test_incidents_alone_are_few_metrics(cli: Cli, stores: dict[str, Path]) -> None:
+    asked = ("regressions", "--store", stores["slow"], "--format", "openmetrics")
+    whole = {family.name: family for family in read_openmetrics(cli(*asked).out)}
+    alone = {family.name: family for family in read_openmetrics(cli(*asked, "--incidents-only").out)}
+    assert {name for name in whole if name not in alone} == {
+        f"aoe_reports_series_{name}"
+        for name in (
+            "change_ratio",
+            "before_seconds",
+            "after_seconds",
+            "smallest_detectable_ratio",
+            "since_timestamp_seconds",
+        )
+    }
+    assert all(alone[name].samples == whole[name].samples for name in alone)
+    assert alone["aoe_reports_incident_change_ratio"].samples
+    ended = cli(*asked[:-1], "json", "--incidents-only")
+    assert (ended.code, "--incidents-only applies to --format openmetrics" in ended.err) == (2, True)
+
+
 def test_openmetrics_units_end_the_names(cli: Cli, stores: dict[str, Path]) -> None:
     families = read_openmetrics(cli("regressions", "--store", stores["slow"], "--format", "openmetrics").out)
     units = {family.name: family.unit for family in families if family.unit}

@@ -7,6 +7,9 @@ import typer
 
 from aoe_reports.cli.output import FORM, Output, print_findings, reply, write
 from aoe_reports.history.options import RegressionOptions, StoreOptions
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.options import Option
+from aoe_reports.model.texts import say
 
 RegressionFormat = Literal[
     "text", "json", "csv", "markdown", "html", "junit", "sarif", "github", "openmetrics", "grafana"
@@ -16,8 +19,12 @@ RegressionFormat = Literal[
 def regressions(
     chosen: RegressionOptions,
     place: StoreOptions,
+    *,
     form: Annotated[RegressionFormat, FORM] = "text",
     output: Output = None,
+    incidents_only: Annotated[
+        bool, Option(help="Only incidents and steps, no other series (openmetrics).", flags=("--incidents-only",))
+    ] = False,
 ) -> None:
     """Detect regressions and improvements. Shows since when, by how much, and which operators caused the change, for the stored nights."""
     from aoe_reports.history.regressions import find_regressions
@@ -25,6 +32,8 @@ def regressions(
     from aoe_reports.present.night import verdict_line
     from aoe_reports.present.reports.regressions import regressions_report
 
+    if incidents_only and form != "openmetrics":
+        raise UsageError(say("--incidents-only applies to --format openmetrics"))
     answer, strict = find_regressions(place.store, chosen), chosen.strict_data
     if form not in RENDERERS and form not in REGRESSION_RENDERERS:
         reply(answer, form, output, strict=strict)
@@ -54,6 +63,7 @@ def regressions(
         verdict=verdict,
         incidents=answer.incidents,
         suspicions=answer.suspicions,
+        incidents_only=incidents_only,
     )
     write(REGRESSION_RENDERERS[form](changes), output)
     if form not in {"junit", "sarif", "github"}:  # those tell them themselves

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -40,13 +40,8 @@ def render(changes: Changes) -> str:
 def _families(changes: Changes) -> Iterator[tuple[str, str, str, Iterable[Sample]]]:
     """Name, unit, help, samples."""
     rows, budget = changes.rows, changes.budget
-    yield "series_change_ratio", "ratio", "After / before - 1 of a series; above 0 is slower.", _of(rows, "change")
-    yield "series_before_seconds", "seconds", "Level of a series before its change.", _of(rows, "before", 1e-3)
-    yield "series_after_seconds", "seconds", "Level of a series after its change.", _of(rows, "after", 1e-3)
-    about = "The smallest change of a series that would have been found."
-    yield "series_smallest_detectable_ratio", "ratio", about, _of(rows, "smallest_detectable")
-    about = "The night since which a series is changed (its beginning in UTC)."
-    yield "series_since_timestamp_seconds", "seconds", about, [Sample(_series(row), _epoch(row.since)) for row in rows]
+    if not changes.incidents_only:
+        yield from _series_families(rows)
     states = Counter(row.state for row in rows)
     yield "changed_series", "", "Series by state.", [Sample({"state": state}, states[state]) for state in STATES]
     fails = Counter(row.fails for row in rows)
@@ -59,6 +54,17 @@ def _families(changes: Changes) -> Iterator[tuple[str, str, str, Iterable[Sample
     yield "eligible_series", "", "Series with enough nights to be judged.", [Sample({}, budget.eligible)]
     about = "False alarms a year that all series together may raise."
     yield "false_alarms_per_year", "", about, [Sample({}, float(budget.false_alarms_per_year))]
+
+
+def _series_families(rows: Sequence[SeriesChange]) -> Iterator[tuple[str, str, str, Iterable[Sample]]]:
+    """Each series by itself."""
+    yield "series_change_ratio", "ratio", "After / before - 1 of a series; above 0 is slower.", _of(rows, "change")
+    yield "series_before_seconds", "seconds", "Level of a series before its change.", _of(rows, "before", 1e-3)
+    yield "series_after_seconds", "seconds", "Level of a series after its change.", _of(rows, "after", 1e-3)
+    about = "The smallest change of a series that would have been found."
+    yield "series_smallest_detectable_ratio", "ratio", about, _of(rows, "smallest_detectable")
+    about = "The night since which a series is changed (its beginning in UTC)."
+    yield "series_since_timestamp_seconds", "seconds", about, [Sample(_series(row), _epoch(row.since)) for row in rows]
 
 
 def _incident_families(changes: Changes) -> Iterator[tuple[str, str, str, Iterable[Sample]]]:

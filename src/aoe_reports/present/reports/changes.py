@@ -34,6 +34,8 @@ class Changes:
     verdict: str = ""
     incidents: Sequence[IncidentChange] = ()
     suspicions: Sequence[SuspectedCause] = ()
+    incidents_only: bool = False
+    """Whether a dashboard gets incidents and steps, and no other series: they may be thousands."""
 
     def reasons_of_no_row(self) -> list[str]:
         """Reasons for the exit code that none of the rows is to blame for."""
