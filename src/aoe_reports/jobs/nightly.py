@@ -16,6 +16,7 @@ from aoe_reports.history.options import EXIT_CODES, RegressionOptions, View
 from aoe_reports.history.regressions import Regressions, find_regressions
 from aoe_reports.history.rules import NOT_ENOUGH_DATA
 from aoe_reports.jobs.nightly_options import NightlyOptions
+from aoe_reports.jobs.notification import send, shape_of
 from aoe_reports.jobs.report import Row, read_night, stored_runs
 from aoe_reports.model.changes import SeriesChange
 from aoe_reports.model.classes import record
@@ -26,6 +27,7 @@ from aoe_reports.model.runs import IngestedRun
 from aoe_reports.model.texts import Language, say
 from aoe_reports.present.forms import FORMS, Shown
 from aoe_reports.present.night import night_report, verdict_line
+from aoe_reports.present.notification import Notice
 from aoe_reports.present.reports.night_content import Job, Night
 from aoe_reports.site.build import build_site, refuse_other_folder
 from aoe_reports.store import History, equals
@@ -68,6 +70,7 @@ def run_nightly(
     chosen.check()
     if chosen.site is not None:
         _refuse_misuse(chosen.site)
+    by_host = "generic" if chosen.notify is None else shape_of(chosen.notify)
     notes = Notes()
     stored = ingest(paths, chosen.store, chosen, notes, command="nightly", progress=progress)
     found = _compared(stored, chosen, progress)
@@ -99,21 +102,48 @@ def run_nightly(
     answer = replace(answer, verdict=_verdict(answer, chosen))
     if report is not None:
         report(answer)
-    if chosen.site is None:
-        return answer
     try:
-        with locked(chosen.site):
-            _write_report(chosen.site, answer, language)
+        if chosen.site is not None:
+            _write_site(chosen.site, answer, chosen, stored, found, language, progress)
+    finally:  # who waits for a message of the night gets one, whatever becomes of the pages
+        if chosen.notify is not None:
+            progress(lambda: say("sending the notification"))
+            notice = _notice(answer, content, strict=chosen.strict)
+            shape = by_host if chosen.notify_as == "auto" else chosen.notify_as
+            send(chosen.notify, notice.as_json(shape, language))
+    return answer
+
+
+def _write_site(
+    site: Path,
+    answer: NightlyAnswer,
+    chosen: NightlyOptions,
+    stored: Sequence[Stored],
+    found: Regressions | None,
+    language: Language,
+    progress: Progress,
+) -> None:
+    try:
+        with locked(site):
+            _write_report(site, answer, language)
             if stored:  # else there may be no store, and the pages are what they were
-                progress(lambda: say("writing the pages of {site}", site=chosen.site))
+                progress(lambda: say("writing the pages of {site}", site=site))
                 detected = found.detected if found is not None else None
-                build_site(chosen.store, chosen.site, chosen.false_alarms_per_year, language, detected)
+                build_site(chosen.store, site, chosen.false_alarms_per_year, language, detected)
     except OSError as error:
         why = error.strerror or error
-        raise AoeReportsError(
-            say("{folder}: the site cannot be written: {why}", folder=chosen.site, why=why)
-        ) from error
-    return answer
+        raise AoeReportsError(say("{folder}: the site cannot be written: {why}", folder=site, why=why)) from error
+
+
+def _notice(answer: NightlyAnswer, content: Night, *, strict: bool) -> Notice:
+    return Notice(
+        night=content.night,
+        headline=answer.headline,
+        verdict=answer.verdict,
+        exit_code=answer.exit_code(strict=strict),
+        reasons=answer.why,
+        incidents=content.incidents,
+    )
 
 
 def _compared(stored: Sequence[Stored], chosen: NightlyOptions, progress: Progress) -> Regressions | None:

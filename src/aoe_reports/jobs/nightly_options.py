@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 from aoe_reports.history.options import GateOptions, StoreOptions
 from aoe_reports.model.options import option, options
+from aoe_reports.model.texts import say
 from aoe_reports.questions.records.options import IngestOptions
+
+NotifyAs = Literal["auto", "generic", "slack", "wecom", "dingtalk"]
 
 
 @options
@@ -15,4 +19,16 @@ class NightlyOptions(GateOptions, IngestOptions, StoreOptions):
 
     site: Path | None = option(
         default=None, help="Folder for the pages of `site`, and for report.html, .md and .json.", names="site"
+    )
+    notify: str | None = option(
+        default=None,
+        help="Post headline, verdict and incidents as one JSON object to this address.",
+        env="AOE_REPORTS_NOTIFY",
+        metavar="URL",
+        only_here=say("where messages go"),
+    )
+    notify_as: NotifyAs = option(
+        default="auto",
+        help="Shape of the message; auto: by the host of the address.",
+        only_here=say("where messages go"),
     )
