@@ -62,6 +62,31 @@ def test_the_planted_operator_is_named_and_the_steps_change_is_divided_exactly(
     assert ended.json["budget"]["eligible"] == ended.json["budget"]["series"] == 36
 
 
+def test_a_run_that_repeats_a_suspected_night_clears_the_suspicion_or_leaves_it(cli: Cli, tmp_path: Path) -> None:
+    def stored(name: str, day: int, time_ms: float) -> None:
+        one = {
+            "schema_version": "0.1", "workload": "w", "engine": "e", "hardware": "h", "runtime_ms_mean": time_ms,
+            "runtime_ms_std": None, "timestamp": f"2026-03-{day:02}T0{len(name)}:00:00Z",
+        }  # fmt: skip
+        path = tmp_path / f"{name}-{day}.jsonl"
+        path.write_text(json.dumps(one) + "\n")
+        assert cli("ingest", path, "--store", tmp_path / "s").code == 0
+
+    def gate() -> int:
+        return cli("regressions", "--store", tmp_path / "s", "--fail-on", "suspect").code
+
+    for day in range(1, 25):
+        stored("a", day, 10 + 0.01 * (day * 7 % 5))
+    stored("a", 25, 10.5)
+    assert gate() == 5
+    stored("aa", 25, 10.49)
+    assert gate() == 5, "it is as slow again"
+    stored("aaa", 25, 10.02)
+    assert gate() == 5, "two of three are slow"
+    stored("aaaa", 25, 10.01)
+    assert gate() == 0
+
+
 def test_nothing_is_said_of_quiet_nights(cli: Cli, stores: dict[int, Path]) -> None:
     ended = cli("regressions", "--store", stores[30], "--format", "json")
     assert (ended.code, ended.json["rows"], ended.json["reasons"]) == (0, [], [])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -43,10 +44,27 @@ def test_runs_of_one_night_are_one_value_with_a_spread() -> None:
     assert found.runs[0].tolist() == ["2026-01-02bc", "2026-01-03"]
 
 
+@pytest.mark.parametrize(
+    ("times", "night"),
+    [
+        ([11.0, 10.0], 10.0),
+        ([12.0, 10.0, 11.0], 11.0),
+        ([13.0, 10.0, 12.0, 11.0], 11.0),
+        ([14.0, 10.0, 11.0, 13.0, 12.0], 12.0),
+        ([0.0, 10.0], 10.0),
+        ([10.0, float("inf"), 12.0], 10.0),
+    ],
+)
+def test_of_two_runs_of_a_night_the_shorter_counts_of_three_the_middle_one(times: list[float], night: float) -> None:
+    for order in (times, times[::-1]):
+        found = put_together(frame(*(record("s", 1, time, name) for time, name in zip(order, "abcde", strict=False))))
+        assert found.values_ms.tolist() == found.totals_ms.tolist() == [[night]]
+
+
 def test_a_record_that_is_there_twice_is_one() -> None:
     one = put_together(frame(record("s", 1, 10.0), record("s", 1, 20.0, "b")))
-    two = put_together(frame(record("s", 1, 10.0), record("s", 1, 20.0, "b"), record("s", 1, 20.0, "b")))
-    assert one.values_ms.tolist() == two.values_ms.tolist() == [[15.0]]
+    two = put_together(frame(record("s", 1, 10.0), record("s", 1, 20.0, "b"), record("s", 1, 10.0)))
+    assert one.values_ms.tolist() == two.values_ms.tolist() == [[10.0]]
 
 
 def test_missing_nights_and_values_are_gaps() -> None:
