@@ -39,6 +39,25 @@ def store_of(folder: Path, planted: Planted) -> Path:
     return folder / "store"
 
 
+def added_to_a_step(cli: Cli, store: Path, cause: dict[str, Any]) -> float:
+    """By hand, from the records of the newest night: what the operators took more, by what the steps took, on the worse rank."""
+    rows = cli("history", "records", "--store", store, "--format", "json").json["rows"]
+    newest = [row for row in rows if row["night"] == max(one["night"] for one in rows)]
+    found = []
+    for rank in RANKS:
+        mine = [row for row in newest if row["rank_id"] == rank]
+        of_cause = [
+            row
+            for row in mine
+            if row["scope"] == "op"
+            and all(cause[name] in {None, row[name]} for name in ("rank_id", "op_type", "op_name"))
+        ]
+        steps = sum(row["runtime_ms_mean"] * row["count"] for row in mine if row["scope"] == "step")
+        took = sum(row["runtime_ms_mean"] * row["count"] for row in of_cause)
+        found.append(took * (1 - 1 / (1 + cause["change"])) / steps)
+    return max(found)
+
+
 def cause(kind: str, **known: Any) -> dict[str, Any]:
     return {"kind": kind, "model": "net", "rank_id": None, "op_type": None, "op_name": None, **known}
 
@@ -77,8 +96,10 @@ def test_an_incident_is_told_as_its_causes(
     store = store_of(tmp_path, planted)
     answer = cli("regressions", "--store", store, "--format", "json").json
     (incident,) = answer["incidents"]
-    told = [{**one, "change": None, "followers": None} for one in incident["causes"]]
-    assert told == [{**one, "change": None, "followers": None} for one in causes]
+    free = {"change": None, "followers": None, "step_share": None}
+    assert [one | free for one in incident["causes"]] == [one | free for one in causes]
+    for one in incident["causes"]:
+        assert one["step_share"] == pytest.approx(added_to_a_step(cli, store, one), rel=0.15)
     assert all(one["followers"] >= 0.9 * one["members"] for one in incident["causes"])
     assert title in incident["title"]
     headline = cli("regressions", "--store", store).out.splitlines()[0]

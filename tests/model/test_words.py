@@ -38,6 +38,7 @@ CAUSE: dict[str, Any] = {
     "followers": 3,
     "members": 3,
     "change": 0.0625,
+    "step_share": None,
 }
 
 
@@ -60,6 +61,16 @@ def test_a_cause_of_an_incident_in_words(cause: dict[str, Any], words: str) -> N
     assert causes_in_words([row], ["net"], "net") == words
     assert causes_in_words([row], ["net", "other"]) == f"net: {words}"
     assert causes_in_words([row] * 5, ["net"]) == f"net: {words}; {words}; {words} and 2 more"
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [(0.0204, " (at most 2.0% of a step)"), (-0.5, " (at most 50.0% of a step)"), (0.0, " (at most 0.0% of a step)")],
+)
+def test_a_cause_says_what_it_costs_a_step_where_the_step_itself_is_not_told(share: float, words: str) -> None:
+    row = IncidentCause(**{**CAUSE, "kind": "op-type", "step_share": share})
+    assert causes_in_words([row], ["net"], "net") == f"operator type Add +6.2%{words}"
+    assert causes_in_words([row], ["net"], "net", of_step=True) == "operator type Add +6.2%"
 
 
 @pytest.mark.parametrize(

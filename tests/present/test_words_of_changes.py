@@ -55,6 +55,7 @@ def cause(**known: Any) -> IncidentCause:
         "change": 0.06,
         "followers": 16,
         "members": 16,
+        "step_share": None,
     }
     return IncidentCause(**{**values, **known})
 

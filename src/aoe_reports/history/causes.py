@@ -40,10 +40,15 @@ class Explanation:
     """Whose series each leaf is."""
     models: Sequence[str]
     """Whose series moved."""
+    step_shares: Sequence[float | None]
+    """What each cause adds to a step, as a share of it."""
 
     def rows(self) -> list[IncidentCause]:
         """The causes, as outputs have them."""
-        return [_row(cause, {self.model_of[member] for member in cause.members}) for cause in self.causes]
+        return [
+            _row(cause, {self.model_of[member] for member in cause.members}, share)
+            for cause, share in zip(self.causes, self.step_shares, strict=True)
+        ]
 
 
 def explain(
@@ -69,7 +74,8 @@ def explain(
     certain = np.array([index in shifts for index in leaves], dtype=bool)
     models = sorted({stored.labels[index].model for index in shifts})
     found = find_causes(labels, LEVELS, moved, errors, certain)
-    return Explanation(leaves, found, [str(one[_MODEL]) for one in labels], models)
+    shares = [stored.step_share([leaves[leaf] for leaf in one.followers], float(np.exp(one.size))) for one in found]
+    return Explanation(leaves, found, [str(one[_MODEL]) for one in labels], models, shares)
 
 
 def _operators_of(stored: StoredSeries, groups: Collection[Group]) -> list[int]:
@@ -112,7 +118,7 @@ def nights_before(place: int, last: int) -> slice:
     return slice(max(place - NIGHTS_BEFORE, last, 0), place)
 
 
-def _row(cause: Cause, models: Collection[str]) -> IncidentCause:
+def _row(cause: Cause, models: Collection[str], step_share: float | None) -> IncidentCause:
     _, rank, op_type, op_name = cause.labels
     model = next(iter(models)) if len(models) == 1 else None
     whole = "machine" if model is None else "run"
@@ -125,4 +131,5 @@ def _row(cause: Cause, models: Collection[str]) -> IncidentCause:
         change=float(np.expm1(cause.size)),
         followers=len(cause.followers),
         members=len(cause.members),
+        step_share=step_share,
     )

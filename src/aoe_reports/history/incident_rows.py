@@ -91,7 +91,9 @@ def _title(lead: SeriesShift, causes: Sequence[IncidentCause], models: Sequence[
         return named if labels.scope in WHOLE else say("{model}: {what}", model=labels.model, what=named)
     if labels.scope not in WHOLE:
         return causes_in_words(causes, models)
-    return say("{incident}: {causes}", incident=named, causes=causes_in_words(causes, models, labels.model))
+    return say(
+        "{incident}: {causes}", incident=named, causes=causes_in_words(causes, models, labels.model, of_step=True)
+    )
 
 
 def _subject(labels: SeriesLabels) -> Text:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +13,10 @@ from aoe_reports.history.incidents import Group
 
 ENDED_NIGHTS = 10
 """A series without a time in so many of the newest nights of its workload is not measured any more: too few to judge one by."""
+
+
+_Where = tuple[Group, int | None, int | None]
+"""A group, a rank, a device."""
 
 
 class StoredSeries:
@@ -53,9 +58,35 @@ class StoredSeries:
 
     def impact_ms(self, index: int, before: float, after: float) -> float:
         """How much longer all calls of a run take, by what they took in the newest one."""
+        return self._newest_total_ms(index) * (1 - before / after)
+
+    def step_share(self, operators: Collection[int], factor: float) -> float | None:
+        """What operators that take so many times as long as before add to their step, as a share of it; of the rank where that is most.
+
+        Below 0 it is what they save. Null where no step of theirs is stored.
+        """
+        gained: dict[_Where, float] = {}
+        for index in operators:
+            where = self._where(index)
+            gained[where] = gained.get(where, 0.0) + self.impact_ms(index, 1.0, factor)
+        shares = [gained[where] / self._steps_ms[where] for where in gained.keys() & self._steps_ms.keys()]
+        return max(shares, key=abs, default=None)
+
+    @cached_property
+    def _steps_ms(self) -> dict[_Where, float]:
+        """What all steps of the newest run took, by whose they are."""
+        steps = (index for index, labels in enumerate(self.labels) if labels.scope == "step")
+        return {self._where(index): total for index in steps if (total := self._newest_total_ms(index))}
+
+    def _where(self, index: int) -> _Where:
+        labels = self.labels[index]
+        return self.group(index), labels.rank_id, labels.device_id
+
+    def _newest_total_ms(self, index: int) -> float:
+        """What all calls of the newest run took; 0 where that is not known."""
         totals = self.judged.histories.totals_ms[index]
         known = totals[np.isfinite(totals)]
-        return float(known[-1] * (1 - before / after)) if len(known) else 0.0
+        return float(known[-1]) if len(known) else 0.0
 
     def _find_cutoffs(self) -> dict[Group, str]:
         """The night since when a series of each group must have had a time, or it is not measured any more."""

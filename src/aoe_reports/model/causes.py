@@ -31,12 +31,19 @@ def reason_words(reason: str) -> str:
     return _REASONS.get(reason, reason)
 
 
-def causes_in_words(causes: Sequence[IncidentCause], models: Sequence[str], said: str | None = None) -> Text:
-    """What caused an incident of some models, each with the change, the first three; and of which model, where that was not `said`."""
+def causes_in_words(
+    causes: Sequence[IncidentCause], models: Sequence[str], said: str | None = None, *, of_step: bool = False
+) -> Text:
+    """What caused an incident of some models, each with the change, the first three; and of which model, where that was not `said`.
+
+    What each costs a step is said, too, unless it is told `of_step`: then the step's own change is.
+    """
     named = []
     for cause in causes[:NAMED]:
         whose = _whose(cause, models)
         words = say("{what} {change:+.1%}", what=_about(cause), change=cause.change)
+        if cause.step_share is not None and not of_step:
+            words = say("{what} (at most {share:.1%} of a step)", what=words, share=abs(cause.step_share))
         named.append(words if whose == said else say("{model}: {what}", model=whose, what=words))
         said = whose
     return _and_others(join("; ", named), len(causes) - NAMED)

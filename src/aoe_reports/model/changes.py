@@ -185,6 +185,9 @@ class IncidentCause:
     followers: int = column()
     """So many of its operators on a rank (`members`) moved and follow it."""
     members: int = column()
+    step_share: float | None = column()
+    """What the operators that follow it add to their step, or save of it, as a share of it, unless something else runs beside
+    them; of the rank where that is most. Null where no step is stored."""
 
 
 @row

@@ -298,7 +298,7 @@ def _explanation(
 ) -> str | None:
     """What explains that a step changed: causes of many operators, else its attribution, else an operator of the same night."""
     if any(cause.kind != "operator" for cause in causes):
-        return causes_in_words(causes, models, models[0] if len(models) == 1 else None)
+        return causes_in_words(causes, models, models[0] if len(models) == 1 else None, of_step=True)
     if lead.attribution:
         return _largest_part(lead.attribution)
     if lead.scope not in WHOLE:

@@ -28,7 +28,7 @@ _OF_NO_MEMBER = frozenset({"smallest_detectable", "nights", "reason"})
 class _SuspectedLine:
     """A cause of suspicions, with how many series it explains."""
 
-    title: str = column("Item")
+    title: str = column("Item", "sentence")
     since: str = column("Since")
     hardware: str | None = column("Hardware")
     count: int = column("Series", "integer")
