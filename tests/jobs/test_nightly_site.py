@@ -30,6 +30,21 @@ def test_the_pages_are_those_of_site(cli: Cli, tmp_path: Path) -> None:
     assert first.replace(link, "") == (Path(alone) / "index.html").read_text()
 
 
+def test_the_report_says_first_what_the_terminal_says_and_leads_to_the_pages(cli: Cli, tmp_path: Path) -> None:
+    (night,) = write_nights(tmp_path / "nights", nights=1)
+    site = tmp_path / "site"
+    asked = ("nightly", night, "--store", tmp_path / "s", "--workload", "net")
+    first = cli(*asked, "--site", site).out.splitlines()[0]
+    page, text = (site / "report.html").read_text(), (site / "report.md").read_text()
+    assert f'<h1 class="headline">{first}</h1>' in page
+    assert '<a href="index.html">All pages of the store</a>' in page
+    assert text.splitlines()[0] == f"# {first}"
+    assert "[All pages of the store](index.html)" in text
+    assert "index.html" not in cli(*asked, "--format", "html").out, "no pages lie beside what is printed"
+    assert cli("nightly", tmp_path / "nothing", "--store", tmp_path / "t", "--site", tmp_path / "u").code == 3
+    assert "index.html" not in (tmp_path / "u" / "report.html").read_text(), "nothing was stored, so there is none"
+
+
 def test_of_several_ranks_the_slowest_is_shown_and_all_are_summed(cli: Cli, msprof: Path, tmp_path: Path) -> None:
     ranks, store = msprof / "torch_npu_two_ranks", tmp_path / "history"
     said = " ".join(cli("nightly", ranks, "--store", store, "--workload", "net").out.split())

@@ -444,7 +444,7 @@ def test_what_did_not_change_stays_the_same_file(cli: Cli, store: Path, tmp_path
         row["kind"]: row["written"]
         for row in cli("site", "--store", store, "-o", tmp_path / "site", "--format", "json").json["rows"]
     }
-    assert counts == {"overview": 2, "series": 36, "run": 0, "comparison": 0, "asset": 0}
+    assert counts == {"overview": 2, "model": 0, "series": 36, "run": 0, "comparison": 0, "asset": 0}
     assert set(seen()) == set(before)
 
 

@@ -177,6 +177,8 @@ class Finished:
     """What people are told first."""
     verdict: str = ""
     """What people are told last on a terminal, where the end of a long report is what they see."""
+    pages: str = ""
+    """Where pages about it lie, seen from its report."""
     highlights: Sequence[Highlight] = ()
     """What an annotation each tells, the most important first."""
     sections: Sequence[Section] | None = None

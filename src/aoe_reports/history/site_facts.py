@@ -15,7 +15,7 @@ from aoe_reports.model.findings import Finding
 from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.runs import StepTimes, Stored, TuningClaim
 from aoe_reports.store import History, Where
-from aoe_reports.store.layout import message_of
+from aoe_reports.store.layout import RANKS_FOLDER, message_of
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Days = np.ndarray[Any, np.dtype[np.int64]]
@@ -93,6 +93,11 @@ class RunFacts:
     findings: Sequence[Finding] = ()
     content: str = ""
     """What its records come from: content hash and version of the normaliser."""
+
+    @property
+    def folder(self) -> str:
+        """Where all of it lies: the folder of its ranks, where there are several."""
+        return str(self.body.get(RANKS_FOLDER) or self.path)
 
     @property
     def is_tuning(self) -> bool:

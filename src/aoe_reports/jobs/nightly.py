@@ -30,6 +30,7 @@ from aoe_reports.present.night import night_report, verdict_line
 from aoe_reports.present.notification import Notice
 from aoe_reports.present.reports.night_content import Job, Night
 from aoe_reports.site.build import build_site, refuse_other_folder
+from aoe_reports.site.publish import FIRST_PAGE
 from aoe_reports.store import History, equals
 
 
@@ -125,7 +126,7 @@ def _write_site(
 ) -> None:
     try:
         with locked(site):
-            _write_report(site, answer, language)
+            _write_report(site, replace(answer, pages=FIRST_PAGE if stored else ""), language)
             if stored:  # else there may be no store, and the pages are what they were
                 progress(lambda: say("writing the pages of {site}", site=site))
                 detected = found.detected if found is not None else None

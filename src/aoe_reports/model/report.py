@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from aoe_reports.model.documents import Cells
 from aoe_reports.model.findings import Severity
 from aoe_reports.model.rows import Column
-from aoe_reports.model.texts import Language
+from aoe_reports.model.texts import Language, say
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,3 +112,9 @@ class Report:
     """The last line on a terminal."""
     language: Language = "en"
     """What it is told in."""
+    pages: str = ""
+    """Where the pages of the store lie, seen from the report; empty where there are none."""
+
+
+PAGES = say("All pages of the store")
+"""What leads from a report to them."""

@@ -17,7 +17,7 @@ from aoe_reports.model.texts import say
 def report_of(answer: Answer) -> Report:
     """What people are shown: the sections of the answer, else its tables."""
     sections = _sections(answer) if answer.sections is None else answer.sections
-    return Report(answer.title, answer.headline, sections, answer.verdict)
+    return Report(answer.title, answer.headline, sections, answer.verdict, pages=answer.pages)
 
 
 def _sections(answer: Answer) -> list[Section]:

@@ -12,9 +12,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from aoe_reports.locale import html_tag
 from aoe_reports.model.documents import Cells
-from aoe_reports.model.report import Drawing, Grid, Report, Section
+from aoe_reports.model.report import PAGES, Drawing, Grid, Report, Section
 from aoe_reports.model.rows import Column
-from aoe_reports.model.texts import Language
+from aoe_reports.model.texts import Language, in_language
 from aoe_reports.present.values import STATES, WORDS, cell, look_of, plain
 
 
@@ -32,6 +32,7 @@ def render(report: Report) -> str:
             language=html_tag(report.language),
             title=plain(report.title),
             headline=plain(report.headline),
+            pages=(report.pages, in_language(PAGES, report.language)) if report.pages else (),
             sections=[_section(section, report.language) for section in report.sections],
         )
         + "\n"

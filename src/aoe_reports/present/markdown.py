@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from urllib.parse import quote
 
-from aoe_reports.model.report import Grid, Report, Section
+from aoe_reports.model.report import PAGES, Grid, Report, Section
+from aoe_reports.model.texts import in_language
 from aoe_reports.present.values import STATES, WORDS, cell, plain
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>|#~!&$])")
@@ -15,9 +16,9 @@ _BLOCK = re.compile(r"^(?:([-+=])|(\d+)(?=[.)]))")
 
 def render(report: Report) -> str:
     """The whole report; a chart is a link to its picture where there is one, and said in words where not."""
-    parts = [f"# {escape(report.title)}"]
-    if report.headline:
-        parts.append(f"**{escape(report.headline)}**")
+    parts = [f"# {escape(report.headline)}", escape(report.title)] if report.headline else [f"# {escape(report.title)}"]
+    if report.pages:
+        parts.append(f"[{escape(in_language(PAGES, report.language))}]({quote(report.pages)})")
     for section in report.sections:
         parts += _section(section)
     return "\n\n".join(parts) + "\n"

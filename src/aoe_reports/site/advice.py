@@ -187,5 +187,5 @@ def _candidate_cells(row: StoredCandidate, most: float, text: Texts) -> list[str
 
 def commands(run: RunFacts) -> list[str]:
     """How advice and a plan are made from the profile."""
-    path = shlex.quote(plain(run.path)) if run.path else "PATH"
+    path = shlex.quote(plain(run.folder)) if run.folder else "PATH"
     return [f"aoe-reports advise {path}", f"aoe-reports plan {path} -o plan"]

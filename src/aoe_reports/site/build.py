@@ -32,10 +32,11 @@ from aoe_reports.site.comparison import (
     pairs_of,
     run_file,
 )
+from aoe_reports.site.model import model_page
 from aoe_reports.site.navigation import PAGES
 from aoe_reports.site.overview import run_row
 from aoe_reports.site.pages import ASSETS, Frame, Page, asset, look, render_page
-from aoe_reports.site.places import file_name
+from aoe_reports.site.places import MODELS, file_name, model_file
 from aoe_reports.site.publish import Generation, key_of, new_generation
 from aoe_reports.site.run import Surroundings, run_page, steps_by_tasks, surroundings_of
 from aoe_reports.site.series import (
@@ -53,7 +54,7 @@ from aoe_reports.stats.budget import FALSE_ALARMS_PER_YEAR
 from aoe_reports.store import History
 
 _NUMPY = orjson.OPT_SERIALIZE_NUMPY
-KINDS = ("overview", "series", "run", "comparison", "asset")
+KINDS = ("overview", "model", "series", "run", "comparison", "asset")
 
 
 @row
@@ -151,6 +152,7 @@ class _Builder:
             self._series(series)
         self._runs()
         self._comparisons()
+        self._models()
         self._lists()
         gone = set(self.generation.known) - set(self.generation.files)
         for name in gone:
@@ -329,6 +331,16 @@ class _Builder:
             names = [one.file, f"{one.file.removesuffix('.html')}.json"]
             self._put("overview", names, key_of(*content), lambda content=content: content)
 
+    def _models(self) -> None:
+        for model in sorted({run.model for run in self.facts.runs}):
+            page, twin = model_page(model, self.facts, self.text)
+            names = [f"{model_file(model)}.html", f"{model_file(model)}.json"]
+            content = [
+                self._page("model", "model", names[0], "", page),
+                _as_json({"format_version": 1, "page": "model", **twin}),
+            ]
+            self._put("model", names, key_of(*content), lambda content=content: content)
+
 
 def _look(series: SeriesFacts, look: Look) -> JsonObject:
     """The levels and changes that a look showed, by nights instead of places."""
@@ -356,7 +368,7 @@ def _kind_of(name: str) -> str:
         return "comparison"
     if name.endswith(("index.html", "index.json", "all.list.js")):
         return "overview"
-    return {"series": "series", "runs": "run", "assets": "asset"}.get(folder, "overview")
+    return {"series": "series", "runs": "run", MODELS: "model", "assets": "asset"}.get(folder, "overview")
 
 
 def _run_names(run: RunFacts) -> list[str]:

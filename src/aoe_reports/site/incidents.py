@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from markupsafe import Markup
 
@@ -19,11 +19,16 @@ SHOWN = 25
 SPARK_NIGHTS = 60
 
 
-def incidents_table(facts: StoreFacts, text: Texts) -> Table:
-    """A row an incident that is open or new, the open ones first; behind them what is only suspected, by its cause."""
-    told = sorted((one for one in facts.incidents.values() if one.open or one.new), key=lambda one: not one.open)
+def incidents_table(facts: StoreFacts, text: Texts, *, model: str | None = None, root: str = "") -> Table:
+    """A row an incident that is open or new, the open ones first; behind them what is only suspected, by its cause.
+
+    Those of one `model` only, where it is named; `root` is the folder of the site, seen from the page.
+    """
+    mine = [one for one in facts.incidents.values() if model is None or model in one.models]
+    told = sorted((one for one in mine if one.open or one.new), key=lambda one: not one.open)
     series = {one.id: one for one in facts.series}
-    rows = [*(_incident(one, series[one.members[0].series_id], text) for one in told), *_suspected(facts, text)]
+    rows = [_incident(one, series[one.members[0].series_id], text, root) for one in told]
+    rows += _suspected((one for one in facts.suspicions if model is None or model in one.models), text)
     about = text("What changed together, by its cause; the link leads to the series that names it.")
     if len(rows) > SHOWN:
         more = text("The first {shown} of {count} are listed.", shown=SHOWN, count=len(rows))
@@ -35,21 +40,21 @@ def incidents_table(facts: StoreFacts, text: Texts) -> Table:
     return Table(columns, rows[:SHOWN], about, text("Incidents"))
 
 
-def _incident(incident: IncidentChange, lead: SeriesFacts, text: Texts) -> list[str]:
+def _incident(incident: IncidentChange, lead: SeriesFacts, text: Texts, root: str) -> list[str]:
     run = incident.since_run
     return [
-        head(text.told(incident.title), f"series/{file_name(lead.id)}.html", incident.incident),
+        head(text.told(incident.title), f"{root}series/{file_name(lead.id)}.html", incident.incident),
         drawn(spark(lead, text)),
         changed(incident.change),
-        linked(incident.since, f"runs/{file_name(run)}.html" if run else None),
+        linked(incident.since, f"{root}runs/{file_name(run)}.html" if run else None),
         cell(len(incident.members), "integer"),
         stated("confirmed", text("open")) if incident.open else stated("recovered", text("closed")),
         sentence(_facts(incident, text)),
     ]
 
 
-def _suspected(facts: StoreFacts, text: Texts) -> Iterator[list[str]]:
-    for one in facts.suspicions:
+def _suspected(suspicions: Iterable[SuspectedCause], text: Texts) -> Iterator[list[str]]:
+    for one in suspicions:
         yield [
             head(text.told(one.title), None, text("not in the newest night") if one.past else None),
             cell(None),

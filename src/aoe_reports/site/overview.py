@@ -25,7 +25,7 @@ from aoe_reports.site.cells import Columns, Table, cell, changed, drawn, head, l
 from aoe_reports.site.comparison import page_of, pairs_of
 from aoe_reports.site.incidents import incidents_table, spark
 from aoe_reports.site.pages import Content, ListPage, Page
-from aoe_reports.site.places import file_name
+from aoe_reports.site.places import file_name, model_file
 from aoe_reports.site.texts import Texts
 from aoe_reports.site.triage import NEW_NIGHTS, Group, group_of, grouped, state_of, sure_effect
 
@@ -248,11 +248,12 @@ def _model(model: str, facts: StoreFacts, text: Texts) -> list[str]:
     runs = [run for run in facts.runs if run.model == model]
     slowest = facts.slowest_of(model)
     ran = [cell(max(run.night for run in runs)), _aoe(model, runs, facts, text)]
+    place = f"{model_file(model)}.html"
     if slowest is None:
-        return [head(model), cell(None), cell(None, "ms"), cell(None), *ran]
+        return [head(model, place), cell(None), cell(None, "ms"), cell(None), *ran]
     state, change = state_of(slowest.row), slowest.row.change
     return [
-        head(model, f"series/{file_name(slowest.id)}.html", _where(slowest, text)),
+        head(model, place, _where(slowest, text)),
         drawn(spark(slowest, text)),
         cell(float(slowest.values_ms[-1]), "ms"),
         stated(state, text.word(state), show(change, "change") if change is not None else ""),

@@ -9,6 +9,15 @@ from functools import lru_cache
 _SAFE = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,63}")
 
 
+MODELS = "models"
+"""The folder of the pages of models."""
+
+
+def model_file(model: str) -> str:
+    """Where the page of a model lies, seen from the site, without its ending."""
+    return f"{MODELS}/{file_name(model)}"
+
+
 @lru_cache(maxsize=65536)
 def file_name(identity: str) -> str:
     """An id as part of a file name: itself where it is plain, else its hash."""

@@ -21,7 +21,7 @@ from aoe_reports.site.cells import Columns, Table, cell, changed, drawn, head, s
 from aoe_reports.site.charts import Figure, bar, pair, stacked
 from aoe_reports.site.overview import findings_table, interval
 from aoe_reports.site.pages import Page
-from aoe_reports.site.places import file_name
+from aoe_reports.site.places import file_name, model_file
 from aoe_reports.site.texts import Texts
 from aoe_reports.site.triage import state_of
 
@@ -79,6 +79,8 @@ class RunPage(Page):
     """The page of a run."""
 
     facts: Sequence[tuple[str, str]]
+    model: str
+    model_page: str
     previous: tuple[str, str] | None
     """The page of the run before, and its night."""
     next: tuple[str, str] | None
@@ -117,6 +119,8 @@ def run_page(
     return RunPage(
         title=text("{model}, {night}", model=run.model, night=run.night),
         facts=list(_facts(run, text)),
+        model=run.model,
+        model_page=f"../{model_file(run.model)}.html",
         previous=_neighbour(before),
         next=_neighbour(around.after),
         compare=f"a={file_name(before.run_id)}&b={file_name(run.run_id)}" if before and not run.is_tuning else "",

@@ -23,7 +23,7 @@ from aoe_reports.site.cells import Table, cell, changed, head, linked, stated
 from aoe_reports.site.charts import Figure, Level, days_of, history_chart, waterfall
 from aoe_reports.site.overview import interval
 from aoe_reports.site.pages import Page
-from aoe_reports.site.places import file_name
+from aoe_reports.site.places import file_name, model_file
 from aoe_reports.site.texts import Texts
 from aoe_reports.site.triage import slower_word, state_of
 
@@ -199,6 +199,8 @@ class SeriesPage(Page):
     differences: Table
     together: Table
     attribution: Breakdown | None
+    model: str
+    model_page: str
     step: str
     """The file of the step that contains it."""
     data: Markup
@@ -226,7 +228,7 @@ def series_page(
         said=" ".join(filter(None, (_said(series, text), accepted_words(row, text)))),
         facts=list(_facts(series, text)),
         todo=text(_TO_DO[state]) if row.state else "",
-        command=_command(sides),
+        command=_command(sides, series.row.rank_id),
         sides=list(_side_links(sides, text)),
         accept=_accept(row, store),
         charts=[_chart(series, watch, watched, text)] if series.watched else [],
@@ -242,6 +244,8 @@ def series_page(
         differences=_differences_table(differences, text),
         together=_together_table(row, together, text),
         attribution=_breakdown(row.attribution, text) if row.attribution else None,
+        model=series.model,
+        model_page=f"../{model_file(series.model)}.html",
         step=file_name(series.step_series) if series.step_series not in {None, series.id} else "",
         data=_data(series, watch, text),
     )
@@ -386,12 +390,13 @@ def _side_links(sides: Sequence[RunFacts], text: Texts) -> Iterator[tuple[str, s
     yield text("Run after the change, {night}", night=after.night), f"../runs/{names[1]}.html"
 
 
-def _command(sides: Sequence[RunFacts]) -> str:
-    """The comparison of the runs on both sides of the newest change."""
-    paths = [side.path for side in sides]
-    if not sides or not all(paths) or any(side.kind != "profile" for side in sides):
+def _command(sides: Sequence[RunFacts], rank: int | None) -> str:
+    """The comparison of the runs on both sides of the newest change, on one rank; of ranks that lie among those of other runs none."""
+    paths = [side.folder for side in sides]
+    if len(set(paths)) < 2 or not all(paths) or any(side.kind != "profile" for side in sides):  # noqa: PLR2004 -- both sides
         return ""
-    command = f"aoe-reports compare {' '.join(shlex.quote(plain(path)) for path in paths)}"
+    of_rank = "" if rank is None else f" --rank {rank}"
+    command = f"aoe-reports compare {' '.join(shlex.quote(plain(path)) for path in paths)}{of_rank}"
     return command if len(command) <= SHOWN_COMMAND else ""
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import tzinfo
 from typing import Any
 
+from aoe_reports.engine.captures import label_of
 from aoe_reports.facts.records.context import UNKNOWN, RunContext
 from aoe_reports.facts.records.from_profile import (
     MAX_OPERATORS,
@@ -34,6 +35,7 @@ from aoe_reports.rules.results.segments import segment_count, segment_kind
 from aoe_reports.rules.results.status import status_unknown
 from aoe_reports.rules.schema import SCHEMA
 from aoe_reports.store import Run, RunHeader
+from aoe_reports.store.layout import RANKS_FOLDER
 
 
 def run_of_profile(profile: ProfileRun, options: RecordOptions) -> Run:
@@ -75,7 +77,8 @@ def run_of_profile(profile: ProfileRun, options: RecordOptions) -> Run:
         findings.append(RAW_CAPPED.found(str(profile.path), message))
     path, state = str(profile.path), _state(profile.findings)
     header = _header(profile.run_id, profile.timestamp_ns, options.zone, context, profile.members, path, status=state)
-    return Run(header, records, in_order(findings), {}, _facts(context), named_by=named.by)
+    body: JsonObject = {RANKS_FOLDER: label_of(captures)} if len(captures) > 1 else {}
+    return Run(header, records, in_order(findings), body, _facts(context), named_by=named.by)
 
 
 def run_of_tuning(tuning: TuningRun, options: RecordOptions) -> Run:

@@ -1,0 +1,105 @@
+"""The page of a model: what is open, its steps rank by rank, its newest runs, and where the rest of it lies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aoe_reports.history.site_facts import SeriesFacts, StoreFacts
+from aoe_reports.model.causes import rank_words
+from aoe_reports.model.changes import WHOLE, SeriesChange
+from aoe_reports.model.classes import record
+from aoe_reports.model.rows import as_mapping
+from aoe_reports.model.runs import StepTimes
+from aoe_reports.present.night import night_headline
+from aoe_reports.present.reports.incidents import is_open
+from aoe_reports.present.values import plain, show
+from aoe_reports.site.cells import Table, cell, changed, drawn, head, linked, stated
+from aoe_reports.site.comparison import page_of, pairs_of
+from aoe_reports.site.incidents import incidents_table, spark
+from aoe_reports.site.overview import interval, run_row, runs_table
+from aoe_reports.site.pages import Content, Page
+from aoe_reports.site.places import file_name
+from aoe_reports.site.texts import Texts
+from aoe_reports.site.triage import state_of
+
+SHOWN_RUNS, SHOWN_STEPS = 30, 64
+_ROOT = "../"
+
+
+@record
+class ModelPage(Page):
+    """The page of a model."""
+
+    headline: str
+    tone: str
+    facts: Sequence[tuple[str, str]]
+    incidents: Table
+    steps: Table
+    runs: Table
+    compared: str
+    """The page of its newest night against its baseline; empty where there is none."""
+
+
+def model_page(model: str, facts: StoreFacts, text: Texts) -> Content:
+    """The page of a model, and its JSON."""
+    series = [one for one in facts.series if one.model == model]
+    ours = {one.id for one in series}
+    changes = [row for row in facts.regressions if row.series_id in ours]
+    incidents = [one for one in facts.incidents.values() if model in one.models]
+    suspicions = [one for one in facts.suspicions if model in one.models]
+    runs = [run for run in facts.runs if run.model == model]
+    steps = _steps(series)
+    told = night_headline(changes, incidents=incidents, suspicions=suspicions, remark=facts.remark)
+    page = ModelPage(
+        title=model,
+        headline=plain(text.told(told)),
+        tone="bad" if any(map(is_open, changes)) else "odd" if suspicions else "calm",
+        facts=[
+            (text("Newest night"), max(run.night for run in runs)),
+            (text("Runs"), show(len(runs), "integer")),
+            (text("Series"), show(len(series), "integer")),
+        ],
+        incidents=incidents_table(facts, text, model=model, root=_ROOT),
+        steps=_steps_table(steps, text),
+        runs=runs_table(runs[: -SHOWN_RUNS - 1 : -1], f"{_ROOT}runs/", text),
+        compared=f"{_ROOT}{page_of(model)}.html" if model in pairs_of(facts) else "",
+    )
+    return page, {
+        "model": model,
+        "incidents": [one.incident for one in incidents],
+        "suspicions": [as_mapping(one) for one in suspicions],
+        "steps": [as_mapping(one.row) for one in steps],
+        "runs": [run_row(run) for run in runs],
+    }
+
+
+def _steps(series: Sequence[SeriesFacts]) -> list[SeriesFacts]:
+    """What is measured of a model as a whole, the longest first."""
+    wholes = [one for one in series if one.row.scope in WHOLE and one.nights]
+    return sorted(wholes, key=lambda one: (-one.values_ms[-1], one.id))
+
+
+def _steps_table(steps: Sequence[SeriesFacts], text: Texts) -> Table:
+    columns = [
+        (text("Item"), "text"), (text("History"), "text"), *text.columns(StepTimes, "step_ms"), (text("State"), "text"),
+        *text.columns(SeriesChange, "change", "since"),
+    ]  # fmt: skip
+    about = text("The mean of the newest night, the longest first.")
+    if len(steps) > SHOWN_STEPS:
+        more = text("The first {shown} of {count} are listed.", shown=SHOWN_STEPS, count=len(steps))
+        about = text.joined(" ", (about, more))
+    return Table(columns, [_step_cells(one, text) for one in steps[:SHOWN_STEPS]], about)
+
+
+def _step_cells(one: SeriesFacts, text: Texts) -> list[str]:
+    row = one.row
+    state = state_of(row)
+    name = text.told(row.scope) + text.told(rank_words(row.rank_id))
+    return [
+        head(name, f"{_ROOT}series/{file_name(one.id)}.html", row.hardware),
+        drawn(spark(one, text)),
+        cell(float(one.values_ms[-1]), "ms"),
+        stated(state, text.word(state)),
+        changed(row.change, interval(row.ci_low, row.ci_high)),
+        linked(row.since, f"{_ROOT}runs/{file_name(row.since_run)}.html" if row.since_run else None),
+    ]

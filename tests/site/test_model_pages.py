@@ -1,0 +1,117 @@
+"""The page of a model: what is open, its steps rank by rank, its runs; and commands that are right for the rank of their page."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from captures import Kernel, Night, write_night
+from commandline import Cli
+from stores import store_at_once
+
+from aoe_reports.questions.records.options import RecordOptions
+from aoe_reports.site.build import build_site
+
+NIGHTS, SLOW_FROM = 31, 25
+MODELS = ("bert<b>", "net")
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of two models of two ranks, and its pages; rank 1 of one model takes longer from a night on."""
+    root = tmp_path_factory.mktemp("models")
+    for place_of_model, model in enumerate(MODELS):
+        for number in range(NIGHTS):
+            for rank in (0, 1):
+                longer = 1.06 if model == "net" and rank == 1 and number >= SLOW_FROM else 1.0
+                kernels = tuple(
+                    Kernel(f"op_{place}", "MatMulV2", (100 + 10 * place + 3 * place_of_model) * longer)
+                    for place in range(8)
+                )
+                write_night(root / model / str(number), number, Night(kernels), hours=place_of_model, rank=rank)
+        store_at_once([root / model], root / "store", RecordOptions(workload=model))
+    build_site(str(root / "store"), root / "site")
+    return root
+
+
+def page_of(root: Path, model: str) -> tuple[str, dict[str, Any]]:
+    """The page of a model, and its JSON."""
+    for path in (root / "site" / "models").glob("*.json"):
+        told = json.loads(path.read_text())
+        if told["model"] == model:
+            return path.with_suffix(".html").read_text(), told
+    raise AssertionError(model)
+
+
+def test_every_model_has_a_page_that_says_what_is_open_in_it_alone(cli: Cli, root: Path) -> None:
+    html, told = page_of(root, "net")
+    first = cli("regressions", "--store", root / "store").out.splitlines()[0]
+    assert first.startswith("Regression: step of net, rank 1 +")
+    assert f'<p class="lead bad">{first.replace("→", "→")}</p>' in html
+    assert len(told["incidents"]) == 1
+    calm, none = page_of(root, "bert<b>")
+    assert '<p class="lead calm">No regression: no series changed.</p>' in calm
+    assert none["incidents"] == none["suspicions"] == []
+    assert "rank 1" in calm
+    assert "<b>" not in calm
+    assert "bert&lt;b&gt;" in calm
+
+
+def test_steps_are_listed_by_rank_and_runs_from_the_newest(root: Path) -> None:
+    html, told = page_of(root, "net")
+    assert [(row["rank_id"], row["state"]) for row in told["steps"]] == [(1, "confirmed"), (0, None)]
+    assert len(told["runs"]) == NIGHTS
+    steps = html[html.index('id="h-steps"') : html.index('id="h-runs"')]
+    assert re.findall(r"step, rank (\d)</a>", steps) == ["1", "0"]
+    nights = re.findall(r"<td class=\"text\">(2026-\d\d-\d\d)</td>", html[html.index('id="h-runs"') :])
+    assert nights == sorted((run["night"] for run in told["runs"]), reverse=True)[:30]
+
+
+def test_the_links_of_models_lead_somewhere_and_back(root: Path) -> None:
+    site = root / "site"
+    pages = sorted((site / "models").glob("*.html"))
+    assert len(pages) == len(MODELS)
+    index = (site / "index.html").read_text()
+    for page in pages:
+        assert f'href="models/{page.name}"' in index
+        for link in re.findall(r'href="([^"#]+)"', page.read_text()):
+            assert (page.parent / unescape(link)).resolve().exists(), link
+    led = {
+        name
+        for folder in ("runs", "series")
+        for path in (site / folder).glob("*.html")
+        for name in re.findall(r'href="\.\./models/([^"]+)"', path.read_text())
+    }
+    assert led == {page.name for page in pages}
+    for folder in ("runs", "series"):
+        of_one = [path for path in (site / folder).glob("*.html") if path.name != "index.html"]
+        assert all('href="../models/' in path.read_text() for path in of_one)
+
+
+def test_the_command_of_a_page_is_of_its_rank(cli: Cli, root: Path) -> None:
+    (step,) = [row for row in page_of(root, "net")[1]["steps"] if row["rank_id"] == 1]
+    twin = next(
+        path
+        for path in (root / "site" / "series").glob("*.json")
+        if json.loads(path.read_text()).get("row", {}).get("series_id") == step["series_id"]
+    )
+    command = re.search(r"aoe-reports (compare [^<]+)</code>", twin.with_suffix(".html").read_text())
+    assert command is not None
+    ended = cli(*shlex.split(unescape(command[1])), "--force", "--format", "json")
+    assert ended.code == 0, ended.err
+    assert {row["rank_id"] for row in ended.json["rows"]} == {1}
+    (total,) = ended.json["totals"]
+    assert total["ratio"] == pytest.approx(1.06, abs=0.01)
+
+
+def test_advice_on_a_run_is_of_all_its_ranks(cli: Cli, root: Path) -> None:
+    run = page_of(root, "net")[1]["runs"][-1]["run"]
+    command = re.search(r"aoe-reports (advise [^<]+)<br>", (root / "site" / "runs" / f"{run}.html").read_text())
+    assert command is not None
+    rows = cli(*shlex.split(unescape(command[1])), "--format", "json").json["headlines"]
+    assert {row["rank_id"] for row in rows} == {0, 1}
