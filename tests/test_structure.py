@@ -40,6 +40,8 @@ PLACES = {
     "history/exchange.py": "a store as files that anybody can read",
     "history/export.py": "records as files",
     "jobs/nightly.py": "the folder of a site",
+    "jobs/notification.py": "what a receiver answers",
+    "jobs/share.py": "the folder of copies",
     "jobs/report.py": "the folder of figures",
     "jobs/verify.py": "the folder of a job",
     "present/streams.py": "Parquet",

@@ -11,6 +11,7 @@ import typer
 from aoe_reports.cli.output import FORM, Output, notify, progress_line, reply
 from aoe_reports.engine.question import one_table
 from aoe_reports.model.errors import UsageError
+from aoe_reports.model.options import Option
 from aoe_reports.model.rows import Rows
 from aoe_reports.model.texts import say
 from aoe_reports.present.forms import CHECK_FORMS, FORMS
@@ -30,6 +31,14 @@ def check(
     chosen: CheckOptions,
     form: Annotated[CheckFormat, FORM] = "text",
     output: Output = None,
+    share: Annotated[
+        Path | None,
+        Option(
+            help="Write copies of the AOE results into this folder, names replaced by hashes, to be shown to others.",
+            flags=("--share",),
+            only_here=say("where output is written"),
+        ),
+    ] = None,
 ) -> None:
     """Validate results, banks, records and tables. Checks AOE results, gradient banks and records against schemas and rules, and tables against their declarations."""
     from aoe_reports.engine.ask import ask
@@ -41,6 +50,10 @@ def check(
         _list_rules(rules, form, output)
     if not paths:
         raise UsageError(say("check: expected a PATH, or --rules"))
+    if share is not None:
+        from aoe_reports.jobs.share import share_results
+
+        reply(share_results(paths, share, chosen.max_size), _of_answers(form), output)
     known = {one.rule for one in rules}
     chosen = replace(chosen, select=_names(chosen.select, known), ignore=_names(chosen.ignore, known))
     if chosen.watch:
@@ -60,11 +73,14 @@ def _list_rules(rules: "Sequence[ListedRule]", form: str, output: Path | None) -
     """Answer with the rules themselves."""
     from aoe_reports.model.rules import ListedRule
 
+    reply(one_table("check", "Rules", [], Rows(type=ListedRule, rows=rules)), _of_answers(form), output)
+
+
+def _of_answers(form: str) -> str:
+    """A form that every answer has. Raises UsageError."""
     if form not in FORMS:
-        raise UsageError(
-            say("check: --rules has no format {form}; expected text, json, csv, markdown or html", form=form)
-        )
-    reply(one_table("check", "Rules", [], Rows(type=ListedRule, rows=rules)), form, output)
+        raise UsageError(say("check: this has no format {form}; expected text, json, csv, markdown or html", form=form))
+    return form
 
 
 def _follow(paths: list[Path], interval: float, max_size: int | None) -> None:
