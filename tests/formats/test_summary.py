@@ -164,6 +164,23 @@ def test_utf_16_and_utf_32_are_said_once(tmp_path: Path, encoding: str, fields: 
     assert read_table(converted, TABLE).frame["op_name"].to_pylist() == ["a"]
 
 
+@pytest.mark.parametrize(("separator", "name"), [(";", "semicolons"), ("\t", "tabs"), ("|", "bars")])
+def test_another_separator_is_said_once(tmp_path: Path, separator: str, name: str) -> None:
+    path = tmp_path / "op_statistic_20260101.csv"
+    text = "Device_id,OP Type,Core Type,Count,Total Time(us),Min Time(us),Avg Time(us),Max Time(us),Ratio(%)\n0,Add,AI_CORE,1,1,1,1,1,100\n"
+    path.write_text(text)
+    whole = read_table(path, TABLES["op_statistic"])
+    assert (whole.frame.num_rows, whole.findings) == (1, ())
+    path.write_text(text.replace(",", separator))
+    data = read_table(path, TABLES["op_statistic"])
+    assert data.frame.num_rows == 0
+    (found,) = data.findings
+    assert (found.rule, found.severity, found.line) == ("csv-separator", "error", 1)
+    assert found.message.startswith(f"the columns are separated by {name}, not by commas: ")
+    path.write_text(f"a{separator}b\n1{separator}2\n")
+    assert {one.rule for one in read_table(path, TABLES["op_statistic"]).findings} == {"missing-column"}
+
+
 def test_zeros_in_place_of_a_header_are_not_utf_16(tmp_path: Path) -> None:
     assert {rule for rule, *_ in found(read(tmp_path, b"\0" * 100 + b"\na,T,AI_CORE,1,2,3\n", header=""))} == {
         "missing-column"

@@ -4,6 +4,9 @@ from aoe_reports.model.rules import TABLES
 
 CSV_ENCODING = TABLES.rule("csv-encoding", "warning", "not UTF-8 (read as GB18030; an error if it is neither)")
 CSV_SYNTAX = TABLES.rule("csv-syntax", "error", "cannot be split into rows")
+CSV_SEPARATOR = TABLES.rule(
+    "csv-separator", "error", "columns that are separated by semicolons, tabs or bars: a spreadsheet saved it so"
+)
 CSV_RAGGED_ROW = TABLES.rule("csv-ragged-row", "error", "a row with more or fewer cells than the header")
 CSV_MENDED_ROW = TABLES.rule("csv-mended-row", "warning", "a row of the wrong length whose intended content is certain")
 CSV_SPREAD_ROW = TABLES.rule(

@@ -27,6 +27,7 @@ from aoe_reports.formats.csv.rules import (
     CSV_ENCODING,
     CSV_MENDED_ROW,
     CSV_RAGGED_ROW,
+    CSV_SEPARATOR,
     CSV_SPREAD_ROW,
     CSV_SYNTAX,
     CSV_TRUNCATED,
@@ -247,13 +248,30 @@ def wanted_of(match: Match, fields: frozenset[str] | None) -> list[Field]:
 def said_of_header(path: Path, table: Table, match: Match, header: list[str]) -> tuple[list[Finding], list[Finding]]:
     """(why no row of a file with this header can be used, what else is odd about it)."""
     if match.missing:
-        return _missing(path, table, match, header), []
+        return _other_separator(path, table, header) or _missing(path, table, match, header), []
     if match.strange_units:
         return _strange_units(path, match.strange_units), []
     if ambiguous := [field for field in match.doubled if field.needed]:
         return _doubled(path, ambiguous, say("no row of this file is used")), []
     doubled = _doubled(path, match.doubled, say("the first one is used"))
     return [], [*doubled, *_unordered(path, table, match), *_nearly(path, match)]
+
+
+_SEPARATORS = {";": say("semicolons"), "\t": say("tabs"), "|": say("bars")}
+
+
+def _other_separator(path: Path, table: Table, header: list[str]) -> list[Finding]:
+    """That a header is whole where it is divided at another character than the comma."""
+    for separator, what in _SEPARATORS.items():
+        cells = ",".join(header).split(separator)
+        if len(cells) > 1 and not table.match(cells).missing:
+            message = say(
+                "the columns are separated by {separators}, not by commas: export it again, or save it as CSV with commas; "
+                "the file is not used",
+                separators=what,
+            )
+            return [CSV_SEPARATOR.found(str(path), message, 1)]
+    return []
 
 
 def _strange_units(path: Path, fields: Sequence[Field]) -> list[Finding]:
