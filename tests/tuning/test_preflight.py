@@ -304,6 +304,33 @@ def test_what_has_to_be_declared_is_named_and_enough(bench: Bench) -> None:
     assert (ended.code, ended.json["reasons"]) == (0, [])
 
 
+def test_the_first_line_says_whether_the_machine_is_fit_and_the_last_what_is_next(bench: Bench) -> None:
+    bench.plan(scenario="tf-training", job=Job(command=("x",)))
+    path = bench.root / "host.json"
+
+    def told(host: dict[str, Any], *more: object) -> tuple[str, str]:
+        path.write_text(json.dumps(GOOD | host))
+        lines = bench.run("preflight", bench.folder, "--host", path, *more).out.splitlines()
+        return lines[0], lines[-1]
+
+    first, last = told({})
+    unknown = int(first.removeprefix("This machine meets every requirement that can be checked. ").split()[0])
+    assert unknown >= 5
+    assert first.endswith(" requirements could not be checked.")
+    assert last.startswith(f"next: `aoe-reports tune {bench.folder}`, or first declare what is not known")
+    first, last = told({"home_free_bytes": 1})
+    assert first == (
+        f"This machine is not fit for the job: preflight-home-disk. {unknown} requirements could not be checked."
+    )
+    assert last == f"next: mend what fails, then run `aoe-reports preflight {bench.folder}` again"
+    rows = bench.run("preflight", bench.folder, "--host", path, "--format", "json").json["rows"]
+    given = ",".join(row["declare"].replace("SIZE", "1GiB").replace("N", "1") for row in rows if row["declare"])
+    assert told({}, "--declare", given) == (
+        "This machine is fit for the job.",
+        f"next: `aoe-reports tune {bench.folder}`",
+    )
+
+
 def test_a_host_that_fails_ends_with_one(bench: Bench) -> None:
     bench.plan()
     path = bench.root / "host.json"

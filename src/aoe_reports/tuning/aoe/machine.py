@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shlex
 import shutil
 import stat
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ from aoe_reports.formats.aoe.result_files import as_utf8, parse_json, read_bytes
 from aoe_reports.model.errors import ReadError, UsageError
 from aoe_reports.model.findings import Finding, Severity
 from aoe_reports.model.rows import Rows
-from aoe_reports.model.texts import say
+from aoe_reports.model.texts import Text, count_of, join, say
 from aoe_reports.tuning.answers import JobAnswer, job_answer
 from aoe_reports.tuning.aoe.bank import AOE_BANK
 from aoe_reports.tuning.aoe.command import UNSET_FOR_AOE
@@ -57,7 +58,48 @@ def preflight(folder: Path, options: PreflightOptions) -> JobAnswer:
     checks = check_host(plan, host or look_at_host(plan, folder, os.environ), declared)
     findings = findings_of_checks(checks, str(folder / PLAN))
     why = ["preflight"][: exit_code_of(findings, unreadable=False, strict=options.strict)]
-    return job_answer("preflight", "Preflight", folder, Rows(type=Check, rows=checks), findings=findings, why=why)
+    return job_answer(
+        "preflight",
+        "Preflight",
+        folder,
+        Rows(type=Check, rows=checks),
+        findings=findings,
+        why=why,
+        headline=_headline(checks),
+        verdict=_next(checks, folder),
+    )
+
+
+def _headline(checks: Sequence[Check]) -> Text:
+    """Whether the machine is fit, and what is not."""
+    failed = [one.rule for one in checks if one.verdict == "fail"]
+    unknown = sum(one.verdict == "unknown" for one in checks)
+    said = (
+        say("This machine is not fit for the job: {rules}.", rules=join(", ", failed))
+        if failed
+        else say("This machine meets every requirement that can be checked.")
+        if unknown
+        else say("This machine is fit for the job.")
+    )
+    if not unknown:
+        return said
+    more = count_of(
+        unknown, "{number} requirement could not be checked.", "{number} requirements could not be checked."
+    )
+    return join(" ", (said, more))
+
+
+def _next(checks: Sequence[Check], folder: Path) -> Text:
+    """What to do now."""
+    place = shlex.quote(str(folder))
+    if any(one.verdict == "fail" for one in checks):
+        return say("next: mend what fails, then run `aoe-reports preflight {folder}` again", folder=place)
+    if any(one.verdict == "unknown" and one.declare for one in checks):
+        return say(
+            "next: `aoe-reports tune {folder}`, or first declare what is not known (`--declare`, column Declare)",
+            folder=place,
+        )
+    return say("next: `aoe-reports tune {folder}`", folder=place)
 
 
 def findings_of_checks(checks: Sequence[Check], path: str) -> list[Finding]:
