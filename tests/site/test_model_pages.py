@@ -109,6 +109,25 @@ def test_the_command_of_a_page_is_of_its_rank(cli: Cli, root: Path) -> None:
     assert total["ratio"] == pytest.approx(1.06, abs=0.01)
 
 
+def test_the_version_of_a_night_stands_in_its_chart(cli: Cli, tmp_path: Path) -> None:
+    for number in range(6):
+        write_night(tmp_path / str(number), number, Night((Kernel("op", "MatMulV2", 100.0),)))
+        version = "8.2.RC1.a_very_long_name" if number >= 3 else "8.0.0"
+        asked = ("--store", tmp_path / "s", "--workload", "net", "--engine-version", version)
+        assert cli("ingest", tmp_path / str(number), *asked).code == 0
+    build_site(str(tmp_path / "s"), tmp_path / "site")
+    for path in (tmp_path / "site" / "series").glob("*.json"):
+        told = json.loads(path.read_text())
+        if told["page"] != "series":
+            continue
+        assert told["versions"] == [["2026-03-04", "8.2.RC1.a_very_…"]]
+        html = path.with_suffix(".html").read_text()
+        assert html.count('class="version"') == 1
+        assert ">8.2.RC1.a_very_…</text>" in html
+        assert "New versions: 8.2.RC1.a_very_… (2026-03-04)." in html
+        assert '"versions":[[3,"8.2.RC1.a_very_…"]]' in html
+
+
 def test_advice_on_a_run_is_of_all_its_ranks(cli: Cli, root: Path) -> None:
     run = page_of(root, "net")[1]["runs"][-1]["run"]
     command = re.search(r"aoe-reports (advise [^<]+)<br>", (root / "site" / "runs" / f"{run}.html").read_text())

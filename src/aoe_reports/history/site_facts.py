@@ -96,8 +96,13 @@ class RunFacts:
 
     @property
     def folder(self) -> str:
-        """Where all of it lies: the folder of its ranks, where there are several."""
+        """Where all of its ranks lie; of what older versions stored, and of no profile, nobody knows more than its path."""
         return str(self.body.get(RANKS_FOLDER) or self.path)
+
+    @property
+    def has_folder(self) -> bool:
+        """Whether it is known where all of its ranks lie."""
+        return RANKS_FOLDER in self.body
 
     @property
     def is_tuning(self) -> bool:

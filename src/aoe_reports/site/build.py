@@ -45,6 +45,8 @@ from aoe_reports.site.series import (
     hindsight_of,
     series_page,
     together_with,
+    version_of,
+    versions_in,
     watch_of,
 )
 from aoe_reports.site.stored import read_details, read_facts
@@ -143,6 +145,7 @@ class _Builder:
             else text("Generated from a store without runs.")
         )
         self.lost = bool(self._gone())
+        self.versions = {run.run_id: version_of(run) for run in facts.runs}
 
     def build(self) -> list[BuiltPages]:
         for name in ASSETS:
@@ -198,6 +201,7 @@ class _Builder:
         differences = differences_of(series, runs)
         together = together_with(series, self.facts.incidents, self.accepted)
         incident = self.facts.incidents.get(series.row.incident or "")
+        versions = versions_in(series, self.versions)
         paths = [
             runs[series.runs[place]].path
             for shift in series.shifts[-1:]
@@ -220,6 +224,7 @@ class _Builder:
             **_look(series, watch_of(series)),
             "hindsight": _look(series, hindsight_of(series)),
             "metadata_differences": differences,
+            "versions": [[series.nights[one.place], one.label] for one in versions],
             "incident": None if incident is None else _beginning_of(incident),
             "together": [one.change.series_id for one in together],
             "nights": series.nights,
@@ -248,6 +253,7 @@ class _Builder:
                         differences=differences,
                         incident=incident,
                         together=together,
+                        versions=versions,
                         store=self.store,
                     ),
                 ),

@@ -52,8 +52,9 @@ def history_chart(
     sigma: float | None,
     changes: Sequence[int],
     words: str,
+    versions: Sequence[tuple[int, str]] = (),
 ) -> Markup:
-    """A history: days (date ordinals) and times (ms, NaN for none), its levels, the columns of its changes.
+    """A history: days (date ordinals) and times (ms, NaN for none), its levels, the columns of its changes, and of new versions.
 
     Around each level lies the band of 95 % of quiet nights: 1.96 sigma (relative) to both sides.
     """
@@ -77,6 +78,7 @@ def history_chart(
         _line(across[known], times, x, y),
         *(_level(one, across, x, y) for one in levels),
         *(f'<path class="mark" d="M{x(across[column]):.0f} {_TOP}V{HEIGHT - _BOTTOM}"/>' for column in changes),
+        *(_version(x(across[column]), label) for column, label in versions),
     ]
     lead = f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" class="chart" role="img" aria-label="{as_text(words)}">'
     return Markup(lead + "".join(drawn) + "</svg>")
@@ -114,6 +116,15 @@ def _band(one: Level, across: Floats, x: _Axis, y: _Axis, spread: float) -> str:
     return (
         f'<path class="band" d="M{left:.0f} {y(one.first * spread):.1f}L{right:.0f} {y(one.last * spread):.1f}'
         f'V{y(one.last / spread):.1f}L{left:.0f} {y(one.first / spread):.1f}Z"/>'
+    )
+
+
+def _version(at: float, label: str) -> str:
+    """Where a version began, its name to the side where there is room."""
+    side, aside = ("end", -4) if at > WIDTH / 2 else ("start", 4)
+    return (
+        f'<path class="version" d="M{at:.0f} {_TOP}V{HEIGHT - _BOTTOM}"/>'
+        f'<text class="tick {side}" x="{at + aside:.0f}" y="{_TOP + 10}">{as_text(label)}</text>'
     )
 
 

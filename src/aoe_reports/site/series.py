@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import orjson
 from markupsafe import Markup
 
+from aoe_reports.facts.records.context import UNKNOWN
 from aoe_reports.history.site_facts import PlacedShift, RunFacts, SeriesFacts, differing_facts
 from aoe_reports.model.causes import facts_in_words, reason_words
 from aoe_reports.model.changes import IncidentChange, IncidentMember, OperatorChange, SeriesChange, StepAttribution
@@ -31,6 +34,9 @@ SHOWN_NIGHTS = 14
 """Nights in the page's own table: two weeks; its JSON has all."""
 SHOWN_MEMBERS = 30
 """Series of one incident on the page of each; the JSON of the first page has all."""
+SHOWN_VERSIONS, LONGEST_VERSION = 6, 16
+"""Versions in a chart, and characters of each."""
+_COMMIT = re.compile(r"(?:^|[._-])(?:commit|revision|git)", re.IGNORECASE)
 SHOWN_COMMAND = 600
 """Characters of a command to copy; a longer one is made of names that nobody pastes."""
 
@@ -206,6 +212,36 @@ class SeriesPage(Page):
     data: Markup
 
 
+class NewVersion(NamedTuple):
+    """A night on which another version ran than before."""
+
+    place: int
+    """Among the nights of its series."""
+    label: str
+
+
+def version_of(run: RunFacts) -> tuple[str, ...]:
+    """The versions that a run names: of its engine, and of what it ran (a commit, a revision)."""
+    names = sorted(name for name in run.facts if name == "engine_version" or _COMMIT.search(name))
+    return tuple(run.facts[name] for name in names if run.facts[name] != UNKNOWN)
+
+
+def versions_in(series: SeriesFacts, of_runs: Mapping[str, tuple[str, ...]]) -> list[NewVersion]:
+    """Where other versions began in a series, the newest that fit a chart; a run that names none says nothing."""
+    found, last = [], None
+    for place, run in enumerate(series.runs):
+        version = of_runs.get(run)
+        if not version or version == last:
+            continue
+        if last is not None:
+            label = " ".join(part for part in version if part not in last) or " ".join(version)
+            found.append(
+                NewVersion(place, label if len(label) <= LONGEST_VERSION else f"{label[: LONGEST_VERSION - 1]}…")
+            )
+        last = version
+    return found[-SHOWN_VERSIONS:]
+
+
 def series_page(
     series: SeriesFacts,
     runs: Mapping[str, RunFacts],
@@ -214,9 +250,10 @@ def series_page(
     differences: Sequence[FactChange],
     incident: IncidentChange | None,
     together: Sequence[Member],
+    versions: Sequence[NewVersion],
     store: str,
 ) -> SeriesPage:
-    """The page of a series; `together` are the series that moved with it in its incident."""
+    """The page of a series; `together` are the series that moved with it in its incident, `versions` those of its nights."""
     row, watch = series.row, watch_of(series)
     state = state_of(row)
     sides = _newest_sides(series, runs) if state in _COMPARED else []
@@ -231,10 +268,10 @@ def series_page(
         command=_command(sides, series.row.rank_id),
         sides=list(_side_links(sides, text)),
         accept=_accept(row, store),
-        charts=[_chart(series, watch, watched, text)] if series.watched else [],
+        charts=[_chart(series, watch, watched, versions, text)] if series.watched else [],
         banded=series.sigma is not None,
         levels=_levels_table(series, watch, text),
-        hindsight=_hindsight(series, text),
+        hindsight=_hindsight(series, versions, text),
         newest_title=newest_title,
         newest=Table(
             [(text("Night"), "text"), (text("Time (ms)"), "number"), (text("Run"), "text")], list(_newest(series, runs))
@@ -247,7 +284,7 @@ def series_page(
         model=series.model,
         model_page=f"../{model_file(series.model)}.html",
         step=file_name(series.step_series) if series.step_series not in {None, series.id} else "",
-        data=_data(series, watch, text),
+        data=_data(series, watch, versions, text),
     )
 
 
@@ -265,12 +302,12 @@ def _together_table(row: SeriesChange, together: Sequence[Member], text: Texts) 
     return Table([*columns, (text("After, before (ms)"), "number")], cells, _together_about(row, together, text))
 
 
-def _hindsight(series: SeriesFacts, text: Texts) -> Hindsight | None:
+def _hindsight(series: SeriesFacts, versions: Sequence[NewVersion], text: Texts) -> Hindsight | None:
     look = hindsight_of(series)
     if not look.levels or not _is_older(series):
         return None
     title = text("All {nights} nights", nights=len(series.nights))
-    return Hindsight(chart=_chart(series, look, title, text), levels=_levels_table(series, look, text))
+    return Hindsight(chart=_chart(series, look, title, versions, text), levels=_levels_table(series, look, text))
 
 
 def _is_older(series: SeriesFacts) -> bool:
@@ -391,9 +428,11 @@ def _side_links(sides: Sequence[RunFacts], text: Texts) -> Iterator[tuple[str, s
 
 
 def _command(sides: Sequence[RunFacts], rank: int | None) -> str:
-    """The comparison of the runs on both sides of the newest change, on one rank; of ranks that lie among those of other runs none."""
+    """The comparison of the runs on both sides of the newest change, on one rank; none where that rank's captures cannot be named."""
     paths = [side.folder for side in sides]
     if len(set(paths)) < 2 or not all(paths) or any(side.kind != "profile" for side in sides):  # noqa: PLR2004 -- both sides
+        return ""
+    if rank and not all(side.has_folder for side in sides):
         return ""
     of_rank = "" if rank is None else f" --rank {rank}"
     command = f"aoe-reports compare {' '.join(shlex.quote(plain(path)) for path in paths)}{of_rank}"
@@ -431,7 +470,7 @@ def _together_cells(member: Member, text: Texts) -> list[str]:
     ]
 
 
-def _chart(series: SeriesFacts, look: Look, title: str, text: Texts) -> Figure:
+def _chart(series: SeriesFacts, look: Look, title: str, versions: Sequence[NewVersion], text: Texts) -> Figure:
     start, values = look.start, series.values_ms[look.start :]
     inside = [Level(one.start - start, one.until - start, one.first, one.last) for one in look.levels]
     said = text(
@@ -443,9 +482,16 @@ def _chart(series: SeriesFacts, look: Look, title: str, text: Texts) -> Figure:
         high=show(float(values.max()), "ms"),
         changes=len(look.shifts),
     )
+    shown = [one for one in versions if one.place >= start]
+    if shown:
+        named = text.joined(", ", (f"{one.label} ({series.nights[one.place]})" for one in shown))
+        said = text.joined(" ", (said, text("New versions: {versions}.", versions=named)))
     marks = [shift.start - start for shift in look.shifts]
     days = days_of(series.nights)[start:]
-    return Figure(title, history_chart(days, values, inside, look.sigma, marks, said))
+    return Figure(
+        title,
+        history_chart(days, values, inside, look.sigma, marks, said, [(one.place - start, one.label) for one in shown]),
+    )
 
 
 def _levels_table(series: SeriesFacts, look: Look, text: Texts) -> Table:
@@ -549,7 +595,7 @@ def _spans(days: bytes) -> Sequence[tuple[int, int]]:
     return [(int(part[0]), len(part)) for part in parts if len(part)]
 
 
-def _data(series: SeriesFacts, watch: Look, text: Texts) -> Markup:
+def _data(series: SeriesFacts, watch: Look, versions: Sequence[NewVersion], text: Texts) -> Markup:
     """The history for the script that zooms: runs of dates, times with seven digits, levels, changes."""
     # seven digits: more than a screen shows, half of what a page would weigh
     scale = 10.0 ** (6 - np.floor(np.log10(np.maximum(np.abs(series.values_ms), 1e-300))))
@@ -558,6 +604,7 @@ def _data(series: SeriesFacts, watch: Look, text: Texts) -> Markup:
         "values": np.round(series.values_ms * scale) / scale,
         "levels": [[one.start, one.until, one.first, one.last] for one in watch.levels],
         "changes": [shift.start for shift in watch.shifts],
+        "versions": [[one.place, plain(one.label)] for one in versions],
         "band": None if watch.sigma is None else float(np.exp(1.96 * watch.sigma)),
         "watched": series.watched,
         "names": [text("Night"), text("Time (ms)"), text("level"), text("95 % range of normal nights")],

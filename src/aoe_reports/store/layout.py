@@ -209,7 +209,7 @@ def storable(text: str) -> str:
 
 
 RANKS_FOLDER = "ranks_folder"
-"""What the body of a profile's row calls the folder of its ranks, where there are several: its path is that of the first."""
+"""What the body of a profile's row calls the folder of all its ranks: its path is that of the first."""
 
 ROW_COUNTS = "rows_of_kind"
 """What the body of a run's row calls the number of its rows of each kind."""

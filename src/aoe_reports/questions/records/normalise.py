@@ -77,7 +77,7 @@ def run_of_profile(profile: ProfileRun, options: RecordOptions) -> Run:
         findings.append(RAW_CAPPED.found(str(profile.path), message))
     path, state = str(profile.path), _state(profile.findings)
     header = _header(profile.run_id, profile.timestamp_ns, options.zone, context, profile.members, path, status=state)
-    body: JsonObject = {RANKS_FOLDER: label_of(captures)} if len(captures) > 1 else {}
+    body: JsonObject = {RANKS_FOLDER: label_of(captures)}
     return Run(header, records, in_order(findings), body, _facts(context), named_by=named.by)
 
 
