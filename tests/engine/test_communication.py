@@ -229,3 +229,26 @@ def test_what_examples_are_taken_for_is_told_with_their_number(tmp_path: Path) -
     _, (finding,) = read(tmp_path, STEPS, {"step1": {"collective": best, "p2p": {}}})
     said = "the matrix contains only some operators (3 of 3 rows are the best, middle or worst of their type, without a total): volumes and times of links are taken from these rows"  # fmt: skip
     assert finding.message == said
+
+
+def test_a_timeline_tells_links_where_no_matrix_does(tmp_path: Path) -> None:
+    folder = trace(tmp_path, [ITERATIONS[0].rsplit(",", 2)[0]])
+    plane = {"name": "thread_name", "ph": "M", "pid": 50, "tid": 1, "args": {"name": "Plane 0"}}
+    sending = {"src rank": 0, "dst rank": 1, "size(Byte)": 1000, "transport type": "SDMA", "link type": "HCCS"}
+    tasks = [
+        {"name": "Memcpy", "ph": "X", "pid": 50, "tid": 1, "ts": 1681, "dur": 5, "args": sending},
+        {"name": "Memcpy", "ph": "X", "pid": 50, "tid": 1, "ts": 1690, "dur": 5, "args": {**sending, "size(Byte)": -1}},
+    ]
+    (output,) = folder.glob("PROF*/mindstudio_profiler_output")
+    timeline = [*NAMES, plane, {**ALL_REDUCE, "ts": 1680, "dur": 40}, *tasks]
+    (output / "msprof_20260605155140.json").write_text(json.dumps(timeline))
+    found, findings = read_trace(folder)
+    assert [(one.source_rank, one.destination_rank, one.transit_bytes) for one in found.transfers] == [(0, 1, 1000)]
+    assert [(one.rule, one.message) for one in findings] == [
+        ("stands-in", "no table of communication operators: the timeline contains their duration, but no waiting time"),
+        ("stands-in", "no communication matrix: the timeline contains links, but no times of RDMA"),
+        (
+            "communication-task",
+            "1 tasks of communication with damaged arguments; they are not included in the sums of links",
+        ),
+    ]

@@ -32,3 +32,13 @@ def test_more_can_follow_after_a_look(monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(9):
         found.append(number)
         assert list(found) == list(range(number + 1))
+
+
+def test_what_comes_after_a_look_at_the_first_stands_behind_all_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a long file a look at its beginning leaves the end unread."""
+    monkeypatch.setattr(spool, "HELD", 2)
+    found, texts = Spool(str, str), [str(number) * 20_000 for number in range(8)]
+    for text in texts:
+        found.append(text)
+        assert found[0] == texts[0]
+    assert list(found) == texts

@@ -170,3 +170,10 @@ def test_receiving_is_no_waiting_for_a_slow_rank() -> None:
 def test_arguments_of_a_task_are_within_their_limits(fact: str, value: Any, counts: bool) -> None:
     found = figures(operator(0, 100), task(10, 20, 5, **{fact: value}))
     assert (len(found.transfers), found.unusable) == ((1, 0) if counts else (0, 1))
+
+
+def test_an_event_without_a_thread_is_an_operator() -> None:
+    nowhere = {**operator(100, 900), "thread": None}
+    found = figures(nowhere, wait(110, 300, 5))
+    assert [one.elapsed_ns for one in found.operators] == [900]
+    assert found.unusable == 0

@@ -39,6 +39,13 @@ def model(sizes: list[Any], times: list[Any], modelhash: Any = "1") -> dict[str,
     return {"modelhash": modelhash, "modelvalue": {"gradientSize": sizes, "gradientTime": times}}
 
 
+@pytest.mark.parametrize(("more", "rules"), [(0, []), (-1, ["json-too-large"])])
+def test_a_bank_of_the_largest_size_is_read(more: int, rules: list[str]) -> None:
+    file = read_bank(VALID, max_bytes=VALID.stat().st_size + more)
+    assert ([finding.rule for finding in file.findings], file.parsed) == (rules, not rules)
+    assert len(file.bank.models) == (0 if rules else 2)
+
+
 def test_the_first_time_stands_apart_from_the_deltas() -> None:
     file = read_bank(VALID)
     assert file.bank.soc == "Ascend910B"

@@ -198,3 +198,28 @@ def test_a_database_says_what_info_files_do_not(tmp_path: Path, info: dict[str, 
     assert (told.ranks, told.device_type, told.start_ns) == ({0: 6}, "Ascend910B", 1736408884600000000)
     assert told.rank_id == (6 if info is None else 9)
     assert told.end_ns == (1736408884600001000 if info is None else 1736408884604643212)
+
+
+def test_forms_of_the_same_tasks_are_asked_in_the_order_of_what_they_know(tmp_path: Path) -> None:
+    """Text of the framework, then msprof's, merged before per device, and timelines last."""
+    root = tmp_path / "PROF_000001_20230818142704322_COJGGGCANRMICFBC"
+    merged, single = root / "mindstudio_profiler_output", root / "device_0" / "summary"
+    for folder in (merged, single):
+        folder.mkdir(parents=True)
+        (folder / ("op_summary_0_1.csv" if folder == single else "op_summary_20230818142709.csv")).write_text(
+            f"{HEADER}a,Add,AI_CORE,1,2\n"
+        )
+    task = {"name": "a", "ph": "X", "ts": 1, "dur": 1, "pid": 1, "tid": 1, "args": {"Task Type": "AI_CORE"}}
+    (merged / "task_time_20230818142709.json").write_text(json.dumps([task]))
+    (merged / "task_time_20230818142709.csv").write_text(
+        "kernel_name,kernel_type,stream_id,task_id,task_time(us),task_start(us),task_stop(us)\na,AI_CORE,1,1,1,1,2\n"
+    )
+    capture = only(tmp_path)
+    assert [[file.path.parent for file in source.files] for source in capture.sources("op_summary")] == [
+        [merged],
+        [single],
+    ]
+    assert [[file.path.suffix for file in source.files] for source in capture.sources("task_time")] == [
+        [".csv"],
+        [".json"],
+    ]

@@ -11,7 +11,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from aoe_reports.formats.convert import LONGEST_NS, WORDS, Converted, convert, fits, lists_of, nanoseconds
+from aoe_reports.formats.convert import (
+    LONGEST_NS,
+    WORDS,
+    Converted,
+    arrow_type,
+    convert,
+    fits,
+    lists_of,
+    nanoseconds,
+)
 from aoe_reports.formats.table import ColumnType, Field
 
 MANY = settings(max_examples=80, deadline=None)
@@ -273,3 +282,16 @@ def test_halves_of_a_nanosecond_are_rounded_by_their_digits(cell: str, beside: l
     converted = of([cell, *beside], field("duration", UNITS["us"]))
     assert values(converted)[0] == rounded(cell, UNITS["us"])
     assert nanoseconds(cell, UNITS["us"]) == rounded(cell, UNITS["us"])
+
+
+@pytest.mark.parametrize("kind", ["integer", "number", "share", "duration", "timestamp", "size", "text", "unknown"])
+def test_a_column_without_rows_has_the_type_of_one_with_rows(kind: ColumnType) -> None:
+    """So tables of several captures can be put together, one of them empty."""
+    assert of(["a"] if kind in {"text", "unknown"} else ["1"], field(kind)).column.type == arrow_type(field(kind))
+
+
+def test_plain_words_are_looked_at_as_those_that_repeat() -> None:
+    cells = pa.chunked_array([["1.5", None, "1.5"], ["x", "2"]], pa.string())
+    plain, repeating = convert(cells, field("unknown")), convert(cells.cast(WORDS), field("unknown"))
+    assert values(plain) == values(repeating) == [1.5, None, 1.5, None, 2.0]
+    assert plain.bad.tolist() == repeating.bad.tolist() == [False, False, False, True, False]

@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -20,7 +21,7 @@ from aoe_reports.formats.sqlite import (
 )
 from aoe_reports.formats.sqlite.counters import counter_header
 from aoe_reports.formats.sqlite.queries import SOURCES
-from aoe_reports.formats.sqlite.source import said_by
+from aoe_reports.formats.sqlite.source import Words, said_by
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.texts import Text, say
 from aoe_reports.rules.tables.check import check_table
@@ -872,3 +873,26 @@ def test_a_share_of_waiting_is_of_waiting_and_transfer(change, wait, transit, ra
     data = read_database(path, "communication")
     assert column(data, "wait_ratio") == [ratio]
     assert data.findings == ()
+
+
+@pytest.mark.parametrize("needed", ["computing", "communication_not_overlapped", "overlapped", "communication", "free"])
+def test_a_step_with_an_endless_part_that_it_needs_is_left_out(change, needed):
+    data = read_database(change(f"UPDATE StepTraceTime SET {needed} = 1e30"), "step_trace_time")
+    assert (rules(data), data.frame.num_rows, data.rows_reported) == (["db-value"], 0, 1)
+    assert f"{needed} is longer than any possible duration" in data.findings[0].message
+
+
+@pytest.mark.parametrize(
+    ("part", "field"), [("stage", "stage_ns"), ("bubble", "bubble_ns"), ("preparing", "preparing_ns")]
+)
+def test_a_step_with_an_endless_part_beside_loses_that_part_alone(change, part, field):
+    data = read_database(change(f"UPDATE StepTraceTime SET {part} = 1e30"), "step_trace_time")
+    (row,) = data.frame.to_pylist()
+    assert (rules(data), row[field], row["computing_ns"]) == (["db-value"], None, 8843910)
+
+
+def test_words_get_other_names_wherever_they_stand():
+    words = Words(np.array([2, -1, 0, 2]), ["a", "b", "c"])
+    changed = words.renamed(str.upper)
+    assert [changed.words[place] if place >= 0 else None for place in changed.places] == ["C", None, "A", "C"]
+    assert words.used() == [0, 2]

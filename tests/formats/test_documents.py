@@ -188,6 +188,19 @@ def test_operators_add_up_to_the_total_beside_them(tmp_path: Path, elapsed: Any,
     assert data.frame.num_rows == 3
 
 
+@pytest.mark.parametrize(("elapsed_ns", "said"), [(0, False), (3000, False), (3001, True)])
+def test_a_total_beside_no_operator_is_held_against_nothing(tmp_path: Path, elapsed_ns: int, said: bool) -> None:
+    """One microsecond for each row of the table may get lost by rounding."""
+    document = with_total(0.15818)
+    total = with_total(elapsed_ns / 1e6)["step50"]["collective"]["Total Op Info"]
+    document["step51"] = {"p2p": {"Total Op Info": total}}
+    data = read(tmp_path, "communication", document)
+    us = elapsed_ns / 1000
+    assert [finding.message for finding in data.findings] == [
+        f"step51, p2p: the operators add up to 0.000 us, but 'Total Op Info' states {us:.3f} us"
+    ] * said
+
+
 def test_a_projection_holds_the_totals_all_the_same(tmp_path: Path) -> None:
     data = read(tmp_path, "communication", with_total(7), frozenset({"wait_ns"}))
     assert [finding.rule for finding in data.findings] == ["total-mismatch"]

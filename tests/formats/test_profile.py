@@ -66,8 +66,21 @@ def test_damaged_info_files_say_nothing_and_that_is_said(msprof: Path, tmp_path:
     assert [[finding.rule for finding in capture.findings] for capture in found] == [[], ["info-file"]]
 
 
+PROF = "PROF_000001_20230818142704322_COJGGGCANRMICFBC"
+
+
 def test_roots_of_captures() -> None:
     assert capture_root(Path("x/PROF_1_2_3/device_0/summary/op_summary_0.csv")) == Path("x/PROF_1_2_3")
     assert capture_root(Path("x_ascend_pt/PROF_1/mindstudio_profiler_output/a.csv")) == Path("x_ascend_pt")
     assert capture_root(Path("x/ASCEND_PROFILER_OUTPUT/kernel_details.csv")) == Path("x")
     assert capture_root(Path("x/y/op_summary.csv")) == Path("x/y")
+    assert capture_root(Path(f"x/{PROF}/moved/here/op_summary_0.csv")) == Path(f"x/{PROF}")
+    assert capture_root(Path(f"x/{PROF}/y/{PROF}/device_0/op_summary_0.csv")) == Path(f"x/{PROF}")
+    assert capture_root(Path("a_ascend_pt/b_ascend_ms/PROF_1_2_3/a.csv")) == Path("a_ascend_pt/b_ascend_ms")
+    assert capture_root(Path("x/y/host/summary/acl_0.csv")) == Path("x/y")
+    assert capture_root(Path("x/y/device_0/timeline/msprof_0.json")) == Path("x/y")
+    assert capture_root(Path("x/y/timeline/msprof_0.json")) == Path("x/y/timeline")
+    assert capture_root(Path("x/y/device_0/op_summary_0.csv")) == Path("x/y")
+    assert capture_root(Path("x/mindstudio_profiler_output/op_summary_0.csv")) == Path("x")
+    assert capture_root(Path("op_summary.csv")) == Path.cwd()
+    assert capture_root(Path("/PROF_1_2_3/device_0/op_summary_0.csv")) == Path("/PROF_1_2_3")

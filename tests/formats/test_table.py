@@ -340,3 +340,27 @@ def test_what_rows_tell_is_what_questions_ask_for() -> None:
         "communication_matrix",
         "prof_rule",
     ]
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("Task Typ", True), ("ask Type", True), ("Tas Type", True), ("Task Types", True), ("xTask Type", True),
+        ("Task  Type", True), ("Tusk Type", True), ("task typo", True), ("Bask Type(us)", True),
+        ("Task Ty", False), ("sk Type", False), ("Tsk Typ", False), ("Task Types.", False), ("Tusk Typo", False),
+        ("Type", False),
+    ],
+)  # fmt: skip
+def test_a_column_that_is_one_letter_beside_its_name_is_noticed(written: str, meant: bool) -> None:
+    header = ["Op Name", "OP Type", written, "Task Start Time(us)", "Task Duration(us)"]
+    match = TABLES["op_summary"].match(header)
+    found = [(field.header, column.name) for field, column in match.nearly if column.name == "task_type"]
+    assert found == ([(written, "task_type")] if meant else [])
+
+
+@pytest.mark.parametrize(("unit", "factor"), [("B", 1), ("Bytes", 1), ("KB", 1024), ("MB", 1024**2)])
+def test_sizes_in_memory_are_powers_of_two(unit: str, factor: int) -> None:
+    (field, *_) = [
+        one for one in TABLES["operator_memory"].match(["Name", f"Size({unit})"]).fields if one.type == "size"
+    ]
+    assert (field.factor, field.name) == (factor, "size_bytes")

@@ -311,3 +311,18 @@ def test_a_rank_of_which_something_is_not_known_is_not_compared(unknown: dict[st
     known, other = shares(0, 500, 400, 100), replace(shares(1, 900, 50, 50), **unknown)
     for one in (known, other):
         assert RULES["slow-rank"].find(Facts(one, ranks=[known, other]), Thresholds()) == []
+
+
+def test_ranks_of_different_numbers_of_steps_are_compared_step_by_step() -> None:
+    short = StepShares(0, 0, 2, 2_000_000, 1_600_000, 0, 0, 400_000, source="step_trace_time")
+    ranks = [shares(1, 500_000, 500_000, 0), short]
+    (one,) = RULES["slow-rank"].find(Facts(short, ranks=ranks), Thresholds())
+    assert one.evidence == {
+        "rank_id": 0,
+        "computing_and_free_us": 1000.0,
+        "least_of_all_ranks_us": 500.0,
+        "median_of_all_ranks_us": 750.0,
+        "ranks": 2,
+        "source": "step_trace_time",
+    }
+    assert one.saving_ns == 1_000_000, "of both steps"

@@ -340,6 +340,9 @@ def test_vocabularies_do_not_mix() -> None:
     text = json.dumps({f"report_20260101020304005_{n}": task for n, task in enumerate((first, second, second))})
     found = check_result_file(parse_results(Path("x"), FileName("opat", "json", "aoe"), text.encode()))
     assert [(finding.rule, finding.pointer) for finding in found] == [("mixed-vocabulary", "/report_20260101020304005_1/1/OPAT")]  # fmt: skip
+    assert [finding.message for finding in found] == [
+        "this task uses the wording 'tuning ...', the one at /report_20260101020304005_0/1/OPAT the wording 'tune ...'"
+    ]
 
 
 def test_keys_that_nobody_documents_are_named_by_their_place() -> None:

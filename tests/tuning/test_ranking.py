@@ -19,9 +19,9 @@ from aoe_reports.tuning.plan_report import headline
 from aoe_reports.tuning.prior import DEFAULT_SAVED_SHARE, Gain, Priors, cost_of_summary, saved_share
 from aoe_reports.tuning.ranking import Known, Measured, _inside, exposed_times, rank_operators
 from aoe_reports.tuning.tuner import Claim, Claims
-from aoe_reports.tuning.verdict_intervals import LEVEL, Interval
+from aoe_reports.tuning.verdict_intervals import LEVEL, Interval, Noise
 from aoe_reports.tuning.verdict_sides import side_of_tasks
-from aoe_reports.tuning.verdicts import judge, verify_claims
+from aoe_reports.tuning.verdicts import ClaimOf, Method, Row, StepClaim, Verified, judge, verify_claims
 
 INTERVALS = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 20)), max_size=8)
 
@@ -207,3 +207,30 @@ def test_a_claim_by_another_name_is_held_against_its_type() -> None:
     kinds = [row for row in found.rows if row.scope == "op_type"]
     assert [(row.op_type, row.verdict) for row in kinds] == [("MatMulV2", "not-reproduced")]
     assert found.noise.controls == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "differ"),
+    [
+        ((), False), ((-0.2,), False), ((-0.2, -0.2), False), ((-0.2, -0.17), False), ((-0.17, -0.2), False),
+        ((-0.2, -0.15), True), ((-0.15, -0.2), True), ((-0.2, 0.1), True), ((0.1, -0.2), True), ((0.1, 0.2), False),
+        ((0.0, 0.0), False), ((0.0, -0.1), True),
+    ],
+)  # fmt: skip
+def test_two_claims_on_a_step_differ_where_one_does_not_confirm_the_other(
+    changes: tuple[float, ...], differ: bool
+) -> None:
+    names: tuple[ClaimOf, ...] = ("model", "operators")
+    claims = tuple(StepClaim(name, change, judged=False) for name, change in zip(names, changes, strict=False))
+    method = Method(level=0.95, resamples=1, seed=1, steps_before=1, steps_after=1, operators_together=None)
+    step = Row(scope="step")
+    known = Verified(
+        rows=(step,),
+        verdict="confirmed",
+        subject=step,
+        noise=Noise(controls=0),
+        reconciliation=None,
+        step_claims=claims,
+        method=method,
+    )
+    assert known.claims_differ is differ

@@ -845,3 +845,35 @@ def test_verdicts_survive_export_and_import(bench: Bench) -> None:
         assert bench.run("store", "export", bench.root / target, "--store", store).code == 0
         assert bench.run("store", "import", bench.root / target, "--store", bench.root / f"from-{target}").code == 0
         assert sorted(map(str, History.open(str(bench.root / f"from-{target}")).rows("verdict").to_pylist())) == kept
+
+
+@pytest.mark.parametrize(("other", "refused"), [(0.45, False), (0.55, True)])
+def test_profiles_that_share_half_of_their_time_are_of_one_workload(bench: Bench, other: float, refused: bool) -> None:
+    """Of the time before, so much is in operators that the other profile does not have."""
+    loop = write_loop(bench.root / "loop", "faster", 1)
+    first, *rest = OPERATORS
+    whole = sum(op.mean_us for op in rest)
+    large = replace(first, mean_us=whole * other / (1 - other))
+    before = write_profile(bench.root / "b", BEFORE, random.Random(3), operators=[large, *rest])
+    renamed = replace(large, name="other/name")
+    after = write_profile(bench.root / "a", BEFORE.replace(hour=9), random.Random(4), operators=[renamed, *rest])
+    ended = verified(bench, replace(loop, before=before, after=after))
+    assert ("verify-other-workload" in ended.rules()) is refused
+
+
+def test_a_claimed_operator_that_neither_profile_has_keeps_the_type_that_was_claimed(bench: Bench) -> None:
+    loop = write_loop(bench.root / "loop", "faster", 1)
+    document = json.loads(loop.result.read_text())
+    entry = document[1]["OPAT"]["repo_modified_operators"]["add_repo_operators"][0]
+    named, entry["op_name"] = entry["op_name"], "nowhere"
+    loop.result.write_text(json.dumps(document))
+    rows = [row for row in verified(bench, loop).json["rows"] if row["op_name"] in {named, "nowhere"}]
+    assert [(row["op_name"], row["op_type"], row["verdict"], row["reason"]) for row in rows] == [
+        ("nowhere", "Conv2D", "not-comparable", "no operator of this name is in either profile")
+    ]
+    assert (rows[0]["claimed_before_us"], rows[0]["claimed_after_us"], rows[0]["claimed_change"]) == (
+        240.0,
+        192.0,
+        -0.2,
+    )
+    assert rows[0]["input_shapes"] is rows[0]["measured_before_us"] is rows[0]["measured_after_us"] is None
