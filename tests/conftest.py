@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import typer.main
 from commandline import FIXTURES, Cli, Ended
+from goldens.harness import Place, new_place
 from hypothesis import settings
 from stores import store_at_once
 
@@ -50,6 +51,13 @@ def database_opened_once() -> Iterator[None]:
     with open_database() as database, pytest.MonkeyPatch.context() as patched:
         patched.setattr(sql, "_connection", lambda: closing(database.cursor()))
         yield
+
+
+@pytest.fixture(scope="session")
+def place() -> Iterator[Place]:
+    """A folder in which commands print what is on record in tests/goldens."""
+    with new_place() as made:
+        yield made
 
 
 @pytest.fixture

@@ -896,3 +896,10 @@ def test_words_get_other_names_wherever_they_stand():
     changed = words.renamed(str.upper)
     assert [changed.words[place] if place >= 0 else None for place in changed.places] == ["C", None, "A", "C"]
     assert words.used() == [0, 2]
+
+
+def test_a_larger_database_has_longer_to_be_read(change, monkeypatch):
+    monkeypatch.setattr("aoe_reports.formats.sqlite.source._SECONDS", 0.0)
+    monkeypatch.setattr("aoe_reports.formats.sqlite.source._BYTES_A_SECOND", 1.0)
+    monkeypatch.setattr("aoe_reports.formats.sqlite.source._STEPS_BETWEEN_LOOKS", 1)
+    assert rules(read_database(change("UPDATE TASK SET modelId = 1"), "op_summary")) == []

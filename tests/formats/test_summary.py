@@ -320,3 +320,46 @@ def test_of_rows_that_are_mended_the_rest_is_counted_too(tmp_path: Path, more: i
     said = [f"the exporter did not quote a comma in {name!r}; the cell was joined again" for name in names]
     assert told == [*said[:EXAMPLES_PER_RULE], *([f"and {more} more rows repaired in the same way"] if more else [])]
     assert [finding.line for finding in data.findings][-1] == EXAMPLES_PER_RULE + 2 + (more > 0)
+
+
+ROWS = ["a,Add,AI_CORE,1,2,0", "b,Add,AI_CORE,2,2,0", "c,Add,AI_CORE,3,2,0"]
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (f"{ROWS[0]}\n{ROWS[1]}\n", []),
+        (f"\r{ROWS[0]}\n{ROWS[1]}\n", [2]),
+        (f"{ROWS[0]}\n{ROWS[1]}\r\r\n{ROWS[2]}\n", [3]),
+        (f"\r{ROWS[0]}\n{ROWS[1]}\r\r\n{ROWS[2]}\n", [2, 3]),
+        (f"{ROWS[0]}\r\n{ROWS[1]}\r\n", []),
+    ],
+)
+def test_a_carriage_return_beside_a_row_is_told_with_its_line(tmp_path: Path, text: str, lines: list[int]) -> None:
+    data = read(tmp_path, text)
+    said = [(one.line, one.message) for one in data.findings if one.rule == "csv-encoding"]
+    why = "there is a carriage return here without a line end: the content that it replaced is lost, words may be wrong"
+    assert said == [(line, why) for line in lines]
+
+
+def test_carriage_returns_that_a_conversion_put_into_every_line_are_none(tmp_path: Path) -> None:
+    header = HEADER + "\r\r"
+    data = read(tmp_path, "".join(f"{row}\r\r\n" for row in ROWS), header)
+    assert (data.findings, data.frame.num_rows) == ((), 3)
+
+
+def test_cells_over_several_lines_may_hold_carriage_returns(tmp_path: Path) -> None:
+    path = tmp_path / "operator_details.csv"
+    header = ",".join(column.headers[0] for column in TABLES["operator_details"].columns)
+    cells = ["1"] * len(TABLES["operator_details"].columns)
+    stack = next(place for place, one in enumerate(TABLES["operator_details"].columns) if one.name == "call_stack")
+    cells[stack] = '"first\r\nsecond\r\r\n\rthird"'
+    path.write_bytes((header + "\n" + ",".join(cells) + "\n").encode())
+    data = read_table(path, TABLES["operator_details"])
+    assert [one.rule for one in data.findings] == []
+
+
+def test_columns_that_a_name_tells_stand_beside_those_of_the_file(tmp_path: Path) -> None:
+    data = read(tmp_path, f"{ROWS[0]}\n{ROWS[1]}\n").with_constants({"device_id": 3, "task_duration_ns": 7})
+    assert data.frame["device_id"].to_pylist() == [3, 3]
+    assert data.frame["task_duration_ns"].to_pylist() == [2000, 2000], "what the file tells counts"

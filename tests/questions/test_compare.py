@@ -392,8 +392,8 @@ def test_one_step_and_one_device_are_compared(cli: Cli, tmp_path: Path) -> None:
         (("--step", 9), "no task to compare here (step 9)"),
         (("--device", 3, "--by", "step"), "no step to compare here (device 3)"),
     ):
-        ended = cli("compare", RANKS, RANKS, *options)
-        assert (ended.code, words in ended.err) == (1, True)
+        ended = cli("compare", RANKS, RANKS, *options, "--format", "json")
+        assert (ended.code, {finding["message"] for finding in ended.json["findings"]}) == (1, {words})
     folders = [write(tmp_path / name, BASE) for name in "ab"]
     assert cli("compare", *folders, "--device", 0, "--format", "json").json["totals"][0]["groups"] == 2
     assert "(device 1)" in cli("compare", *folders, "--device", 1).err

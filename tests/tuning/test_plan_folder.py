@@ -421,3 +421,27 @@ def test_a_plan_that_was_killed_leaves_no_mixture_of_two_plans(bench: Bench) -> 
                 asked = json.loads((bench.folder / "plan.json").read_text())["candidates"]
                 listed = json.loads((bench.folder / "tune_ops.json").read_text())
                 assert len(asked) == len(listed["tune_ops_name"]) + len(listed["tune_ops_type"]), changes[at - 1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({}, {"REPEAT_TUNE": "False"}),
+        ({"repeat_tune": True}, {"REPEAT_TUNE": "True"}),
+        ({"device": 3, "te_parallel": 8}, {"REPEAT_TUNE": "False", "ASCEND_DEVICE_ID": "3", "TE_PARALLEL_COMPILER": "8"}),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    ("scenario", "mode", "first"),
+    [("tf-training", "opat", "2"), ("tf-training", "sgat", "1"), ("tf-training", "gdat", "4"), ("tf-online-inference", "opat", "2"), ("mindspore", "opat", None), ("offline", "sgat", None)],
+)  # fmt: skip
+def test_a_stage_has_its_variables_in_order(
+    bench: Bench, scenario: Any, mode: Any, first: str | None, changes: dict[str, Any], told: dict[str, str]
+) -> None:
+    """TensorFlow is told by the environment what to tune, first of all."""
+    job = Job(command=() if scenario == "offline" else ("python", "train.py"), model=str(bench.root / "model.onnx") if scenario == "offline" else None, device=changes.get("device"), te_parallel=changes.get("te_parallel"))  # fmt: skip
+    chosen = {} if mode == "opat" else {"candidates": (Candidate(kind="subgraph"),) if mode == "sgat" else ()}
+    plan = bench.plan(scenario=scenario, mode=mode, **chosen, job=job, repeat_tune=changes.get("repeat_tune", False))
+    (stage,) = stages_of_plan(plan, None)
+    expected = ({} if first is None else {"AOE_MODE": first}) | told
+    assert stage.environment == tuple(expected.items())

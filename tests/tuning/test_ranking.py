@@ -17,7 +17,7 @@ from aoe_reports.tuning.options import PlanOptions
 from aoe_reports.tuning.plan import Candidate, Plan
 from aoe_reports.tuning.plan_report import headline
 from aoe_reports.tuning.prior import DEFAULT_SAVED_SHARE, Gain, Priors, cost_of_summary, saved_share
-from aoe_reports.tuning.ranking import Known, Measured, _inside, exposed_times, rank_operators
+from aoe_reports.tuning.ranking import Known, Measured, Ranking, _inside, exposed_times, rank_operators
 from aoe_reports.tuning.tuner import Claim, Claims
 from aoe_reports.tuning.verdict_intervals import LEVEL, Interval, Noise
 from aoe_reports.tuning.verdict_sides import side_of_tasks
@@ -234,3 +234,27 @@ def test_two_claims_on_a_step_differ_where_one_does_not_confirm_the_other(
         method=method,
     )
     assert known.claims_differ is differ
+
+
+def ranked(options: PlanOptions, *times_ns: int) -> Ranking:
+    """The plan for operators a, b, c … of a step that they fill."""
+    rows = [{"op_name": "abc"[place], "task_duration_ns": ns, "op_state": "static"} for place, ns in enumerate(times_ns)]
+    frame = tasks_of(rows)
+    bounds, shares = measure_operators(frame), shares_of_tasks(frame, None, None)
+    assert bounds is not None
+    return rank_operators(Measured(frame, bounds, exposed_times(frame, bounds, shares), shares), options, Known(), Priors())
+
+
+@pytest.mark.parametrize(("share", "kept"), [(0.1, ["b", "a"]), (0.1001, ["b"])])
+def test_an_operator_of_the_least_share_is_tuned(share: float, kept: list[str]) -> None:
+    found = ranked(PlanOptions(scenario="offline", min_share=share), 1000, 9000)
+    assert [one.op_name for one in found.candidates] == kept
+    assert [one.reason.partition(":")[0] for one in found.rejected] == ["below-threshold"] * (2 - len(kept))
+
+
+@pytest.mark.parametrize(("budget", "kept"), [(None, True), (300.0, True), (0.01, False)])
+def test_subgraphs_that_do_not_fit_into_the_time_are_said(budget: float | None, kept: bool) -> None:
+    found = ranked(PlanOptions(scenario="offline", mode="sgat", budget=budget, top=1), 1000, 9000)
+    assert [one.kind for one in found.candidates] == ["subgraph"] * kept
+    beyond = [one for one in found.rejected if not one.reason.startswith("subgraphs-first")]
+    assert [(one.total_us, one.reason.partition(":")[0]) for one in beyond] == [(10.0, "beyond-budget")] * (not kept)

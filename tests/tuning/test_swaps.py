@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
 from aoe_reports.tuning import bank_exchange
-from aoe_reports.tuning.bank_exchange import Left, Swap, complete_left, describe_unclear
+from aoe_reports.tuning.bank import BankLayout
+from aoe_reports.tuning.bank_exchange import Left, Swap, candidates, complete_left, describe_unclear, holds_all
 from aoe_reports.tuning.guardian import remove_group
 
 
@@ -144,3 +145,25 @@ def test_groups_in_which_nothing_runs_are_taken_away_with_those_in_them(tmp_path
     (group / "busy").touch()
     remove_group(group, 0)
     assert group.exists(), "it is asked again no longer than is wanted"
+
+
+@pytest.mark.parametrize(("operators", "graphs", "linked", "one"), [("bank/op", "bank/graph", "", True), ("bank/op", "other/graph", "", False), ("bank/op", "bank/graph", "bank/op", False), ("bank/op", "bank/graph", "bank/graph", False)])  # fmt: skip
+def test_two_folders_are_replaced_as_one_where_one_holds_both(
+    tmp_path: Path, operators: str, graphs: str, linked: str, one: bool
+) -> None:
+    """A link to a part leads elsewhere: what lies there is not in the folder that would be exchanged."""
+    for part in (operators, graphs):
+        (tmp_path / part / "Ascend910B").mkdir(parents=True)
+    if linked:
+        (tmp_path / linked).rename(tmp_path / "elsewhere")
+        (tmp_path / linked).symlink_to(tmp_path / "elsewhere")
+    layout = BankLayout("given", PurePosixPath(tmp_path / operators), PurePosixPath(tmp_path / graphs), graphs_by_soc=True)
+    assert holds_all(layout, "Ascend910B") is one
+    whole, *parts = candidates(layout, "Ascend910B")
+    assert whole == tmp_path / "bank"
+    assert parts == [(tmp_path / part / "Ascend910B").resolve() for part in (operators, graphs)]
+
+
+def test_a_bank_whose_graphs_are_of_all_chips_is_one_folder(tmp_path: Path) -> None:
+    layout = BankLayout("given", PurePosixPath(tmp_path), PurePosixPath(tmp_path), graphs_by_soc=False)
+    assert candidates(layout, "Ascend910B") == [tmp_path]
