@@ -33,12 +33,14 @@ from aoe_reports.engine.captures import (
     tuner_files,
 )
 from aoe_reports.engine.locks import locked_at_once
-from aoe_reports.engine.question import MAX_ID, Notes, RunOptions, exit_code_of
+from aoe_reports.engine.question import MAX_ID, Notes, RunOptions, Stream, exit_code_of, one_table
 from aoe_reports.formats.capture import Source
 from aoe_reports.formats.discovery import discover
+from aoe_reports.model.changes import IncidentCause
 from aoe_reports.model.errors import ReadError, UsageError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.options import check_options
+from aoe_reports.model.rows import Rows
 from aoe_reports.questions.hotspots import hotspots
 
 MSPROF = FIXTURES / "msprof" / "valid"
@@ -265,3 +267,21 @@ def test_events_are_summed_by_their_words(tmp_path: Path, packed: bool) -> None:
     assert sum_events_of(file, ["name"]) is None
     damaged = look_at(file)
     assert {finding.path for finding in damaged.findings} == {str(path)}
+
+
+@pytest.mark.parametrize(
+    ("severity", "unreadable", "plain", "strict"),
+    [("error", False, 1, 1), ("warning", False, 0, 1), ("info", False, 0, 0), ("info", True, 3, 3), ("error", True, 3, 3)],
+)  # fmt: skip
+def test_an_answer_ends_by_what_was_found_and_stricter_if_asked(
+    severity: str, unreadable: bool, plain: int, strict: int
+) -> None:
+    found = [Finding(severity, "r", "p", "m")]  # type: ignore[arg-type]
+    answer = one_table(
+        "hotspots", "t", ["/a"], Rows(type=IncidentCause, rows=[]), findings=found, unreadable=unreadable
+    )
+    stream = Stream(command="c", inputs=(), batches=iter(()), notes=Notes(found, unreadable))
+    for one in (answer, stream):
+        assert (one.exit_code(), one.exit_code(strict=True)) == (plain, strict)
+    assert [bool(answer.reasons()), bool(answer.reasons(strict=True))] == [severity == "error", severity != "info"]
+    assert (answer.inputs, answer.rows, answer.title) == (("/a",), [], "t")

@@ -114,3 +114,12 @@ def test_timelines_of_iterations_are_all_read_and_those_that_repeat_the_run_once
     assert sum(batch.num_rows for batch in profile.events(kind)) == times * before > 0
     repeated = [finding.path for finding in profile.findings if finding.rule == "repeated-export"]
     assert repeated == ([] if times == 2 else [str(path.with_name(f"{kind}_0_1_2.json"))])
+
+
+def test_tables_of_iterations_that_repeat_the_run_have_each_row_once(msprof: Path, tmp_path: Path) -> None:
+    shutil.copytree(msprof / "exports_of_2022", tmp_path, dirs_exist_ok=True)
+    for kind, times in (("step_trace", 1), ("op_summary", 2)):
+        (path,) = tmp_path.rglob(f"{kind}_0_1_1.csv")
+        before = read_profile(tmp_path).frame(kind)
+        shutil.copy(path, path.with_name(f"{kind}_0_1_2.csv"))
+        assert read_profile(tmp_path).frame(kind).num_rows == times * before.num_rows > 0, kind

@@ -10,7 +10,10 @@ from recorded import check_recorded
 @pytest.mark.parametrize(
     ("group", "pattern", "step"),
     [
-        *((question, r" msprof/valid/\w+ --format json$", 1) for question in ("hotspots", "steps", "breakdown", "communication")),
+        *(
+            (question, r" msprof/valid/\w+ --format json$", 1)
+            for question in ("hotspots", "steps", "breakdown", "communication")
+        ),
     ],
 )
 def test_sums_are_those_on_record(place: Place, group: str, pattern: str, step: int) -> None:

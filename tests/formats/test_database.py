@@ -903,3 +903,23 @@ def test_a_larger_database_has_longer_to_be_read(change, monkeypatch):
     monkeypatch.setattr("aoe_reports.formats.sqlite.source._BYTES_A_SECOND", 1.0)
     monkeypatch.setattr("aoe_reports.formats.sqlite.source._STEPS_BETWEEN_LOOKS", 1)
     assert rules(read_database(change("UPDATE TASK SET modelId = 1"), "op_summary")) == []
+
+
+def test_a_second_description_of_a_task_is_left_out(change):
+    path = change(
+        "CREATE TABLE T AS SELECT * FROM COMPUTE_TASK_INFO; DROP TABLE COMPUTE_TASK_INFO;"
+        "CREATE TABLE COMPUTE_TASK_INFO AS SELECT * FROM T UNION ALL SELECT * FROM T WHERE globalTaskId = 1"
+    )
+    data = read_database(path, "op_summary")
+    assert [(one.rule, one.message) for one in data.findings] == [
+        ("db-value", "COMPUTE_TASK_INFO: 1 rows with a globalTaskId that occurred before; they are left out")
+    ]
+    assert (data.frame.num_rows, data.rows_reported) == (4, 1)
+
+
+def test_a_counter_without_a_name_is_left_out(change):
+    data = read_database(change("UPDATE TASK_PMU_INFO SET name = 4711 WHERE rowid = 1"), "op_summary")
+    assert ("db-dangling-id", "TASK_PMU_INFO.name: the id 4711 has no name; that counter is left out") in [
+        (one.rule, one.message) for one in data.findings
+    ]
+    assert data.frame.num_rows == 4

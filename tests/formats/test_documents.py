@@ -284,3 +284,17 @@ def test_a_bandwidth_of_another_shape_is_left_out_with_its_place(
     assert found(data) == [("error", "json-row", pointer)]
     assert expected in data.findings[0].message
     assert whole - data.frame.num_rows <= 1
+
+
+def test_a_link_table_names_operators_with_their_group(tmp_path: Path) -> None:
+    link = MATRIX["step50"]["collective"]["allreduce-top1@g1"]
+    document = {"step50": {"collective": {"bare": link, "allreduce-top1@g1": link, "Total Op Info": link}}}
+    data = read(tmp_path, "communication_matrix", document)
+    assert [(one.rule, one.pointer, one.message) for one in data.findings] == [
+        (
+            "json-row",
+            "/step50/collective/bare",
+            "expected an operator with its group (name@group) or 'Total Op Info' here; the value is not used",
+        )
+    ]
+    assert data.frame["op_name"].to_pylist() == ["allreduce-top1"] * 2, "each link once, and no total"

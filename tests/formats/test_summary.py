@@ -363,3 +363,20 @@ def test_columns_that_a_name_tells_stand_beside_those_of_the_file(tmp_path: Path
     data = read(tmp_path, f"{ROWS[0]}\n{ROWS[1]}\n").with_constants({"device_id": 3, "task_duration_ns": 7})
     assert data.frame["device_id"].to_pylist() == [3, 3]
     assert data.frame["task_duration_ns"].to_pylist() == [2000, 2000], "what the file tells counts"
+
+
+@pytest.mark.parametrize(
+    ("header", "rule", "place", "message", "rows"),
+    [
+        ("Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(MB)", "unit-mismatch", 5, "'Task Duration(MB)': no exporter writes this column in this unit (or not beside the others); no row of this file is used", 0),
+        ("Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us),Blok Dim", "column-unknown", 6, "'Blok Dim' is unknown; is it 'Block Num', which is missing here?", 1),
+        ("Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us),Task Duration(us)", "duplicate-column", 6, "'Task Duration(us)' occurs twice in the header; it cannot be determined which one is right: no row of this file is used", 0),
+        ("Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us),OP Type", "duplicate-column", 6, "'OP Type' occurs twice in the header; it cannot be determined which one is right: the first one is used", 1),
+    ],
+)  # fmt: skip
+def test_what_is_odd_about_a_header_is_said_with_its_column(
+    tmp_path: Path, header: str, rule: str, place: int, message: str, rows: int
+) -> None:
+    data = read(tmp_path, ",".join(["a", "Add", "AI_CORE", "1", "2", "3"][: header.count(",") + 1]) + "\n", header)
+    assert [(one.rule, one.line, one.column, one.message) for one in data.findings] == [(rule, 1, place, message)]
+    assert data.frame.num_rows == rows

@@ -147,3 +147,16 @@ def test_a_section_is_bare_unless_told_otherwise() -> None:
     assert report.language == "en"
     chart = Chart("t", (), {}, "ms", "d")
     assert (chart.marked, chart.subtitle, chart.levels) == (None, "", ())
+
+
+@pytest.mark.parametrize(
+    ("cause", "models", "words"),
+    [
+        ({"kind": "machine", "model": None}, ["net"], "whole machine (net): 2 of 3 operators +6.2%"),
+        ({"kind": "run", "model": None}, ["net", "b"], "net, b: 2 of 3 operators +6.2%"),
+        ({"kind": "rank", "model": None, "rank_id": 1}, ["net"], "net: rank 1: 2 of 3 operators +6.2%"),
+    ],
+)
+def test_a_cause_of_all_models_names_them(cause: dict[str, Any], models: list[str], words: str) -> None:
+    row = IncidentCause(**{**CAUSE, "followers": 2, **cause})
+    assert causes_in_words([row], models) == words

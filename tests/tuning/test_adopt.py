@@ -380,3 +380,34 @@ def test_every_form(bench: Bench, form: str) -> None:
     assert ended.code == 0
     assert "MatMulV2" in ended.out
     assert "kept: " in ended.err
+
+
+def without_chip(bench: Bench) -> None:
+    """Neither the plan nor the job names the chip: the bank may."""
+    path = bench.folder / "plan.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "soc": None}))
+    state = bench.state()
+    state["bank"]["soc"] = None
+    (bench.folder / "state.json").write_text(json.dumps(state))
+
+
+def test_the_only_chip_of_a_bank_is_the_one(bench: Bench) -> None:
+    tuned(bench)
+    shutil.rmtree(bench.folder / "bank" / "Ascend310P", ignore_errors=True)
+    without_chip(bench)
+    ended = bench.run("adopt", bench.folder, "--dry-run", "--format", "json")
+    assert (ended.code, ended.json["soc"]) == (0, SOC)
+
+
+@pytest.mark.parametrize("others", [0, 2])
+def test_of_several_chips_or_none_it_has_to_be_said_which(bench: Bench, others: int) -> None:
+    tuned(bench)
+    without_chip(bench)
+    for place in (bench.folder / "bank").iterdir():
+        if place.is_dir() and not others:
+            shutil.rmtree(place)
+    for number in range(others):
+        (bench.folder / "bank" / f"Ascend{number}").mkdir()
+    ended = bench.run("adopt", bench.folder, "--dry-run", "--format", "json")
+    assert ended.code == 2
+    assert ended.err.strip().endswith(f"{bench.folder / 'bank'}: the chip cannot be determined; expected --soc")

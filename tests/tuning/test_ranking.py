@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pyarrow.compute as pc
 import pytest
 from frames import tasks_of
 from hypothesis import given
@@ -238,11 +241,15 @@ def test_two_claims_on_a_step_differ_where_one_does_not_confirm_the_other(
 
 def ranked(options: PlanOptions, *times_ns: int) -> Ranking:
     """The plan for operators a, b, c … of a step that they fill."""
-    rows = [{"op_name": "abc"[place], "task_duration_ns": ns, "op_state": "static"} for place, ns in enumerate(times_ns)]
+    rows = [
+        {"op_name": "abc"[place], "task_duration_ns": ns, "op_state": "static"} for place, ns in enumerate(times_ns)
+    ]
     frame = tasks_of(rows)
     bounds, shares = measure_operators(frame), shares_of_tasks(frame, None, None)
     assert bounds is not None
-    return rank_operators(Measured(frame, bounds, exposed_times(frame, bounds, shares), shares), options, Known(), Priors())
+    return rank_operators(
+        Measured(frame, bounds, exposed_times(frame, bounds, shares), shares), options, Known(), Priors()
+    )
 
 
 @pytest.mark.parametrize(("share", "kept"), [(0.1, ["b", "a"]), (0.1001, ["b"])])
@@ -258,3 +265,34 @@ def test_subgraphs_that_do_not_fit_into_the_time_are_said(budget: float | None, 
     assert [one.kind for one in found.candidates] == ["subgraph"] * kept
     beyond = [one for one in found.rejected if not one.reason.startswith("subgraphs-first")]
     assert [(one.total_us, one.reason.partition(":")[0]) for one in beyond] == [(10.0, "beyond-budget")] * (not kept)
+
+
+@pytest.mark.parametrize("lost", ["before", "after"])
+def test_an_operator_of_one_profile_alone_is_in_no_sum(lost: str) -> None:
+    claims = Claims((Claim("a", ("MatMulV2",), 10.0, 8.0), Claim("b", ("MatMulV2",), 10.0, 8.0)))
+    whole, less = side(2000), side(2000)
+    kept = pc.not_equal(less.frame["op_name"], "b")  # type: ignore[attr-defined]
+    less = replace(less, frame=less.frame.filter(kept), block_of=less.block_of[kept.to_numpy()])  # type: ignore[type-var, attr-defined]
+    found = verify_claims(claims, *((less, whole) if lost == "before" else (whole, less)))  # type: ignore[arg-type]
+    (kind,) = [row for row in found.rows if row.scope == "op_type"]
+    assert (kind.measured_before_us, kind.measured_after_us, kind.change) == (2.0, 2.0, 0.0)
+    (row,) = [row for row in found.rows if row.op_name == "b"]
+    assert (row.verdict, row.reason) == (
+        "not-comparable",
+        f"the profile {lost} tuning contains no calls with these shapes",
+    )
+
+
+@pytest.mark.parametrize(
+    ("plan", "said"),
+    [
+        (Plan("tf-training", "gdat"), "Gradients are tuned as a whole while the training script runs; no operator is chosen."),
+        (Plan("offline", "opat"), "Tuning of computing cannot help here: no operator was measured."),
+        (Plan("offline", "opat", computing_share=0.25), "Tuning of computing cannot help here: computing takes 25.0% of the step."),
+        (Plan("offline", "opat", step_us=0.0, candidates=(Candidate(kind="operator", expected_saving_us=1.5, cost_s=60.0),)), "1 candidate: expected saving 1.500 us of a step of 0.000 us, for about 1.0 minutes of tuning."),
+        (Plan("offline", "sgat", candidates=(Candidate(kind="subgraph", expected_saving_us=1.5, cost_s=90.0),)), "The model's subgraphs: expected saving 1.500 us, for about 1.5 minutes of tuning."),
+    ],
+    ids=lambda value: value.mode if isinstance(value, Plan) else "said",
+)  # fmt: skip
+def test_what_a_plan_says_first(plan: Plan, said: str) -> None:
+    assert headline(plan) == said

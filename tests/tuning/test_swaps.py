@@ -157,7 +157,9 @@ def test_two_folders_are_replaced_as_one_where_one_holds_both(
     if linked:
         (tmp_path / linked).rename(tmp_path / "elsewhere")
         (tmp_path / linked).symlink_to(tmp_path / "elsewhere")
-    layout = BankLayout("given", PurePosixPath(tmp_path / operators), PurePosixPath(tmp_path / graphs), graphs_by_soc=True)
+    layout = BankLayout(
+        "given", PurePosixPath(tmp_path / operators), PurePosixPath(tmp_path / graphs), graphs_by_soc=True
+    )
     assert holds_all(layout, "Ascend910B") is one
     whole, *parts = candidates(layout, "Ascend910B")
     assert whole == tmp_path / "bank"

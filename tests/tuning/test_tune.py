@@ -801,3 +801,13 @@ def test_people_are_told_in_their_language_and_programs_are_not(bench: Bench) ->
 def test_the_stand_in_says_what_it_is() -> None:
     assert "Stands in for `aoe` in tests" in STAND_IN.read_text()
     assert (Path(STAND_IN).parent / "README.md").is_file()
+
+
+@pytest.mark.parametrize(("stand_in", "said"), [("nothing", {"tune-nothing-changed"}), (None, set())])
+def test_where_nothing_got_faster_that_is_said(bench: Bench, stand_in: str | None, said: set[str]) -> None:
+    bench.plan()
+    ended = bench.tune(**({} if stand_in is None else {"STAND_IN": stand_in}))
+    found = [one for one in ended.json["findings"] if one["rule"] in {"tune-nothing-changed", "tune-bank-unchanged"}]
+    assert {one["rule"] for one in found} == said
+    why = "no improvement: AOE found nothing to tune, found nothing faster, or all operators are already in the bank"
+    assert [one["message"] for one in found] == [why] * len(said)
