@@ -110,3 +110,16 @@ def test_tasks_are_parted_by_device(devices: list[int | None], parts: list[tuple
     assert {one.missing for one in sets} == {frozenset({"op_name"})}
     assert {tuple(one.as_exported().frame.column_names) for one in sets} == {("device_id",)}
     assert split_devices(rank_of, frame.drop_columns(["device_id"]))[0].device_id is None
+
+
+def test_how_far_ranks_are_apart_is_told_by_model_and_step() -> None:
+    """What has no number stands before what has one."""
+    which = [(2, 1), (None, 3), (1, 2), (None, None), (1, None), (1, 0)]
+    steps = [
+        Step(rank_id=rank, device_id=0, model_id=model, step=number, duration_ns=5, start_ns=None)
+        for model, number in which
+        for rank in (0, 1)
+    ]
+    assert [(one.model_id, one.step) for one in skew_of_ranks(steps)] == [
+        (None, None), (None, 3), (1, None), (1, 0), (1, 2), (2, 1),
+    ]  # fmt: skip

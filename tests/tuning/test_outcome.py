@@ -18,13 +18,14 @@ from aoe_reports.tuning.aoe.bank import bank_in_use
 from aoe_reports.tuning.aoe.codes import CONSOLE_CODES, codes_of_line, explain_code, is_failure
 from aoe_reports.tuning.aoe.console import Console
 from aoe_reports.tuning.aoe.driver import AoeDriver
-from aoe_reports.tuning.aoe.outcome import is_part_of, outcome_rows
+from aoe_reports.tuning.aoe.outcome import is_part_of, judge_stage, outcome_rows
 from aoe_reports.tuning.aoe.progress import progress_of
 from aoe_reports.tuning.bank import difference, digest_of, document_of_listing, entry_of_bytes, listing_of_document
 from aoe_reports.tuning.job_state import PrintedClaim
 from aoe_reports.tuning.names import type_key
 from aoe_reports.tuning.plan import Candidate, Plan, Rejected, TuneOps
 from aoe_reports.tuning.progress import describe_progress, draw_progress
+from aoe_reports.tuning.runner import Ended
 from aoe_reports.tuning.verdicts import StepClaim
 from aoe_reports.tuning.verification import Verification
 
@@ -400,3 +401,109 @@ def test_a_verification_as_it_is_written() -> None:
         changed_one = replace(one, verdict=verdict)
         assert (changed_one.sound, changed_one.passed) == (verdict != "not-comparable", passed)
         assert not replace(changed_one, damaged=True).sound
+
+
+def judged(ended: Ended, *lines: str, found: Any = (), damaged: tuple[str, ...] = (), runs: Any = "tuner", gradients: bool | None = None) -> list[tuple[str, str, str]]:  # fmt: skip
+    console = Console("offline", runs)
+    for line in lines:
+        console.take(line)
+    return [
+        (one.rule, one.severity, one.message)
+        for one in judge_stage("/p", console, ended, found, damaged, gradients=gradients)
+    ]
+
+
+DONE = "tuning net process finished. Performance improved by 20%"
+NO_RESULT = (
+    "tune-no-result",
+    "error",
+    "no aoe_result_*.json was created, neither in ASCEND_WORK_PATH nor in the working folder",
+)
+SOUND = results([changed("a")])
+
+
+@pytest.mark.parametrize(
+    ("ended", "runs", "rule", "severity", "message"),
+    [
+        (Ended(0, None, "exited"), "tuner", None, "", ""),
+        (Ended(3, None, "exited"), "tuner", "tune-exit-code", "warning", "exit code 3"),
+        (Ended(3, None, "exited"), "command", "tune-exit-code", "error", "exit code 3"),
+        (Ended(None, 9, "exited"), "tuner", "tune-killed", "error", "terminated by signal 9 (the system does this when memory runs out: see preflight)"),
+        (Ended(None, 15, "exited"), "tuner", "tune-killed", "error", "terminated by signal 15"),
+        (Ended(None, 9, "exited", guardian_lost=True), "tuner", "tune-guardian-lost", "error", "the process that monitors the command was killed, and all known processes of the command were terminated"),
+        (Ended(None, 15, "timeout"), "tuner", "tune-timeout", "error", "it took longer than --timeout; entries that are in the bank are kept: `tune --resume` continues"),
+        (Ended(None, 15, "interrupted"), "tuner", "tune-interrupted", "error", "received a signal to end; what is in the bank is kept: continue with `tune --resume`"),
+        (Ended(0, None, "exited", left_running=2), "tuner", "tune-left-running", "warning", "2 processes were still running after it had ended, and were terminated"),
+        (Ended(0, None, "exited", unended=("7 aoe", "8 opp")), "tuner", "tune-not-ended", "warning", "still running and could not be terminated: 7 aoe, 8 opp"),
+        (Ended(0, None, "exited", log_dropped_bytes=512), "tuner", "tune-log-capped", "info", "512 bytes in the middle of the log were left out"),
+    ],
+)  # fmt: skip
+def test_how_a_stage_ended_is_said(ended: Ended, runs: Any, rule: str | None, severity: str, message: str) -> None:
+    found = [one for one in judged(ended, DONE, found=SOUND, runs=runs) if one[0] != "tune-no-finish-line"]
+    assert found == ([] if rule is None else [(rule, severity, message)])
+
+
+def test_what_a_stage_left_is_said() -> None:
+    well = Ended(0, None, "exited")
+    assert judged(well, DONE) == [NO_RESULT]
+    assert judged(well, DONE, damaged=("aoe_result_opat_1.json",)) == [
+        ("tune-bad-result", "error", "aoe_result_opat_1.json: see its findings")
+    ]
+    assert judged(well, DONE, gradients=True) == []
+    assert [one[0] for one in judged(well, DONE, gradients=False)] == ["tune-bank-not-tuned"]
+    broken = results([changed("a")])
+    broken = [replace(one, status="tuning incomplete") for one in broken]
+    assert judged(well, DONE, found=broken) == [
+        ("tune-incomplete", "error", "a task is incomplete: `tune --resume` continues it")
+    ]
+    assert [one[0] for one in judged(Ended(None, 15, "timeout"), found=broken)] == ["tune-timeout"]
+    assert [one[0] for one in judged(well, found=SOUND)] == ["tune-no-finish-line"]
+    assert [one[0] for one in judged(Ended(None, 15, "timeout"), found=SOUND)] == ["tune-timeout"]
+
+
+@pytest.mark.parametrize(
+    ("told", "file", "message"),
+    [
+        ("20%", "20.00%", None),
+        ("30%", "20.00%", "the console reports 30% for net, the result file 20.00%"),
+        ("30%", "no number", None),
+        ("30%", None, None),
+    ],
+)
+def test_what_the_console_claims_is_held_against_the_file(told: str, file: str | None, message: str | None) -> None:
+    found = [replace(one, tuning_name="net", model_improvement=file) for one in SOUND]
+    line = f"net{DONE.removeprefix('tuning net').replace('20%', told)}"
+    said = [one[2] for one in judged(Ended(0, None, "exited"), line, found=found) if one[0] == "tune-claim-mismatch"]
+    assert said == ([] if message is None else [message])
+
+
+@pytest.mark.parametrize(
+    ("counts", "ended", "reason"),
+    [
+        ({}, True, "AOE neither changed it nor counted any unchanged operator; it may not be in AOE's graph"),
+        ({}, False, "tuning ended before anything about it was reported"),
+        ({"reserved": 1}, True, "AOE lists only what it changed; for the remaining 1, it counts 1 kept and 0 not improved: all were already in a bank and are unchanged"),
+        ({"unsatisfied": 1}, True, "AOE lists only what it changed; for the remaining 1, it counts 0 kept and 1 not improved: nothing faster was found"),
+        ({"unsatisfied": 1}, False, "AOE lists only what it changed; for the remaining 1, it counts 0 kept and 1 not improved: these cannot be distinguished"),
+        ({"reserved": 1, "unsatisfied": 1}, True, "AOE lists only what it changed; for the remaining 1, it counts 1 kept and 1 not improved: these cannot be distinguished"),
+    ],
+)  # fmt: skip
+def test_why_nothing_is_told_of_an_operator(counts: dict[str, int], ended: bool, reason: str) -> None:
+    plan = Plan("offline", "opat", candidates=(Candidate(kind="operator", op_name="b", op_type="MatMulV2"),))
+    (row,) = [one for one in outcome_rows(plan, TuneOps(("b",)), results([], **counts), ended=ended) if one.requested]
+    assert row.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("ended", "status", "reason"),
+    [
+        (False, "not-seen", "tuning ended before an operator of this type was changed"),
+        (True, "unclear", "no operator of this type was changed; AOE does not report by type whether they were already in the bank or nothing better was found"),
+    ],
+)  # fmt: skip
+def test_why_nothing_is_told_of_a_type(ended: bool, status: str, reason: str) -> None:
+    plan = Plan("offline", "opat", candidates=(Candidate(kind="operator", op_type="Add"),))
+    (row,) = [
+        one for one in outcome_rows(plan, TuneOps((), ("Add",)), results([], reserved=1), ended=ended) if one.requested
+    ]
+    assert (row.status, row.reason) == (status, reason)

@@ -22,8 +22,8 @@ from aoe_reports.tuning.plan_report import headline
 from aoe_reports.tuning.prior import DEFAULT_SAVED_SHARE, Gain, Priors, cost_of_summary, saved_share
 from aoe_reports.tuning.ranking import Known, Measured, Ranking, _inside, exposed_times, rank_operators
 from aoe_reports.tuning.tuner import Claim, Claims
-from aoe_reports.tuning.verdict_intervals import LEVEL, Interval, Noise
-from aoe_reports.tuning.verdict_sides import side_of_tasks
+from aoe_reports.tuning.verdict_intervals import LEVEL, Interval, Noise, noise_between
+from aoe_reports.tuning.verdict_sides import MeasuredSide, both_sides, side_of_tasks
 from aoe_reports.tuning.verdicts import ClaimOf, Method, Row, StepClaim, Verified, judge, verify_claims
 
 INTERVALS = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 20)), max_size=8)
@@ -296,3 +296,19 @@ def test_an_operator_of_one_profile_alone_is_in_no_sum(lost: str) -> None:
 )  # fmt: skip
 def test_what_a_plan_says_first(plan: Plan, said: str) -> None:
     assert headline(plan) == said
+
+
+@pytest.mark.parametrize(("untouched", "drift"), [(200, 0.0), (201, 0.0), (260, 0.0)])
+def test_noise_is_that_of_the_two_hundred_longest_operators(untouched: int, drift: float) -> None:
+    """What is shorter than those became slower by a half, and says nothing."""
+
+    def of(factor: float) -> MeasuredSide:
+        rows = [{"op_name": f"long{n}", "task_duration_ns": 1000 + n} for n in range(200)]
+        rows += [
+            {"op_name": f"short{n}", "task_duration_ns": round((999 - n) * factor)} for n in range(untouched - 200)
+        ]
+        frame = tasks_of(rows)
+        return side_of_tasks(frame, [], shares_of_tasks(frame, None, None))
+
+    found = noise_between(both_sides(of(1), of(1.5)), set())
+    assert (found.controls, found.drift, found.spread) == (200, drift, 0.0)
