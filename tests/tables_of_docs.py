@@ -13,3 +13,11 @@ def rules_of_docs() -> dict[str, list[str]]:
     lines = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8").splitlines()
     cells = [line.strip("|").split(" | ") for line in lines if line.startswith("| `")]
     return {name.strip(" `"): [cell.strip() for cell in rest] for name, *rest in cells}
+
+
+@cache
+def rows_of_advice(title: str) -> dict[str, list[str]]:
+    """The rows of a section of docs/advice.md, each behind its name."""
+    section = (ROOT / "docs" / "advice.md").read_text(encoding="utf-8").split(f"\n## {title}\n")[1].split("\n## ")[0]
+    cells = [line.strip("|").split(" | ") for line in section.splitlines() if line.startswith("| `")]
+    return {name.strip(" `"): [cell.strip() for cell in rest] for name, *rest in cells}

@@ -587,3 +587,33 @@ def test_a_sum_beyond_64_bits_is_left_out_aloud(tmp_path: Path, count: int, fits
     assert told == {"short": (1, 2000), **({"long": (count, 1125899906842000 * count)} if fits else {})}
     said = f"the total duration of {count} events exceeds 64 bits of nanoseconds; they are left out"
     assert [finding.message for finding in sums.findings] == ([] if fits else [said])
+
+
+@pytest.mark.parametrize(
+    ("event", "why"),
+    [
+        (5, "not an event with a 'ph'"),
+        ({**X, "ph": None}, "not an event with a 'ph'"),
+        ({**X, "name": 5}, "'name' is not text"),
+        ({**X, "ts": "soon"}, "'ts' is not a time"),
+        ({**X, "dur": -1}, "'dur' is not a duration (>= 0)"),
+        ({**X, "dur": "x"}, "'dur' is not a duration (>= 0)"),
+        ({key: value for key, value in X.items() if key != "ts"}, "a task without name, ts or dur"),
+        ({key: value for key, value in X.items() if key != "dur"}, "a task without name, ts or dur"),
+        ({key: value for key, value in X.items() if key != "name"}, "a task without name, ts or dur"),
+    ],
+)  # fmt: skip
+def test_why_an_event_cannot_be_used_is_said(tmp_path: Path, event: object, why: str) -> None:
+    look = look_at_timeline(write(tmp_path, [X, event]))
+    assert [one.message for one in look.findings] == [f"{why}; the event is left out"]
+
+
+@pytest.mark.parametrize("count", [EXAMPLES_PER_RULE, EXAMPLES_PER_RULE + 1, EXAMPLES_PER_RULE + 7])
+def test_of_many_events_that_cannot_be_used_the_rest_is_counted(tmp_path: Path, count: int) -> None:
+    look = look_at_timeline(write(tmp_path, [X, *[5] * count]))
+    rest = count - EXAMPLES_PER_RULE
+    said = ["not an event with a 'ph'; the event is left out"] * EXAMPLES_PER_RULE
+    said += [f"and {rest} more events that cannot be used"] * (rest > 0)
+    assert [one.message for one in look.findings] == said
+    assert [one.pointer for one in look.findings] == [f"/{place + 1}" for place in range(len(said))]
+    assert (look.events, look.reported, look.rows) == (count + 1, count, 1)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from frames import tasks_of
+from tables_of_docs import rows_of_advice
 
 from aoe_reports.facts.bounds import CoreCounts, StepShares, measure_operators
 from aoe_reports.facts.idle import idle_before_tasks, shares_of_tasks
@@ -65,6 +66,17 @@ PIPES = {
     "cube-bound": {"aic_mac_ratio": 0.85},
     "no-bound": {"aic_mac_ratio": 0.4, "aic_mte2_ratio": 0.5},
 }
+
+
+def test_docs_list_each_rule_of_advice_as_it_is_given() -> None:
+    assert find_advice(facts(model())) == []
+    told = {
+        rule.id: [rule.title, rule.reason, rule.source, ", ".join(f"`{name}`" for name in rule.thresholds)]
+        for rule in RULES.values()
+    }
+    assert list(told.items()) == list(rows_of_advice("Rules").items()), "in their order"
+    known = {name: ["none" if value is None else f"{value:g}", *words] for name, value, *words in list_thresholds()}
+    assert list(known.items()) == list(rows_of_advice("Thresholds").items())
 
 
 @pytest.mark.parametrize("rule", PIPES)

@@ -15,6 +15,8 @@ QUESTIONS = ("hotspots", "steps", "breakdown", "communication", "advise")
         *((question, r" msprof/valid/\w+$", 1) for question in QUESTIONS),
         *((question, r" msprof/valid/\w+ --.* --format json$", 4) for question in QUESTIONS),
         ("inspect", r" (msprof|aoe)/valid/\w+( --lang zh)?$", 1),
+        *((question, r" msprof/valid/\w+ --lang zh$", 7) for question in QUESTIONS),
+        ("timelines", r"^(breakdown|steps|advise|communication) timelines( --lang zh)?$", 1),
         ("inspect", r" triton/\w+valid.*json$", 1),
         ("check", r" (msprof|aoe)/(in)?valid/[\w/-]+$", 5),
         ("compare", r" msprof/valid/.*json$", 12),
