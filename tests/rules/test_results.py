@@ -185,3 +185,20 @@ def test_a_time_that_cannot_be_is_told_in_whichever_task_it_stands(aoe: Path, tm
     assert finding.message == "the number is outside the range of a time (0 or 10^-9 to 10^15); it is not used"
     assert finding.pointer is not None
     assert finding.pointer.endswith(f"_{wrong}/0/basic/tuning_time(s)")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "claim", "fits"),
+    [
+        # before and after are off by half of their last digits at most: 3.95 and 3.05, 4.05 and 2.95
+        ("4.0", "3.0", "29.50%", True), ("4.0", "3.0", "29.49%", False),
+        ("4.0", "3.0", "37.29%", True), ("4.0", "3.0", "37.30%", False),
+        ("4.00", "3.00", "32.95%", True), ("4.00", "3.00", "32.93%", False),
+        ("4.00", "3.00", "33.73%", True), ("4.00", "3.00", "33.74%", False),
+        ("4", "3", "33.33%", True), ("4", "3", "33.32%", False), ("4", "3", "33.35%", False),
+        # a time that is hardly more than its last digit is no less than half of itself
+        ("0.4", "0.1", "700.00%", True), ("0.4", "0.1", "800.00%", True), ("0.4", "0.1", "800.02%", False),
+    ],
+)  # fmt: skip
+def test_a_claim_fits_times_within_half_of_their_last_digits(before: str, after: str, claim: str, fits: bool) -> None:
+    assert ("improvement-mismatch" in fired(before, after, claim)) is not fits
