@@ -148,3 +148,25 @@ def test_many_columns_are_no_trouble(cli: Cli, tmp_path: Path) -> None:
     lines = path.read_text().splitlines()
     path.write_text("\n".join([lines[0] + more[0], *(line + more[1] for line in lines[1:])]) + "\n")
     assert cli("check", root, "--format", "json").code == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "rule", "message"),
+    [
+        ("op_summary_20240605155140.json", "", "empty-file", "the file is empty"),
+        ("op_summary_20240605155140.json", "5", "json-shape", None),
+        ("op_summary_20240605155140.csv", "", "empty-file", "the file is empty; expected the header of op_summary"),
+        ("msprof_20240605155140.json", "", "empty-file", "the file is empty"),
+    ],
+)
+def test_a_file_without_a_byte_is_said_once(
+    cli: Cli, tmp_path: Path, name: str, text: str, rule: str, message: str | None
+) -> None:
+    path = tmp_path / MERGED / name
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    ended = cli("check", tmp_path, "--format", "json")
+    (finding,) = ended.json["findings"]
+    assert (ended.code, finding["rule"]) == (1, rule)
+    assert message is None or finding["message"] == message
+    assert [row["verdict"] for row in ended.json["rows"]] == ["fail"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import time
@@ -811,3 +812,17 @@ def test_where_nothing_got_faster_that_is_said(bench: Bench, stand_in: str | Non
     assert {one["rule"] for one in found} == said
     why = "no improvement: AOE found nothing to tune, found nothing faster, or all operators are already in the bank"
     assert [one["message"] for one in found] == [why] * len(said)
+
+
+@pytest.mark.parametrize(("known", "said"), [(False, set()), (True, {"tune-nothing-changed"})])
+def test_gradients_that_the_bank_has_already_are_no_improvement(bench: Bench, known: bool, said: set[str]) -> None:
+    bench.plan(scenario="tf-training", mode="gdat", candidates=(), job=Job())
+    command = ("--", bench.root / "bin" / "aoe", "--training")
+    assert bench.tune(*command).code == 0
+    if known:
+        in_use = bench.root / "in_use"
+        shutil.copytree(bench.folder / "bank", in_use)
+        bench.environment["TUNE_BANK_PATH"] = str(in_use)
+    ended = bench.tune("--restart", *command)
+    assert (ended.code, bool(ended.json["bank_changes"])) == (0, not known), ended.err
+    assert rules(ended) & {"tune-nothing-changed", "tune-bank-unchanged"} == said
