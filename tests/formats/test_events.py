@@ -617,3 +617,15 @@ def test_of_many_events_that_cannot_be_used_the_rest_is_counted(tmp_path: Path, 
     assert [one.message for one in look.findings] == said
     assert [one.pointer for one in look.findings] == [f"/{place + 1}" for place in range(len(said))]
     assert (look.events, look.reported, look.rows) == (count + 1, count, 1)
+
+
+@pytest.mark.parametrize(("dur", "fits"), [("1125899906842.5", True), ("1125899906843", False), ("1e15", False)])
+def test_nothing_takes_longer_than_thirteen_days(tmp_path: Path, dur: str, fits: bool) -> None:
+    path = write(tmp_path, f'[{json.dumps(X)}, {{"name": "b", "pid": 7, "tid": 1, "ts": 1, "dur": {dur}, "ph": "X"}}]')
+    for look in (look_at_timeline(path), look_by_walking(path)):
+        assert [one.message for one in look.findings] == ["'dur' is not a duration (>= 0); the event is left out"] * (
+            not fits
+        )
+    long = [1_125_899_906_842_500] if fits else []
+    assert rows(path, "duration_ns") == [2000, *long]
+    assert sorted(sum_durations(path, ("name",)).frame["duration_ns"].to_pylist()) == [2000, *long]

@@ -411,3 +411,27 @@ def test_of_several_chips_or_none_it_has_to_be_said_which(bench: Bench, others: 
     ended = bench.run("adopt", bench.folder, "--dry-run", "--format", "json")
     assert ended.code == 2
     assert ended.err.strip().endswith(f"{bench.folder / 'bank'}: the chip cannot be determined; expected --soc")
+
+
+@pytest.mark.parametrize("options", [("--dry-run",), ()])
+def test_a_copy_that_never_came_into_use_is_taken_away_and_said(bench: Bench, options: tuple[str, ...]) -> None:
+    in_use = tuned(bench)
+    copy = in_use.with_name(".in_use.adopt-abcdef")
+    copy.mkdir()
+    (copy / "graph.json").touch()
+    ended = bench.run("adopt", bench.folder, *options, "--format", "json")
+    found = [(one["rule"], one["path"], one["message"]) for one in ended.json["findings"]]
+    assert found == [("adopt-leftover", str(copy), "a copy that an adopt run made and never used; it is removed")]
+    assert copy.exists() is bool(options)
+
+
+def test_what_lies_in_folders_beside_subgraphs_stays_in_use(bench: Bench) -> None:
+    tuned(bench)
+    del bench.environment["TUNE_BANK_PATH"]
+    graphs = bench.root / "home" / "Ascend/latest/data/aoe/custom/graph" / SOC
+    (graphs / "old" / "deep").mkdir(parents=True)
+    for place in ("old/a.json", "old/deep/b.json", "old.json"):
+        (graphs / place).write_text("{}")
+    ended = bench.run("adopt", bench.folder, "--force", "--format", "json")
+    assert ended.code == 0, ended.err
+    assert set(contents(graphs)) == {"old/a.json", "old/deep/b.json", "graph.json"}, "only subgraphs are replaced"
