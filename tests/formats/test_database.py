@@ -927,63 +927,63 @@ def test_a_counter_without_a_name_is_left_out(change):
 
 WHOLE: dict[str, list[dict[str, object]]] = {
     "api_statistic": [
-        {"level": 'acl', "api_name": 'aclrtMemcpy', "total_time_ns": 50, "count": 2, "avg_time_ns": 25, "min_time_ns": 10, "max_time_ns": 40, "variance": 0.00022500000000000002},
-        {"level": 'node', "api_name": 'launch', "total_time_ns": 15, "count": 2, "avg_time_ns": 8, "min_time_ns": 5, "max_time_ns": 10, "variance": 6.25e-06},
+        {"level": "acl", "api_name": "aclrtMemcpy", "total_time_ns": 50, "count": 2, "avg_time_ns": 25, "min_time_ns": 10, "max_time_ns": 40, "variance": 0.00022500000000000002},
+        {"level": "node", "api_name": "launch", "total_time_ns": 15, "count": 2, "avg_time_ns": 8, "min_time_ns": 5, "max_time_ns": 10, "variance": 6.25e-06},
     ],
     "cluster_step_trace_time": [
-        {"step": 50, "type": 'rank', "index": '3', "computing_ns": 1500, "communication_not_overlapped_ns": 1000, "overlapped_ns": 2000, "communication_ns": 3000, "free_ns": 4000, "stage_ns": 5000, "bubble_ns": 0, "communication_not_overlapped_excluding_receive_ns": 1000, "preparing_ns": 6000},
+        {"step": 50, "type": "rank", "index": "3", "computing_ns": 1500, "communication_not_overlapped_ns": 1000, "overlapped_ns": 2000, "communication_ns": 3000, "free_ns": 4000, "stage_ns": 5000, "bubble_ns": 0, "communication_not_overlapped_excluding_receive_ns": 1000, "preparing_ns": 6000},
     ],
     "communication": [
-        {"step": 'step50', "type": 'collective', "op_name": 'hcom_1', "group": '4711', "start_ns": 1736410576431645200, "elapsed_ns": 88750993, "transit_ns": 228565, "wait_ns": 3568891, "synchronization_ns": 3517730, "idle_ns": 84950000, "wait_ratio": 0.9398, "synchronization_ratio": 0.939},
+        {"step": "step50", "type": "collective", "op_name": "hcom_1", "group": "4711", "start_ns": 1736410576431645200, "elapsed_ns": 88750993, "transit_ns": 228565, "wait_ns": 3568891, "synchronization_ns": 3517730, "idle_ns": 84950000, "wait_ratio": 0.9398, "synchronization_ratio": 0.939},
     ],
     "communication_bandwidth": [
-        {"step": 'step50', "type": 'collective', "op_name": 'hcom_1', "group": '4711', "transport": 'HCCS', "transit_bytes": 28647232, "transit_ns": 1821896, "bandwidth_gb_per_s": 15.7239, "large_packet_ratio": 0.0, "size_distribution": '{"2.064384":[12,1.5],"8.0":[2,2.0]}'},
-        {"step": 'step50', "type": 'collective', "op_name": 'hcom_1', "group": '4711', "transport": 'SDMA', "transit_bytes": 28647232, "transit_ns": 1821896, "bandwidth_gb_per_s": 15.7239, "large_packet_ratio": 0.0, "size_distribution": '{}'},
+        {"step": "step50", "type": "collective", "op_name": "hcom_1", "group": "4711", "transport": "HCCS", "transit_bytes": 28647232, "transit_ns": 1821896, "bandwidth_gb_per_s": 15.7239, "large_packet_ratio": 0.0, "size_distribution": '{"2.064384":[12,1.5],"8.0":[2,2.0]}'},
+        {"step": "step50", "type": "collective", "op_name": "hcom_1", "group": "4711", "transport": "SDMA", "transit_bytes": 28647232, "transit_ns": 1821896, "bandwidth_gb_per_s": 15.7239, "large_packet_ratio": 0.0, "size_distribution": "{}"},
     ],
     "communication_matrix": [
-        {"step": 'step50', "type": 'collective', "op_name": 'allreduce-top1', "group": '4711', "source_rank": 0, "destination_rank": 7, "transport": 'HCCS', "transit_bytes": 37781504, "transit_ns": 2234104, "bandwidth_gb_per_s": 16.9113, "hccl_op_name": 'hcom_1'},
+        {"step": "step50", "type": "collective", "op_name": "allreduce-top1", "group": "4711", "source_rank": 0, "destination_rank": 7, "transport": "HCCS", "transit_bytes": 37781504, "transit_ns": 2234104, "bandwidth_gb_per_s": 16.9113, "hccl_op_name": "hcom_1"},
     ],
     "communication_statistic": [
-        {"device_id": 0, "op_type": 'hcom_allReduce_', "count": 1, "total_time_ns": 300, "min_time_ns": 300, "avg_time_ns": 300, "max_time_ns": 300, "share": 1.0},
+        {"device_id": 0, "op_type": "hcom_allReduce_", "count": 1, "total_time_ns": 300, "min_time_ns": 300, "avg_time_ns": 300, "max_time_ns": 300, "share": 1.0},
     ],
     "kernel_details": [
-        {"step": 7, "device_id": 0, "task_id": 101, "stream_id": 2, "op_name": 'Conv2D1', "op_type": 'Conv2D', "task_type": 'AI_CORE', "task_start_ns": START, "task_duration_ns": 100, "task_wait_ns": 0, "block_num": 20, "mix_block_num": 0, "input_shapes": '1,2;3', "input_data_types": 'FLOAT', "input_formats": 'NCHW', "output_data_types": 'FLOAT', "output_formats": 'NCHW', "aicore_time_us": 2.5, "aic_mac_ratio": 0.5},
-        {"step": 7, "device_id": 0, "task_id": 102, "stream_id": 2, "op_name": 'trans_0', "op_type": 'TransData', "task_type": 'AI_VECTOR_CORE', "task_start_ns": START + 150, "task_duration_ns": 50, "task_wait_ns": 50, "block_num": 20, "mix_block_num": 0, "input_shapes": '1,2;3', "input_data_types": 'FLOAT', "input_formats": 'NCHW', "output_data_types": 'FLOAT', "output_formats": 'NCHW'},
-        {"step": 7, "device_id": 0, "op_name": 'hcom_allReduce_1', "op_type": 'hcom_allReduce_', "task_type": 'COMMUNICATION', "task_start_ns": START + 180, "task_duration_ns": 300, "task_wait_ns": 0, "block_num": 0},
-        {"step": 7, "device_id": 0, "task_id": 103, "stream_id": 2, "op_name": 'trans_0', "op_type": 'TransData', "task_type": 'AI_VECTOR_CORE', "task_start_ns": START + 400, "task_duration_ns": 100, "task_wait_ns": 0, "block_num": 20, "mix_block_num": 0, "input_shapes": '1,2;3', "input_data_types": 'FLOAT', "input_formats": 'NCHW', "output_data_types": 'FLOAT', "output_formats": 'NCHW', "aic_mac_ratio": 0.25},
+        {"step": 7, "device_id": 0, "task_id": 101, "stream_id": 2, "op_name": "Conv2D1", "op_type": "Conv2D", "task_type": "AI_CORE", "task_start_ns": START, "task_duration_ns": 100, "task_wait_ns": 0, "block_num": 20, "mix_block_num": 0, "input_shapes": "1,2;3", "input_data_types": "FLOAT", "input_formats": "NCHW", "output_data_types": "FLOAT", "output_formats": "NCHW", "aicore_time_us": 2.5, "aic_mac_ratio": 0.5},
+        {"step": 7, "device_id": 0, "task_id": 102, "stream_id": 2, "op_name": "trans_0", "op_type": "TransData", "task_type": "AI_VECTOR_CORE", "task_start_ns": START + 150, "task_duration_ns": 50, "task_wait_ns": 50, "block_num": 20, "mix_block_num": 0, "input_shapes": "1,2;3", "input_data_types": "FLOAT", "input_formats": "NCHW", "output_data_types": "FLOAT", "output_formats": "NCHW"},
+        {"step": 7, "device_id": 0, "op_name": "hcom_allReduce_1", "op_type": "hcom_allReduce_", "task_type": "COMMUNICATION", "task_start_ns": START + 180, "task_duration_ns": 300, "task_wait_ns": 0, "block_num": 0},
+        {"step": 7, "device_id": 0, "task_id": 103, "stream_id": 2, "op_name": "trans_0", "op_type": "TransData", "task_type": "AI_VECTOR_CORE", "task_start_ns": START + 400, "task_duration_ns": 100, "task_wait_ns": 0, "block_num": 20, "mix_block_num": 0, "input_shapes": "1,2;3", "input_data_types": "FLOAT", "input_formats": "NCHW", "output_data_types": "FLOAT", "output_formats": "NCHW", "aic_mac_ratio": 0.25},
     ],
     "memory_record": [
-        {"device_id": 0, "component": 'APP', "timestamp_ns": START, "total_reserved_bytes": 2048, "device": 'NPU:0'},
-        {"device_id": 0, "component": 'PTA', "timestamp_ns": START, "total_allocated_bytes": 100, "total_reserved_bytes": 200, "total_active_bytes": 50, "stream_ptr": 42, "device": 'NPU:0'},
-        {"device_id": 0, "component": 'GE', "timestamp_ns": START, "total_allocated_bytes": 10, "total_reserved_bytes": 20, "device": 'NPU:0'},
+        {"device_id": 0, "component": "APP", "timestamp_ns": START, "total_reserved_bytes": 2048, "device": "NPU:0"},
+        {"device_id": 0, "component": "PTA", "timestamp_ns": START, "total_allocated_bytes": 100, "total_reserved_bytes": 200, "total_active_bytes": 50, "stream_ptr": 42, "device": "NPU:0"},
+        {"device_id": 0, "component": "GE", "timestamp_ns": START, "total_allocated_bytes": 10, "total_reserved_bytes": 20, "device": "NPU:0"},
     ],
     "msprof_tx": [
-        {"process_id": 77, "thread_id": 78, "event_type": 'start/end', "start_ns": START, "end_ns": START + 60, "message": 'step 1', "device_start_ns": START + 150, "device_end_ns": START + 200},
+        {"process_id": 77, "thread_id": 78, "event_type": "start/end", "start_ns": START, "end_ns": START + 60, "message": "step 1", "device_start_ns": START + 150, "device_end_ns": START + 200},
     ],
     "npu_mem": [
-        {"device_id": 0, "event": 'app', "ddr_bytes": 0, "hbm_bytes": 2048, "memory_bytes": 2048, "timestamp_ns": START},
-        {"device_id": 0, "event": 'device', "ddr_bytes": 1, "hbm_bytes": 4096, "memory_bytes": 4097, "timestamp_ns": START},
+        {"device_id": 0, "event": "app", "ddr_bytes": 0, "hbm_bytes": 2048, "memory_bytes": 2048, "timestamp_ns": START},
+        {"device_id": 0, "event": "device", "ddr_bytes": 1, "hbm_bytes": 4096, "memory_bytes": 4097, "timestamp_ns": START},
     ],
     "npu_module_mem": [
-        {"device_id": 0, "component": 'SLOG', "timestamp_ns": START, "total_reserved_bytes": 0, "device": 'NPU:0'},
-        {"device_id": 0, "component": 'HCCL', "timestamp_ns": START, "total_reserved_bytes": 1024, "device": 'NPU:0'},
+        {"device_id": 0, "component": "SLOG", "timestamp_ns": START, "total_reserved_bytes": 0, "device": "NPU:0"},
+        {"device_id": 0, "component": "HCCL", "timestamp_ns": START, "total_reserved_bytes": 1024, "device": "NPU:0"},
     ],
     "op_statistic": [
-        {"device_id": 0, "op_type": 'TransData', "task_type": 'AI_VECTOR_CORE', "count": 2, "total_time_ns": 150, "min_time_ns": 50, "avg_time_ns": 75, "max_time_ns": 100, "share": 0.6},
-        {"device_id": 0, "op_type": 'Conv2D', "task_type": 'AI_CORE', "count": 1, "total_time_ns": 100, "min_time_ns": 100, "avg_time_ns": 100, "max_time_ns": 100, "share": 0.4},
+        {"device_id": 0, "op_type": "TransData", "task_type": "AI_VECTOR_CORE", "count": 2, "total_time_ns": 150, "min_time_ns": 50, "avg_time_ns": 75, "max_time_ns": 100, "share": 0.6},
+        {"device_id": 0, "op_type": "Conv2D", "task_type": "AI_CORE", "count": 1, "total_time_ns": 100, "min_time_ns": 100, "avg_time_ns": 100, "max_time_ns": 100, "share": 0.4},
     ],
     "operator_memory": [
-        {"device_id": 0, "op_name": 'aten::add', "size_bytes": 512, "allocation_ns": START, "release_ns": START + 20, "active_release_ns": START + 10, "duration_ns": 20, "active_duration_ns": 10, "allocation_total_allocated_bytes": 1, "allocation_total_reserved_bytes": 2, "allocation_total_active_bytes": 3, "release_total_allocated_bytes": 4, "release_total_reserved_bytes": 5, "release_total_active_bytes": 6, "stream_ptr": 42, "device": 'NPU:0'},
-        {"device_id": 0, "op_name": 'cann::Conv2D1', "size_bytes": 256, "allocation_ns": START, "allocation_total_allocated_bytes": 1, "allocation_total_reserved_bytes": 2, "allocation_total_active_bytes": 3, "device": 'NPU:0'},
+        {"device_id": 0, "op_name": "aten::add", "size_bytes": 512, "allocation_ns": START, "release_ns": START + 20, "active_release_ns": START + 10, "duration_ns": 20, "active_duration_ns": 10, "allocation_total_allocated_bytes": 1, "allocation_total_reserved_bytes": 2, "allocation_total_active_bytes": 3, "release_total_allocated_bytes": 4, "release_total_reserved_bytes": 5, "release_total_active_bytes": 6, "stream_ptr": 42, "device": "NPU:0"},
+        {"device_id": 0, "op_name": "cann::Conv2D1", "size_bytes": 256, "allocation_ns": START, "allocation_total_allocated_bytes": 1, "allocation_total_reserved_bytes": 2, "allocation_total_active_bytes": 3, "device": "NPU:0"},
     ],
     "step_trace_time": [
         {"step": 50, "computing_ns": 8843910, "communication_not_overlapped_ns": 1000, "overlapped_ns": 2000, "communication_ns": 3000, "free_ns": 25900158, "stage_ns": 120625190, "bubble_ns": 0, "communication_not_overlapped_excluding_receive_ns": 1000, "preparing_ns": 16681808},
     ],
     "task_time": [
-        {"device_id": 0, "op_name": 'Conv2D1', "task_type": 'AI_CORE', "stream_id": 2, "task_id": 101, "task_duration_ns": 100, "task_start_ns": START, "task_stop_ns": START + 100},
-        {"device_id": 0, "op_name": 'trans_0', "task_type": 'AI_VECTOR_CORE', "stream_id": 2, "task_id": 102, "task_duration_ns": 50, "task_start_ns": START + 150, "task_stop_ns": START + 200},
-        {"device_id": 0, "op_name": 'trans_0', "task_type": 'AI_VECTOR_CORE', "stream_id": 2, "task_id": 103, "task_duration_ns": 100, "task_start_ns": START + 400, "task_stop_ns": START + 500},
-        {"device_id": 0, "task_type": 'KERNEL_AIVEC', "stream_id": 2, "task_id": 109, "task_duration_ns": 7, "task_start_ns": START + 600, "task_stop_ns": START + 607},
+        {"device_id": 0, "op_name": "Conv2D1", "task_type": "AI_CORE", "stream_id": 2, "task_id": 101, "task_duration_ns": 100, "task_start_ns": START, "task_stop_ns": START + 100},
+        {"device_id": 0, "op_name": "trans_0", "task_type": "AI_VECTOR_CORE", "stream_id": 2, "task_id": 102, "task_duration_ns": 50, "task_start_ns": START + 150, "task_stop_ns": START + 200},
+        {"device_id": 0, "op_name": "trans_0", "task_type": "AI_VECTOR_CORE", "stream_id": 2, "task_id": 103, "task_duration_ns": 100, "task_start_ns": START + 400, "task_stop_ns": START + 500},
+        {"device_id": 0, "task_type": "KERNEL_AIVEC", "stream_id": 2, "task_id": 109, "task_duration_ns": 7, "task_start_ns": START + 600, "task_stop_ns": START + 607},
     ],
 }  # fmt: skip
 """What each kind of table is of the database above, cell by cell; what is null is not here."""
