@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from frames import tasks_of
@@ -15,6 +16,7 @@ from aoe_reports.facts.bounds import StepShares, measure_operators
 from aoe_reports.facts.idle import shares_of_tasks
 from aoe_reports.formats.aoe.operators import DUMPED, is_dumped
 from aoe_reports.model.intervals import union
+from aoe_reports.model.rows import as_mapping
 from aoe_reports.stats.bootstrap import widened_percentiles
 from aoe_reports.tuning.options import PlanOptions
 from aoe_reports.tuning.plan import Candidate, Plan
@@ -312,3 +314,99 @@ def test_noise_is_that_of_the_two_hundred_longest_operators(untouched: int, drif
 
     found = noise_between(both_sides(of(1), of(1.5)), set())
     assert (found.controls, found.drift, found.spread) == (200, drift, 0.0)
+
+
+def told(one: object) -> dict[str, object]:
+    """What a row tells, without what is not known."""
+    return {name: value for name, value in as_mapping(one).items() if value is not None}
+
+
+def test_a_verification_by_hand() -> None:
+    """In each of 8 steps `a` takes 2 us before and 1 us after, five other operators 1 us: claimed are 10 -> 8 us of `a`, 3 -> 1.5 of `b`."""
+    claims = Claims((Claim("a", ("MatMulV2",), 10.0, 8.0), Claim("b", ("MatMulV2",), 3.0, 1.5)))
+    found = verify_claims(claims, side(2000), side(1000))  # type: ignore[arg-type]
+    third = {"change": -0.333333, "ci_low": -0.333333, "ci_high": -0.333333, "verdict": "confirmed"}
+    both = {
+        "scope": "op_type",
+        "measured_before_us": 3.0,
+        "measured_after_us": 2.0,
+        "claimed_change": -0.3,
+        "claim": "operators",
+        **third,
+    }
+    assert [told(row) for row in found.rows] == [
+        {
+            "scope": "step", "measured_before_us": 7.0, "measured_after_us": 6.0, "change": -0.142857, "ci_low": -0.142857,
+            "ci_high": -0.142857, "verdict": "confirmed", "claimed_change": -0.128571, "claim": "operators",
+        },
+        {"op_type": "MatMulV2", **both},
+        {
+            "scope": "operator", "op_name": "a", "op_type": "MatMulV2", "input_shapes": "8,8", "claimed_before_us": 10.0,
+            "claimed_after_us": 8.0, "measured_before_us": 2.0, "measured_after_us": 1.0, "change": -0.5, "ci_low": -0.5,
+            "ci_high": -0.5, "verdict": "confirmed", "claimed_change": -0.2, "claim": "operators",
+        },
+        {
+            "scope": "operator", "op_name": "b", "op_type": "MatMulV2", "input_shapes": "8,8", "claimed_before_us": 3.0,
+            "claimed_after_us": 1.5, "measured_before_us": 1.0, "measured_after_us": 1.0, "change": 0.0, "ci_low": 0.0,
+            "ci_high": 0.0, "verdict": "not-reproduced", "claimed_change": -0.5, "claim": "operators",
+        },
+    ]  # fmt: skip
+    assert (found.verdict, told(found.subject)) == ("confirmed", both)
+    assert told(found.method.operators_together) == both
+    assert told(found.noise) == {"controls": 4}
+    assert told(found.reconciliation) == {
+        "step_saving_us": 1.0, "claimed_us": 0.9, "operators_us": 1.0, "others_us": 0.0, "hidden_by_overlap_us": 0.0,
+        "communication_us": 0.0, "free_us": 0.0, "unexplained_us": 0.0,
+    }  # fmt: skip
+    assert (found.same_share, found.work_ratio, found.signs, found.claims_differ) == (1.0, 1.0, (), False)
+    (claim,) = found.step_claims
+    assert told(claim.as_row()) == {
+        "claim": "operators", "change": -0.128571, "time_saved": 0.128571, "speed_up": 0.147541, "judged": True,
+    }  # fmt: skip
+    assert (found.method.steps_before, found.method.steps_after, found.method.level) == (8, 8, 0.99)
+
+
+def test_a_type_is_claimed_by_the_ratio_of_operators_of_other_names() -> None:
+    claims = Claims((Claim("x", ("matmul",), 10.0, 8.0), Claim("y", ("matmul",), 20.0, 13.0)))
+    found = verify_claims(claims, side(2000), side(1000))  # type: ignore[arg-type]
+    step, kind, *operators = found.rows
+    assert told(kind) == {
+        "scope": "op_type", "op_type": "MatMulV2", "claimed_before_us": 30.0, "claimed_after_us": 21.0,
+        "measured_before_us": 7.0, "measured_after_us": 6.0, "change": -0.142857, "ci_low": -0.142857, "ci_high": -0.142857,
+        "verdict": "partly", "claimed_change": -0.3, "claim": "operators",
+        "reason": "2 claims of operators that have different names in the profiles: their ratio is compared with all calls",
+    }  # fmt: skip
+    assert (found.subject, found.verdict) == (kind, "partly")
+    assert [(one.op_name, one.reason) for one in operators] == [
+        (name, "no operator of this name is in either profile") for name in ("x", "y")
+    ]
+    assert (step.claimed_change, found.noise.controls) == (0.0, 0)
+
+
+def with_blocks(one: object, blocks: int | None) -> MeasuredSide:
+    assert isinstance(one, MeasuredSide)
+    column = pa.array([blocks] * one.frame.num_rows, pa.int64())
+    return replace(
+        one,
+        frame=one.frame.drop_columns([n for n in ["block_num"] if n in one.frame.column_names]).append_column(
+            "block_num", column
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("blocks", "signs"),
+    [
+        ((8, 8), ["all of them use the same number of blocks as before: the kernels are the same"]),
+        ((8, None), ["the profiles do not contain block counts, so it is not known whether other kernels ran"]),
+        ((8, 9), None),
+    ],
+)
+def test_what_says_that_a_bank_was_not_in_use(blocks: tuple[int | None, int | None], signs: list[str] | None) -> None:
+    claims = Claims((Claim("a", ("MatMulV2",), 10.0, 8.0), Claim("b", ("MatMulV2",), 10.0, 8.0)))
+    before, after = (with_blocks(side(2000), count) for count in blocks)
+    found = verify_claims(claims, before, after)
+    first = "the 2 tuned operators that were measured again are not faster in total, and 2 of them are certainly not as fast as claimed"
+    assert list(found.signs) == ([] if signs is None else [first, *signs])
+    faster = with_blocks(side(1000), blocks[1])
+    assert verify_claims(claims, before, faster).signs == (), "what is faster was in use"
