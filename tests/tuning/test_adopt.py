@@ -435,3 +435,93 @@ def test_what_lies_in_folders_beside_subgraphs_stays_in_use(bench: Bench) -> Non
     ended = bench.run("adopt", bench.folder, "--force", "--format", "json")
     assert ended.code == 0, ended.err
     assert set(contents(graphs)) == {"old/a.json", "old/deep/b.json", "graph.json"}, "only subgraphs are replaced"
+
+
+def said(bench: Bench, *options: object) -> list[tuple[str, str, str]]:
+    """(rule, severity, message) of what adopt says."""
+    ended = bench.run("adopt", bench.folder, *options, "--format", "json")
+    return [(one["rule"], one["severity"], one["message"]) for one in ended.json["findings"]]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "more", "rule", "message"),
+    [
+        (None, {}, "adopt-not-verified", "not verified: measure again (remeasure.md), then `aoe-reports verify`"),
+        ("not-reproduced", {}, "adopt-not-verified", "the verdict is not-reproduced"),
+        ("regressed", {}, "adopt-not-verified", "the verdict is regressed"),
+        ("confirmed", {"damaged": True}, "adopt-not-verified", "the verdict (confirmed) is based on damaged files; verify again with intact files"),
+        ("confirmed", {"bank_digest": "0" * 64}, "adopt-changed-since", "the private bank has changed since it was verified"),
+        ("partly", {}, "adopt-partly", "the measured gain is smaller than claimed, but it is still a gain"),
+        ("confirmed", {}, None, ""),
+        ("confirmed", {"bank_digest": None}, None, ""),
+    ],
+)  # fmt: skip
+def test_what_speaks_against_a_bank_is_said(
+    bench: Bench, verdict: str | None, more: dict[str, object], rule: str | None, message: str
+) -> None:
+    tuned(bench, verdict, **more)
+    severity = "warning" if rule == "adopt-partly" else "error"
+    told = [] if rule is None else [(rule, severity, message)]
+    assert said(bench, "--dry-run") == told
+    assert said(bench, "--dry-run", "--force") == [(name, "warning", words) for name, _, words in told]
+
+
+@pytest.mark.parametrize("status", ["failed", "interrupted", None])
+def test_a_job_that_did_not_end_well_is_said_with_its_status(bench: Bench, status: str | None) -> None:
+    tuned(bench)
+    if status is None:
+        (bench.folder / "state.json").unlink()
+    else:
+        (bench.folder / "state.json").write_text(json.dumps({**bench.state(), "status": status}))
+    message = "the job was never run by `tune`" if status is None else f"the job is {status}"
+    assert said(bench, "--dry-run") == [("adopt-not-tuned", "error", message)]
+
+
+def test_what_the_bank_in_use_has_and_the_private_one_has_not_is_said(bench: Bench) -> None:
+    in_use = tuned(bench)
+    (in_use / "graph_old.json").write_text("{}")
+    (in_use / "graph.json").write_text('{"other": 1}')
+    write_bank(in_use, "MatMulV2", [NAMES[0], "net/gone"])
+    found = sorted(message for rule, _, message in said(bench, "--dry-run") if rule == "adopt-replaces")
+    runtime = f"{SOC}/{SOC}_32_AiCore_MatMulV2_runtime_kb.json"
+    assert found == [
+        f"{runtime}: 1 entries of the file in use are not in the private one, which replaces it",
+        "graph.json: is replaced; its content cannot be compared entry by entry",
+        "graph_old.json: is not in the private bank; it will no longer be used (it stays in the backup)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("begun", "options", "message"),
+    [
+        (False, ("--dry-run",), "an adopt run was interrupted before it replaced anything; its prepared files are removed"),
+        (False, (), "an adopt run was interrupted before it replaced anything; its prepared files are removed"),
+        (True, ("--dry-run",), "an adopt run was interrupted: half of the bank in use may be the new one; adopt completes the replacement"),
+        (True, (), "an interrupted adopt run is now completed: the new bank is in use, the previous one is kept"),
+    ],
+)  # fmt: skip
+def test_what_an_interrupted_run_left_is_completed_or_taken_back_and_said(
+    bench: Bench, begun: bool, options: tuple[str, ...], message: str
+) -> None:
+    in_use = tuned(bench)
+    fresh, kept = in_use.with_name(".in_use.adopt-1"), in_use.with_name("in_use.backup-001")
+    shutil.copytree(bench.folder / "bank", fresh)
+    swap = {
+        "target": str(in_use),
+        "fresh": str(fresh),
+        "kept": str(kept),
+        "existed": True,
+        "inode": fresh.stat().st_ino,
+    }
+    journal = in_use.with_name(".in_use.adopt.json")
+    journal.write_text(json.dumps({"format_version": 1, "swaps": [swap]}))
+    old = contents(in_use)
+    if begun:
+        in_use.rename(kept)
+    ended = bench.run("adopt", bench.folder, *options, "--format", "json")
+    completed = [(one["path"], one["message"]) for one in ended.json["findings"] if one["rule"] == "adopt-completed"]
+    assert completed == [(str(journal), message)]
+    assert journal.exists() is fresh.exists() is bool(options)
+    if not options:
+        assert contents(kept) == old
+        assert (ended.code, ended.json["backups"][0]) == (0, str(kept))
