@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
+from values import check_values
+
+from aoe_reports.formats.aoe.bank_file import read_bank
+from aoe_reports.formats.aoe.result_files import read_results
 from aoe_reports.formats.ascend.capture import capture_root, group_captures
+from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.capture import group_runs
+from aoe_reports.formats.convert import convert
+from aoe_reports.formats.csv.summary import read_table
 from aoe_reports.formats.discovery import discover
 
 
@@ -84,3 +93,24 @@ def test_roots_of_captures() -> None:
     assert capture_root(Path("x/mindstudio_profiler_output/op_summary_0.csv")) == Path("x")
     assert capture_root(Path("op_summary.csv")) == Path.cwd()
     assert capture_root(Path("/PROF_1_2_3/device_0/op_summary_0.csv")) == Path("/PROF_1_2_3")
+
+
+def test_what_is_read_of_files_cannot_be_changed(msprof: Path, aoe: Path) -> None:
+    found = discover([msprof])
+    captures = list(group_captures(found.files))
+    bank = aoe / "gradient_bank" / "Ascend910B_gradient_fusion.json"
+    results = [read_results(path) for path in sorted(aoe.rglob("aoe_result*.json"))]
+    summary = next((msprof / "exports_of_2022").rglob("op_summary*.csv"))
+    # a result is made piece by piece while it is read
+    parts = [one for file in results for result in file.results for one in result.modifications]
+    names = check_values(
+        found,
+        captures,
+        [capture.sources("op_summary", "kernel_details") for capture in captures],
+        read_bank(bank),
+        [replace(file, results=[]) for file in results],
+        parts,
+        read_table(summary, TABLES["op_summary"]),
+        convert(pa.chunked_array([["1"]]), TABLES["op_summary"].match(["Op Name"]).fields[0]),
+    )
+    assert {"Capture", "FoundFile", "Source", "TableData", "Field", "BankFile", "ResultFile", "Modification"} <= names
