@@ -230,3 +230,23 @@ def test_a_part_of_a_file_that_was_never_written_is_seen_where_the_file_system_t
 
     monkeypatch.setattr(os, "lseek", untold)
     assert not is_sparse(path, SPARSE_FROM_BYTES)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ('[{"basic": {"tuning_name": "x"}}, {"OPAT": {}}]', "opat"),
+        ('[{"basic": {"tuning_name": "x"}}, {"SGAT": {}}]', "sgat"),
+        ('"basic": {"tuning_name": "x"}}, {"SGAT": {}}]', "sgat"),
+        ('[{"basic": {}}]', None),
+        ('[{"tuning_name": "x"}]', None),
+        ('[{"modelhash": "1", "modelvalue": {"gradientSize": [1]}}]', "gdat"),
+        ('[{"modelhash": "1"}]', None),
+        ('[{"gradientSize": [1]}]', None),
+        ('"modelhash": "1", "gradientSize": [1]', None),
+        ("{}", None),
+    ],
+)
+def test_a_file_of_any_name_is_told_by_its_words(tmp_path: Path, content: str, expected: str | None) -> None:
+    found, _ = told(tmp_path / "anything.json", content)
+    assert (None if found is None else found.name.kind) == expected

@@ -427,3 +427,35 @@ def test_verdicts_and_plans_cannot_be_changed() -> None:
         Known(),
     )
     assert {"Verified", "StepClaim", "Ranking", "Candidate", "MeasuredSide", "StepShares", "Gain", "Interval"} <= names
+
+
+def test_claims_of_a_step_are_those_of_all_its_calls() -> None:
+    """`a` runs three times in each of 8 steps and `b` once: what is claimed of a call is claimed of each of them."""
+
+    def of(ns: int) -> MeasuredSide:
+        rows = [
+            {"op_name": name, "task_duration_ns": ns if name == "a" else 1000, "step": step}
+            for step in range(8)
+            for name in "aaab"
+        ]
+        frame = tasks_of(rows)
+        return side_of_tasks(frame, [], shares_of_tasks(frame, None, None))
+
+    found = verify_claims(Claims((Claim("a", ("MatMulV2",), 10.0, 5.0),)), of(2000), of(1000))
+    step, kind, operator = map(told, found.rows)
+    assert (kind["claimed_before_us"], kind["claimed_after_us"], kind["claimed_change"]) == (30.0, 15.0, -0.5)
+    assert (kind["measured_before_us"], kind["measured_after_us"], kind["change"]) == (6.0, 3.0, -0.5)
+    assert (operator["claimed_before_us"], operator["measured_before_us"], operator["measured_after_us"]) == (
+        10.0,
+        2.0,
+        1.0,
+    )
+    assert (step["measured_before_us"], step["measured_after_us"]) == (7.0, 4.0)
+    assert step["claimed_change"] == round(-3 / 7, 6)
+    parts = told(found.reconciliation)
+    assert (parts["claimed_us"], parts["operators_us"], parts["others_us"], parts["step_saving_us"]) == (
+        3.0,
+        3.0,
+        0.0,
+        3.0,
+    )
