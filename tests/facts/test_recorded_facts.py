@@ -11,7 +11,7 @@ from recorded import check_recorded
     ("group", "pattern", "step"),
     [
         *(
-            (question, r" msprof/valid/\w+ --format json$", 1)
+            (question, r" msprof/valid/\w+ --format json$", 2)
             for question in ("hotspots", "steps", "breakdown", "communication")
         ),
     ],

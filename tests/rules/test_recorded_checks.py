@@ -10,9 +10,9 @@ from recorded import check_recorded
 @pytest.mark.parametrize(
     ("group", "pattern", "step"),
     [
-        ("check", r" msprof/valid/\w+ --format json$", 2),
-        ("check", r" msprof/invalid/[\w/-]+ --format json$", 1),
-        ("check", r" (aoe|records)/(in)?valid/[\w-]+ --format json$", 1),
+        ("check", r" msprof/valid/\w+ --format json$", 4),
+        ("check", r" msprof/invalid/[\w/-]+ --format json$", 2),
+        ("check", r" (aoe|records)/(in)?valid/[\w-]+ --format json$", 2),
     ],
 )
 def test_findings_are_those_on_record(place: Place, group: str, pattern: str, step: int) -> None:
