@@ -502,3 +502,29 @@ def test_more_slow_links_than_are_listed_are_counted(cli: Cli, tmp_path: Path) -
     found = messages(cli("communication", folder, "--format", "json"), "slow-link")
     assert len(found) == 21
     assert found.count("and 2 more of this kind") == 1
+
+
+TRACE = "Iteration ID,FP Start(us),BP End(us),Iteration End(us),Iteration Time(us),FP to BP Time(us),Iteration Refresh(us),Data Aug Bound(us),Model ID,Reduce Start(us),Reduce Duration(us)"
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (["1,1000,1700,1800,900,700,100,0,1,1690,60"], ["model 1: in 1 iterations, on average 50.000 us of all-reduce (5.6% of the iteration) run after the backward pass, 83.3% of all all-reduce time; gradient tuning can save at most 50.000 us"]),
+        (["1,1000,1700,1800,900,700,100,0,1,1690,60", "2,2000,2700,2900,900,700,100,0,1,2650,100"], ["model 1: in 2 iterations, on average 50.000 us of all-reduce (5.6% of the iteration) run after the backward pass, 62.5% of all all-reduce time; gradient tuning can save at most 50.000 us"]),
+        (["1,1000,1700,1800,900,700,100,0,1,1600,60"], []),
+        (["1,1000,1700,1800,900,700,100,0,1,1690,60,1760,N/A"], ["1 all-reduces of step_trace have no duration: the tail after the backward pass may be longer", "model 1: in 1 iterations, on average 50.000 us of all-reduce (5.6% of the iteration) run after the backward pass, 83.3% of all all-reduce time; gradient tuning can save at most 50.000 us"]),
+    ],
+)  # fmt: skip
+def test_what_all_reduce_behind_the_backward_pass_costs_is_said(
+    cli: Cli, tmp_path: Path, rows: list[str], said: list[str]
+) -> None:
+    output = tmp_path / "PROF_000001_20260605155111872_ABCDEFGHIJKLMNOP" / "mindstudio_profiler_output"
+    output.mkdir(parents=True)
+    (output / "step_trace_20260605155140.csv").write_text(
+        "\n".join(
+            [TRACE + ",Reduce Start(us),Reduce Duration(us)" * (rows[0].count(",") > TRACE.count(",")), *rows, ""]
+        )
+    )
+    ended = cli("communication", tmp_path, "--format", "json")
+    assert [one["message"] for one in ended.json["findings"] if one["rule"] == "gradient-tail"] == said
