@@ -9,7 +9,17 @@ import pytest
 
 from aoe_reports.tuning import bank_exchange
 from aoe_reports.tuning.bank import BankLayout
-from aoe_reports.tuning.bank_exchange import Left, Swap, candidates, complete_left, describe_unclear, holds_all
+from aoe_reports.tuning.bank_exchange import (
+    AdoptError,
+    Left,
+    NewFolder,
+    Swap,
+    candidates,
+    complete_left,
+    describe_unclear,
+    holds_all,
+    replace_folders,
+)
 from aoe_reports.tuning.guardian import remove_group
 
 
@@ -22,6 +32,15 @@ def swap_of(folder: Path, *, existed: bool = True) -> Swap:
         target.mkdir()
         (target / "old").touch()
     return Swap(target, fresh, kept, existed, fresh.stat().st_ino)
+
+
+def contents(folder: Path) -> dict[str, str]:
+    """The text of each file, of those behind links to folders as little as of links."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_text()
+        for path in folder.rglob("*")
+        if path.is_file() and not path.is_symlink()
+    }
 
 
 def seen(folder: Path) -> dict[str, list[str]]:
@@ -169,3 +188,58 @@ def test_two_folders_are_replaced_as_one_where_one_holds_both(
 def test_a_bank_whose_graphs_are_of_all_chips_is_one_folder(tmp_path: Path) -> None:
     layout = BankLayout("given", PurePosixPath(tmp_path), PurePosixPath(tmp_path), graphs_by_soc=False)
     assert candidates(layout, "Ascend910B") == [tmp_path]
+
+
+@pytest.fixture
+def in_use(tmp_path: Path) -> Path:
+    """A folder in use: a file, a folder, a link, a link to nothing; and the folders of two runs before."""
+    target = tmp_path / "bank"
+    (target / "other" / "deep").mkdir(parents=True)
+    (target / "other" / "deep" / "a.json").write_text("a")
+    (target / "old.json").write_text("old")
+    (target / "linked").symlink_to("other")
+    (target / "nothing").symlink_to("nowhere")
+    target.chmod(0o750)
+    for number in (1, 2):
+        (tmp_path / f"bank.backup-00{number}").mkdir()
+    (tmp_path / "new.json").write_text("new")
+    return target
+
+
+def test_a_new_folder_holds_what_is_new_and_what_stays(in_use: Path, at_once: bool) -> None:
+    before = in_use.stat().st_ino
+    folder = NewFolder(in_use, {"sub/new.json": in_use.parent / "new.json"}, lambda path: not path.startswith("old"))
+    looked = []
+    (kept,) = replace_folders([folder], lambda: looked.append(contents(in_use)))
+    assert kept == in_use.with_name("bank.backup-003"), "the first name that is free"
+    assert contents(in_use) == {"sub/new.json": "new", "other/deep/a.json": "a"}
+    assert contents(kept) == {"old.json": "old", "other/deep/a.json": "a"}
+    assert [contents(kept)] == looked, "the last look is before anything is replaced"
+    assert {path.name: str(path.readlink()) for path in in_use.iterdir() if path.is_symlink()} == {
+        "linked": "other",
+        "nothing": "nowhere",
+    }
+    assert (in_use.stat().st_mode & 0o777, kept.stat().st_ino, in_use.stat().st_ino != before) == (0o750, before, True)
+    assert sorted(path.name for path in in_use.parent.iterdir() if path.name.startswith(".")) == []
+
+
+def test_a_folder_that_nobody_had_is_made_with_its_parents(tmp_path: Path) -> None:
+    (tmp_path / "new.json").write_text("new")
+    target = tmp_path / "a" / "b" / "bank"
+    assert replace_folders([NewFolder(target, {"new.json": tmp_path / "new.json"}, lambda _: True)], lambda: None) == []
+    assert (contents(target), target.stat().st_mode & 0o777) == ({"new.json": "new"}, 0o755)
+
+
+@pytest.mark.parametrize("wrong", ["file", "look"])
+def test_where_a_new_folder_cannot_be_made_nothing_is_left_of_it(in_use: Path, wrong: str) -> None:
+    before, beside = contents(in_use), sorted(path.name for path in in_use.parent.iterdir())
+
+    def see() -> None:
+        if wrong == "look":
+            raise AdoptError("it changed")
+
+    files = {"new.json": in_use.parent / ("missing.json" if wrong == "file" else "new.json")}
+    with pytest.raises(AdoptError, match="the bank in use is unchanged" if wrong == "file" else "it changed"):
+        replace_folders([NewFolder(in_use, files, lambda _: True)], see)
+    assert contents(in_use) == before
+    assert sorted(path.name for path in in_use.parent.iterdir()) == beside
