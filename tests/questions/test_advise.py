@@ -362,3 +362,53 @@ def test_a_step_that_one_run_alone_has_is_no_damage_of_the_others(cli: Cli, mspr
     ended = cli("advise", *paths, "--step", 51, "--format", "json")
     assert ended.code == 0
     assert {row["run"] for row in ended.json["rows"]} == {str(paths[0])}
+
+
+STEP_TABLE = """Device_id,Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free,Stage,Bubble
+0,1,100,20,5,25,30,150,0
+1,1,60,80,10,90,10,150,0
+1,2,70,70,10,80,10,150,0
+"""
+KERNELS = """Device_id,Step Id,Name,Type,Accelerator Core,Start Time(us),Duration(us),Wait Time(us),Block Dim
+0,1,a,MatMul,AI_CORE,1,100,0,8
+1,1,b,MatMul,AI_CORE,1,60,0,8
+1,2,c,MatMul,AI_CORE,200,70,0,8
+"""
+FIRST = (0, 1, 0.666667, 0.133333, 0.2, 95.0, [("free-time", None, 30.0), ("communication-not-overlapped", None, 20.0)])
+SECOND = (1, 2, 0.433333, 0.5, 0.066667, 55.0, [("communication-not-overlapped", None, 75.0), ("free-time", "c", 10.0), ("wait-in-front", "c", 10.0)])  # fmt: skip
+LAST_STEP = (1, 1, 0.466667, 0.466667, 0.066667, 60.0, [("communication-not-overlapped", None, 70.0), ("free-time", None, 10.0)])  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("options", "devices"),
+    [((), [FIRST, SECOND]), (("--device", 0), [FIRST]), (("--device", 1), [SECOND]), (("--step", 2), [LAST_STEP])],
+)
+def test_advice_by_hand(cli: Cli, tmp_path: Path, options: tuple[object, ...], devices: list[tuple[Any, ...]]) -> None:
+    output = tmp_path / "x_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+    output.mkdir(parents=True)
+    (output / "step_trace_time.csv").write_text(STEP_TABLE)
+    (output / "kernel_details.csv").write_text(KERNELS)
+    told = cli("advise", tmp_path, "--format", "json", *options).json
+    shares = (
+        "device_id",
+        "steps",
+        "computing_share",
+        "communication_not_overlapped_share",
+        "free_share",
+        "bound_saving_us",
+    )
+    assert [tuple(one[name] for name in shares) for one in told["headlines"]] == [one[:-1] for one in devices]
+    assert {(one["source"], one["step_us"]) for one in told["headlines"]} == {("step_trace_time", 150.0)}
+    for device, *_, rows in devices:
+        mine = [row for row in told["rows"] if row["device_id"] == device]
+        assert [(row["rule"], row["op_name"], row["bound_us"]) for row in mine] == rows
+        assert [row["position"] for row in mine] == list(range(1, len(rows) + 1))
+        assert [row["bound_share"] for row in mine] == [round(us / 150, 6) for _, _, us in rows]
+    (gap,) = [row for row in told["rows"] if row["rule"] == "wait-in-front"] or [None]
+    if gap is not None:
+        assert gap["evidence"] == {
+            "waited_us": 139.0,
+            "longest_us": 139.0,
+            "tasks": 1,
+            "source": "idle time computed from the task intervals",
+        }
