@@ -5,6 +5,7 @@ import json
 import shutil
 import sqlite3
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -998,3 +999,27 @@ def test_every_kind_is_read_cell_by_cell(made):
         assert found == expected, kind
         assert [list(row) for row in found] == [list(row) for row in expected], "columns stand in their order"
     assert WHOLE.keys() == kinds_of_database(made)[0]
+
+
+def test_tasks_that_hold_parts_are_told_by_their_numbers_and_times(change):
+    """Of the same device, stream and number, begun while they ran: found for each task by itself here."""
+    random = Random(5)
+    tasks = []
+    for number in range(1000, 1080):
+        device, stream, task = random.randrange(2), random.choice((2, 3)), random.choice((200, 201, 202))
+        start, context = START + random.randrange(400), random.choice((NO_ID, NO_ID, 0, 1))
+        tasks.append((start, start + random.randrange(30), device, 1, number, 77, 1, context, stream, task, NO_ID))
+    events, _ = read_database_events(change("".join(f"INSERT INTO TASK VALUES {task};" for task in tasks)))
+    parts = [task for task in tasks if task[7] != NO_ID]
+    shells = [
+        task
+        for task in tasks
+        if task[7] == NO_ID
+        and any((part[2], *part[8:10]) == (task[2], *task[8:10]) and task[0] <= part[0] <= task[1] for part in parts)
+    ]
+    assert 0 < len(shells) < len(tasks) - len(parts)
+    told = [
+        row for row in events.to_pylist() if row["process"] == "Ascend Hardware" and 200 <= (row["task_id"] or 0) < 203
+    ]
+    found = sorted((row["start_ns"], row["duration_ns"], row["stream_id"], row["task_id"]) for row in told)
+    assert found == sorted((task[0], task[1] - task[0], task[8], task[9]) for task in tasks if task not in shells)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,8 +15,11 @@ from aoe_reports.formats.ascend.capture import capture_root, group_captures
 from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.capture import group_runs
 from aoe_reports.formats.convert import convert
+from aoe_reports.formats.csv.scan import scan
 from aoe_reports.formats.csv.summary import read_table
 from aoe_reports.formats.discovery import discover
+from aoe_reports.formats.trace.events import look_at_timeline, sum_durations
+from aoe_reports.formats.trace.walk import walk_events
 
 
 def runs(*paths: Path):
@@ -101,16 +103,25 @@ def test_what_is_read_of_files_cannot_be_changed(msprof: Path, aoe: Path) -> Non
     bank = aoe / "gradient_bank" / "Ascend910B_gradient_fusion.json"
     results = [read_results(path) for path in sorted(aoe.rglob("aoe_result*.json"))]
     summary = next((msprof / "exports_of_2022").rglob("op_summary*.csv"))
-    # a result is made piece by piece while it is read
-    parts = [one for file in results for result in file.results for one in result.modifications]
+    header = summary.read_bytes().splitlines(keepends=True)[0]
+    (timeline,) = (msprof / "exports_of_2022").rglob("hccl_0_1_1.json")
     names = check_values(
         found,
         captures,
         [capture.sources("op_summary", "kernel_details") for capture in captures],
         read_bank(bank),
-        [replace(file, results=[]) for file in results],
-        parts,
+        results,
         read_table(summary, TABLES["op_summary"]),
+        look_at_timeline(timeline),
+        sum_durations(timeline, ("name",)),
+        dict(walk_events(timeline)),
+        scan(
+            summary,
+            len(header),
+            header.count(b",") + 1,
+            TABLES["op_summary"].match(header.decode().split(",")).fields[:4],
+        ),
         convert(pa.chunked_array([["1"]]), TABLES["op_summary"].match(["Op Name"]).fields[0]),
+        working={"TuningResult", "Names"},
     )
     assert {"Capture", "FoundFile", "Source", "TableData", "Field", "BankFile", "ResultFile", "Modification"} <= names
