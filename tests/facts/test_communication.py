@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from values import check_values
 
 from aoe_reports import find_slow_links, find_slow_ranks
 from aoe_reports.facts.communication import (
@@ -345,3 +346,10 @@ def test_others_wait_for_the_last_one_by_as_much_as_they_wait_longer() -> None:
     (awaited,) = find_awaited_ranks(operator_times(frame(rows)), sizes={"g": 3})
     assert (awaited.rank, awaited.operators, awaited.of_operators) == (1, 1, 1)
     assert awaited.waited_ns == (5000 - 800) + (4000 - 800)
+
+
+def test_links_and_ranks_cannot_be_changed() -> None:
+    links = find_slow_links(frame([row(*pair, 9 if pair[0] == 3 else 19) for pair in mesh(4)]))
+    ranks = find_slow_ranks(frame([time(rank, 5000 * bool(rank), 1000, 0) for rank in range(3)]))
+    wait = PeerWait(rank_id=0, op_name="a", group="g", step=1, peer=2, waited_ns=3, elapsed_ns=4)
+    assert check_values(links, ranks, wait) == {"Link", "LateRank", "PeerWait"}
