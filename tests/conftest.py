@@ -7,17 +7,20 @@ from collections.abc import Iterator
 from contextlib import closing
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import typer.main
 from commandline import FIXTURES, Cli, Ended
-from goldens.harness import Place, new_place
 from hypothesis import settings
 from stores import store_at_once
 
 from aoe_reports.formats.trace import sql
 from aoe_reports.questions.records.options import RecordOptions
 from aoe_reports.simulation.nights import MODEL, write_nights
+
+if TYPE_CHECKING:
+    from goldens.harness import Place
 
 open_database = sql._connection
 
@@ -56,6 +59,8 @@ def database_opened_once() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def place() -> Iterator[Place]:
     """A folder in which commands print what is on record in tests/goldens."""
+    from goldens.harness import new_place
+
     with new_place() as made:
         yield made
 
