@@ -353,3 +353,18 @@ def test_links_and_ranks_cannot_be_changed() -> None:
     ranks = find_slow_ranks(frame([time(rank, 5000 * bool(rank), 1000, 0) for rank in range(3)]))
     wait = PeerWait(rank_id=0, op_name="a", group="g", step=1, peer=2, waited_ns=3, elapsed_ns=4)
     assert check_values(links, ranks, wait) == {"Link", "LateRank", "PeerWait"}
+
+
+def test_links_stand_by_their_share_then_by_their_time_then_by_name() -> None:
+    """Those that are compared with none come last, the longest first."""
+    compared = [row(*pair, speed) for pair, speed in zip(mesh(3), (20, 10, 20, 5, 20, 20), strict=True)]
+    alone = [
+        row(*pair, 20, size, op_name=f"hcom_send__{pair[0]}_1_1", transport="SDMA")
+        for pair, size in (((0, 1), MEGABYTE), ((2, 0), 3 * MEGABYTE), ((1, 0), 3 * MEGABYTE))
+    ]
+    transfers, _ = transfers_of_matrix(frame([*alone, *compared]))
+    found = [(link.source_rank, link.destination_rank, link.transport) for link in links_of(transfers)]
+    assert found == [
+        (1, 2, "HCCS"), (0, 2, "HCCS"), (0, 1, "HCCS"), (1, 0, "HCCS"), (2, 0, "HCCS"), (2, 1, "HCCS"),
+        (1, 0, "SDMA"), (2, 0, "SDMA"), (0, 1, "SDMA"),
+    ]  # fmt: skip

@@ -10,6 +10,10 @@ from typing import Any
 import pytest
 from commandline import FIXTURES, Cli, Ended
 
+from aoe_reports.engine.question import Notes
+from aoe_reports.questions.records.options import RecordOptions
+from aoe_reports.questions.records.runs import read_runs
+
 SAMPLE = Path(__file__).parents[2].parent / "shared" / "data" / "aoe" / "doc_samples" / "tvm_v01_sample.repaired.json"
 
 GOOD: dict[str, Any] = {
@@ -295,3 +299,15 @@ def test_a_run_that_is_not_as_we_write_it_costs_only_itself(
 def test_jsonl_is_of_whole_records(cli: Cli, tmp_path: Path) -> None:
     assert cli("history", "runs", "--store", tmp_path, "--format", "jsonl").code == 2
     assert cli("history", "records", "--store", tmp_path, "--format", "jsonl", "--last", 1).code == 2
+
+
+def test_a_run_has_what_all_of_its_records_have_in_common(tmp_path: Path) -> None:
+    alike = {"engine_version": "0.6", "hardware_config": {"cores": 8}}
+    first, second = (
+        {**one, **alike, "runtime_config": {"threads": threads}} for one, threads in ((GOOD, 1), (LATER, 2))
+    )
+    path = lines(tmp_path / "a.jsonl", first, second, {**first, "workload": "alone"})
+    both, one = read_runs([path], RecordOptions(), Notes())
+    told = {"engine": "tvm", "engine_version": "0.6", "hardware_config": {"cores": 8}}
+    assert (len(both.records), both.facts) == (2, told)
+    assert (len(one.records), one.facts) == (1, {**told, "runtime_config": {"threads": 1}})

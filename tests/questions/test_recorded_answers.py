@@ -18,6 +18,7 @@ QUESTIONS = ("hotspots", "steps", "breakdown", "communication", "advise")
         ("timelines", r"^(breakdown|advise) timelines --lang zh$", 1),
         ("inspect", r" triton/\w+valid.*json$", 1),
         ("check", r" (msprof|aoe)/(in)?valid/[\w/-]+$", 12),
+        ("advise", r" msprof/valid/\w+ --format markdown$", 4),
         ("compare", r" msprof/valid/.*json$", 24),
         ("normalize", r" msprof/valid/", 8),
         ("collect", r"^collect", 5),

@@ -394,3 +394,13 @@ def test_what_different_parts_save_is_held_against_the_whole(saved: float, fires
         f"{OPAT}/{GAIN}": f"{(100 / (100 - saved) - 1) * 100:.2f}%",
     }
     assert (("parts-and-whole", OPAT) in said(GROUPED, changes)) is fires
+
+
+@pytest.mark.parametrize(("count", "length"), [(1, 60), (1, 61), (EXAMPLES_PER_RULE, 3), (EXAMPLES_PER_RULE + 2, 3)])
+def test_types_that_aoe_does_not_tune_are_named_up_to_sixty_letters(count: int, length: int) -> None:
+    names = [f"{letter}{'x' * (length - 1)}" for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[:count]]
+    found = [one for one in findings(GROUPED, {f"{FIRST}/op_type": names}) if one.rule == "op-type-unknown"]
+    shown = ", ".join(name[:60] for name in names[:EXAMPLES_PER_RULE])
+    more = f" and {count - EXAMPLES_PER_RULE} more" if count > EXAMPLES_PER_RULE else ""
+    said = f"not in the published (incomplete) lists of operators that AOE tunes: {shown}{more}"
+    assert [(one.severity, one.pointer, one.message) for one in found] == [("info", OPERATORS, said)]

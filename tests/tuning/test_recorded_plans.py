@@ -11,6 +11,7 @@ from recorded import check_recorded
     ("group", "pattern", "step"),
     [
         ("plan", r" msprof/valid/.*json$", 12),
+        ("plan", r" msprof/valid/\w+ -o out/p( --lang zh| --format markdown)?$", 9),
     ],
 )
 def test_plans_are_those_on_record(place: Place, group: str, pattern: str, step: int) -> None:
