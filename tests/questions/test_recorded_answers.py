@@ -16,7 +16,6 @@ QUESTIONS = ("hotspots", "steps", "breakdown", "communication", "advise")
         *((question, r" msprof/valid/\w+ --.* --format json$", 7) for question in QUESTIONS),
         ("inspect", r" (msprof|aoe)/valid/\w+( --lang zh)?$", 3),
         ("timelines", r"^(breakdown|advise) timelines --lang zh$", 1),
-        ("inspect", r" triton/\w+valid.*json$", 1),
         ("check", r" (msprof|aoe)/(in)?valid/[\w/-]+$", 12),
         ("advise", r" msprof/valid/\w+ --format markdown$", 4),
         ("compare", r" msprof/valid/.*json$", 24),
