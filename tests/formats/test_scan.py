@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from values import check_values
 
 from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.convert import nanoseconds
@@ -386,3 +387,20 @@ def test_rows_that_do_not_end_with_a_line_end(tmp_path: Path, rows: list[str], b
     cut = [f for f in some.findings if f.rule == "csv-truncated"]
     assert cut == [f for f in every.findings if f.rule == "csv-truncated"]
     assert some.rows_read == every.rows_read
+
+
+@pytest.mark.parametrize("rising", [True, False])
+def test_what_is_seen_on_the_way_tells_the_first_and_last_start_where_they_rise(tmp_path: Path, rising: bool) -> None:
+    path = tmp_path / "op_summary.csv"
+    rows = [f"a,T,AI_CORE,{100 + n}.250,2.5,0,s\n" for n in range(50)]
+    path.write_text(PLAIN_HEADER + "\n" + "".join(rows if rising else reversed(rows)))
+    fields = TABLE.match(PLAIN_HEADER.split(",")).fields
+    wanted = [field for field in fields if field.name in FIELDS]
+    (start,) = (field for field in fields if field.name == "task_start_ns")
+    found = scan.scan(path, len(PLAIN_HEADER) + 1, len(fields), wanted, start, block_bytes=1000)
+    assert found is not None
+    assert (found.newlines, found.span, found.differ) == (50, (100_250, 149_250) if rising else None, True)
+    unknown = scan.scan(path, len(PLAIN_HEADER) + 1, len(fields), wanted, block_bytes=1000)
+    assert unknown is not None
+    assert (unknown.newlines, unknown.span, unknown.differ) == (50, None, False)
+    assert "Scanned" in check_values(found)
