@@ -9,6 +9,7 @@ import pytest
 
 from aoe_reports.model.changes import (
     Acknowledged,
+    IncidentCause,
     IncidentChange,
     IncidentMember,
     PinnedShift,
@@ -37,6 +38,25 @@ def test_an_incident_is_named_by_its_night_and_its_title() -> None:
     assert (told.title, told.sentences) == ("2026-01-05: step slower", [ABOUT])
     closed = replace(INCIDENT, open=False, since_run=None, members=(MEMBER, replace(MEMBER, series_id="t")))
     assert section(closed).sentences == ["Incident i1 (net on npu): 2 series. Closed."]
+
+
+def test_the_worst_is_told_first() -> None:
+    operator = replace(MEMBER, scope="op")
+
+    def one(name: str, *, share: float | None = None, change: float = 0.5, **more: Any) -> IncidentChange:
+        cause = IncidentCause(kind="operator", model="net", rank_id=0, op_type="t", op_name="o", change=change, followers=1, members=1, step_share=share)  # fmt: skip
+        of_step = share is None
+        return replace(INCIDENT, title=name, change=change, members=(MEMBER if of_step else operator,), causes=(() if of_step else (cause,)), **more)  # fmt: skip
+
+    told = [
+        one("closed", change=0.9, open=False),
+        one("tiny", share=0.0001, new=False),
+        one("large", share=0.03, new=False),
+        one("step", change=0.02, new=False),
+        one("new", share=0.0002),
+    ]
+    titles = [section.title.partition(": ")[2] for section in incident_sections(told, [])]
+    assert titles == ["new", "large", "step", "tiny", "closed"]
 
 
 @pytest.mark.parametrize(("count", "more"), [(10, []), (11, ["The first 10 of 11 series are listed; the JSON output contains all."])])  # fmt: skip

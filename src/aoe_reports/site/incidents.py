@@ -9,6 +9,7 @@ from markupsafe import Markup
 from aoe_reports.history.site_facts import SeriesFacts, StoreFacts
 from aoe_reports.model.causes import facts_in_words
 from aoe_reports.model.changes import IncidentChange, SuspectedCause
+from aoe_reports.present.reports.incidents import worst_first
 from aoe_reports.present.values import show
 from aoe_reports.site.cells import Table, cell, changed, drawn, head, linked, sentence, short, stated
 from aoe_reports.site.charts import sparkline
@@ -20,12 +21,12 @@ SPARK_NIGHTS = 60
 
 
 def incidents_table(facts: StoreFacts, text: Texts, *, model: str | None = None, root: str = "") -> Table:
-    """A row an incident that is open or new, the open ones first; behind them what is only suspected, by its cause.
+    """A row an incident that is open or new, the worst first; behind them what is only suspected, by its cause.
 
     Those of one `model` only, where it is named; `root` is the folder of the site, seen from the page.
     """
     mine = [one for one in facts.incidents.values() if model is None or model in one.models]
-    told = sorted((one for one in mine if one.open or one.new), key=lambda one: not one.open)
+    told = worst_first(one for one in mine if one.open or one.new)
     series = {one.id: one for one in facts.series}
     rows = [_incident(one, series[one.members[0].series_id], text, root) for one in told]
     rows += _suspected((one for one in facts.suspicions if model is None or model in one.models), text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from aoe_reports.model.causes import facts_in_words, models_in_words
-from aoe_reports.model.changes import IncidentChange, IncidentMember, SeriesChange, SuspectedCause, ToldFact
+from aoe_reports.model.changes import WHOLE, IncidentChange, IncidentMember, SeriesChange, SuspectedCause, ToldFact
 from aoe_reports.model.report import Section
 from aoe_reports.model.rows import column, row, row_from
 from aoe_reports.model.texts import count_of, join, say
@@ -45,11 +45,23 @@ def is_open(row: SeriesChange) -> bool:
     return is_slower(row) and row.acknowledged is None and not row.ended
 
 
+def worst_first(incidents: Iterable[IncidentChange]) -> list[IncidentChange]:
+    """Incidents in the order in which they are looked at: open ones, of those new ones, of those what costs a step most."""
+    return sorted(incidents, key=lambda one: (not one.open, not one.new, -_cost(one)))
+
+
+def _cost(incident: IncidentChange) -> float:
+    """What an incident costs a step, or gains it, as a share: the change of the step that it is named after, else by its causes."""
+    if incident.members[0].scope in WHOLE:
+        return abs(incident.change)
+    return max((abs(cause.step_share or 0.0) for cause in incident.causes), default=0.0)
+
+
 def incident_sections(incidents: Sequence[IncidentChange], rows: Sequence[SeriesChange]) -> list[Section]:
-    """One section an incident, those that are open first, its members under it: as their rows say where the incident is where those begin."""
+    """One section an incident, the worst first, its members under it: as their rows say where the incident is where those begin."""
     by_series = {row.series_id: row for row in rows}
     sections = []
-    told = sorted(incidents, key=lambda incident: not incident.open)
+    told = worst_first(incidents)
     for number, incident in enumerate(told[:SHOWN_INCIDENTS]):
         members = [_member(member, by_series.get(member.series_id), incident.incident) for member in incident.members]
         sentences = [*_where(incident), *_words(members), *_metadata(incident.metadata), *_date(incident)]
