@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import closing
@@ -13,6 +14,7 @@ import pytest
 import typer.main
 from commandline import FIXTURES, Cli, Ended
 from hypothesis import settings
+from small_store import write_small_store
 from stores import store_at_once
 
 from aoe_reports.formats.trace import sql
@@ -101,6 +103,24 @@ def simulated_store(simulated_nights: Path) -> Path:
     """All simulated nights, stored; nobody may write there."""
     store_at_once([simulated_nights], simulated_nights.with_name("store"), RecordOptions(workload=MODEL))
     return simulated_nights.with_name("store")
+
+
+@pytest.fixture(scope="session")
+def made_small_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the small store and its nights, which know them by their places below it; nobody may write there."""
+    folder = tmp_path_factory.mktemp("small")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(folder)
+        write_small_store(Path())
+    return folder
+
+
+@pytest.fixture
+def small_store(made_small_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The small store as `store` in the working directory, its nights beside it."""
+    shutil.copytree(made_small_store, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return Path("store")
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 from stores import store_at_once
 
 from aoe_reports.engine.question import Notes
-from aoe_reports.history.care import compact_store, store_info, undo_run, vacuum_store, verify_store
+from aoe_reports.history.care import compact_store, store_info, undo_run, vacuum_store, verify_store, wrong_in
 from aoe_reports.history.ingest import ingest
 from aoe_reports.history.options import RegressionOptions, VacuumOptions
 from aoe_reports.history.regressions import find_regressions
@@ -124,3 +124,28 @@ def test_a_word_on_a_change_that_nobody_of_us_wrote_is_named_and_left_out(store:
         "results for that series may be wrong until it is repaired: `store export` writes .jsonl, `store import` leaves "
         "such rows out"
     )
+
+
+@pytest.mark.parametrize(("state", "subject", "about"), [(None, "s1", "s1"), (None, None, "?")])
+def test_a_row_that_no_reader_can_use_is_named_by_verify_and_not_warned_of(
+    store: str, state: str | None, subject: str | None, about: str
+) -> None:
+    History.open(store).add_extra(table_of([{**row("change", "", "{}"), "state": state, "subject": subject}]))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        verified, findings, unreadable = verify_store(store)
+    assert [one for one in told if issubclass(one.category, LeftOutWarning)] == []
+    wrong = [one for one in findings if one.severity == "error"]
+    assert {one.rule for one in wrong} == {"store-row"}
+    assert str(wrong[0].message).startswith(f"a row of kind change about {about}: ")
+    assert (verified.damaged, verified.unreadable, unreadable) == (1, 0, False)
+
+
+@pytest.mark.parametrize("kind", ["verdict", "advice", "finding", "change", "ack"])
+def test_a_body_of_every_kind_is_looked_at(kind: str) -> None:
+    state = {"advice": "summary", "ack": "acknowledged", "change": "confirmed"}.get(kind, "confirmed")
+    odd = {**row(kind, state, "["), "run_id": "r1", "message": "m", "severity": "info", "rule": "x", "path": "p"}
+    rows = table_of([odd])
+    assert [(one.row, one.rule.name) for one in wrong_in(rows, kind)] == [(0, "store-body")]
+    (wrong,) = wrong_in(rows, kind)
+    assert str(wrong.message).startswith(f"the data that a row of kind {kind} about r1 contains beside its columns ")

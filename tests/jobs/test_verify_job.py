@@ -429,6 +429,20 @@ def test_the_device_with_the_longest_step_before_is_held_against_itself(folder: 
         assert step.measured_after_us == (27203.846 if rank else 87201.0)
 
 
+def test_of_ranks_that_take_as_long_the_lowest_is_compared(folder: Path, tmp_path: Path) -> None:
+    """Whichever of their folders comes first."""
+    before = tmp_path / "before"
+    for rank, name in ((0, "z_ascend_pt"), (1, "a_ascend_pt")):
+        shutil.copytree(TWO_RANKS / f"rank{rank}_ascend_pt", before / name)
+    (steps,) = before.glob("z*/*/step_trace_time.csv")
+    (others,) = before.glob("a*/*/step_trace_time.csv")
+    others.write_text(steps.read_text())
+    write_plan(folder, Plan("pytorch", "opat"))
+    answer = verify(folder, VerifyOptions(before=before, after=TWO_RANKS))
+    assert answer.more["rank_id"] == 0
+    assert found(answer)["verify-device"][2].startswith("rank 0, ")
+
+
 # What a job has to show
 
 

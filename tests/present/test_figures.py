@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
@@ -379,11 +380,13 @@ def test_a_small_history_has_its_nights_side_by_side() -> None:
     (first, second), (fourth, *_) = line
     night = second[0] - first[0]
     assert fourth[0] == near(first[0] + 3 * night)
-    ((mark,),) = picture.paths("dasharray")
+    ((mark,),) = picture.paths("dasharray: 3.7,1.6")
     assert mark[0][0] == near(first[0] + 3.5 * night)
     said = picture.word("since 2026-01-09")
-    assert (said.x, said.size, said.anchor) == (near(mark[0][0] - 4), 8, "end")
-    assert picture.top + 4 < said.y < picture.top + 14
+    assert (said.x, said.size, said.anchor, said.colour) == (near(mark[0][0] - 4), 8, "end", "#d62728")
+    # eight points of the font stand above the line that it is written on, four more are room
+    assert said.y - picture.top == pytest.approx(4 + 6.1, abs=0.4)
+    assert len([one for one in picture.root.iter(f"{SVG}use") if "fill: #1f77b4" in one.get("style", "")]) == 5
     assert picture.word("Title").size == 10
     assert picture.word("ms").x < picture.left
 
@@ -397,3 +400,21 @@ def test_a_small_history_names_at_most_ten_nights(count: int, step: int) -> None
 @pytest.mark.parametrize("marked", [None, "2026-01-02"])
 def test_a_night_that_is_not_drawn_is_not_marked(marked: str | None) -> None:
     assert Picture(plain_history(6, marked)).paths("dasharray") == []
+
+
+@pytest.mark.parametrize(
+    "chart",
+    [
+        replace(BARS, labels=["\U00013000", "b", "c"], title="\U00013000"),
+        replace(plain_history(6, marked="2026-01-09"), title="\U00013000", unit="\U00013000"),
+        replace(HISTORY, title="\U00013000", subtitle="\U00013000"),
+        replace(ranked(2.0, 1.0), title="\U00013000"),
+        replace(waterfall(1.0, whole=1.0), title="\U00013000"),
+    ],
+)
+def test_a_character_that_no_font_has_is_written_and_warned_of_by_nobody(chart: Drawing) -> None:
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        words = {one.text for one in Picture(chart).words()}
+    assert "\U00013000" in words
+    assert [str(one.message) for one in told] == []

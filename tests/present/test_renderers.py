@@ -176,3 +176,47 @@ def test_a_shortened_name_fits_and_keeps_both_ends(text: str, most: int) -> None
     head, _, tail = short.partition("\u2026") if short != text else (text, "", "")
     assert text.startswith(head)
     assert text.endswith(tail)
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("ab " + "x" * 64, ["ab", "x" * 64]),  # a word of a whole line is not cut
+        ("ab " + "x" * 65, ["ab " + "x" * 61, "xxxx"]),  # a longer one begins where there is room
+        ("ab " + "x" * 61, ["ab " + "x" * 61]),
+        ("ab " + "x" * 62, ["ab", "x" * 62]),
+        ("a" * 30 + " " + "b" * 33 + " c", ["a" * 30 + " " + "b" * 33, "c"]),
+        ("算" * 32 + "子", ["算" * 32, "子"]),
+        ("a" + "算" * 32, ["a" + "算" * 31, "算"]),
+        ("x" * 130, ["x" * 64, "x" * 64, "xx"]),
+    ],
+)
+def test_where_a_line_ends(text: str, lines: list[str]) -> None:
+    assert wrapped(text) == lines
+
+
+@pytest.mark.parametrize(("length", "shown"), [(2000, "x" * 2000), (2001, "x" * 1999 + "…")])
+def test_a_sentence_without_end_is_cut(length: int, shown: str) -> None:
+    grid = Grid((Column("why", "Why", "sentence"),), [{"why": "x" * length}])
+    lines = render(Report("T", "", [Section("", grid=grid)])).splitlines()
+    assert "".join(lines[lines.index("-" * 64) + 1 :]) == shown
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("x" * 64, "x" * 64),
+        ("a" + "x" * 64, "…" + "x" * 63),
+        ("算" * 32, "算" * 32),
+        ("算" * 33, "…" + "算" * 31),
+        ("算" * 31 + "abc", "…" + "算" * 30 + "abc"),
+    ],
+)
+def test_a_long_name_in_a_table_keeps_its_end(name: str, shown: str) -> None:
+    columns = (Column("a", "A"), Column("bars", "Bars", "bars"), Column("b", "Much", "integer"))
+    grid = Grid(columns, [{"a": name, "b": 5, "bars": (0.5, 1.0)}, {"a": "算", "b": 12345}])
+    wide = width(shown)
+    assert render(Report("T", "H", [Section("算", ["said"], grid, lines=["last"])], "V")) == (
+        f"H\n\nT\n\n算\n--\nsaid\nA{' ' * (wide - 1)}    Much\n{'-' * wide}  ------\n{shown}       5\n"
+        f"算{' ' * (wide - 2)}  12,345\nlast\n\nV\n"
+    )
