@@ -143,6 +143,9 @@ def test_the_address_may_stand_in_the_environment_and_in_no_file(
         (302, b"", "the answer is 302"),
         (200, b'{"errcode": 310000, "errmsg": "keywords not in content"}', "310000: keywords not in content"),
         (200, b'{"errcode": 93000, "errmsg": "\\u001b[31minvalid"}', "93000: "),
+        (200, b'{"errcode": [1, 2], "errmsg": "x"}', "[1, 2]: x"),
+        (200, b'{"errcode": 1, "errmsg": "' + b"x" * 100_000 + b'"}', "1: xxx"),
+        (200, b'{"errcode": 1, "errmsg": "no ' + SECRET.encode() + b'"}', "the receiver refused it"),
     ],
 )
 def test_a_message_that_nobody_took_ends_the_job_with_3(
@@ -162,7 +165,17 @@ def test_a_message_that_nobody_took_ends_the_job_with_3(
 
 
 @pytest.mark.parametrize(
-    "answer", [b"", b"ok", b"[]", b'{"errcode": 0, "errmsg": "ok"}', b'{"ok": true}', b"\xff" * 100_000]
+    "answer",
+    [
+        b"",
+        b"ok",
+        b"[]",
+        b'{"errcode": 0, "errmsg": "ok"}',
+        b'{"errcode": "0"}',
+        b"[" * 60_000,
+        b'{"ok": true}',
+        b"\xff" * 100_000,
+    ],
 )
 def test_any_other_answer_of_200_is_one_that_took_it(hook: Receiver, answer: bytes) -> None:
     hook.answer = answer
@@ -183,6 +196,26 @@ def test_a_receiver_that_is_away_or_silent_is_an_error() -> None:
         send(f"http://127.0.0.1:{silent.server_port}/", {}, timeout_s=0.05)
 
 
+def test_a_receiver_that_never_ends_its_answer_is_waited_for_so_long() -> None:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            while not ended.wait(0.01):
+                self.wfile.write(b" ")
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    ended = threading.Event()
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        with pytest.raises(AoeReportsError, match="timed out"):
+            send(f"http://127.0.0.1:{server.server_port}/", {}, timeout_s=0.3)
+        ended.set()
+        server.shutdown()
+
+
 @pytest.mark.parametrize(
     ("address", "shape"),
     [
@@ -190,6 +223,8 @@ def test_a_receiver_that_is_away_or_silent_is_an_error() -> None:
         ("https://qyapi.weixin.qq.com/cgi-bin/webhook/send?key=x", "wecom"),
         ("https://oapi.dingtalk.com/robot/send?access_token=x", "dingtalk"),
         ("https://HOOKS.slack.com/services/x", "slack"),
+        ("https://hooks.slack.com./services/x", "slack"),
+        ("http://[::1]:8080/x", "generic"),
         ("https://hooks.slack.com.example.org/services/x", "generic"),
         ("http://127.0.0.1:8080/hook", "generic"),
     ],
@@ -199,7 +234,24 @@ def test_the_host_says_which_shape(address: str, shape: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["file:///etc/passwd", "ftp://host/x", "hooks.slack.com/x", "https://", "", "https:///x"]
+    "address",
+    [
+        "file:///etc/passwd",
+        "ftp://host/x",
+        "hooks.slack.com/x",
+        "https://",
+        "",
+        "https:///x",
+        "http://user:pass@host/x",
+        "http://user@host/x",
+        "http://host:SECRET/x",
+        "http://host:0/x",
+        "http://[::1/x",
+        "http://[SECRET]/x",
+        "http://host/SECRET TOKEN",
+        "http://host/SECRET\n",
+        "http://host/SECRET密",
+    ],
 )
 def test_other_addresses_are_refused_before_anything_is_stored(
     cli: Cli, night: Path, tmp_path: Path, address: str
@@ -208,6 +260,7 @@ def test_other_addresses_are_refused_before_anything_is_stored(
         shape_of(address)
     ended = cli("nightly", night, "--store", tmp_path / "s", f"--notify={address}")
     assert (ended.code, (tmp_path / "s").exists()) == (2, False)
+    assert "SECRET" not in ended.err
 
 
 @pytest.mark.parametrize(("shape", "most"), [*MOST_BYTES.items()])

@@ -89,12 +89,17 @@ def test_one_name_is_one_hash_in_all_files_and_another_the_next_time() -> None:
     ("text", "shown"),
     [
         ('{"op_name": "sec', r'\{"op_name": "n[0-9a-f]{8}'),
-        ('{"op_name": "sec\\', r'\{"op_name": "n[0-9a-f]{8}'),
+        ('{"op_name": "sec\\', r'\{"op_name": "n[0-9a-f]{8}\\q'),
         ('{"op_name": secret, "a": 1}', r'\{"op_name": \?{6}, "n[0-9a-f]{8}": 1\}'),
         ("[1.50e3, -Infinity, NaN, true, null, 0x1f]", r"\[1\.50e3, -Infinity, NaN, true, null, 0\?1\?\]"),
         ("secret", r"\?{6}"),
         ('{"op_name": "a", "op_name": "b"}', r'\{"op_name": "n[0-9a-f]{8}", "op_name": "n[0-9a-f]{8}"\}'),
         ('{"op_type": ["matmul", "relu"]}', r'\{"op_type": \["matmul", "relu"\]\}'),
+        ('["192.168.1.10", "+8613800138000", "138,0013,8000"]', r'\["n[0-9a-f]{8}", "n[0-9a-f]{8}", "n[0-9a-f]{8}"\]'),
+        ('["秘密模型opat", "\\u73b0opat", "tuning 138001", "model_2026_1"]', r'\[("n[0-9a-f]{8}"(, )?){4}\]'),
+        ('["C:\\secret"]', r'\["n[0-9a-f]{8}\\q"\]'),
+        ('["sec\nret"]', '\\["n[0-9a-f]{8}\n"\\]'),
+        ('["x\\ud83d"]', r'\["n[0-9a-f]{8}\\ud800"\]'),
         ('["", "12.5", "-3e5 us", "8.77%", "tune success"]', r'\["", "12\.5", "-3e5 us", "8\.77%", "tune success"\]'),
     ],
 )  # fmt: skip
@@ -125,6 +130,15 @@ def test_check_finds_the_same_in_the_copies(cli: Cli, tmp_path: Path) -> None:
     kept = b"\n".join(Path(row["copy"]).read_bytes() for row in rows)
     assert b"fixture" not in kept
     assert b"block1/conv" not in kept
+
+
+@pytest.mark.parametrize("name", ["C:\\secret", "sec\nret", "sec\tret", "x\\ud83d", "x\\u12", "secret\udcff"])
+def test_a_copy_of_a_damaged_name_is_as_damaged(cli: Cli, tmp_path: Path, name: str) -> None:
+    source = tmp_path / "aoe_result_opat_20260101020304005_pid7.json"
+    source.write_text(json.dumps(DOCUMENT).replace("Zyx/attention/qkv", name), errors="surrogateescape")
+    (row,) = cli("check", source, "--share", tmp_path / "copies", "--format", "json").json["rows"]
+    assert row["alike"]
+    assert "secret" not in Path(row["copy"]).read_text(errors="replace")
 
 
 def test_what_a_person_is_told_before_copies_leave_the_house(cli: Cli, tmp_path: Path) -> None:

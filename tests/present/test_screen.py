@@ -127,6 +127,17 @@ def test_sentences_and_titles_are_broken_at_words_and_listed_lines_are_not() -> 
     assert text.render(report).splitlines()[0] == "A headline in some words."
 
 
+def test_marks_that_combine_take_no_column_and_are_not_torn_off() -> None:
+    name = "e\u0301" * 90
+    assert width(name) == 90
+    grid = Grid(
+        (Column("name", "Name"), Column("n", "Number", "integer")), [{"name": name, "n": 1}, {"name": "b", "n": 2}]
+    )
+    *_, first, second = text.grid(grid)
+    assert first == "…" + "e\u0301" * 63 + "       1"
+    assert second == f"b{' ' * 63}       2"
+
+
 def test_a_longer_sentence_loses_no_word_on_a_terminal() -> None:
     words = [f"word{number}" for number in range(2000)]
     shown = text.render(Report("T", "", [Section("", [" ".join(words)])]), Screen(columns=80))

@@ -106,6 +106,11 @@ def test_a_change_that_few_calls_show_is_no_annotation(cli: Cli, tmp_path: Path)
     assert "::notice title=Comparison::All that is compared on rank 0: +30.0%25 (100.0 → 130.0 µs)" in out
 
 
+def test_equal_captures_have_no_largest_change(cli: Cli, tmp_path: Path) -> None:
+    same = [capture(tmp_path / name, {"mm/MatMul": steady(100), "add/Add": steady(5)}) for name in ("a", "b")]
+    assert cli("compare", *same).out.splitlines()[0] == "All that is compared on rank 0: +0.0% (2.100 → 2.100 ms)."
+
+
 def test_five_changes_are_told_by_themselves(cli: Cli, tmp_path: Path) -> None:
     before = capture(tmp_path / "a", {f"o{number}/T{number}": steady(100) for number in range(8)})
     after = capture(tmp_path / "b", {f"o{number}/T{number}": steady(110 + number) for number in range(8)})

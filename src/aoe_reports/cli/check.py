@@ -53,7 +53,7 @@ def check(
     if share is not None:
         from aoe_reports.jobs.share import share_results
 
-        reply(share_results(paths, share, chosen.max_size), _of_answers(form), output)
+        reply(share_results(paths, share, chosen.max_size), _of_answers(form, "--share"), output)
     known = {one.rule for one in rules}
     chosen = replace(chosen, select=_names(chosen.select, known), ignore=_names(chosen.ignore, known))
     if chosen.watch:
@@ -73,13 +73,19 @@ def _list_rules(rules: "Sequence[ListedRule]", form: str, output: Path | None) -
     """Answer with the rules themselves."""
     from aoe_reports.model.rules import ListedRule
 
-    reply(one_table("check", "Rules", [], Rows(type=ListedRule, rows=rules)), _of_answers(form), output)
+    reply(one_table("check", "Rules", [], Rows(type=ListedRule, rows=rules)), _of_answers(form, "--rules"), output)
 
 
-def _of_answers(form: str) -> str:
+def _of_answers(form: str, option: str) -> str:
     """A form that every answer has. Raises UsageError."""
     if form not in FORMS:
-        raise UsageError(say("check: this has no format {form}; expected text, json, csv, markdown or html", form=form))
+        raise UsageError(
+            say(
+                "check: {option} has no format {form}; expected text, json, csv, markdown or html",
+                option=option,
+                form=form,
+            )
+        )
     return form
 
 

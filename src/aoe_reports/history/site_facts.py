@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from aoe_reports.model.findings import Finding
 from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.runs import StepTimes, Stored, TuningClaim
 from aoe_reports.store import History, Where
-from aoe_reports.store.layout import RANKS_FOLDER, message_of
+from aoe_reports.store.layout import CAPTURES, message_of
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Days = np.ndarray[Any, np.dtype[np.int64]]
@@ -97,12 +98,12 @@ class RunFacts:
     @property
     def folder(self) -> str:
         """Where all of its ranks lie; of what older versions stored, and of no profile, nobody knows more than its path."""
-        return str(self.body.get(RANKS_FOLDER) or self.path)
+        return str(PurePath(self.path).parent) if self.body.get(CAPTURES, 1) != 1 else self.path
 
     @property
     def has_folder(self) -> bool:
         """Whether it is known where all of its ranks lie."""
-        return RANKS_FOLDER in self.body
+        return CAPTURES in self.body
 
     @property
     def is_tuning(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from http.client import HTTPException
+from threading import Thread
 from typing import IO, Any
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
@@ -15,34 +16,49 @@ from aoe_reports.model.texts import say
 from aoe_reports.present.notification import HOSTS, Shape
 
 TIMEOUT_S = 10.0
-_MOST_BYTES = 65_536
+_MOST_BYTES = 1 << 20
 """Of an answer; receivers send a few words."""
 
 
 def shape_of(url: str) -> Shape:
     """What the receiver at an address takes, by its host. Raises UsageError where nothing can be sent to an address."""
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise UsageError(say("--notify: expected an address that begins with https:// or http://"))
-    return HOSTS.get(parts.hostname, "generic")
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in {"http", "https"} and parts.hostname and parts.username is None and parts.port != 0
+    except ValueError:  # no port, no IPv6 address; its words would repeat the address
+        usable = False
+    if not usable or not url.isascii() or not url.isprintable() or " " in url:
+        raise UsageError(say("--notify: expected an address like https://host/path, without user, password or blanks"))
+    return HOSTS.get((parts.hostname or "").rstrip("."), "generic")
 
 
 def send(url: str, message: JsonObject, timeout_s: float = TIMEOUT_S) -> None:
     """Post one JSON object. Raises AoeReportsError; it names the host only: the rest of an address is a secret."""
-    body = json.dumps(message, ensure_ascii=False).encode()
+    ended: list[str] = []
+    sender = Thread(target=lambda: ended.append(_sent(url, message, timeout_s)), daemon=True)
+    sender.start()
+    sender.join(timeout_s)  # a receiver may go on answering, byte by byte, for ever
+    why = ended[0] if ended else of_the_system("timed out")
+    if why:
+        parts = urlsplit(url)
+        for secret in filter(None, (parts.path.strip("/"), parts.query)):
+            why = why if secret not in why else say("the receiver refused it")
+        raise AoeReportsError(say("the notification to {host} failed: {why}", host=parts.hostname, why=why))
+
+
+def _sent(url: str, message: JsonObject, timeout_s: float) -> str:
+    """Why nobody took a message; empty where somebody did."""
+    body = json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")
     request = Request(url, body, {"Content-Type": "application/json; charset=utf-8"}, method="POST")  # noqa: S310 -- checked
     try:
         with build_opener(_NoRedirect).open(request, timeout=timeout_s) as answer:
-            refused = _refusal(answer.read(_MOST_BYTES))
+            return _refusal(answer.read(_MOST_BYTES))
     except HTTPError as error:
         error.close()
-        raise _failed(url, say("the answer is {code}", code=error.code)) from None
+        return say("the answer is {code}", code=error.code)
     except (OSError, HTTPException, ValueError) as error:
         reason = getattr(error, "reason", error)
-        why = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
-        raise _failed(url, of_the_system(why)) from None
-    if refused:
-        raise _failed(url, refused)
+        return of_the_system(getattr(reason, "strerror", None) or str(reason) or type(reason).__name__)
 
 
 class _NoRedirect(HTTPRedirectHandler):
@@ -56,12 +72,8 @@ def _refusal(answer: bytes) -> str:
     """Why a receiver that answers 200 took nothing: WeCom and DingTalk say so by `errcode`."""
     try:
         said = json.loads(answer)
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
-    if not isinstance(said, dict) or said.get("errcode") in {None, 0}:
+    if not isinstance(said, dict) or said.get("errcode") in (None, 0, "0"):  # it may be anything, a list, too
         return ""
     return say("{code}: {message}", code=str(said["errcode"])[:20], message=str(said.get("errmsg", ""))[:200])
-
-
-def _failed(url: str, why: str) -> AoeReportsError:
-    return AoeReportsError(say("the notification to {host} failed: {why}", host=urlsplit(url).hostname, why=why))

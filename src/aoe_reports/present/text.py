@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat, zip_longest
 
@@ -29,7 +30,7 @@ def render_pieces(report: Report, screen: Screen = PAPER) -> Iterator[str]:
     """The report piece by piece, for one whose rows are too many to be held."""
     if report.headline:
         yield "\n".join(screen.coloured(line, "strong") for line in _sentence(report.headline, screen)) + "\n\n"
-    yield plain(report.title)
+    yield "\n".join(_sentence(report.title, screen))
     for section in report.sections:
         before = "\n\n"
         for line in _section(section, screen, report.language):
@@ -162,8 +163,8 @@ def _cut(text: str, most: int) -> str:
     """A long cell keeps its end, which tells names and paths apart."""
     if width(text) <= most:
         return text
-    kept = text[-(most - 1) :]
-    while width(kept) >= most:  # wide characters: each is taken out by itself
+    kept = text[-2 * most :]
+    while width(kept) >= most or unicodedata.combining(kept[:1] or " "):  # each by itself, with its marks
         kept = kept[1:]
     return f"…{kept}"
 

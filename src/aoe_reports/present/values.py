@@ -103,8 +103,12 @@ def width(text: str) -> int:
 
 
 def wide_characters(text: str) -> int:
-    """How many characters of a text take the room of two."""
-    return 0 if text.isascii() else sum(unicodedata.east_asian_width(char) in "WF" for char in text)
+    """How many columns a text takes more than it has characters: some take two, marks that combine with others none."""
+    if text.isascii():
+        return 0
+    return sum(unicodedata.east_asian_width(char) in "WF" for char in text) - sum(
+        unicodedata.category(char) in {"Mn", "Me"} for char in text
+    )
 
 
 def for_terminal(text: str) -> str:

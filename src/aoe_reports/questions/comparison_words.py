@@ -40,7 +40,7 @@ def headline_of(pairs: Sequence[ComparedPair]) -> str:
     total, mine = max(told, key=lambda pair: abs(_levels(*pair)[1] / (_levels(*pair)[0] or 1) - 1))
     of_steps = mine[0].metric is not None
     parts = [one for one in mine if one.step is None and one.metric != "duration"]
-    largest = max(parts, key=lambda one: abs(_difference(one)), default=None)
+    largest = max((one for one in parts if _difference(one)), key=lambda one: abs(_difference(one)), default=None)
     return say(
         "{what}{rank}: {change}{largest}.{others}",
         what=say("A step") if of_steps else say("All that is compared"),

@@ -208,8 +208,8 @@ def storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-RANKS_FOLDER = "ranks_folder"
-"""What the body of a profile's row calls the folder of all its ranks: its path is that of the first."""
+CAPTURES = "captures"
+"""What the body of a profile's row calls the number of its captures, one a rank: its path is that of the first."""
 
 ROW_COUNTS = "rows_of_kind"
 """What the body of a run's row calls the number of its rows of each kind."""

@@ -9,7 +9,6 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -20,8 +19,11 @@ from aoe_reports.formats.schemas import load_schema
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*(?:"|\\?\Z)', re.DOTALL)
 _BETWEEN = re.compile(rb"(?:true|false|null|NaN|-?Infinity|[-+]?[0-9][-+.0-9eE]*|[\[\]{}:,\s]|\xef\xbb\xbf)+")
 """What stands between texts in JSON; anything else there may be a name that lost its quotation marks."""
-_NUMBER = re.compile(r"[-+]?[0-9][0-9.,]*(?:[eE][-+]?[0-9]+)?\s*(?:%|ns|us|ms|s)?")
-_LONG_NUMBER = re.compile(r"[0-9]{8,}")
+_NUMBER = re.compile(r"[-+]?[0-9]{1,7}(?:\.[0-9]{1,9})?(?:[eE][-+]?[0-9]{1,3})?\s*(?:%|ns|us|ms|s)?", re.ASCII)
+_LONG_NUMBER = re.compile(r"[0-9]{8,}", re.ASCII)
+_KEY = re.compile(r"[a-z]+(?:[_ ][a-z]+)*(?:\((?:ns|us|ms|s)\))?", re.IGNORECASE | re.ASCII)
+"""How a key or a status of AOE is spelled."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _REPORT = re.compile(r"report_[0-9]{8,20}_[0-9]+")
 _WORD = re.compile(r"[a-z]+", re.IGNORECASE)
 _DIGEST_BYTES = 4
@@ -62,14 +64,11 @@ class Redaction:
     def _string(self, token: bytes) -> bytes:
         is_whole = len(token) > 1 and token.endswith(b'"')
         inner = token[1:-1] if is_whole else token[1:]
-        try:
-            name = json.loads(b'"' + inner + b'"')
-        except ValueError:  # cut off, a control character, no UTF-8
-            name = inner.decode("utf-8", "surrogateescape")
+        name, odd = _read(inner)
         told = self._told(name)
         if told == name:
             return token
-        return b'"' + told.encode() + _oddness(inner) + (b'"' if is_whole else b"")
+        return b'"' + told.encode() + odd + (b'"' if is_whole else b"")
 
     def _told(self, name: str) -> str:
         """A text as it leaves: itself where it is a word of AOE or a number."""
@@ -96,13 +95,25 @@ class Redaction:
         return hashlib.blake2b(part.encode("utf-8", "surrogatepass"), key=self._salt, digest_size=size).digest()
 
 
-def _oddness(name: bytes) -> bytes:
-    """What stands for bytes that are no UTF-8: that they are none is damage, too, and whether they are GB18030 tells how it is read."""
-    for encoding, odd in (("utf-8", b""), ("gb18030", "调".encode("gb18030"))):
-        with suppress(UnicodeDecodeError):
-            name.decode(encoding)
-            return odd
-    return b"\xff"
+def _read(inner: bytes) -> tuple[str, bytes]:
+    """(a text of JSON, what stands for what is wrong with it: that it is damaged is what others want to see)."""
+    controls = bytes(byte for byte in inner if byte < ord(" "))
+    try:
+        name = str(json.loads(b'"' + inner.translate(None, controls) + b'"'))
+    except UnicodeDecodeError:
+        return inner.decode("utf-8", "surrogateescape"), controls + _of_no_utf8(inner)
+    except ValueError:  # an escape that is none, or one that is cut off
+        return inner.decode("utf-8", "surrogateescape"), controls + b"\\q"
+    return name, controls + (b"\\ud800" if _SURROGATE.search(name) else b"")
+
+
+def _of_no_utf8(name: bytes) -> bytes:
+    """What stands for bytes that are no UTF-8; whether they are GB18030 tells how the file is read."""
+    try:
+        name.decode("gb18030")
+    except UnicodeDecodeError:
+        return b"\xff"
+    return "调".encode("gb18030")
 
 
 @cache
@@ -129,8 +140,7 @@ def _names_in(part: Any) -> Iterator[str]:
 
 def _is_of_known_words(name: str) -> bool:
     """Whether a text is put together of words of AOE: a key that no document knows is what others want to see."""
-    words = _WORD.findall(name)
-    return bool(words) and not set("/\\.@-") & set(name) and all(word.casefold() in _parts() for word in words)
+    return _KEY.fullmatch(name) is not None and all(word.casefold() in _parts() for word in _WORD.findall(name))
 
 
 @cache

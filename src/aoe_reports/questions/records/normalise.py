@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from datetime import tzinfo
 from typing import Any
 
-from aoe_reports.engine.captures import label_of
 from aoe_reports.facts.records.context import UNKNOWN, RunContext
 from aoe_reports.facts.records.from_profile import (
     MAX_OPERATORS,
@@ -35,7 +34,7 @@ from aoe_reports.rules.results.segments import segment_count, segment_kind
 from aoe_reports.rules.results.status import status_unknown
 from aoe_reports.rules.schema import SCHEMA
 from aoe_reports.store import Run, RunHeader
-from aoe_reports.store.layout import RANKS_FOLDER
+from aoe_reports.store.layout import CAPTURES
 
 
 def run_of_profile(profile: ProfileRun, options: RecordOptions) -> Run:
@@ -77,7 +76,7 @@ def run_of_profile(profile: ProfileRun, options: RecordOptions) -> Run:
         findings.append(RAW_CAPPED.found(str(profile.path), message))
     path, state = str(profile.path), _state(profile.findings)
     header = _header(profile.run_id, profile.timestamp_ns, options.zone, context, profile.members, path, status=state)
-    body: JsonObject = {RANKS_FOLDER: label_of(captures)}
+    body: JsonObject = {CAPTURES: len(captures)}
     return Run(header, records, in_order(findings), body, _facts(context), named_by=named.by)
 
 
