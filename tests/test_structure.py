@@ -88,3 +88,14 @@ def test_a_place_where_files_are_opened_opens_some(place: str) -> None:
 def test_nothing_starts_a_shell_or_runs_text_as_code() -> None:
     found = [(module, line, name) for module, line, name, of in CALLS if name in SHELLS and of in {"", "os", "posix"}]
     assert [one for one in found if one[0] != "tuning/guardian.py"] == []
+
+
+def test_one_module_opens_connections() -> None:
+    found = {
+        str(path.relative_to(SOURCE))
+        for path in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if (isinstance(node, ast.ImportFrom) and node.module in {"urllib.request", "socket"})
+        or (isinstance(node, ast.Import) and {one.name for one in node.names} & {"urllib.request", "socket"})
+    }
+    assert found == {"jobs/notification.py"}
