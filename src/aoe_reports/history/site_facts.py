@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from aoe_reports.facts.records.context import UNKNOWN
 from aoe_reports.model.advice import AdviceSummary, LeftOutRow, StoredAdviceRow, StoredCandidate
 from aoe_reports.model.changes import AlarmBudget, IncidentChange, SeriesChange, SuspectedCause
 from aoe_reports.model.findings import Finding
@@ -18,6 +20,7 @@ from aoe_reports.model.runs import StepTimes, Stored, TuningClaim
 from aoe_reports.store import History, Where
 from aoe_reports.store.layout import CAPTURES, message_of
 
+_COMMIT = re.compile(r"(?:^|[._-])(?:commit|revision|git)", re.IGNORECASE)
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Days = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -104,6 +107,12 @@ class RunFacts:
     def has_folder(self) -> bool:
         """Whether it is known where all of its ranks lie."""
         return CAPTURES in self.body
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """The versions that it names: of its engine, and of what it ran (a commit, a revision)."""
+        names = sorted(name for name in self.facts if name == "engine_version" or _COMMIT.search(name))
+        return tuple(self.facts[name] for name in names if self.facts[name] != UNKNOWN)
 
     @property
     def is_tuning(self) -> bool:

@@ -45,7 +45,6 @@ from aoe_reports.site.series import (
     hindsight_of,
     series_page,
     together_with,
-    version_of,
     versions_in,
     watch_of,
 )
@@ -145,7 +144,7 @@ class _Builder:
             else text("Generated from a store without runs.")
         )
         self.lost = bool(self._gone())
-        self.versions = {run.run_id: version_of(run) for run in facts.runs}
+        self.versions = {run.run_id: run.versions for run in facts.runs}
 
     def build(self) -> list[BuiltPages]:
         for name in ASSETS:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,6 @@ import numpy as np
 import orjson
 from markupsafe import Markup
 
-from aoe_reports.facts.records.context import UNKNOWN
 from aoe_reports.history.site_facts import PlacedShift, RunFacts, SeriesFacts, differing_facts
 from aoe_reports.model.causes import facts_in_words, reason_words
 from aoe_reports.model.changes import IncidentChange, IncidentMember, OperatorChange, SeriesChange, StepAttribution
@@ -36,7 +34,6 @@ SHOWN_MEMBERS = 30
 """Series of one incident on the page of each; the JSON of the first page has all."""
 SHOWN_VERSIONS, LONGEST_VERSION = 6, 16
 """Versions in a chart, and characters of each."""
-_COMMIT = re.compile(r"(?:^|[._-])(?:commit|revision|git)", re.IGNORECASE)
 SHOWN_COMMAND = 600
 """Characters of a command to copy; a longer one is made of names that nobody pastes."""
 
@@ -218,12 +215,6 @@ class NewVersion(NamedTuple):
     place: int
     """Among the nights of its series."""
     label: str
-
-
-def version_of(run: RunFacts) -> tuple[str, ...]:
-    """The versions that a run names: of its engine, and of what it ran (a commit, a revision)."""
-    names = sorted(name for name in run.facts if name == "engine_version" or _COMMIT.search(name))
-    return tuple(run.facts[name] for name in names if run.facts[name] != UNKNOWN)
 
 
 def versions_in(series: SeriesFacts, of_runs: Mapping[str, tuple[str, ...]]) -> list[NewVersion]:
