@@ -14,12 +14,13 @@ from aoe_reports.model.changes import (
     IncidentMember,
     PinnedShift,
     SeriesChange,
+    SuspectedCause,
     ToldFact,
 )
 from aoe_reports.model.classes import declared_fields
 from aoe_reports.model.report import BarChart, Chart, Ranking, Section, Waterfall
 from aoe_reports.model.texts import in_language, say
-from aoe_reports.present.reports.incidents import incident_sections
+from aoe_reports.present.reports.incidents import incident_sections, suspicions_section
 from aoe_reports.present.reports.language import drawing_in
 
 MEMBER = IncidentMember(**{**dict.fromkeys(declared_fields(IncidentMember)), "series_id": "s", "workload": "net/step", "scope": "step", "state": "confirmed", "since": "2026-01-05", "before": 10.0, "after": 11.0, "change": 0.1, "impact_ms": 1.0, "open": True})  # type: ignore[arg-type] # fmt: skip
@@ -57,6 +58,17 @@ def test_the_worst_is_told_first() -> None:
     ]
     titles = [section.title.partition(": ")[2] for section in incident_sections(told, [])]
     assert titles == ["new", "large", "step", "tiny", "closed"]
+
+
+@pytest.mark.parametrize(("count", "said"), [(10, []), (11, ["The first 10 of 11 are listed."])])
+def test_ten_causes_of_suspicions_are_listed(count: int, said: list[str]) -> None:
+    cause = IncidentCause(kind="rank", model="net", rank_id=1, op_type=None, op_name=None, change=0.1, followers=3, members=3, step_share=None)  # fmt: skip
+    one = SuspectedCause(title="rank 1", since="2026-01-05", models=("net",), hardware="npu", cause=cause, past=False, metadata=(), series=("a", "b"))  # fmt: skip
+    told = suspicions_section([replace(one, past=place == 0) for place in range(count)])
+    assert told.sentences[1:] == said
+    assert told.grid is not None
+    assert [row.get("newest") for row in told.grid.rows] == ["no longer", *["yes"] * 9]
+    assert {row.get("count") for row in told.grid.rows} == {2}
 
 
 @pytest.mark.parametrize(("count", "more"), [(10, []), (11, ["The first 10 of 11 series are listed; the JSON output contains all."])])  # fmt: skip
