@@ -92,6 +92,7 @@ def test_one_name_is_one_hash_in_all_files_and_another_the_next_time() -> None:
         ('{"op_name": "sec\\', r'\{"op_name": "n[0-9a-f]{8}\\q'),
         ('{"op_name": secret, "a": 1}', r'\{"op_name": \?{6}, "n[0-9a-f]{8}": 1\}'),
         ("[1.50e3, -Infinity, NaN, true, null, 0x1f]", r"\[1\.50e3, -Infinity, NaN, true, null, 0\?1\?\]"),
+        ('{"report_20230101_120102123_1400": [], "report_x_1": 1}', r'\{"report_20230101_120102123_1400": \[\], "n[0-9a-f]{8}": 1\}'),
         ("secret", r"\?{6}"),
         ('{"op_name": "a", "op_name": "b"}', r'\{"op_name": "n[0-9a-f]{8}", "op_name": "n[0-9a-f]{8}"\}'),
         ('{"op_type": ["matmul", "relu"]}', r'\{"op_type": \["matmul", "relu"\]\}'),

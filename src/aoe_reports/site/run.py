@@ -17,7 +17,7 @@ from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.runs import GroupTotal, StepTimes, Stored, TuningClaim
 from aoe_reports.present.values import NONE, show
 from aoe_reports.site.advice import Advised, NextPlan, advice_said, advised, commands, longest_only, next_plan, whole_in
-from aoe_reports.site.cells import Columns, Table, cell, changed, drawn, head, stated
+from aoe_reports.site.cells import Columns, Table, cell, changed, drawn, head, short, stated
 from aoe_reports.site.charts import Figure, bar, pair, stacked
 from aoe_reports.site.overview import findings_table, interval
 from aoe_reports.site.pages import Page
@@ -119,7 +119,7 @@ def run_page(
     return RunPage(
         title=text("{model}, {night}", model=run.model, night=run.night),
         facts=list(_facts(run, text)),
-        model=run.model,
+        model=short(run.model),
         model_page=f"../{model_file(run.model)}.html",
         previous=_neighbour(before),
         next=_neighbour(around.after),

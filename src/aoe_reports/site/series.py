@@ -20,7 +20,7 @@ from aoe_reports.model.changes import IncidentChange, IncidentMember, OperatorCh
 from aoe_reports.model.classes import record
 from aoe_reports.model.texts import N_
 from aoe_reports.present.values import plain, show
-from aoe_reports.site.cells import Table, cell, changed, head, linked, stated
+from aoe_reports.site.cells import Table, cell, changed, head, linked, short, stated
 from aoe_reports.site.charts import Figure, Level, days_of, history_chart, waterfall
 from aoe_reports.site.overview import interval
 from aoe_reports.site.pages import Page
@@ -272,7 +272,7 @@ def series_page(
         differences=_differences_table(differences, text),
         together=_together_table(row, together, text),
         attribution=_breakdown(row.attribution, text) if row.attribution else None,
-        model=series.model,
+        model=short(series.model),
         model_page=f"../{model_file(series.model)}.html",
         step=file_name(series.step_series) if series.step_series not in {None, series.id} else "",
         data=_data(series, watch, versions, text),

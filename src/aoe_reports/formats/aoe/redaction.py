@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from aoe_reports.formats.aoe.operators import is_tunable
-from aoe_reports.formats.aoe.results import INTERRUPTIBLE, STATUS_ALIASES, STATUSES, VOCABULARY_OF
+from aoe_reports.formats.aoe.results import INTERRUPTIBLE, REPORT_KEY, STATUS_ALIASES, STATUSES, VOCABULARY_OF
 from aoe_reports.formats.schemas import load_schema
 
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*(?:"|\\?\Z)', re.DOTALL)
@@ -24,7 +24,6 @@ _LONG_NUMBER = re.compile(r"[0-9]{8,}", re.ASCII)
 _KEY = re.compile(r"[a-z]+(?:[_ ][a-z]+)*(?:\((?:ns|us|ms|s)\))?", re.IGNORECASE | re.ASCII)
 """How a key or a status of AOE is spelled."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_REPORT = re.compile(r"report_[0-9]{8,20}_[0-9]+")
 _WORD = re.compile(r"[a-z]+", re.IGNORECASE)
 _DIGEST_BYTES = 4
 
@@ -74,7 +73,7 @@ class Redaction:
         """A text as it leaves: itself where it is a word of AOE or a number."""
         if not name or name in _words() or (_NUMBER.fullmatch(name) and not _LONG_NUMBER.fullmatch(name)):
             return name
-        if is_tunable(name) or _REPORT.fullmatch(name) or _is_of_known_words(name):
+        if is_tunable(name) or REPORT_KEY.fullmatch(name) or _is_of_known_words(name):
             self.kept.add(name)
             return name
         self.renamed.add(name)

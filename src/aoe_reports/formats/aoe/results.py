@@ -109,6 +109,9 @@ MODEL_KEYS = ("model_baseline_performance(ms)", "model_result_performance(ms)", 
 INTERRUPTIBLE = ("tuning_time(s)", *MODEL_KEYS)
 """Keys that tell by being there or not whether a tuning went on to its end."""
 
+REPORT_KEY = re.compile(r"report_\d{8}_?\d{6}_?\d{0,6}_\d+", re.ASCII)
+"""The key of one task in a report file: a time and a thread id."""
+
 STATUSES = {
     "tuning successful": "successful",
     "tuning failed": "failed",

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
+from aoe_reports.formats.aoe.results import REPORT_KEY
 from aoe_reports.formats.json.text import without_count
 from aoe_reports.model.texts import say
 from aoe_reports.rules.found import Found
 from aoe_reports.rules.results.task import DOCS, RESULTS, Task
-
-_REPORT_KEY = re.compile(r"report_\d{8}_?\d{6}_?\d{0,6}_\d+")
-"""The key of one task in a report file: a time and a thread id."""
 
 
 @RESULTS.rule("report-key", "warning", "the key contains the time at which the task was tuned", DOCS).checked_by
@@ -19,5 +15,5 @@ def report_key(task: Task) -> Found:
     if task.facts.report_key is None:
         return
     key = without_count(task.facts.report_key)
-    if not _REPORT_KEY.fullmatch(key):
+    if not REPORT_KEY.fullmatch(key):
         yield task.facts.pointer, say("the key {key!r} does not have the form report_<time>_<thread>", key=key[:200])
