@@ -155,5 +155,9 @@ def test_what_a_person_is_told_before_copies_leave_the_house(cli: Cli, tmp_path:
     assert (again.code, "expected a new or an empty folder" in again.err) == (2, True)
     nothing = cli("check", tmp_path / "copies" / "none", "--share", tmp_path / "other")
     assert (nothing.code, (tmp_path / "other").exists()) == (2, False)
+    for option in (["--watch"], ["--select", "schema"], ["--ignore", "schema"]):
+        both = cli("check", source, "--share", tmp_path / "both", *option)
+        assert (both.code, (tmp_path / "both").exists()) == (2, False)
+    assert cli("check", source, "--share", tmp_path / "json", "--format", "json").json["kept"] == ["MatMulV2", "model_total_num", "report_20260101020304005_140012345678901"]  # fmt: skip
     refused = cli("check", source, "--share", tmp_path / "third", "--max-size", "10")
     assert (refused.code, "json-too-large" in refused.err) == (3, True)

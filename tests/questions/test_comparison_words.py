@@ -47,7 +47,7 @@ def test_the_first_line_says_how_much_and_what_most(cli: Cli, slower: tuple[Path
     ended = cli("compare", *slower)
     assert ended.code == 0
     assert ended.out.splitlines()[0] == (
-        "All that is compared on rank 0: +3.9% (3.300 → 3.430 ms); largest change: operator type MatMul +200.0 µs."
+        "Compared calls on rank 0: +3.9% (3.300 → 3.430 ms); largest change: operator type MatMul +200.0 µs."
     )
     by_name = cli("compare", *slower, "--by", "op_name").out.splitlines()[0]
     assert by_name.endswith("; largest change: operator mm (MatMul) +200.0 µs.")
@@ -63,7 +63,7 @@ def test_the_pair_that_changed_most_is_told_and_the_others_are_counted(cli: Cli,
             capture(path, {"mm/MatMul": steady(100 * factor)}, rank)
     first = cli("compare", *paths).out.splitlines()[0]
     assert first == (
-        "All that is compared on rank 1: -10.0% (2.000 → 1.800 ms); "
+        "Compared calls on rank 1: -10.0% (2.000 → 1.800 ms); "
         "largest change: operator type MatMul -200.0 µs. 3 other comparisons below."
     )
     assert cli("compare", *paths[:2]).out.splitlines()[0].endswith(" 1 other comparison below.")
@@ -92,7 +92,7 @@ def test_an_annotation_tells_what_is_more_than_scatter(cli: Cli, slower: tuple[P
         "::warning title=New::operator type Sub on rank 0: 80.00 µs",
         "::notice title=Quicker::operator type Add on rank 0 -5.0%25 (1,000.0 → 950.0 µs): calls are faster",
         (
-            "::notice title=Comparison::All that is compared on rank 0: +3.9%25 (3.300 → 3.430 ms); "
+            "::notice title=Comparison::Compared calls on rank 0: +3.9%25 (3.300 → 3.430 ms); "
             "largest change: operator type MatMul +200.0 µs."
         ),
     ]
@@ -103,12 +103,12 @@ def test_a_change_that_few_calls_show_is_no_annotation(cli: Cli, tmp_path: Path)
     after = capture(tmp_path / "b", {"mm/MatMul": [130.0]})
     out = cli("compare", before, after, "--format", "github").out
     assert "title=Slower" not in out
-    assert "::notice title=Comparison::All that is compared on rank 0: +30.0%25 (100.0 → 130.0 µs)" in out
+    assert "::notice title=Comparison::Compared calls on rank 0: +30.0%25 (100.0 → 130.0 µs)" in out
 
 
 def test_equal_captures_have_no_largest_change(cli: Cli, tmp_path: Path) -> None:
     same = [capture(tmp_path / name, {"mm/MatMul": steady(100), "add/Add": steady(5)}) for name in ("a", "b")]
-    assert cli("compare", *same).out.splitlines()[0] == "All that is compared on rank 0: +0.0% (2.100 → 2.100 ms)."
+    assert cli("compare", *same).out.splitlines()[0] == "Compared calls on rank 0: +0.0% (2.100 → 2.100 ms)."
 
 
 def test_five_changes_are_told_by_themselves(cli: Cli, tmp_path: Path) -> None:

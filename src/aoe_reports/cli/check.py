@@ -53,6 +53,8 @@ def check(
     if share is not None:
         from aoe_reports.jobs.share import share_results
 
+        if chosen.watch or chosen.select or chosen.ignore:
+            raise UsageError(say("check: --share cannot be combined with --watch, --select or --ignore"))
         reply(share_results(paths, share, chosen.max_size), _of_answers(form, "--share"), output)
     known = {one.rule for one in rules}
     chosen = replace(chosen, select=_names(chosen.select, known), ignore=_names(chosen.ignore, known))

@@ -76,8 +76,10 @@ def write_pieces(pieces: Iterable[str], output: Path | None, screen: Screen = PA
     """Print, or write the whole file at once, what is too much to be held."""
     if output is None:
         for piece in pieces:
-            # what is shown in colour is made of texts without control characters
-            write_control(sys.stdout, piece) if screen.colour else sys.stdout.write(piece)
+            if screen.colour:  # it is made of texts whose own control characters are spelled out
+                write_control(sys.stdout, piece)
+            else:
+                sys.stdout.write(piece)
         sys.stdout.flush()
         return
     from aoe_reports.engine.output import whole_file

@@ -75,7 +75,13 @@ def explain(
     models = sorted({stored.labels[index].model for index in shifts})
     found = find_causes(labels, LEVELS, moved, errors, certain)
     shares = [stored.step_share([leaves[leaf] for leaf in one.followers], float(np.exp(one.size))) for one in found]
-    return Explanation(leaves, found, [str(one[_MODEL]) for one in labels], models, shares)
+    return Explanation(
+        leaves=leaves,
+        causes=found,
+        model_of=[str(one[_MODEL]) for one in labels],
+        models=models,
+        step_shares=shares,
+    )
 
 
 def _operators_of(stored: StoredSeries, groups: Collection[Group]) -> list[int]:

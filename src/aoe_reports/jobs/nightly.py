@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from os.path import commonpath
@@ -20,7 +21,7 @@ from aoe_reports.jobs.notification import send, shape_of
 from aoe_reports.jobs.report import Row, read_night, stored_runs
 from aoe_reports.model.changes import SeriesChange
 from aoe_reports.model.classes import record
-from aoe_reports.model.errors import AoeReportsError, UsageError
+from aoe_reports.model.errors import AoeReportsError, NoticeWarning, UsageError
 from aoe_reports.model.findings import Finding, in_order, reasons_of
 from aoe_reports.model.rows import Rows
 from aoe_reports.model.runs import IngestedRun
@@ -71,7 +72,7 @@ def run_nightly(
     chosen.check()
     if chosen.site is not None:
         _refuse_misuse(chosen.site)
-    by_host = "generic" if chosen.notify is None else shape_of(chosen.notify)
+    shape = None if chosen.notify is None else shape_of(chosen.notify)
     notes = Notes()
     stored = ingest(paths, chosen.store, chosen, notes, command="nightly", progress=progress)
     found = _compared(stored, chosen, progress)
@@ -103,15 +104,23 @@ def run_nightly(
     answer = replace(answer, verdict=_verdict(answer, chosen))
     if report is not None:
         report(answer)
-    try:
-        if chosen.site is not None:
-            _write_site(chosen.site, answer, chosen, stored, found, language, progress)
-    finally:  # who waits for a message of the night gets one, whatever becomes of the pages
-        if chosen.notify is not None:
+
+    def notify() -> None:
+        if chosen.notify is not None and shape is not None:
             progress(lambda: say("sending the notification"))
             notice = _notice(answer, content, strict=chosen.strict)
-            shape = by_host if chosen.notify_as == "auto" else chosen.notify_as
-            send(chosen.notify, notice.as_json(shape, language))
+            send(chosen.notify, notice.as_json(chosen.notify_as or shape, language))
+
+    try:
+        if chosen.site is not None:
+            _write_site(chosen.site, answer, chosen, stored=stored, found=found, language=language, progress=progress)
+    except AoeReportsError:
+        try:  # who waits for a message of the night gets one, whatever becomes of the pages
+            notify()
+        except AoeReportsError as error:
+            warnings.warn(NoticeWarning(error.args[0]), stacklevel=2)
+        raise
+    notify()
     return answer
 
 
@@ -119,6 +128,7 @@ def _write_site(
     site: Path,
     answer: NightlyAnswer,
     chosen: NightlyOptions,
+    *,
     stored: Sequence[Stored],
     found: Regressions | None,
     language: Language,

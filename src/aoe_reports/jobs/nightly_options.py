@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
 from aoe_reports.history.options import GateOptions, StoreOptions
 from aoe_reports.model.options import option, options
 from aoe_reports.model.texts import say
+from aoe_reports.present.notification import Shape
 from aoe_reports.questions.records.options import IngestOptions
-
-NotifyAs = Literal["auto", "generic", "slack", "wecom", "dingtalk"]
 
 
 @options
@@ -27,8 +25,8 @@ class NightlyOptions(GateOptions, IngestOptions, StoreOptions):
         metavar="URL",
         only_here=say("where messages go"),
     )
-    notify_as: NotifyAs = option(
-        default="auto",
-        help="Shape of the message; auto: by the host of the address.",
+    notify_as: Shape | None = option(
+        default=None,
+        help="Shape of the message, where the host of the address does not tell it.",
         only_here=say("where messages go"),
     )

@@ -40,10 +40,8 @@ def send(url: str, message: JsonObject, timeout_s: float = TIMEOUT_S) -> None:
     sender.join(timeout_s)  # a receiver may go on answering, byte by byte, for ever
     why = ended[0] if ended else of_the_system("timed out")
     if why:
-        parts = urlsplit(url)
-        for secret in filter(None, (parts.path.strip("/"), parts.query)):
-            why = why if secret not in why else say("the receiver refused it")
-        raise AoeReportsError(say("the notification to {host} failed: {why}", host=parts.hostname, why=why))
+        host = urlsplit(url).hostname
+        raise AoeReportsError(say("the notification to {host} failed: {why}", host=host, why=why))
 
 
 def _sent(url: str, message: JsonObject, timeout_s: float) -> str:
@@ -52,7 +50,7 @@ def _sent(url: str, message: JsonObject, timeout_s: float) -> str:
     request = Request(url, body, {"Content-Type": "application/json; charset=utf-8"}, method="POST")  # noqa: S310 -- checked
     try:
         with build_opener(_NoRedirect).open(request, timeout=timeout_s) as answer:
-            return _refusal(answer.read(_MOST_BYTES))
+            return _refusal(answer.read(_MOST_BYTES), url)
     except HTTPError as error:
         error.close()
         return say("the answer is {code}", code=error.code)
@@ -68,12 +66,15 @@ class _NoRedirect(HTTPRedirectHandler):
         del req, fp, code, msg, headers, newurl
 
 
-def _refusal(answer: bytes) -> str:
-    """Why a receiver that answers 200 took nothing: WeCom and DingTalk say so by `errcode`."""
+def _refusal(answer: bytes, url: str) -> str:
+    """Why a receiver that answers 200 took nothing: WeCom and DingTalk say so by `errcode`. What repeats the address is left out."""
     try:
         said = json.loads(answer)
     except (ValueError, RecursionError):
         return ""
     if not isinstance(said, dict) or said.get("errcode") in (None, 0, "0"):  # it may be anything, a list, too
         return ""
-    return say("{code}: {message}", code=str(said["errcode"])[:20], message=str(said.get("errmsg", ""))[:200])
+    parts, message = urlsplit(url), str(said.get("errmsg", ""))
+    for secret in filter(None, (parts.path.strip("/"), parts.query)):
+        message = message.replace(secret, "…")
+    return say("{code}: {message}", code=str(said["errcode"])[:20], message=message[:200])

@@ -9,13 +9,15 @@ from pathlib import Path
 
 from aoe_reports.engine.ask import ask
 from aoe_reports.engine.output import write_whole
-from aoe_reports.engine.question import Answer
+from aoe_reports.engine.question import Answer, Notes
 from aoe_reports.formats.aoe.redaction import Redaction
-from aoe_reports.formats.aoe.result_files import MAX_RESULT_BYTES, kind_of, read_bytes
+from aoe_reports.formats.aoe.result_files import kind_of, parse_results, read_bytes
+from aoe_reports.formats.aoe.results import Kind
 from aoe_reports.formats.ascend.names import parse_name
 from aoe_reports.formats.discovery import result_files
-from aoe_reports.formats.rules import JSON_TOO_LARGE, UNREADABLE
-from aoe_reports.model.errors import AoeReportsError, ReadError, UsageError
+from aoe_reports.formats.found import FileName
+from aoe_reports.formats.rules import JSON_TOO_LARGE
+from aoe_reports.model.errors import AoeReportsError, UsageError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.rows import Rows, column, row
 from aoe_reports.model.texts import join, say
@@ -39,52 +41,57 @@ def share_results(paths: Sequence[Path], folder: Path, max_size: int | None = No
     """Write a copy of every AOE result below some paths into a new folder, its names replaced by hashes."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(say("{folder}: expected a new or an empty folder for the copies", folder=folder))
-    findings: list[Finding] = []
+    notes = Notes()
     rows: list[SharedFile] = []
     kept: set[str] = set()
     salt = secrets.token_bytes(_SALT_BYTES)  # known to nobody afterwards
     for number, (path, name) in enumerate(result_files(paths), start=1):
-        redaction = Redaction(salt)
-        try:
+        with notes.where_unreadable(path):
             text = read_bytes(path, max_size)
-        except ReadError as error:
-            findings.append(UNREADABLE.found(str(path), error.what))
-            continue
-        if len(text) > (max_size or MAX_RESULT_BYTES):
-            findings.append(
-                JSON_TOO_LARGE.found(
-                    str(path),
-                    say("at most {limit} bytes are read; this file is larger", limit=max_size or MAX_RESULT_BYTES),
-                )
-            )
-            continue
-        known = parse_name(path.name)
-        copy = (
-            folder
-            / str(number)
-            / (path.name if known is not None else f"aoe_result_{kind_of(name)}_20000101000000000_pid1.json")
-        )
-        _write(copy, redaction.redact(text))
-        kept |= redaction.kept
-        alike = _found_in(path) == _found_in(copy)
-        rows.append(SharedFile(path=str(path), copy=str(copy), renamed=len(redaction.renamed), alike=alike))
-    if not rows and not findings:
+            if large := _too_large(path, name, text, max_size):
+                notes.take(Notes(large, unreadable=True))
+                continue
+            redaction = Redaction(salt)
+            copy = folder / str(number) / (path.name if parse_name(path.name) else _name_of(kind_of(name)))
+            _write(copy, redaction.redact(text))
+            kept |= redaction.kept
+            alike = _found_in(path, max_size) == _found_in(copy, max_size)
+            rows.append(SharedFile(path=str(path), copy=str(copy), renamed=len(redaction.renamed), alike=alike))
+    if not rows and not notes.findings:
         raise UsageError(say("check --share: no AOE result below {paths}", paths=join(", ", map(str, paths))))
-    words = sorted(kept)
-    about = [say("Read the copies before you send them: names are hashes, numbers and times are as they were.")]
-    if words:
-        about.append(
-            say("Kept as words of AOE, or types of operators: {words}", words=join(", ", words[:_SHOWN_WORDS]))
-        )
-    table = Rows(type=SharedFile, rows=rows, sentences=about)
     return Answer(
         command="check",
         title="Copies without names",
         inputs=tuple(map(str, paths)),
-        tables=(table,),
-        findings=findings,
-        unreadable=bool(findings),
+        tables=(Rows(type=SharedFile, rows=rows, sentences=_about(sorted(kept))),),
+        more={"kept": sorted(kept)},
+        findings=notes.findings,
+        unreadable=notes.unreadable,
     )
+
+
+def _about(kept: Sequence[str]) -> list[str]:
+    """What a person has to know before copies leave the house."""
+    said: list[str] = [
+        say("Read the copies before you send them: names are hashes, numbers and times are as they were.")
+    ]
+    if not kept:
+        return said
+    words = join(", ", kept[:_SHOWN_WORDS])
+    if len(kept) > _SHOWN_WORDS:
+        words = say("{words} and {count} more (`--format json` lists all)", words=words, count=len(kept) - _SHOWN_WORDS)
+    return [*said, say("Kept as words of AOE, or types of operators: {words}", words=words)]
+
+
+def _too_large(path: Path, name: FileName, text: bytes, max_size: int | None) -> list[Finding]:
+    """That a file is larger than is read."""
+    findings = parse_results(path, name, text, max_size).findings
+    return [one for one in findings if one.rule == JSON_TOO_LARGE.name]
+
+
+def _name_of(kind: Kind) -> str:
+    """What a result is called by AOE whose own name tells nothing."""
+    return f"aoe_result_{kind}_20000101000000000_pid1.json"
 
 
 def _write(path: Path, text: bytes) -> None:
@@ -97,6 +104,7 @@ def _write(path: Path, text: bytes) -> None:
         ) from error
 
 
-def _found_in(path: Path) -> Counter[tuple[str, str, int | None]]:
+def _found_in(path: Path, max_size: int | None) -> Counter[tuple[str, str, int | None]]:
     """What `check` finds in a file: rules, severities, lines."""
-    return Counter((one.rule, one.severity, one.line) for one in ask(Check(), [path], CheckOptions()).findings)
+    found = ask(Check(), [path], CheckOptions(max_size=max_size)).findings
+    return Counter((one.rule, one.severity, one.line) for one in found)

@@ -119,7 +119,9 @@ def column(
     a `detail` is among the first columns that a narrow terminal leaves out.
     """
     kind = kind if unit is None else unit.kind
-    return field(default=default, metadata={_KEY: Cell(title, kind, unit, before, detail)})
+    return field(
+        default=default, metadata={_KEY: Cell(title=title, kind=kind, unit=unit, before=before, detail=detail)}
+    )
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(column,))

@@ -1,7 +1,7 @@
 """A night as one JSON object for a chat or a service, in the shape that it takes.
 
-Shapes: Slack, incoming webhooks (docs.slack.dev/messaging/sending-messages-using-incoming-webhooks); WeCom, group bots
-(developer.work.weixin.qq.com/document/path/91770); DingTalk, custom robots (open.dingtalk.com/document/robots).
+Shapes: Slack, incoming webhooks (api.slack.com/messaging/webhooks); WeCom, group bots
+(developer.work.weixin.qq.com/document/path/91770); DingTalk, custom robots (open.dingtalk.com/document/group/custom-robot-access).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ HOSTS: Mapping[str, Shape] = {
     "hooks.slack.com": "slack", "qyapi.weixin.qq.com": "wecom", "oapi.dingtalk.com": "dingtalk",
 }  # fmt: skip
 """Who takes which shape."""
-MOST_BYTES: Mapping[Shape, int] = {"slack": 40_000, "wecom": 2_048, "dingtalk": 20_000}
-"""Of a text; a longer one is refused or cut off by the receiver."""
+MOST_BYTES = 2_048
+"""Of a text: WeCom takes no more; no other takes less."""
 
 
 @record
@@ -57,4 +57,4 @@ class Notice:
         text = "aoe-reports: " + "\n".join(lines)
         if shape == "slack":  # the three characters that steer Slack's texts
             text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-        return text.encode()[: MOST_BYTES[shape]].decode(errors="ignore")
+        return text.encode()[:MOST_BYTES].decode(errors="ignore")

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from aoe_reports.model.classes import record
+from aoe_reports.present.values import Tone
 
-Look = Literal["strong", "good", "odd", "bad"]
+Look = Tone | Literal["strong"]
 _COLOURS: Mapping[Look, str] = {"strong": "1", "good": "32", "odd": "33", "bad": "31"}
 """Select graphic rendition, ECMA-48 8.3.117: bold, green, yellow, red."""
 BETWEEN = 2

@@ -13,7 +13,7 @@ from aoe_reports.model.report import Grid, Report, Section
 from aoe_reports.model.rows import Column
 from aoe_reports.model.texts import Language, in_language, join, say
 from aoe_reports.present.screen import BETWEEN, PAPER, Look, Measured, Screen, fit
-from aoe_reports.present.values import STATES, WORDS, cell, look_of, plain, wide_characters, width
+from aoe_reports.present.values import STATES, WORDS, cell, look_of, plain, width
 
 MAX_CELL = 64
 MAX_SENTENCE = 2000
@@ -112,7 +112,7 @@ def _measured(column: Column, widest: int) -> Measured:
     title = plain(column.title)
     return Measured(
         title=width(title),
-        word=max(map(width, title.split())),
+        word=max(map(width, title.split()), default=0),
         cells=widest,
         may_narrow=column.kind in WORDS,
         is_detail=column.detail,
@@ -150,7 +150,7 @@ def _looks(table: Grid, columns: Sequence[Column]) -> Iterator[list[Look | None]
 
 def _padded(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> list[str]:
     return [
-        cell.rjust(w - wide_characters(cell)) if is_right else cell.ljust(w - wide_characters(cell))
+        " " * (w - width(cell)) + cell if is_right else cell + " " * (w - width(cell))
         for cell, w, is_right in zip(cells, widths, right, strict=True)
     ]
 

@@ -20,6 +20,8 @@ WORDS: frozenset[Kind] = frozenset({"text", "sentence", "word"})
 STATES: frozenset[Kind] = frozenset({"state", "alarm"})
 """Kinds of columns whose words say good or bad; read from the left, too."""
 
+Tone = Literal["good", "odd", "bad"]
+"""How a word on a state looks."""
 _NUMERIC = (int, float, Decimal)
 """A tuple: of a union each question makes one anew, and a site asks hundreds of thousands of times."""
 _DIGITS = 4
@@ -67,7 +69,7 @@ def cell(row: Cells, column: Column) -> str:
     return show(value * column.factor if isinstance(value, int | float) and column.factor != 1 else value, column.kind)
 
 
-def look_of(row: Cells, column: Column) -> Literal["good", "odd", "bad"] | None:
+def look_of(row: Cells, column: Column) -> Tone | None:
     """How the word of a column of states looks in a row; null where it looks like any text."""
     value = row.get(column.key)
     word = (value.template if isinstance(value, Text) else cell(row, column)).partition(":")[0]
@@ -77,16 +79,16 @@ def look_of(row: Cells, column: Column) -> Literal["good", "odd", "bad"] | None:
     return (_QUICKER if isinstance(change, int | float) and change < 0 else _ALARMS).get(word)
 
 
-_STATES: dict[str, Literal["good", "odd", "bad"]] = {
+_STATES: dict[str, Tone] = {
     **dict.fromkeys(("pass", "successful", "confirmed"), "good"),
     **dict.fromkeys(("warn", "warning", "incomplete", "unknown", "partly", "not-reproduced", "not-comparable"), "odd"),
     **dict.fromkeys(("fail", "error", "failed", "damaged", "regressed"), "bad"),
 }
-_QUICKER: dict[str, Literal["good", "odd", "bad"]] = {
+_QUICKER: dict[str, Tone] = {
     **dict.fromkeys(("confirmed", "drift", "recovered", "improved"), "good"),
     "suspect": "odd",
 }
-_ALARMS: dict[str, Literal["good", "odd", "bad"]] = {**_QUICKER, **dict.fromkeys(("confirmed", "drift"), "bad")}
+_ALARMS: dict[str, Tone] = {**_QUICKER, **dict.fromkeys(("confirmed", "drift"), "bad")}
 """How words on what a series does look, of one that got quicker and of any other."""
 
 
@@ -98,17 +100,15 @@ def plain(text: str) -> str:
 
 
 def width(text: str) -> int:
-    """How many terminal columns a text takes: Chinese characters take two."""
-    return len(text) + wide_characters(text)
+    """How many terminal columns a text takes: Chinese characters take two, marks that combine with another none."""
+    if text.isascii():
+        return len(text)
+    return len(text) + wide_characters(text) - sum(unicodedata.category(char) in {"Mn", "Me"} for char in text)
 
 
 def wide_characters(text: str) -> int:
-    """How many columns a text takes more than it has characters: some take two, marks that combine with others none."""
-    if text.isascii():
-        return 0
-    return sum(unicodedata.east_asian_width(char) in "WF" for char in text) - sum(
-        unicodedata.category(char) in {"Mn", "Me"} for char in text
-    )
+    """How many characters of a text take the room of two."""
+    return 0 if text.isascii() else sum(unicodedata.east_asian_width(char) in "WF" for char in text)
 
 
 def for_terminal(text: str) -> str:

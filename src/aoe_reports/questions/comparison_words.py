@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from aoe_reports.model.causes import operator_words, reason_words
@@ -37,13 +38,13 @@ def headline_of(pairs: Sequence[ComparedPair]) -> str:
     told = [(total, mine) for total, mine in pairs if mine]
     if not told:
         return ""
-    total, mine = max(told, key=lambda pair: abs(_levels(*pair)[1] / (_levels(*pair)[0] or 1) - 1))
+    total, mine = max(told, key=lambda pair: _relative_change(*_levels(*pair)))
     of_steps = mine[0].metric is not None
     parts = [one for one in mine if one.step is None and one.metric != "duration"]
     largest = max((one for one in parts if _difference(one)), key=lambda one: abs(_difference(one)), default=None)
     return say(
         "{what}{rank}: {change}{largest}.{others}",
-        what=say("A step") if of_steps else say("All that is compared"),
+        what=say("A step") if of_steps else say("Compared calls"),
         rank="" if total.rank_id is None else say(" on rank {rank}", rank=total.rank_id),
         change=_changed(*_levels(total, mine)),
         largest=""
@@ -55,6 +56,11 @@ def headline_of(pairs: Sequence[ComparedPair]) -> str:
         if len(told) == 1
         else count_of(len(told) - 1, " {number} other comparison below.", " {number} other comparisons below."),
     )
+
+
+def _relative_change(before_ns: float, after_ns: float) -> float:
+    """Either way; of what is new the largest there is."""
+    return abs(after_ns / before_ns - 1) if before_ns else math.inf if after_ns else 0.0
 
 
 def _levels(total: Total, changes: Sequence[Change]) -> tuple[float, float]:

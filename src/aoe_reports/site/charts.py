@@ -52,6 +52,7 @@ def history_chart(
     sigma: float | None,
     changes: Sequence[int],
     words: str,
+    *,
     versions: Sequence[tuple[int, str]] = (),
 ) -> Markup:
     """A history: days (date ordinals) and times (ms, NaN for none), its levels, the columns of its changes, and of new versions.

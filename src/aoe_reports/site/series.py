@@ -481,7 +481,9 @@ def _chart(series: SeriesFacts, look: Look, title: str, versions: Sequence[NewVe
     days = days_of(series.nights)[start:]
     return Figure(
         title,
-        history_chart(days, values, inside, look.sigma, marks, said, [(one.place - start, one.label) for one in shown]),
+        history_chart(
+            days, values, inside, look.sigma, marks, said, versions=[(one.place - start, one.label) for one in shown]
+        ),
     )
 
 
