@@ -134,3 +134,37 @@ def test_advice_on_a_run_is_of_all_its_ranks(cli: Cli, root: Path) -> None:
     assert command is not None
     rows = cli(*shlex.split(unescape(command[1])), "--format", "json").json["headlines"]
     assert {row["rank_id"] for row in rows} == {0, 1}
+
+
+def test_an_incident_of_two_models_is_said_for_the_model_of_the_page(tmp_path: Path) -> None:
+    """An upgrade makes a type slower in both models; one of them recovers some nights later, the other does not."""
+    for place, model in enumerate(("bert", "llm")):
+        for number in range(36):
+            slow = number >= 20 and not (model == "bert" and number >= 28)
+            kernels = tuple(
+                Kernel(f"{model}_{kind}_{one}", kind, 100 * (1.08 if slow and kind == "TransData" else 1.0))
+                for kind in ("MatMulV2", "TransData", "SoftmaxV2")
+                for one in range(4)
+            )
+            part = "old" if number < 20 else "new"
+            write_night(tmp_path / part / model, number, Night(kernels), hours=place)
+    for part, version in (("old", "8.0.0"), ("new", "8.2.RC1")):
+        options = RecordOptions(workload_from="folder", engine_version=version)
+        store_at_once([tmp_path / part], tmp_path / "store", options)
+    build_site(str(tmp_path / "store"), tmp_path / "site")
+    first, bert, llm = (
+        incidents_of(tmp_path / "site" / name) for name in ("index.html", "models/bert.html", "models/llm.html")
+    )
+    (shared,) = (row for row in bert if "bert, llm: operator type TransData" in row)
+    assert "recovered here since 2026-03-29; open in llm" in shared
+    for rows in (first, llm):
+        (shared,) = (row for row in rows if "bert, llm: operator type TransData" in row)
+        assert re.search(r"\bopen\b", shared)
+        assert "recovered" not in shared
+
+
+def incidents_of(page: Path) -> list[str]:
+    """The rows of the incidents of a page, as text."""
+    html = page.read_text()
+    table = html[html.index('id="h-incidents"') :].partition("</table>")[0]
+    return [unescape(re.sub(r"<[^>]+>", " ", row)).replace("  ", " ") for row in table.split("<tr>")[2:]]

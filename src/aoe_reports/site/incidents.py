@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from markupsafe import Markup
 
 from aoe_reports.history.site_facts import SeriesFacts, StoreFacts
-from aoe_reports.model.causes import facts_in_words
-from aoe_reports.model.changes import IncidentChange, SuspectedCause
+from aoe_reports.model.causes import facts_in_words, models_in_words
+from aoe_reports.model.changes import IncidentChange, IncidentMember, SuspectedCause
 from aoe_reports.present.reports.incidents import worst_first
 from aoe_reports.present.values import show
 from aoe_reports.site.cells import Table, cell, changed, drawn, head, linked, sentence, short, stated
@@ -27,8 +27,9 @@ def incidents_table(facts: StoreFacts, text: Texts, *, model: str | None = None,
     """
     mine = [one for one in facts.incidents.values() if model is None or model in one.models]
     told = worst_first(one for one in mine if one.open or one.new)
+    told.sort(key=lambda one: not any(member.open for member in _members(one, model)))
     series = {one.id: one for one in facts.series}
-    rows = [_incident(one, series[one.members[0].series_id], text, root) for one in told]
+    rows = [_incident(one, _members(one, model), series, text, root) for one in told]
     rows += _suspected((one for one in facts.suspicions if model is None or model in one.models), text)
     about = text("What changed together, by its cause; the link leads to the series that names it.")
     if len(rows) > SHOWN:
@@ -41,17 +42,45 @@ def incidents_table(facts: StoreFacts, text: Texts, *, model: str | None = None,
     return Table(columns, rows[:SHOWN], about, text("Incidents"))
 
 
-def _incident(incident: IncidentChange, lead: SeriesFacts, text: Texts, root: str) -> list[str]:
-    run = incident.since_run
+def _members(incident: IncidentChange, model: str | None) -> Sequence[IncidentMember]:
+    """The members of an incident on the page of a model: its own."""
+    return [member for member in incident.members if model is None or member.model == model]
+
+
+def _incident(
+    incident: IncidentChange,
+    members: Sequence[IncidentMember],
+    series: Mapping[str, SeriesFacts],
+    text: Texts,
+    root: str,
+) -> list[str]:
+    lead, run = members[0], incident.since_run
     return [
-        head(text.told(incident.title), f"{root}series/{file_name(lead.id)}.html", incident.incident),
-        drawn(spark(lead, text)),
-        changed(incident.change),
+        head(text.told(incident.title), f"{root}series/{file_name(lead.series_id)}.html", incident.incident),
+        drawn(spark(series[lead.series_id], text)),
+        changed(lead.change),
         linked(incident.since, f"{root}runs/{file_name(run)}.html" if run else None),
-        cell(len(incident.members), "integer"),
-        stated("confirmed", text("open")) if incident.open else stated("recovered", text("closed")),
+        cell(len(members), "integer"),
+        _state(incident, members, series, text),
         sentence(_facts(incident, text)),
     ]
+
+
+def _state(
+    incident: IncidentChange, members: Sequence[IncidentMember], series: Mapping[str, SeriesFacts], text: Texts
+) -> str:
+    """Whether it is open; where it is so in other models alone, in which, and since when it is not in this one."""
+    if any(member.open for member in members):
+        return stated("confirmed", text("open"))
+    if not incident.open:
+        return stated("recovered", text("closed"))
+    others = text.told(models_in_words(sorted({member.model for member in incident.members if member.open})))
+    rows = [series[member.series_id].row for member in members]
+    quicker = [row.since for row in rows if row.state in {"recovered", "improved"} and row.since is not None]
+    if not quicker:
+        return stated("recovered", text("closed"), text("here; open in {models}", models=others))
+    since = text("here since {since}; open in {models}", since=max(quicker), models=others)
+    return stated("recovered", text.word("recovered"), since)
 
 
 def _suspected(suspicions: Iterable[SuspectedCause], text: Texts) -> Iterator[list[str]]:
