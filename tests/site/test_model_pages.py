@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections.abc import Callable
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -122,7 +123,7 @@ def test_the_version_of_a_night_stands_in_its_chart(cli: Cli, tmp_path: Path) ->
             continue
         assert told["versions"] == [["2026-03-04", "8.2.RC1.a_very_…"]]
         html = path.with_suffix(".html").read_text()
-        assert html.count('class="version"') == 1
+        assert html.count('class="noted"') == 1
         assert ">8.2.RC1.a_very_…</text>" in html
         assert "New versions: 8.2.RC1.a_very_… (2026-03-04)." in html
         assert '"versions":[[3,"8.2.RC1.a_very_…"]]' in html
@@ -168,3 +169,49 @@ def incidents_of(page: Path) -> list[str]:
     html = page.read_text()
     table = html[html.index('id="h-incidents"') :].partition("</table>")[0]
     return [unescape(re.sub(r"<[^>]+>", " ", row)).replace("  ", " ") for row in table.split("<tr>")[2:]]
+
+
+@pytest.mark.parametrize(("slow", "last"), [((22,), "2026-03-23"), ((22, 23), "2026-03-24")])
+def test_a_slow_night_of_the_machine_is_named_when_it_is_past(tmp_path: Path, slow: tuple[int, ...], last: str) -> None:
+    for place, model in enumerate(("bert", "llm")):
+        for number in range(27):
+            kernels = tuple(
+                Kernel(f"{model}_{one}", "MatMulV2", (100 + 10 * one) * (1.05 if number in slow else 1.0))
+                for one in range(6)
+            )
+            write_night(tmp_path / "nights" / model, number, Night(kernels), hours=place)
+    store_at_once([tmp_path / "nights"], tmp_path / "store", RecordOptions(workload_from="folder"))
+    build_site(str(tmp_path / "store"), tmp_path / "site")
+    (night,) = json.loads((tmp_path / "site" / "index.json").read_text())["past_nights"]
+    assert (night["night"], night["last_night"], night["models"]) == ("2026-03-23", last, ["bert", "llm"])
+    assert night["cause"]["change"] == pytest.approx(0.05, abs=0.003)
+    change = f"{night['cause']['change']:+.1%}"
+    which = "2026-03-23" if len(slow) == 1 else "2026-03-23 to 2026-03-24"
+    said = f"<li>{which}: whole machine (bert, llm): all 12 operators {change}; the next night was as before.</li>"
+    assert said in (tmp_path / "site" / "index.html").read_text()
+    pages = [path for path in (tmp_path / "site" / "series").glob("*.html") if path.name != "index.html"]
+    assert len(pages) > 12
+    for path in pages:
+        html = path.read_text()
+        assert f">whole machine {change}</text>" in html
+        assert f"Single nights that differ: whole machine {change} (2026-03-23)." in html
+        assert f'"past":[[22,"whole machine {change}"]]' in html
+
+
+@pytest.mark.parametrize(
+    "slow",
+    [
+        lambda number: number >= 25,
+        lambda number: number >= 22,
+        lambda number: 15 <= number < 20,
+        lambda number: number % 7 == 5,
+    ],
+    ids=["two newest nights", "level", "five nights", "every Saturday"],
+)
+def test_what_is_no_single_night_is_not_told_as_one(tmp_path: Path, slow: Callable[[int], bool]) -> None:
+    for number in range(27):
+        kernels = tuple(Kernel(f"op_{one}", "MatMulV2", 100 * (1.05 if slow(number) else 1.0)) for one in range(6))
+        write_night(tmp_path / "nights" / "bert", number, Night(kernels))
+    store_at_once([tmp_path / "nights"], tmp_path / "store", RecordOptions(workload="bert"))
+    build_site(str(tmp_path / "store"), tmp_path / "site")
+    assert json.loads((tmp_path / "site" / "index.json").read_text())["past_nights"] == []

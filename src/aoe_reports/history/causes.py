@@ -11,7 +11,7 @@ from aoe_reports.history.baselines import LevelShift
 from aoe_reports.history.incidents import Group
 from aoe_reports.history.stored_series import StoredSeries
 from aoe_reports.model.changes import IncidentCause
-from aoe_reports.model.columns import Floats
+from aoe_reports.model.columns import Floats, Mask
 from aoe_reports.stats.causes import Cause, find_causes
 
 NIGHTS_BEFORE, NIGHTS_AFTER = 14, 7
@@ -62,7 +62,7 @@ def explain(
 
     Any operator of the groups may be a witness; `ends` are the places of the incidents before and after it.
     """
-    leaves, moved, nights = _moved(stored, _operators_of(stored, groups), place, ends)
+    leaves, moved, nights = _moved(stored, operators_of(stored, groups), place, ends)
     errors = np.full(len(leaves), LEAST_ERROR)
     for number, index in enumerate(leaves):
         scatter, (before, after), shift = stored.judged_series[index].scatter, nights[number], shifts.get(index)
@@ -70,9 +70,16 @@ def explain(
             moved[number] = np.log(shift.after / shift.before)
             before, after = shift.before_nights, shift.after_nights
         errors[number] = max(scatter.error(before, after), LEAST_ERROR)
-    labels = [(one.model, one.rank_id, one.op_type, one.op_name) for one in map(stored.labels.__getitem__, leaves)]
     certain = np.array([index in shifts for index in leaves], dtype=bool)
     models = sorted({stored.labels[index].model for index in shifts})
+    return explain_moved(stored, leaves, moved, errors, certain, models)
+
+
+def explain_moved(
+    stored: StoredSeries, leaves: Sequence[int], moved: Floats, errors: Floats, certain: Mask, models: Sequence[str]
+) -> Explanation:
+    """What explains that operators moved (logarithms, with standard errors), those that are certain above all."""
+    labels = [(one.model, one.rank_id, one.op_type, one.op_name) for one in map(stored.labels.__getitem__, leaves)]
     found = find_causes(labels, LEVELS, moved, errors, certain)
     shares = [stored.step_share([leaves[leaf] for leaf in one.followers], float(np.exp(one.size))) for one in found]
     return Explanation(
@@ -84,7 +91,7 @@ def explain(
     )
 
 
-def _operators_of(stored: StoredSeries, groups: Collection[Group]) -> list[int]:
+def operators_of(stored: StoredSeries, groups: Collection[Group]) -> list[int]:
     """The operators of some groups; an operator type only where none of its operators is stored."""
     mine = [index for group in sorted(groups, key=repr) for index in stored.by_group[group]]
     apart = [index for index in mine if stored.labels[index].scope in {"op", "communication"}]

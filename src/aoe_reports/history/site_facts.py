@@ -13,7 +13,7 @@ import numpy as np
 
 from aoe_reports.facts.records.context import UNKNOWN
 from aoe_reports.model.advice import AdviceSummary, LeftOutRow, StoredAdviceRow, StoredCandidate
-from aoe_reports.model.changes import AlarmBudget, IncidentChange, SeriesChange, SuspectedCause
+from aoe_reports.model.changes import AlarmBudget, IncidentChange, PastNight, SeriesChange, SuspectedCause
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.runs import StepTimes, Stored, TuningClaim
@@ -222,6 +222,8 @@ class StoreFacts:
     """What changed together, by its name, as `regressions` tells it."""
     suspicions: Sequence[SuspectedCause] = ()
     """What the newest nights of several series show together."""
+    past_nights: Sequence[PastNight] = ()
+    """Nights on which a machine, a model or a rank differed, oldest first."""
 
     def slowest_of(self, model: str) -> SeriesFacts | None:
         """The series of the longest step of a model, for want of steps of the whole model."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from aoe_reports.model.changes import IncidentCause, ToldFact
+from aoe_reports.model.changes import IncidentCause, PastNight, ToldFact
 from aoe_reports.model.texts import Text, count_of, join, say
 
 NAMED = 3
@@ -47,6 +47,16 @@ def causes_in_words(
         named.append(words if whose == said else say("{model}: {what}", model=whose, what=words))
         said = whose
     return _and_others(join("; ", named), len(causes) - NAMED)
+
+
+def past_night_in_words(one: PastNight) -> Text:
+    """What was different on a night, or on two, before everything was as before."""
+    what = causes_in_words([one.cause], one.models, of_step=True)
+    if one.night == one.last_night:
+        return say("{night}: {what}; the next night was as before.", night=one.night, what=what)
+    return say(
+        "{first} to {last}: {what}; the next night was as before.", first=one.night, last=one.last_night, what=what
+    )
 
 
 def models_in_words(models: Sequence[str]) -> Text:

@@ -231,6 +231,17 @@ class SuspectedCause:
 
 
 @row
+class PastNight:
+    """One or two nights on which a machine, a model or a rank differed; the night after them was as before."""
+
+    night: str = column()
+    last_night: str = column()
+    models: Sequence[str] = column()
+    hardware: str = column()
+    cause: IncidentCause = column()
+
+
+@row
 class AlarmBudget:
     """How the budget of false alarms was shared."""
 

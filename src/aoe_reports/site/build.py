@@ -43,6 +43,7 @@ from aoe_reports.site.series import (
     Look,
     differences_of,
     hindsight_of,
+    past_in,
     series_page,
     together_with,
     versions_in,
@@ -201,6 +202,7 @@ class _Builder:
         together = together_with(series, self.facts.incidents, self.accepted)
         incident = self.facts.incidents.get(series.row.incident or "")
         versions = versions_in(series, self.versions)
+        past = past_in(series, self.facts.past_nights, self.text)
         paths = [
             runs[series.runs[place]].path
             for shift in series.shifts[-1:]
@@ -224,6 +226,7 @@ class _Builder:
             "hindsight": _look(series, hindsight_of(series)),
             "metadata_differences": differences,
             "versions": [[series.nights[one.place], one.label] for one in versions],
+            "past_nights": [series.nights[one.place] for one in past],
             "incident": None if incident is None else _beginning_of(incident),
             "together": [one.change.series_id for one in together],
             "nights": series.nights,
@@ -232,7 +235,7 @@ class _Builder:
         }  # fmt: skip
         content = _as_json(twin)
         key = key_of(
-            content, paths, together, self.store.encode("utf-8", "replace")
+            content, paths, together, [one.label for one in past], self.store.encode("utf-8", "replace")
         )  # the page has a command with its name
         place = f"series/{file_name(series.id)}"
         self._put(
@@ -253,6 +256,7 @@ class _Builder:
                         incident=incident,
                         together=together,
                         versions=versions,
+                        past=past,
                         store=self.store,
                     ),
                 ),

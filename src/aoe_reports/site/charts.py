@@ -54,8 +54,11 @@ def history_chart(
     words: str,
     *,
     versions: Sequence[tuple[int, str]] = (),
+    past: Sequence[tuple[int, str]] = (),
 ) -> Markup:
-    """A history: days (date ordinals) and times (ms, NaN for none), its levels, the columns of its changes, and of new versions.
+    """A history: days (date ordinals) and times (ms, NaN for none), its levels, the columns of its changes.
+
+    `versions` are the columns of new versions, `past` those of single nights that differed, each with its label.
 
     Around each level lies the band of 95 % of quiet nights: 1.96 sigma (relative) to both sides.
     """
@@ -79,7 +82,8 @@ def history_chart(
         _line(across[known], times, x, y),
         *(_level(one, across, x, y) for one in levels),
         *(f'<path class="mark" d="M{x(across[column]):.0f} {_TOP}V{HEIGHT - _BOTTOM}"/>' for column in changes),
-        *(_version(x(across[column]), label) for column, label in versions),
+        *(_labelled(x(across[column]), label, 0) for column, label in versions),
+        *(_labelled(x(across[column]), label, 1) for column, label in past),
     ]
     lead = f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" class="chart" role="img" aria-label="{as_text(words)}">'
     return Markup(lead + "".join(drawn) + "</svg>")
@@ -120,12 +124,12 @@ def _band(one: Level, across: Floats, x: _Axis, y: _Axis, spread: float) -> str:
     )
 
 
-def _version(at: float, label: str) -> str:
-    """Where a version began, its name to the side where there is room."""
+def _labelled(at: float, label: str, line: int) -> str:
+    """A night with a label, to the side where there is room; labels of one kind share a line."""
     side, aside = ("end", -4) if at > WIDTH / 2 else ("start", 4)
     return (
-        f'<path class="version" d="M{at:.0f} {_TOP}V{HEIGHT - _BOTTOM}"/>'
-        f'<text class="tick {side}" x="{at + aside:.0f}" y="{_TOP + 10}">{as_text(label)}</text>'
+        f'<path class="noted" d="M{at:.0f} {_TOP}V{HEIGHT - _BOTTOM}"/>'
+        f'<text class="tick {side}" x="{at + aside:.0f}" y="{_TOP + 10 + 14 * line}">{as_text(label)}</text>'
     )
 
 

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from aoe_reports.history.site_facts import RunFacts, SeriesFacts, StoreFacts, speed_up
-from aoe_reports.model.causes import reason_words
+from aoe_reports.model.causes import past_night_in_words, reason_words
 from aoe_reports.model.changes import SeriesChange
 from aoe_reports.model.classes import record
 from aoe_reports.model.documents import JsonObject
@@ -31,7 +31,7 @@ from aoe_reports.site.triage import NEW_NIGHTS, Group, group_of, grouped, state_
 
 SHOWN = 25
 """Series of one group on the first page: more fit no screen, and the list of series has them."""
-SHOWN_RUNS, SHOWN_FINDINGS, SHOWN_DATES = 30, 30, 5
+SHOWN_RUNS, SHOWN_FINDINGS, SHOWN_DATES, SHOWN_PAST = 30, 30, 5, 10
 
 
 class _Words(NamedTuple):
@@ -112,6 +112,7 @@ def overview(facts: StoreFacts, text: Texts) -> Content:
         "rows": [as_mapping(row) for row in facts.regressions],
         "incidents": [as_mapping(incident) for incident in facts.incidents.values()],
         "suspicions": [as_mapping(one) for one in facts.suspicions],
+        "past_nights": [as_mapping(one) for one in facts.past_nights],
         "budget": facts.budget,
         "findings": [finding.as_dict() for finding in facts.findings],
         "nights": len(facts.nights),
@@ -293,7 +294,7 @@ def _why_not_whole(run: RunFacts, text: Texts) -> Iterator[str]:
 
 
 def _health(facts: StoreFacts, tonight: Sequence[RunFacts], text: Texts) -> Iterator[str]:
-    """What was read in the newest night, and which nights are missing."""
+    """What was read in the newest night, which nights are missing, and which differed and are past."""
     if not facts.nights:
         return
     findings = [finding.severity for run in tonight for finding in run.findings]
@@ -308,6 +309,10 @@ def _health(facts: StoreFacts, tonight: Sequence[RunFacts], text: Texts) -> Iter
     watched = facts.nights[-facts.watched_nights :]
     gaps = [line for model in _models(facts) for line in _gaps(model, facts, watched[0], text)]
     yield from gaps or [text("Every model ran every night.")]
+    past = facts.past_nights[::-1]
+    yield from (text.told(past_night_in_words(one)) for one in past[:SHOWN_PAST])
+    if len(past) > SHOWN_PAST:
+        yield text("and {count} more", count=len(past) - SHOWN_PAST)
 
 
 def _gaps(model: str, facts: StoreFacts, since: str, text: Texts) -> Iterator[str]:

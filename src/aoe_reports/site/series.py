@@ -16,7 +16,14 @@ from markupsafe import Markup
 
 from aoe_reports.history.site_facts import PlacedShift, RunFacts, SeriesFacts, differing_facts
 from aoe_reports.model.causes import facts_in_words, reason_words
-from aoe_reports.model.changes import IncidentChange, IncidentMember, OperatorChange, SeriesChange, StepAttribution
+from aoe_reports.model.changes import (
+    IncidentChange,
+    IncidentMember,
+    OperatorChange,
+    PastNight,
+    SeriesChange,
+    StepAttribution,
+)
 from aoe_reports.model.classes import record
 from aoe_reports.model.texts import N_
 from aoe_reports.present.values import plain, show
@@ -209,15 +216,22 @@ class SeriesPage(Page):
     data: Markup
 
 
-class NewVersion(NamedTuple):
-    """A night on which another version ran than before."""
+class NightMark(NamedTuple):
+    """A night that a chart names: another version ran than before, or everything was longer together."""
 
     place: int
     """Among the nights of its series."""
     label: str
 
 
-def versions_in(series: SeriesFacts, of_runs: Mapping[str, tuple[str, ...]]) -> list[NewVersion]:
+class _Marks(NamedTuple):
+    """What the charts of a series name."""
+
+    versions: Sequence[NightMark]
+    past: Sequence[NightMark]
+
+
+def versions_in(series: SeriesFacts, of_runs: Mapping[str, tuple[str, ...]]) -> list[NightMark]:
     """Where other versions began in a series, the newest that fit a chart; a run that names none says nothing."""
     found, last = [], None
     for place, run in enumerate(series.runs):
@@ -227,10 +241,29 @@ def versions_in(series: SeriesFacts, of_runs: Mapping[str, tuple[str, ...]]) -> 
         if last is not None:
             label = " ".join(part for part in version if part not in last) or " ".join(version)
             found.append(
-                NewVersion(place, label if len(label) <= LONGEST_VERSION else f"{label[: LONGEST_VERSION - 1]}…")
+                NightMark(place, label if len(label) <= LONGEST_VERSION else f"{label[: LONGEST_VERSION - 1]}…")
             )
         last = version
     return found[-SHOWN_VERSIONS:]
+
+
+def past_in(series: SeriesFacts, past: Sequence[PastNight], text: Texts) -> list[NightMark]:
+    """The nights of a series on which its machine, its model or its rank differed."""
+    row = series.row
+    mine = [
+        one
+        for one in past
+        if series.model in one.models and one.hardware == row.hardware and one.cause.rank_id in {None, row.rank_id}
+    ]
+    places = {night: place for place, night in enumerate(series.nights)} if mine else {}
+    return [NightMark(places[one.night], _past_label(one, text)) for one in mine if one.night in places]
+
+
+def _past_label(one: PastNight, text: Texts) -> str:
+    change = show(one.cause.change, "change")
+    if one.cause.kind == "rank":
+        return text("rank {rank} {change}", rank=one.cause.rank_id, change=change)
+    return text("whole machine {change}" if one.cause.kind == "machine" else "whole model {change}", change=change)
 
 
 def series_page(
@@ -241,10 +274,12 @@ def series_page(
     differences: Sequence[FactChange],
     incident: IncidentChange | None,
     together: Sequence[Member],
-    versions: Sequence[NewVersion],
+    versions: Sequence[NightMark],
+    past: Sequence[NightMark],
     store: str,
 ) -> SeriesPage:
     """The page of a series; `together` are the series that moved with it in its incident, `versions` those of its nights."""
+    marks = _Marks(versions, past)
     row, watch = series.row, watch_of(series)
     state = state_of(row)
     sides = _newest_sides(series, runs) if state in _COMPARED else []
@@ -259,10 +294,10 @@ def series_page(
         command=_command(sides, series.row.rank_id),
         sides=list(_side_links(sides, text)),
         accept=_accept(row, store),
-        charts=[_chart(series, watch, watched, versions, text)] if series.watched else [],
+        charts=[_chart(series, watch, watched, marks, text)] if series.watched else [],
         banded=series.sigma is not None,
         levels=_levels_table(series, watch, text),
-        hindsight=_hindsight(series, versions, text),
+        hindsight=_hindsight(series, marks, text),
         newest_title=newest_title,
         newest=Table(
             [(text("Night"), "text"), (text("Time (ms)"), "number"), (text("Run"), "text")], list(_newest(series, runs))
@@ -275,7 +310,7 @@ def series_page(
         model=short(series.model),
         model_page=f"../{model_file(series.model)}.html",
         step=file_name(series.step_series) if series.step_series not in {None, series.id} else "",
-        data=_data(series, watch, versions, text),
+        data=_data(series, watch, marks, text),
     )
 
 
@@ -293,12 +328,12 @@ def _together_table(row: SeriesChange, together: Sequence[Member], text: Texts) 
     return Table([*columns, (text("After, before (ms)"), "number")], cells, _together_about(row, together, text))
 
 
-def _hindsight(series: SeriesFacts, versions: Sequence[NewVersion], text: Texts) -> Hindsight | None:
+def _hindsight(series: SeriesFacts, marks: _Marks, text: Texts) -> Hindsight | None:
     look = hindsight_of(series)
     if not look.levels or not _is_older(series):
         return None
     title = text("All {nights} nights", nights=len(series.nights))
-    return Hindsight(chart=_chart(series, look, title, versions, text), levels=_levels_table(series, look, text))
+    return Hindsight(chart=_chart(series, look, title, marks, text), levels=_levels_table(series, look, text))
 
 
 def _is_older(series: SeriesFacts) -> bool:
@@ -461,7 +496,7 @@ def _together_cells(member: Member, text: Texts) -> list[str]:
     ]
 
 
-def _chart(series: SeriesFacts, look: Look, title: str, versions: Sequence[NewVersion], text: Texts) -> Figure:
+def _chart(series: SeriesFacts, look: Look, title: str, marks: _Marks, text: Texts) -> Figure:
     start, values = look.start, series.values_ms[look.start :]
     inside = [Level(one.start - start, one.until - start, one.first, one.last) for one in look.levels]
     said = text(
@@ -473,18 +508,29 @@ def _chart(series: SeriesFacts, look: Look, title: str, versions: Sequence[NewVe
         high=show(float(values.max()), "ms"),
         changes=len(look.shifts),
     )
-    shown = [one for one in versions if one.place >= start]
-    if shown:
-        named = text.joined(", ", (f"{one.label} ({series.nights[one.place]})" for one in shown))
-        said = text.joined(" ", (said, text("New versions: {versions}.", versions=named)))
-    marks = [shift.start - start for shift in look.shifts]
+    versions, past = ([one for one in some if one.place >= start] for some in marks)
+    if versions:
+        said = text.joined(" ", (said, text("New versions: {versions}.", versions=_named(versions, series, text))))
+    if past:
+        said = text.joined(" ", (said, text("Single nights that differ: {nights}.", nights=_named(past, series, text))))
     days = days_of(series.nights)[start:]
     return Figure(
         title,
         history_chart(
-            days, values, inside, look.sigma, marks, said, versions=[(one.place - start, one.label) for one in shown]
+            days,
+            values,
+            inside,
+            look.sigma,
+            [shift.start - start for shift in look.shifts],
+            said,
+            versions=[(one.place - start, one.label) for one in versions],
+            past=[(one.place - start, one.label) for one in past],
         ),
     )
+
+
+def _named(marks: Sequence[NightMark], series: SeriesFacts, text: Texts) -> str:
+    return text.joined(", ", (f"{one.label} ({series.nights[one.place]})" for one in marks))
 
 
 def _levels_table(series: SeriesFacts, look: Look, text: Texts) -> Table:
@@ -588,7 +634,7 @@ def _spans(days: bytes) -> Sequence[tuple[int, int]]:
     return [(int(part[0]), len(part)) for part in parts if len(part)]
 
 
-def _data(series: SeriesFacts, watch: Look, versions: Sequence[NewVersion], text: Texts) -> Markup:
+def _data(series: SeriesFacts, watch: Look, marks: _Marks, text: Texts) -> Markup:
     """The history for the script that zooms: runs of dates, times with seven digits, levels, changes."""
     # seven digits: more than a screen shows, half of what a page would weigh
     scale = 10.0 ** (6 - np.floor(np.log10(np.maximum(np.abs(series.values_ms), 1e-300))))
@@ -597,7 +643,8 @@ def _data(series: SeriesFacts, watch: Look, versions: Sequence[NewVersion], text
         "values": np.round(series.values_ms * scale) / scale,
         "levels": [[one.start, one.until, one.first, one.last] for one in watch.levels],
         "changes": [shift.start for shift in watch.shifts],
-        "versions": [[one.place, plain(one.label)] for one in versions],
+        "versions": [[one.place, plain(one.label)] for one in marks.versions],
+        "past": [[one.place, plain(one.label)] for one in marks.past],
         "band": None if watch.sigma is None else float(np.exp(1.96 * watch.sigma)),
         "watched": series.watched,
         "names": [text("Night"), text("Time (ms)"), text("level"), text("95 % range of normal nights")],

@@ -20,6 +20,7 @@ from aoe_reports.history.detector import Change, Levels, Parameters, Verdict, fi
 from aoe_reports.history.detector_run import DetectorRun
 from aoe_reports.history.listing import VERDICT, listed_verdict
 from aoe_reports.history.options import RegressionOptions
+from aoe_reports.history.past_nights import past_nights
 from aoe_reports.history.regressions import Regressions, find_regressions
 from aoe_reports.history.series import LABELS, MAX_MS, MIN_MS, Histories, judge_histories, put_together
 from aoe_reports.history.site_facts import (
@@ -82,6 +83,7 @@ def read_facts(
         failed={run.run_id: list(map(join_name, run.body.get("failed_operators") or ())) for run in runs},
         incidents={incident.incident: incident for incident in told.incidents},
         suspicions=told.suspicions,
+        past_nights=past_nights(told.detected),
     )
     return history, facts
 

@@ -129,12 +129,13 @@
             context.strokeStyle = soft;
             context.fillStyle = soft;
             context.setLineDash([1, 4]);
-            for (const [column, label] of told.versions) {
+            const noted = [...told.versions.map((one) => [...one, 14]), ...told.past.map((one) => [...one, 28])];
+            for (const [column, label, below] of noted) {
               const x = drawn.valToPos(times[column], "x", true);
               if (x < drawn.bbox.left || x > drawn.bbox.left + drawn.bbox.width) continue;
               const late = x > drawn.bbox.left + drawn.bbox.width / 2;
               context.textAlign = late ? "right" : "left";
-              context.fillText(label, x + (late ? -6 : 6), drawn.bbox.top + 14);
+              context.fillText(label, x + (late ? -6 : 6), drawn.bbox.top + below);
               context.beginPath();
               context.moveTo(x, drawn.bbox.top);
               context.lineTo(x, drawn.bbox.top + drawn.bbox.height);
