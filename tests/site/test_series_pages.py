@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commandline import Cli
 from stores import store_at_once
 
 from aoe_reports.history.acknowledge import acknowledge
@@ -120,3 +121,42 @@ def test_the_newest_nights_come_first_with_their_runs(site: tuple[Path, dict[str
     listed = [one for one in re.findall(r'<th scope="row" class="text">(\d{4}-\d\d-\d\d)</th>', html) if one in nights]
     assert listed[-5:] == nights[::-1]
     assert text.count("5.000") >= 5
+
+
+def test_the_sides_of_a_change_older_than_the_watch_are_linked_while_they_are_stored(cli: Cli, tmp_path: Path) -> None:
+    """A slow-down that nobody accepted stays open: its runs can be compared, until they are taken out of the store."""
+    store, site = tmp_path / "store", tmp_path / "site"
+
+    def add(name: str, nights: range) -> None:
+        records = [
+            {
+                "workload": "net", "engine": "cann", "hardware": "npu", "runtime_ms_std": None, "schema_version": "0.1",
+                "runtime_ms_mean": 10.0 * (1 + 0.001 * (7 * night % 5)) * (1.1 if night >= 15 else 1.0),
+                "timestamp": f"{FIRST + timedelta(days=night)}T02:00:00Z", "metadata": {},
+            }
+            for night in nights
+        ]  # fmt: skip
+        (tmp_path / name).write_text("".join(json.dumps(record) + "\n" for record in records))
+        store_at_once([tmp_path / name], store, RecordOptions(tz="UTC"))
+
+    def actions() -> str:
+        build_site(str(store), site)
+        (page,) = (path for path in (site / "series").glob("*.html") if path.name != "index.html")
+        found = re.search(r'<section class="todo".*?</section>', page.read_text(), re.DOTALL)
+        assert found is not None
+        return found[0]
+
+    add("first.jsonl", range(25))
+    find_regressions(str(store), RegressionOptions(record=True))
+    add("later.jsonl", range(25, 160))
+    linked = actions()
+    assert "compare the runs before and after the change" in linked
+    for words in ("Compare the runs of 2026-01-15 and 2026-01-16", "Run before the change, 2026-01-15"):
+        assert re.search(rf'<a href="[^"]+">{words}</a>', linked)
+    runs = cli("history", "runs", "--store", store, "--format", "json").json["rows"]
+    for run in runs[:15]:
+        assert cli("store", "undo", run["run"], "--store", store).code == 0
+    listed = unescape(actions())
+    assert f"recorded with run {runs[15]['run']} of 2026-01-16." in listed
+    assert f"<code>aoe-reports history runs --workload net --store {store}</code>" in listed
+    assert "href" not in listed

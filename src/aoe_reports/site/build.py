@@ -45,6 +45,7 @@ from aoe_reports.site.series import (
     hindsight_of,
     past_in,
     series_page,
+    sides_of,
     together_with,
     versions_in,
     watch_of,
@@ -203,12 +204,7 @@ class _Builder:
         incident = self.facts.incidents.get(series.row.incident or "")
         versions = versions_in(series, self.versions)
         past = past_in(series, self.facts.past_nights, self.text)
-        paths = [
-            runs[series.runs[place]].path
-            for shift in series.shifts[-1:]
-            for place in (shift.start - 1, shift.start, shift.until - 1)
-            if series.runs[place] in runs
-        ]
+        paths = [side.folder for side in sides_of(series, runs)]
         values = series.values_ms
         twin = {
             "format_version": 1,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -79,9 +80,9 @@ class FactChange:
 def differences_of(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> list[FactChange]:
     """What differs at each change."""
     found = []
-    for shift in series.shifts:
-        if sides := _sides(series, shift.start - 1, shift.start, runs):
-            night = series.nights[shift.start]
+    for start in _starts(series):
+        if sides := _sides(series, start - 1, start, runs):
+            night = series.nights[start]
             found += [FactChange(night, name, was, became) for name, was, became in differing_facts(*sides)]
     return found
 
@@ -282,7 +283,7 @@ def series_page(
     marks = _Marks(versions, past)
     row, watch = series.row, watch_of(series)
     state = state_of(row)
-    sides = _newest_sides(series, runs) if state in _COMPARED else []
+    sides = sides_of(series, runs)
     newest_title = text("The newest {nights} nights", nights=min(SHOWN_NIGHTS, len(series.nights)))
     watched = text("The last {nights} nights", nights=series.watched)
     return SeriesPage(
@@ -290,8 +291,8 @@ def series_page(
         state_word=state,
         said=" ".join(filter(None, (_said(series, text), accepted_words(row, text)))),
         facts=list(_facts(series, text)),
-        todo=text(_TO_DO[state]) if row.state else "",
-        command=_command(sides, series.row.rank_id),
+        todo=_to_do(series, sides, text),
+        command=_command(sides, row.rank_id) if sides or state not in _COMPARED else _list_of_runs(series, store),
         sides=list(_side_links(sides, text)),
         accept=_accept(row, store),
         charts=[_chart(series, watch, watched, marks, text)] if series.watched else [],
@@ -302,7 +303,7 @@ def series_page(
         newest=Table(
             [(text("Night"), "text"), (text("Time (ms)"), "number"), (text("Run"), "text")], list(_newest(series, runs))
         ),
-        changed=bool(series.shifts),
+        changed=bool(_starts(series)),
         recorded=recorded_words(incident, text),
         differences=_differences_table(differences, text),
         together=_together_table(row, together, text),
@@ -432,12 +433,47 @@ def _sides(series: SeriesFacts, before: int, after: int, runs: Mapping[str, RunF
     return found if len(found) == 2 else []  # noqa: PLR2004 -- both sides
 
 
-def _newest_sides(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> list[RunFacts]:
-    """The runs on both sides of the newest change; of a drift its ends."""
-    if not series.shifts:
+def sides_of(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> list[RunFacts]:
+    """The runs on both sides of the newest change, where they are to be compared; of a drift its ends."""
+    start = _newest_start(series)
+    if start is None:
         return []
-    shift = series.shifts[-1]
-    return _sides(series, shift.start - 1, shift.until - 1 if shift.state == "drift" else shift.start, runs)
+    shift = next((one for one in series.shifts if one.start == start), None)
+    return _sides(series, start - 1, shift.until - 1 if shift is not None and shift.state == "drift" else start, runs)
+
+
+def _newest_start(series: SeriesFacts) -> int | None:
+    """The place of the night that the newest change of a row began on: the watch may see it no more, and it is still told."""
+    row = series.row
+    since = row.moves[-1].since if row.moves else row.since
+    if state_of(row) not in _COMPARED or since is None:
+        return None
+    place = bisect_left(series.nights, since)
+    return place if place < len(series.nights) else None
+
+
+def _starts(series: SeriesFacts) -> list[int]:
+    """The places of the nights that changes began on."""
+    newest = _newest_start(series)
+    return sorted({*(shift.start for shift in series.shifts), *([] if newest is None else [newest])})
+
+
+def _to_do(series: SeriesFacts, sides: Sequence[RunFacts], text: Texts) -> str:
+    """What is to be done about a series."""
+    row, state = series.row, state_of(series.row)
+    if not row.state:
+        return ""
+    if sides or state not in _COMPARED:
+        return text(_TO_DO[state])
+    return text(
+        "The store has no run before the change, which was recorded with run {run} of {night}. These are the runs that it has:",
+        run=row.since_run or "?",
+        night=row.since,
+    )
+
+
+def _list_of_runs(series: SeriesFacts, store: str) -> str:
+    return f"aoe-reports history runs --workload {shlex.quote(plain(series.model))} --store {shlex.quote(plain(store))}"
 
 
 def _side_links(sides: Sequence[RunFacts], text: Texts) -> Iterator[tuple[str, str]]:
