@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
+from captures import QUIET, write_night
 from commandline import Cli
+from small_store import SLOW
 from stores import store_at_once
 
 from aoe_reports.questions.records.options import RecordOptions
@@ -43,6 +46,23 @@ def test_the_report_says_first_what_the_terminal_says_and_leads_to_the_pages(cli
     assert "index.html" not in cli(*asked, "--format", "html").out, "no pages lie beside what is printed"
     assert cli("nightly", tmp_path / "nothing", "--store", tmp_path / "t", "--site", tmp_path / "u").code == 3
     assert "index.html" not in (tmp_path / "u" / "report.html").read_text(), "nothing was stored, so there is none"
+
+
+def test_the_report_leads_to_the_pages_of_its_series_and_runs(cli: Cli, tmp_path: Path) -> None:
+    """Every link of it leads somewhere: what is listed twice is linked twice, the run of the night, that of the change."""
+    for number in range(17):
+        write_night(tmp_path / "nights", number, QUIET if number < 12 else SLOW)
+    store, site = tmp_path / "store", tmp_path / "site"
+    store_at_once([tmp_path / "nights"], store, RecordOptions(workload="net"))
+    night = write_night(tmp_path / "night", 17, SLOW)
+    cli("nightly", night, "--store", store, "--workload", "net", "--site", site)
+    links = dict(re.findall(r'<a href="([^"]+)">([^<]+)</a>', (site / "report.html").read_text()))
+    assert all((site / href).is_file() for href in links)
+    assert [words for href, words in links.items() if href.startswith("series/")].count("net/step") == 1
+    nights = [words for href, words in links.items() if href.startswith("runs/")]
+    assert "2026-03-13" in nights, "the run that the change began with"
+    newest = cli("history", "runs", "--store", store, "--last", "1", "--format", "json").json["rows"][0]["run"]
+    assert links[f"runs/{newest}.html"] == newest
 
 
 def test_of_several_ranks_the_slowest_is_shown_and_all_are_summed(cli: Cli, msprof: Path, tmp_path: Path) -> None:

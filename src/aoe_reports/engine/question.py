@@ -15,6 +15,7 @@ from aoe_reports.model.classes import record
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding, has, in_order, reasons_of
 from aoe_reports.model.options import option, options
+from aoe_reports.model.report import Highlight, Pages, Section
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from aoe_reports.formats.capture import Capture
     from aoe_reports.formats.found import FoundFile
-    from aoe_reports.model.report import Highlight, Section
     from aoe_reports.model.rows import Rows
 
 MAX_ID = 2**31 - 1
@@ -177,8 +177,7 @@ class Finished:
     """What people are told first."""
     verdict: str = ""
     """What people are told last on a terminal, where the end of a long report is what they see."""
-    pages: str = ""
-    """Where pages about it lie, seen from its report."""
+    pages: Pages = Pages()
     highlights: Sequence[Highlight] = ()
     """What an annotation each tells, the most important first."""
     sections: Sequence[Section] | None = None

@@ -23,6 +23,7 @@ from aoe_reports.model.changes import SeriesChange
 from aoe_reports.model.classes import record
 from aoe_reports.model.errors import AoeReportsError, NoticeWarning, UsageError
 from aoe_reports.model.findings import Finding, in_order, reasons_of
+from aoe_reports.model.report import Pages
 from aoe_reports.model.rows import Rows
 from aoe_reports.model.runs import IngestedRun
 from aoe_reports.model.texts import Language, say
@@ -31,6 +32,7 @@ from aoe_reports.present.night import night_report, verdict_line
 from aoe_reports.present.notification import Notice
 from aoe_reports.present.reports.night_content import Job, Night
 from aoe_reports.site.build import build_site, refuse_other_folder
+from aoe_reports.site.places import file_name
 from aoe_reports.site.publish import FIRST_PAGE
 from aoe_reports.store import History, equals
 
@@ -136,7 +138,7 @@ def _write_site(
 ) -> None:
     try:
         with locked(site):
-            _write_report(site, replace(answer, pages=FIRST_PAGE if stored else ""), language)
+            _write_report(site, replace(answer, pages=_pages(chosen.store, found) if stored else Pages()), language)
             if stored:  # else there may be no store, and the pages are what they were
                 progress(lambda: say("writing the pages of {site}", site=site))
                 detected = found.detected if found is not None else None
@@ -144,6 +146,16 @@ def _write_site(
     except OSError as error:
         why = error.strerror or error
         raise AoeReportsError(say("{folder}: the site cannot be written: {why}", folder=site, why=why)) from error
+
+
+def _pages(store: str, found: Regressions | None) -> Pages:
+    """The pages of the site that is made next."""
+    runs = History.open(store).rows("run", ["run_id"])["run_id"].to_pylist()
+    return Pages(
+        first=FIRST_PAGE,
+        series={one: f"series/{file_name(one)}.html" for one in (() if found is None else found.places)},
+        runs={one: f"runs/{file_name(one)}.html" for one in runs},
+    )
 
 
 def _notice(answer: NightlyAnswer, content: Night, *, strict: bool) -> Notice:

@@ -102,6 +102,25 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
+class Pages:
+    """Where the pages of the store lie, seen from the report."""
+
+    first: str = ""
+    """Empty where there are none."""
+    series: Mapping[str, str] = field(default_factory=dict)
+    """By the id of a series."""
+    runs: Mapping[str, str] = field(default_factory=dict)
+    """By the id of a run."""
+
+    def of_cell(self, key: str, row: Cells) -> str:
+        """Where what a cell names has a page of its own; empty where it has none."""
+        if key in {"what", "workload"}:
+            return self.series.get(str(row.get("series_id")), "")
+        named = {"run": "run", "since": "since_run"}.get(key)
+        return self.runs.get(str(row.get(named)), "") if named else ""
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """A title, a headline that says it all, and sections."""
 
@@ -112,8 +131,7 @@ class Report:
     """The last line on a terminal."""
     language: Language = "en"
     """What it is told in."""
-    pages: str = ""
-    """Where the pages of the store lie, seen from the report; empty where there are none."""
+    pages: Pages = Pages()
 
 
 PAGES = say("All pages of the store")

@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from aoe_reports.locale import html_tag
 from aoe_reports.model.documents import Cells
-from aoe_reports.model.report import PAGES, Drawing, Grid, Report, Section
+from aoe_reports.model.report import PAGES, Drawing, Grid, Pages, Report, Section
 from aoe_reports.model.rows import Column
 from aoe_reports.model.texts import Language, in_language
 from aoe_reports.present.values import STATES, WORDS, cell, look_of, plain
@@ -32,8 +32,8 @@ def render(report: Report) -> str:
             language=html_tag(report.language),
             title=plain(report.title),
             headline=plain(report.headline),
-            pages=(report.pages, in_language(PAGES, report.language)) if report.pages else (),
-            sections=[_section(section, report.language) for section in report.sections],
+            pages=(report.pages.first, in_language(PAGES, report.language)) if report.pages.first else (),
+            sections=[_section(section, report) for section in report.sections],
         )
         + "\n"
     )
@@ -44,6 +44,7 @@ class _Cell(NamedTuple):
 
     kind: str
     text: str = ""
+    href: str = ""
     bars: Sequence[str] = ()
 
 
@@ -59,20 +60,20 @@ class _Shown(NamedTuple):
     rows: Sequence[Sequence[_Cell]]
 
 
-def _section(section: Section, language: Language) -> _Shown:
+def _section(section: Section, report: Report) -> _Shown:
     grid = section.grid or Grid((), ())
     return _Shown(
         title=plain(section.title),
         sentences=[plain(sentence) for sentence in section.sentences],
         lines=[plain(line) for line in section.lines],
-        figure=_picture(section.chart, language) if section.chart else "",
+        figure=_picture(section.chart, report.language) if section.chart else "",
         alt=plain(section.chart.description) if section.chart else "",
         head=[_Cell(_class(column), plain(column.title)) for column in grid.columns],
-        rows=[[_cell(row, column) for column in grid.columns] for row in grid.rows],
+        rows=[[_cell(row, column, report.pages) for column in grid.columns] for row in grid.rows],
     )
 
 
-def _cell(row: Cells, column: Column) -> _Cell:
+def _cell(row: Cells, column: Column, pages: Pages) -> _Cell:
     value = row.get(column.key)
     if column.kind == "bars":
         lengths = [one for one in value if isinstance(one, Decimal | float)] if isinstance(value, tuple) else []
@@ -80,7 +81,8 @@ def _cell(row: Cells, column: Column) -> _Cell:
     text = cell(row, column)
     if column.kind in STATES:
         return _Cell(look_of(row, column) or "text", text)
-    return _Cell("text long" if column.kind in WORDS and len(text) > LONG else _class(column), text)
+    kind = "text long" if column.kind in WORDS and len(text) > LONG else _class(column)
+    return _Cell(kind, text, pages.of_cell(column.key, row))
 
 
 def _class(column: Column) -> str:

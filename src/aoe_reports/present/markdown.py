@@ -17,8 +17,8 @@ _BLOCK = re.compile(r"^(?:([-+=])|(\d+)(?=[.)]))")
 def render(report: Report) -> str:
     """The whole report; a chart is a link to its picture where there is one, and said in words where not."""
     parts = [f"# {escape(report.headline)}", escape(report.title)] if report.headline else [f"# {escape(report.title)}"]
-    if report.pages:
-        parts.append(f"[{escape(in_language(PAGES, report.language))}]({quote(report.pages)})")
+    if report.pages.first:
+        parts.append(f"[{escape(in_language(PAGES, report.language))}]({quote(report.pages.first)})")
     for section in report.sections:
         parts += _section(section)
     return "\n\n".join(parts) + "\n"

@@ -34,6 +34,8 @@ LEVEL_NIGHTS = 14
 class _ChangedSeries:
     """A series that changed, with what it is in words."""
 
+    series_id: str = column()
+    since_run: str | None = column()
     state: str | None = column("State", "alarm")
     what: str = column("Item")
     change: float | None = column("Change (after/before - 1)", "change")
