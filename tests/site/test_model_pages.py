@@ -73,6 +73,15 @@ def test_steps_are_listed_by_rank_and_runs_from_the_newest(root: Path) -> None:
     assert nights == sorted((run["night"] for run in told["runs"]), reverse=True)[:30]
 
 
+def test_the_pages_of_two_ranks_have_titles_of_their_own(root: Path) -> None:
+    _, told = page_of(root, "net")
+    for row in told["steps"]:
+        html = (root / "site" / "series" / f"{row['series_id']}.html").read_text()
+        title = f"net/step, rank {row['rank_id']}"
+        assert f'<h1 class="name">{title}</h1>' in html
+        assert re.search(rf"<title>{title}\b", html)
+
+
 def test_the_links_of_models_lead_somewhere_and_back(root: Path) -> None:
     site = root / "site"
     pages = sorted((site / "models").glob("*.html"))

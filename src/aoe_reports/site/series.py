@@ -27,6 +27,7 @@ from aoe_reports.model.changes import (
 )
 from aoe_reports.model.classes import record
 from aoe_reports.model.texts import N_
+from aoe_reports.present.reports.night_words import place_words
 from aoe_reports.present.values import plain, show
 from aoe_reports.site.cells import Table, cell, changed, head, linked, short, stated
 from aoe_reports.site.charts import Figure, Level, days_of, history_chart, waterfall
@@ -287,7 +288,7 @@ def series_page(
     newest_title = text("The newest {nights} nights", nights=min(SHOWN_NIGHTS, len(series.nights)))
     watched = text("The last {nights} nights", nights=series.watched)
     return SeriesPage(
-        title=row.workload,
+        title=row.workload + text.told(place_words(row)),
         state_word=state,
         said=" ".join(filter(None, (_said(series, text), accepted_words(row, text)))),
         facts=list(_facts(series, text)),
