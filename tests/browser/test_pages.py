@@ -89,6 +89,10 @@ def test_axe_finds_nothing_and_nothing_sticks_out(tab: Tab, axe: str, sites: Pat
                 assert told["violations"] == [], seen
                 assert {"color-contrast", "html-has-lang", "landmark-one-main", "region"} <= set(told["passes"]), seen
                 assert tab.run("document.documentElement.scrollWidth") <= width, seen
+                stacked = (
+                    "[...document.querySelectorAll('.wide:has(.stacks)')].every((e) => e.scrollWidth <= e.clientWidth)"
+                )
+                assert tab.run(stacked) or width > min(WIDTHS), seen
                 cut = "[...document.querySelectorAll('main *')].filter((e) => !e.closest('.wide, pre') &&"
                 cut += " e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 200))"
                 assert tab.run(cut) == [], seen

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -35,6 +35,8 @@ class Table:
     """What is said above it."""
     title: str = ""
     """Where no template says it."""
+    stacks: bool = False
+    """Whether the cells of a row stand below each other, each with its title, where the page is narrow."""
 
     def __bool__(self) -> bool:
         """Whether there is anything in it."""
@@ -126,14 +128,24 @@ def drawn(chart: Markup) -> str:
     return f"<td>{chart}</td>"
 
 
+def _with_titles(columns: Columns, row: Sequence[str]) -> list[str]:
+    """Cells that know the titles of their columns, for the style sheet; that which names the row needs none."""
+    return [
+        one.replace("<td", f'<td data-title="{words(title)}"', 1) if one.startswith("<td") else one
+        for (title, _), one in zip(columns, row, strict=True)
+    ]
+
+
 def as_html(caption: str, region: str, table: Table, *, filtered: bool = False) -> Markup:
     """A whole table of such cells, in a region of its own that scrolls where the page is narrow."""
     heads = "".join(
         f'<th scope="col"{" class=number" if kind == "number" else ""}>{words(title)}</th>' if title else "<td></td>"
         for title, kind in table.columns
     )
-    body = "\n".join(f"<tr>{''.join(row)}</tr>" for row in table.rows)
+    rows = map(partial(_with_titles, table.columns), table.rows) if table.stacks else table.rows
+    body = "\n".join(f"<tr>{''.join(row)}</tr>" for row in rows)
+    kinds = f"{' class=stacks' if table.stacks else ''}{' data-filtered' if filtered else ''}"
     return Markup(
-        f'<div class="wide" role="region" tabindex="0" aria-label="{words(region)}"><table{" data-filtered" if filtered else ""}>'
+        f'<div class="wide" role="region" tabindex="0" aria-label="{words(region)}"><table{kinds}>'
         f"<caption>{words(caption)}</caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>"
     )

@@ -39,7 +39,7 @@ def incidents_table(facts: StoreFacts, text: Texts, *, model: str | None = None,
         (text("Incident"), "text"), (text("History"), "text"), (text("Change"), "number"), (text("Since"), "text"),
         (text("Series"), "number"), (text("State"), "text"), (text("Changed with it"), "text"),
     ]  # fmt: skip
-    return Table(columns, rows[:SHOWN], about, text("Incidents"))
+    return Table(columns, rows[:SHOWN], about, text("Incidents"), stacks=True)
 
 
 def _members(incident: IncidentChange, model: str | None) -> Sequence[IncidentMember]:
