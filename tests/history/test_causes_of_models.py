@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from shutil import copytree
@@ -173,10 +175,19 @@ def test_a_model_that_did_not_run_is_said(cli: Cli, tmp_path: Path) -> None:
     ]
     assert not any("Not measured" in one.out for one in others), "a job of another folder"
     second = cli("nightly", write_models(tmp_path / "1", 1, models=("bert", "llm")), *asked)
+    store, site = tmp_path / "store", tmp_path / "site"
+    assert cli("report", "--store", store).out.splitlines()[0].endswith(" Not measured: vision.")
+    assert cli("report", "--store", store, "--format", "json").json["missing"] == ["vision"]
+    assert cli("site", "--store", store, "-o", site).code == 0
+    assert re.search(r"<h1[^>]*>[^<]* Not measured: vision\.</h1>", (site / "index.html").read_text())
+    assert json.loads((site / "index.json").read_text())["missing"] == ["vision"]
     third = cli("nightly", write_models(tmp_path / "2", 2, models=("llm",)), *asked)
     assert "Not measured" not in first.out
     assert second.out.splitlines()[0].endswith(" Not measured: vision.")
     assert "Not measured" not in third.out
+    assert "Not measured" not in cli("report", "--store", store).out
+    past = cli("report", "--store", store, "--night", "2026-03-02", "--format", "json").json
+    assert past["missing"] == ["vision"], "as it was on that night"
 
 
 def test_incidents_are_annotations_and_metrics(cli: Cli, tmp_path: Path, told: Callable[..., list[Any]]) -> None:

@@ -224,6 +224,8 @@ class StoreFacts:
     """What the newest nights of several series show together."""
     past_nights: Sequence[PastNight] = ()
     """Nights on which a machine, a model or a rank differed, oldest first."""
+    missing: Sequence[str] = ()
+    """Models that were expected on the newest night, and did not run."""
 
     def slowest_of(self, model: str) -> SeriesFacts | None:
         """The series of the longest step of a model, for want of steps of the whole model."""

@@ -5,20 +5,21 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from os.path import commonpath
 from pathlib import Path
 
 from aoe_reports.engine.ask import Progress, unseen
 from aoe_reports.engine.locks import locked
 from aoe_reports.engine.output import REPORT_FILES, REPORT_PAGE, write_whole
 from aoe_reports.engine.question import Answer, Notes, exit_code_of
+from aoe_reports.history.detector_run import read_runs
 from aoe_reports.history.ingest import Stored, ingest, stored_row
+from aoe_reports.history.missing import missing_models
 from aoe_reports.history.options import EXIT_CODES, RegressionOptions, View
 from aoe_reports.history.regressions import Regressions, find_regressions
 from aoe_reports.history.rules import NOT_ENOUGH_DATA
 from aoe_reports.jobs.nightly_options import NightlyOptions
 from aoe_reports.jobs.notification import send, shape_of
-from aoe_reports.jobs.report import Row, read_night, stored_runs
+from aoe_reports.jobs.report import read_night, stored_runs
 from aoe_reports.model.changes import SeriesChange
 from aoe_reports.model.classes import record
 from aoe_reports.model.errors import AoeReportsError, NoticeWarning, UsageError
@@ -215,8 +216,6 @@ def _refuse_misuse(site: Path) -> None:
         return
 
 
-LEAST_MODELS = 2
-"""From so many models on a job is one of all models."""
 KEPT = frozenset({"unchanged", "less-complete"})
 """Outcomes after which the store has a run as it was stored before, maybe under other names than it was read under now."""
 
@@ -245,30 +244,7 @@ def _night_of(store: str, stored: Sequence[Stored], found: Regressions | None) -
     nights = [header.night for header in headers if header.run_kind != "tuning"] or [header.night for header in headers]
     incomplete = [run["run_id"] for run in runs if run["status"] == "incomplete"]
     content = read_night(history, found, max(nights), mine, incomplete)
-    return replace(content, missing=_missing(runs, mine))
-
-
-def _missing(runs: Sequence[Row], mine: Sequence[Row]) -> list[str]:
-    """Models that were measured together with these the last time, by captures below the same folder of nights.
-
-    A job of one model waits for no other.
-    """
-    measured = [run for run in mine if run["run_kind"] != "tuning"]
-    models, first = {run["model"] for run in measured}, min((run["night"] for run in measured), default="")
-    if len(models) < LEAST_MODELS:
-        return []
-    others = [run for run in runs if run["run_kind"] != "tuning"]
-    before = max((run["night"] for run in others if run["night"] < first and run["model"] in models), default=None)
-    tonight = {run["model"] for run in others if run["night"] >= first}
-    paths = [Path(str(run["path"])) for run in measured]
-    try:
-        nights = Path(commonpath(paths)).parent
-    except ValueError:  # some are relative, some are not
-        return []
-    depths = {len(path.parts) for path in paths}
-    last = [(run["model"], Path(str(run["path"]))) for run in others if run["night"] == before]
-    alike = {model for model, path in last if nights in path.parents and len(path.parts) in depths}
-    return sorted(alike - tonight)
+    return replace(content, missing=missing_models(read_runs(history), ours))
 
 
 def _write_report(site: Path, answer: NightlyAnswer, language: Language) -> None:

@@ -16,7 +16,9 @@ from aoe_reports.engine.output import write_whole
 from aoe_reports.engine.question import Answer
 from aoe_reports.formats.records.payloads import body_of
 from aoe_reports.history.detector import Parameters
+from aoe_reports.history.detector_run import read_runs
 from aoe_reports.history.listing import verdict_rows
+from aoe_reports.history.missing import missing_in_newest
 from aoe_reports.history.options import EXIT_CODES, RegressionOptions, View
 from aoe_reports.history.pinned import is_date
 from aoe_reports.history.regressions import Regressions, find_regressions
@@ -83,6 +85,7 @@ def _data_of(content: Night, headline: str) -> Row:
         "budget": content.budget or {},
         "incidents": content.incidents,
         "suspicions": content.suspicions,
+        "missing": content.missing,
         "history": None if trend is None else _trend_data(trend),
         "hotspots": None if hot is None else _hotspots_data(hot),
         "advice": None if content.advised is None else {**asdict(content.advised), "workload": content.advised.model},
@@ -126,6 +129,8 @@ def report_night(store: str, options: ReportOptions | None = None) -> NightRepor
     if night is not None:
         findings += in_order(_findings_of(history, night, mine))
         content = _with_others(content, runs, night, options)
+        if options.workload is None:
+            content = replace(content, missing=missing_in_newest(read_runs(history), night))
     content = replace(content, workload=options.workload, findings=findings)
     report = night_report(content)
     return NightReport(

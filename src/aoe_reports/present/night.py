@@ -96,9 +96,12 @@ def headline(night: Night) -> str:
     if night.budget is None:
         return say("Nothing was measured.")
     text = night_headline(night.changes, incidents=night.incidents, suspicions=night.suspicions, remark=night.remark)
-    if not night.missing:
-        return text
-    return join(" ", (text, say("Not measured: {models}.", models=models_in_words(night.missing))))
+    return with_missing(text, night.missing)
+
+
+def with_missing(text: str, missing: Sequence[str]) -> str:
+    """A headline, and the models that did not run."""
+    return join(" ", (text, say("Not measured: {models}.", models=models_in_words(missing)))) if missing else text
 
 
 def night_headline(

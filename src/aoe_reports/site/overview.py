@@ -17,7 +17,7 @@ from aoe_reports.model.listings import ListedRun
 from aoe_reports.model.rows import as_mapping
 from aoe_reports.model.runs import StepTimes
 from aoe_reports.model.texts import N_
-from aoe_reports.present.night import headline, night_headline
+from aoe_reports.present.night import headline, night_headline, with_missing
 from aoe_reports.present.reports.incidents import is_open
 from aoe_reports.present.reports.night_content import Night
 from aoe_reports.present.values import plain, show
@@ -113,6 +113,7 @@ def overview(facts: StoreFacts, text: Texts) -> Content:
         "incidents": [as_mapping(incident) for incident in facts.incidents.values()],
         "suspicions": [as_mapping(one) for one in facts.suspicions],
         "past_nights": [as_mapping(one) for one in facts.past_nights],
+        "missing": facts.missing,
         "budget": facts.budget,
         "findings": [finding.as_dict() for finding in facts.findings],
         "nights": len(facts.nights),
@@ -141,7 +142,7 @@ def _headline(facts: StoreFacts, text: Texts) -> tuple[str, str, str]:
     told = night_headline(
         facts.regressions, incidents=facts.incidents.values(), suspicions=facts.suspicions, remark=facts.remark
     )
-    said = plain(text.told(told))
+    said = plain(text.told(with_missing(told, facts.missing)))
     if any(is_open(row) for row in facts.regressions):
         return said, "", "bad"
     return said, "", "odd" if any(row.state == "suspect" for row in facts.regressions) else "calm"

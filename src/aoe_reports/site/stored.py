@@ -17,8 +17,9 @@ import pyarrow as pa
 from aoe_reports.formats.aoe.results import join_name
 from aoe_reports.formats.records.payloads import body_of, number_in, object_in, text_in, verdict_of
 from aoe_reports.history.detector import Change, Levels, Parameters, Verdict, find_levels
-from aoe_reports.history.detector_run import DetectorRun
+from aoe_reports.history.detector_run import DetectorRun, read_runs
 from aoe_reports.history.listing import VERDICT, listed_verdict
+from aoe_reports.history.missing import missing_in_newest
 from aoe_reports.history.options import RegressionOptions
 from aoe_reports.history.past_nights import past_nights
 from aoe_reports.history.regressions import Regressions, find_regressions
@@ -84,6 +85,7 @@ def read_facts(
         incidents={incident.incident: incident for incident in told.incidents},
         suspicions=told.suspicions,
         past_nights=past_nights(told.detected),
+        missing=missing_in_newest(read_runs(history)),
     )
     return history, facts
 
