@@ -25,7 +25,7 @@ from aoe_reports.tuning.bank import difference, digest_of, document_of_listing, 
 from aoe_reports.tuning.job_state import PrintedClaim
 from aoe_reports.tuning.names import type_key
 from aoe_reports.tuning.plan import Candidate, Plan, Rejected, TuneOps
-from aoe_reports.tuning.progress import describe_progress, draw_progress
+from aoe_reports.tuning.progress import describe_progress
 from aoe_reports.tuning.runner import Ended
 from aoe_reports.tuning.verdicts import StepClaim
 from aoe_reports.tuning.verification import Verification
@@ -234,12 +234,13 @@ def test_what_differs_between_banks() -> None:
     assert listing_of_document(json.loads(json.dumps(document_of_listing(before)))) == before
 
 
-def test_progress_in_words_and_as_a_bar() -> None:
+def test_progress_in_words_and_as_a_share() -> None:
     found = results([changed("a"), changed("b_OPAT_0")], add=2, reserved=1)
     progress = progress_of(found, 6)
     assert describe_progress("opat", progress) == "opat: 3 of 6 operators done, 2 improved, best speed-up +50.0%"
-    assert draw_progress("opat", progress).startswith("[############............] ")
-    assert draw_progress("opat", progress_of(found, None)).startswith("opat: 3 operators done")
+    assert progress.share == 0.5
+    assert describe_progress("opat", progress_of(found, None)).startswith("opat: 3 operators done")
+    assert progress_of(found, None).share is None
     assert progress_of([], 0).share is None
 
 

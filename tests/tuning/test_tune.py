@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import shutil
 import signal
 import subprocess
@@ -710,28 +708,6 @@ def test_a_long_log_is_kept_at_both_ends(bench: Bench) -> None:
     assert "bytes left out" in text
     assert text.rstrip().endswith(lines[-1])
     assert len(text) < 10_000 + (1 << 20) + 1000
-
-
-def test_on_a_terminal_there_is_a_bar(bench: Bench) -> None:
-    bench.plan()
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        bench.command("tune", bench.folder, "--quiet"),
-        env=bench.environment,
-        cwd=bench.root,
-        stdout=subprocess.DEVNULL,
-        stderr=theirs,
-    )
-    os.close(theirs)
-    said = b""
-    try:
-        while data := os.read(ours, 4096):
-            said += data
-    except OSError:
-        pass  # the other side is closed
-    os.close(ours)
-    assert process.wait(timeout=60) == 0
-    assert b"[########################] opat: 3 of 3 operators done" in said
 
 
 def test_what_is_printed_is_no_command_for_a_terminal(bench: Bench) -> None:

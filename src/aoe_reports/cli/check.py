@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from aoe_reports.cli.output import FORM, Output, notify, progress_line, reply
+from aoe_reports.cli.output import FORM, Output, notify, reply
+from aoe_reports.cli.progress import progress_line
 from aoe_reports.engine.question import one_table
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.options import Option

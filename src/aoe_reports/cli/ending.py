@@ -94,6 +94,7 @@ def _told_code(error: BaseException) -> int:
 
 
 def _code_of(error: BaseException) -> int:
+    from aoe_reports.cli.terminal import begin_line
     from aoe_reports.model.errors import AoeReportsError
     from aoe_reports.model.texts import say
 
@@ -102,6 +103,7 @@ def _code_of(error: BaseException) -> int:
         return 0
     if isinstance(error, KeyboardInterrupt):
         _leave_stdout()
+        begin_line(sys.stderr)
         _tell(say("aoe-reports: interrupted"))
         return INTERRUPTED
     if isinstance(error, AoeReportsError):
@@ -136,11 +138,8 @@ def _fail(message: str) -> None:
 
 def _tell(line: str) -> None:
     from aoe_reports.cli.language import told
-    from aoe_reports.cli.terminal import ERASE_LINE, write_control
     from aoe_reports.present.values import plain
 
-    if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
-        write_control(sys.stderr, ERASE_LINE)  # it may show how far a job is
     sys.stderr.write(plain(told(line)) + "\n")
 
 

@@ -1,6 +1,7 @@
 """`ingest`: into the store, once."""
 
-from aoe_reports.cli.output import ChosenForm, Output, Paths, progress_line, reply
+from aoe_reports.cli.output import ChosenForm, Output, Paths, reply
+from aoe_reports.cli.progress import progress_line
 from aoe_reports.engine.question import one_table
 from aoe_reports.history.options import StoreOptions
 from aoe_reports.model.rows import Rows

@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 import typer
 
 from aoe_reports.cli.language import spoken
-from aoe_reports.cli.output import FORM, Output, Paths, progress_line, show
+from aoe_reports.cli.output import FORM, Output, Paths, show
+from aoe_reports.cli.progress import progress_line
 from aoe_reports.jobs.nightly_options import NightlyOptions
 
 
@@ -19,7 +20,6 @@ def nightly(
     from aoe_reports.jobs.nightly import NightlyAnswer, run_nightly
 
     def report(answer: NightlyAnswer) -> None:
-        progress(lambda: "")  # the report is not written behind what was shown of the work
         show(answer, form, output)
 
     with progress_line() as progress:

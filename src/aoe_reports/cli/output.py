@@ -1,17 +1,14 @@
 """What all commands have in common: options, where output goes, exit codes."""
 
-import os
-import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 import typer
 
 from aoe_reports.cli.language import spoken, told
-from aoe_reports.cli.terminal import ERASE_LINE, screen_of, write_control
+from aoe_reports.cli.terminal import screen_of, write_control
 from aoe_reports.engine.question import exit_code_of
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding, listed
@@ -110,34 +107,6 @@ def notify(message: str) -> None:
     from aoe_reports.present.values import plain
 
     sys.stderr.write(plain(told(message)) + "\n")
-
-
-@contextmanager
-def progress_line() -> Iterator[Callable[[Callable[[], str]], None]]:
-    """What is shown on stderr while something takes long: one line that is written over, on a terminal; else nothing."""
-    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
-        yield lambda _: None
-        return
-
-    def show(text: Callable[[], str]) -> None:
-        from aoe_reports.present.values import plain, width
-
-        line = plain(told(text()))
-        room = shutil.get_terminal_size().columns - 1
-        while width(line) > room:
-            line = line[:-1]
-        _overwrite(line)
-
-    try:
-        yield show
-    finally:
-        _overwrite("")
-
-
-def _overwrite(line: str) -> None:
-    with suppress(OSError, ValueError):  # a terminal that is gone ends nothing
-        write_control(sys.stderr, f"{ERASE_LINE}{line}")
-        sys.stderr.flush()
 
 
 def show_report(form: str, report: "Report") -> str:

@@ -10,7 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
-from aoe_reports.cli.output import AnnotatedFormat, Format, Output, progress_line, reply
+from aoe_reports.cli.output import AnnotatedFormat, Format, Output, reply
+from aoe_reports.cli.progress import progress_line
 from aoe_reports.engine.question import Argument, Question
 from aoe_reports.model.options import Option, declared
 from aoe_reports.present.forms import ANNOTATED_FORMS

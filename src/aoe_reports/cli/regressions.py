@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from aoe_reports.cli.output import FORM, Output, print_findings, reply, write
+from aoe_reports.cli.progress import progress_line
 from aoe_reports.history.options import RegressionOptions, StoreOptions
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.options import Option
@@ -34,7 +35,9 @@ def regressions(
 
     if incidents_only and form != "openmetrics":
         raise UsageError(say("--incidents-only applies to --format openmetrics"))
-    answer, strict = find_regressions(place.store, chosen), chosen.strict_data
+    with progress_line() as progress:
+        progress(lambda: say("comparing with the history"))
+        answer, strict = find_regressions(place.store, chosen), chosen.strict_data
     if form not in RENDERERS and form not in REGRESSION_RENDERERS:
         reply(answer, form, output, strict=strict)
     report = regressions_report(

@@ -5,22 +5,27 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, TextIO
 
 from aoe_reports.present.screen import Screen
+
+Room = Callable[[str], AbstractContextManager[None]]
+_rooms: list[Room] = []
 
 
 class _Terminal:
     """A stream to a terminal: whatever is written to it, it is text."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+        self.stream = stream
 
     def write(self, text: str) -> int:
         """Write text, its control characters escaped."""
         from aoe_reports.present.values import for_terminal
 
-        self._stream.write(for_terminal(text))
+        self.write_control(for_terminal(text))
         return len(text)
 
     def writelines(self, lines: Any) -> None:
@@ -30,14 +35,21 @@ class _Terminal:
 
     def write_control(self, text: str) -> None:
         """Write what is to steer the terminal."""
-        self._stream.write(text)
+        with _rooms[-1](text) if _rooms else nullcontext():
+            self.stream.write(text)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
+        return getattr(self.stream, name)
 
 
-ERASE_LINE = "\r\x1b[K"
-"""What makes a terminal begin its line anew."""
+@contextmanager
+def making_room(room: Room) -> Iterator[None]:
+    """Meanwhile a terminal gets each text inside of `room(text)`, which clears the place where it goes."""
+    _rooms.append(room)
+    try:
+        yield
+    finally:
+        _rooms.remove(room)
 
 
 def guard_terminals() -> None:
@@ -48,8 +60,19 @@ def guard_terminals() -> None:
             setattr(sys, name, _Terminal(stream))
 
 
+def unguarded(stream: Any) -> Any:
+    """The stream itself, for what steers the terminal on its own."""
+    return stream.stream if isinstance(stream, _Terminal) else stream
+
+
+def begin_line(stream: Any) -> None:
+    """Let a terminal forget what its line holds, such as the ^C that it writes itself."""
+    if stream.isatty() and os.environ.get("TERM") != "dumb":
+        write_control(stream, "\r\x1b[K")
+
+
 def write_control(stream: Any, text: str) -> None:
-    """Write what is to steer the terminal, such as a progress bar; texts in it are escaped already."""
+    """Write what is to steer the terminal, such as colours; texts in it are escaped already."""
     if isinstance(stream, _Terminal):
         stream.write_control(text)
     else:

@@ -8,7 +8,7 @@ import typer
 from aoe_reports.cli.job_options import Command, PlanFolder
 from aoe_reports.cli.language import spoken, told
 from aoe_reports.cli.output import ChosenForm, Output, notify, print_findings, reply, show
-from aoe_reports.cli.terminal import ERASE_LINE, write_control
+from aoe_reports.cli.progress import ProgressLine, progress_line, shows_progress
 from aoe_reports.model.texts import say
 from aoe_reports.tuning.options import TuneOptions
 
@@ -28,7 +28,8 @@ def tune(
     options = replace(chosen, command=tuple(command or ()), language=spoken())
     if options.dry_run:
         reply(dry_run(folder, options), form, output)
-    done = run(folder, options, _Teller(quiet=options.quiet))
+    with progress_line() as progress:
+        done = run(folder, options, _Teller(progress, quiet=options.quiet))
     answer = done.answer(folder, strict=options.strict)
     show(answer, form, output, strict=options.strict)
     if form != "json":
@@ -42,39 +43,33 @@ def tune(
 
 
 class _Teller:
-    """Passes on to stderr what happens: a bar on a terminal, lines otherwise."""
+    """Passes on to stderr what happens: lines, and how far it is, below them on a terminal."""
 
-    def __init__(self, *, quiet: bool) -> None:
+    def __init__(self, line: ProgressLine, *, quiet: bool) -> None:
+        self._progress = line
         self._quiet = quiet
-        self._bar = ""
-        self._terminal = sys.stderr.isatty()
 
     def note(self, text: str) -> None:
-        self._write(f"{told(text)}\n")
+        self._write(text)
 
     def line(self, text: str) -> None:
         if not self._quiet:
-            self._write(f"  {told(text)}\n")
+            self._write(text, indent="  ")
 
     def progress(self, stage: str, progress: "Progress") -> None:
-        from aoe_reports.tuning.progress import describe_progress, draw_progress
+        from aoe_reports.tuning.progress import describe_progress
 
-        if not self._terminal:
-            self._write(told(describe_progress(stage, progress)) + "\n")
-            return
-        self._bar = told(draw_progress(stage, progress))
-        self._write("")
+        if shows_progress():
+            self._progress(lambda: describe_progress(stage, progress), progress.share)
+        else:
+            self._write(describe_progress(stage, progress))
 
-    def _write(self, text: str) -> None:
-        """A line above the bar; on a terminal that is gone nothing more can be said, and the job goes on."""
-        import contextlib
+    def _write(self, text: str, indent: str = "") -> None:
+        """Write a line; on a terminal that is gone nothing more can be said, and the job goes on."""
+        from contextlib import suppress
 
         from aoe_reports.present.values import plain
 
-        shown = plain(text.removesuffix("\n")) + text[len(text.removesuffix("\n")) :]
-        with contextlib.suppress(OSError, ValueError):
-            if self._terminal:
-                write_control(sys.stderr, f"{ERASE_LINE}{shown}{plain(self._bar)}")
-            else:
-                sys.stderr.write(shown)
+        with suppress(OSError, ValueError):
+            sys.stderr.write(f"{indent}{plain(told(text))}\n")
             sys.stderr.flush()

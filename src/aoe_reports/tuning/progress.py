@@ -1,12 +1,10 @@
-"""How far a tuning run is, as far as its tuner tells, and how that is shown."""
+"""How far a tuning run is, as far as its tuner tells, and how that is said."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from aoe_reports.model.texts import Text, join, say
-
-BAR_CELLS = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +48,3 @@ def describe_progress(stage: str, progress: Progress) -> Text:
             )
         )
     return say("{name}: {why}", name=stage, why=join(", ", parts))
-
-
-def draw_progress(stage: str, progress: Progress) -> Text:
-    """The progress as a bar, where it is known how much there is to do."""
-    if progress.share is None:
-        return describe_progress(stage, progress)
-    full = round(progress.share * BAR_CELLS)
-    return f"[{'#' * full}{'.' * (BAR_CELLS - full)}] " + describe_progress(stage, progress)
