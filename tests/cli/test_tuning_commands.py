@@ -13,7 +13,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from commandline import Ended
+from commandline import FIXTURES, Ended
 from screens import screen
 from tuning.jobs import NAMES, SOC, Bench, write_bank
 
@@ -63,6 +63,13 @@ def test_a_profile_of_nothing_is_no_plan(bench: Bench) -> None:
     assert (ended.code, "[nothing-found]" in ended.err) == (1, True)
     assert "plan: " not in ended.err
     assert not (bench.folder / "plan.json").exists()
+
+
+def test_a_plan_for_a_rank_that_is_not_here_names_those_that_are(bench: Bench) -> None:
+    ranks = FIXTURES / "msprof" / "valid" / "torch_npu_two_ranks"
+    ended = bench.run("plan", ranks, "-o", bench.folder, "--rank", 77)
+    assert ended.code == 1
+    assert "no tasks here from which a plan could be made (rank 77); ranks here: 0-1 [nothing-measured]" in ended.err
 
 
 def plan_of(bench: Bench) -> dict[str, dict[str, object]]:

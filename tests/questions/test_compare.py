@@ -391,6 +391,7 @@ def test_one_step_and_one_device_are_compared(cli: Cli, tmp_path: Path) -> None:
     for options, words in (
         (("--step", 9), "no task to compare here (step 9)"),
         (("--device", 3, "--by", "step"), "no step to compare here (device 3)"),
+        (("--rank", 77), "no task to compare here (rank 77); ranks here: 0-1"),
     ):
         ended = cli("compare", RANKS, RANKS, *options, "--format", "json")
         assert (ended.code, {finding["message"] for finding in ended.json["findings"]}) == (1, {words})

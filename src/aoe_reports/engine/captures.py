@@ -28,7 +28,7 @@ from aoe_reports.formats.vendor import TABLES, TASK_TYPES, group_captures, vendo
 from aoe_reports.model.columns import keep_where, words_in
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding, has
-from aoe_reports.model.texts import join, say
+from aoe_reports.model.texts import N_, join, say
 from aoe_reports.rules.forms.statistics import check_statistics
 from aoe_reports.rules.tables.check import check_table
 from aoe_reports.rules.tables.copies import cannot_repeat, without_copies_between
@@ -271,6 +271,9 @@ def read_steps_noting(capture: Capture, findings: list[Finding]) -> list[Step]:
     return read_steps(capture, read)
 
 
+_ASKED = {"rank": N_("rank {value}"), "device": N_("device {value}"), "step": N_("step {value}")}
+
+
 def nothing_measured(
     paths: Iterable[object], what: str, captures: Iterable[Capture] = (), **asked: int | None
 ) -> Finding:
@@ -278,7 +281,7 @@ def nothing_measured(
 
     Where a rank was asked for that none of the captures has, it names those that they have.
     """
-    words = [f"{name} {value}" for name, value in asked.items() if value is not None]
+    words = [say(_ASKED[name], value=value) for name, value in asked.items() if value is not None]
     message = say("{what} ({asked})", what=what, asked=join(", ", words)) if words else what
     ranks = sorted({rank for one in captures for rank in one.info.every_rank})
     if ranks and asked.get("rank") not in {None, *ranks}:

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import pyarrow.compute as pc
 
-from aoe_reports.engine.captures import find_runs, read_steps_noting, read_tasks
+from aoe_reports.engine.captures import find_runs, nothing_measured, read_steps_noting, read_tasks
 from aoe_reports.engine.question import Notes
 from aoe_reports.engine.rules import NOTHING_MEASURED, STANDS_IN
 from aoe_reports.facts.steps import Step
@@ -101,12 +101,9 @@ def read_side(unit: RunUnit, wanted: SideOptions, notes: Notes) -> ComparedRun |
     run.steps = [step for step in run.steps if step.is_of(wanted.rank, wanted.device, wanted.step)]
     if run.steps if wanted.by == "step" else run.tasks:
         return run
-    message = say("no step to compare here" if wanted.by == "step" else "no task to compare here")
-    asked = [("rank {value}", wanted.rank), ("device {value}", wanted.device), ("step {value}", wanted.step)]
-    words = [say(template, value=value) for template, value in asked if value is not None]
-    if words:
-        message = say("{what} ({asked})", what=message, asked=join(", ", words))
-    notes.add([NOTHING_MEASURED.found(unit.path, message)])
+    what = say("no step to compare here" if wanted.by == "step" else "no task to compare here")
+    asked = {"rank": wanted.rank, "device": wanted.device, "step": wanted.step}
+    notes.add([nothing_measured([unit.path], what, unit.captures, **asked)])
     return None
 
 

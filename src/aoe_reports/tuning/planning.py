@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from aoe_reports.engine.captures import label_of, read_source
+from aoe_reports.engine.captures import label_of, nothing_measured, read_source
 from aoe_reports.engine.communication import read_communication
 from aoe_reports.engine.question import Answer, one_table
-from aoe_reports.engine.rules import NO_COMMUNICATION, NOTHING_MEASURED
+from aoe_reports.engine.rules import NO_COMMUNICATION
 from aoe_reports.facts.bounds import (
     TASK_COLUMNS,
     CoreCounts,
@@ -129,7 +129,8 @@ def make_plan(profile: Path, folder: Path, options: PlanOptions, environment: Ma
         digest = hashed.result()
     if measured is None:
         if not unreadable and not has(findings, "error"):
-            findings.append(NOTHING_MEASURED.found(str(profile), say("no tasks here from which a plan could be made")))
+            what = say("no tasks here from which a plan could be made")
+            findings.append(nothing_measured([profile], what, captures, rank=options.rank, device=options.device))
         return Planned(Plan(scenario, options.mode), None, findings_in_order(findings), unreadable, [])
     prior = _prior_jobs(options, captures, environment)
     findings += prior.findings
