@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aoe_reports.engine.question import Answer
-from aoe_reports.model.report import Section
+from aoe_reports.model.report import Grid, Section
 from aoe_reports.model.rows import Rows, column, row
 from aoe_reports.present.answers import grid_of, report_of, section_of
 
@@ -97,3 +97,25 @@ def test_a_grid_has_the_columns_that_say_something_or_all() -> None:
     rows = grid_of(Timed, [ONE, OTHER, ONE]).rows
     assert (len(rows), rows[1]["name"], [one["name"] for one in rows[1:]]) == (3, "b", ["b", "a"])
     assert [one["run"] for one in rows] == ["r1", "r2", "r1"]
+
+
+@pytest.mark.parametrize(("most", "listed"), [(None, 3), (3, 3), (2, 2)])
+def test_of_a_long_table_the_first_rows_are_listed_and_all_are_counted(most: int | None, listed: int) -> None:
+    rows = [Named(name=name) for name in "abc"]
+    (section,) = report_of(answer(Rows(type=Named, rows=rows, sentences=["Said."]), run_above=False), most).sections
+    assert section.grid is not None
+    assert [cells["name"] for cells in section.grid.rows] == list("abc")[:listed]
+    cut = ["The first 2 of 3 rows are listed; `--rows 3` lists all."] if listed < 3 else []
+    assert list(section.sentences) == ["Said.", *cut]
+
+
+def test_of_many_sections_the_first_with_so_many_rows_are_listed() -> None:
+    def section(title: str, rows: int) -> Section:
+        return Section(title, [], Grid((), [{}] * rows))
+
+    sections = [section("a", 3), section("b", 2), Section("no table"), section("c", 4), section("d", 1)]
+    told = Answer(command="x", title="T", inputs=(), findings=(), tables=(), sections=sections)
+    shown = report_of(told, 4).sections
+    assert [one.title for one in shown] == ["a", "b", "no table", ""]
+    assert shown[-1].sentences == ["2 more tables are left out; `--rows 10` lists all."]
+    assert [one.title for one in report_of(told, 10).sections] == ["a", "b", "no table", "c", "d"]

@@ -121,6 +121,9 @@ def test_rank_and_step_are_chosen(cli: Cli, tmp_path: Path) -> None:
     assert {row["transit_bytes"] for row in found["links"]} == {2 * MEGABYTES * 1_000_000}
     assert [row["of_operators"] for row in found["awaited"]] == [2]  # the other ranks are looked at all the same
     assert len(cli("communication", job, "--top", 3, "--format", "json").json["links"]) == 3
+    few = cli("communication", job, "--top", 3, "--rows", 2).out
+    assert few.count("The first 3 of 16 are listed; `--top 16` lists all.") == 2, "operators and links"
+    assert "The first 2 of 3 rows are listed; `--rows 3` lists all." in few
     ended = cli("communication", job, "--step", 9, "--format", "json")
     assert (ended.code, ended.json["reasons"]) == (1, ["damage"])
     assert "no communication here (step 9)" in ended.out

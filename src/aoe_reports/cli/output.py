@@ -42,6 +42,15 @@ else:
     Format = Literal[tuple(FORMS)]  # from which typer takes what may be given
     AnnotatedFormat = Literal[tuple(ANNOTATED_FORMS)]
 ChosenForm = Annotated[Format, FORM]
+MostRows = Annotated[
+    int,
+    Option(
+        help="Number of rows of each list in text, Markdown and HTML; JSON and CSV have all.",
+        minimum=1,
+        shared=True,
+    ),
+]
+MOST_ROWS = 100
 
 
 def exit_code(
@@ -129,11 +138,12 @@ def show(
     strict: bool = False,
     forms: "Mapping[str, Form]" = FORMS,
     rules: "Sequence[ListedRule]" = (),
+    most: int | None = None,
 ) -> None:
     """Print or write an answer; one without a title has nothing for people but its findings."""
     if answer.title or form in {"json", "csv"}:
         screen = screen_of(sys.stdout) if output is None and form == "text" else PAPER
-        shown = Shown(answer=answer, strict=strict, language=spoken(), rules=rules, screen=screen)
+        shown = Shown(answer=answer, strict=strict, language=spoken(), rules=rules, screen=screen, most=most)
         write_pieces(forms[form].render(shown), output, screen)
 
 
@@ -145,9 +155,10 @@ def reply(
     strict: bool = False,
     forms: "Mapping[str, Form]" = FORMS,
     rules: "Sequence[ListedRule]" = (),
+    most: int | None = None,
 ) -> NoReturn:
     """Print or write an answer, findings to stderr where the form has none, and exit as the answer says."""
-    show(answer, form, output, strict=strict, forms=forms, rules=rules)
+    show(answer, form, output, strict=strict, forms=forms, rules=rules, most=most)
     if not forms[form].has_findings:
         print_findings(answer.findings)
     raise typer.Exit(answer.exit_code(strict=strict))

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from aoe_reports.cli.output import AnnotatedFormat, Format, Output, reply
+from aoe_reports.cli.output import MOST_ROWS, AnnotatedFormat, Format, MostRows, Output, reply
 from aoe_reports.cli.progress import progress_line
 from aoe_reports.engine.question import Argument, Question
 from aoe_reports.model.options import Option, declared
@@ -20,13 +20,15 @@ from aoe_reports.present.forms import ANNOTATED_FORMS
 def command_of(question: Question[Any, Any]) -> Callable[..., None]:
     """The command that asks a question."""
 
-    def command(ctx: typer.Context, form: Format, output: Path | None, chosen: Any, **arguments: Any) -> None:
+    def command(
+        ctx: typer.Context, form: Format, output: Path | None, chosen: Any, *, rows: int, **arguments: Any
+    ) -> None:
         from aoe_reports.engine.ask import ask
 
         paths = [path for one in question.arguments for path in _listed(arguments[one.name])]
         with progress_line() as progress:
             answer = ask(question, paths, replace(chosen, **_configured(ctx, question)), progress=progress)
-        reply(answer, form, output, strict=chosen.strict, forms=ANNOTATED_FORMS)
+        reply(answer, form, output, strict=chosen.strict, forms=ANNOTATED_FORMS, most=rows)
 
     option = Option(help=question.form_help, flags=("--format",))
     form = Annotated[AnnotatedFormat, option] if question.has_highlights else Annotated[Format, option]
@@ -36,6 +38,7 @@ def command_of(question: Question[Any, Any]) -> Callable[..., None]:
         _parameter("chosen", question.options),
         _parameter("form", form, "text"),
         _parameter("output", Output, None),
+        _parameter("rows", MostRows, MOST_ROWS),
     ]
     command.__name__ = question.name
     command.__doc__ = question.__doc__

@@ -14,9 +14,12 @@ from aoe_reports.model.rows import Rows, columns_of, shown, telling_columns
 from aoe_reports.model.texts import say
 
 
-def report_of(answer: Answer) -> Report:
-    """What people are shown: the sections of the answer, else its tables."""
+def report_of(answer: Answer, most: int | None = None) -> Report:
+    """What people are shown: the sections of the answer, else its tables; of each list at most so many rows."""
     sections = _sections(answer) if answer.sections is None else answer.sections
+    if most is not None:
+        sections = [_first(section, most) for section in sections]
+        sections = sections if answer.sections is None else _within(sections, most)
     return Report(answer.title, answer.headline, sections, answer.verdict, pages=answer.pages)
 
 
@@ -28,6 +31,36 @@ def _sections(answer: Answer) -> list[Section]:
         return [section_of(table) for table in tables]
     above = Section("", [say("Run: {run}", run=runs.pop())])
     return [above, *(section_of(replace(table, without=table.without | {"run"})) for table in tables)]
+
+
+def _first(section: Section, most: int) -> Section:
+    """The first rows of a table, and how many there are."""
+    if section.grid is None or len(section.grid.rows) <= most:
+        return section
+    said = say(
+        "The first {shown:,} of {count:,} rows are listed; `--rows {count}` lists all.",
+        shown=most,
+        count=len(section.grid.rows),
+    )
+    return replace(
+        section, sentences=[*section.sentences, said], grid=replace(section.grid, rows=section.grid.rows[:most])
+    )
+
+
+def _within(sections: Sequence[Section], most: int) -> list[Section]:
+    """As many tables of one list, such as one a rank, as have so many rows together; at the end, how many are left out."""
+    found, tables, total = [], 0, 0
+    for section in sections:
+        rows = 0 if section.grid is None else len(section.grid.rows)
+        if not rows or total < most:
+            found.append(section)
+        else:
+            tables += 1
+        total += rows
+    if tables:
+        said = say("{count:,} more tables are left out; `--rows {total}` lists all.", count=tables, total=total)
+        found.append(Section("", [said]))
+    return found
 
 
 def section_of(table: Rows[Any]) -> Section:

@@ -28,6 +28,8 @@ class Shown:
     """Every rule, for a form that lists them."""
     screen: Screen = PAPER
     """What a text is shown on."""
+    most: int | None = None
+    """Of how many rows of each list people are shown; null for all."""
 
     def fails(self, finding: Finding) -> bool:
         """Whether a finding is a reason for exit code 1."""
@@ -64,7 +66,7 @@ def _text(shown: Shown) -> Iterator[str]:
     from aoe_reports.present.reports.language import report_in  # noqa: PLC0415
     from aoe_reports.present.text import render_pieces  # noqa: PLC0415
 
-    return render_pieces(report_in(report_of(shown.answer), shown.language), shown.screen)
+    return render_pieces(report_in(report_of(shown.answer, shown.most), shown.language), shown.screen)
 
 
 def _report(form: str) -> Callable[[Shown], Iterator[str]]:
@@ -72,7 +74,7 @@ def _report(form: str) -> Callable[[Shown], Iterator[str]]:
         from aoe_reports.present.answers import report_of  # noqa: PLC0415
         from aoe_reports.present.reports.language import report_in  # noqa: PLC0415
 
-        yield RENDERERS[form](report_in(report_of(shown.answer), shown.language))
+        yield RENDERERS[form](report_in(report_of(shown.answer, shown.most), shown.language))
 
     return render
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -176,6 +177,8 @@ class RunTables:
     links: list[LinkRow] = field(default_factory=list)
     awaited: list[AwaitedRank] = field(default_factory=list)
     tails: list[TailRow] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    """How many there are of those of which only the first are rows, by the key of their table."""
 
 
 class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
@@ -260,6 +263,7 @@ def _tables(told: RunTables, segments: Sequence[SegmentRow]) -> tuple[Rows[Any],
             rows=told.operators,
             key="operators",
             title="Longest operators",
+            sentences=_of_how_many(told.counts["operators"], told.operators),
         ),
         Rows(
             type=Transport,
@@ -279,7 +283,8 @@ def _tables(told: RunTables, segments: Sequence[SegmentRow]) -> tuple[Rows[Any],
                     "least 0.5 MB) in the same operators; slow: below 80% of the median, and an outlier (more "
                     "than 3 robust standard deviations) in more than half of the comparisons. Ranks are numbered "
                     "within the group."
-                )
+                ),
+                *_of_how_many(told.counts["links"], told.links),
             ],
         ),
         Rows(
@@ -326,6 +331,14 @@ def _tables(told: RunTables, segments: Sequence[SegmentRow]) -> tuple[Rows[Any],
     )
 
 
+def _of_how_many(count: int, rows: Sequence[Any]) -> list[str]:
+    if count <= len(rows):
+        return []
+    return [
+        say("The first {shown:,} of {count:,} are listed; `--top {count}` lists all.", shown=len(rows), count=count)
+    ]
+
+
 def _read_bank(path: Path, banks: Banks) -> list[Finding]:
     """Take in the gradients of a bank, and the segments that they are reduced in by default; what is wrong with it."""
     from aoe_reports.facts.gradient_tail import default_segments
@@ -345,11 +358,13 @@ def _tell(run: Communication, label: str, chosen: CommunicationOptions, told: Ru
     told.types.extend(_types_of_operators(shown, label))
     longest = sorted(shown, key=lambda time: -time.elapsed_ns)[: chosen.top]
     told.operators.extend(_operator_row(label, place, time) for place, time in enumerate(longest, start=1))
+    told.counts["operators"] += len(shown)
     told.transports.extend(_transports([one for one in run.volumes if chosen.rank in {None, one.rank_id}], label))
     links, awaited = run.links, run.awaited
     known = {transfer.link for transfer in run.transfers if chosen.rank in {None, transfer.rank_id}}
     mine = [link for link in links if (link.group, link.source_rank, link.destination_rank, link.transport) in known]
     told.links.extend(_link_row(label, link) for link in mine[: chosen.top])
+    told.counts["links"] += len(mine)
     told.awaited.extend(_awaited_row(label, one) for one in awaited)
     told.tails.extend(_tail_row(label, tail) for tail in run.tails if chosen.rank in {None, tail.rank_id})
     yield from (*_slow_links(links, label), *_slow_ranks(awaited, label), *_tail_findings(run.tails, label))
