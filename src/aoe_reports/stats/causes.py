@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from aoe_reports.model.columns import Floats, Mask
+from aoe_reports.model.columns import Floats, Ints, Mask
 
 Labels = tuple[Any, ...]
 """What a time is told by; None stands for every value where it is of a cause."""
@@ -82,16 +82,26 @@ class _Description:
         self.alone = {places[0]: name for places, name in named.items() if len(places) == 1}
         self.names = [name for places, name in named.items() if len(places) > 1]
         self.about = [np.array(places) for places in named if len(places) > 1]
+        self.places = np.concatenate([*self.about, np.empty(0, dtype=np.int64)])
+        self.first = np.cumsum([0, *map(len, self.about)][:-1], dtype=np.int64)
+        """Where the places of each cause begin in `places`."""
         self.sizes: dict[int, float] = {}
+        self.beside: dict[int, dict[int, Ints]] = {}
+        """For each cause that is told, those that are about some of the same times, in their order: which of its members."""
+        self.settled: dict[int, tuple[Floats, float]] = {}
+        """For each cause, what was left for it when its size was looked for."""
+        self.worth = np.full(len(self.about), np.nan)
+        """Of each cause that could be told, in what was left when `looked_at`; NaN where that is not known."""
+        self.looked_at = np.full(len(moved), np.nan)
         self.dropped: set[int] = set()
 
     def causes(self) -> list[Cause]:
         """What makes the description shortest."""
         while (best := self._best()) is not None:
-            self.sizes[best] = 0.0
+            self._add(best)
             self._settle()
             for number in [one for one in self.sizes if self._worth(one) <= 0 or not self._is_common(one)]:
-                del self.sizes[number]
+                self._remove(number)
                 self.dropped.add(number)
         self._drop_minor()
         found = map(self._cause, sorted(self.sizes, key=self._worth, reverse=True))
@@ -103,7 +113,28 @@ class _Description:
             followers = list(self._cause(number).followers)
             moved = self.moved[followers][self.certain[followers]]
             if not (abs(self.sizes[number]) * (1 + BEYOND) >= np.abs(moved)).any():
-                del self.sizes[number]
+                self._remove(number)
+
+    def _add(self, number: int) -> None:
+        """Tell a cause, of which no size is known yet."""
+        self.sizes[number] = 0.0
+        mine = self.about[number]
+        place_in = np.full(len(self.moved), -1)
+        place_in[mine] = np.arange(len(mine))
+        self.beside[number] = {}
+        for other in self.sizes:
+            members = place_in[self.about[other]]
+            shared = members >= 0
+            if shared.any():
+                self.beside[number][other] = members[shared]
+                self.beside[other][number] = np.flatnonzero(shared)
+
+    def _remove(self, number: int) -> None:
+        """Tell a cause no more."""
+        del self.sizes[number]
+        for other in self.beside.pop(number):
+            if other != number:
+                del self.beside[other][number]
 
     def _told_alone(self) -> list[Cause]:
         """Certain changes that are more than causes explain, the clearest first."""
@@ -113,52 +144,69 @@ class _Description:
         places.sort(key=lambda place: -abs(left[place] / self.errors[place]))
         return [Cause(self.alone[place], float(left[place]), (place,), (place,)) for place in places]
 
-    def _left(self, without: int | None = None) -> Floats:
+    def _left(self) -> Floats:
         """What no cause explains."""
         left = self.moved.copy()
         for number, size in self.sizes.items():
-            if number != without:
-                left[self.about[number]] -= size
+            left[self.about[number]] -= size
+        return left
+
+    def _left_for(self, number: int, *, with_itself: bool = False) -> Floats:
+        """What no other cause explains of what a cause that is told is about."""
+        left: Floats = self.moved[self.about[number]]
+        for other, members in self.beside[number].items():
+            if other != number or with_itself:
+                left[members] -= self.sizes[other]
         return left
 
     def _costs(self, left: Floats, errors: Floats) -> Floats:
         """What it takes to tell of each change: by scatter, or as one that is told by itself."""
         return np.minimum(np.square(left / errors) / 2, self.price)
 
-    def _size(self, number: int, left: Floats) -> float:
+    def _size(self, mine: Floats, errors: Floats) -> float:
         """The size of a cause that leaves least to be told: what most have in common, or most of those that clearly moved."""
-        mine, errors = left[self.about[number]], self.errors[self.about[number]]
         clear = np.abs(mine) > CLEAR_SCORES * errors
         sizes = [_center(mine, errors), *([_center(mine[clear], errors[clear])] if clear.any() else [])]
         return min(sizes, key=lambda size: float(self._costs(mine - size, errors).sum()))
 
-    def _worth(self, number: int, left: Floats | None = None) -> float:
-        """By how much a cause makes the description shorter, of what is left without it."""
-        left = self._left(without=number) if left is None else left
-        size = self.sizes[number] if number in self.sizes else self._size(number, left)
-        mine, errors = left[self.about[number]], self.errors[self.about[number]]
+    def _worth(self, number: int) -> float:
+        """By how much a cause that is told makes the description shorter."""
+        return self._gain(self._left_for(number), self.errors[self.about[number]], self.sizes[number])
+
+    def _gain(self, mine: Floats, errors: Floats, size: float) -> float:
         return float((self._costs(mine, errors) - self._costs(mine - size, errors)).sum()) - self.price
 
     def _best(self) -> int | None:
-        """The cause that explains most of what is left."""
+        """The cause that explains most of what is left; only those are looked at again of which something else is left."""
+        if not self.about:
+            return None
         left = self._left()
         clear = np.abs(left) > CLEAR_SCORES * self.errors
-        others = (
-            number for number in range(len(self.about)) if number not in self.sizes and number not in self.dropped
-        )
-        worth = {number: self._worth(number, left) for number in others if clear[self.about[number]].sum() > 1}
-        best = max(worth, key=worth.__getitem__, default=None)
-        return best if best is not None and worth[best] > 0 else None
+        differs = np.logical_or.reduceat((left != self.looked_at)[self.places], self.first)
+        may_be = np.add.reduceat(clear[self.places], self.first, dtype=np.int64) > 1
+        may_be[[*self.sizes, *self.dropped]] = False
+        self.worth[differs] = np.nan
+        for number in np.flatnonzero(may_be & np.isnan(self.worth)).tolist():
+            mine, errors = left[self.about[number]], self.errors[self.about[number]]
+            self.worth[number] = self._gain(mine, errors, self._size(mine, errors))
+        self.looked_at = left
+        worth = np.where(may_be, self.worth, -np.inf)
+        best = int(np.argmax(worth))
+        return best if worth[best] > 0 else None
 
     def _settle(self) -> None:
-        """Causes that overlap share what they explain."""
+        """Causes that overlap share what they explain; one for which the same is left keeps its size."""
         for _ in range(ROUNDS):
             for number in self.sizes:
-                self.sizes[number] = self._size(number, self._left(without=number))
+                mine = self._left_for(number)
+                before = self.settled.get(number)
+                if before is None or not np.array_equal(before[0], mine):
+                    self.settled[number] = mine, self._size(mine, self.errors[self.about[number]])
+                self.sizes[number] = self.settled[number][1]
 
     def _cause(self, number: int) -> Cause:
         members = self.about[number]
-        before, now = self._left(without=number)[members], self._left()[members]
+        before, now = self._left_for(number), self._left_for(number, with_itself=True)
         errors = self.errors[members]
         followers = members[self._costs(now, errors) < self._costs(before, errors)]
         return Cause(self.names[number], self.sizes[number], tuple(members.tolist()), tuple(followers.tolist()))
