@@ -100,6 +100,14 @@ def test_gains_are_worked_out_anew_and_stand_beside_the_claim(cli: Cli, tmp_path
     assert entry["Claimed by AOE"] == "99.00%"
 
 
+def test_what_is_neither_added_nor_updated_counts_as_neither(cli: Cli) -> None:
+    out = cli("check", FIXTURES / "aoe" / "invalid" / "update-mode", "--format", "markdown").out
+    (row,) = rows(out, OVERVIEW)
+    assert (row["Added"], row["Updated"]) == ("1", "0")
+    assert "it counts as neither" in out
+    assert "Operators in the repository: 1 added, 1 replace." in out
+
+
 def test_the_counts_are_shown_and_explained(cli: Cli, tmp_path: Path) -> None:
     path = write(tmp_path, {"report_20260101020304_1": task(operators=[operator("a", 2, 1)])})
     out = cli("check", tmp_path, "--format", "markdown").out

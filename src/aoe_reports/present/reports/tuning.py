@@ -223,7 +223,7 @@ def _row(number: int, task: TuningTask) -> _TaskRow:
         time_saved=None if found is None else found.time_saved,
         claim=task.claim,
         added=task.updates.get("add", 0),
-        updated=task.modified - task.updates.get("add", 0),
+        updated=task.updates.get("update", 0),
         failed=len(task.failed),
     )
 
