@@ -181,6 +181,26 @@ def test_another_separator_is_said_once(tmp_path: Path, separator: str, name: st
     assert {one.rule for one in read_table(path, TABLES["op_statistic"]).findings} == {"missing-column"}
 
 
+def test_another_separator_is_said_of_a_header_that_misses_a_column(tmp_path: Path) -> None:
+    path = tmp_path / "op_statistic_20260101.csv"
+    path.write_text("Device_id;OP Type;Core Type;Count\n0;Add;AI_CORE;1\n")
+    (found,) = read_table(path, TABLES["op_statistic"]).findings
+    assert (found.rule, found.line) == ("csv-separator", 1)
+    assert found.message.startswith("the columns are separated by semicolons, not by commas: ")
+
+
+@pytest.mark.parametrize("first", ["sep=,", "sep=;", "SEP=\t", "sep=|"])
+def test_a_line_that_names_the_separator_for_excel_is_one_finding(tmp_path: Path, first: str) -> None:
+    separator = first[-1]
+    text = "Device_id,OP Type,Core Type,Count,Total Time(us),Min Time(us),Avg Time(us),Max Time(us),Ratio(%)\n0,Add,AI_CORE,1,1,1,1,1,100\n"
+    path = tmp_path / "op_statistic_20260101.csv"
+    path.write_text(f"{first}\n{text.replace(',', separator)}")
+    data = read_table(path, TABLES["op_statistic"])
+    (found,) = data.findings
+    assert (data.frame.num_rows, found.rule, found.severity, found.line) == (0, "csv-separator", "error", 1)
+    assert found.message.startswith(f"the first line names the separator for Excel ({first}")
+
+
 def test_zeros_in_place_of_a_header_are_not_utf_16(tmp_path: Path) -> None:
     assert {rule for rule, *_ in found(read(tmp_path, b"\0" * 100 + b"\na,T,AI_CORE,1,2,3\n", header=""))} == {
         "missing-column"

@@ -248,7 +248,7 @@ def wanted_of(match: Match, fields: frozenset[str] | None) -> list[Field]:
 def said_of_header(path: Path, table: Table, match: Match, header: list[str]) -> tuple[list[Finding], list[Finding]]:
     """(why no row of a file with this header can be used, what else is odd about it)."""
     if match.missing:
-        return _other_separator(path, table, header) or _missing(path, table, match, header), []
+        return _other_separator(path, table, match, header) or _missing(path, table, match, header), []
     if match.strange_units:
         return _strange_units(path, match.strange_units), []
     if ambiguous := [field for field in match.doubled if field.needed]:
@@ -260,11 +260,18 @@ def said_of_header(path: Path, table: Table, match: Match, header: list[str]) ->
 _SEPARATORS = {";": say("semicolons"), "\t": say("tabs"), "|": say("bars")}
 
 
-def _other_separator(path: Path, table: Table, header: list[str]) -> list[Finding]:
-    """That a header is whole where it is divided at another character than the comma."""
+def _other_separator(path: Path, table: Table, match: Match, header: list[str]) -> list[Finding]:
+    """That a header misses fewer columns where it is divided at another character, or is not in the first line."""
+    if header[0].casefold().startswith("sep="):
+        message = say(
+            "the first line names the separator for Excel ({line}) and is not the header: export it again, or remove this "
+            "line and save it as CSV with commas; the file is not used",
+            line=",".join(header),
+        )
+        return [CSV_SEPARATOR.found(str(path), message, 1)]
     for separator, what in _SEPARATORS.items():
         cells = ",".join(header).split(separator)
-        if len(cells) > 1 and not table.match(cells).missing:
+        if len(cells) > 1 and len(table.match(cells).missing) < len(match.missing):
             message = say(
                 "the columns are separated by {separators}, not by commas: export it again, or save it as CSV with commas; "
                 "the file is not used",
