@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import json
 import os
 import subprocess
 import sys
@@ -104,6 +105,40 @@ def test_jobs_that_start_at_once_all_end_well(site: Path, msprof: Path, aoe: Pat
     assert (site / "mail.txt").is_file()
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
     assert not [path for path in site.rglob("*") if path.name.startswith(".")]
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("attempt", range(3))
+def test_nights_of_several_models_at_once_are_those_of_one_after_another(
+    cli: Cli, msprof: Path, tmp_path: Path, attempt: int
+) -> None:
+    profiles = ("exports_of_2022", "ten_iterations", "torch_npu_two_ranks")
+
+    def options(place: str, name: str) -> tuple[object, ...]:
+        return msprof / name, "--store", tmp_path / place / "s", "--site", tmp_path / place / "site", "--workload", name
+
+    def stored(place: str, what: str) -> list[str]:
+        rows = cli("history", what, "--store", tmp_path / place / "s", "--format", "json").json["rows"]
+        return sorted(json.dumps(row, sort_keys=True) for row in rows)
+
+    for night in range(2):  # the second time everything is there already
+        alone = [cli("nightly", *options("alone", name)).code for name in profiles]
+        jobs = [start("nightly", *options("at_once", name)) for name in profiles]
+        ended = [(job.communicate(), job.returncode) for job in jobs]
+        assert [code for _, code in ended] == alone, (night, [err for (_, err), _ in ended])
+        assert not [err for (_, err), _ in ended if "Traceback" in err]
+    for what in ("runs", "records"):
+        assert stored("at_once", what) == stored("alone", what) != []
+    assert cli("store", "verify", "--store", tmp_path / "at_once" / "s").code == 0
+    pages = {
+        place: {str(path.relative_to(tmp_path / place)) for path in (tmp_path / place / "site").rglob("*")}
+        for place in ("alone", "at_once")
+    }
+    assert pages["at_once"] == pages["alone"]
+    listed = (tmp_path / "at_once" / "site" / "runs" / "index.html").read_text()
+    assert all(name in listed for name in profiles)
+    first, again = ((tmp_path / place / "site" / "report.md").read_text().splitlines()[0] for place in pages)
+    assert again == first
 
 
 @pytest.mark.parametrize("kind", ["file", "denied"])
