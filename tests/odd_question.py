@@ -40,3 +40,12 @@ class Odd(Question[RunOptions, str]):
         """Data read."""
         del asked
         return Finished(tables=(Rows(type=Seen, rows=[Seen(path=path) for _, path in parts]),))
+
+
+def dies_once(unit: tuple[Path, int]) -> int:
+    """The number of a unit; the process that reads the sixth first is killed."""
+    mark, number = unit
+    if number == 5 and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number

@@ -29,12 +29,18 @@ def test_options_of_every_question() -> None:
         "name": (None, None, None, "A name."),
         "strict": (False, None, None, "Warnings also cause exit code 1."),
         "max-expanded": (None, 1, None, "Maximum expanded size of one .gz file, in bytes (default: 1 GiB and 200 times its size)."),
-        "jobs": (1, 1, None, "How many processes read captures."),
+        "jobs": (None, 1, None, "How many processes read captures (default: up to one per processor, where that is quicker)."),
+        "scheduler": (None, None, None, "Dask scheduler whose workers read captures, such as tcp://host:8786; dask://local starts one here."),
     }  # fmt: skip
     run = {one.key: one.option for one in declared(Asked) if one.option.scope == "run"}
-    assert list(run) == ["strict", "max-expanded", "jobs"]
+    assert list(run) == ["strict", "max-expanded", "jobs", "scheduler"]
     assert all(one.shared for one in run.values())
-    assert {key: one.protects for key, one in run.items()} == {"strict": False, "max-expanded": True, "jobs": True}
+    assert {key: one.protects for key, one in run.items()} == {
+        "strict": False,
+        "max-expanded": True,
+        "jobs": True,
+        "scheduler": True,
+    }
     assert not any(one.option.shared or one.option.protects for one in declared(Asked) if one.key not in run)
 
 

@@ -43,6 +43,7 @@ def check(
 ) -> None:
     """Validate results, banks, records and tables. Checks AOE results, gradient banks and records against schemas and rules, and tables against their declarations."""
     from aoe_reports.engine.ask import ask
+    from aoe_reports.engine.executors import executor_here
     from aoe_reports.present.reports.tuning import summarise
 
     is_named = chosen.rules or chosen.select or chosen.ignore or form == "sarif"
@@ -62,7 +63,13 @@ def check(
     if chosen.watch:
         _follow(paths, chosen.interval, chosen.max_size)
     with progress_line() as progress:
-        answer = ask(Check(summarise if form in {"markdown", "html"} else None), paths, chosen, progress=progress)
+        answer = ask(
+            Check(summarise if form in {"markdown", "html"} else None),
+            paths,
+            chosen,
+            executor=executor_here(chosen),
+            progress=progress,
+        )
     reply(answer, form, output, strict=chosen.strict, forms=CHECK_FORMS, rules=rules)
 
 

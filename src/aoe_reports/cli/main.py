@@ -18,6 +18,7 @@ from aoe_reports.cli.ending import run_and_exit
 from aoe_reports.cli.history import history
 from aoe_reports.cli.ingest import ingest
 from aoe_reports.cli.language import LanguageOption, speak_early
+from aoe_reports.cli.map import map, reduce  # noqa: A004 -- names of commands
 from aoe_reports.cli.nightly import nightly
 from aoe_reports.cli.normalize import normalize
 from aoe_reports.cli.plan import plan
@@ -45,7 +46,7 @@ from aoe_reports.questions.steps import Steps
 
 COMMANDS = (
     command_of(Inspect()), table, check, command_of(Hotspots()), command_of(Steps()), command_of(Breakdown()),
-    command_of(CommunicationOfRuns()), command_of(Compare()), command_of(Advise()), collect, plan, preflight,
+    command_of(CommunicationOfRuns()), command_of(Compare()), command_of(Advise()), map, reduce, collect, plan, preflight,
     tune, verify, adopt, normalize, ingest, history, regressions, ack, expect, tag, report, site, serve, nightly,
     demo, config,
 )  # fmt: skip

@@ -12,22 +12,50 @@ import typer
 
 from aoe_reports.cli.output import MOST_ROWS, AnnotatedFormat, Format, MostRows, Output, reply
 from aoe_reports.cli.progress import progress_line
-from aoe_reports.engine.question import Argument, Question
+from aoe_reports.engine.question import Argument, CaptureOptions, Question
+from aoe_reports.model.errors import UsageError
 from aoe_reports.model.options import Option, declared
+from aoe_reports.model.texts import join, say
 from aoe_reports.present.forms import ANNOTATED_FORMS
+
+_questions: dict[str, Question[Any, Any]] = {}
+"""By the names of their commands."""
+_MANIFEST = Annotated[
+    Path | None,
+    Option(
+        help="Write what is to be read to this file, for `map` and `reduce`, and read no capture.",
+        only_here=say("where output is written"),
+    ),
+]
+
+
+def question_of(name: str) -> Question[Any, Any]:
+    """The question that a command asks."""
+    if name not in _questions:
+        raise UsageError(say("no question {name}; expected one of {names}", name=name, names=join(", ", _questions)))
+    return _questions[name]
 
 
 def command_of(question: Question[Any, Any]) -> Callable[..., None]:
     """The command that asks a question."""
+    _questions[question.name] = question
+    may_be_mapped = issubclass(question.options, CaptureOptions) and question.finishes_alone
 
     def command(
         ctx: typer.Context, form: Format, output: Path | None, chosen: Any, *, rows: int, **arguments: Any
     ) -> None:
         from aoe_reports.engine.ask import ask
+        from aoe_reports.engine.executors import executor_here
 
         paths = [path for one in question.arguments for path in _listed(arguments[one.name])]
+        chosen = replace(chosen, **_configured(ctx, question))
         with progress_line() as progress:
-            answer = ask(question, paths, replace(chosen, **_configured(ctx, question)), progress=progress)
+            if may_be_mapped and arguments["manifest"] is not None:
+                from aoe_reports.engine.manifest import manifest_of, write_manifest
+
+                write_manifest(arguments["manifest"], manifest_of(question, paths, chosen, progress=progress))
+                raise typer.Exit
+            answer = ask(question, paths, chosen, executor=executor_here(chosen), progress=progress)
         reply(answer, form, output, strict=chosen.strict, forms=ANNOTATED_FORMS, most=rows)
 
     option = Option(help=question.form_help, flags=("--format",))
@@ -39,6 +67,7 @@ def command_of(question: Question[Any, Any]) -> Callable[..., None]:
         _parameter("form", form, "text"),
         _parameter("output", Output, None),
         _parameter("rows", MostRows, MOST_ROWS),
+        *([_parameter("manifest", _MANIFEST, None)] if may_be_mapped else []),
     ]
     command.__name__ = question.name
     command.__doc__ = question.__doc__

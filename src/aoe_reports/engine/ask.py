@@ -9,7 +9,19 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from aoe_reports.engine.executors import Executor, executor_of
-from aoe_reports.engine.question import Answer, Notes, Question, Reader, Reading, Request, RunOptions, Unit, answer_of
+from aoe_reports.engine.partials import Handed, Keys, Once, Partials
+from aoe_reports.engine.question import (
+    Answer,
+    CaptureOptions,
+    Notes,
+    Question,
+    Reader,
+    Reading,
+    Request,
+    RunOptions,
+    Unit,
+    answer_of,
+)
 from aoe_reports.model.errors import AoeReportsError, ReadError
 from aoe_reports.model.findings import has
 from aoe_reports.model.options import check_options
@@ -36,6 +48,11 @@ def ask(
 ) -> Answer:
     """The answer to a question about everything below some paths; what cannot be read is a finding."""
     reading = read_units(question, paths, chosen, executor=executor, progress=progress)
+    return answer_to(question, reading)
+
+
+def answer_to(question: Question[O, P], reading: Reading[P]) -> Answer:
+    """The answer that a question makes of what was read."""
     asked = reading.asked
     parts: Any = list(reading.parts) if question.held else reading.parts
     finished = question.finish(parts, asked)
@@ -43,7 +60,8 @@ def ask(
         from aoe_reports.engine.captures import nothing_measured  # noqa: PLC0415 -- pyarrow
 
         captures = [unit.capture for unit in asked.units if isinstance(unit, Unit)]
-        asked.notes.add([nothing_measured(paths, say(question.nothing), captures, **question.asked_for(chosen))])
+        where, asked_for = [Path(one) for one in asked.inputs], question.asked_for(asked.options)
+        asked.notes.add([nothing_measured(where, say(question.nothing), captures, **asked_for)])
     return answer_of(question, finished, asked)
 
 
@@ -56,23 +74,37 @@ def read_units(
     progress: Progress = unseen,
 ) -> Reading[P]:
     """Everything below some paths, read unit by unit as the parts are taken."""
+    asked = request_of(reader, paths, chosen, progress=progress)
+    return Reading(asked, _parts(reading_of(reader, asked), asked, executor or executor_of(chosen), progress))
+
+
+def request_of(reader: Reader[O, P], paths: Sequence[Path], chosen: O, *, progress: Progress = unseen) -> Request[O]:
+    """What is to be read below some paths, before any of it is."""
     check_options(chosen)
     progress(lambda: say("looking for files"))
     asked = Request(options=chosen, notes=Notes(), inputs=tuple(map(str, paths)))
     files = reader.discover(paths, asked)
     asked = replace(asked, context=reader.prepare(files, asked))
-    asked = replace(asked, units=reader.units(files, asked))
-    return Reading(asked, _parts(reader, executor or executor_of(chosen.jobs), asked, progress))
+    return replace(asked, units=reader.units(files, asked))
 
 
-def _parts(reader: Reader[O, P], executor: Executor, asked: Request[O], progress: Progress) -> Iterator[tuple[Any, P]]:
+def reading_of(reader: Reader[O, P], asked: Request[O]) -> Callable[[Any], Handed]:
+    """What reads one unit, in any process; with a folder that keeps what was read, only once."""
+    read = partial(_read, reader, asked.context, asked.options)
+    if isinstance(asked.options, CaptureOptions) and asked.options.cache is not None and isinstance(reader, Question):
+        return Once(read=read, partials=Partials(asked.options.cache), keys=Keys(reader.name, asked))
+    return read
+
+
+def _parts(
+    read: Callable[[Any], Handed], asked: Request[Any], executor: Executor, progress: Progress
+) -> Iterator[tuple[Any, Any]]:
     """Each unit with what it hands on, one after another; of one that is done with nothing is held."""
-    results, count = executor.map(partial(_read, reader, asked.context, asked.options), asked.units), len(asked.units)
-    for number, unit in enumerate(asked.units, start=1):
-        progress(partial(_reading, number, count, unit))
+    results = with_progress(executor.map(read, asked.units), asked.units, progress)
+    for unit in asked.units:
         found = next(results)
         if found is None:
-            asked.notes.failed(unit.path, AoeReportsError(say("the process that read it was terminated")))
+            asked.notes.failed(unit.path, lost())
             continue
         part, noted = found
         asked.notes.take(noted)
@@ -81,11 +113,23 @@ def _parts(reader: Reader[O, P], executor: Executor, asked: Request[O], progress
         del found, part
 
 
+def with_progress(results: Iterator[P], units: Sequence[Any], progress: Progress) -> Iterator[P]:
+    """What comes of units, each after it is said that it is being read."""
+    for number, unit in enumerate(units, start=1):
+        progress(partial(_reading, number, len(units), unit))
+        yield next(results)
+
+
+def lost() -> AoeReportsError:
+    """What is said of a unit whose process was killed."""
+    return AoeReportsError(say("the process that read it was terminated"))
+
+
 def _reading(number: int, count: int, unit: Any) -> Text:
     return say("reading {number:,} of {count:,}: {path}", number=number, count=count, path=unit.path)
 
 
-def _read(reader: Reader[O, P], context: Any, chosen: O, unit: Any) -> tuple[tuple[P] | None, Notes]:
+def _read(reader: Reader[O, P], context: Any, chosen: O, unit: Any) -> Handed:
     """(what one unit hands on, None where it cannot be read; what was found)."""
     notes = Notes()
     try:

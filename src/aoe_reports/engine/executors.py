@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import math
+import os
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.texts import say
+
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
+
+    from aoe_reports.engine.question import RunOptions
 
 A = TypeVar("A")
 B = TypeVar("B")
 
+LEAST_DONE = 2
+"""Units by which it is estimated how long the others take."""
+WORTH_S, START_S = 2.0, 1.0
+"""What is left must take so long before other processes are started, and each gets so much of it at least: starting one takes half."""
 AHEAD = 2
 """So many units a process are read before the first of them is taken: results that wait are held in memory."""
 
@@ -78,6 +90,35 @@ class Processes:
         return ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
 
 
-def executor_of(jobs: int) -> Executor:
-    """Who reads with so many processes."""
-    return Serial() if jobs == 1 else Processes(jobs)
+class AsNeeded:
+    """This process, and as many as there are processors once what is left takes longer than to start them."""
+
+    def map(self, function: Callable[[A], B], units: Sequence[A]) -> Iterator[B | None]:
+        """The results, in the order of the units."""
+        spent_s, processors = 0.0, len(os.sched_getaffinity(0))
+        for done, unit in enumerate(units):
+            left_s = spent_s / done * (len(units) - done) if done >= LEAST_DONE else 0.0
+            if processors > 1 and left_s > WORTH_S:
+                yield from Processes(min(processors, math.ceil(left_s / START_S))).map(function, units[done:])
+                return
+            began_s = time.perf_counter()
+            result = function(unit)
+            spent_s += time.perf_counter() - began_s
+            yield result
+            del result
+
+
+def executor_of(chosen: RunOptions) -> Executor:
+    """Who reads, as the options say; this process where they say nothing."""
+    if chosen.scheduler is not None:
+        from aoe_reports.engine.fleet import Fleet  # noqa: PLC0415 -- an extra
+
+        if chosen.jobs is not None:
+            raise UsageError(say("--jobs and --scheduler: give one of them"))
+        return Fleet(chosen.scheduler)
+    return Serial() if chosen.jobs in {None, 1} else Processes(chosen.jobs or 1)
+
+
+def executor_here(chosen: RunOptions) -> Executor:
+    """As `executor_of`, for a program that is all its process does: other processes are started where that pays."""
+    return AsNeeded() if chosen.jobs is None and chosen.scheduler is None else executor_of(chosen)

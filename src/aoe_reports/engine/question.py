@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from aoe_reports.model.classes import record
@@ -18,8 +19,6 @@ from aoe_reports.model.options import option, options
 from aoe_reports.model.report import Highlight, Pages, Section
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pyarrow as pa
 
     from aoe_reports.formats.capture import Capture
@@ -57,8 +56,32 @@ class ReadOptions(StrictOptions):
 class RunOptions(ReadOptions):
     """Options that every question has."""
 
-    jobs: int = option(
-        default=1, minimum=1, help="How many processes read captures.", scope="run", shared=True, protects=True
+    jobs: int | None = option(
+        default=None,
+        minimum=1,
+        help="How many processes read captures (default: up to one per processor, where that is quicker).",
+        scope="run",
+        shared=True,
+        protects=True,
+    )
+    scheduler: str | None = option(
+        default=None,
+        help="Dask scheduler whose workers read captures, such as tcp://host:8786; dask://local starts one here.",
+        scope="run",
+        shared=True,
+        protects=True,
+    )
+
+
+@options
+class CaptureOptions(RunOptions):
+    """Options of a question whose units are captures: what is read of them may be kept."""
+
+    cache: Path | None = option(
+        default=None,
+        help="Folder that keeps what was read of each capture; asked again, only new and changed ones are read.",
+        scope="run",
+        shared=True,
     )
 
 
@@ -306,6 +329,8 @@ class Question(Reader[O, P]):
     """Whether its answer can be shown as annotations."""
     nothing: ClassVar[str] = ""
     """What is said where nothing here answers it, if it does not say so itself."""
+    finishes_alone: ClassVar[bool] = True
+    """Whether `finish` needs nothing but what the units handed on; else it reads files, too."""
     held: ClassVar[bool] = True
     """Whether `finish` is handed a sequence; else it is handed what the units hand on while they are read."""
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from aoe_reports.engine.ask import asking
-from aoe_reports.engine.question import Finished, Question, Request, RunOptions, Unit, only
+from aoe_reports.engine.question import CaptureOptions, Finished, Question, Request, Unit, only
 from aoe_reports.model.documents import Json
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row, row_from
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @options
-class AdviseOptions(RunOptions):
+class AdviseOptions(CaptureOptions):
     """What is looked at, how much of it is shown of each device, and by which thresholds."""
 
     top: int = option(default=20, minimum=1, help="Number of rows per device of each run.")
@@ -91,6 +91,7 @@ class Advise(Question[AdviseOptions, _Part]):
         ("headlines", Headline),
     )
     has_highlights = True
+    finishes_alone = False  # what links did is read where the shares of any rank demand it
     nothing = "nothing here for which advice could be given"
 
     def map_unit(self, unit: Unit, asked: Request[AdviseOptions]) -> _Part:

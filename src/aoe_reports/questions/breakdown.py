@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from aoe_reports.engine.ask import asking
-from aoe_reports.engine.question import Finished, Notes, Question, Request, RunOptions, Unit, only
+from aoe_reports.engine.question import CaptureOptions, Finished, Notes, Question, Request, Unit, only
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.options import option, options
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @options
-class BreakdownOptions(RunOptions):
+class BreakdownOptions(CaptureOptions):
     """Which devices and steps are shown, and how many gaps of each device."""
 
     gaps: int = option(default=10, minimum=0, maximum=1000, help="Number of longest gaps per device.")

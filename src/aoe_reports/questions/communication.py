@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aoe_reports.engine.ask import asking
-from aoe_reports.engine.question import Finished, Question, Request, RunOptions, Unit, only
+from aoe_reports.engine.question import CaptureOptions, Finished, Question, Request, Unit, only
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row, row_from
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @options
-class CommunicationOptions(RunOptions):
+class CommunicationOptions(CaptureOptions):
     """Which ranks and steps are shown, how many links and operators, and a bank of gradient tuning."""
 
     bank: Path | None = option(default=None, help="A gradient tuning bank (<soc>_gradient_fusion.json).", names="input")

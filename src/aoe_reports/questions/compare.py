@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aoe_reports.engine.ask import asking
-from aoe_reports.engine.question import Argument, Finished, Question, Request, RunOptions, all_tasks, only
+from aoe_reports.engine.question import Argument, CaptureOptions, Finished, Question, Request, all_tasks, only
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.groupings import KEYS, TELLS, ComparedBy
@@ -32,7 +32,7 @@ _PARTS = (
 
 
 @options
-class CompareOptions(RunOptions):
+class CompareOptions(CaptureOptions):
     """What is compared, and how calls are grouped."""
 
     by: ComparedBy = option(default="op_type", help="Key by which rows are grouped.")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from aoe_reports.engine.ask import asking
-from aoe_reports.engine.question import Finished, Question, Request, RunOptions, Unit, all_tasks, only
+from aoe_reports.engine.question import CaptureOptions, Finished, Question, Request, Unit, all_tasks, only
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.groupings import GROUPINGS, By
 from aoe_reports.model.options import option, options
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @options
-class HotspotOptions(RunOptions):
+class HotspotOptions(CaptureOptions):
     """Which tasks are ranked, and how they are grouped."""
 
     by: By = option(default="op_type", help="Key by which rows are grouped.")

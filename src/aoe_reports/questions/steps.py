@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aoe_reports.engine.ask import asking
-from aoe_reports.engine.question import Finished, Notes, Question, Request, RunOptions, Unit, only
+from aoe_reports.engine.question import CaptureOptions, Finished, Notes, Question, Request, Unit, only
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.options import options
@@ -27,7 +27,7 @@ _TASK_COLUMNS = frozenset({"step", "task_type", "task_duration_ns"})
 
 
 @options
-class StepOptions(RunOptions):
+class StepOptions(CaptureOptions):
     """Which steps are shown."""
 
     rank: int | None = only("rank")

@@ -1,0 +1,132 @@
+"""Ranks of a fleet, made of one real capture: each varied, one slow, one with a slow link, one corrupt.
+
+usage: python benchmarks/fleet_ranks.py CAPTURE OUT --ranks 256 [--timelines] [--seed 7]
+CAPTURE is a torch_npu export of one rank (`*_ascend_pt`). Of a run of R ranks, rank R // 3 takes 10 % longer for every operator,
+the link from rank R // 2 to the next has a tenth of the bandwidth, and of the last rank's kernel_details.csv half of one row is gone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import os
+import random
+import shutil
+from pathlib import Path
+from typing import Any
+
+SLOW, SLOW_LINK = 1.10, 10.0
+NOISE = 0.01
+OUTPUT = "ASCEND_PROFILER_OUTPUT"
+LINKED = ("operator_details.csv", "operator_memory.csv", "memory_record.csv", "npu_module_mem.csv", "api_statistic.csv")
+
+
+def main() -> None:
+    """Make the ranks."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("capture", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--ranks", type=int, default=256)
+    parser.add_argument("--timelines", action="store_true")
+    parser.add_argument("--seed", type=int, default=7)
+    asked = parser.parse_args()
+    make(asked.capture, asked.out, asked.ranks, timelines=asked.timelines, seed=asked.seed)
+
+
+def make(capture: Path, out: Path, ranks: int, *, timelines: bool = False, seed: int = 7) -> None:
+    """Write the folders of `ranks` ranks; files that no rank differs in are links to one copy."""
+    chance = random.Random(seed)
+    shared = out / ".shared"
+    shared.mkdir(parents=True)
+    for name in (*LINKED, *(("trace_view.json",) if timelines else ())):
+        shutil.copyfile(capture / OUTPUT / name, shared / name)
+    source = _Source(capture)
+    for rank in range(ranks):
+        folder = out / f"rank{rank}_ascend_pt" / OUTPUT
+        folder.mkdir(parents=True)
+        for one in shared.iterdir():
+            os.link(one, folder / one.name)
+        factor = SLOW if rank == ranks // 3 else 1.0
+        kernels = source.kernels(factor, chance)
+        if rank == ranks - 1:
+            middle = len(kernels) // 2
+            kernels = kernels[:middle] + kernels[kernels.index("\n", middle) :]
+        (folder / "kernel_details.csv").write_text(kernels, encoding="utf-8")
+        (folder / "step_trace_time.csv").write_text(source.steps(factor), encoding="utf-8")
+        slow_to = rank + 1 if rank == ranks // 2 else None
+        for name, made in source.communication(rank, ranks, slow_to):
+            (folder / name).write_text(json.dumps(made), encoding="utf-8")
+        (folder.parent / f"profiler_info_{rank}.json").write_text(json.dumps(source.info(rank)), encoding="utf-8")
+    shutil.rmtree(shared)
+
+
+class _Source:
+    """The capture that all ranks are made of."""
+
+    def __init__(self, capture: Path) -> None:
+        output = capture / OUTPUT
+        self._kernels = _rows(output / "kernel_details.csv")
+        self._steps = _rows(output / "step_trace_time.csv")
+        self._communication = json.loads((output / "communication.json").read_text("utf-8"))
+        self._matrix = json.loads((output / "communication_matrix.json").read_text("utf-8"))
+        self._info = json.loads(next(capture.glob("profiler_info_*.json")).read_text("utf-8"))
+        self.rank = int(next(capture.glob("profiler_info_*.json")).stem.rsplit("_", 1)[1])
+
+    def kernels(self, factor: float, chance: random.Random) -> str:
+        """The table of tasks, each time with noise."""
+        header, *rows = self._kernels
+        at = header.index("Duration(us)")
+        made = [[*row[:at], f"{float(row[at]) * factor * chance.gauss(1, NOISE):.3f}", *row[at + 1 :]] for row in rows]
+        return _csv([header, *made])
+
+    def steps(self, factor: float) -> str:
+        """The table of steps: who computes longer waits less."""
+        header, *rows = self._steps
+        found = []
+        for row in rows:
+            cells = dict(zip(header, row, strict=True))
+            more = float(cells["Computing"]) * (factor - 1)
+            cells["Computing"] = f"{float(cells['Computing']) + more:.3f}"
+            cells["Free"] = f"{float(cells['Free']) - more:.3f}"
+            found.append([cells[name] for name in header])
+        return _csv([header, *found])
+
+    def communication(self, rank: int, ranks: int, slow_to: int | None) -> list[tuple[str, Any]]:
+        """What is said of communication, its links those of a ring of all ranks."""
+        matrix: dict[str, Any] = {}
+        for step, kinds in self._matrix.items():
+            for kind, operators in kinds.items():
+                for operator, links in operators.items():
+                    told = {}
+                    others = [one for name, one in links.items() if name != f"{self.rank}-{self.rank}"]
+                    for to, one in zip((rank + 1, rank - 1), others, strict=False):
+                        slower = SLOW_LINK if to == slow_to else 1.0
+                        more = {
+                            "Transit Time(ms)": one["Transit Time(ms)"] * slower,
+                            "Bandwidth(GB/s)": one["Bandwidth(GB/s)"] / slower,
+                        }
+                        told[f"{rank}-{to % ranks}"] = {**one, **more}
+                    matrix.setdefault(step, {}).setdefault(kind, {})[operator] = told
+        return [("communication.json", self._communication), ("communication_matrix.json", matrix)]
+
+    def info(self, rank: int) -> Any:
+        """What the profiler says of itself."""
+        return {**self._info, "rank_id": rank} if "rank_id" in self._info else self._info
+
+
+def _rows(path: Path) -> list[list[str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    return [header, *(row for row in rows if len(row) == len(header))]
+
+
+def _csv(rows: list[list[str]]) -> str:
+    made = io.StringIO()
+    csv.writer(made, lineterminator="\n").writerows(rows)
+    return made.getvalue()
+
+
+if __name__ == "__main__":
+    main()

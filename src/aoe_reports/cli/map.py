@@ -1,0 +1,69 @@
+"""`map` and `reduce`: a question whose units are read in shares, by as many jobs and machines as there are."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from aoe_reports.cli.output import FORM, MOST_ROWS, AnnotatedFormat, ChosenForm, MostRows, Output, reply
+from aoe_reports.cli.progress import progress_line
+from aoe_reports.cli.questions import question_of
+from aoe_reports.engine.question import RunOptions, StrictOptions
+from aoe_reports.model.options import Option
+from aoe_reports.model.texts import say
+from aoe_reports.present.forms import ANNOTATED_FORMS
+
+ManifestFile = Annotated[
+    Path, typer.Argument(metavar="MANIFEST", help="What `--manifest` of a question has written.", show_default=False)
+]
+PartialsFolder = Annotated[
+    Path,
+    Option(help="Folder of the partial results, which all jobs see.", only_here=say("where partial results are kept")),
+]
+
+
+def map(  # noqa: A001 -- the name of the command
+    manifest: ManifestFile,
+    chosen: RunOptions,
+    *,
+    partials: PartialsFolder,
+    shard: Annotated[
+        str,
+        Option(
+            help="Which of how many shares, such as 2/8.", metavar="I/N", only_here=say("what one job of many reads")
+        ),
+    ] = "1/1",
+    form: ChosenForm = "text",
+    output: Output = None,
+) -> None:
+    """Read one share of a question. Keeps a partial result for each capture; what is there already is not read again."""
+    from aoe_reports.engine.executors import executor_here
+    from aoe_reports.engine.manifest import Mapped, Share, map_share, read_manifest
+    from aoe_reports.engine.partials import Partials
+    from aoe_reports.engine.question import one_table
+    from aoe_reports.model.rows import Rows
+
+    mine, found = Share.parse(shard), read_manifest(manifest)
+    question = question_of(found.question)
+    with progress_line() as progress:
+        rows = map_share(question, found, mine, Partials(partials), executor=executor_here(chosen), progress=progress)
+    reply(one_table("map", say("Mapped"), [manifest], Rows(type=Mapped, rows=rows)), form, output, strict=chosen.strict)
+
+
+def reduce(
+    manifest: ManifestFile,
+    chosen: StrictOptions,
+    *,
+    partials: PartialsFolder,
+    form: Annotated[AnnotatedFormat, FORM] = "text",
+    output: Output = None,
+    rows: MostRows = MOST_ROWS,
+) -> None:
+    """Answer a question from its partial results. Reads no capture, and names those that no job has read."""
+    from aoe_reports.engine.manifest import read_manifest
+    from aoe_reports.engine.manifest import reduce as reduced
+    from aoe_reports.engine.partials import Partials
+
+    found = read_manifest(manifest)
+    answer = reduced(question_of(found.question), found, Partials(partials))
+    reply(answer, form, output, strict=chosen.strict, forms=ANNOTATED_FORMS, most=rows)

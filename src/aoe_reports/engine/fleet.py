@@ -1,0 +1,93 @@
+"""Units read by the workers of a Dask cluster: an engine that others run, or one on this machine."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from aoe_reports.model.errors import AoeReportsError, UsageError
+from aoe_reports.model.texts import say
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+LOCAL = "dask://local"
+"""The address of a cluster of our own: a process a processor, on loopback, gone at the end."""
+AHEAD = 4
+"""So many units a thread of the cluster are handed out before the first of them is taken."""
+CONNECT_S = 30
+DEATHS = 1
+"""How many workers more a unit may kill that killed one: then it is given up."""
+
+
+class Fleet:
+    """The workers of a cluster; what kills them also while it is read alone is given up, and costs no unit but its own."""
+
+    def __init__(self, address: str) -> None:
+        """Of the scheduler at an address such as tcp://host:8786, or `dask://local`."""
+        self._address = address
+
+    def map(self, function: Callable[[A], B], units: Sequence[A]) -> Iterator[B | None]:
+        """The results, in the order of the units."""
+        from distributed import KilledWorker, wait  # noqa: PLC0415 -- an extra, and slow to import
+
+        with _client(self._address) as client:
+            ahead = AHEAD * max(1, sum(client.nthreads().values()))
+            waiting: deque[tuple[A, Any]] = deque()
+            rest = iter(units)
+            while True:
+                while len(waiting) < ahead and (unit := next(rest, _NOTHING)) is not _NOTHING:
+                    waiting.append((unit, client.submit(function, unit, pure=False)))
+                if not waiting:
+                    return
+                unit, future = waiting.popleft()
+                try:
+                    result = future.result()
+                except KilledWorker:  # it may have stood beside the one that killed
+                    wait([other for _, other in waiting])
+                    result = _alone(client, function, unit)
+                del future  # the cluster need not hold it any longer
+                yield result
+                del result
+
+
+def _alone(client: Client, function: Callable[[A], B], unit: A) -> B | None:
+    """What comes of a unit that is read while no other is; None where its worker is killed again."""
+    from distributed import KilledWorker  # noqa: PLC0415
+
+    try:
+        result: B = client.submit(function, unit, pure=False).result()
+    except KilledWorker:
+        return None
+    return result
+
+
+_NOTHING: Any = object()
+
+
+@contextmanager
+def _client(address: str) -> Iterator[Client]:
+    try:
+        import dask  # noqa: PLC0415
+        from distributed import Client, LocalCluster  # noqa: PLC0415
+    except ImportError as error:
+        raise UsageError(say("--scheduler needs Dask: pip install 'aoe-reports[fleet]'")) from error
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what dies is told as a finding
+    with dask.config.set({"distributed.scheduler.allowed-failures": DEATHS}):
+        if address == LOCAL:
+            local = {"host": "127.0.0.1", "threads_per_worker": 1, "silence_logs": logging.CRITICAL}
+            with LocalCluster(**local) as cluster, Client(cluster) as client:
+                yield client
+            return
+        try:
+            client = Client(address, timeout=CONNECT_S)
+        except (OSError, ValueError) as error:
+            raise AoeReportsError(say("{address}: no scheduler answers: {why}", address=address, why=error)) from error
+        with client:
+            yield client

@@ -1,0 +1,178 @@
+"""A question written down before anything is read: shares of it are mapped wherever there is room, and reduced where the answer is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from aoe_reports.engine.ask import Progress, answer_to, lost, reading_of, request_of, unseen, with_progress
+from aoe_reports.engine.executors import Executor
+from aoe_reports.engine.frozen import freeze, thaw
+from aoe_reports.engine.output import write_whole
+from aoe_reports.engine.partials import MAX_BYTES, Handed, Keys, Partials
+from aoe_reports.engine.question import Answer, Notes, Question, Reading, Request, RunOptions
+from aoe_reports.model.classes import record
+from aoe_reports.model.errors import AoeReportsError, ReadError, UsageError
+from aoe_reports.model.rows import column, row
+from aoe_reports.model.texts import join, say
+from aoe_reports.model.version import __version__
+
+O = TypeVar("O", bound=RunOptions)  # noqa: E741 -- options
+NAMED_MISSING = 5
+"""How many units are named that nobody has mapped."""
+
+
+@record
+class Manifest:
+    """A question, what it is asked of, and the key of each unit."""
+
+    question: str
+    version: str
+    asked: Request[Any]
+    keys: tuple[str, ...]
+
+
+@record
+class Share:
+    """Which units of a manifest are somebody's: every `of`-th, counted from `number` (the first is 1)."""
+
+    number: int
+    of: int
+
+    @classmethod
+    def parse(cls, text: str) -> Share:
+        """A share as the command line has it: `2/8`."""
+        number, _, of = text.partition("/")
+        if not (text.isascii() and number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
+            raise UsageError(say("--shard {text}: expected I/N with I from 1 to N", text=text))
+        return cls(number=int(number), of=int(of))
+
+    def among(self, units: Sequence[Any]) -> Sequence[Any]:
+        """The units of this share."""
+        return units[self.number - 1 :: self.of]
+
+
+@row
+class Mapped:
+    """One unit that was mapped: where its partial result is, and whether it was there before."""
+
+    path: str = column("Path")
+    key: str = column("Key", detail=True)
+    outcome: str = column("Outcome", "state")
+    """read, kept (it was there) or unreadable."""
+
+
+def manifest_of(
+    question: Question[O, Any], paths: Sequence[Path], chosen: O, *, progress: Progress = unseen
+) -> Manifest:
+    """What a question is asked of, before any capture is read."""
+    whole = [path.absolute() for path in paths]  # jobs run in folders of their own
+    asked = request_of(question, whole, chosen, progress=progress)
+    keys = Keys(question.name, asked)
+    return Manifest(
+        question=question.name, version=__version__, asked=asked, keys=tuple(keys.of(unit) for unit in asked.units)
+    )
+
+
+def write_manifest(path: Path, manifest: Manifest) -> None:
+    """Write a manifest, whole or not at all."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, freeze(manifest))
+    except OSError as error:
+        raise AoeReportsError(
+            say("{path}: cannot be written: {why}", path=path, why=error.strerror or error)
+        ) from error
+
+
+def read_manifest(path: Path) -> Manifest:
+    """A manifest that this version has written."""
+    try:
+        with path.open("rb") as file:
+            found = thaw(file.read(MAX_BYTES + 1))
+    except OSError as error:
+        raise ReadError(path, error.strerror or str(error), say("a manifest was expected")) from error
+    except ValueError as error:
+        raise ReadError(path, say("damaged, or no manifest"), say("a manifest was expected")) from error
+    if not isinstance(found, Manifest):
+        raise ReadError(path, say("no manifest"), say("a manifest was expected"))
+    if found.version != __version__:
+        raise UsageError(
+            say("{path}: of version {theirs}, this is {ours}", path=path, theirs=found.version, ours=__version__)
+        )
+    return found
+
+
+def map_share(
+    question: Question[Any, Any],
+    manifest: Manifest,
+    share: Share,
+    partials: Partials,
+    *,
+    executor: Executor,
+    progress: Progress = unseen,
+) -> list[Mapped]:
+    """Read the units of a share that nobody has read yet, and keep what each hands on; what cannot be read is kept, too."""
+    asked, keys = manifest.asked, Keys(manifest.question, manifest.asked)
+    mine = list(share.among(list(zip(asked.units, manifest.keys, strict=True))))
+    units = [unit for unit, _ in mine]
+    mapping = Mapping(read=reading_of(question, asked), partials=partials, keys=keys)
+    outcomes = with_progress(executor.map(mapping, mine), units, progress)
+    rows = []
+    for (unit, key), outcome in zip(mine, outcomes, strict=True):
+        if outcome is None:
+            notes = Notes()
+            notes.failed(unit.path, lost())
+            partials.save(key, (None, notes))
+        rows.append(Mapped(path=unit.path, key=key, outcome=outcome or "unreadable"))
+    return rows
+
+
+@record
+class Mapping:
+    """What maps one unit, in any process."""
+
+    read: Any
+    partials: Partials
+    keys: Keys
+
+    def __call__(self, pair: tuple[Any, str]) -> str:
+        """What came of a unit and its key."""
+        unit, key = pair
+        if self.keys.of(unit) != key:
+            raise AoeReportsError(say("{path}: has changed since the manifest was written", path=unit.path))
+        kept = self.partials.load(key)
+        if kept is not None and kept[0] is not None:
+            return "kept"
+        handed: Handed = self.read(unit)
+        self.partials.save(key, handed)
+        return "read" if handed[0] is not None else "unreadable"
+
+
+def reduce(question: Question[Any, Any], manifest: Manifest, partials: Partials) -> Answer:
+    """The answer that partial results come to; nothing but them is read. AoeReportsError where some are missing."""
+    asked = manifest.asked
+    missing = [unit.path for unit, key in zip(asked.units, manifest.keys, strict=True) if not partials.has(key)]
+    if missing:
+        raise AoeReportsError(
+            say(
+                "{missing:,} of {count:,} units are not mapped: {paths}",
+                missing=len(missing),
+                count=len(asked.units),
+                paths=join(", ", missing[:NAMED_MISSING]),
+            )
+        )
+    return answer_to(question, Reading(asked, _kept(manifest, partials)))
+
+
+def _kept(manifest: Manifest, partials: Partials) -> Iterator[tuple[Any, Any]]:
+    asked = manifest.asked
+    for unit, key in zip(asked.units, manifest.keys, strict=True):
+        handed = partials.load(key)
+        if handed is None:
+            raise AoeReportsError(say("{path}: its partial result is damaged: map it again", path=unit.path))
+        part, notes = handed
+        asked.notes.take(notes)
+        if part is not None:
+            yield unit, part[0]

@@ -1,0 +1,121 @@
+"""What the units of a question handed on, kept in a folder by what they were: nobody reads twice what has not changed."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from aoe_reports.engine.frozen import KIND, freeze, frozen, thaw
+from aoe_reports.engine.output import write_whole
+from aoe_reports.engine.question import Notes, Request
+from aoe_reports.formats.found import FoundFile
+from aoe_reports.model.errors import AoeReportsError
+from aoe_reports.model.options import declared
+from aoe_reports.model.texts import say
+from aoe_reports.model.version import __version__
+
+VERSION = 1
+"""Of what is kept: one more whenever a question hands on something else of the same unit."""
+MAX_BYTES = 1 << 30
+"""What is larger, unpacked, is not read."""
+Handed = tuple[tuple[Any] | None, Notes]
+"""(what a unit hands on, None where it cannot be read; what was found)."""
+_FILE = f"{FoundFile.__module__}:{FoundFile.__qualname__}"
+
+
+class Partials:
+    """A folder of what units handed on, a file each, named by its key."""
+
+    def __init__(self, folder: Path) -> None:
+        """In a folder, which is made when something is kept."""
+        self._folder = folder
+
+    def load(self, key: str) -> Handed | None:
+        """What a unit handed on; None where that is not kept, or damaged."""
+        try:
+            with gzip.open(self._place(key)) as file:
+                text = file.read(MAX_BYTES + 1)
+            part, findings, unreadable = thaw(text)
+        except (OSError, EOFError, ValueError, zlib.error):
+            return None
+        return part, Notes(findings, unreadable)
+
+    def has(self, key: str) -> bool:
+        """Whether something is kept under a key."""
+        return self._place(key).is_file()
+
+    def save(self, key: str, handed: Handed) -> None:
+        """Keep what a unit handed on: whole, or not at all."""
+        part, notes = handed
+        text = freeze([part, notes.findings, notes.unreadable])
+        place = self._place(key)
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(place, gzip.compress(text.encode("ascii"), compresslevel=1, mtime=0))
+        except OSError as error:
+            raise AoeReportsError(
+                say("{path}: cannot be written: {why}", path=place, why=error.strerror or error)
+            ) from error
+
+    def _place(self, key: str) -> Path:
+        return self._folder / key[:2] / f"{key}.json.gz"
+
+
+class Keys:
+    """What tells the units of one question apart: the question, its options, what all units are told, and their files."""
+
+    def __init__(self, question: str, asked: Request[Any]) -> None:
+        """Of a question as it was asked."""
+        chosen = asked.options
+        options = {one.name: getattr(chosen, one.name) for one in declared(type(chosen)) if one.option.scope != "run"}
+        common = freeze([VERSION, __version__, question, options, asked.context])
+        self._common = sha256(common.encode("ascii")).hexdigest()
+
+    def of(self, unit: Any) -> str:
+        """The key of a unit: another one when a file of it has another size or time."""
+        told = frozen(unit)
+        mine = freeze([told, [_time(path) for path in _files(told)]])
+        return sha256(f"{self._common}{mine}".encode("ascii")).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Once:
+    """Reads a unit that nobody has read yet, and keeps what it handed on; one that could not be read is tried again."""
+
+    read: Callable[[Any], Handed]
+    partials: Partials
+    keys: Keys
+
+    def __call__(self, unit: Any) -> Handed:
+        """What the unit hands on."""
+        key = self.keys.of(unit)
+        kept = self.partials.load(key)
+        if kept is not None and kept[0] is not None:
+            return kept
+        handed = self.read(unit)
+        self.partials.save(key, handed)
+        return handed
+
+
+def _files(told: Any) -> Iterator[str]:
+    """The paths of the files of a unit."""
+    if isinstance(told, dict):
+        if told.get(KIND) == _FILE:
+            yield told["path"]["of"]
+        for one in told.values():
+            yield from _files(one)
+    elif isinstance(told, list):
+        for one in told:
+            yield from _files(one)
+
+
+def _time(path: str) -> int | None:
+    try:
+        return Path(path).stat().st_mtime_ns
+    except OSError:
+        return None

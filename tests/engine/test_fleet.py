@@ -1,0 +1,73 @@
+"""Units read by a real Dask cluster: processes that are killed cost what they read, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from commandline import FIXTURES, Cli
+from odd_question import Odd, dies_once
+
+from aoe_reports.engine.ask import ask
+from aoe_reports.engine.executors import AsNeeded, Processes, Serial, executor_here, executor_of
+from aoe_reports.engine.fleet import LOCAL, Fleet
+from aoe_reports.engine.question import RunOptions
+from aoe_reports.model.errors import UsageError
+from aoe_reports.questions.communication import CommunicationOfRuns, CommunicationOptions
+
+HEADER = "Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """A scheduler on loopback with two workers, each a process with a nanny."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=50
+    ) as cluster:
+        yield cluster.scheduler_address
+
+
+def test_a_cluster_answers_as_one_process_does(address: str) -> None:
+    paths = [FIXTURES / "msprof" / "valid"]
+    alone = ask(CommunicationOfRuns(), paths, CommunicationOptions())
+    assert ask(CommunicationOfRuns(), paths, CommunicationOptions(scheduler=address)) == alone
+    assert alone.rows
+
+
+def test_what_kills_its_worker_is_named_and_the_rest_goes_on(address: str, tmp_path: Path) -> None:
+    for rank in range(6):
+        folder = tmp_path / f"rank_{rank}"
+        folder.mkdir()
+        (folder / "kernel_details.csv").write_text(f"{HEADER}{rank},a,MatMul,AI_CORE,1.0,2.5\n")
+    (tmp_path / "rank_2" / "deadly").touch()
+    answer = ask(Odd(), [tmp_path], RunOptions(scheduler=address))
+    assert [Path(one.path).name for one in answer.rows] == ["rank_0", "rank_3", "rank_4", "rank_5"]
+    lost = [one for one in answer.findings if one.rule == "unreadable" and one.path.endswith("rank_2")]
+    assert ["the process that read it was terminated" in one.message for one in lost] == [True]
+
+
+def test_a_worker_that_is_killed_loses_nothing(address: str, tmp_path: Path) -> None:
+    """One dies while it reads the sixth unit for the first time."""
+    results = Fleet(address).map(dies_once, [(tmp_path / "died", number) for number in range(12)])
+    assert list(results) == list(range(12))
+    assert (tmp_path / "died").exists()
+
+
+def test_nobody_at_an_address_is_an_error_in_one_line(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aoe_reports.engine.fleet.CONNECT_S", 1)
+    ended = cli("hotspots", FIXTURES / "msprof" / "valid", "--scheduler", "tcp://127.0.0.1:9")
+    assert ended.code == 3
+    assert "tcp://127.0.0.1:9: no scheduler answers" in ended.err
+
+
+def test_who_reads_is_what_the_options_say() -> None:
+    assert isinstance(executor_of(RunOptions()), Serial)
+    assert isinstance(executor_of(RunOptions(jobs=1)), Serial)
+    assert isinstance(executor_of(RunOptions(jobs=3)), Processes)
+    assert isinstance(executor_of(RunOptions(scheduler=LOCAL)), Fleet)
+    assert isinstance(executor_here(RunOptions()), AsNeeded)
+    assert isinstance(executor_here(RunOptions(jobs=1)), Serial)
+    with pytest.raises(UsageError, match="give one of them"):
+        executor_of(RunOptions(jobs=2, scheduler=LOCAL))

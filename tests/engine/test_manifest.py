@@ -1,0 +1,125 @@
+"""A question that is mapped in shares and reduced is answered as at once, and says what is missing or has changed."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from commandline import FIXTURES, Cli
+
+from aoe_reports.model.version import __version__
+
+VALID, INVALID = FIXTURES / "msprof" / "valid", FIXTURES / "msprof" / "invalid"
+HEADER = "Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
+
+
+@pytest.fixture
+def ranks(tmp_path: Path) -> Path:
+    for rank in range(5):
+        folder = tmp_path / "night" / f"rank_{rank}"
+        folder.mkdir(parents=True)
+        (folder / "kernel_details.csv").write_text(f"{HEADER}{rank},a,MatMul,AI_CORE,1.0,{rank + 2}.5\n")
+    return tmp_path / "night"
+
+
+@pytest.mark.parametrize("paths", [(VALID,), (INVALID,)], ids=["valid", "invalid"])
+@pytest.mark.parametrize("question", ["hotspots", "steps", "breakdown", "communication"])
+def test_shares_in_any_order_come_to_the_same_bytes(
+    cli: Cli, tmp_path: Path, question: str, paths: tuple[Path, ...]
+) -> None:
+    plain = cli(question, *paths, "--format", "json")
+    manifest, partials = tmp_path / "m.json", tmp_path / "partials"
+    assert cli(question, *paths, "--manifest", manifest).code == 0
+    for number in (2, 3, 1):
+        assert cli("map", manifest, "--partials", partials, "--shard", f"{number}/3").code == 0
+    reduced = cli("reduce", manifest, "--partials", partials, "--format", "json")
+    assert (reduced.code, reduced.out, reduced.err) == (plain.code, plain.out, plain.err)
+
+
+def test_two_runs_are_compared_by_their_shares(cli: Cli, ranks: Path, tmp_path: Path) -> None:
+    pair = [ranks / "rank_1", ranks / "rank_2", "--force", "--format", "json"]
+    plain = cli("compare", *pair)
+    assert plain.json["rows"]
+    assert cli("compare", *pair, "--manifest", tmp_path / "m.json").code == 0
+    for number in (2, 1):
+        cli("map", tmp_path / "m.json", "--partials", tmp_path / "p", "--shard", f"{number}/2")
+    reduced = cli("reduce", tmp_path / "m.json", "--partials", tmp_path / "p", "--format", "json")
+    assert (reduced.code, reduced.out) == (plain.code, plain.out)
+
+
+def test_a_reduction_reads_no_capture(cli: Cli, ranks: Path, tmp_path: Path) -> None:
+    plain = cli("hotspots", ranks, "--format", "json")
+    cli("hotspots", ranks, "--manifest", tmp_path / "m.json")
+    cli("map", tmp_path / "m.json", "--partials", tmp_path / "p")
+    ranks.rename(tmp_path / "away")
+    assert cli("reduce", tmp_path / "m.json", "--partials", tmp_path / "p", "--format", "json").out == plain.out
+
+
+def test_what_is_not_mapped_is_named_and_only_that_is_read(cli: Cli, ranks: Path, tmp_path: Path) -> None:
+    manifest, partials = tmp_path / "m.json", tmp_path / "p"
+    cli("hotspots", ranks, "--manifest", manifest)
+    first = cli("map", manifest, "--partials", partials, "--shard", "1/2", "--format", "json").json
+    assert [(Path(one["path"]).name, one["outcome"]) for one in first["rows"]] == [
+        ("rank_0", "read"), ("rank_2", "read"), ("rank_4", "read"),
+    ]  # fmt: skip
+    missing = cli("reduce", manifest, "--partials", partials)
+    assert missing.code == 3
+    assert missing.err.endswith(f"2 of 5 units are not mapped: {ranks / 'rank_1'}, {ranks / 'rank_3'}\n")
+    rest = cli("map", manifest, "--partials", partials, "--format", "json").json
+    assert [one["outcome"] for one in rest["rows"]] == ["kept", "read", "kept", "read", "kept"]
+    assert cli("reduce", manifest, "--partials", partials).code == 0
+
+
+def test_captures_that_changed_since_are_not_mixed_with_others(cli: Cli, ranks: Path, tmp_path: Path) -> None:
+    cli("hotspots", ranks, "--manifest", tmp_path / "m.json")
+    os.utime(ranks / "rank_3" / "kernel_details.csv", (0, 0))
+    ended = cli("map", tmp_path / "m.json", "--partials", tmp_path / "p")
+    assert ended.code == 3
+    assert f"{ranks / 'rank_3'}: has changed since the manifest was written" in ended.err
+
+
+def test_a_damaged_partial_result_is_said_and_made_again(cli: Cli, ranks: Path, tmp_path: Path) -> None:
+    manifest, partials = tmp_path / "m.json", tmp_path / "p"
+    cli("hotspots", ranks, "--manifest", manifest)
+    rows = cli("map", manifest, "--partials", partials, "--format", "json").json["rows"]
+    broken = partials / rows[2]["key"][:2] / f"{rows[2]['key']}.json.gz"
+    broken.write_bytes(broken.read_bytes()[:-4])
+    ended = cli("reduce", manifest, "--partials", partials)
+    assert (ended.code, "its partial result is damaged: map it again" in ended.err) == (3, True)
+    again = cli("map", manifest, "--partials", partials, "--format", "json").json["rows"]
+    assert [one["outcome"] for one in again] == ["kept", "kept", "read", "kept", "kept"]
+    assert cli("reduce", manifest, "--partials", partials).code == 0
+
+
+@pytest.mark.parametrize("shard", ["0/2", "3/2", "2", "1/", "/2", "a/b", "1/0", "-1/2", "1/2/3", "१/२"])
+def test_a_shard_is_a_number_of_so_many(cli: Cli, ranks: Path, tmp_path: Path, shard: str) -> None:
+    cli("hotspots", ranks, "--manifest", tmp_path / "m.json")
+    ended = cli("map", tmp_path / "m.json", "--partials", tmp_path / "p", f"--shard={shard}")
+    assert ended.code == 2
+    assert f"--shard {shard}: expected I/N with I from 1 to N" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "damaged, or no manifest"), ("{}", "no manifest"), ('{"$": "os:system"}', "damaged, or no manifest"),
+        ("[1]", "no manifest"),
+    ],
+)  # fmt: skip
+def test_what_is_no_manifest_is_an_error_in_one_line(cli: Cli, tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "m.json").write_text(text)
+    for command in ("map", "reduce"):
+        ended = cli(command, tmp_path / "m.json", "--partials", tmp_path / "p")
+        assert (ended.code, said in ended.err, ended.err.count("\n")) == (3, True, 1)
+        assert cli(command, tmp_path / "nowhere", "--partials", tmp_path / "p").code == 3
+
+
+def test_another_version_is_refused(cli: Cli, ranks: Path, tmp_path: Path) -> None:
+    cli("hotspots", ranks, "--manifest", tmp_path / "m.json")
+    found = json.loads((tmp_path / "m.json").read_text())
+    assert (found["question"], found["version"], len(found["keys"]["of"])) == ("hotspots", __version__, 5)
+    (tmp_path / "m.json").write_text(json.dumps({**found, "version": "0.0.1"}))
+    ended = cli("map", tmp_path / "m.json", "--partials", tmp_path / "p")
+    assert (ended.code, f"of version 0.0.1, this is {__version__}" in ended.err) == (2, True)

@@ -1,0 +1,115 @@
+"""What is kept of each capture is used while it is as it was, and made again where it is not."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commandline import FIXTURES, Cli
+
+from aoe_reports.engine.ask import ask
+from aoe_reports.engine.partials import Handed, Keys, Once, Partials
+from aoe_reports.engine.question import Notes, Request
+from aoe_reports.questions.hotspots import HotspotOptions, Hotspots
+
+HEADER = "Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
+
+
+def write(folder: Path, rank: int, name: str, *, at: int | None = None) -> None:
+    """A table of one task, with a time of its own if it is said."""
+    file = folder / f"rank_{rank}" / "kernel_details.csv"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(f"{HEADER}{rank},{name},MatMul,AI_CORE,1.0,{rank + 2}.5\n")
+    if at is not None:
+        os.utime(file, ns=(at, at))
+
+
+@pytest.fixture
+def ranks(tmp_path: Path) -> Path:
+    for rank in range(3):
+        write(tmp_path, rank, "a", at=10**18)
+    return tmp_path
+
+
+def names(paths: Path, **options: Any) -> list[str | None]:
+    answer = ask(Hotspots(), [paths], HotspotOptions(by="op_name", **options))
+    return [one.op_name for one in answer.rows]
+
+
+def test_only_what_has_changed_is_read_again(ranks: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    assert names(ranks, cache=cache) == ["a", "a", "a"]
+    for rank in range(3):
+        write(ranks, rank, "b", at=10**18)  # as large and as old: it looks as it was
+    assert names(ranks, cache=cache) == ["a", "a", "a"]
+    assert names(ranks) == ["b", "b", "b"]
+    write(ranks, 1, "b", at=10**18 + 1)
+    assert names(ranks, cache=cache) == ["a", "b", "a"]
+    write(ranks, 2, "longer", at=10**18)
+    assert names(ranks, cache=cache) == ["a", "b", "longer"]
+    write(ranks, 3, "new")
+    assert names(ranks, cache=cache) == ["a", "b", "longer", "new"]
+
+
+@pytest.mark.parametrize(
+    ("options", "again"),
+    [({"top": 3}, True), ({"all_tasks": True}, True), ({"jobs": 1}, False), ({"strict": True}, False)],
+)
+def test_other_options_have_other_results(ranks: Path, tmp_path: Path, options: dict[str, Any], *, again: bool) -> None:
+    cache = tmp_path / "cache"
+    names(ranks, cache=cache)
+    for rank in range(3):
+        write(ranks, rank, "b", at=10**18)
+    assert names(ranks, cache=cache, **options) == ["b" if again else "a"] * 3
+
+
+def test_a_damaged_result_is_made_again(ranks: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    names(ranks, cache=cache)
+    kept = sorted(cache.rglob("*.json.gz"))
+    whole = [file.read_bytes() for file in kept]
+    assert len(kept) == 3
+    damages: list[Callable[[bytes], bytes]] = [
+        lambda data: data[:-9], lambda data: b"", lambda data: data[:30] + bytes([data[30] ^ 1]) + data[31:],
+    ]  # fmt: skip
+    for file, data, damage in zip(kept, whole, damages, strict=True):
+        file.write_bytes(damage(data))
+    assert names(ranks, cache=cache) == ["a", "a", "a"]
+    assert [file.read_bytes() for file in kept] == whole
+
+
+def test_what_could_not_be_read_is_tried_again(tmp_path: Path) -> None:
+    handed: list[Handed] = [(("read",), Notes()), (None, Notes(unreadable=True))]
+    keys = Keys("hotspots", Request(options=HotspotOptions(), notes=Notes()))
+    once = Once(read=lambda _: handed.pop(), partials=Partials(tmp_path), keys=keys)
+    assert [once("unit"), once("unit"), once("unit")] == [
+        (None, Notes(unreadable=True)), (("read",), Notes()), (("read",), Notes()),
+    ]  # fmt: skip
+    assert handed == []
+
+
+def test_nothing_of_another_program_is_taken_for_a_result(tmp_path: Path) -> None:
+    partials = Partials(tmp_path)
+    assert partials.load("ab" * 32) is None
+    (tmp_path / "ab").mkdir()
+    (tmp_path / "ab" / ("ab" * 32 + ".json.gz")).write_bytes(b'{"$": "os:system", "of": "true"}')
+    assert partials.load("ab" * 32) is None
+
+
+@pytest.mark.parametrize("question", ["hotspots", "steps", "breakdown", "communication", "advise"])
+def test_an_answer_from_what_is_kept_is_the_answer_to_the_byte(cli: Cli, tmp_path: Path, question: str) -> None:
+    for paths in ([FIXTURES / "msprof" / "valid"], [FIXTURES / "msprof" / "invalid"]):
+        plain = cli(question, *paths, "--format", "json")
+        for _ in range(2):
+            kept = cli(question, *paths, "--format", "json", "--cache", tmp_path / "cache")
+            assert (kept.code, kept.out, kept.err) == (plain.code, plain.out, plain.err)
+
+
+def test_a_folder_that_cannot_be_written_is_an_error_in_one_line(cli: Cli, ranks: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    ended = cli("hotspots", ranks, "--cache", tmp_path / "file")
+    assert ended.code == 3
+    assert "Not a directory" in ended.err
