@@ -49,3 +49,8 @@ def dies_once(unit: tuple[Path, int]) -> int:
         mark.touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return number
+
+
+def number_and_process(number: int) -> tuple[int, int]:
+    """The number, and who read it."""
+    return number, os.getpid()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from odd_question import Odd
+from odd_question import Odd, number_and_process
 
+from aoe_reports.engine import executors
 from aoe_reports.engine.ask import ask, asking
 from aoe_reports.engine.executors import AHEAD, Processes, Serial
 from aoe_reports.engine.question import RunOptions
@@ -95,3 +97,19 @@ def test_a_rank_that_is_not_here_is_answered_with_those_that_are(
     (found,) = ask(Hotspots(), [tmp_path], HotspotOptions(rank=4)).findings
     assert found.message == f"no task to rank here (rank 4); ranks here: {listed}"
     assert ask(Hotspots(), [tmp_path], HotspotOptions(rank=folders[0])).findings == []
+
+
+@pytest.mark.parametrize(
+    ("worth_s", "processors", "others"),
+    [(0.0, {0, 1, 2}, 4), (1e9, {0, 1, 2}, 0), (0.0, {0}, 0)],
+    ids=["worth", "quick", "one"],
+)
+def test_other_processes_are_started_where_what_is_left_is_worth_it(
+    monkeypatch: pytest.MonkeyPatch, worth_s: float, processors: set[int], others: int
+) -> None:
+    monkeypatch.setattr(executors, "WORTH_S", worth_s)
+    monkeypatch.setattr(executors, "START_S", 1e-9)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: processors)
+    found = list(executors.AsNeeded().map(number_and_process, range(6)))
+    assert [number for number, _ in found] == list(range(6))
+    assert [process != os.getpid() for _, process in found] == [False] * (6 - others) + [True] * others

@@ -17,6 +17,7 @@ from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding, has, in_order, reasons_of
 from aoe_reports.model.options import option, options
 from aoe_reports.model.report import Highlight, Pages, Section
+from aoe_reports.model.texts import say
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -69,6 +70,7 @@ class RunOptions(ReadOptions):
         help="Dask scheduler whose workers read captures, such as tcp://host:8786; dask://local starts one here.",
         scope="run",
         shared=True,
+        names="nothing",
         protects=True,
     )
 
@@ -81,7 +83,7 @@ class CaptureOptions(RunOptions):
         default=None,
         help="Folder that keeps what was read of each capture; asked again, only new and changed ones are read.",
         scope="run",
-        shared=True,
+        only_here=say("where partial results are kept"),
     )
 
 
