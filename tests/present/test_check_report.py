@@ -280,3 +280,13 @@ def test_a_file_that_vanished_is_named_once(aoe: Path, cli: Cli, monkeypatch: py
     (finding,) = ended.json["findings"]
     assert (ended.code, finding["rule"], finding["path"]) == (3, "unreadable", str(path))
     assert finding["message"] == "No such file or directory; an AOE result file was expected"
+
+
+def test_lists_end_after_so_many_rows_and_say_how_many_there_are(cli: Cli) -> None:
+    folder = FIXTURES / "aoe" / "valid"
+    text = cli("check", folder, "--rows", "2").out
+    count = len(cli("check", folder, "--format", "json").json["rows"])
+    assert f"The first 2 of {count} rows are listed; `--rows {count}` lists all." in text
+    assert text.count("  pass\n") == 2
+    assert "rows are listed" not in cli("check", folder, "--rows", str(count)).out
+    assert f"The first 2 of {count} rows" in cli("check", folder, "--rows", "2", "--format", "markdown").out

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from aoe_reports.cli.output import FORM, Output, notify, reply
+from aoe_reports.cli.output import FORM, MOST_ROWS, MostRows, Output, notify, reply
 from aoe_reports.cli.progress import progress_line
 from aoe_reports.engine.question import one_table
 from aoe_reports.model.errors import UsageError
@@ -32,6 +32,7 @@ def check(
     chosen: CheckOptions,
     form: Annotated[CheckFormat, FORM] = "text",
     output: Output = None,
+    rows: MostRows = MOST_ROWS,
     share: Annotated[
         Path | None,
         Option(
@@ -70,7 +71,7 @@ def check(
             executor=executor_here(chosen),
             progress=progress,
         )
-    reply(answer, form, output, strict=chosen.strict, forms=CHECK_FORMS, rules=rules)
+    reply(answer, form, output, strict=chosen.strict, forms=CHECK_FORMS, rules=rules, most=rows)
 
 
 def _rules() -> "list[ListedRule]":

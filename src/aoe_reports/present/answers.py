@@ -18,7 +18,7 @@ def report_of(answer: Answer, most: int | None = None) -> Report:
     """What people are shown: the sections of the answer, else its tables; of each list at most so many rows."""
     sections = _sections(answer) if answer.sections is None else answer.sections
     if most is not None:
-        sections = [_first(section, most) for section in sections]
+        sections = [first_rows(section, most) for section in sections]
         sections = sections if answer.sections is None else _within(sections, most)
     return Report(answer.title, answer.headline, sections, answer.verdict, pages=answer.pages)
 
@@ -33,7 +33,7 @@ def _sections(answer: Answer) -> list[Section]:
     return [above, *(section_of(replace(table, without=table.without | {"run"})) for table in tables)]
 
 
-def _first(section: Section, most: int) -> Section:
+def first_rows(section: Section, most: int) -> Section:
     """The first rows of a table, and how many there are."""
     if section.grid is None or len(section.grid.rows) <= most:
         return section

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from aoe_reports.model.findings import listed, reasons_of
+from aoe_reports.model.report import Report
 from aoe_reports.model.rows import as_mapping
 from aoe_reports.present import RENDERERS
-from aoe_reports.present.answers import report_of
+from aoe_reports.present.answers import first_rows, report_of
 from aoe_reports.present.as_json import render_pieces as json_pieces
 from aoe_reports.present.csv import render_pieces as csv_pieces
 from aoe_reports.present.forms import Shown
@@ -19,7 +21,7 @@ from aoe_reports.present.text import render_pieces as text_pieces
 
 def as_text(shown: Shown) -> Iterator[str]:
     """The files, and then the findings."""
-    yield from text_pieces(report_in(report_of(shown.answer), shown.language), shown.screen)
+    yield from text_pieces(report_in(report_of(shown.answer, shown.most), shown.language), shown.screen)
     for finding in listed(shown.answer.findings):
         yield finding_line(finding, shown.language, shown.screen) + "\n"
 
@@ -39,9 +41,16 @@ def as_csv(shown: Shown) -> Iterator[str]:
 
 def as_markdown(shown: Shown) -> Iterator[str]:
     """The report."""
-    yield RENDERERS["markdown"](report_in(check_report(shown.answer), shown.language))
+    yield RENDERERS["markdown"](_report(shown))
 
 
 def as_html(shown: Shown) -> Iterator[str]:
     """The report as a page."""
-    yield RENDERERS["html"](report_in(check_report(shown.answer), shown.language))
+    yield RENDERERS["html"](_report(shown))
+
+
+def _report(shown: Shown) -> Report:
+    report = check_report(shown.answer)
+    if shown.most is not None:
+        report = replace(report, sections=[first_rows(section, shown.most) for section in report.sections])
+    return report_in(report, shown.language)
