@@ -49,12 +49,12 @@ def make(capture: Path, out: Path, ranks: int, *, timelines: bool = False, seed:
         for one in shared.iterdir():
             os.link(one, folder / one.name)
         factor = SLOW if rank == ranks // 3 else 1.0
-        kernels = source.kernels(factor, chance)
+        kernels, computing_us = source.kernels(factor, chance)
         if rank == ranks - 1:
             middle = len(kernels) // 2
             kernels = kernels[:middle] + kernels[kernels.index("\n", middle) :]
         (folder / "kernel_details.csv").write_text(kernels, encoding="utf-8")
-        (folder / "step_trace_time.csv").write_text(source.steps(factor), encoding="utf-8")
+        (folder / "step_trace_time.csv").write_text(source.steps(computing_us), encoding="utf-8")
         slow_to = rank + 1 if rank == ranks // 2 else None
         for name, made in source.communication(rank, ranks, slow_to):
             (folder / name).write_text(json.dumps(made), encoding="utf-8")
@@ -74,24 +74,22 @@ class _Source:
         self._info = json.loads(next(capture.glob("profiler_info_*.json")).read_text("utf-8"))
         self.rank = int(next(capture.glob("profiler_info_*.json")).stem.rsplit("_", 1)[1])
 
-    def kernels(self, factor: float, chance: random.Random) -> str:
-        """The table of tasks, each time with noise."""
+    def kernels(self, factor: float, chance: random.Random) -> tuple[str, float]:
+        """(the table of tasks, each time with noise; the computing that they come to in us)."""
         header, *rows = self._kernels
-        at = header.index("Duration(us)")
+        at, core = header.index("Duration(us)"), header.index("Accelerator Core")
         made = [[*row[:at], f"{float(row[at]) * factor * chance.gauss(1, NOISE):.3f}", *row[at + 1 :]] for row in rows]
-        return _csv([header, *made])
+        computing_us = sum(float(row[at]) for row in made if row[core] != "HCCL")
+        return _csv([header, *made]), computing_us
 
-    def steps(self, factor: float) -> str:
-        """The table of steps: who computes longer waits less."""
-        header, *rows = self._steps
-        found = []
-        for row in rows:
-            cells = dict(zip(header, row, strict=True))
-            more = float(cells["Computing"]) * (factor - 1)
-            cells["Computing"] = f"{float(cells['Computing']) + more:.3f}"
-            cells["Free"] = f"{float(cells['Free']) - more:.3f}"
-            found.append([cells[name] for name in header])
-        return _csv([header, *found])
+    def steps(self, computing_us: float) -> str:
+        """The table of its one step: who computes longer waits less."""
+        header, row = self._steps
+        cells = dict(zip(header, row, strict=True))
+        more = computing_us - float(cells["Computing"])
+        cells["Computing"] = f"{computing_us:.3f}"
+        cells["Free"] = f"{float(cells['Free']) - more:.3f}"
+        return _csv([header, [cells[name] for name in header]])
 
     def communication(self, rank: int, ranks: int, slow_to: int | None) -> list[tuple[str, Any]]:
         """What is said of communication, its links those of a ring of all ranks."""

@@ -123,3 +123,15 @@ def test_another_version_is_refused(cli: Cli, ranks: Path, tmp_path: Path) -> No
     (tmp_path / "m.json").write_text(json.dumps({**found, "version": "0.0.1"}))
     ended = cli("map", tmp_path / "m.json", "--partials", tmp_path / "p")
     assert (ended.code, f"of version 0.0.1, this is {__version__}" in ended.err) == (2, True)
+
+
+@pytest.mark.parametrize("key", ["../../../etc/x", "A" * 64, "a" * 63, "a" * 64 + "\n", 3, None])
+def test_a_key_names_no_other_file(cli: Cli, ranks: Path, tmp_path: Path, key: object) -> None:
+    cli("hotspots", ranks, "--manifest", tmp_path / "m.json")
+    found = json.loads((tmp_path / "m.json").read_text())
+    found["keys"]["of"][2] = key
+    (tmp_path / "m.json").write_text(json.dumps(found))
+    for command in ("map", "reduce"):
+        ended = cli(command, tmp_path / "m.json", "--partials", tmp_path / "p")
+        assert (ended.code, "no manifest" in ended.err) == (3, True)
+    assert not (tmp_path / "p").exists()

@@ -65,7 +65,13 @@ def test_a_cause_of_an_incident_in_words(cause: dict[str, Any], words: str) -> N
 
 @pytest.mark.parametrize(
     ("share", "words"),
-    [(0.0204, " (at most 2.0% of a step)"), (-0.5, " (at most 50.0% of a step)"), (0.0, " (at most 0.0% of a step)")],
+    [
+        (0.0204, " (at most 2.1% of a step)"),
+        (0.069, " (at most 6.9% of a step)"),
+        (0.00001, " (at most 0.1% of a step)"),
+        (-0.5, " (at most 50.0% of a step)"),
+        (0.0, " (at most 0.0% of a step)"),
+    ],
 )
 def test_a_cause_says_what_it_costs_a_step_where_the_step_itself_is_not_told(share: float, words: str) -> None:
     row = IncidentCause(**{**CAUSE, "kind": "op-type", "step_share": share})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -95,13 +96,28 @@ def read_manifest(path: Path) -> Manifest:
         raise ReadError(path, error.strerror or str(error), say("a manifest was expected")) from error
     except ValueError as error:
         raise ReadError(path, say("damaged, or no manifest"), say("a manifest was expected")) from error
-    if not isinstance(found, Manifest):
+    if not _is_whole(found):
         raise ReadError(path, say("no manifest"), say("a manifest was expected"))
     if found.version != __version__:
         raise UsageError(
             say("{path}: of version {theirs}, this is {ours}", path=path, theirs=found.version, ours=__version__)
         )
     return found
+
+
+def _is_whole(found: Any) -> bool:
+    """Whether a manifest is what `manifest_of` makes; its keys name files."""
+    return (
+        isinstance(found, Manifest)
+        and isinstance(found.asked, Request)
+        and isinstance(found.question, str)
+        and isinstance(found.keys, tuple)
+        and len(found.keys) == len(found.asked.units)
+        and all(isinstance(key, str) and _KEY.fullmatch(key) for key in found.keys)
+    )
+
+
+_KEY = re.compile(r"[0-9a-f]{64}")
 
 
 def map_share(
@@ -117,7 +133,7 @@ def map_share(
     asked, keys = manifest.asked, Keys(manifest.question, manifest.asked)
     mine = list(share.among(list(zip(asked.units, manifest.keys, strict=True))))
     units = [unit for unit, _ in mine]
-    mapping = Mapping(read=reading_of(question, asked), partials=partials, keys=keys)
+    mapping = MapUnit(read=reading_of(question, asked), partials=partials, keys=keys)
     outcomes = with_progress(executor.map(mapping, mine), units, progress)
     rows = []
     for (unit, key), outcome in zip(mine, outcomes, strict=True):
@@ -130,7 +146,7 @@ def map_share(
 
 
 @record
-class Mapping:
+class MapUnit:
     """What maps one unit, in any process."""
 
     read: Any

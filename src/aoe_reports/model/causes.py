@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 from aoe_reports.model.changes import IncidentCause, PastNight, ToldFact
@@ -43,7 +44,10 @@ def causes_in_words(
         whose = _whose(cause, models)
         words = say("{what} {change:+.1%}", what=_about(cause), change=cause.change)
         if cause.step_share is not None and not of_step:
-            words = say("{what} (at most {share:.1%} of a step)", what=words, share=abs(cause.step_share))
+            share = (
+                math.ceil(round(abs(cause.step_share) * 1000, 6)) / 1000
+            )  # what it takes at most is not rounded down
+            words = say("{what} (at most {share:.1%} of a step)", what=words, share=share)
         named.append(words if whose == said else say("{model}: {what}", model=whose, what=words))
         said = whose
     return _and_others(join("; ", named), len(causes) - NAMED)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from aoe_reports.model.findings import listed, reasons_of
 from aoe_reports.model.report import Report
 from aoe_reports.model.rows import as_mapping
 from aoe_reports.present import RENDERERS
-from aoe_reports.present.answers import first_rows, report_of
+from aoe_reports.present.answers import report_of
 from aoe_reports.present.as_json import render_pieces as json_pieces
 from aoe_reports.present.csv import render_pieces as csv_pieces
 from aoe_reports.present.forms import Shown
@@ -50,7 +49,4 @@ def as_html(shown: Shown) -> Iterator[str]:
 
 
 def _report(shown: Shown) -> Report:
-    report = check_report(shown.answer)
-    if shown.most is not None:
-        report = replace(report, sections=[first_rows(section, shown.most) for section in report.sections])
-    return report_in(report, shown.language)
+    return report_in(check_report(shown.answer, shown.most), shown.language)

@@ -12,7 +12,7 @@ from aoe_reports.model.findings import SEVERITIES, Finding, listed
 from aoe_reports.model.report import Grid, Report, Section
 from aoe_reports.model.rows import Column, columns_of
 from aoe_reports.model.texts import count_of, join, say
-from aoe_reports.present.answers import section_of
+from aoe_reports.present.answers import first_rows, section_of
 from aoe_reports.present.reports.tuning import TuningTask, overview_sections, task_sections
 
 VERDICTS = ("pass", "warn", "fail")
@@ -24,12 +24,14 @@ _FINDINGS = (
 )
 
 
-def check_report(answer: Answer) -> Report:
-    """Tuning tasks at a glance, findings, files, and then task by task what was tuned."""
+def check_report(answer: Answer, most: int | None = None) -> Report:
+    """Tuning tasks at a glance, findings, files, and then task by task what was tuned; of each list at most so many rows."""
     tasks: Sequence[TuningTask] = answer.details
     unread = sum(row.kind in {"opat", "sgat"} and not row.tasks for row in answer.rows)
-    sections = [*overview_sections(tasks, unread), _findings(answer), _files(answer), *task_sections(tasks)]
-    return Report("Checked", _headline(answer), sections)
+    above, below = overview_sections(tasks, unread), [_files(answer), *task_sections(tasks)]
+    if most is not None:
+        above, below = ([first_rows(section, most) for section in sections] for sections in (above, below))
+    return Report("Checked", _headline(answer), [*above, _findings(answer), *below])  # findings end by their rules
 
 
 def _headline(answer: Answer) -> str:
