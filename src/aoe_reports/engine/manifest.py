@@ -96,7 +96,7 @@ def read_manifest(path: Path) -> Manifest:
         raise ReadError(path, error.strerror or str(error), say("a manifest was expected")) from error
     except ValueError as error:
         raise ReadError(path, say("damaged, or no manifest"), say("a manifest was expected")) from error
-    if not _is_whole(found):
+    if not (isinstance(found, Manifest) and _is_whole(found)):
         raise ReadError(path, say("no manifest"), say("a manifest was expected"))
     if found.version != __version__:
         raise UsageError(
@@ -105,14 +105,14 @@ def read_manifest(path: Path) -> Manifest:
     return found
 
 
-def _is_whole(found: Any) -> bool:
+def _is_whole(found: Manifest) -> bool:
     """Whether a manifest is what `manifest_of` makes; its keys name files."""
+    asked: Any = found.asked
     return (
-        isinstance(found, Manifest)
-        and isinstance(found.asked, Request)
+        isinstance(asked, Request)
         and isinstance(found.question, str)
         and isinstance(found.keys, tuple)
-        and len(found.keys) == len(found.asked.units)
+        and len(found.keys) == len(asked.units)
         and all(isinstance(key, str) and _KEY.fullmatch(key) for key in found.keys)
     )
 
