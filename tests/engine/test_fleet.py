@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from aoe_reports.engine.ask import ask
 from aoe_reports.engine.executors import AsNeeded, Processes, Serial, executor_here, executor_of
 from aoe_reports.engine.fleet import LOCAL, Fleet
 from aoe_reports.engine.question import RunOptions
-from aoe_reports.model.errors import UsageError
+from aoe_reports.model.errors import AoeReportsError, UsageError
 from aoe_reports.questions.communication import CommunicationOfRuns, CommunicationOptions
 
 HEADER = "Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
@@ -60,6 +61,19 @@ def test_nobody_at_an_address_is_an_error_in_one_line(cli: Cli, monkeypatch: pyt
     ended = cli("hotspots", FIXTURES / "msprof" / "valid", "--scheduler", "tcp://127.0.0.1:9")
     assert ended.code == 3
     assert "tcp://127.0.0.1:9: no scheduler answers" in ended.err
+
+
+def test_a_scheduler_that_says_nothing_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aoe_reports.engine.fleet.CONNECT_S", 1)
+    with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(AoeReportsError, match="no scheduler answers"):
+        list(Fleet(f"tcp://127.0.0.1:{silent.getsockname()[1]}").map(str, [1]))
+
+
+@pytest.mark.parametrize("address", ["nonsense://x", "tls://127.0.0.1:1", "tcp://", "http://127.0.0.1:1"])
+def test_an_address_that_is_none_is_an_error_in_one_line(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aoe_reports.engine.fleet.CONNECT_S", 1)
+    with pytest.raises(AoeReportsError, match="no scheduler answers"):
+        list(Fleet(address).map(str, [1]))
 
 
 def test_who_reads_is_what_the_options_say() -> None:

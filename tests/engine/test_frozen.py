@@ -115,6 +115,7 @@ def test_only_records_of_this_package_are_made(kind: str) -> None:
     [
         "", "{", '{"$": "tuple"}', '{"$": 3}', '{"$": ["tuple"]}', '{"$": "dict", "of": [[[], 1]]}', "[" * 100_000,
         '{"$": "aoe_reports.model.findings:Finding", "severity": "info"}',
+        '{"$": "decimal", "of": "x"}', '{"$": "array", "type": "(2,", "shape": [1], "of": "AAAA"}',
         '{"$": "array", "type": "O", "shape": [1], "of": "AAAA"}',
         '{"$": "array", "type": "<i8", "shape": [2], "of": "AAAA"}', '{"$": "table", "of": "AAAA"}',
     ],

@@ -135,3 +135,31 @@ def test_a_key_names_no_other_file(cli: Cli, ranks: Path, tmp_path: Path, key: o
         ended = cli(command, tmp_path / "m.json", "--partials", tmp_path / "p")
         assert (ended.code, "no manifest" in ended.err) == (3, True)
     assert not (tmp_path / "p").exists()
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("question",), ["hotspots"]), (("keys",), 3), (("keys", "of"), []), (("asked",), "x"), (("asked", "units"), None),
+        (("asked", "units"), [1, 2, 3, 4, 5]), (("asked", "notes"), None), (("asked", "options"), {}),
+    ],
+)  # fmt: skip
+def test_a_manifest_of_another_shape_is_none(
+    cli: Cli, ranks: Path, tmp_path: Path, place: tuple[str, ...], value: object
+) -> None:
+    cli("hotspots", ranks, "--manifest", tmp_path / "m.json")
+    found = json.loads((tmp_path / "m.json").read_text())
+    inner = found
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    (tmp_path / "m.json").write_text(json.dumps(found))
+    for command in ("map", "reduce"):
+        ended = cli(command, tmp_path / "m.json", "--partials", tmp_path / "p")
+        assert (ended.code, "no manifest" in ended.err) == (3, True)
+
+
+def test_output_is_that_of_the_reduction(cli: Cli, ranks: Path, tmp_path: Path) -> None:
+    ended = cli("hotspots", ranks, "--manifest", tmp_path / "m.json", "-o", tmp_path / "o")
+    assert (ended.code, "give --output to `reduce`" in ended.err) == (2, True)
+    assert not (tmp_path / "m.json").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,8 @@ from commandline import FIXTURES, Cli
 
 from aoe_reports.engine.ask import ask
 from aoe_reports.engine.partials import Handed, Keys, Once, Partials
-from aoe_reports.engine.question import Notes, Request
+from aoe_reports.engine.question import FileUnit, Notes, Request
+from aoe_reports.formats.found import FileName, FoundFile
 from aoe_reports.questions.hotspots import HotspotOptions, Hotspots
 
 HEADER = "Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
@@ -82,11 +84,11 @@ def test_a_damaged_result_is_made_again(ranks: Path, tmp_path: Path) -> None:
 
 
 def test_what_could_not_be_read_is_tried_again(tmp_path: Path) -> None:
-    handed: list[Handed] = [(("read",), Notes()), (None, Notes(unreadable=True))]
+    handed: list[Handed] = [(("read",), Notes()), (("part",), Notes(unreadable=True)), (None, Notes(unreadable=True))]
     keys = Keys("hotspots", Request(options=HotspotOptions(), notes=Notes()))
     once = Once(read=lambda _: handed.pop(), partials=Partials(tmp_path), keys=keys)
-    assert [once("unit"), once("unit"), once("unit")] == [
-        (None, Notes(unreadable=True)), (("read",), Notes()), (("read",), Notes()),
+    assert [once("unit") for _ in range(4)] == [
+        (None, Notes(unreadable=True)), (("part",), Notes(unreadable=True)), (("read",), Notes()), (("read",), Notes()),
     ]  # fmt: skip
     assert handed == []
 
@@ -113,3 +115,36 @@ def test_a_folder_that_cannot_be_written_is_an_error_in_one_line(cli: Cli, ranks
     ended = cli("hotspots", ranks, "--cache", tmp_path / "file")
     assert ended.code == 3
     assert "Not a directory" in ended.err
+
+
+def test_the_same_name_in_another_folder_is_another_capture(
+    ranks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    for rank in range(3):
+        write(other, rank, "b", at=10**18)
+    for folder, name in ((ranks, "a"), (other, "b")):
+        monkeypatch.chdir(folder)
+        assert names(Path("rank_1"), cache=tmp_path / "cache") == [name]
+
+
+def test_what_a_database_has_beside_it_is_part_of_it(tmp_path: Path) -> None:
+    file = tmp_path / "a.db"
+    file.touch()
+    found = FoundFile(path=file, name=FileName("x", "db", "torch_npu"), size=0)
+    keys = Keys("hotspots", Request(options=HotspotOptions(), notes=Notes()))
+    before = keys.of(FileUnit(file=found))
+    (tmp_path / "a.db-wal").touch()
+    assert keys.of(FileUnit(file=found)) != before
+
+
+@pytest.mark.parametrize(
+    "text", ["5", "null", '"abc"', "[[5],[],false]", '[{"$":"tuple","of":[1]},[3],false]', "[null,{},false]", "[1,2]", '{"$":"decimal","of":"x"}']
+)  # fmt: skip
+def test_what_is_no_partial_result_is_made_again(tmp_path: Path, text: str) -> None:
+    partials, key = Partials(tmp_path), "ab" * 32
+    partials.save(key, (("part",), Notes()))
+    (file,) = tmp_path.rglob("*.gz")
+    file.write_bytes(gzip.compress(text.encode()))
+    assert partials.load(key) is None

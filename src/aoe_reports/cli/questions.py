@@ -53,6 +53,8 @@ def command_of(question: Question[Any, Any]) -> Callable[..., None]:
             if may_be_mapped and arguments["manifest"] is not None:
                 from aoe_reports.engine.manifest import manifest_of, write_manifest
 
+                if output is not None:
+                    raise UsageError(say("--manifest reads nothing: give --output to `reduce`"))
                 write_manifest(arguments["manifest"], manifest_of(question, paths, chosen, progress=progress))
                 raise typer.Exit
             answer = ask(question, paths, chosen, executor=executor_here(chosen), progress=progress)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -81,13 +82,34 @@ def _client(address: str) -> Iterator[Client]:
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what dies is told as a finding
     with dask.config.set({"distributed.scheduler.allowed-failures": DEATHS}):
         if address == LOCAL:
-            local = {"host": "127.0.0.1", "threads_per_worker": 1, "silence_logs": logging.CRITICAL}
+            local = {"host": "127.0.0.1", "threads_per_worker": 1, "silence_logs": logging.CRITICAL, "preload": [_DEAF]}
             with LocalCluster(**local) as cluster, Client(cluster) as client:
                 yield client
             return
-        try:
-            client = Client(address, timeout=CONNECT_S)
-        except (OSError, ValueError) as error:
-            raise AoeReportsError(say("{address}: no scheduler answers: {why}", address=address, why=error)) from error
-        with client:
+        with _connected(address) as client:
             yield client
+
+
+_DEAF = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)"
+"""What a worker runs first: Ctrl-C is for the command that started it, which then ends its workers."""
+
+
+def _connected(address: str) -> Client:
+    """A client of a scheduler that answers; one that accepts and says nothing would be waited for without an end."""
+    from distributed import Client  # noqa: PLC0415
+
+    found: list[Client | Exception] = []
+
+    def connect() -> None:
+        try:
+            found.append(Client(address, timeout=CONNECT_S))
+        except Exception as error:  # noqa: BLE001 -- whatever an address may raise is told below
+            found.append(error)
+
+    connecting = threading.Thread(target=connect, daemon=True)
+    connecting.start()
+    connecting.join(CONNECT_S + 1)
+    client = found[0] if found else TimeoutError(say("no answer within {seconds} s", seconds=CONNECT_S))
+    if isinstance(client, Exception):
+        raise AoeReportsError(say("{address}: no scheduler answers: {why}", address=address, why=client)) from client
+    return client

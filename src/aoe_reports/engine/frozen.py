@@ -33,7 +33,7 @@ def thaw(text: str | bytes) -> Any:
     """The value of such a text; ValueError where it is none."""
     try:
         return json.loads(text, object_hook=_thawed)
-    except (ImportError, AttributeError, KeyError, TypeError, RecursionError) as error:
+    except (ArithmeticError, AttributeError, ImportError, KeyError, RecursionError, SyntaxError, TypeError) as error:
         raise ValueError(str(error)) from error
 
 

@@ -11,7 +11,7 @@ from aoe_reports.engine.ask import Progress, answer_to, lost, reading_of, reques
 from aoe_reports.engine.executors import Executor
 from aoe_reports.engine.frozen import freeze, thaw
 from aoe_reports.engine.output import write_whole
-from aoe_reports.engine.partials import MAX_BYTES, Handed, Keys, Partials
+from aoe_reports.engine.partials import Handed, Keys, Partials, is_readable
 from aoe_reports.engine.question import Answer, Notes, Question, Reading, Request, RunOptions
 from aoe_reports.model.classes import record
 from aoe_reports.model.errors import AoeReportsError, ReadError, UsageError
@@ -20,6 +20,8 @@ from aoe_reports.model.texts import join, say
 from aoe_reports.model.version import __version__
 
 O = TypeVar("O", bound=RunOptions)  # noqa: E741 -- options
+MAX_BYTES = 1 << 30
+"""A manifest that is larger is not read: 12 kB a rank of one with many files make 80,000 ranks."""
 NAMED_MISSING = 5
 """How many units are named that nobody has mapped."""
 
@@ -91,7 +93,7 @@ def read_manifest(path: Path) -> Manifest:
     """A manifest that this version has written."""
     try:
         with path.open("rb") as file:
-            found = thaw(file.read(MAX_BYTES + 1))
+            found = thaw(file.read(MAX_BYTES))
     except OSError as error:
         raise ReadError(path, error.strerror or str(error), say("a manifest was expected")) from error
     except ValueError as error:
@@ -110,6 +112,10 @@ def _is_whole(found: Manifest) -> bool:
     asked: Any = found.asked
     return (
         isinstance(asked, Request)
+        and isinstance(asked.options, RunOptions)
+        and isinstance(asked.notes, Notes)
+        and isinstance(asked.units, list | tuple)
+        and all(hasattr(unit, "path") for unit in asked.units)
         and isinstance(found.question, str)
         and isinstance(found.keys, tuple)
         and len(found.keys) == len(asked.units)
@@ -159,11 +165,11 @@ class MapUnit:
         if self.keys.of(unit) != key:
             raise AoeReportsError(say("{path}: has changed since the manifest was written", path=unit.path))
         kept = self.partials.load(key)
-        if kept is not None and kept[0] is not None:
+        if kept is not None and is_readable(kept):
             return "kept"
         handed: Handed = self.read(unit)
         self.partials.save(key, handed)
-        return "read" if handed[0] is not None else "unreadable"
+        return "read" if is_readable(handed) else "unreadable"
 
 
 def reduce(question: Question[Any, Any], manifest: Manifest, partials: Partials) -> Answer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,14 +16,15 @@ from aoe_reports.engine.output import write_whole
 from aoe_reports.engine.question import Notes, Request
 from aoe_reports.formats.found import FoundFile
 from aoe_reports.model.errors import AoeReportsError
+from aoe_reports.model.findings import Finding
 from aoe_reports.model.options import declared
 from aoe_reports.model.texts import say
 from aoe_reports.model.version import __version__
 
 VERSION = 1
 """Of what is kept: one more whenever a question hands on something else of the same unit."""
-MAX_BYTES = 1 << 30
-"""What is larger, unpacked, is not read."""
+MAX_BYTES = 1 << 28
+"""What is larger, unpacked, is not read: 5 million rows that are compared come to a fifth of it."""
 Handed = tuple[tuple[Any] | None, Notes]
 """(what a unit hands on, None where it cannot be read; what was found)."""
 _FILE = f"{FoundFile.__module__}:{FoundFile.__qualname__}"
@@ -41,9 +43,14 @@ class Partials:
             with gzip.open(self._place(key)) as file:
                 text = file.read(MAX_BYTES + 1)
             part, findings, unreadable = thaw(text)
-        except (OSError, EOFError, ValueError, zlib.error):
+        except (OSError, EOFError, TypeError, ValueError, zlib.error):
             return None
-        return part, Notes(findings, unreadable)
+        is_whole = (
+            (part is None or (isinstance(part, tuple) and len(part) == 1))
+            and isinstance(findings, list)
+            and all(isinstance(one, Finding) for one in findings)
+        )
+        return (part, Notes(findings, bool(unreadable))) if is_whole else None
 
     def has(self, key: str) -> bool:
         """Whether something is kept under a key."""
@@ -79,8 +86,15 @@ class Keys:
     def of(self, unit: Any) -> str:
         """The key of a unit: another one when a file of it has another size or time."""
         told = frozen(unit)
-        mine = freeze([told, [_time(path) for path in _files(told)]])
+        times = [(os.path.abspath(path), *map(_time, _places(path))) for path in _files(told)]
+        mine = freeze([told, times])
         return sha256(f"{self._common}{mine}".encode("ascii")).hexdigest()
+
+
+def is_readable(handed: Handed) -> bool:
+    """Whether all of a unit could be read; what could not may be there again next time."""
+    part, notes = handed
+    return part is not None and not notes.unreadable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +109,7 @@ class Once:
         """What the unit hands on."""
         key = self.keys.of(unit)
         kept = self.partials.load(key)
-        if kept is not None and kept[0] is not None:
+        if kept is not None and is_readable(kept):
             return kept
         handed = self.read(unit)
         self.partials.save(key, handed)
@@ -112,6 +126,11 @@ def _files(told: Any) -> Iterator[str]:
     elif isinstance(told, list):
         for one in told:
             yield from _files(one)
+
+
+def _places(path: str) -> tuple[str, ...]:
+    """A file, and those that a database has beside it while it is written."""
+    return (path, f"{path}-wal", f"{path}-journal") if path.endswith(".db") else (path,)
 
 
 def _time(path: str) -> int | None:
