@@ -100,15 +100,17 @@ def test_a_rank_that_is_not_here_is_answered_with_those_that_are(
 
 
 @pytest.mark.parametrize(
-    ("worth_s", "processors", "others"),
-    [(0.0, {0, 1, 2}, 4), (1e9, {0, 1, 2}, 0), (0.0, {0}, 0)],
-    ids=["worth", "quick", "one"],
+    ("worth_s", "least_unit_s", "processors", "others"),
+    [(0.0, 0.0, {0, 1, 2}, 4), (1e9, 0.0, {0, 1, 2}, 0), (0.0, 1e9, {0, 1, 2}, 0), (0.0, 0.0, {0}, 0)],
+    ids=["worth", "quick", "small", "one"],
 )
 def test_other_processes_are_started_where_what_is_left_is_worth_it(
-    monkeypatch: pytest.MonkeyPatch, worth_s: float, processors: set[int], others: int
+    monkeypatch: pytest.MonkeyPatch, worth_s: float, least_unit_s: float, processors: set[int], others: int
 ) -> None:
     monkeypatch.setattr(executors, "WORTH_S", worth_s)
     monkeypatch.setattr(executors, "START_S", 1e-9)
+    monkeypatch.setattr(executors, "MEASURED_S", 0.0)
+    monkeypatch.setattr(executors, "LEAST_UNIT_S", least_unit_s)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: processors)
     found = list(executors.AsNeeded().map(number_and_process, range(6)))
     assert [number for number, _ in found] == list(range(6))

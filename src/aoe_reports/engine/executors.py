@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 A = TypeVar("A")
 B = TypeVar("B")
 
-LEAST_DONE = 2
-"""Units by which it is estimated how long the others take."""
+MEASURED_S = 0.5
+"""So long units are read before it is estimated what the others take; the first is not counted, as it imports what all need."""
+LEAST_UNIT_S = 0.01
+"""What is quicker than this is not worth its way to another process: 10,000 small files took twice as long there."""
 WORTH_S, START_S = 2.0, 1.0
 """What is left must take so long before other processes are started, and each gets so much of it at least: starting one takes half."""
 AHEAD = 2
@@ -97,13 +99,14 @@ class AsNeeded:
         """The results, in the order of the units."""
         spent_s, processors = 0.0, len(os.sched_getaffinity(0))
         for done, unit in enumerate(units):
-            left_s = spent_s / done * (len(units) - done) if done >= LEAST_DONE else 0.0
-            if processors > 1 and left_s > WORTH_S:
+            unit_s = spent_s / (done - 1) if done > 1 and spent_s >= MEASURED_S else 0.0
+            left_s = unit_s * (len(units) - done)
+            if processors > 1 and unit_s >= LEAST_UNIT_S and left_s > WORTH_S:
                 yield from Processes(min(processors, math.ceil(left_s / START_S))).map(function, units[done:])
                 return
             began_s = time.perf_counter()
             result = function(unit)
-            spent_s += time.perf_counter() - began_s
+            spent_s += time.perf_counter() - began_s if done else 0.0
             yield result
             del result
 
