@@ -7,19 +7,15 @@ from typing import TYPE_CHECKING
 
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import CaptureOptions, Finished, Question, Request, Unit, all_tasks, only
-from aoe_reports.model.findings import Finding
 from aoe_reports.model.groupings import GROUPINGS, By
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row, row_from
-from aoe_reports.model.texts import say
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from aoe_reports.facts.tasks import TaskSet
     from aoe_reports.formats.capture import Capture
-    from aoe_reports.formats.csv.summary import TableData
-    from aoe_reports.formats.table import Facts
     from aoe_reports.stats.grouping import Group
 
 
@@ -70,6 +66,7 @@ class Hotspots(Question[HotspotOptions, list[Hotspot]]):
     def map_unit(self, unit: Unit, asked: Request[HotspotOptions]) -> list[Hotspot]:
         """The ranking of each rank of a capture: ranks never pool."""
         from aoe_reports.engine.captures import read_tasks
+        from aoe_reports.questions.task_source import of_source
 
         capture, chosen, notes = unit.capture, asked.options, asked.notes
         notes.add(capture.findings)
@@ -78,7 +75,7 @@ class Hotspots(Question[HotspotOptions, list[Hotspot]]):
         by_type = chosen.by == "op_type" and not chosen.all_tasks
         sets, tables = read_tasks(capture, _fields(chosen, capture), by_type=by_type, all_tasks=chosen.all_tasks)
         notes.add(finding for data in tables for finding in data.findings)
-        notes.add(_of_source(capture, sets, tables))
+        notes.add(of_source(capture, sets, tables))
         ranks: dict[int | None, list[TaskSet]] = {}
         for tasks in sorted(sets, key=lambda tasks: -1 if tasks.rank_id is None else tasks.rank_id):
             if chosen.rank in {None, tasks.rank_id}:
@@ -177,41 +174,3 @@ def _stated(sets: Sequence[TaskSet]) -> tuple[list[Group], int]:
 
     groups = in_order(merged([group for tasks in sets for group in statistic_groups(tasks.frame)]))
     return groups, sum(group.total_ns for group in groups)
-
-
-def _of_source(capture: Capture, sets: Sequence[TaskSet], tables: Sequence[TableData]) -> list[Finding]:
-    """What is to be said of where the tasks of a capture come from: none is passed over in silence."""
-    from aoe_reports.engine.rules import NOTHING_MEASURED
-
-    if not tables:
-        return [_no_tasks(capture)]
-    if not sets:
-        message = say("no computing tasks here: nothing of this capture is ranked")
-        return [NOTHING_MEASURED.found(str(capture.root), message, severity="warning")]
-    return [] if tables[-1].table.facts == "tasks" else [_stands_in(tables[-1])]
-
-
-def _stands_in(data: TableData) -> Finding:
-    from aoe_reports.engine.rules import STANDS_IN
-
-    what: dict[Facts, str] = {
-        "sums": say("it has no spread, no quantiles and no steps"),
-        "kernels": say("it has no operator types"),
-    }
-    message = say(
-        "no table of tasks with their operators here; {table} is used instead ({what})",
-        table=data.table.name,
-        what=what[data.table.facts],
-    )
-    return STANDS_IN.found(str(data.path), message)
-
-
-def _no_tasks(capture: Capture) -> Finding:
-    from aoe_reports.engine.rules import NOTHING_MEASURED
-    from aoe_reports.formats.capture import kinds_of
-
-    message = say(
-        "no table of tasks here (kernel_details, op_summary, op_statistic or task_time as CSV); found {kinds}",
-        kinds=kinds_of(capture.files),
-    )
-    return NOTHING_MEASURED.found(str(capture.root), message)
