@@ -53,6 +53,7 @@ from .questions.compare import compare as compare
 from .questions.hotspots import hotspots as hotspots
 from .questions.inspect import inspect as inspect
 from .questions.steps import steps as steps
+from .questions.stragglers import stragglers as stragglers
 from .rules.results.check import check_result as check_result
 from .rules.results.check import check_result_file as check_result_file
 from .rules.validate import validate as validate

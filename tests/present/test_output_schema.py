@@ -19,6 +19,7 @@ from aoe_reports.questions.compare import Compare
 from aoe_reports.questions.hotspots import Hotspots
 from aoe_reports.questions.inspect import Inspect
 from aoe_reports.questions.steps import Steps
+from aoe_reports.questions.stragglers import Stragglers
 
 SCHEMA = json.loads((ROOT / "docs" / "outputs.schema.json").read_text())
 MSPROF = FIXTURES / "msprof" / "valid"
@@ -28,6 +29,7 @@ ASKED = {
     "steps": [MSPROF],
     "breakdown": [],
     "communication": [MSPROF],
+    "stragglers": [MSPROF],
     "compare": [MSPROF / "ten_iterations", MSPROF / "ten_iterations"],
     "advise": [MSPROF],
     "inspect": [FIXTURES / "aoe" / "valid", MSPROF / "ten_iterations", FIXTURES / "records" / "valid"],
@@ -35,7 +37,7 @@ ASKED = {
 }
 
 
-QUESTIONS = (Advise, Breakdown, Check, CommunicationOfRuns, Compare, Hotspots, Inspect, Steps)
+QUESTIONS = (Advise, Breakdown, Check, CommunicationOfRuns, Compare, Hotspots, Inspect, Steps, Stragglers)
 
 
 def test_every_question_has_a_schema() -> None:

@@ -10,6 +10,7 @@ from aoe_reports.questions import rules
 SEVERITIES = {
     "comparability-unknown": "warning",
     "device-unknown": "warning",
+    "no-peers": "info",
     "no-record": "info",
     "no-run": "info",
     "no-timeline": "warning",

@@ -43,10 +43,11 @@ from aoe_reports.questions.compare import Compare
 from aoe_reports.questions.hotspots import Hotspots
 from aoe_reports.questions.inspect import Inspect
 from aoe_reports.questions.steps import Steps
+from aoe_reports.questions.stragglers import Stragglers
 
 COMMANDS = (
     command_of(Inspect()), table, check, command_of(Hotspots()), command_of(Steps()), command_of(Breakdown()),
-    command_of(CommunicationOfRuns()), command_of(Compare()), command_of(Advise()), map, reduce, collect, plan, preflight,
+    command_of(CommunicationOfRuns()), command_of(Stragglers()), command_of(Compare()), command_of(Advise()), map, reduce, collect, plan, preflight,
     tune, verify, adopt, normalize, ingest, history, regressions, ack, expect, tag, report, site, serve, nightly,
     demo, config,
 )  # fmt: skip

@@ -1,0 +1,333 @@
+"""Whom the ranks of a job wait for: ranks that take longer than others to compute the same work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from aoe_reports.facts.tasks import TaskSet
+from aoe_reports.model.columns import Floats, Ints, codes, column_of, column_of_words, integers, values_of
+from aoe_reports.stats.grouping import is_communication
+from aoe_reports.stats.sample import MAD_TO_SIGMA
+
+ROLE_TOLERANCE = 0.05
+"""Peers run an operator type equally often if no gap in their counts is larger: calls that depend on data differ by about 1 %."""
+MIN_SHARE_OF_ROLE = 0.001
+"""A type below this share of computing on every rank tells no roles apart: the rank that writes the log keeps its peers."""
+MIN_SLOWER = 0.02
+"""A slow rank computes longer than its peers by more than this: chips of one kind differ by 1 to 2 %."""
+MIN_DEVIATIONS = 4.0
+"""And by more than so many robust standard deviations: of 1,000 ranks of normal noise 0.03 are further from the median."""
+MIN_PEERS = 4
+"""With fewer peers the scatter of ranks is not known, and there is no verdict."""
+MAX_OPERATORS = 3
+"""So many operator types of a rank are named."""
+MIN_ALIKE = 0.8
+"""All operators are slower where this share of the types is, and the rank without its largest loss keeps this part of its excess:"""
+MIN_REST = 0.5
+
+State = Literal["slow", "usual"]
+Cause = Literal["all operators", "one operator"]
+Member = tuple[int | None, int | None]
+"""Rank and device."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypeLoss:
+    """An operator type that takes longer on a rank than the median of its peers; times in ns."""
+
+    op_type: str | None
+    count: int
+    total_ns: int
+    median_ns: int
+
+    @property
+    def lost_ns(self) -> int:
+        """How much longer."""
+        return self.total_ns - self.median_ns
+
+    @property
+    def slower(self) -> float | None:
+        """The same as a share of the median."""
+        return _slower(self.total_ns, self.median_ns)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedRank:
+    """A rank against ranks of the same role; times in ns, null where it has no peers."""
+
+    rank_id: int | None
+    device_id: int | None
+    role: int
+    """Ranks of one role run the same operator types equally often; counted from 1, in the order of their first ranks."""
+    peers: int
+    """The other ranks of the role."""
+    total_ns: int
+    median_ns: int | None
+    """Of all ranks of the role, this one among them."""
+    deviations: float | None
+    """How far it is from the median in robust standard deviations; null without a verdict, or where most ranks are exactly there."""
+    state: State | None
+    """Null with fewer than MIN_PEERS peers."""
+    is_notable: bool
+    """Whether it is slow; where there is no verdict, whether it is slower by more than MIN_SLOWER."""
+    slower_types: int
+    types: int
+    """The operator types that at least half of the role runs."""
+    operators: tuple[TypeLoss, ...]
+    """What it loses most in, the largest loss first."""
+    cause: Cause | None
+    """Whether all operators of a notable rank are slower, or one; null where it is neither."""
+
+    @property
+    def member(self) -> Member:
+        """Rank and device."""
+        return self.rank_id, self.device_id
+
+    @property
+    def lost_ns(self) -> int | None:
+        """How much longer it computes than the median."""
+        return None if self.median_ns is None else self.total_ns - self.median_ns
+
+    @property
+    def slower(self) -> float | None:
+        """The same as a share of the median."""
+        return None if self.median_ns is None else _slower(self.total_ns, self.median_ns)
+
+
+def _slower(total_ns: int, median_ns: int) -> float | None:
+    return total_ns / median_ns - 1 if median_ns else None
+
+
+def find_stragglers(sums: pa.Table) -> list[ComparedRank]:
+    """Every rank of a run against its peers: slow ranks first, then by lost time, then by rank.
+
+    `sums` has a row for each rank and operator type, computing only: rank_id, device_id, op_type, count, total_ns.
+    """
+    if not sums.num_rows:
+        return []
+    members, rows = _members(sums)
+    types, names = _types(sums)
+    count, total_ns = integers(sums["count"])[0], integers(sums["total_ns"])[0]
+    place, shape = rows * len(names) + types, (len(members), len(names))
+    counts, totals = _matrix(place, count, shape), _matrix(place, total_ns, shape)
+    roles = _roles(counts, totals)
+    found = [
+        one
+        for role in range(int(roles.max()) + 1)
+        for one in _compared(_Role(role + 1, np.flatnonzero(roles == role), members, names), counts, totals)
+    ]
+    return sorted(found, key=lambda one: (one.state != "slow", one.lost_ns is None, -(one.lost_ns or 0), _key(one)))
+
+
+def _key(one: ComparedRank) -> tuple[int, ...]:
+    return tuple(-1 if number is None else number for number in one.member)
+
+
+def _members(sums: pa.Table) -> tuple[list[Member], Ints]:
+    """(rank and device of each rank in their order, unknown ones first; which of them each row is of)."""
+    ranks, of_ranks = _distinct(sums["rank_id"])
+    devices, of_devices = _distinct(sums["device_id"])
+    present, rows = np.unique(of_ranks * len(devices) + of_devices, return_inverse=True)
+    pairs = (divmod(number, len(devices)) for number in present.tolist())
+    return [(ranks[rank], devices[device]) for rank, device in pairs], rows
+
+
+def _distinct(column: pa.ChunkedArray) -> tuple[list[int | None], Ints]:
+    """(the distinct numbers, rising, None first; the place of each row's among them)."""
+    if pa.types.is_null(column.type):
+        return [None], np.zeros(len(column), dtype=np.int64)
+    values, known = integers(column.cast(pa.int64()))
+    numbers, places = np.unique(values[known], return_inverse=True)
+    found: Ints = np.zeros(len(values), dtype=np.int64)
+    found[known] = places + 1
+    return [None, *numbers.tolist()], found
+
+
+def _types(sums: pa.Table) -> tuple[Ints, list[str | None]]:
+    """(the type of each row; the names of types in their order, None first)."""
+    numbers, words = codes(sums["op_type"])
+    order = sorted(range(len(words)), key=words.__getitem__)
+    places: Ints = np.zeros(len(words) + 1, dtype=np.int64)
+    places[np.array(order, dtype=np.int64) + 1] = np.arange(1, len(words) + 1)
+    return places[numbers], [None, *(words[number] for number in order)]
+
+
+def _matrix(place: Ints, values: Ints, shape: tuple[int, int]) -> Any:
+    """The sum of what stands at each place; of numbers too large for an int64 in Python's own, which are slow and exact."""
+    large = int(values.max()) * len(values) >= _INT64_MAX
+    found: Any = np.zeros(shape[0] * shape[1], dtype=object if large else np.int64)
+    np.add.at(found, place, values.astype(object) if large else values)
+    return found.reshape(shape)
+
+
+_INT64_MAX = 2**63 - 1
+
+
+def _roles(counts: Ints, totals: Ints) -> Ints:
+    """The role of each rank, numbered from 0 in the order of their first ranks.
+
+    Ranks are parted where the sorted counts of a type have a gap, until no type parts any more: a gap stays one where ranks
+    are left out, so neither the order of types nor that of ranks changes anything.
+    """
+    whole = totals.sum(axis=1)
+    matters = (totals > MIN_SHARE_OF_ROLE * whole[:, None]).any(axis=0)
+    varied = [of_type for of_type in counts.T[matters].astype(np.float64) if of_type.min() != of_type.max()]
+    roles: Ints = np.zeros(len(counts), dtype=np.int64)
+    before = -1
+    while before != (now := int(roles.max())):
+        before = now
+        for of_type in varied:
+            roles = _parted(roles, of_type)
+    _, first, places = np.unique(roles, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[places]
+
+
+def _parted(roles: Ints, counts: Floats) -> Ints:
+    """Roles whose ranks run one type equally often."""
+    order = np.lexsort((counts, roles))
+    role, count = roles[order], counts[order]
+    apart = (role[1:] != role[:-1]) | (count[1:] - count[:-1] > ROLE_TOLERANCE * count[:-1])
+    found: Ints = np.zeros(len(roles), dtype=np.int64)
+    found[order[1:]] = np.cumsum(apart)
+    return found
+
+
+def _medians(values: Any) -> Any:
+    """The median of each column, a whole number: between two values the lower half."""
+    ordered = np.sort(values, axis=0)
+    low, high = ordered[(len(ordered) - 1) // 2], ordered[len(ordered) // 2]
+    return low + (high - low) // 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Role:
+    """Ranks of one role."""
+
+    number: int
+    mine: Ints
+    """Which of all ranks."""
+    members: Sequence[Member]
+    names: Sequence[str | None]
+
+
+def _compared(role: _Role, counts: Ints, totals: Ints) -> Iterator[ComparedRank]:
+    """The ranks of one role."""
+    values, calls = totals[role.mine], counts[role.mine]
+    whole, medians = values.sum(axis=1), _medians(values)
+    middle = int(_medians(whole))
+    lost, usual = values - medians, medians > 0
+    slower_types = ((lost > 0) & usual).sum(axis=1).tolist()
+    spread = MAD_TO_SIGMA * int(_medians(np.abs(whole - middle)))
+    largest = np.argsort(-lost, axis=1, kind="stable")[:, :MAX_OPERATORS].tolist()
+    peers = len(role.mine) - 1
+    judged = peers >= MIN_PEERS
+    for place, (number, total) in enumerate(zip(role.mine.tolist(), whole.tolist(), strict=True)):
+        operators = tuple(
+            TypeLoss(
+                op_type=role.names[of_type],
+                count=int(calls[place, of_type]),
+                total_ns=int(values[place, of_type]),
+                median_ns=int(medians[of_type]),
+            )
+            for of_type in largest[place]
+            if lost[place, of_type] > 0
+        )
+        rank_id, device_id = role.members[number]
+        more = total - middle > MIN_SLOWER * middle
+        slow = more and total - middle > MIN_DEVIATIONS * spread
+        alike = slower_types[place] >= MIN_ALIKE * usual.sum()
+        yield ComparedRank(
+            rank_id=rank_id,
+            device_id=device_id,
+            role=role.number,
+            peers=peers,
+            total_ns=total,
+            median_ns=middle if peers else None,
+            deviations=(total - middle) / spread if spread and judged else None,
+            state=("slow" if slow else "usual") if judged else None,
+            is_notable=slow if judged else more,
+            slower_types=slower_types[place],
+            types=int(usual.sum()),
+            operators=operators,
+            cause=_cause(total, middle, operators, alike=alike) if slow or (more and not judged) else None,
+        )
+
+
+def _cause(total_ns: int, median_ns: int, operators: Sequence[TypeLoss], *, alike: bool) -> Cause | None:
+    """By the rest of a rank that loses time: what is left of its excess without the type that it loses most in."""
+    if not operators:
+        return None  # medians do not add up: it may be longer in none
+    most = operators[0]
+    rest, usual = total_ns - most.total_ns, median_ns - most.median_ns
+    if usual <= 0:
+        return None  # it runs nothing else
+    kept = (rest - usual) * median_ns >= MIN_REST * (total_ns - median_ns) * usual
+    if kept:
+        return "all operators" if alike else None
+    return "one operator"
+
+
+def median_waits(ranks: Sequence[ComparedRank], waits: Mapping[Member, float]) -> dict[int, float]:
+    """The median of each role of what its ranks wait, of those of which that is known."""
+    by_role: dict[int, list[float]] = {}
+    for one in ranks:
+        if one.member in waits:
+            by_role.setdefault(one.role, []).append(waits[one.member])
+    return {role: median(values) for role, values in by_role.items()}
+
+
+def sums_of_types(sets: Sequence[TaskSet]) -> pa.Table:
+    """The computing of some devices by operator type, as `find_stragglers` takes it."""
+    parts = [_sums_of(tasks) for tasks in sets]
+    return pa.concat_tables(parts) if parts else _NO_SUMS.empty_table()
+
+
+_NO_WORDS = pa.nulls(0, pa.string())
+_NO_SUMS = pa.schema(
+    [
+        ("rank_id", pa.int64()),
+        ("device_id", pa.int64()),
+        ("op_type", pa.dictionary(pa.int32(), pa.string())),
+        ("count", pa.int64()),
+        ("total_ns", pa.int64()),
+    ]
+)
+
+
+def _sums_of(tasks: TaskSet) -> pa.Table:
+    """The same of one."""
+    computing = ~is_communication(tasks.frame["task_type"])
+    types, words = codes(tasks.frame["op_type"])
+    times, known = integers(tasks.frame["total_time_ns" if tasks.grouped else "task_duration_ns"])
+    calls = integers(tasks.frame["count"])[0] if tasks.grouped else np.ones_like(times)
+    counted = computing & known
+    counts, totals = (_sums(types[counted], each[counted], len(words) + 1) for each in (calls, times))
+    present = np.flatnonzero(counts)
+    places: Any = present.astype(np.int32) - 1  # words are counted in int32
+    every = np.ones(len(present), dtype=bool)
+    columns = [
+        _repeated(tasks.rank_id, len(present)),
+        _repeated(tasks.device_id, len(present)),
+        column_of_words(places, present > 0, values_of(words) if words else _NO_WORDS),
+        column_of(counts[present], every),
+        column_of(totals[present], every),
+    ]
+    return pa.table(columns, schema=_NO_SUMS)
+
+
+def _sums(places: Ints, values: Ints, length: int) -> Ints:
+    """The sum of the values at each place; what does not fit an int64, 292 years, counts as the largest one."""
+    if not len(values):
+        return np.zeros(length, dtype=np.int64)
+    sums: Ints = np.minimum(_matrix(places, values, (1, length))[0], _INT64_MAX).astype(np.int64)
+    return sums
+
+
+def _repeated(number: int | None, length: int) -> pa.ChunkedArray:
+    return column_of(np.full(length, number or 0, dtype=np.int64), np.full(length, number is not None))

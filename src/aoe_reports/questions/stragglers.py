@@ -1,0 +1,336 @@
+"""Whom the ranks of a job wait for: those that compute longer than ranks of the same work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from aoe_reports.engine.ask import asking
+from aoe_reports.engine.question import CaptureOptions, Finished, Notes, Question, Request, Unit
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.options import option, options
+from aoe_reports.model.rows import US, Rows, column, row, row_from
+from aoe_reports.model.texts import N_, capital, count_of, join, say
+from aoe_reports.model.time_units import times_in_one_unit
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from aoe_reports.facts.stragglers import ComparedRank, Member, TypeLoss
+    from aoe_reports.facts.tasks import TaskSet
+
+_STATES = {"slow": N_("slow"), "usual": N_("usual")}
+_CAUSES = {"all operators": N_("all operators"), "one operator": N_("one operator")}
+_FIELDS = frozenset({"device_id", "op_type", "task_type", "task_duration_ns"})
+
+
+@options
+class StragglerOptions(CaptureOptions):
+    """How many ranks are shown."""
+
+    top: int = option(default=20, minimum=1, help="Number of ranks per run.")
+
+
+@row
+class Straggler:
+    """One rank against ranks of the same work; null where it has no peers, or where the export does not tell."""
+
+    position: int = column("#", "integer")
+    run: str = column("Run")
+    rank_id: int | None = column("Rank", "integer")
+    device_id: int | None = column("Device", "integer")
+    role: int = column("Role", "integer")
+    peers: int = column("Peers", "integer")
+    computing_ns: int = column("Computing", unit=US)
+    median_ns: int | None = column("Median of peers", unit=US)
+    slower: float | None = column("Computing, against peers", "change")
+    lost_ns: int | None = column("Extra time", unit=US)
+    deviations: float | None = column("Deviations", "number", detail=True)
+    state: str | None = column("State", "state")
+    slower_types: int | None = column("Slower types", "integer")
+    types: int | None = column("Types", "integer", detail=True)
+    cause: str | None = column("Slower in", "word")
+    op_type: str | None = column("Largest loss", detail=True)
+    steps: int | None = column()
+    communication_not_overlapped_ns: float | None = column("Not overlapped per step", unit=US)
+    communication_median_ns: float | None = column("Same, median of peers", unit=US, detail=True)
+
+
+@row
+class SlowType:
+    """One of the operator types in which a rank loses most against its peers."""
+
+    run: str = column("Run")
+    rank_id: int | None = column("Rank", "integer")
+    device_id: int | None = column("Device", "integer")
+    op_type: str | None = column("Operator type")
+    count: int = column("Tasks", "integer")
+    total_ns: int = column("Total", unit=US)
+    median_ns: int = column("Median of peers", unit=US)
+    slower: float | None = column("Against peers", "change")
+    lost_ns: int = column("Extra time", unit=US)
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """What one capture hands on: computing by rank and operator type, and the communication of each rank's steps."""
+
+    types: pa.Table
+    waits: list[tuple[Member, int, int]]
+    """(rank and device, steps, their communication that is not overlapped in ns)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """The ranks of a run, and what is known of their steps."""
+
+    label: str
+    ranks: Sequence[ComparedRank]
+    waits: Mapping[Member, float]
+    steps: Mapping[Member, int]
+    medians: Mapping[int, float]
+    """What the ranks of each role wait in the middle."""
+    alone: bool
+    """Whether there is no other run."""
+
+
+class Stragglers(Question[StragglerOptions, Sums]):
+    """Find the ranks that a job waits for. Compares the computing of each rank with that of ranks that do the same work, as a whole and by operator type."""
+
+    name = "stragglers"
+    title = "Stragglers"
+    options = StragglerOptions
+    tables = (
+        ("rows", Straggler),
+        ("operators", SlowType),
+    )
+    form_help = "Output format; csv omits the operator types."
+    nothing = "no computing tasks here"
+
+    def map_unit(self, unit: Unit, asked: Request[StragglerOptions]) -> Sums:
+        """The sums of the ranks of one capture: a row for each of their operator types."""
+        from aoe_reports.engine.captures import read_tasks
+        from aoe_reports.facts.stragglers import sums_of_types
+        from aoe_reports.questions.task_source import of_source
+
+        capture, notes = unit.capture, asked.notes
+        notes.add(capture.findings)
+        sets, tables = read_tasks(capture, _FIELDS, by_type=True)
+        notes.add(finding for data in tables for finding in data.findings)
+        notes.add(of_source(capture, sets, tables))
+        return Sums(sums_of_types(sets), _waits_of(unit, sets, notes) if sets else [])
+
+    def finish(self, parts: Sequence[tuple[Unit, Sums]], asked: Request[StragglerOptions]) -> Finished:
+        """The ranks of each run, those that the others wait for first."""
+        by_run = _by_run(parts)
+        runs = [_run_of(mine, alone=len(by_run) == 1) for mine in by_run]
+        for run in runs:
+            asked.notes.add(_without_peers(run))
+        top = asked.options.top
+        shown = [(run, place, one) for run in runs for place, one in enumerate(run.ranks[:top], start=1)]
+        count = sum(len(run.ranks) for run in runs)
+        rows = [_row(run, place, one) for run, place, one in shown]
+        types = [_type_row(run, one, loss) for run, _, one in shown if one.is_notable for loss in one.operators]
+        hidden = frozenset({"role"} if all(one.role == 1 for run in runs for one in run.ranks) else ())
+        return Finished(
+            tables=(
+                Rows(type=Straggler, rows=rows, sentences=_of_how_many(count, len(rows)), without=hidden),
+                Rows(type=SlowType, rows=types, key="operators", title="Where slow ranks lose most"),
+            ),
+            run_above=True,
+            headline=_headline(runs),
+        )
+
+
+stragglers = asking(Stragglers(), StragglerOptions)
+"""Whom the ranks below some paths wait for: `stragglers([path], top=5).rows`."""
+
+
+def _waits_of(unit: Unit, sets: Sequence[TaskSet], notes: Notes) -> list[tuple[Member, int, int]]:
+    """What the table of steps tells of each device."""
+    from aoe_reports.engine.captures import read_steps_noting
+    from aoe_reports.facts.steps import steps_of_device
+
+    waits = []
+    with notes.where_unreadable(unit.path):
+        steps = read_steps_noting(unit.capture, notes.findings)
+        for tasks in sets:
+            known = [step.communication_not_overlapped_ns for step in steps_of_device(steps, tasks)]
+            times = [time for time in known if time is not None]
+            if times:
+                waits.append(((tasks.rank_id, tasks.device_id), len(times), sum(times)))
+    return waits
+
+
+def _by_run(parts: Sequence[tuple[Unit, Sums]]) -> list[list[tuple[Unit, Sums]]]:
+    runs: dict[int, list[tuple[Unit, Sums]]] = {}
+    for unit, sums in parts:
+        runs.setdefault(unit.number, []).append((unit, sums))
+    return list(runs.values())
+
+
+def _run_of(parts: Sequence[tuple[Unit, Sums]], *, alone: bool) -> _Run:
+    import pyarrow as pa
+
+    from aoe_reports.facts.stragglers import find_stragglers, median_waits
+
+    ranks = find_stragglers(pa.concat_tables([sums.types for _, sums in parts]))
+    told = [one for _, sums in parts for one in sums.waits]
+    waits = {member: total_ns / steps for member, steps, total_ns in told}
+    steps = {member: steps for member, steps, _ in told}
+    medians = median_waits(ranks, waits)
+    return _Run(label=parts[0][0].run, ranks=ranks, waits=waits, steps=steps, medians=medians, alone=alone)
+
+
+def _row(run: _Run, position: int, one: ComparedRank) -> Straggler:
+    compared = one.peers > 0
+    return row_from(
+        Straggler,
+        one,
+        position=position,
+        run=run.label,
+        computing_ns=one.total_ns,
+        slower=_rounded(one.slower),
+        state=None if one.state is None else say(_STATES[one.state]),
+        deviations=_rounded(one.deviations),
+        slower_types=one.slower_types if compared else None,
+        types=one.types if compared else None,
+        cause=None if one.cause is None else say(_CAUSES[one.cause]),
+        op_type=one.operators[0].op_type if one.operators else None,
+        steps=run.steps.get(one.member),
+        communication_not_overlapped_ns=run.waits.get(one.member),
+        communication_median_ns=run.medians.get(one.role) if compared else None,
+    )
+
+
+def _type_row(run: _Run, one: ComparedRank, loss: TypeLoss) -> SlowType:
+    return row_from(
+        SlowType, loss, run=run.label, rank_id=one.rank_id, device_id=one.device_id, slower=_rounded(loss.slower)
+    )
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 6)
+
+
+def _of_how_many(count: int, shown: int) -> list[str]:
+    if count <= shown:
+        return []
+    return [say("The first {shown:,} of {count:,} are listed; `--top {count}` lists all.", shown=shown, count=count)]
+
+
+def _without_peers(run: _Run) -> Iterator[Finding]:
+    """The ranks of a run that nobody can be compared with."""
+    from aoe_reports.questions.rules import NO_PEERS
+    from aoe_reports.rules.found import listed
+
+    alone = [_name(one) for one in run.ranks if not one.peers]
+    if len(run.ranks) == 1:
+        yield NO_PEERS.found(run.label, say("only one rank here: there are no peers to compare it with"))
+    elif alone:
+        message = say("{ranks}: no other rank runs the same operators equally often", ranks=listed(alone))
+        yield NO_PEERS.found(run.label, message)
+
+
+def _name(one: ComparedRank) -> str:
+    if one.rank_id is None and one.device_id is not None:
+        return say("device {value}", value=one.device_id)
+    return say("rank {value}", value="?" if one.rank_id is None else one.rank_id)
+
+
+def _headline(runs: Sequence[_Run]) -> str:
+    """Whom the others wait for, or that there is nobody."""
+    every = [(run, one) for run in runs for one in run.ranks]
+    if not every:
+        return ""
+    slow = [(run, one) for run, one in every if one.state == "slow"]
+    judged = sum(one.state is not None for _, one in every)
+    told: list[str] = []
+    if slow:
+        told += _about(*max(slow, key=_how_much))
+        others = len(slow) - 1
+        if others:
+            told.append(count_of(others, "{number:,} other rank is slow, too", "{number:,} other ranks are slow, too"))
+    elif judged:
+        told.append(say("no rank of {count:,} computes notably longer than its peers", count=judged))
+        few = len(every) - judged
+        if few:
+            told.append(
+                count_of(few, "{number:,} more has too few for a verdict", "{number:,} more have too few for a verdict")
+            )
+    else:
+        told += _without_verdict(every)
+    return say("{text}.", text=capital(join("; ", told)))
+
+
+def _how_much(pair: tuple[_Run, ComparedRank]) -> float:
+    return pair[1].slower or 0.0
+
+
+def _without_verdict(every: Sequence[tuple[_Run, ComparedRank]]) -> list[str]:
+    """What is said where no rank has enough peers."""
+    from aoe_reports.facts.stragglers import MIN_PEERS
+
+    run, one = max(every, key=_how_much)
+    if not any(one.peers for _, one in every):
+        return [count_of(len(every), "one rank only: it has no peers", "none of {number:,} ranks has peers")]
+    told: list[str] = []
+    if (one.slower or 0) <= 0:
+        told.append(say("no rank of {count:,} computes longer than its peers", count=len(every)))
+    else:
+        told += _about(run, one) if one.is_notable else [_longer(run, one)]
+    return [*told, say("fewer than {count} peers: no verdict", count=MIN_PEERS)]
+
+
+def _about(run: _Run, one: ComparedRank) -> list[str]:
+    """How much longer a rank computes, in what, and whether its peers wait for it."""
+    return [_longer(run, one), *_evidence(one), *_awaited(run, one)]
+
+
+def _longer(run: _Run, one: ComparedRank) -> str:
+    (before, after), unit = times_in_one_unit(one.median_ns or 0, one.total_ns)
+    return count_of(
+        one.peers,
+        "{rank} computes {slower:.1%} longer than the median of itself and its peer ({before} → {after} {unit})",
+        "{rank} computes {slower:.1%} longer than the median of its {number:,} peers ({before} → {after} {unit})",
+        rank=_name(one) if run.alone else say("{rank} of {run}", rank=_name(one), run=run.label),
+        slower=one.slower or 0,
+        before=before,
+        after=after,
+        unit=unit,
+    )
+
+
+def _evidence(one: ComparedRank) -> Iterator[str]:
+    """Where to look: a slow chip slows all operators alike, a slow operator only itself."""
+    counts = {"slower": one.slower_types, "types": one.types}
+    if one.cause == "all operators":
+        yield say(
+            "{slower} of {types} operator types are slower: look at the chip (frequency, temperature), not at an operator",
+            **counts,
+        )
+    elif one.cause == "one operator":
+        (time,), unit = times_in_one_unit(one.operators[0].lost_ns)
+        yield say(
+            "operator type {op_type} takes {time} {unit} longer, the others about as long as usual: look at it, not at the chip",
+            op_type=one.operators[0].op_type,
+            time=time,
+            unit=unit,
+        )
+    elif one.types > 1:
+        yield say("{slower} of {types} operator types are slower", **counts)
+
+
+def _awaited(run: _Run, one: ComparedRank) -> Iterator[str]:
+    """That its peers wait for it: it waits less than they do in communication, by half of what it computes longer, or more."""
+    own, usual, steps = run.waits.get(one.member), run.medians.get(one.role), run.steps.get(one.member)
+    if own is None or usual is None or steps is None or 2 * (usual - own) * steps < (one.lost_ns or 0):
+        return
+    (mine, theirs), unit = times_in_one_unit(own, usual)
+    yield say(
+        "its peers wait for it: {mine} {unit} of its communication per step is not overlapped, {theirs} {unit} is the median",
+        mine=mine,
+        theirs=theirs,
+        unit=unit,
+    )
