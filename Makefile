@@ -86,6 +86,7 @@ benchmarks: $(VENV)/.tools
 	$(BIN)/python benchmarks/store.py
 	$(BIN)/python benchmarks/site.py
 	$(BIN)/python benchmarks/regressions.py
+	$(BIN)/python benchmarks/stragglers.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
