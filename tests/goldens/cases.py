@@ -23,8 +23,8 @@ LANGUAGES = ("en", "zh")
 SAME_IN_ALL_LANGUAGES = ("json", "jsonl", "csv", "openmetrics", "grafana", "parquet")
 """Forms for programs; the group `language` tries that they are."""
 COMMANDS = (
-    "", "inspect", "table", "check", "hotspots", "steps", "breakdown", "communication", "compare", "advise", "collect",
-    "plan", "preflight", "tune", "verify", "adopt", "normalize", "ingest", "history", "regressions", "ack", "expect",
+    "", "inspect", "table", "check", "hotspots", "steps", "breakdown", "communication", "stragglers", "compare",
+    "advise", "collect", "plan", "preflight", "tune", "verify", "adopt", "normalize", "ingest", "history", "regressions", "ack", "expect",
     "tag", "report", "site", "serve", "nightly", "demo", "config", "store", "store info", "store verify",
     "store compact", "store vacuum", "store undo", "store export", "store import",
 )  # fmt: skip
@@ -458,6 +458,7 @@ CASES: dict[str, list[str]] = {
         "communication": _question(
             "communication", ("--rank 0", "--step 2", "--top 1", "--bank aoe/valid/gradient_bank", "--strict")
         ),
+        "stragglers": _question("stragglers", ("--top 1", "--strict"), ["demo/nights/2026-02-14"]),
         "compare": _compare(),
         "advise": _question("advise", (*_FILTERS, "--top 1"), ["demo/nights/2026-02-14"]),
         "collect": _collect(),
@@ -502,6 +503,7 @@ def _full() -> Iterator[tuple[str, str]]:
         "steps": ("steps msprof/valid/cluster_of_two_ranks", FORMS),
         "breakdown": ("breakdown timelines", FORMS),
         "communication": ("communication msprof/valid/communication_of_four_ranks", FORMS),
+        "stragglers": ("stragglers msprof/valid/two_devices_by_name", FORMS),
         "compare": ("compare demo/nights/2026-02-01 demo/nights/2026-02-10", FORMS),
         "advise": ("advise msprof/valid/communication_of_four_ranks", FORMS),
         "collect": ("collect --framework pytorch --for communication", ("text", "json", "markdown")),

@@ -6,7 +6,7 @@ import pytest
 from goldens.harness import Place
 from recorded import check_recorded
 
-QUESTIONS = ("hotspots", "steps", "breakdown", "communication", "advise")
+QUESTIONS = ("hotspots", "steps", "breakdown", "communication", "stragglers", "advise")
 
 
 @pytest.mark.parametrize(
