@@ -140,6 +140,27 @@ def test_without_a_verdict_two_percent_are_notable() -> None:
     assert of_totals(97_998, 102_002)[1].is_notable
 
 
+@pytest.mark.parametrize(("slower", "cause"), [(4, "all operators"), (3, None)])
+def test_all_operators_are_four_in_five(slower: int, cause: str | None) -> None:
+    usual = dict.fromkeys("abcde", 100_000)
+    first = found([*[usual] * 6, {**usual, **dict.fromkeys("abcde"[:slower], 110_000)}])[0]
+    assert (first.rank_id, first.slower_types, first.types, first.cause) == (6, slower, 5, cause)
+
+
+@pytest.mark.parametrize(("rest", "cause"), [(10_000, "all operators"), (9_999, "one operator")])
+def test_one_operator_is_one_without_which_less_than_half_remains(rest: int, cause: str) -> None:
+    """30,000 and 10,000 of 200,000 are 20 %; without the first, 10,000 of 100,000 are half of that."""
+    usual = {"Add": 100_000, "MatMul": 100_000}
+    first = found([*[usual] * 6, {"Add": 100_000 + rest, "MatMul": 130_000}])[0]
+    assert (first.rank_id, first.operators[0].op_type, first.cause) == (6, "MatMul", cause)
+
+
+def test_medians_do_not_add_up() -> None:
+    """The last rank takes longest, and each of its operators as long as the median."""
+    first = found([{"Add": 100, "MatMul": 10}, {"Add": 10, "MatMul": 100}, {"Add": 100, "MatMul": 100}])[0]
+    assert (first.rank_id, first.lost_ns, first.operators, first.cause) == (2, 90, (), None)
+
+
 def test_a_rank_alone_has_no_peers() -> None:
     (one,) = found([{"MatMul": 5, "Add": 3}])
     assert (one.peers, one.median_ns, one.lost_ns, one.slower, one.state) == (0, None, None, None, None)

@@ -90,6 +90,15 @@ def test_a_slow_operator_among_sixteen_ranks(cli: Cli, tmp_path: Path) -> None:
     assert "look at it, not at the chip." in headline(cli, tmp_path)
 
 
+def test_several_slow_operators_point_at_neither(cli: Cli, tmp_path: Path) -> None:
+    write_job(
+        tmp_path,
+        16,
+        {3: {"MatMulV2": 1.3, "Cast": 1.5, "TransData": 1.5, "Conv2D": 0.98, "Relu": 0.5, "DSAGenBitMask": 0.5}},
+    )
+    assert headline(cli, tmp_path).endswith("; 3 of 6 operator types are slower.")
+
+
 def test_noise_alone_is_nobody(cli: Cli, tmp_path: Path) -> None:
     ended = cli("stragglers", write_job(tmp_path, 16, {}), "--format", "json")
     assert (ended.code, ended.json["operators"]) == (0, [])
@@ -125,6 +134,20 @@ def test_who_is_waited_for_waits_least(cli: Cli, tmp_path: Path) -> None:
     assert told == (2, 100.0, 167.0)
     assert {row["communication_not_overlapped_us"] for row in others} == {167.0}
     assert "; its peers wait for it: 100.0 µs of its communication per step is not overlapped, 167.0 µs is the median." in headline(cli, tmp_path)  # fmt: skip
+
+
+@pytest.mark.parametrize(("less", "told"), [(10.1, True), (9.9, False)])
+def test_peers_wait_where_half_of_the_excess_is_missing_in_communication(
+    cli: Cli, tmp_path: Path, less: float, told: bool
+) -> None:
+    """Rank 5 takes 20 us a step more for one operator, all else is alike."""
+    for rank in range(6):
+        output = write_rank(tmp_path, rank, waits=100 - less if rank == 5 else 100)
+        lines = (SOURCE / "kernel_details.csv").read_text().splitlines(keepends=True)
+        if rank == 5:
+            lines = [line.replace(",113.419,", ",133.419,").replace(",114.116,", ",134.116,") for line in lines]
+        (output / "kernel_details.csv").write_text("".join(lines))
+    assert ("wait for it" in headline(cli, tmp_path)) is told
 
 
 def test_that_peers_wait_is_not_said_of_one_that_waits_itself(cli: Cli, tmp_path: Path) -> None:

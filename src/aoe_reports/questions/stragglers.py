@@ -264,8 +264,8 @@ def _headline(runs: Sequence[_Run]) -> str:
     return say("{text}.", text=capital(join("; ", told)))
 
 
-def _how_much(pair: tuple[_Run, ComparedRank]) -> float:
-    return pair[1].slower or 0.0
+def _how_much(pair: tuple[_Run, ComparedRank]) -> int:
+    return pair[1].lost_ns or 0
 
 
 def _without_verdict(every: Sequence[tuple[_Run, ComparedRank]]) -> list[str]:
