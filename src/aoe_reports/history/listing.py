@@ -54,17 +54,18 @@ def list_history(store: str, what: What, chosen: HistoryOptions) -> Rows[Any]:
     where: list[Any] = [] if since is None else [equals("night", since, ">=")]
     where += [] if run is None else [equals("run_id", run)]
     if what == "runs":
-        return Rows(type=ListedRun, rows=_runs(history, workload, where)[newest])
+        return Rows(type=ListedRun, rows=_runs(history, workload, where)[newest], oldest_first=True)
     if what == "records":
-        return Rows(type=ListedRecord, rows=_records(history, workload, scope, where)[newest])
+        return Rows(type=ListedRecord, rows=_records(history, workload, scope, where)[newest], oldest_first=True)
     if what == "advice":
-        return Rows(type=ListedAdvice, rows=listed_rows(history, where, workload)[newest])
+        return Rows(type=ListedAdvice, rows=listed_rows(history, where, workload)[newest], oldest_first=True)
     if what == "verdicts":
-        return Rows(type=ListedVerdict, rows=verdict_rows(history, where, workload, scope)[newest])
+        return Rows(type=ListedVerdict, rows=verdict_rows(history, where, workload, scope)[newest], oldest_first=True)
     kind: type[Any] = ListedChange if what == "changes" else ListedWord
     whole = _words(history, what, workload, scope, since)[newest]
     names = [one.name for one in fields_of(kind)]
-    return Bodies(type=kind, rows=[kind(**{name: row.get(name) for name in names}) for row in whole], whole=whole)
+    rows = [kind(**{name: row.get(name) for name in names}) for row in whole]
+    return Bodies(type=kind, rows=rows, oldest_first=True, whole=whole)
 
 
 def stored_documents(store: str, chosen: HistoryOptions) -> Iterator[dict[str, Any]]:
