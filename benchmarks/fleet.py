@@ -2,7 +2,7 @@
 
 usage: python benchmarks/fleet.py CAPTURE [--ranks 16 256 1024] [--timelines 128] [--rounds 3]
 CAPTURE is a torch_npu export of one rank, of which ranks are made (fleet_ranks.py). `hotspots` is asked of each number of ranks by one
-process; `communication`, which reads timelines, of --timelines ranks by one and by two processes in turn, with what was kept, and in
+process, and `nightly` into a new store; `communication`, which reads timelines, of --timelines ranks by one and by two processes in turn, with what was kept, and in
 eight shares one after another. All answers of one input are equal to the byte. Prints medians; quote ratios, seconds are this machine's.
 """
 
@@ -61,8 +61,19 @@ def main() -> None:
             runs = [_hotspots(folder / f"{count}") for _ in range(asked.rounds)]
             start_s = start_s or statistics.median(one.cpu_s for one in runs)
             show(f"hotspots, {count} ranks", runs, count, start_s)
+            _nightly(folder, count)
         make(asked.capture, folder / "timelines", asked.timelines, timelines=True)
         _communication(folder, asked.timelines, asked.rounds)
+
+
+def _nightly(folder: Path, count: int) -> None:
+    """The whole night, once into a new store: reading, storing, comparing and pages."""
+    site = folder / f"site{count}"
+    place = ("--store", folder / f"store{count}", "--site", site)
+    show(f"  nightly, {count} ranks", [run("nightly", folder / f"{count}", *place)], count)
+    pages = len(list(site.rglob("*.html")))
+    stored = sum(path.stat().st_size for path in (folder / f"store{count}").rglob("*") if path.is_file())
+    print(f"    {pages} pages, {stored / 1e6:.1f} MB stored")
 
 
 def _hotspots(ranks: Path) -> Run:

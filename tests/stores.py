@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,14 @@ from aoe_reports.history.origin import origin_of
 from aoe_reports.history.sharing import Sharing
 from aoe_reports.questions.records.options import IngestOptions, RecordOptions
 from aoe_reports.questions.records.runs import RunUnit, runs_read
-from aoe_reports.store import History
+from aoe_reports.store import History, Run
 from aoe_reports.store.history import _pieces
 from aoe_reports.store.layout import rows_of
 
 
-def store_at_once(paths: Sequence[Path], store: Path, options: RecordOptions) -> None:
+def store_at_once(
+    paths: Sequence[Path], store: Path, options: RecordOptions, change: Callable[[Run], Run] = lambda run: run
+) -> None:
     """Store all runs below some paths in one commit, where `ingest` makes one a run; each has to be new, and its workload has to be the store's own."""
     options = options.asked_for(paths)
     sharing = Sharing(str(store), options)
@@ -35,7 +37,7 @@ def store_at_once(paths: Sequence[Path], store: Path, options: RecordOptions) ->
     reading = read_units(AdvisedRunReader(Advisor(os.environ)), paths, options)
     sharing.look_ahead([unit.captures for unit in reading.asked.units if isinstance(unit, RunUnit)])
     for run in runs_read(reading):
-        admitted = sharing.admit(run)
+        admitted = sharing.admit(change(run))
         assert not history.versions_of(admitted.header), f"{admitted.header.path} is stored already"
         rows.append(rows_of(admitted.whole()))
         sharing.keep(admitted)

@@ -25,7 +25,7 @@ OURS = frozenset({"History", "Log"})
 PLACES = {
     "formats": "files enter here",
     "store": "the Delta table",
-    "engine": "partial results on disk, locks, files that leave whole",
+    "engine": "partial results, locks, files that leave whole",
     "locale": "catalogues",
     "site": "pages leave here, are served, and are made of templates",
     "simulation": "made-up exports are written as exporters write them",

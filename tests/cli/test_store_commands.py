@@ -278,3 +278,14 @@ def test_a_site_lists_its_pages(cli: Cli, slower: Path, tmp_path: Path) -> None:
     assert (ended.code, ended.json["command"], ended.json["inputs"]) == (0, "site", [str(slower)])
     assert (tmp_path / "site" / "index.html").is_file()
     assert cli("site", "--store", slower, "-o", tmp_path / "site").out.strip().splitlines()[0] == "Site"
+
+
+def test_a_long_history_lists_the_newest(cli: Cli, slower: Path) -> None:
+    listed = cli("history", "records", "--rows", 2, "--workload", "net/step", "--store", slower).out
+    assert "The newest 2 of 40 rows are listed; `--rows 40` lists all." in listed
+    assert [night for night in ("2026-02-07", "2026-02-08", "2026-02-09") if night in listed] == [
+        "2026-02-08",
+        "2026-02-09",
+    ]
+    asked = ("history", "records", "--rows", 2, "--store", slower, "--format")
+    assert len(cli(*asked, "json").json["rows"]) == len(cli(*asked, "csv").out.splitlines()) - 1 == 42

@@ -62,7 +62,7 @@ def test_killed_anywhere_nothing_is_lost_or_half(cli: Cli, manifest: Path) -> No
         except subprocess.TimeoutExpired:
             process.kill()
         process.communicate()
-        now = {key for key in keys if partials.has(key)}
+        now = partials.kept(keys)
         assert kept <= now
         assert all(partials.load(key) is not None for key in now)
         kept = now

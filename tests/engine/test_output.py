@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import stat
+import tempfile
 import threading
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from aoe_reports.engine import output
-from aoe_reports.engine.output import exchange_at_once, exchange_names, unfinished, whole_file, write_whole
+from aoe_reports.engine.output import exchange_at_once, exchange_names, unfinished, whole_file, write_among, write_whole
 from aoe_reports.model.errors import NoticeWarning
 
 MARK = ".aoe-reports-"
@@ -23,6 +26,7 @@ MARK = ".aoe-reports-"
 def new_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing has been told yet."""
     monkeypatch.setattr(output, "_seen", set())
+    monkeypatch.setattr(output, "_cleared", set())
 
 
 def marked(folder: Path) -> list[str]:
@@ -217,3 +221,42 @@ def test_every_leftover_is_looked_at(tmp_path: Path) -> None:
             f"{tmp_path}/.a.txt{MARK}zzzzzzzz: left over from a killed run; it is deleted",
             f"{tmp_path}/.b.txt{MARK}zzzzzzzz: left over from a killed run; the next run that writes b.txt deletes it",
         ]
+
+
+def test_what_is_left_among_files_of_ours_is_deleted_by_the_first_that_is_written(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "ab"
+    write_among(folder / "a", b"1")
+    left = folder / f".b{MARK}0a1b2c_z"
+    left.touch()
+    write_among(folder / "c", b"2")
+    assert left.exists(), "once a process is enough"
+    output._cleared.clear()
+    with pytest.warns(NoticeWarning, match="it is deleted"):
+        write_among(folder / "c", b"3")
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == {"a": b"1", "c": b"3"}
+    shutil.rmtree(tmp_path / "new")
+    write_among(folder / "d", b"4")
+    assert [file.name for file in folder.iterdir()] == ["d"]
+
+
+def test_a_new_file_that_another_run_takes_for_a_leftover_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    make = tempfile.mkstemp
+
+    def taken_at_once(**more: Any) -> tuple[int, str]:
+        handle, name = make(**more)
+        made.append(name)
+        if len(made) < 3:
+            other = os.open(name, os.O_RDONLY)
+            fcntl.flock(other, fcntl.LOCK_EX)
+            if len(made) == 1:  # deleted, and the lock is free again
+                Path(name).unlink()
+                os.close(other)
+        return handle, name
+
+    monkeypatch.setattr(tempfile, "mkstemp", taken_at_once)
+    write_among(tmp_path / "a", b"1")
+    assert len(made) == 3
+    assert (tmp_path / "a").read_bytes() == b"1"

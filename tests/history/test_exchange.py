@@ -289,5 +289,7 @@ def test_verdicts_of_a_store_are_listed_oldest_first(store: str) -> None:
     assert (row.job, row.workload, row.verdict, row.hardware, row.change) == ("verify-1", "a", "confirmed", "npu", -0.1)
     assert row.timestamp_ns == int(datetime(2026, 1, 31, 12, tzinfo=UTC).timestamp()) * 10**9
     assert row.verdict_of_job == "confirmed"
-    with pytest.raises(UsageError, match="--run applies to runs, records and advice; verdicts do not belong to a run"):
+    with pytest.raises(
+        UsageError, match="--run applies to runs, records, ranks and advice; verdicts do not belong to a run"
+    ):
         listed(run="x")

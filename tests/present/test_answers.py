@@ -7,7 +7,7 @@ import pytest
 from aoe_reports.engine.question import Answer
 from aoe_reports.model.report import Grid, Section
 from aoe_reports.model.rows import Rows, column, row
-from aoe_reports.present.answers import grid_of, report_of, section_of
+from aoe_reports.present.answers import first_rows, grid_of, report_of, section_of
 
 
 @row
@@ -107,6 +107,30 @@ def test_of_a_long_table_the_first_rows_are_listed_and_all_are_counted(most: int
     assert [cells["name"] for cells in section.grid.rows] == list("abc")[:listed]
     cut = ["The first 2 of 3 rows are listed; `--rows 3` lists all."] if listed < 3 else []
     assert list(section.sentences) == ["Said.", *cut]
+
+
+def test_of_rows_oldest_first_the_newest_are_listed() -> None:
+    rows = [Named(name=name) for name in "abc"]
+    (section,) = report_of(answer(Rows(type=Named, rows=rows, oldest_first=True), run_above=False), 2).sections
+    assert section.grid is not None
+    assert [cells["name"] for cells in section.grid.rows] == ["b", "c"]
+    assert section.sentences == ["The newest 2 of 3 rows are listed; `--rows 3` lists all."]
+
+
+@pytest.mark.parametrize(
+    ("rows", "lines", "said"),
+    [
+        (0, 3, ["The first 2 of 3 rows are listed; `--rows 3` lists all."]),
+        (3, 3, ["The first 2 of 3 rows are listed; `--rows 3` lists all."]),
+        (1, 4, ["The first 2 of 4 rows are listed; `--rows 4` lists all."]),
+        (2, 2, []),
+    ],
+)
+def test_lines_below_a_table_are_as_many_as_its_rows(rows: int, lines: int, said: list[str]) -> None:
+    grid = Grid((), [{}] * rows) if rows else None
+    short = first_rows(Section("T", [], grid, lines=["said"] * lines), 2)
+    assert (list(short.sentences), list(short.lines)) == (said, ["said"] * 2)
+    assert len(short.grid.rows if short.grid else []) == min(rows, 2)
 
 
 def test_of_many_sections_the_first_with_so_many_rows_are_listed() -> None:

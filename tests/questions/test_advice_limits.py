@@ -269,7 +269,17 @@ def test_by_which_numbers_a_rule_says_what_it_says(evidence: dict[str, Any], wor
 def of_timeline(start: int, computing: int, *, told: bool) -> DeviceBreakdown:
     busy = Intervals(np.array([start, start + 2 * computing]), np.array([start + computing, start + 3 * computing]))
     parts = part_time(busy, Intervals(np.zeros(0, np.int64), np.zeros(0, np.int64)), 2, 0, told=told)
-    return DeviceBreakdown(device_id=0, whole=parts, steps={}, outside=0, gaps=[], stated_ns={}, stated_rows={})
+    return DeviceBreakdown(
+        device_id=0,
+        whole=parts,
+        steps={},
+        outside=0,
+        gaps=[],
+        gap_count=1,
+        gaps_ns=computing,
+        stated_ns={},
+        stated_rows={},
+    )
 
 
 @pytest.mark.parametrize(

@@ -130,6 +130,18 @@ def test_the_longest_gaps_have_neighbours_and_a_cause(cli: Cli, tmp_path: Path) 
     assert cli("breakdown", tmp_path, "--gaps", 0, "--format", "json").json["gaps"] == []
 
 
+def test_all_gaps_are_counted_where_the_longest_are_listed(cli: Cli, tmp_path: Path) -> None:
+    told = cli("breakdown", planted().write(tmp_path), "--gaps", 2).out
+    assert (
+        "Gaps between two compute tasks: 4, together 0.790 ms; at most 2 of each device are listed, the longest first"
+        in told
+    )
+    told = cli("breakdown", tmp_path, "--gaps", 3, "--step", 8).out
+    assert "4, together 0.790 ms; those of step 8 of the 3 longest of each device are listed." in told
+    again = cli("breakdown", tmp_path, "--device", 1)
+    assert "Gaps between" not in again.out
+
+
 def test_the_launch_is_found_by_its_flow_where_calls_are_not_recorded(cli: Cli, tmp_path: Path) -> None:
     trace = Trace()
     trace.task("first", 0, 10)

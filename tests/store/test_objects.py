@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from aoe_reports.engine.objects import object_store
 from aoe_reports.engine.question import Notes
 from aoe_reports.history.ingest import ingest
 from aoe_reports.questions.records.options import IngestOptions
 from aoe_reports.simulation.nights import write_nights
 from aoe_reports.store import History, Origin
 from aoe_reports.store.care import compact, vacuum
-from aoe_reports.store.objects import object_store
 from aoe_reports.store.verify import verify
 
 

@@ -3,59 +3,28 @@
 from __future__ import annotations
 
 import json
-import logging
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
+from buckets import BUCKET, SECRET, Server, s3_server
 from commandline import FIXTURES
 
-SECRET = "fixtureSecretThatIsNeverShown"
-BUCKET = "nights"
 STORE = f"s3://{BUCKET}/years/history"
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[dict[str, str]]:
-    """The environment in which the standard chain of credentials finds the server."""
-    from moto.server import ThreadedMotoServer
-
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    running = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    running.start()
-    host, port = running.get_host_and_port()
-    try:
-        yield {
-            **{name: value for name, value in os.environ.items() if not name.startswith("AWS_")},
-            "AWS_ENDPOINT_URL": f"http://{host}:{port}",
-            "AWS_ALLOW_HTTP": "true",
-            "AWS_ACCESS_KEY_ID": "fixture",
-            "AWS_SECRET_ACCESS_KEY": SECRET,
-            "AWS_REGION": "us-east-1",
-        }
-    finally:
-        running.stop()
+def running() -> Iterator[Server]:
+    with s3_server() as server:
+        yield server
 
 
 @pytest.fixture
-def bucket(server: dict[str, str]) -> dict[str, str]:
-    """An empty bucket."""
-    import boto3
-    import requests
-
-    requests.post(f"{server['AWS_ENDPOINT_URL']}/moto-api/reset", timeout=30)
-    client = boto3.client(
-        "s3",
-        endpoint_url=server["AWS_ENDPOINT_URL"],
-        region_name="us-east-1",
-        aws_access_key_id="fixture",
-        aws_secret_access_key=SECRET,
-    )
-    client.create_bucket(Bucket=BUCKET)
-    return server
+def bucket(running: Server) -> dict[str, str]:
+    """The environment in which an empty bucket is found."""
+    running.empty()
+    return running.environment
 
 
 def started(environment: dict[str, str], *arguments: object) -> subprocess.Popen[str]:
@@ -112,18 +81,8 @@ def test_what_cannot_be_reached_is_one_line_without_a_secret(
     assert SECRET not in out + err
 
 
-def test_no_secret_gets_into_the_store(bucket: dict[str, str], tmp_path: Path) -> None:
-    import boto3
-
+def test_no_secret_gets_into_the_store(running: Server, bucket: dict[str, str]) -> None:
     outcomes(ingest(bucket, "torch_npu_two_ranks"))
-    client = boto3.client(
-        "s3",
-        endpoint_url=bucket["AWS_ENDPOINT_URL"],
-        region_name="us-east-1",
-        aws_access_key_id="fixture",
-        aws_secret_access_key=SECRET,
-    )
-    keys = [entry["Key"] for entry in client.list_objects_v2(Bucket=BUCKET)["Contents"]]
-    assert any("_delta_log" in key for key in keys)
-    for key in keys:
-        assert SECRET.encode() not in client.get_object(Bucket=BUCKET, Key=key)["Body"].read()
+    found = running.objects()
+    assert any("_delta_log" in key for key in found)
+    assert [key for key, data in found.items() if SECRET.encode() in data] == []

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from aoe_reports.cli.output import Output, reply, write_pieces
+from aoe_reports.cli.output import MOST_ROWS, MostRows, Output, reply, write_pieces
 from aoe_reports.engine.question import one_table
 from aoe_reports.history.options import HistoryOptions, StoreOptions
 from aoe_reports.model.errors import UsageError
@@ -17,7 +17,7 @@ def history(
     chosen: HistoryOptions,
     place: StoreOptions,
     what: Annotated[
-        Literal["runs", "records", "changes", "acks", "advice", "verdicts"],
+        Literal["runs", "records", "ranks", "changes", "acks", "advice", "verdicts"],
         typer.Argument(help="Type of entries to list."),
     ] = "runs",
     form: Annotated[
@@ -25,8 +25,9 @@ def history(
         Option(help="Output format; jsonl: the original v0.1 records, one per line.", flags=("--format",)),
     ] = "text",
     output: Output = None,
+    rows: MostRows = MOST_ROWS,
 ) -> None:
-    """List the contents of the store. Oldest first: runs, records, recorded changes, acknowledgements, advice, verdicts."""
+    """List the contents of the store. Oldest first: runs, records, single ranks, recorded changes, acknowledgements, advice, verdicts."""
     from aoe_reports.history.listing import list_history, stored_documents
 
     if form == "jsonl":
@@ -37,5 +38,5 @@ def history(
         documents = stored_documents(place.store, chosen)
         write_pieces((f"{json.dumps(document, ensure_ascii=False)}\n" for document in documents), output)
         return
-    rows = list_history(place.store, what, chosen)
-    reply(one_table("history", "History", [place.store], rows), form, output)
+    found = list_history(place.store, what, chosen)
+    reply(one_table("history", "History", [place.store], found), form, output, most=rows)

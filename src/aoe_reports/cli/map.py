@@ -16,9 +16,12 @@ from aoe_reports.present.forms import ANNOTATED_FORMS
 ManifestFile = Annotated[
     Path, typer.Argument(metavar="MANIFEST", help="What `--manifest` of a question has written.", show_default=False)
 ]
-PartialsFolder = Annotated[
-    Path,
-    Option(help="Folder of the partial results, which all jobs see.", only_here=say("where partial results are kept")),
+PartialsPlace = Annotated[
+    str,
+    Option(
+        help="Folder or URI of the partial results, which all jobs see.",
+        only_here=say("where partial results are kept"),
+    ),
 ]
 
 
@@ -26,7 +29,7 @@ def map(  # noqa: A001 -- the name of the command
     manifest: ManifestFile,
     chosen: RunOptions,
     *,
-    partials: PartialsFolder,
+    partials: PartialsPlace,
     shard: Annotated[
         str,
         Option(
@@ -54,7 +57,7 @@ def reduce(
     manifest: ManifestFile,
     chosen: StrictOptions,
     *,
-    partials: PartialsFolder,
+    partials: PartialsPlace,
     form: Annotated[AnnotatedFormat, FORM] = "text",
     output: Output = None,
     rows: MostRows = MOST_ROWS,

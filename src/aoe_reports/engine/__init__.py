@@ -1,1 +1,1 @@
-"""What all questions share: finding and reading captures, partial results on disk, files that leave whole."""
+"""What all questions share: finding and reading captures, partial results, files that leave whole."""

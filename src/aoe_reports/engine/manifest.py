@@ -175,7 +175,8 @@ class MapUnit:
 def reduce(question: Question[Any, Any], manifest: Manifest, partials: Partials) -> Answer:
     """The answer that partial results come to; nothing but them is read. AoeReportsError where some are missing."""
     asked = manifest.asked
-    missing = [unit.path for unit, key in zip(asked.units, manifest.keys, strict=True) if not partials.has(key)]
+    kept = partials.kept(manifest.keys)
+    missing = [unit.path for unit, key in zip(asked.units, manifest.keys, strict=True) if key not in kept]
     if missing:
         raise AoeReportsError(
             say(

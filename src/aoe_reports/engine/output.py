@@ -12,8 +12,8 @@ import shutil
 import stat
 import tempfile
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -32,6 +32,23 @@ def write_whole(path: Path, data: str | bytes) -> None:
         file.write(data if isinstance(data, bytes) else data.encode("utf-8", "replace"))
 
 
+def write_among(path: Path, data: bytes) -> None:
+    """Write a file so that nobody ever sees half of it, into a folder that is made for files that are written so.
+
+    Looking for what killed runs left takes longer than writing a small file, and longer with each that is there: it is done once
+    a process and folder, whatever the names. All files there are ours, so what was left needs no name to be deleted.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.parent not in _cleared:
+        _cleared.add(path.parent)
+        for name, _ in _marked(path.parent):
+            with _left(path.parent / name) as is_left:
+                if is_left:
+                    _delete_left(path.parent / name)
+    with locked_site_of(path), _whole_file(path, _new) as file:
+        file.write(data)
+
+
 @contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
     """A file to write into that takes the place of `path` when all went well, and leaves nothing when not."""
@@ -40,13 +57,13 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
         with path.open("wb") as file:
             yield file
         return
-    with locked_site_of(path), _whole_file(path) as file:
+    with locked_site_of(path), _whole_file(path, unfinished) as file:
         yield file
 
 
 @contextmanager
-def _whole_file(path: Path) -> Iterator[IO[bytes]]:
-    with unfinished(path) as made:
+def _whole_file(path: Path, beside: Callable[[Path], AbstractContextManager[Path]]) -> Iterator[IO[bytes]]:
+    with beside(path) as made:
         with made.open("wb") as file:
             yield file
         made.chmod(0o644)
@@ -61,6 +78,12 @@ def unfinished(path: Path, *, folder: bool = False) -> Iterator[Path]:
     tells: it dies with the process.
     """
     _look_for_leftovers(path)
+    with _new(path, folder=folder) as made:
+        yield made
+
+
+@contextmanager
+def _new(path: Path, *, folder: bool = False) -> Iterator[Path]:
     made, handle = _make(path, folder=folder)
     try:
         yield made
@@ -76,6 +99,8 @@ _LEFTOVER = re.compile(rf"\.(?P<name>.+){re.escape(_MARK)}[0-9a-z_]{{8}}", re.DO
 _LONGEST_NAME = 100
 _seen: set[Path] = set()
 """Folders whose leftovers of other outputs this process has told."""
+_cleared: set[Path] = set()
+"""Folders of nothing but our files whose leftovers this process has deleted."""
 
 
 def _make(path: Path, *, folder: bool) -> tuple[Path, int]:
@@ -87,54 +112,74 @@ def _make(path: Path, *, folder: bool) -> tuple[Path, int]:
             handle = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         else:
             handle, name = tempfile.mkstemp(dir=path.parent, prefix=prefix)
-        with contextlib.suppress(OSError):  # no locks here: then nobody gets one, and nothing is deleted
+        taken = False
+        try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.path.lexists(name):
+        except OSError as error:  # else no locks here: then nobody gets one, and nothing is deleted
+            taken = error.errno in {errno.EWOULDBLOCK, errno.EAGAIN}
+        if not taken and os.path.lexists(name):
             return Path(name), handle
+        _delete(Path(name))
         os.close(handle)
 
 
 def _look_for_leftovers(path: Path) -> None:
     told = path.parent in _seen
     _seen.add(path.parent)
+    for name, of in _marked(path.parent):
+        mine = of == path.name[:_LONGEST_NAME]
+        if mine or not told:
+            with _left(path.parent / name) as is_left:
+                if is_left and mine:
+                    _delete_left(path.parent / name)
+                elif is_left:
+                    _tell_of_left(path.parent / name, of)
+
+
+def _marked(folder: Path) -> list[tuple[str, str]]:
+    """(name, of which output) of all in a folder that may be left over, in order."""
     try:
-        names = sorted(entry.name for entry in os.scandir(path.parent) if _MARK in entry.name)
+        names = sorted(entry.name for entry in os.scandir(folder) if _MARK in entry.name)
     except OSError:
-        return
-    for name in names:
-        found = _LEFTOVER.fullmatch(name)
-        mine = found is not None and found["name"] == path.name[:_LONGEST_NAME]
-        if found is None or not (mine or not told) or not _is_left(path.parent / name):
-            continue
-        if mine:
-            _delete(path.parent / name)
-            message = say("{path}: left over from a killed run; it is deleted", path=path.parent / name)
-        else:
-            message = say(
-                "{path}: left over from a killed run; the next run that writes {name} deletes it",
-                path=path.parent / name,
-                name=found["name"],
-            )
-        warnings.warn(NoticeWarning(message), stacklevel=2)
+        return []
+    return [(name, found["name"]) for name in names if (found := _LEFTOVER.fullmatch(name))]
 
 
-def _is_left(place: Path) -> bool:
-    """Whether nobody writes into it any more: its lock can be had."""
+def _delete_left(place: Path) -> None:
+    _delete(place)
+    warnings.warn(NoticeWarning(say("{path}: left over from a killed run; it is deleted", path=place)), stacklevel=2)
+
+
+def _tell_of_left(place: Path, of: str) -> None:
+    message = say(
+        "{path}: left over from a killed run; the next run that writes {name} deletes it", path=place, name=of
+    )
+    warnings.warn(NoticeWarning(message), stacklevel=2)
+
+
+@contextmanager
+def _left(place: Path) -> Iterator[bool]:
+    """Whether nobody writes into it any more: its lock can be had. It is held meanwhile: one who has just made it makes another."""
     try:
         handle = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
+        yield False
+        return
+    try:
+        yield _takes(handle)
+    finally:
+        os.close(handle)
+
+
+def _takes(handle: int) -> bool:
+    found = os.fstat(handle)
+    if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)) or found.st_uid != os.geteuid():
         return False
     try:
-        kind = os.fstat(handle).st_mode
-        if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)) or os.fstat(handle).st_uid != os.geteuid():
-            return False
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return False
-    else:
-        return True
-    finally:
-        os.close(handle)
+    return True
 
 
 def _delete(place: Path) -> None:

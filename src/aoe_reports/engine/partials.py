@@ -1,24 +1,23 @@
-"""What the units of a question handed on, kept in a folder by what they were: nobody reads twice what has not changed."""
+"""What the units of a question handed on, kept by what they were: nobody reads twice what has not changed."""
 
 from __future__ import annotations
 
 import gzip
 import os
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from aoe_reports.engine.frozen import KIND, freeze, frozen, thaw
-from aoe_reports.engine.output import write_whole
+from aoe_reports.engine.keeping import place_of
 from aoe_reports.engine.question import Notes, Request
 from aoe_reports.formats.found import FoundFile
-from aoe_reports.model.errors import AoeReportsError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.options import declared
-from aoe_reports.model.texts import say
 from aoe_reports.model.version import __version__
 
 VERSION = 1
@@ -31,16 +30,19 @@ _FILE = f"{FoundFile.__module__}:{FoundFile.__qualname__}"
 
 
 class Partials:
-    """A folder of what units handed on, a file each, named by its key."""
+    """What units handed on, a file each, named by its key."""
 
-    def __init__(self, folder: Path) -> None:
-        """In a folder, which is made when something is kept."""
-        self._folder = folder
+    def __init__(self, where: str | os.PathLike[str]) -> None:
+        """In a folder, which is made when something is kept, or below a URI."""
+        self._place = place_of(where)
 
     def load(self, key: str) -> Handed | None:
         """What a unit handed on; None where that is not kept, or damaged."""
+        data = self._place.read(_name(key), MAX_BYTES)
+        if data is None:
+            return None
         try:
-            with gzip.open(self._place(key)) as file:
+            with gzip.GzipFile(fileobj=BytesIO(data)) as file:
                 text = file.read(MAX_BYTES + 1)
             part, findings, unreadable = thaw(text)
         except (OSError, EOFError, TypeError, ValueError, zlib.error):
@@ -52,25 +54,25 @@ class Partials:
         )
         return (part, Notes(findings, bool(unreadable))) if is_whole else None
 
-    def has(self, key: str) -> bool:
-        """Whether something is kept under a key."""
-        return self._place(key).is_file()
+    def kept(self, keys: Iterable[str]) -> set[str]:
+        """Under which of some keys something is kept: folders are listed, as asking for each takes far longer."""
+        wanted = set(keys)
+        names = {name for folder in sorted(set(map(_folder, wanted))) for name in self._place.names(folder)}
+        return {key for key in wanted if _name(key).rpartition("/")[2] in names}
 
     def save(self, key: str, handed: Handed) -> None:
         """Keep what a unit handed on: whole, or not at all."""
         part, notes = handed
         text = freeze([part, notes.findings, notes.unreadable])
-        place = self._place(key)
-        try:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(place, gzip.compress(text.encode("ascii"), compresslevel=1, mtime=0))
-        except OSError as error:
-            raise AoeReportsError(
-                say("{path}: cannot be written: {why}", path=place, why=error.strerror or error)
-            ) from error
+        self._place.write(_name(key), gzip.compress(text.encode("ascii"), compresslevel=1, mtime=0))
 
-    def _place(self, key: str) -> Path:
-        return self._folder / key[:2] / f"{key}.json.gz"
+
+def _folder(key: str) -> str:
+    return key[:2]
+
+
+def _name(key: str) -> str:
+    return f"{_folder(key)}/{key}.json.gz"
 
 
 class Keys:

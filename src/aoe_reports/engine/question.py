@@ -79,9 +79,9 @@ class RunOptions(ReadOptions):
 class CaptureOptions(RunOptions):
     """Options of a question whose units are captures: what is read of them may be kept."""
 
-    cache: Path | None = option(
+    cache: str | None = option(
         default=None,
-        help="Folder that keeps what was read of each capture; asked again, only new and changed ones are read.",
+        help="Folder or URI that keeps what was read of each capture; asked again, only new and changed ones are read.",
         scope="run",
         only_here=say("where partial results are kept"),
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal, cast
@@ -125,6 +125,10 @@ class DeviceBreakdown:
     outside: int
     """Tasks that no step launched, where there are steps."""
     gaps: list[Gap]
+    """The longest, which come first."""
+    gap_count: int
+    gaps_ns: int
+    """How many gaps there are, and how long all of them are together."""
     stated_ns: dict[str, int]
     """Time by thread of the process Overlap Analysis."""
     stated_rows: dict[str, int]
@@ -327,12 +331,16 @@ class Activity:
             for number in sorted(self._steps)
             if (own == number).any() or (others == number).any()
         }
+        computing = union(tasks["start"], tasks["end"])
+        lengths = computing.starts[1:] - computing.ends[:-1]
         return DeviceBreakdown(
             device_id=self._device_of(pid),
             whole=_parts(tasks, talk, told=told),
             steps=steps,
             outside=int((own < 0).sum() + (others < 0).sum()) if self._steps else 0,
-            gaps=self._gaps(tasks, talk, own, words, gaps, told=told),
+            gaps=self._gaps(_longest(computing, lengths, gaps), tasks, talk, own, words, told=told),
+            gap_count=len(lengths),
+            gaps_ns=int(lengths.sum()),
             stated_ns={thread: entry[0] for thread, entry in stated.items()},
             stated_rows={thread: entry[1] for thread, entry in stated.items()},
         )
@@ -413,13 +421,16 @@ class Activity:
         return begins[source], (moments[end] == starts) & (sources[source] == keys[end])
 
     def _gaps(
-        self, tasks: _Spans, talk: _Spans, steps: Ints, words: dict[int, str], count: int, *, told: bool
+        self,
+        spans: Sequence[tuple[int, int]],
+        tasks: _Spans,
+        talk: _Spans,
+        steps: Ints,
+        words: dict[int, str],
+        *,
+        told: bool,
     ) -> list[Gap]:
-        computing = union(tasks["start"], tasks["end"])
-        lengths = computing.starts[1:] - computing.ends[:-1]
-        longest = _largest(lengths, count)
         communication = union(talk["start"], talk["end"])
-        spans = [(int(computing.ends[place]), int(computing.starts[place + 1])) for place in longest]
         behind = [_first_of(np.flatnonzero(tasks["start"] == end), tasks, words) for _, end in spans]
         launches, known = self._launches(tasks.where(np.asarray(behind, dtype=np.int64)))
         return [
@@ -507,6 +518,11 @@ class Activity:
 def _process_of(pid: str | None) -> int | None:
     """The process that was profiled, by the number of a device's process; None for what is no number."""
     return int(pid) >> _PID_BITS if pid and pid.isdecimal() else None
+
+
+def _longest(computing: Intervals, lengths: Ints, count: int) -> list[tuple[int, int]]:
+    """(start, end) of the longest gaps, the longest first."""
+    return [(int(computing.ends[place]), int(computing.starts[place + 1])) for place in _largest(lengths, count)]
 
 
 def _largest(lengths: Ints, count: int) -> list[int]:

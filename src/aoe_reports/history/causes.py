@@ -9,8 +9,9 @@ import numpy as np
 
 from aoe_reports.history.baselines import LevelShift
 from aoe_reports.history.incidents import Group
+from aoe_reports.history.series import SeriesLabels
 from aoe_reports.history.stored_series import StoredSeries
-from aoe_reports.model.changes import IncidentCause
+from aoe_reports.model.changes import COMPUTING, IncidentCause
 from aoe_reports.model.columns import Floats, Mask
 from aoe_reports.stats.causes import Cause, find_causes
 
@@ -38,6 +39,7 @@ class Explanation:
     causes: Sequence[Cause]
     model_of: Sequence[str]
     """Whose series each leaf is."""
+    rank_of: Sequence[int | None]
     models: Sequence[str]
     """Whose series moved."""
     step_shares: Sequence[float | None]
@@ -46,7 +48,12 @@ class Explanation:
     def rows(self) -> list[IncidentCause]:
         """The causes, as outputs have them."""
         return [
-            _row(cause, {self.model_of[member] for member in cause.members}, share)
+            _row(
+                cause,
+                {self.model_of[member] for member in cause.members},
+                {self.rank_of[member] for member in cause.members},
+                share,
+            )
             for cause, share in zip(self.causes, self.step_shares, strict=True)
         ]
 
@@ -62,7 +69,8 @@ def explain(
 
     Any operator of the groups may be a witness; `ends` are the places of the incidents before and after it.
     """
-    leaves, moved, nights = _moved(stored, operators_of(stored, groups), place, ends)
+    judged = [*operators_of(stored, groups), *_slow_ranks(stored, shifts)]
+    leaves, moved, nights = _moved(stored, judged, place, ends)
     errors = np.full(len(leaves), LEAST_ERROR)
     for number, index in enumerate(leaves):
         scatter, (before, after), shift = stored.judged_series[index].scatter, nights[number], shifts.get(index)
@@ -79,16 +87,42 @@ def explain_moved(
     stored: StoredSeries, leaves: Sequence[int], moved: Floats, errors: Floats, certain: Mask, models: Sequence[str]
 ) -> Explanation:
     """What explains that operators moved (logarithms, with standard errors), those that are certain above all."""
-    labels = [(one.model, one.rank_id, one.op_type, one.op_name) for one in map(stored.labels.__getitem__, leaves)]
+    labels = [_label(one) for one in map(stored.labels.__getitem__, leaves)]
     found = find_causes(labels, LEVELS, moved, errors, certain)
     shares = [stored.step_share([leaves[leaf] for leaf in one.followers], float(np.exp(one.size))) for one in found]
     return Explanation(
         leaves=leaves,
         causes=found,
         model_of=[str(one[_MODEL]) for one in labels],
+        rank_of=[stored.labels[index].rank_id for index in leaves],
         models=models,
         step_shares=shares,
     )
+
+
+def _slow_ranks(stored: StoredSeries, shifts: Mapping[int, LevelShift]) -> list[int]:
+    """The ranks whose computing moved otherwise than that of most ranks, where operators are told of all ranks together.
+
+    What all ranks share, operators tell; what is left must be more than half of what a rank moved by.
+    """
+    ranks = {
+        group: mine for group in {stored.group(index) for index in shifts} if (mine := _computing_of(stored, group))
+    }
+    found: list[int] = []
+    for mine in ranks.values():
+        moved = {index: float(np.log(shifts[index].after / shifts[index].before)) for index in mine if index in shifts}
+        common = float(np.median([moved.get(index, 0.0) for index in mine]))
+        found += [index for index, size in moved.items() if abs(size - common) > abs(size) / 2]
+    return sorted(found)
+
+
+def _computing_of(stored: StoredSeries, group: Group) -> list[int]:
+    return [index for index in stored.by_group[group] if stored.labels[index].scope == COMPUTING]
+
+
+def _label(one: SeriesLabels) -> tuple[str, int | None, str | None, str | None]:
+    """What a cause can be about: all that a rank computes is its own kind of operator."""
+    return one.model, one.rank_id, COMPUTING if one.scope == COMPUTING else one.op_type, one.op_name
 
 
 def operators_of(stored: StoredSeries, groups: Collection[Group]) -> list[int]:
@@ -131,12 +165,22 @@ def nights_before(place: int, last: int) -> slice:
     return slice(max(place - NIGHTS_BEFORE, last, 0), place)
 
 
-def _row(cause: Cause, models: Collection[str], step_share: float | None) -> IncidentCause:
+def _row(
+    cause: Cause, models: Collection[str], ranks: Collection[int | None], step_share: float | None
+) -> IncidentCause:
     _, rank, op_type, op_name = cause.labels
+    if op_type == COMPUTING and len(ranks) == 1:  # it is a kind of operator only where several ranks are slow
+        (rank,) = ranks
     model = next(iter(models)) if len(models) == 1 else None
-    whole = "machine" if model is None else "run"
+    kind = "machine" if model is None else "run"
+    if op_name:
+        kind = "operator"
+    elif op_type == COMPUTING or (op_type is None and rank is not None):
+        kind = "rank"
+    elif op_type:
+        kind = "op-type"
     return IncidentCause(
-        kind="operator" if op_name else "op-type" if op_type else whole if rank is None else "rank",
+        kind=kind,
         model=model,
         rank_id=rank,
         op_type=op_type,

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from aoe_reports.history.baselines import LevelShift
 from aoe_reports.history.series import SeriesLabels
 
-SCOPES = ("step", "model", "op", "op_type", "communication", "subgraph")
+SCOPES = ("step", "model", "computing", "op", "op_type", "communication", "subgraph")
 """What names an incident: the step, if it moved; else the operator, and so on."""
 
 

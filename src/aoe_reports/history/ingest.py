@@ -10,6 +10,7 @@ from pathlib import Path
 
 from aoe_reports.engine.ask import Progress, read_units, unseen
 from aoe_reports.engine.question import Notes
+from aoe_reports.facts.records.over_ranks import over_ranks
 from aoe_reports.formats.capture import Capture
 from aoe_reports.history.advising import Advising, Advisor, digest_of
 from aoe_reports.history.origin import origin_of
@@ -27,7 +28,7 @@ from aoe_reports.questions.records.runs import RunReader, RunUnit, runs_read
 from aoe_reports.questions.rules import WORKLOAD_CONFLICT
 from aoe_reports.store import History, Outcome, Run
 from aoe_reports.store.care import tend
-from aoe_reports.store.layout import NORMALISER_VERSION
+from aoe_reports.store.layout import NORMALISER_VERSION, ranks_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,9 @@ def ingest(
     reading = read_units(AdvisedRunReader(Advisor(dict(os.environ))), paths, options, progress=progress)
     sharing.look_ahead([unit.captures for unit in reading.asked.units if isinstance(unit, RunUnit)])
     count = 0
-    for run in runs_read(reading):
+    for one in runs_read(reading):
+        run = over_all_ranks(one, options.rank_series)
+        del one
         try:
             admitted = sharing.admit(run)  # where all are refused no store is made
             history = sharing.history = history or History.open(store, create=True, origin=origin_of(command))
@@ -109,6 +112,14 @@ def ingest(
     notes.add(sharing.findings())
     notes.take(reading.asked.notes)
     return stored
+
+
+def over_all_ranks(run: Run, most: int) -> Run:
+    """A profile of many ranks by what its records tell of all of them."""
+    if run.header.run_kind != "profile":
+        return run
+    records, single = over_ranks(run.records, most)
+    return replace(run, records=records, ranks=ranks_table(single)) if single else run
 
 
 def _add(history: History, sharing: Sharing, run: Run, admitted: Run, *, renew: bool) -> tuple[Run, Outcome]:
@@ -153,7 +164,8 @@ def _kept(run: Run, outcome: Outcome) -> Stored:
     records = [record for record in run.records if record.scope in SUMMARY_SCOPES]
     body = {name: run.body[name] for name in SUMMARY_FACTS if name in run.body}
     series = frozenset(record.series_id for record in run.records) if run.header.run_kind != "tuning" else frozenset()
-    return Stored(replace(run, records=records, body=body, facts={}, rest=None), outcome, len(run.records), series)
+    count = len(run.records) + (0 if run.ranks is None else run.ranks.num_rows)
+    return Stored(replace(run, records=records, ranks=None, body=body, facts={}, rest=None), outcome, count, series)
 
 
 def _less_complete(run: Run) -> Finding:

@@ -20,9 +20,9 @@ from aoe_reports.model.listings import ListedAdvice, ListedChange, ListedRecord,
 from aoe_reports.model.rows import Rows, fields_of
 from aoe_reports.model.texts import say
 from aoe_reports.store import History, Run, Where, equals
-from aoe_reports.store.layout import RECORD_COLUMNS
+from aoe_reports.store.layout import RANK_KIND, RECORD_COLUMNS
 
-What = Literal["runs", "records", "changes", "acks", "advice", "verdicts"]
+What = Literal["runs", "records", "ranks", "changes", "acks", "advice", "verdicts"]
 _COLUMNS = (
     "night", "run_id", "timestamp_ns", "workload", "model", "scope", "source", "phase", "op_type", "op_name", "rank_id",
     "device_id", "hardware", "engine_version", "runtime_ms_mean", "runtime_ms_std", "count", "total_ns", "series_id",
@@ -41,30 +41,36 @@ class Bodies(Rows[Any]):
 
 
 def list_history(store: str, what: What, chosen: HistoryOptions) -> Rows[Any]:
-    """Runs, records, told changes (by the night since which), what people said of them, advice, verdicts of `verify`.
+    """Runs, records, single ranks, told changes (by the night since which), what people said of them, advice, verdicts of `verify`.
 
-    Oldest first, `last` keeps the newest; `run` is asked of runs, records and advice.
+    Oldest first, `last` keeps the newest; `run` is asked of runs, records, ranks and advice.
     """
     workload, scope, since, run = chosen.workload, chosen.scope, chosen.since, chosen.run
     newest = slice(None if chosen.last is None else -chosen.last, None)
     _refuse_no_date(since)
-    if run is not None and what not in {"runs", "records", "advice"}:
-        raise UsageError(say("--run applies to runs, records and advice; {what} do not belong to a run", what=what))
+    if run is not None and what not in {"runs", "records", "ranks", "advice"}:
+        raise UsageError(
+            say("--run applies to runs, records, ranks and advice; {what} do not belong to a run", what=what)
+        )
     history = History.open(store)
     where: list[Any] = [] if since is None else [equals("night", since, ">=")]
     where += [] if run is None else [equals("run_id", run)]
     if what == "runs":
-        return Rows(type=ListedRun, rows=_runs(history, workload, where)[newest])
+        return Rows(type=ListedRun, rows=_runs(history, workload, where)[newest], oldest_first=True)
     if what == "records":
-        return Rows(type=ListedRecord, rows=_records(history, workload, scope, where)[newest])
+        return Rows(type=ListedRecord, rows=_records(history, workload, scope, where)[newest], oldest_first=True)
+    if what == "ranks":
+        rows = _records(history, workload, scope, where, kind=RANK_KIND)
+        return Rows(type=ListedRecord, rows=rows[newest], oldest_first=True)
     if what == "advice":
-        return Rows(type=ListedAdvice, rows=listed_rows(history, where, workload)[newest])
+        return Rows(type=ListedAdvice, rows=listed_rows(history, where, workload)[newest], oldest_first=True)
     if what == "verdicts":
-        return Rows(type=ListedVerdict, rows=verdict_rows(history, where, workload, scope)[newest])
+        return Rows(type=ListedVerdict, rows=verdict_rows(history, where, workload, scope)[newest], oldest_first=True)
     kind: type[Any] = ListedChange if what == "changes" else ListedWord
     whole = _words(history, what, workload, scope, since)[newest]
     names = [one.name for one in fields_of(kind)]
-    return Bodies(type=kind, rows=[kind(**{name: row.get(name) for name in names}) for row in whole], whole=whole)
+    rows = [kind(**{name: row.get(name) for name in names}) for row in whole]
+    return Bodies(type=kind, rows=rows, oldest_first=True, whole=whole)
 
 
 def stored_documents(store: str, chosen: HistoryOptions) -> Iterator[dict[str, Any]]:
@@ -113,15 +119,18 @@ def _runs(history: History, workload: str | None, where: Where) -> list[ListedRu
     ]
 
 
-def _records(history: History, workload: str | None, scope: str | None, where: Where) -> list[ListedRecord]:
-    rows = history.records(_COLUMNS, [*where, *_conditions(workload, scope)]).to_pylist()
+def _records(
+    history: History, workload: str | None, scope: str | None, where: Where, kind: str = "record"
+) -> list[ListedRecord]:
+    rows = history.rows(kind, _COLUMNS, [*where, *_conditions(workload, scope)]).to_pylist()
     rows.sort(key=_place)
     return [ListedRecord(run=row.pop("run_id"), **row) for row in rows]
 
 
 def _place(row: dict[str, Any]) -> tuple[Any, ...]:
     """What records are put in order by."""
-    return row["timestamp_ns"], row["workload"], row["phase"] != "before", row["series_id"], row["run_id"]
+    rank = -1 if row["rank_id"] is None else row["rank_id"]
+    return row["timestamp_ns"], row["workload"], row["phase"] != "before", row["series_id"] or "", rank, row["run_id"]
 
 
 _ABOUT = ("night", "timestamp_ns", "state", "subject", "workload", "scope", "op_type", "op_name", "hardware", "rank_id")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 EXIT_CODES = {"regression": 1, "suspect": 5, "not-enough-data": 4}
 """The exit code of each reason that the history gives, the one that counts first."""
-ScopeName = Literal["model", "step", "op_type", "op", "communication", "subgraph"]
+ScopeName = Literal["model", "step", "computing", "op_type", "op", "communication", "subgraph"]
 FailOn = Literal["confirmed", "suspect", "never"]
 _VOUCHED = say("what a person vouches for")
 
@@ -167,7 +167,7 @@ class HistoryOptions:
     scope: ScopeName | None = option(default=None, help="Only records of this scope.")
     since: str | None = option(default=None, help="Only nights from this date on (YYYY-MM-DD).", names="nothing")
     run: str | None = option(
-        default=None, help="Only this run (for runs, records or advice).", only_here=say("the run that is named")
+        default=None, help="Only this run (for runs, records, ranks or advice).", only_here=say("the run that is named")
     )
     last: int | None = option(default=None, help="Only the newest N.", minimum=1)
 

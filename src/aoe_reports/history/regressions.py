@@ -24,7 +24,7 @@ from aoe_reports.model.rows import Rows, as_mapping
 from aoe_reports.store import History
 
 _STATES = ("confirmed", "drift", "suspect", "recovered", "improved")
-_SCOPES = ("step", "model", "op_type", "op", "communication", "subgraph")
+_SCOPES = ("step", "model", "computing", "op_type", "op", "communication", "subgraph")
 
 
 @record

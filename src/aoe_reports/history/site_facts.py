@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from aoe_reports.facts.records.context import UNKNOWN
 from aoe_reports.model.advice import AdviceSummary, LeftOutRow, StoredAdviceRow, StoredCandidate
@@ -72,6 +73,7 @@ class SeriesFacts:
     """Changes of the whole history looked at once, as `regressions --whole-history` tells them; the watch's are `shifts`."""
     hindsight_level: float | None = None
     """Of the newest nights in ms, by the same look."""
+    has_page: bool = True
 
     @property
     def id(self) -> str:
@@ -181,6 +183,8 @@ class RunDetails:
     """Everything of the run that can be held against another run."""
     untimed: int = 0
     """Records that tell no total and are in no group."""
+    ranks: pl.DataFrame | None = None
+    """Of a run of many ranks: rank_id, device_id, op_type, count, total_ns of each operator type on each rank."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,11 @@ def attribute(
     labels = judged.histories.labels[index]
     # a rank may move to another device from night to night; without ranks the device is what tells series apart
     place = "device_id" if labels.rank_id is None else "rank_id"
-    same = [pl.col(name).eq_missing(getattr(labels, name)) for name in (*_SURROUNDINGS, place)]
+    same = [pl.col(name).eq_missing(getattr(labels, name)) for name in _SURROUNDINGS]
+    of_all_ranks = pl.all_horizontal(pl.col("rank_id", "device_id").is_null()) & pl.col("scope").is_in(
+        ["op", "op_type"]
+    )
+    same.append(pl.col(place).eq_missing(getattr(labels, place)) | of_all_ranks)
     measured = [pl.col(name).is_not_null() for name in ("count", "total_ns")]
     mine = records.filter(*same, *measured, pl.col("night").is_in(list(sides)))
     mine = mine.with_columns(cs.enum().cast(pl.String))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from functools import cached_property
+from statistics import median_low
 
 import numpy as np
 
@@ -74,9 +75,13 @@ class StoredSeries:
 
     @cached_property
     def _steps_ms(self) -> dict[_Where, float]:
-        """What all steps of the newest run took, by whose they are."""
+        """What all steps of the newest run took, by whose they are; of all ranks together the median."""
         steps = (index for index, labels in enumerate(self.labels) if labels.scope == "step")
-        return {self._where(index): total for index in steps if (total := self._newest_total_ms(index))}
+        found = {self._where(index): total for index in steps if (total := self._newest_total_ms(index))}
+        groups: dict[Group, list[float]] = {}
+        for (group, _, _), total in found.items():
+            groups.setdefault(group, []).append(total)
+        return {(group, None, None): median_low(totals) for group, totals in groups.items()} | found
 
     def _where(self, index: int) -> _Where:
         labels = self.labels[index]

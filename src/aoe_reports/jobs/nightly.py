@@ -15,6 +15,7 @@ from aoe_reports.history.detector_run import read_runs
 from aoe_reports.history.ingest import Stored, ingest, stored_row
 from aoe_reports.history.missing import missing_models
 from aoe_reports.history.options import EXIT_CODES, RegressionOptions, View
+from aoe_reports.history.paged import paged_series
 from aoe_reports.history.regressions import Regressions, find_regressions
 from aoe_reports.history.rules import NOT_ENOUGH_DATA
 from aoe_reports.jobs.nightly_options import NightlyOptions
@@ -152,9 +153,10 @@ def _write_site(
 def _pages(store: str, found: Regressions | None) -> Pages:
     """The pages of the site that is made next."""
     runs = History.open(store).rows("run", ["run_id"])["run_id"].to_pylist()
+    paged = () if found is None else paged_series(found.detected.judged.histories.labels, found.incidents)
     return Pages(
         first=FIRST_PAGE,
-        series={one: f"series/{file_name(one)}.html" for one in (() if found is None else found.places)},
+        series={one: f"series/{file_name(one)}.html" for one in paged},
         runs={one: f"runs/{file_name(one)}.html" for one in runs},
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from aoe_reports.model.changes import IncidentCause, PastNight, ToldFact
+from aoe_reports.model.changes import COMPUTING, IncidentCause, PastNight, ToldFact
 from aoe_reports.model.texts import Text, count_of, join, say
 
 NAMED = 3
@@ -105,6 +105,11 @@ def _about(cause: IncidentCause) -> Text:
     if cause.kind in {"operator", "op-type"}:
         name = cause.op_name if cause.kind == "operator" else None
         return operator_words(cause.op_type, name, cause.rank_id)
+    if cause.op_type == COMPUTING:
+        whose = say("rank {rank}", rank=cause.rank_id)
+        if cause.rank_id is None:
+            whose = count_of(cause.followers, "{number} rank", "{number} ranks")
+        return say("{ranks}: all operators", ranks=whose)
     followers = (
         say("all {count} operators", count=cause.members)
         if cause.followers == cause.members

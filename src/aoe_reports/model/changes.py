@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from aoe_reports.model.rows import column, row
 
 WHOLE = frozenset({"step", "model"})
 """Scopes of what is measured as a whole."""
+COMPUTING: Final = "computing"
+"""The scope of what all operators of a rank take together, of a run of many ranks."""
 
 
 @row

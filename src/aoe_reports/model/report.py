@@ -17,6 +17,8 @@ class Grid:
 
     columns: tuple[Column, ...]
     rows: Sequence[Cells]
+    oldest_first: bool = False
+    """Whether what is left out of a long list is what comes first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -232,6 +232,8 @@ class Rows(Generic[R_co]):
     """Whether the column of runs is said above the table where all rows are of one run."""
     without: frozenset[str] = frozenset()
     """Columns that people are not shown: something else says the same."""
+    oldest_first: bool = False
+    """Whether rows are in order of time, so that a list that is too long shows the last."""
 
     def mappings(self) -> list[JsonObject]:
         """The rows as JSON and CSV hold them."""

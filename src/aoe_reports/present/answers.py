@@ -34,17 +34,22 @@ def _sections(answer: Answer) -> list[Section]:
 
 
 def first_rows(section: Section, most: int) -> Section:
-    """The first rows of a table, and how many there are."""
-    if section.grid is None or len(section.grid.rows) <= most:
+    """The first rows of a table and the first lines below it, and how many there are; of rows oldest first the newest."""
+    rows = [] if section.grid is None else section.grid.rows
+    count = max(len(rows), len(section.lines))
+    if count <= most:
         return section
+    newest = section.grid is not None and section.grid.oldest_first
     said = say(
-        "The first {shown:,} of {count:,} rows are listed; `--rows {count}` lists all.",
+        "The newest {shown:,} of {count:,} rows are listed; `--rows {count}` lists all."
+        if newest
+        else "The first {shown:,} of {count:,} rows are listed; `--rows {count}` lists all.",
         shown=most,
-        count=len(section.grid.rows),
+        count=count,
     )
-    return replace(
-        section, sentences=[*section.sentences, said], grid=replace(section.grid, rows=section.grid.rows[:most])
-    )
+    part = slice(-most, None) if newest else slice(most)
+    grid = None if section.grid is None else replace(section.grid, rows=rows[part])
+    return replace(section, sentences=[*section.sentences, said], grid=grid, lines=section.lines[part])
 
 
 def _within(sections: Sequence[Section], most: int) -> list[Section]:
@@ -70,7 +75,11 @@ def section_of(table: Rows[Any]) -> Section:
     runs = {row.run for row in table.rows} if table.of_runs else set()
     said = [say("Run: {run}", run=run) for run in runs] if len(runs) == 1 else []
     without = table.without | {"run"} if said else table.without
-    return Section(table.title, list(table.sentences) or said, grid_of(table.type, table.rows, without))
+    return Section(table.title, list(table.sentences) or said, _grid(table, without))
+
+
+def _grid(table: Rows[Any], without: Collection[str]) -> Grid:
+    return replace(grid_of(table.type, table.rows, without), oldest_first=table.oldest_first)
 
 
 def grid_of(kind: type[object], rows: Sequence[object], without: Collection[str] = (), *, whole: bool = False) -> Grid:

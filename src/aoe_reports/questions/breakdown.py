@@ -73,11 +73,20 @@ class GapRow:
 
 
 @dataclass(frozen=True, slots=True)
+class GapCount:
+    """How many gaps one device has, and how long all of them are together."""
+
+    count: int
+    total_ns: int
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """What one capture tells."""
 
     activities: list[Activity] = field(default_factory=list)
     gaps: list[GapRow] = field(default_factory=list)
+    counted: list[GapCount] = field(default_factory=list)
 
 
 class Breakdown(Question[BreakdownOptions, Found]):
@@ -111,14 +120,13 @@ class Breakdown(Question[BreakdownOptions, Found]):
 
     def finish(self, parts: Sequence[tuple[Unit, Found]], asked: Request[BreakdownOptions]) -> Finished:
         """The devices below one another, and their gaps."""
-        del asked
         activities = [one for _, found in parts for one in found.activities]
         gaps = Rows(
             type=GapRow,
             rows=[one for _, found in parts for one in found.gaps],
             key="gaps",
             title="Longest gaps in computing",
-            sentences=[say("Gaps between two compute tasks; the longest gap of each device comes first.")],
+            sentences=[_said_of_gaps([one for _, found in parts for one in found.counted], asked.options)],
             of_runs=True,
         )
         return Finished(tables=(Rows(type=Activity, rows=activities, of_runs=True), gaps))
@@ -126,6 +134,21 @@ class Breakdown(Question[BreakdownOptions, Found]):
 
 breakdown = asking(Breakdown(), BreakdownOptions)
 """What the devices below some paths did: `breakdown([path], gaps=3).table("gaps")`."""
+
+
+def _said_of_gaps(counted: Sequence[GapCount], chosen: BreakdownOptions) -> str:
+    """How many gaps there are in all, and which of them are listed."""
+    listed = say("at most {most:,} of each device are listed, the longest first", most=chosen.gaps)
+    if chosen.step is not None:
+        listed = say(
+            "those of step {step} of the {most:,} longest of each device are listed", step=chosen.step, most=chosen.gaps
+        )
+    return say(
+        "Gaps between two compute tasks: {count:,}, together {total:,.3f} ms; {listed}.",
+        count=sum(one.count for one in counted),
+        total=sum(one.total_ns for one in counted) / 1e6,
+        listed=listed,
+    )
 
 
 def _read_export(files: Sequence[FoundFile], unit: Unit, asked: Request[BreakdownOptions], found: Found) -> None:
@@ -145,6 +168,7 @@ def _read_export(files: Sequence[FoundFile], unit: Unit, asked: Request[Breakdow
             for step, parts in [(iteration, device.whole), *device.steps.items()]
             if chosen.step in {None, step}
         )
+        found.counted.append(GapCount(device.gap_count, device.gaps_ns))
         gaps = [gap for gap in device.gaps if chosen.step in {None, gap.step, iteration}]
         found.gaps.extend(
             _gap_row(gap, place, run=unit.run, rank=rank, device=number, iteration=iteration)

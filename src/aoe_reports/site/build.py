@@ -133,7 +133,7 @@ class _Builder:
         self.store, self.history, self.facts, self.generation, self.text = store, history, facts, generation, text
         self.report = report
         self.counts = {kind: {"pages": 0, "written": 0, "unchanged": 0, "removed": 0} for kind in KINDS}
-        self.pages = frozenset(series.id for series in facts.series)
+        self.pages = frozenset(series.id for series in facts.series if series.has_page)
         self.accepted = frozenset(series.id for series in facts.series if state_of(series.row) == "acknowledged")
         nights = facts.nights
         self.made_from = (
@@ -153,7 +153,8 @@ class _Builder:
             content = asset(name)
             self._put("asset", [f"assets/{name}"], key_of(content), lambda content=content: [content])
         for series in self.facts.series:
-            self._series(series)
+            if series.has_page:
+                self._series(series)
         self._runs()
         self._comparisons()
         self._models()
@@ -253,6 +254,7 @@ class _Builder:
                         together=together,
                         versions=versions,
                         past=past,
+                        pages=self.pages,
                         store=self.store,
                     ),
                 ),

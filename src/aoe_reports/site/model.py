@@ -18,7 +18,7 @@ from aoe_reports.site.comparison import page_of, pairs_of
 from aoe_reports.site.incidents import incidents_table, spark
 from aoe_reports.site.overview import interval, run_row, runs_table
 from aoe_reports.site.pages import Content, Page
-from aoe_reports.site.places import file_name
+from aoe_reports.site.places import file_name, series_link
 from aoe_reports.site.texts import Texts
 from aoe_reports.site.triage import state_of
 
@@ -96,7 +96,7 @@ def _step_cells(one: SeriesFacts, text: Texts) -> list[str]:
     state = state_of(row)
     name = text.told(row.scope) + text.told(rank_words(row.rank_id))
     return [
-        head(name, f"{_ROOT}series/{file_name(one.id)}.html", row.hardware),
+        head(name, series_link(one, _ROOT), row.hardware),
         drawn(spark(one, text)),
         cell(float(one.values_ms[-1]), "ms"),
         stated(state, text.word(state)),

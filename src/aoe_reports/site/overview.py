@@ -25,7 +25,7 @@ from aoe_reports.site.cells import Columns, Table, cell, changed, drawn, head, l
 from aoe_reports.site.comparison import page_of, pairs_of
 from aoe_reports.site.incidents import incidents_table, spark
 from aoe_reports.site.pages import Content, ListPage, Page
-from aoe_reports.site.places import file_name, model_file
+from aoe_reports.site.places import file_name, model_file, series_link
 from aoe_reports.site.texts import Texts
 from aoe_reports.site.triage import NEW_NIGHTS, Group, group_of, grouped, state_of, sure_effect
 
@@ -215,7 +215,7 @@ def _changed_row(series: SeriesFacts, text: Texts) -> list[str]:
     part = text("{share} of the step", share=show(share, "percent")) if share is not None else text("share unknown")
     named = " ".join(part for part in (row.op_type, row.op_name) if part)
     return [
-        head(row.workload, f"series/{file_name(series.id)}.html", _where(series, text)),
+        head(row.workload, series_link(series), _where(series, text)),
         changed(row.change, interval(row.ci_low, row.ci_high)),
         linked(row.since, f"runs/{file_name(row.since_run)}.html" if row.since_run else None),
         cell(sure_effect(series), "change", part),
@@ -436,7 +436,7 @@ def _series_cells(series: SeriesFacts, text: Texts) -> list[str]:
     row = series.row
     state = state_of(row) if row.state or row.reason else None
     return [
-        head(row.workload, f"{file_name(series.id)}.html", _where(series, text)),
+        head(row.workload, f"{file_name(series.id)}.html" if series.has_page else None, _where(series, text)),
         stated(state, text.word(state)) if state else cell(None),
         changed(row.change),
         cell(row.since),

@@ -21,13 +21,16 @@ from aoe_reports.site.cells import Columns, Table, cell, changed, drawn, head, s
 from aoe_reports.site.charts import Figure, bar, pair, stacked
 from aoe_reports.site.overview import findings_table, interval
 from aoe_reports.site.pages import Page
-from aoe_reports.site.places import file_name, model_file
+from aoe_reports.site.places import file_name, model_file, series_link
+from aoe_reports.site.ranks import RanksPart, ranks_part
 from aoe_reports.site.texts import Texts
 from aoe_reports.site.triage import state_of
 
 SHOWN_OPERATORS = 20
 """Operators on the page; its JSON has more."""
 SHOWN_FINDINGS = 200
+SHOWN_STEPS = 16
+"""Of a run of more ranks the longest steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,7 @@ class RunPage(Page):
     steps: StepsPart
     types: Table
     operators: Table
+    ranks: RanksPart | None
     tunings: Table
     advice_said: str
     advice_commands: Sequence[str]
@@ -129,6 +133,7 @@ def run_page(
         steps=_steps_part(details, pages, text, advice),
         types=_types_table(details, pages, text),
         operators=_operators_table(details, pages, text),
+        ranks=None if details.ranks is None else ranks_part(details.ranks, text),
         tunings=Table(tuning_columns, [_tuning_cells(one, text) for one in around.tunings]),
         advice_said=advice_said(advice, text),
         advice_commands=commands(run),
@@ -144,13 +149,17 @@ def _steps_part(details: RunDetails, pages: frozenset[str], text: Texts, advice:
     counted = steps_by_tasks(details.steps, advice)
     steps: list[Step] = [*details.steps, *counted]
     titles = [title for title, _ in text.columns(StepTimes, "computing_ms", "communication_ms", "free_ms")]
+    about = [_about_counted(advice, text)] if counted and advice is not None else []
+    if len(steps) > SHOWN_STEPS:
+        about.append(text("The {shown} longest of {count}.", shown=SHOWN_STEPS, count=len(steps)))
+        steps = sorted(steps, key=lambda one: -(one.step_ms or 0.0))[:SHOWN_STEPS]
     return StepsPart(
         charts=[chart for step in steps if (chart := _step_chart(step, text))],
         legend=list(zip(("computing", "communication", "free"), titles, strict=True)),
         table=Table(
             [(text("Item"), "text"), *text.columns(StepTimes)],
             [_step_cells(step, pages, text) for step in steps],
-            _about_counted(advice, text) if counted and advice is not None else "",
+            text.joined(" ", about),
         ),
     )
 
@@ -159,7 +168,11 @@ def _types_table(details: RunDetails, pages: frozenset[str], text: Texts) -> Tab
     rows, ranks = details.types, _count_devices(details)
     counts = {"shown": len(rows), "count": details.type_count, "total": show(details.computing_us, "us")}
     about = text("Compute tasks by operator type: {shown} of {count} types, {total} us in all.", **counts)
-    if ranks > 1:
+    if details.ranks is not None:
+        about = text(
+            "Compute tasks by operator type on the median rank: {shown} of {count} types, {total} us in all.", **counts
+        )
+    elif ranks > 1:
         about = text(
             "Compute tasks by operator type, separately for each rank and device: the {shown} longest of {count} types on {ranks} devices, {total} us in all. Shares are of the computing of the same rank and device.",
             ranks=ranks,
@@ -174,7 +187,9 @@ def _operators_table(details: RunDetails, pages: frozenset[str], text: Texts) ->
     rows, ranks = details.operators[:SHOWN_OPERATORS], _count_devices(details)
     counts = {"shown": len(rows), "count": details.operator_count}
     about = text("The {shown} longest of {count}.", **counts)
-    if ranks > 1:
+    if details.ranks is not None:
+        about = text("The {shown} longest of {count} operators on the median rank.", **counts)
+    elif ranks > 1:
         about = text(
             "The {shown} longest of {count} operators on {ranks} devices, separately for each rank and device.",
             ranks=ranks,
@@ -212,7 +227,7 @@ def _neighbour(run: RunFacts | None) -> tuple[str, str] | None:
 def _change_cells(series: SeriesFacts, text: Texts) -> list[str]:
     row = series.row
     return [
-        head(row.workload, f"../series/{file_name(series.id)}.html"),
+        head(row.workload, series_link(series, "../")),
         changed(row.change, interval(row.ci_low, row.ci_high)),
         stated(state_of(row), text.word(state_of(row))),
     ]

@@ -278,6 +278,7 @@ def series_page(
     together: Sequence[Member],
     versions: Sequence[NightMark],
     past: Sequence[NightMark],
+    pages: Collection[str],
     store: str,
 ) -> SeriesPage:
     """The page of a series; `together` are the series that moved with it in its incident, `versions` those of its nights."""
@@ -307,11 +308,11 @@ def series_page(
         changed=bool(_starts(series)),
         recorded=recorded_words(incident, text),
         differences=_differences_table(differences, text),
-        together=_together_table(row, together, text),
+        together=_together_table(row, together, pages, text),
         attribution=_breakdown(row.attribution, text) if row.attribution else None,
         model=short(series.model),
         model_page=f"../{model_file(series.model)}.html",
-        step=file_name(series.step_series) if series.step_series not in {None, series.id} else "",
+        step=file_name(series.step_series) if series.step_series in pages and series.step_series != series.id else "",
         data=_data(series, watch, marks, text),
     )
 
@@ -324,9 +325,9 @@ def _differences_table(differences: Sequence[FactChange], text: Texts) -> Table:
     )
 
 
-def _together_table(row: SeriesChange, together: Sequence[Member], text: Texts) -> Table:
+def _together_table(row: SeriesChange, together: Sequence[Member], pages: Collection[str], text: Texts) -> Table:
     columns = [(text("Item"), "text"), *text.columns(SeriesChange, "state", "change")]
-    cells = [_together_cells(one, text) for one in together[:SHOWN_MEMBERS]]
+    cells = [_together_cells(one, pages, text) for one in together[:SHOWN_MEMBERS]]
     return Table([*columns, (text("After, before (ms)"), "number")], cells, _together_about(row, together, text))
 
 
@@ -519,12 +520,12 @@ def _together_about(row: SeriesChange, together: Sequence[Member], text: Texts) 
     return said if shown == len(together) else f"{said} {text('The first {shown} are listed.', shown=shown)}"
 
 
-def _together_cells(member: Member, text: Texts) -> list[str]:
+def _together_cells(member: Member, pages: Collection[str], text: Texts) -> list[str]:
     one = member.change
     return [
         head(
             one.workload,
-            f"{file_name(one.series_id)}.html",
+            f"{file_name(one.series_id)}.html" if one.series_id in pages else None,
             text("rank {rank}", rank=one.rank_id) if one.rank_id is not None else None,
         ),
         stated(member.state, text.word(member.state)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from functools import cache
 from operator import methodcaller
@@ -21,6 +22,7 @@ from aoe_reports.history.detector_run import DetectorRun, read_runs
 from aoe_reports.history.listing import VERDICT, listed_verdict
 from aoe_reports.history.missing import missing_in_newest
 from aoe_reports.history.options import RegressionOptions
+from aoe_reports.history.paged import paged_series
 from aoe_reports.history.past_nights import past_nights
 from aoe_reports.history.regressions import Regressions, find_regressions
 from aoe_reports.history.series import LABELS, MAX_MS, MIN_MS, Histories, judge_histories, put_together
@@ -41,6 +43,7 @@ from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.runs import StepTimes, Stored, TuningClaim
 from aoe_reports.stats.budget import WATCHED_NIGHTS, Budget
 from aoe_reports.store import History, Where, equals
+from aoe_reports.store.layout import RANK_KIND, ROW_COUNTS
 from aoe_reports.store.parts import StoredFile
 
 Row = dict[str, Any]
@@ -260,6 +263,7 @@ def _series(history: History, told: Regressions, runs: Sequence[RunFacts], night
     verdicts, first = _verdicts(histories, told, start)
     whole = _look_back(histories, gone, told.budget.false_alarms_per_year)
     newest = _newest(history, since, incomplete)
+    paged = paged_series(told.detected.judged.histories.labels, told.incidents)
 
     @cache
     def nights_of(columns: bytes) -> tuple[str, ...]:
@@ -289,6 +293,7 @@ def _series(history: History, told: Regressions, runs: Sequence[RunFacts], night
                 step_series=facts.get("step_series"),
                 hindsight=tuple(_placed_shift(change, columns) for change in whole[place].changes),
                 hindsight_level=whole[place].level,
+                has_page=row.series_id in paged,
             )
         )
     return found
@@ -380,7 +385,17 @@ def read_details(history: History, runs: Sequence[RunFacts]) -> Iterator[tuple[R
         records = pl.DataFrame(history.records(_RECORD, where))
         details = _details(records.filter(pl.col("run_id").is_in([run.run_id for run in wanted])))
         for run in wanted:
-            yield run, details.get(run.run_id, RunDetails())
+            found = details.get(run.run_id, RunDetails())
+            yield (
+                run,
+                replace(found, ranks=_ranks(history, run)) if RANK_KIND in run.body.get(ROW_COUNTS, ()) else found,
+            )
+
+
+def _ranks(history: History, run: RunFacts) -> pl.DataFrame:
+    """The operator types of single ranks."""
+    where: Where = [equals("run_id", run.run_id), equals("scope", "op_type")]
+    return pl.DataFrame(history.rows(RANK_KIND, _OF_RANK, where))
 
 
 def _nights_of(runs: Sequence[RunFacts]) -> Where:
@@ -389,6 +404,7 @@ def _nights_of(runs: Sequence[RunFacts]) -> Where:
     return [equals("night", min(nights), ">="), equals("night", max(nights), "<=")]
 
 
+_OF_RANK = ("rank_id", "device_id", "op_type", "count", "total_ns")
 FEW_RUNS = 8
 """So many runs are asked for by name; of more, everything of their nights is read."""
 _COMPARED = ("op_type", "op", "communication")

@@ -15,11 +15,12 @@ import pyarrow.compute as pc
 from deltalake.exceptions import CommitFailedError
 from pyarrow import fs
 
+from aoe_reports.engine.objects import reason
 from aoe_reports.model.errors import StoreError
 from aoe_reports.model.texts import say
 from aoe_reports.store.layout import ROWS, RUNS_MONTH
 from aoe_reports.store.log import MAX_ATTEMPTS, Log, wait
-from aoe_reports.store.parts import NewFile, StoredFile, now_ms, reason
+from aoe_reports.store.parts import NewFile, StoredFile, now_ms
 
 SURPLUS = 18
 """So many files more than needed are let be before an ingest merges them: each costs a reader half a millisecond."""

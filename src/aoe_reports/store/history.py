@@ -232,10 +232,17 @@ def _refuse_lacking(run_id: str, rows: pa.Table) -> None:
 
 def _pieces(rows: pa.Table) -> Iterator[NewFile]:
     """Rows as they lie: each kind and month in a file of its own."""
-    places = sorted(set(zip(rows["kind"].to_pylist(), rows["month"].to_pylist(), strict=True)))
-    for kind, month in places:
+    places = rows.group_by(["kind", "month"]).aggregate([]).sort_by([("kind", "ascending"), ("month", "ascending")])
+    for kind, month in zip(places["kind"].to_pylist(), places["month"].to_pylist(), strict=True):
         mine = pc.and_(pc.equal(rows["kind"], kind), pc.equal(rows["month"], month))
-        yield NewFile(kind, month, rows.filter(mine))
+        yield NewFile(kind, month, _where(rows, mine))
+
+
+def _where(rows: pa.Table, mask: pa.ChunkedArray) -> pa.Table:
+    """The rows of a mask; those that stand together, as those of a kind do, take no memory of their own."""
+    places = pc.indices_nonzero(mask)
+    first, last = places[0].as_py(), places[-1].as_py()
+    return rows.slice(first, len(places)) if last - first + 1 == len(places) else rows.filter(mask)
 
 
 def _refuse_other_workload(header: RunHeader, known: Iterable[RunHeader]) -> None:

@@ -23,16 +23,19 @@ FORMAT = 2
 names hold their hash.
 """
 
-NORMALISER_VERSION = 3
-"""Goes up when the same files would become other rows; 3 stores advice with a profile."""
+NORMALISER_VERSION = 4
+"""Goes up when the same files would become other rows; 3 stores advice with a profile, 4 operators of many ranks over all of them."""
 
 PARTITIONS = ["kind", "month"]
-"""`kind` is run, record, finding, advice, change, ack or verdict."""
+"""`kind` is run, record, rank, finding, advice, change, ack or verdict."""
 
 RUNS_MONTH = "all"
 """Where the rows of runs lie: in one place, because every ingest asks all of them whether a run is there already."""
 
-RUN_KINDS = ("run", "record", "finding", "advice")
+RANK_KIND = "rank"
+"""Records of single ranks of a run of many: no history is made of them, so none reads them."""
+
+RUN_KINDS = ("run", "record", "finding", "advice", RANK_KIND)
 """Kinds whose rows make up a run: they come and go with it, in one commit."""
 
 EXTRA_KINDS = frozenset({"change", "ack", "verdict"})
@@ -132,10 +135,12 @@ class Run:
     """Columns that a run has in common with its records: engine, engine_version, hardware_config, runtime_config."""
     advice: Sequence[dict[str, Any]] = ()
     """Rows of kind advice: what the run could gain, and what is worth tuning next."""
+    ranks: pa.Table | None = None
+    """Records of single ranks (see `ranks_table`), where there are so many that `records` tell of all of them together."""
     rest: Callable[[Run], Run] | None = None
     """Adds what is worked out only once it is certain that the run is to be stored."""
     named_by: str = "option"
-    """What told the name of the workload (workflows.naming); not stored."""
+    """What told the name of the workload (questions.records.naming); not stored."""
 
     def whole(self) -> Run:
         """The run with everything that is stored of it."""
@@ -164,7 +169,34 @@ def rows_of(run: Run) -> pa.Table:
         for finding in run.findings
     ]
     rows += [{**advice, **common, "kind": "advice", "model": header.model} for advice in run.advice]
-    return table_of(rows)
+    found = table_of(rows)
+    return found if run.ranks is None else pa.concat_tables([found, _ranks_of(run.ranks, common)])
+
+
+def ranks_table(records: Sequence[Record]) -> pa.Table:
+    """Records of single ranks: what tells them apart, and their times."""
+    text = JsonTexts()
+    columns = {name: _column(ROWS.field(name), [getattr(one, name) for one in records]) for name in RANK_COLUMNS}
+    columns["workload_args"] = _column(ROWS.field("workload_args"), [text(one.workload_args) for one in records])
+    return pa.table(columns)
+
+
+def _ranks_of(ranks: pa.Table, common: Mapping[str, Any]) -> pa.Table:
+    """The rows of single ranks of a run."""
+    count = ranks.num_rows
+    columns = {name: ranks[name] for name in ranks.column_names}
+    for name, value in {**common, "kind": RANK_KIND}.items():
+        columns[name] = _repeated(value, ROWS.field(name).type, count)
+    return pa.table([columns.get(field.name, _repeated(None, field.type, count)) for field in ROWS], schema=ROWS)
+
+
+_CHUNK = 4096
+
+
+def _repeated(value: Any, kind: pa.DataType, count: int) -> pa.ChunkedArray:
+    """A column that is everywhere the same, in chunks that share their memory."""
+    chunk = pa.repeat(pa.scalar(value, kind), _CHUNK)
+    return pa.chunked_array([*[chunk] * (count // _CHUNK), chunk[: count % _CHUNK]], kind)
 
 
 def _made_of(message: str) -> str | None:
@@ -193,11 +225,10 @@ def remade_message(row: Mapping[str, Any]) -> str | None:
 
 def table_of(rows: Sequence[dict[str, Any]]) -> pa.Table:
     """Rows as they are stored."""
-    return pa.table([_column(field, rows) for field in ROWS], schema=ROWS)
+    return pa.table([_column(field, [row.get(field.name) for row in rows]) for field in ROWS], schema=ROWS)
 
 
-def _column(field: pa.Field, rows: Sequence[dict[str, Any]]) -> pa.Array:
-    values = [row.get(field.name) for row in rows]
+def _column(field: pa.Field, values: Sequence[Any]) -> pa.Array:
     if field.type != _TEXT:
         return pa.array(values, field.type)
     return pa.array([value if value is None or value.isascii() else storable(value) for value in values], _TEXT)
@@ -211,6 +242,12 @@ def storable(text: str) -> str:
 CAPTURES = "captures"
 """What the body of a profile's row calls the number of its captures, one a rank: its path is that of the first."""
 
+RANK_COLUMNS = (
+    "workload", "hardware", "engine", "runtime_ms_mean", "runtime_ms_std", "model", "scope", "source", "op_type", "op_name",
+    "rank_id", "device_id", "count", "total_ns",
+)  # fmt: skip
+"""What a row of a single rank tells beside its run and its inputs."""
+
 ROW_COUNTS = "rows_of_kind"
 """What the body of a run's row calls the number of its rows of each kind."""
 
@@ -219,7 +256,9 @@ def counts_in(body: str | None) -> dict[str, int] | None:
     """How many rows of each kind belong to a run, as its row says; None where an older version wrote it."""
     told: Any = (read_body(body) or {}).get(ROW_COUNTS)
     try:
-        return {kind: int(told[kind]) for kind in RUN_KINDS[1:]} if told is not None else None
+        if told is None:
+            return None
+        return {kind: int(told[kind]) for kind in RUN_KINDS[1:] if kind != RANK_KIND or kind in told}
     except (ValueError, TypeError, LookupError):
         return None
 
@@ -261,6 +300,8 @@ def _header_of(row: Mapping[str, Any]) -> RunHeader | None:
 def _run_row(run: Run) -> dict[str, Any]:
     header = run.header
     counts = {"record": len(run.records), "finding": len(run.findings), "advice": len(run.advice)}
+    if run.ranks is not None:
+        counts[RANK_KIND] = run.ranks.num_rows
     return {
         "kind": "run",
         "run_kind": header.run_kind,

@@ -17,6 +17,7 @@ from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundErr
 from deltalake.transaction import AddAction, PostCommitHookProperties, RemoveAction
 from pyarrow import fs
 
+from aoe_reports.engine.objects import FAILURES, object_store, reason
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.errors import ForeignStoreError, StoreError
 from aoe_reports.model.texts import join, say
@@ -24,8 +25,7 @@ from aoe_reports.store.commits import IN_FORCE, PREVIOUS, Commit, commit_path, r
 from aoe_reports.store.conditions import Where
 from aoe_reports.store.digest import digest_of, line_of, lines_of
 from aoe_reports.store.layout import FORMAT, PARTITIONS, ROWS
-from aoe_reports.store.objects import object_store
-from aoe_reports.store.parts import BOUNDED, Folder, StoredFile, now_ms, parts_of, possible, reason
+from aoe_reports.store.parts import BOUNDED, Folder, StoredFile, now_ms, parts_of, possible
 
 MAX_ATTEMPTS = 60
 LONGEST_WAIT = 0.5
@@ -85,7 +85,7 @@ class Log:
                 if not create:
                     raise StoreError(say("{uri}: {why}", uri=uri, why=_why_not_there(uri))) from error
                 _create(uri, place, origin)
-            except _FAILURES as error:
+            except FAILURES as error:
                 # somebody else may be making it right now
                 if attempt >= CREATION_ATTEMPTS or not create:
                     raise StoreError(
@@ -167,7 +167,7 @@ class Log:
         """See what was committed since."""
         try:
             self._table.update_incremental()
-        except _FAILURES:
+        except FAILURES:
             with self._told("read"):
                 self._table = DeltaTable(_location(self.uri))  # commits that it would read are in a checkpoint by now
         self._actions, self._lines, self._parts, self._behind = None, None, {}, False
@@ -193,7 +193,7 @@ class Log:
                 # looking for commits that are too old takes as long as all the rest; see `clean`
                 post_commithook_properties=PostCommitHookProperties(cleanup_expired_logs=False),
             )
-        except _FAILURES as error:
+        except FAILURES as error:
             self.refresh()
             mine, present = {add.path for add in adds}, {part.path for part in self.parts()}
             if mine & present:
@@ -269,7 +269,7 @@ class Log:
             yield
         except CommitFailedError:
             raise
-        except _FAILURES as error:
+        except FAILURES as error:
             told = (
                 say("{uri}: the store cannot be read: {why}", uri=self.uri, why=reason(error))
                 if work == "read"
@@ -293,9 +293,6 @@ class Log:
                 say("{uri}/{path}: {problem}; see `store verify`", uri=self.uri, path=path, problem=problem)
             )
 
-
-_FAILURES = (DeltaError, OSError, ValueError, pa.ArrowException)
-"""What Delta's library and Arrow raise where they cannot do what is asked for, or not with what lies there."""
 
 CREATION_ATTEMPTS = 10
 MANY_COMMITS = 100

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import re
 import time
 import uuid
@@ -19,6 +18,7 @@ import pyarrow.parquet as pq
 from deltalake.transaction import AddAction, RemoveAction
 from pyarrow import fs
 
+from aoe_reports.engine.objects import reason
 from aoe_reports.model.columns import scalar
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.errors import StoreError
@@ -371,16 +371,3 @@ def now_ms() -> int:
 
 def _milliseconds(modified: Any) -> int:
     return modified if isinstance(modified, int) else int(modified.timestamp() * 1000)
-
-
-def reason(error: BaseException) -> str:
-    """The first line of what an error says; of Delta's, which tell their causes in a tree, the last cause, too."""
-    if isinstance(error, OSError) and error.errno:
-        return os.strerror(error.errno)
-    text = str(error)
-    first, *others = text.splitlines() or [type(error).__name__]
-    causes = [_ESCAPES.sub("", line).strip(" ↳") for line in others if "↳" in line]
-    return ": ".join([first[:300], *causes[-1:]])
-
-
-_ESCAPES = re.compile(r"\x1b\[[0-9;]*m")

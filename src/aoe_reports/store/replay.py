@@ -11,12 +11,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from aoe_reports.engine.objects import reason
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
 from aoe_reports.store.commits import Commit, commit_path, path_of, read_commit
 from aoe_reports.store.digest import digest_of
-from aoe_reports.store.parts import Folder, reason
+from aoe_reports.store.parts import Folder
 from aoe_reports.store.rules import STORE_LOG, STORE_NOT_COVERED, STORE_UNREADABLE
 
 _COMMIT = re.compile(r"_delta_log/(\d{20})\.json")

@@ -20,22 +20,22 @@ from aoe_reports.model.errors import LeftOutWarning
 from aoe_reports.model.findings import SEVERITIES
 from aoe_reports.model.texts import say
 
-_RUN, _RECORD, _FINDING, _ADVICE, _VERDICT = "run", "record", "finding", "advice", "verdict"
-_OF_RUNS = frozenset({_RUN, _RECORD, _FINDING, _ADVICE, _VERDICT})
+_RUN, _RECORD, _RANK, _FINDING, _ADVICE, _VERDICT = "run", "record", "rank", "finding", "advice", "verdict"
+_OF_RUNS = frozenset({_RUN, _RECORD, _RANK, _FINDING, _ADVICE, _VERDICT})
 _EVERY = _OF_RUNS | {"change", "ack"}
 
 REQUIRED: Mapping[str, frozenset[str]] = {
     "timestamp_ns": _EVERY,
     "run_id": _OF_RUNS,
-    "night": frozenset({_RUN, _RECORD, _FINDING, _ADVICE}),
-    **dict.fromkeys(("model", "hardware"), frozenset({_RUN, _RECORD})),
+    "night": frozenset({_RUN, _RECORD, _RANK, _FINDING, _ADVICE}),
+    **dict.fromkeys(("model", "hardware"), frozenset({_RUN, _RECORD, _RANK})),
+    **dict.fromkeys(("workload", "engine", "runtime_ms_mean", "scope", "source", "workload_args"), frozenset({_RECORD, _RANK})),
     **dict.fromkeys(
         ("run_kind", "status", "path", "content_hash", "normaliser_version", "members"),
         frozenset({_RUN}),
     ),
     **dict.fromkeys(
-        ("workload", "engine", "engine_version", "schema_version", "runtime_ms_mean", "timestamp", "series_id", "scope", "source",
-         *JSON_FIELDS),
+        ("engine_version", "schema_version", "timestamp", "series_id", *(name for name in JSON_FIELDS if name != "workload_args")),
         frozenset({_RECORD}),
     ),
     **dict.fromkeys(("severity", "rule", "message"), frozenset({_FINDING})),
@@ -107,7 +107,7 @@ class Unusable:
 
 def unusable(rows: pa.Table, kind: str) -> Iterator[Unusable]:
     """Values that rows of a kind cannot have, column by column; words that stand in many rows are looked at once."""
-    return _unusable(rows, kind, {**WORDS, **_WORDS_OF_RECORDS} if kind == _RECORD else WORDS)
+    return _unusable(rows, kind, {**WORDS, **_WORDS_OF_RECORDS} if kind in {_RECORD, _RANK} else WORDS)
 
 
 def _unusable(rows: pa.Table, kind: str, words: Mapping[str, Problem]) -> Iterator[Unusable]:

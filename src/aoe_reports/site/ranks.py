@@ -1,0 +1,116 @@
+"""The ranks of a run of many: which of them are slow, and in what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+from markupsafe import Markup
+
+from aoe_reports.history.site_facts import Floats
+from aoe_reports.model.classes import record
+from aoe_reports.site.cells import words as as_text
+from aoe_reports.site.charts import Figure
+from aoe_reports.site.texts import Texts
+
+SHOWN_TYPES = 24
+"""Rows of the map: the operator types that take most time."""
+LABEL, TOP, WIDTH, ROW = 200, 4, 960, 15
+"""Pixels: what names take, what is free above, the whole, a row."""
+EDGES = (-0.10, -0.05, -0.02, 0.02, 0.05, 0.10)
+"""Where colours change: a rank's time of a call against the median rank's."""
+COLOURS = ("heat-3", "heat-2", "heat-1", "heat0", "heat1", "heat2", "heat3")
+NO_TIME = "heatless"
+_LONGEST_NAME = 26
+
+
+@record
+class RanksPart:
+    """The map of the ranks of a run."""
+
+    figure: Figure
+    legend: Sequence[tuple[str, str]]
+    """The class of a colour, and what it says."""
+
+
+def ranks_part(ranks: pl.DataFrame, text: Texts) -> RanksPart | None:
+    """What ranks take for a call of each operator type; None where there are no ranks.
+
+    `ranks` has a row for each rank and operator type: rank_id, device_id, op_type, count, total_ns.
+    """
+    if ranks.is_empty():
+        return None
+    types, places, ratios = _ratios(ranks)
+    said = text(
+        "Operator types by rank: the time of a call against the median rank's, {types} types on {ranks} ranks",
+        types=len(types),
+        ranks=len(places),
+    )
+    edges = [f"{edge:+.0%}" for edge in EDGES]
+    spans = [
+        f"< {edges[0]}",
+        *(f"{low} … {high}" for low, high in pairwise(edges)),
+        f"> {edges[-1]}",
+    ]
+    legend = [*zip(COLOURS, spans, strict=True)]
+    if np.isnan(ratios).any():
+        legend.append((NO_TIME, text("not on this rank")))
+    return RanksPart(figure=Figure(said, _map(types, places, ratios, said)), legend=legend)
+
+
+def _ratios(ranks: pl.DataFrame) -> tuple[list[str], list[str], Floats]:
+    """(operator types, the longest first; ranks in order; how much longer a call takes there than on the median rank)."""
+    place = pl.struct("rank_id", "device_id")
+    calls = ranks.group_by("op_type", "rank_id", "device_id").agg(pl.col("count", "total_ns").sum())
+    longest = (
+        calls.group_by("op_type").agg(pl.col("total_ns").sum()).sort("total_ns", "op_type", descending=[True, False])
+    )
+    types = longest["op_type"].head(SHOWN_TYPES).to_list()
+    places = calls.select(place.alias("place")).unique().unnest("place").sort("rank_id", "device_id")
+    numbers = places.with_row_index("column")
+    cells = (
+        calls.filter(pl.col("op_type").is_in(types))
+        .join(numbers, on=["rank_id", "device_id"], nulls_equal=True)
+        .select("op_type", "column", (pl.col("total_ns") / pl.col("count")).alias("mean"))
+    )
+    means = np.full((len(types), places.height), np.nan)
+    row_of = {name: row for row, name in enumerate(types)}
+    means[[row_of[name] for name in cells["op_type"]], cells["column"].to_numpy()] = cells["mean"].to_numpy()
+    named = [str(device if rank is None else rank) for rank, device in places.iter_rows()]
+    return types, named, means / np.nanmedian(means, axis=1, keepdims=True) - 1
+
+
+def _map(types: Sequence[str], places: Sequence[str], ratios: Floats, said: str) -> Markup:
+    """Rows of cells in a colour each; cells of one colour that stand side by side are one."""
+    colours = np.where(np.isnan(ratios), len(COLOURS), np.searchsorted(EDGES, ratios, side="right"))
+    wide = (WIDTH - LABEL) / max(len(places), 1)
+    paths: dict[int, list[str]] = {}
+    for row, line in enumerate(colours.tolist()):
+        start = 0
+        for column in range(1, len(line) + 1):
+            if column == len(line) or line[column] != line[start]:
+                x, y = LABEL + start * wide, TOP + row * ROW
+                width = (column - start) * wide
+                paths.setdefault(line[start], []).append(f"M{x:.1f} {y}h{width:.1f}v{ROW - 1}h-{width:.1f}z")
+                start = column
+    names = (*COLOURS, NO_TIME)
+    drawn = [f'<path class="{names[colour]}" d="{"".join(cells)}"/>' for colour, cells in sorted(paths.items())]
+    drawn += [
+        f'<text class="tick" x="0" y="{TOP + row * ROW + ROW - 4}">{as_text(_shortened(name))}</text>'
+        for row, name in enumerate(types)
+    ]
+    bottom = TOP + len(types) * ROW
+    ends = [(LABEL, "start", places[0]), (WIDTH, "end", places[-1])]
+    drawn += [
+        f'<text class="tick" x="{x}" y="{bottom + 14}" text-anchor="{at}">{as_text(name)}</text>'
+        for x, at, name in ends
+    ]
+    return Markup(
+        f'<svg viewBox="0 0 {WIDTH} {bottom + 18}" role="img" aria-label="{as_text(said)}">{"".join(drawn)}</svg>'
+    )
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
