@@ -120,6 +120,8 @@ def test_steps_and_computing_of_single_ranks_have_no_page_but_the_first_and_what
     assert len(listed) == len({row["series_id"] for row in records(slow_rank)})
     run = max((site / "runs").glob("2*.html")).read_text()
     assert f"the time of a call against the median rank&#39;s, 4 types on {RANKS} ranks" in run
+    assert f"Rank {SLOW} computes 6." in run
+    assert "operator types are slower: look at the chip" in run
     assert [run.count(f'<path class="heat{number}"') for number in (0, 1, 2, 3)] == [1, 0, 1, 0]
 
 

@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import Any
 
 import numpy as np
-import polars as pl
+import pyarrow as pa
 
 from aoe_reports.facts.records.context import UNKNOWN
 from aoe_reports.model.advice import AdviceSummary, LeftOutRow, StoredAdviceRow, StoredCandidate
@@ -183,7 +183,7 @@ class RunDetails:
     """Everything of the run that can be held against another run."""
     untimed: int = 0
     """Records that tell no total and are in no group."""
-    ranks: pl.DataFrame | None = None
+    ranks: pa.Table | None = None
     """Of a run of many ranks: rank_id, device_id, op_type, count, total_ns of each operator type on each rank."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import CaptureOptions, Finished, Notes, Question, Request, Unit
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from aoe_reports.facts.stragglers import ComparedRank, Member, TypeLoss
     from aoe_reports.facts.tasks import TaskSet
 
-_STATES = {"slow": N_("slow"), "usual": N_("usual")}
+STATES = {"slow": N_("slow"), "usual": N_("usual")}
 _CAUSES = {"all operators": N_("all operators"), "one operator": N_("one operator")}
 _FIELDS = frozenset({"device_id", "op_type", "task_type", "task_duration_ns"})
 
@@ -72,17 +72,20 @@ class SlowType:
     lost_ns: int = column("Extra time", unit=US)
 
 
+Wait: TypeAlias = tuple["Member", int, int]
+"""(rank and device, steps, their communication that is not overlapped in ns)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sums:
     """What one capture hands on: computing by rank and operator type, and the communication of each rank's steps."""
 
     types: pa.Table
-    waits: list[tuple[Member, int, int]]
-    """(rank and device, steps, their communication that is not overlapped in ns)."""
+    waits: list[Wait]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Run:
+class ComparedRun:
     """The ranks of a run, and what is known of their steps."""
 
     label: str
@@ -124,7 +127,7 @@ class Stragglers(Question[StragglerOptions, Sums]):
     def finish(self, parts: Sequence[tuple[Unit, Sums]], asked: Request[StragglerOptions]) -> Finished:
         """The ranks of each run, those that the others wait for first."""
         by_run = _by_run(parts)
-        runs = [_run_of(mine, alone=len(by_run) == 1) for mine in by_run]
+        runs = [_compared(mine, alone=len(by_run) == 1) for mine in by_run]
         for run in runs:
             asked.notes.add(_without_peers(run))
         top = asked.options.top
@@ -139,7 +142,7 @@ class Stragglers(Question[StragglerOptions, Sums]):
                 Rows(type=SlowType, rows=types, key="operators", title="Where slow ranks lose most"),
             ),
             run_above=True,
-            headline=_headline(runs),
+            headline=headline_of(runs),
         )
 
 
@@ -147,7 +150,7 @@ stragglers = asking(Stragglers(), StragglerOptions)
 """Whom the ranks below some paths wait for: `stragglers([path], top=5).rows`."""
 
 
-def _waits_of(unit: Unit, sets: Sequence[TaskSet], notes: Notes) -> list[tuple[Member, int, int]]:
+def _waits_of(unit: Unit, sets: Sequence[TaskSet], notes: Notes) -> list[Wait]:
     """What the table of steps tells of each device."""
     from aoe_reports.engine.captures import read_steps_noting
     from aoe_reports.facts.steps import steps_of_device
@@ -170,20 +173,25 @@ def _by_run(parts: Sequence[tuple[Unit, Sums]]) -> list[list[tuple[Unit, Sums]]]
     return list(runs.values())
 
 
-def _run_of(parts: Sequence[tuple[Unit, Sums]], *, alone: bool) -> _Run:
+def _compared(parts: Sequence[tuple[Unit, Sums]], *, alone: bool) -> ComparedRun:
     import pyarrow as pa
 
+    types = pa.concat_tables([sums.types for _, sums in parts])
+    return compared_run(parts[0][0].run, types, [one for _, sums in parts for one in sums.waits], alone=alone)
+
+
+def compared_run(label: str, types: pa.Table, told: Sequence[Wait], *, alone: bool = True) -> ComparedRun:
+    """The ranks of one run against each other, by what each takes for its operator types and waits in its steps."""
     from aoe_reports.facts.stragglers import find_stragglers, median_waits
 
-    ranks = find_stragglers(pa.concat_tables([sums.types for _, sums in parts]))
-    told = [one for _, sums in parts for one in sums.waits]
+    ranks = find_stragglers(types)
     waits = {member: total_ns / steps for member, steps, total_ns in told}
     steps = {member: steps for member, steps, _ in told}
     medians = median_waits(ranks, waits)
-    return _Run(label=parts[0][0].run, ranks=ranks, waits=waits, steps=steps, medians=medians, alone=alone)
+    return ComparedRun(label=label, ranks=ranks, waits=waits, steps=steps, medians=medians, alone=alone)
 
 
-def _row(run: _Run, position: int, one: ComparedRank) -> Straggler:
+def _row(run: ComparedRun, position: int, one: ComparedRank) -> Straggler:
     compared = one.peers > 0
     return row_from(
         Straggler,
@@ -192,7 +200,7 @@ def _row(run: _Run, position: int, one: ComparedRank) -> Straggler:
         run=run.label,
         computing_ns=one.total_ns,
         slower=_rounded(one.slower),
-        state=None if one.state is None else say(_STATES[one.state]),
+        state=None if one.state is None else say(STATES[one.state]),
         deviations=_rounded(one.deviations),
         slower_types=one.slower_types if compared else None,
         types=one.types if compared else None,
@@ -204,7 +212,7 @@ def _row(run: _Run, position: int, one: ComparedRank) -> Straggler:
     )
 
 
-def _type_row(run: _Run, one: ComparedRank, loss: TypeLoss) -> SlowType:
+def _type_row(run: ComparedRun, one: ComparedRank, loss: TypeLoss) -> SlowType:
     return row_from(
         SlowType, loss, run=run.label, rank_id=one.rank_id, device_id=one.device_id, slower=_rounded(loss.slower)
     )
@@ -220,7 +228,7 @@ def _of_how_many(count: int, shown: int) -> list[str]:
     return [say("The first {shown:,} of {count:,} are listed; `--top {count}` lists all.", shown=shown, count=count)]
 
 
-def _without_peers(run: _Run) -> Iterator[Finding]:
+def _without_peers(run: ComparedRun) -> Iterator[Finding]:
     """The ranks of a run that nobody can be compared with."""
     from aoe_reports.questions.rules import NO_PEERS
     from aoe_reports.rules.found import listed
@@ -239,7 +247,7 @@ def _name(one: ComparedRank) -> str:
     return say("rank {value}", value="?" if one.rank_id is None else one.rank_id)
 
 
-def _headline(runs: Sequence[_Run]) -> str:
+def headline_of(runs: Sequence[ComparedRun]) -> str:
     """Whom the others wait for, or that there is nobody."""
     every = [(run, one) for run in runs for one in run.ranks]
     if not every:
@@ -264,11 +272,11 @@ def _headline(runs: Sequence[_Run]) -> str:
     return say("{text}.", text=capital(join("; ", told)))
 
 
-def _how_much(pair: tuple[_Run, ComparedRank]) -> int:
+def _how_much(pair: tuple[ComparedRun, ComparedRank]) -> int:
     return pair[1].lost_ns or 0
 
 
-def _without_verdict(every: Sequence[tuple[_Run, ComparedRank]]) -> list[str]:
+def _without_verdict(every: Sequence[tuple[ComparedRun, ComparedRank]]) -> list[str]:
     """What is said where no rank has enough peers."""
     from aoe_reports.facts.stragglers import MIN_PEERS
 
@@ -283,12 +291,12 @@ def _without_verdict(every: Sequence[tuple[_Run, ComparedRank]]) -> list[str]:
     return [*told, say("fewer than {count} peers: no verdict", count=MIN_PEERS)]
 
 
-def _about(run: _Run, one: ComparedRank) -> list[str]:
+def _about(run: ComparedRun, one: ComparedRank) -> list[str]:
     """How much longer a rank computes, in what, and whether its peers wait for it."""
     return [_longer(run, one), *_evidence(one), *_awaited(run, one)]
 
 
-def _longer(run: _Run, one: ComparedRank) -> str:
+def _longer(run: ComparedRun, one: ComparedRank) -> str:
     (before, after), unit = times_in_one_unit(one.median_ns or 0, one.total_ns)
     return count_of(
         one.peers,
@@ -322,7 +330,7 @@ def _evidence(one: ComparedRank) -> Iterator[str]:
         yield say("{slower} of {types} operator types are slower", **counts)
 
 
-def _awaited(run: _Run, one: ComparedRank) -> Iterator[str]:
+def _awaited(run: ComparedRun, one: ComparedRank) -> Iterator[str]:
     """That its peers wait for it: it waits less than they do in communication, by half of what it computes longer, or more."""
     own, usual, steps = run.waits.get(one.member), run.medians.get(one.role), run.steps.get(one.member)
     if own is None or usual is None or steps is None or 2 * (usual - own) * steps < (one.lost_ns or 0):

@@ -7,16 +7,22 @@ from itertools import pairwise
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 from markupsafe import Markup
 
 from aoe_reports.history.site_facts import Floats
 from aoe_reports.model.classes import record
+from aoe_reports.model.runs import StepTimes
+from aoe_reports.model.texts import say
+from aoe_reports.questions.stragglers import STATES, ComparedRun, Straggler, Wait, compared_run, headline_of
+from aoe_reports.site.cells import Table, cell, head
 from aoe_reports.site.cells import words as as_text
 from aoe_reports.site.charts import Figure
 from aoe_reports.site.texts import Texts
 
 SHOWN_TYPES = 24
 """Rows of the map: the operator types that take most time."""
+SHOWN_RANKS = 8
 LABEL, TOP, WIDTH, ROW = 200, 4, 960, 15
 """Pixels: what names take, what is free above, the whole, a row."""
 EDGES = (-0.10, -0.05, -0.02, 0.02, 0.05, 0.10)
@@ -33,16 +39,20 @@ class RanksPart:
     figure: Figure
     legend: Sequence[tuple[str, str]]
     """The class of a colour, and what it says."""
+    said: str
+    """Whom the others wait for."""
+    longest: Table
+    """The ranks that compute longest against ranks of the same work."""
 
 
-def ranks_part(ranks: pl.DataFrame, text: Texts) -> RanksPart | None:
-    """What ranks take for a call of each operator type; None where there are no ranks.
+def ranks_part(ranks: pa.Table, steps: Sequence[StepTimes], text: Texts) -> RanksPart | None:
+    """What ranks take for a call of each operator type, and which of them are slow; None where there are no ranks.
 
     `ranks` has a row for each rank and operator type: rank_id, device_id, op_type, count, total_ns.
     """
-    if ranks.is_empty():
+    if not ranks.num_rows:
         return None
-    types, places, ratios = _ratios(ranks)
+    types, places, ratios = _ratios(pl.DataFrame(ranks))
     said = text(
         "Operator types by rank: the time of a call against the median rank's, {types} types on {ranks} ranks",
         types=len(types),
@@ -57,7 +67,46 @@ def ranks_part(ranks: pl.DataFrame, text: Texts) -> RanksPart | None:
     legend = [*zip(COLOURS, spans, strict=True)]
     if np.isnan(ratios).any():
         legend.append((NO_TIME, text("not on this rank")))
-    return RanksPart(figure=Figure(said, _map(types, places, ratios, said)), legend=legend)
+    compared = compared_run("", ranks, _waits(ranks, steps))
+    return RanksPart(
+        figure=Figure(said, _map(types, places, ratios, said)),
+        legend=legend,
+        said=text.told(headline_of([compared])),
+        longest=_longest(compared, text),
+    )
+
+
+def _waits(ranks: pa.Table, steps: Sequence[StepTimes]) -> list[Wait]:
+    """What the stored steps tell of communication; a table of steps names no device where the framework wrote it."""
+    devices = dict(zip(ranks["rank_id"].to_pylist(), ranks["device_id"].to_pylist(), strict=True))
+    return [
+        ((one.rank_id, devices[one.rank_id]), one.steps, round(one.communication_ms * one.steps * 1e6))
+        for one in steps
+        if one.rank_id in devices and one.steps and one.communication_ms is not None
+    ]
+
+
+def _longest(compared: ComparedRun, text: Texts) -> Table:
+    """The first ranks, as `stragglers` lists them."""
+    keys = ("computing_us", "median_us", "slower", "lost_us", "slower_types", "state", "op_type")
+    about = text("Against ranks that run the same operator types equally often, as `stragglers` does.")
+    if len(compared.ranks) > SHOWN_RANKS:
+        first = text("The first {shown} of {count} are listed.", shown=SHOWN_RANKS, count=len(compared.ranks))
+        about = text.joined(" ", (about, first))
+    rows = [
+        [
+            head(text.place(one.rank_id, one.device_id if one.rank_id is None else None)),
+            cell(one.total_ns / 1000, "us"),
+            cell(None if one.median_ns is None else one.median_ns / 1000, "us"),
+            cell(one.slower, "change"),
+            cell(None if one.lost_ns is None else one.lost_ns / 1000, "us"),
+            cell(one.slower_types, "integer"),
+            cell(None if one.state is None else text.told(say(STATES[one.state]))),
+            cell(one.operators[0].op_type if one.operators else None),
+        ]
+        for one in compared.ranks[:SHOWN_RANKS]
+    ]
+    return Table([(text("Item"), "text"), *text.columns(Straggler, *keys)], rows, about)
 
 
 def _ratios(ranks: pl.DataFrame) -> tuple[list[str], list[str], Floats]:

@@ -133,7 +133,7 @@ def run_page(
         steps=_steps_part(details, pages, text, advice),
         types=_types_table(details, pages, text),
         operators=_operators_table(details, pages, text),
-        ranks=None if details.ranks is None else ranks_part(details.ranks, text),
+        ranks=None if details.ranks is None else ranks_part(details.ranks, details.steps, text),
         tunings=Table(tuning_columns, [_tuning_cells(one, text) for one in around.tunings]),
         advice_said=advice_said(advice, text),
         advice_commands=commands(run),

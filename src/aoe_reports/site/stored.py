@@ -392,10 +392,10 @@ def read_details(history: History, runs: Sequence[RunFacts]) -> Iterator[tuple[R
             )
 
 
-def _ranks(history: History, run: RunFacts) -> pl.DataFrame:
+def _ranks(history: History, run: RunFacts) -> pa.Table:
     """The operator types of single ranks."""
     where: Where = [equals("run_id", run.run_id), equals("scope", "op_type")]
-    return pl.DataFrame(history.rows(RANK_KIND, _OF_RANK, where))
+    return history.rows(RANK_KIND, _OF_RANK, where)
 
 
 def _nights_of(runs: Sequence[RunFacts]) -> Where:
