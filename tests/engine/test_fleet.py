@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import re
 import socket
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,7 +30,7 @@ def address() -> Iterator[str]:
     """A scheduler on loopback with two workers, each a process with a nanny."""
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=50
+        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
     ) as cluster:
         yield cluster.scheduler_address
 
@@ -61,6 +66,23 @@ def test_nobody_at_an_address_is_an_error_in_one_line(cli: Cli, monkeypatch: pyt
     ended = cli("hotspots", FIXTURES / "msprof" / "valid", "--scheduler", "tcp://127.0.0.1:9")
     assert ended.code == 3
     assert "tcp://127.0.0.1:9: no scheduler answers" in ended.err
+
+
+def test_a_cluster_without_workers_is_an_error_after_a_while(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("aoe_reports.engine.fleet.WORKERLESS_S", 1)
+    told = tmp_path / "scheduler.json"
+    place = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", told)
+    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", *map(str, place)]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as scheduler:
+        try:
+            while not told.exists() and scheduler.poll() is None:
+                time.sleep(0.05)
+            address = json.loads(told.read_text())["address"]
+            with pytest.raises(AoeReportsError, match=f"{re.escape(address)}: no worker is left"):
+                list(Fleet(address).map(str, [1]))
+        finally:
+            scheduler.terminate()
 
 
 def test_a_scheduler_that_says_nothing_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

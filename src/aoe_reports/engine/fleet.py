@@ -23,6 +23,8 @@ LOCAL = "dask://local"
 AHEAD = 4
 """So many units a thread of the cluster are handed out before the first of them is taken."""
 CONNECT_S = 30
+WORKERLESS_S = 120
+"""So long a cluster without any worker is waited for: new ones may be on their way."""
 DEATHS = 1
 """How many workers more a unit may kill that killed one: then it is given up."""
 
@@ -36,7 +38,7 @@ class Fleet:
 
     def map(self, function: Callable[[A], B], units: Sequence[A]) -> Iterator[B | None]:
         """The results, in the order of the units."""
-        from distributed import KilledWorker, wait  # noqa: PLC0415 -- an extra, and slow to import
+        from distributed import KilledWorker  # noqa: PLC0415 -- an extra, and slow to import
 
         with _client(self._address) as client:
             ahead = AHEAD * max(1, sum(client.nthreads().values()))
@@ -49,24 +51,39 @@ class Fleet:
                     return
                 unit, future = waiting.popleft()
                 try:
-                    result = future.result()
+                    result = self._result(client, future)
                 except KilledWorker:  # it may have stood beside the one that killed
-                    wait([other for _, other in waiting])
-                    result = _alone(client, function, unit)
+                    for _, other in waiting:
+                        self._settled(client, other)
+                    result = self._alone(client, function, unit)
                 del future  # the cluster need not hold it any longer
                 yield result
                 del result
 
+    def _alone(self, client: Client, function: Callable[[A], B], unit: A) -> B | None:
+        """What comes of a unit that is read while no other is; None where its worker is killed again."""
+        from distributed import KilledWorker  # noqa: PLC0415
 
-def _alone(client: Client, function: Callable[[A], B], unit: A) -> B | None:
-    """What comes of a unit that is read while no other is; None where its worker is killed again."""
-    from distributed import KilledWorker  # noqa: PLC0415
+        try:
+            result: B = self._result(client, client.submit(function, unit, pure=False))
+        except KilledWorker:
+            return None
+        return result
 
-    try:
-        result: B = client.submit(function, unit, pure=False).result()
-    except KilledWorker:
-        return None
-    return result
+    def _result(self, client: Client, future: Any) -> Any:
+        self._settled(client, future)
+        return future.result()
+
+    def _settled(self, client: Client, future: Any) -> None:
+        """Wait until a future is done, or no worker is left that could do it."""
+        from distributed import wait  # noqa: PLC0415
+
+        while not future.done():
+            try:
+                wait(future, timeout=WORKERLESS_S)
+            except TimeoutError:
+                if not client.nthreads():
+                    raise AoeReportsError(say("{address}: no worker is left", address=self._address)) from None
 
 
 _NOTHING: Any = object()
@@ -82,7 +99,8 @@ def _client(address: str) -> Iterator[Client]:
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what dies is told as a finding
     with dask.config.set({"distributed.scheduler.allowed-failures": DEATHS}):
         if address == LOCAL:
-            local = {"host": "127.0.0.1", "threads_per_worker": 1, "silence_logs": logging.CRITICAL, "preload": [_DEAF]}
+            place = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
+            local = {**place, "threads_per_worker": 1, "silence_logs": logging.CRITICAL, "preload": [_DEAF]}
             with LocalCluster(**local) as cluster, Client(cluster) as client:
                 yield client
             return

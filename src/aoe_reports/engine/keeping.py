@@ -67,7 +67,7 @@ def place_of(where: str | os.PathLike[str]) -> Place:
     text = os.fspath(where)
     if "://" not in text or text.startswith("file://"):
         return Folder(path=Path(text.removeprefix("file://")))
-    if _SECRET.search(text):
+    if _NOT_SHOWN.search(text):
         raise UsageError(
             say("the URI of partial results has a password or a query; expected credentials in the environment")
         )
@@ -76,5 +76,5 @@ def place_of(where: str | os.PathLike[str]) -> Place:
     return Objects(uri=text)
 
 
-_SECRET = re.compile(r"://[^@]*:[^@]*@|\?")
+_NOT_SHOWN = re.compile(r"://[^@]*:[^@]*@|\?")
 """A password, or a query that may sign: a URI stands in process lists, histories of shells and errors."""
