@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -25,14 +27,35 @@ from aoe_reports.questions.communication import CommunicationOfRuns, Communicati
 HEADER = "Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
 
 
+@contextmanager
+def cluster(folder: Path, workers: int) -> Iterator[str]:
+    """A scheduler on loopback in a process of its own, and workers that are processes with a nanny each."""
+    pytest.importorskip("distributed")
+    told, place = folder / "scheduler.json", ("--host", "127.0.0.1", "--no-dashboard")
+    tests = str(Path(__file__).parents[1])
+    with ExitStack() as running:
+
+        def start(name: str, *more: object) -> subprocess.Popen[bytes]:
+            command = [sys.executable, "-m", f"distributed.cli.{name}", *place, *map(str, more)]
+            environment = os.environ | {"PYTHONPATH": tests}
+            process = running.enter_context(subprocess.Popen(command, stderr=subprocess.DEVNULL, env=environment))
+            running.callback(process.terminate)
+            return process
+
+        scheduler = start("dask_scheduler", "--port", 0, "--scheduler-file", told)
+        while not (told.exists() and told.read_text().endswith("}")) and scheduler.poll() is None:
+            time.sleep(0.05)
+        address = json.loads(told.read_text())["address"]
+        if workers:
+            start("dask_worker", address, "--nworkers", workers, "--nthreads", 1, "--local-directory", folder)
+        yield address
+
+
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    """A scheduler on loopback with two workers, each a process with a nanny."""
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", silence_logs=50
-    ) as cluster:
-        yield cluster.scheduler_address
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where a cluster of two workers is asked."""
+    with cluster(tmp_path_factory.mktemp("cluster"), workers=2) as place:
+        yield place
 
 
 def test_a_cluster_answers_as_one_process_does(address: str) -> None:
@@ -69,20 +92,12 @@ def test_nobody_at_an_address_is_an_error_in_one_line(cli: Cli, monkeypatch: pyt
 
 
 def test_a_cluster_without_workers_is_an_error_after_a_while(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    pytest.importorskip("distributed")
     monkeypatch.setattr("aoe_reports.engine.fleet.WORKERLESS_S", 1)
-    told = tmp_path / "scheduler.json"
-    place = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", told)
-    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", *map(str, place)]
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as scheduler:
-        try:
-            while not told.exists() and scheduler.poll() is None:
-                time.sleep(0.05)
-            address = json.loads(told.read_text())["address"]
-            with pytest.raises(AoeReportsError, match=f"{re.escape(address)}: no worker is left"):
-                list(Fleet(address).map(str, [1]))
-        finally:
-            scheduler.terminate()
+    with (
+        cluster(tmp_path, workers=0) as place,
+        pytest.raises(AoeReportsError, match=f"{re.escape(place)}: no worker is left"),
+    ):
+        list(Fleet(place).map(str, [1]))
 
 
 def test_a_scheduler_that_says_nothing_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
