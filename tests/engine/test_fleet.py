@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,12 @@ from aoe_reports.questions.communication import CommunicationOfRuns, Communicati
 HEADER = "Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
 
 
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process and those that it started: a nanny that is asked to go may wait for its worker without an end."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
 @contextmanager
 def cluster(folder: Path, workers: int) -> Iterator[str]:
     """A scheduler on loopback in a process of its own, and workers that are processes with a nanny each."""
@@ -38,8 +45,10 @@ def cluster(folder: Path, workers: int) -> Iterator[str]:
         def start(name: str, *more: object) -> subprocess.Popen[bytes]:
             command = [sys.executable, "-m", f"distributed.cli.{name}", *place, *map(str, more)]
             environment = os.environ | {"PYTHONPATH": tests}
-            process = running.enter_context(subprocess.Popen(command, stderr=subprocess.DEVNULL, env=environment))
-            running.callback(process.terminate)
+            process = running.enter_context(
+                subprocess.Popen(command, stderr=subprocess.DEVNULL, env=environment, start_new_session=True)
+            )
+            running.callback(_end, process)
             return process
 
         scheduler = start("dask_scheduler", "--port", 0, "--scheduler-file", told)
