@@ -123,6 +123,18 @@ def test_steps_and_computing_of_single_ranks_have_no_page_but_the_first_and_what
     assert f"Rank {SLOW} computes 6." in run
     assert "operator types are slower: look at the chip" in run
     assert [run.count(f'<path class="heat{number}"') for number in (0, 1, 2, 3)] == [1, 0, 1, 0]
+    assert "Compute tasks by operator type, each on its median rank: 4 of 4 types" in run
+    told = json.loads(max((site / "runs").glob("2*.json")).read_text())["ranks"]
+    assert told["headline"].startswith(f"Rank {SLOW} computes 6.")
+    assert (told["rank_count"], [row["rank_id"] for row in told["rows"]][0]) == (RANKS, SLOW)
+    assert told["rows"][0]["state"] == "slow"
+
+
+def test_the_report_of_a_night_says_of_which_ranks_its_operators_are(cli: Cli, slow_rank: Path) -> None:
+    told = cli("report", "--store", slow_rank, "--format", "json").json["hotspots"]
+    assert (told["ranks"], told["of_median"]) == (RANKS, True)
+    shown = cli("report", "--store", slow_rank).out
+    assert f"by operator type, each on its median rank of {RANKS}, " in shown
 
 
 def test_so_many_ranks_have_series_of_their_own(cli: Cli, tmp_path: Path) -> None:

@@ -201,7 +201,7 @@ def test_every_form_names_the_operator(cli: Cli, stores: dict[int, Path], form: 
         ("effect>=-1%", "effect>=-1%: expected effect>=3%"),
         ("effect>=3", "effect>=3: expected effect>=3%"),
         ("scope==step", "'scope==step': expected scope=VALUE"),
-        ("scope=stpe", "'scope=stpe': expected one of model, step"),
+        ("scope=stpe", "'scope=stpe': expected one of step, model"),
         ("workload=", "'workload=': expected workload=VALUE"),
     ],
 )

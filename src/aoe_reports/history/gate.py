@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
-from aoe_reports.formats.records.record import Scope
+from aoe_reports.model.changes import SCOPES
 from aoe_reports.model.texts import join, say
 
 if TYPE_CHECKING:
@@ -55,10 +55,8 @@ def parse_gate(text: str) -> Gate:
             raise ValueError(say("{part!r}: only effect takes >=", part=part.strip()))
         elif not value or value.startswith("="):  # would hold for no series, and let every change pass
             raise ValueError(say("{part!r}: expected {name}=VALUE or {name}!=VALUE", part=part.strip(), name=name))
-        elif name == "scope" and value not in get_args(Scope):
-            raise ValueError(
-                say("{part!r}: expected one of {names}", part=part.strip(), names=join(", ", get_args(Scope)))
-            )
+        elif name == "scope" and value not in SCOPES:
+            raise ValueError(say("{part!r}: expected one of {names}", part=part.strip(), names=join(", ", SCOPES)))
         else:
             labels.append((name, sign, value))
     return Gate(tuple(labels), least)

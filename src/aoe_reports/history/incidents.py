@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 from aoe_reports.history.baselines import LevelShift
 from aoe_reports.history.series import SeriesLabels
+from aoe_reports.model.changes import COMPUTING
 
-SCOPES = ("step", "model", "computing", "op", "op_type", "communication", "subgraph")
-"""What names an incident: the step, if it moved; else the operator, and so on."""
+_NAMING = ("step", "model", COMPUTING, "op")
+"""What names an incident: the step, if it moved, and so on; else what has the largest impact."""
 
 
 class Group(NamedTuple):
@@ -157,7 +158,7 @@ def incident_of(
 
 def _naming(one: SeriesShift) -> tuple[Any, ...]:
     scope = one.labels.scope
-    rank = SCOPES.index(scope) if scope in SCOPES else len(SCOPES)
+    rank = _NAMING.index(scope) if scope in _NAMING else len(_NAMING)
     return rank, -abs(one.impact_ms), one.series
 
 

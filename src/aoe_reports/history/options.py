@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from aoe_reports.model.changes import Scope
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.options import STORE_VARIABLE, declared, option, options
 from aoe_reports.model.texts import say
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 EXIT_CODES = {"regression": 1, "suspect": 5, "not-enough-data": 4}
 """The exit code of each reason that the history gives, the one that counts first."""
-ScopeName = Literal["model", "step", "computing", "op_type", "op", "communication", "subgraph"]
 FailOn = Literal["confirmed", "suspect", "never"]
 _VOUCHED = say("what a person vouches for")
 
@@ -102,7 +102,7 @@ class RegressionOptions(GateOptions):
     """Which series are shown (None: all), and whether the store remembers what changed."""
 
     workload: str | None = option(default=None, help="Only this model, or workload.", names="nothing")
-    scope: ScopeName | None = option(default=None, help="Only series of this scope.")
+    scope: Scope | None = option(default=None, help="Only series of this scope.")
     record: bool = option(
         default=False,
         help="Record the changes in the store, as `nightly` does.",
@@ -164,7 +164,7 @@ class HistoryOptions:
     """Which rows of the store are listed."""
 
     workload: str | None = option(default=None, help="Only this model, or this record's workload.", names="nothing")
-    scope: ScopeName | None = option(default=None, help="Only records of this scope.")
+    scope: Scope | None = option(default=None, help="Only records of this scope.")
     since: str | None = option(default=None, help="Only nights from this date on (YYYY-MM-DD).", names="nothing")
     run: str | None = option(
         default=None, help="Only this run (for runs, records, ranks or advice).", only_here=say("the run that is named")

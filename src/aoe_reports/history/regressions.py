@@ -18,13 +18,12 @@ from aoe_reports.history.rules import NOT_ENOUGH_DATA
 from aoe_reports.history.series import SeriesLabels
 from aoe_reports.history.series_rows import series_rows
 from aoe_reports.history.suspicions import suspected_causes
-from aoe_reports.model.changes import AlarmBudget, IncidentChange, SeriesChange, SuspectedCause
+from aoe_reports.model.changes import SCOPES, AlarmBudget, IncidentChange, SeriesChange, SuspectedCause
 from aoe_reports.model.classes import record
 from aoe_reports.model.rows import Rows, as_mapping
 from aoe_reports.store import History
 
 _STATES = ("confirmed", "drift", "suspect", "recovered", "improved")
-_SCOPES = ("step", "model", "computing", "op_type", "op", "communication", "subgraph")
 
 
 @record
@@ -166,12 +165,12 @@ def _fails(labels: SeriesLabels, change: float | None, gates: Sequence[Gate]) ->
 def _place(row: SeriesChange) -> tuple[Any, ...]:
     """What is to be acted upon first; steps before what they are made of, the largest change first."""
     state = _index(_STATES, row.state)
-    return state, _is_settled(row), _index(_SCOPES, row.scope), -abs(row.change or 0.0), row.workload, row.series_id
+    return state, _is_settled(row), _index(SCOPES, row.scope), -abs(row.change or 0.0), row.workload, row.series_id
 
 
 def _place_in_history(row: SeriesChange) -> tuple[Any, ...]:
     """Steps before what they are made of, each series in the order of nights."""
-    return _index(_SCOPES, row.scope), row.workload, row.series_id, row.since or ""
+    return _index(SCOPES, row.scope), row.workload, row.series_id, row.since or ""
 
 
 def _index(words: Sequence[str], word: str | None) -> int:

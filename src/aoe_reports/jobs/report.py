@@ -104,7 +104,14 @@ def _trend_data(trend: Trend) -> Row:
 
 
 def _hotspots_data(hot: Hotspots) -> Row:
-    return {"run": hot.run, "workload": hot.model, "ranks": hot.ranks, "total_us": hot.total_us, "types": hot.types}
+    return {
+        "run": hot.run,
+        "workload": hot.model,
+        "ranks": hot.ranks,
+        "of_median": hot.of_median,
+        "total_us": hot.total_us,
+        "types": hot.types,
+    }
 
 
 def report_night(store: str, options: ReportOptions | None = None) -> NightReport:
@@ -315,7 +322,7 @@ def _hotspots(history: History, runs: Sequence[Row], model: str | None) -> Hotsp
     """The operator types of the newest profile of the night, of this model where it has one."""
     profiles = [run for run in runs if run["run_kind"] == "profile"]
     for run in [*(run for run in reversed(profiles) if run["model"] == model), *reversed(profiles)]:
-        columns = ("rank_id", "device_id", "op_type", "workload_args", "count", "total_ns")
+        columns = ("rank_id", "device_id", "op_type", "workload_args", "metrics", "count", "total_ns")
         where: Where = [equals("run_id", run["run_id"]), equals("scope", "op_type")]
         records = pl.DataFrame(history.records(columns, where)).filter(pl.col("total_ns").is_not_null())
         if records.is_empty():
@@ -339,8 +346,9 @@ def _hotspots(history: History, runs: Sequence[Row], model: str | None) -> Hotsp
             )
             for position, row in enumerate(types.iter_rows(named=True), start=1)
         ]
-        ranks = records.select("rank_id", "device_id").unique().height
-        return Hotspots(run["run_id"], run["model"], ranks, rows, whole / 1000)
+        counts = records["metrics"].str.json_path_match("$.ranks").cast(pl.Int64, strict=False).drop_nulls().to_list()
+        ranks = max(counts, default=records.select("rank_id", "device_id").unique().height)
+        return Hotspots(run["run_id"], run["model"], ranks, rows, whole / 1000, of_median=bool(counts))
     return None
 
 

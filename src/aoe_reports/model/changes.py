@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Literal, get_args
 
 from aoe_reports.model.rows import column, row
 
+Scope = Literal["step", "model", "computing", "op_type", "op", "communication", "subgraph"]
+"""What a measured time is of."""
+SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
+"""In the order in which they are listed: steps before what they are made of."""
 WHOLE = frozenset({"step", "model"})
 """Scopes of what is measured as a whole."""
 COMPUTING: Final = "computing"

@@ -131,10 +131,10 @@ class Stragglers(Question[StragglerOptions, Sums]):
         for run in runs:
             asked.notes.add(_without_peers(run))
         top = asked.options.top
-        shown = [(run, place, one) for run in runs for place, one in enumerate(run.ranks[:top], start=1)]
         count = sum(len(run.ranks) for run in runs)
-        rows = [_row(run, place, one) for run, place, one in shown]
-        types = [_type_row(run, one, loss) for run, _, one in shown if one.is_notable for loss in one.operators]
+        rows = [row for run in runs for row in rows_of(run, top)]
+        shown = [(run, one) for run in runs for one in run.ranks[:top]]
+        types = [_type_row(run, one, loss) for run, one in shown if one.is_notable for loss in one.operators]
         hidden = frozenset({"role"} if all(one.role == 1 for run in runs for one in run.ranks) else ())
         return Finished(
             tables=(
@@ -189,6 +189,11 @@ def compared_run(label: str, types: pa.Table, told: Sequence[Wait], *, alone: bo
     steps = {member: steps for member, steps, _ in told}
     medians = median_waits(ranks, waits)
     return ComparedRun(label=label, ranks=ranks, waits=waits, steps=steps, medians=medians, alone=alone)
+
+
+def rows_of(run: ComparedRun, top: int) -> list[Straggler]:
+    """The first ranks of a run, as they are listed."""
+    return [_row(run, position, one) for position, one in enumerate(run.ranks[:top], start=1)]
 
 
 def _row(run: ComparedRun, position: int, one: ComparedRank) -> Straggler:

@@ -38,7 +38,7 @@ from aoe_reports.site.overview import run_row
 from aoe_reports.site.pages import ASSETS, Frame, Page, asset, look, render_page
 from aoe_reports.site.places import MODELS, file_name, model_file
 from aoe_reports.site.publish import Generation, key_of, new_generation
-from aoe_reports.site.run import Surroundings, run_page, steps_by_tasks, surroundings_of
+from aoe_reports.site.run import RunPage, Surroundings, run_page, steps_by_tasks, surroundings_of
 from aoe_reports.site.series import (
     Look,
     differences_of,
@@ -276,7 +276,7 @@ class _Builder:
         for run, details in read_details(self.history, wanted):
             around, advice, names = surroundings[run.run_id], stored.of(run), _run_names(run)
             page = run_page(run, details, around, self.pages, self.text, advice)
-            made = [self._page("run", "run", names[0], "", page), _run_twin(run, details, around, advice)]
+            made = [self._page("run", "run", names[0], "", page), _run_twin(run, details, around, advice, page)]
             if not run.is_tuning:
                 keys, content = keys_file(details.groups.keys)
                 self._put_keys(keys, content)
@@ -396,7 +396,9 @@ def _run_key(run: RunFacts, around: Surroundings) -> str:
     )  # fmt: skip
 
 
-def _run_twin(run: RunFacts, details: RunDetails, around: Surroundings, advice: RunAdvice | None) -> bytes:
+def _run_twin(
+    run: RunFacts, details: RunDetails, around: Surroundings, advice: RunAdvice | None, page: RunPage
+) -> bytes:
     told = {
         "format_version": 1,
         "page": "run",
@@ -411,6 +413,7 @@ def _run_twin(run: RunFacts, details: RunDetails, around: Surroundings, advice: 
         "type_count": details.type_count,
         "operators": details.operators,
         "operator_count": details.operator_count,
+        "ranks": None if page.ranks is None else page.ranks.told,
         "claims": [claim.document for claim in details.claims],
         "advice": None if advice is None else asdict(advice),
         "tunings": [one.run_id for one in around.tunings],

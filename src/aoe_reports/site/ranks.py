@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -12,9 +12,11 @@ from markupsafe import Markup
 
 from aoe_reports.history.site_facts import Floats
 from aoe_reports.model.classes import record
+from aoe_reports.model.documents import Json
+from aoe_reports.model.rows import as_mapping
 from aoe_reports.model.runs import StepTimes
 from aoe_reports.model.texts import say
-from aoe_reports.questions.stragglers import STATES, ComparedRun, Straggler, Wait, compared_run, headline_of
+from aoe_reports.questions.stragglers import STATES, ComparedRun, Straggler, Wait, compared_run, headline_of, rows_of
 from aoe_reports.site.cells import Table, cell, head
 from aoe_reports.site.cells import words as as_text
 from aoe_reports.site.charts import Figure
@@ -43,6 +45,8 @@ class RanksPart:
     """Whom the others wait for."""
     longest: Table
     """The ranks that compute longest against ranks of the same work."""
+    told: Mapping[str, Json]
+    """The same as JSON has it."""
 
 
 def ranks_part(ranks: pa.Table, steps: Sequence[StepTimes], text: Texts) -> RanksPart | None:
@@ -68,11 +72,17 @@ def ranks_part(ranks: pa.Table, steps: Sequence[StepTimes], text: Texts) -> Rank
     if np.isnan(ratios).any():
         legend.append((NO_TIME, text("not on this rank")))
     compared = compared_run("", ranks, _waits(ranks, steps))
+    headline = headline_of([compared])
     return RanksPart(
         figure=Figure(said, _map(types, places, ratios, said)),
         legend=legend,
-        said=text.told(headline_of([compared])),
+        said=text.told(headline),
         longest=_longest(compared, text),
+        told={
+            "headline": str(headline),
+            "rank_count": len(compared.ranks),
+            "rows": [as_mapping(row) for row in rows_of(compared, SHOWN_RANKS)],
+        },
     )
 
 

@@ -170,7 +170,8 @@ def _types_table(details: RunDetails, pages: frozenset[str], text: Texts) -> Tab
     about = text("Compute tasks by operator type: {shown} of {count} types, {total} us in all.", **counts)
     if details.ranks is not None:
         about = text(
-            "Compute tasks by operator type on the median rank: {shown} of {count} types, {total} us in all.", **counts
+            "Compute tasks by operator type, each on its median rank: {shown} of {count} types, {total} us in all.",
+            **counts,
         )
     elif ranks > 1:
         about = text(
@@ -188,7 +189,7 @@ def _operators_table(details: RunDetails, pages: frozenset[str], text: Texts) ->
     counts = {"shown": len(rows), "count": details.operator_count}
     about = text("The {shown} longest of {count}.", **counts)
     if details.ranks is not None:
-        about = text("The {shown} longest of {count} operators on the median rank.", **counts)
+        about = text("The {shown} longest of {count} operators, each on its median rank.", **counts)
     elif ranks > 1:
         about = text(
             "The {shown} longest of {count} operators on {ranks} devices, separately for each rank and device.",

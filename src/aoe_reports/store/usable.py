@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 
 from aoe_reports.formats.records.from_document import RunKind
 from aoe_reports.formats.records.payloads import NotDecodableError, decode, is_night, members_of
-from aoe_reports.formats.records.record import JSON_FIELDS, RECORD_SOURCES, Phase, Scope
+from aoe_reports.formats.records.record import JSON_FIELDS, RECORD_SOURCES, Phase
+from aoe_reports.model.changes import SCOPES
 from aoe_reports.model.columns import bits, codes, floats, keep_where, scalar, valid
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.errors import LeftOutWarning
@@ -86,7 +87,7 @@ WORDS: Mapping[str, Problem] = {
 """What is wrong with a value that is there, column by column; JSON in a body depends on what the row is of."""
 
 _WORDS_OF_RECORDS: Mapping[str, Problem] = {
-    "scope": _one_of(*get_args(Scope)),
+    "scope": _one_of(*SCOPES),
     "source": _one_of(*sorted(RECORD_SOURCES)),
     "phase": _one_of(*get_args(Phase)),
 }

@@ -10,7 +10,8 @@ from typing import Any, TypeGuard
 
 from aoe_reports.facts.records.context import RunContext
 from aoe_reports.formats.aoe.results import Modification, TuningResult
-from aoe_reports.formats.records.record import Phase, Record, Scope
+from aoe_reports.formats.records.record import Phase, Record
+from aoe_reports.model.changes import Scope
 from aoe_reports.model.documents import Json
 
 

@@ -12,9 +12,9 @@ from msgspec import Meta
 
 from aoe_reports.formats.records.identity import Int64
 from aoe_reports.formats.vendor import VENDORS
+from aoe_reports.model.changes import Scope
 from aoe_reports.model.documents import Json, JsonObject
 
-Scope = Literal["model", "step", "computing", "op_type", "op", "communication", "subgraph"]
 RecordSource = str
 """Who measured: a vendor's profiler, or `aoe`, or `foreign` (any tool that writes benchmark log records)."""
 RECORD_SOURCES = frozenset({"aoe", "foreign", *(vendor.record_source for vendor in VENDORS.values())})

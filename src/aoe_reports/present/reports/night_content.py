@@ -42,13 +42,14 @@ class TypeTime:
 
 @dataclass(frozen=True, slots=True)
 class Hotspots:
-    """The operator types of one run, those of all its ranks together."""
+    """The operator types of one run: those of all its ranks together, or of many ranks each on its median rank."""
 
     run: str
     model: str
     ranks: int
     types: Sequence[TypeTime]
     total_us: float
+    of_median: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,8 @@ def hotspots_section(night: Night) -> Section:
 
 
 def _of_ranks(hot: Hotspots) -> str:
+    if hot.of_median:
+        return say(", each on its median rank of {ranks:,}", ranks=hot.ranks)
     return say(", sum of {ranks} ranks", ranks=hot.ranks) if hot.ranks > 1 else ""
 
 
