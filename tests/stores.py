@@ -20,7 +20,7 @@ from aoe_reports.history.ingest import AdvisedRunReader, ingest
 from aoe_reports.history.origin import origin_of
 from aoe_reports.history.sharing import Sharing
 from aoe_reports.questions.records.options import IngestOptions, RecordOptions
-from aoe_reports.questions.records.runs import RunUnit, runs_read
+from aoe_reports.questions.records.runs import runs_read, units_by_run
 from aoe_reports.store import History, Run
 from aoe_reports.store.history import _pieces
 from aoe_reports.store.layout import rows_of
@@ -34,9 +34,11 @@ def store_at_once(
     sharing = Sharing(str(store), options)
     rows = []
     history = History.open(str(store), create=True, origin=origin_of("ingest"))
-    reading = read_units(AdvisedRunReader(Advisor(os.environ)), paths, options)
-    sharing.look_ahead([unit.captures for unit in reading.asked.units if isinstance(unit, RunUnit)])
-    for run in runs_read(reading):
+    reader = AdvisedRunReader(Advisor(os.environ))
+    reading = read_units(reader, paths, options)
+    runs = units_by_run(reading.asked.units).values()
+    sharing.look_ahead([tuple(unit.capture for unit in units) for units in runs])
+    for run in runs_read(reader, reading):
         admitted = sharing.admit(change(run))
         assert not history.versions_of(admitted.header), f"{admitted.header.path} is stored already"
         rows.append(rows_of(admitted.whole()))

@@ -18,10 +18,10 @@ from aoe_reports.facts.records import from_profile
 from aoe_reports.facts.records.context import RunContext
 from aoe_reports.facts.records.from_profile import (
     TASK_FIELDS,
-    operators_left_out,
-    records_from_communication,
+    groups_of_communication,
+    groups_of_tasks,
+    records_from_groups,
     records_from_steps,
-    records_from_tasks,
 )
 from aoe_reports.facts.records.from_result import LARGEST, plain_number, records_from_result
 from aoe_reports.facts.records.operators import MIN_AGREEMENT, OperatorMix, agreement, differences
@@ -56,7 +56,7 @@ def of_scope(records: list[Record], scope: str) -> dict[tuple[Any, ...], Record]
 
 @given(ROWS, st.integers(0, 3))
 def test_records_are_the_tasks_by_type_and_by_operator(rows: list[dict[str, Any]], most_raw: int) -> None:
-    records = records_from_tasks(CONTEXT, device_of(rows), most_raw)
+    records = records_from_groups(CONTEXT, groups_of_tasks(device_of(rows), most_raw))
     expected: dict[str, dict[tuple[Any, ...], list[int]]] = {scope: defaultdict(list) for scope in ("op_type", "op", "communication")}  # fmt: skip
     operators: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for row in rows:
@@ -87,7 +87,7 @@ def test_records_are_the_tasks_by_type_and_by_operator(rows: list[dict[str, Any]
 
 def test_records_are_named_by_what_they_measure() -> None:
     rows = [{"op_name": "a"}, {"op_type": "allReduce", "task_type": "HCCL"}, {"op_type": None, "task_type": "HCCL"}]
-    records = records_from_tasks(CONTEXT, device_of(rows))
+    records = records_from_groups(CONTEXT, groups_of_tasks(device_of(rows)))
     assert [(one.scope, one.workload, one.workload_metadata, dict(one.workload_args)) for one in records] == [
         ("op_type", "net/op_type/MatMulV2", {"class": "operator", "type": "MatMulV2"}, {"task_type": "AI_CORE"}),
         ("op", "net/op/a", {"class": "operator", "type": "MatMulV2"}, {"input_shapes": "8,8;8,8"}),
@@ -101,9 +101,9 @@ def test_only_so_many_operators_become_records(monkeypatch: pytest.MonkeyPatch) 
     for count in (2, 3, 4, 6):
         rows = [{"op_name": f"o{number}", "task_duration_ns": 10 + number} for number in range(count)]
         tasks = device_of([*rows, {"op_name": "h", "task_type": "HCCL"}])
-        names = {one.op_name for one in records_from_tasks(CONTEXT, tasks) if one.scope == "op"}
+        names = {one.op_name for one in records_from_groups(CONTEXT, groups_of_tasks(tasks)) if one.scope == "op"}
         assert names == {f"o{number}" for number in range(max(0, count - 3), count)}, "the longest"
-        assert operators_left_out(tasks) == max(0, count - 3)
+        assert groups_of_tasks(tasks).left_out == max(0, count - 3)
 
 
 def test_the_limit_on_operators_is_what_docs_say() -> None:
@@ -118,16 +118,16 @@ def test_sums_become_records_by_type() -> None:
 
     frame = pa.Table.from_pylist([SUMS, {**SUMS, "op_type": "Mul", "count": 0}])
     tasks = TaskSet(1, 0, frame, grouped=True)
-    (one,) = records_from_tasks(CONTEXT, tasks)
+    (one,) = records_from_groups(CONTEXT, groups_of_tasks(tasks))
     assert (one.scope, one.op_type, one.count, one.total_ns, one.runtime_ms_mean, one.runtime_ms_std) == ("op_type", "Add", 4, 10, 2.5e-6, None)  # fmt: skip
-    assert operators_left_out(tasks) == 0
-    (talk,) = records_from_communication(CONTEXT, tasks)
+    assert groups_of_tasks(tasks).left_out == 0
+    (talk,) = records_from_groups(CONTEXT, groups_of_communication(tasks))
     assert (talk.scope, talk.workload, talk.count, talk.total_ns) == ("communication", "net/comm/Add", 4, 10)
 
 
 def test_a_device_without_types_has_records_of_operators_only() -> None:
     (tasks,) = split_devices(lambda _: 0, tasks_of([{}, {"task_type": "HCCL"}]).drop_columns(["op_type"]), columns=TASK_FIELDS)  # fmt: skip
-    assert [one.scope for one in records_from_tasks(CONTEXT, tasks)] == ["op"]
+    assert [one.scope for one in records_from_groups(CONTEXT, groups_of_tasks(tasks))] == ["op"]
 
 
 def step(rank: int | None, device: int | None, ns: int, **parts: int | None) -> Step:
@@ -251,5 +251,5 @@ def test_calls_of_one_operator_are_summed() -> None:
 
 def test_what_is_told_of_tasks_cannot_be_changed() -> None:
     tasks = device_of([{"op_name": "a"}, {"op_type": "allReduce", "task_type": "HCCL"}])
-    records = records_from_tasks(CONTEXT, tasks)
+    records = records_from_groups(CONTEXT, groups_of_tasks(tasks))
     assert {"RunContext", "TaskSet", "Record"} <= check_values(CONTEXT, CONTEXT.fields(), tasks, records)

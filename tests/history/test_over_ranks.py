@@ -12,8 +12,10 @@ from captures import QUIET, Night, write_night
 from commandline import Cli
 from stores import store_at_once
 
+from aoe_reports.engine.question import Notes
 from aoe_reports.history.ingest import over_all_ranks
 from aoe_reports.questions.records.options import RecordOptions
+from aoe_reports.questions.records.runs import read_runs
 from aoe_reports.store import History
 from aoe_reports.store.layout import RANK_KIND
 
@@ -126,7 +128,7 @@ def test_steps_and_computing_of_single_ranks_have_no_page_but_the_first_and_what
     assert "Compute tasks by operator type, each on its median rank: 4 of 4 types" in run
     told = json.loads(max((site / "runs").glob("2*.json")).read_text())["ranks"]
     assert told["headline"].startswith(f"Rank {SLOW} computes 6.")
-    assert (told["rank_count"], [row["rank_id"] for row in told["rows"]][0]) == (RANKS, SLOW)
+    assert (told["rank_count"], told["rows"][0]["rank_id"]) == (RANKS, SLOW)
     assert told["rows"][0]["state"] == "slow"
 
 
@@ -169,3 +171,34 @@ def test_single_ranks_come_and_go_with_their_run(cli: Cli, tmp_path: Path) -> No
     )
     assert cli("store", "undo", run, "--store", store).code == 0
     assert records(store, RANK_KIND) == []
+
+
+def test_a_rank_that_cannot_be_read_costs_its_run_that_rank(tmp_path: Path) -> None:
+    write_night(tmp_path / "0", 0, QUIET)
+    homes = [write_night(tmp_path / "1", 1, QUIET, rank=rank) for rank in range(3)]
+    notes = Notes()
+    runs = read_runs([tmp_path], RecordOptions(workload="net"), notes)
+    assert next(runs).header.status == "ok"
+    gone = list(homes[1].rglob("*.csv"))
+    for path in gone:
+        path.unlink()  # it was there when the folder was looked through
+    (second,) = runs
+    assert ({one.rank_id for one in second.records}, second.header.status) == ({0, 2}, "damaged")
+    (finding,) = second.findings
+    assert (finding.rule, Path(finding.path) in gone) == ("unreadable", True)
+    assert (notes.findings, notes.unreadable) == ([], True)
+
+
+def test_several_processes_store_what_one_stores(cli: Cli, tmp_path: Path) -> None:
+    for number in range(2):
+        for rank in range(3):
+            write_night(tmp_path / "nights" / f"{number}", number, QUIET, rank=rank)
+    stored = []
+    for jobs in (1, 2):
+        store, lines = tmp_path / f"store{jobs}", tmp_path / f"rows{jobs}.jsonl"
+        options = ("--workload", "net", "--rank-series", 2, "--jobs", jobs)
+        assert cli("ingest", tmp_path / "nights", "--store", store, *options).code == 0
+        assert cli("store", "export", lines, "--store", store).code == 0
+        stored.append(lines.read_text())
+    assert stored[0] == stored[1]
+    assert stored[0].count("\n") > 100

@@ -352,16 +352,14 @@ def test_a_run_that_no_advice_is_on_is_stored_and_says_why(cli: Cli, msprof: Pat
 
 
 def test_what_only_advice_cannot_read_keeps_no_run_out(msprof: Path, tmp_path: Path) -> None:
-    profile(tmp_path / "a", ["conv1"])
-    timeline = sums_alone(msprof, tmp_path / "b", b"[]")
-    notes = Notes()
-    runs = read_runs(
-        [tmp_path / "a", tmp_path / "b"], RecordOptions(workload="net"), notes, reader=AdvisedRunReader(Advisor({}))
-    )
+    for name in ("a", "b"):
+        profile(tmp_path / name, ["conv1"])
+    timeline = sums_alone(msprof, tmp_path / "c", b"[]")
+    notes, paths = Notes(), [tmp_path / name for name in ("a", "b", "c")]
+    runs = read_runs(paths, RecordOptions(workload="net"), notes, reader=AdvisedRunReader(Advisor({})))
     first = next(runs).whole()
     timeline.unlink()  # it was there when the folder was looked through
-    second = next(runs).whole()
-    assert next(runs, None) is None
+    _, second = (run.whole() for run in runs)
     assert [row["state"] for row in second.advice] == ["summary"]
     assert "No such file" in json.loads(second.advice[0]["body"])["why_not"]
     assert len(first.advice) > 1

@@ -17,6 +17,7 @@ def ingest(
     output: Output = None,
 ) -> None:
     """Check, normalise and store every run. Repeating the command adds nothing."""
+    from aoe_reports.engine.executors import executor_here
     from aoe_reports.engine.question import Notes
     from aoe_reports.history.ingest import ingest as ingest_paths
     from aoe_reports.history.ingest import stored_row
@@ -24,7 +25,7 @@ def ingest(
 
     notes = Notes()
     with progress_line() as progress:
-        stored = ingest_paths(paths, place.store, chosen, notes, progress=progress)
+        stored = ingest_paths(paths, place.store, chosen, notes, executor=executor_here(chosen), progress=progress)
     findings = in_order([*notes.findings, *(finding for item in stored for finding in item.run.findings)])
     rows = Rows(type=IngestedRun, rows=[stored_row(item) for item in stored], without=frozenset({"step_ms", "status"}))
     answer = one_table("ingest", "Stored", paths, rows, findings=findings, unreadable=notes.unreadable)

@@ -17,11 +17,14 @@ def nightly(
     output: Output = None,
 ) -> None:
     """Check, normalise, store, compare and report. The comparison uses the history; exit 1 for damage or a regression."""
+    from aoe_reports.engine.executors import executor_here
     from aoe_reports.jobs.nightly import NightlyAnswer, run_nightly
 
     def report(answer: NightlyAnswer) -> None:
         show(answer, form, output)
 
     with progress_line() as progress:
-        answer = run_nightly(paths, chosen, language=spoken(), report=report, progress=progress)
+        answer = run_nightly(
+            paths, chosen, language=spoken(), report=report, executor=executor_here(chosen), progress=progress
+        )
     raise typer.Exit(answer.exit_code(strict=chosen.strict))

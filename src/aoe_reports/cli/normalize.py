@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 def normalize(paths: Paths, chosen: RecordOptions, output: Output = None) -> None:
     """Print benchmark log records as JSON lines. The schema is v0.1; -o FILE accepts .jsonl, .json or .parquet."""
+    from aoe_reports.engine.executors import executor_here
     from aoe_reports.engine.question import Notes
     from aoe_reports.history.export import records_as_lines, records_as_list, write_records_parquet
     from aoe_reports.model.findings import in_order
@@ -29,7 +30,7 @@ def normalize(paths: Paths, chosen: RecordOptions, output: Output = None) -> Non
     notes = Notes()
 
     def runs() -> Iterator[Run]:
-        for run in read_runs(paths, chosen, notes):
+        for run in read_runs(paths, chosen, notes, executor=executor_here(chosen)):
             notes.add(run.findings)
             yield run
 

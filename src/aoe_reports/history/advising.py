@@ -62,7 +62,7 @@ class Advisor:
     _known: dict[str | None, PriorJobs] = field(default_factory=dict)
 
     def of_run(self, captures: Sequence[Capture]) -> Advising:
-        """The advice on one run, to be shown its tables."""
+        """The advice on one run, to be told what its captures tell."""
         return Advising(self, tuple(captures))
 
     def known(self, captures: Sequence[Capture]) -> PriorJobs:
@@ -84,6 +84,58 @@ class _Longest:
 
 
 @dataclass(slots=True)
+class Looked:
+    """What one capture tells that advice on its run is made of."""
+
+    run: str
+    devices: list[DeviceAdvice] = field(default_factory=list)
+    stated: list[Row] = field(default_factory=list)
+    longest: _Longest | None = None
+    findings: list[Finding] = field(default_factory=list)
+    failed: str | None = None
+    """Why there is no advice."""
+
+    def look(self, tables: WideTables, *, light: bool) -> None:
+        """Work out what the tables tell; what cannot be read for it is told instead of advice, and keeps no run out."""
+        try:
+            self._look(tables, without_more(tables.capture) if light else tables.capture)
+        except (AoeReportsError, OSError) as error:
+            self.failed = _reason(error)
+
+    def _look(self, tables: WideTables, capture: Capture) -> None:
+        mine = self.devices
+        sets = list(tables.tasks)
+        if sets and tables.stands_in:
+            message = say(
+                "no table of tasks with their operators here; task_time is used instead (it has no types and no "
+                "counters)"
+            )
+            self.findings.append(STANDS_IN.found(str(capture.root), message))
+        for tasks, device in advise_tasks(capture, sets, tables.steps, _CHOSEN, self.findings):
+            if tasks is not None:
+                order = planned_first(tasks, device.shares)
+                if self.longest is None or order < self.longest.order:
+                    light = tasks.frame.select([name for name in RANKED_BY if name in tasks.frame.column_names])
+                    self.longest = _Longest(order, replace(tasks, frame=light), device.shares, device.bounds)
+            mine.append(device)
+        stated = stated_rows(self.run, tables.capture, mine, _CHOSEN, self.findings)
+        self.stated += map(as_mapping, stated)
+        for device in mine:
+            device.bounds = None  # they may be many, and large
+
+
+def more_bytes(captures: Sequence[Capture]) -> int:
+    """How large what is read of a run for advice alone is."""
+    files = [file for one in captures for file in one.files if _is_more(file)]
+    return sum(file.size * (_PACKED if file.name.packed else 1) for file in files)
+
+
+def without_more(capture: Capture) -> Capture:
+    """The capture without what is read for advice alone."""
+    return replace(capture, files=tuple(file for file in capture.files if not _is_more(file)))
+
+
+@dataclass(slots=True)
 class Advising:
     """The advice on one run, while its captures are read one by one."""
 
@@ -95,55 +147,30 @@ class Advising:
     _findings: list[Finding] = field(default_factory=list)
     _failed: str | None = None
 
-    def look(self, tables: WideTables) -> None:
-        """Work out what one capture tells; what cannot be read for it is told instead of advice, and keeps no run out."""
+    def __post_init__(self) -> None:
+        """Say what would take too long to be looked into."""
+        size = more_bytes(self.captures)
+        if size > MAX_MORE_BYTES:
+            message = say(
+                (
+                    "{size_mb:,.0f} MB of timelines, databases and communication tables were not examined; `advise` on "
+                    "the profile examines them"
+                ),
+                size_mb=size / 1e6,
+            )
+            self._findings.append(ADVICE_LIMITED.found(label_of(self.captures), message))
+            self.captures = tuple(map(without_more, self.captures))
+
+    def take(self, looked: Looked) -> None:
+        """What one more capture tells; of all ranks only the one with the longest step is held whole."""
         if self._failed is not None:
             return
-        try:
-            self._look(tables)
-        except (AoeReportsError, OSError) as error:
-            self._failed = _reason(error)
-
-    def _look(self, tables: WideTables) -> None:
-        capture = self._light(tables.capture)
-        mine: list[DeviceAdvice] = []
-        sets = list(tables.tasks)
-        if sets and tables.stands_in:
-            message = say(
-                "no table of tasks with their operators here; task_time is used instead (it has no types and no "
-                "counters)"
-            )
-            self._findings.append(STANDS_IN.found(str(capture.root), message))
-        for tasks, device in advise_tasks(capture, sets, tables.steps, _CHOSEN, self._findings):
-            if tasks is not None:
-                order = planned_first(tasks, device.shares)
-                if self._longest is None or order < self._longest.order:
-                    light = tasks.frame.select([name for name in RANKED_BY if name in tasks.frame.column_names])
-                    self._longest = _Longest(order, replace(tasks, frame=light), device.shares, device.bounds)
-            mine.append(device)
-        stated = stated_rows(label_of(self.captures), tables.capture, mine, _CHOSEN, self._findings)
-        self._stated += map(as_mapping, stated)
-        for device in mine:
-            device.bounds = None  # they may be many, and large
-        self._devices += mine
-
-    def _light(self, capture: Capture) -> Capture:
-        """The capture without what would take too long to be looked into."""
-        files = [file for one in self.captures for file in one.files if _is_more(file)]
-        size = sum(file.size * (_PACKED if file.name.packed else 1) for file in files)
-        if size <= MAX_MORE_BYTES:
-            return capture
-        message = say(
-            (
-                "{size_mb:,.0f} MB of timelines, databases and communication tables were not examined; `advise` on "
-                "the profile examines them"
-            ),
-            size_mb=size / 1e6,
-        )
-        said = ADVICE_LIMITED.found(label_of(self.captures), message)
-        if said not in self._findings:
-            self._findings.append(said)
-        return replace(capture, files=tuple(file for file in capture.files if not _is_more(file)))
+        self._devices += looked.devices
+        self._stated += looked.stated
+        self._findings += looked.findings
+        self._failed = looked.failed
+        if looked.longest is not None and (self._longest is None or looked.longest.order < self._longest.order):
+            self._longest = looked.longest
 
     def rows(self) -> list[Row]:
         """Rows of kind advice: one that sums up, then advice, msprof's own, candidates of a plan, what that leaves out."""
@@ -155,8 +182,7 @@ class Advising:
         return [_stored(_summary({"why_not": self._failed}))]
 
     def _rows(self) -> Iterator[Row]:
-        captures = [self._light(capture) for capture in self.captures]
-        rows, said = rows_of_run(label_of(self.captures), captures, self._devices, _CHOSEN, self._findings)
+        rows, said = rows_of_run(label_of(self.captures), self.captures, self._devices, _CHOSEN, self._findings)
         advice = _each_once([as_mapping(row) for row in rows])
         headlines = [as_mapping(one) for one in sorted(said, key=lambda one: -(one.step_us or 0.0))]
         plan, longest = self._plan(), self._longest

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from aoe_reports.engine.ask import Progress, read_units, unseen
-from aoe_reports.engine.question import Notes
+from aoe_reports.engine.executors import Executor
+from aoe_reports.engine.question import FileUnit, Notes, Request, Unit
 from aoe_reports.facts.records.over_ranks import over_ranks
-from aoe_reports.formats.capture import Capture
-from aoe_reports.history.advising import Advising, Advisor, digest_of
+from aoe_reports.formats.discovery import Discovery
+from aoe_reports.history.advising import MAX_MORE_BYTES, Advising, Advisor, Looked, digest_of, more_bytes
 from aoe_reports.history.origin import origin_of
 from aoe_reports.history.rules import LESS_COMPLETE, OLDER_NORMALISER, STORE_NOT_COMPACTED
 from aoe_reports.history.sharing import Sharing
+from aoe_reports.model.classes import record
 from aoe_reports.model.errors import StoreError, WorkloadConflictError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.runs import IngestedRun
 from aoe_reports.model.texts import say
-from aoe_reports.questions.records.load import load_profile
+from aoe_reports.questions.records.load import read_capture
 from aoe_reports.questions.records.naming import INFERRED
-from aoe_reports.questions.records.normalise import run_of_profile
 from aoe_reports.questions.records.options import IngestOptions, RecordOptions
-from aoe_reports.questions.records.runs import RunReader, RunUnit, runs_read
+from aoe_reports.questions.records.runs import RankPart, RunReader, runs_read, units_by_run
 from aoe_reports.questions.rules import WORKLOAD_CONFLICT
 from aoe_reports.store import History, Outcome, Run
 from aoe_reports.store.care import tend
@@ -52,11 +53,46 @@ class AdvisedRunReader(RunReader):
         """With what is known of earlier tuning."""
         self._advisor = advisor
 
-    def run_of(self, captures: tuple[Capture, ...], options: RecordOptions) -> Run:
-        """One profile as it is stored, from one reading of its tables."""
-        advising = self._advisor.of_run(captures)
-        run = run_of_profile(load_profile(captures, options, advising.look), options)
+    def units(self, files: Discovery, asked: Request[RecordOptions]) -> Sequence[Unit | FileUnit]:
+        """As they are; captures of runs of which too much would be looked into for advice are marked."""
+        units = super().units(files, asked)
+        too_much = {
+            number
+            for number, of_run in units_by_run(units).items()
+            if more_bytes([unit.capture for unit in of_run]) > MAX_MORE_BYTES
+        }
+        return [
+            LightUnit(capture=unit.capture, run=unit.run, number=unit.number)
+            if isinstance(unit, Unit) and unit.number in too_much
+            else unit
+            for unit in units
+        ]
+
+    def part_of(self, unit: Unit, asked: Request[RecordOptions]) -> RankPart:
+        """What one capture tells of its run and for its advice, from one reading of its tables."""
+        looked = Looked(unit.run)
+        look = partial(looked.look, light=isinstance(unit, LightUnit))
+        return RankPart(data=read_capture(unit.capture, asked.options.raw, look), more=looked)
+
+    def run_of(
+        self, units: Sequence[Unit], parts: Iterable[tuple[Unit, RankPart]], asked: Request[RecordOptions]
+    ) -> Run:
+        """One profile as it is stored, with its advice still to be made."""
+        advising = self._advisor.of_run([unit.capture for unit in units])
+        run = super().run_of(units, _shown(advising, parts), asked)
         return replace(run, rest=partial(_with_advice, advising))
+
+
+@record
+class LightUnit(Unit):
+    """A capture of which only what records are made of is looked into for advice."""
+
+
+def _shown(advising: Advising, parts: Iterable[tuple[Unit, RankPart]]) -> Iterator[tuple[Unit, RankPart]]:
+    """The parts of a run without what advice is made of, which is handed on."""
+    for unit, part in parts:
+        advising.take(part.more)
+        yield unit, RankPart(data=part.data)
 
 
 def _with_advice(advising: Advising, run: Run) -> Run:
@@ -79,6 +115,7 @@ def ingest(
     notes: Notes,
     *,
     command: str = "ingest",
+    executor: Executor | None = None,
     progress: Progress = unseen,
 ) -> list[Stored]:
     """Store every run below some paths; a run that the store refuses is reported and the others go on."""
@@ -86,10 +123,12 @@ def ingest(
     stored: list[Stored] = []
     options = options.asked_for(paths)
     sharing = Sharing(store, options)
-    reading = read_units(AdvisedRunReader(Advisor(dict(os.environ))), paths, options, progress=progress)
-    sharing.look_ahead([unit.captures for unit in reading.asked.units if isinstance(unit, RunUnit)])
+    reader = AdvisedRunReader(Advisor(dict(os.environ)))
+    reading = read_units(reader, paths, options, executor=executor, progress=progress)
+    runs = units_by_run(reading.asked.units).values()
+    sharing.look_ahead([tuple(unit.capture for unit in units) for units in runs])
     count = 0
-    for one in runs_read(reading):
+    for one in runs_read(reader, reading):
         run = over_all_ranks(one, options.rank_series)
         del one
         try:

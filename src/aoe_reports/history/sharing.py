@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from aoe_reports.engine.captures import joined, kernels, read_source, sources_of
 from aoe_reports.facts.records.context import UNKNOWN, RunContext
-from aoe_reports.facts.records.from_profile import TASK_FIELDS, records_from_tasks
+from aoe_reports.facts.records.from_profile import TASK_FIELDS, groups_of_tasks, records_from_groups
 from aoe_reports.facts.records.operators import MIN_AGREEMENT, OperatorMix, agreement, differences
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.records.payloads import body_of
@@ -404,7 +404,7 @@ def _records_of(capture: Capture, hardware: str) -> list[Record]:
             frame = kernels(frame)
         if frame is not None and frame.num_rows:
             sets = split_devices(capture.info.rank_of, frame, grouped=grouped, columns=TASK_FIELDS)
-            return [record for tasks in sets for record in records_from_tasks(context, tasks)]
+            return [record for tasks in sets for record in records_from_groups(context, groups_of_tasks(tasks))]
     return []
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from aoe_reports.engine.ask import Progress, unseen
+from aoe_reports.engine.executors import Executor
 from aoe_reports.engine.locks import locked
 from aoe_reports.engine.output import REPORT_FILES, REPORT_PAGE, write_whole
 from aoe_reports.engine.question import Answer, Notes, exit_code_of
@@ -67,6 +68,7 @@ def run_nightly(
     simulated: bool = False,
     language: Language = "en",
     report: Callable[[NightlyAnswer], None] | None = None,
+    executor: Executor | None = None,
     progress: Progress = unseen,
 ) -> NightlyAnswer:
     """Do the main job over everything below `paths`; what changed is remembered, the report and the pages go into the site.
@@ -78,7 +80,7 @@ def run_nightly(
         _refuse_misuse(chosen.site)
     shape = None if chosen.notify is None else shape_of(chosen.notify)
     notes = Notes()
-    stored = ingest(paths, chosen.store, chosen, notes, command="nightly", progress=progress)
+    stored = ingest(paths, chosen.store, chosen, notes, command="nightly", executor=executor, progress=progress)
     found = _compared(stored, chosen, progress)
     findings = _findings(notes, stored, found)
     rows = [stored_row(item) for item in sorted(stored, key=lambda s: (s.run.header.timestamp_ns, s.run.header.run_id))]

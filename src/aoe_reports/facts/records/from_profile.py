@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from aoe_reports.facts.records.context import RunContext
@@ -40,42 +41,57 @@ TASK_FIELDS = frozenset(
 """The columns of a table of tasks that records are made of."""
 
 
-def records_from_tasks(context: RunContext, tasks: TaskSet, most_raw: int = 0) -> list[Record]:
-    """Records of one device's tasks (with all of TASK_FIELDS): communication by type, compute by type and by operator and shape.
+@dataclass(frozen=True, slots=True)
+class DeviceGroups:
+    """The tasks of one device as far as records tell of them: small, however many tasks there are."""
 
-    A record of at most `most_raw` tasks carries their single times.
-    """
+    rank_id: int | None
+    device_id: int | None
+    types: Sequence[Group] = ()
+    """Of what computes, by operator type and core."""
+    operators: Sequence[Group] = ()
+    """Of what computes, by operator and shape: at most MAX_OPERATORS."""
+    communication: Sequence[Group] = ()
+    """By operator type."""
+    left_out: int = 0
+    """How many operators are beyond MAX_OPERATORS and become no record."""
+
+
+def groups_of_tasks(tasks: TaskSet, most_raw: int = 0) -> DeviceGroups:
+    """The groups of one device's tasks (with all of TASK_FIELDS); one of at most `most_raw` tasks carries their single times."""
     if tasks.grouped:
-        return [_of_type(context, tasks, group) for group in statistic_groups(tasks.frame)]
+        return DeviceGroups(tasks.rank_id, tasks.device_id, types=statistic_groups(tasks.frame))
     communication = is_communication(tasks.frame["task_type"])
     compute = tasks.frame.filter(keep_where(~communication))
-    talk = tasks.frame.filter(keep_where(communication))
-    records = []
-    if "op_type" not in tasks.missing:
-        typed = [group for group in group_tasks(compute, _TYPE_KEYS, None, most_raw) if group.key[0] is not None]
-        records += [_of_type(context, tasks, group) for group in typed]
-    records += [
-        _of_operator(context, tasks, dict(zip(_OPERATOR_KEYS, group.key, strict=True)), group)
-        for group in group_tasks(compute, _OPERATOR_KEYS, MAX_OPERATORS, most_raw)
-        if dict(zip(_OPERATOR_KEYS, group.key, strict=True))["op_name"] is not None
+    typed = "op_type" not in tasks.missing
+    types = group_tasks(compute, _TYPE_KEYS, None, most_raw) if typed else []
+    operators = group_tasks(compute, _OPERATOR_KEYS, MAX_OPERATORS, most_raw)
+    name = _OPERATOR_KEYS.index("op_name")
+    return DeviceGroups(
+        tasks.rank_id,
+        tasks.device_id,
+        types=[group for group in types if group.key[0] is not None],
+        operators=[group for group in operators if group.key[name] is not None],
+        communication=group_tasks(tasks.frame.filter(keep_where(communication)), ["op_type"], None, most_raw)
+        if typed
+        else (),
+        left_out=count_groups(compute, _OPERATOR_KEYS) - MAX_OPERATORS if len(operators) == MAX_OPERATORS else 0,
+    )
+
+
+def groups_of_communication(statistic: TaskSet) -> DeviceGroups:
+    """The groups of one device's communication, of the exporter's own sums."""
+    groups = statistic_groups(statistic.frame, ["op_type"])
+    return DeviceGroups(statistic.rank_id, statistic.device_id, communication=groups)
+
+
+def records_from_groups(context: RunContext, device: DeviceGroups) -> list[Record]:
+    """Records of one device's tasks: compute by type and by operator and shape, communication by type."""
+    return [
+        *(_of_type(context, device, group) for group in device.types),
+        *(_of_operator(context, device, group) for group in device.operators),
+        *(_of_communication(context, device, group) for group in device.communication),
     ]
-    if "op_type" not in tasks.missing:
-        groups = group_tasks(talk, ["op_type"], None, most_raw)
-        records += [_of_communication(context, tasks, group) for group in groups]
-    return records
-
-
-def records_from_communication(context: RunContext, statistic: TaskSet) -> list[Record]:
-    """Records of one device's communication by type, of the exporter's own sums."""
-    return [_of_communication(context, statistic, group) for group in statistic_groups(statistic.frame, ["op_type"])]
-
-
-def operators_left_out(tasks: TaskSet) -> int:
-    """How many operators of one device are beyond MAX_OPERATORS and become no record."""
-    if tasks.grouped:
-        return 0
-    compute = tasks.frame.filter(keep_where(~is_communication(tasks.frame["task_type"])))
-    return max(0, count_groups(compute, _OPERATOR_KEYS) - MAX_OPERATORS)
 
 
 def records_from_steps(context: RunContext, steps: Sequence[Step], most_raw: int = 0) -> list[Record]:
@@ -117,26 +133,27 @@ def _mean_of(steps: Sequence[Step], part: str) -> float | None:
     return sum(known) / len(known) / NS_PER_MS if len(known) == len(values) else None
 
 
-def _of_type(context: RunContext, tasks: TaskSet, group: Group) -> Record:
+def _of_type(context: RunContext, device: DeviceGroups, group: Group) -> Record:
     op_type, task_type = group.key
     args = {"task_type": task_type}
-    return _record(context, tasks, "op_type", f"op_type/{op_type}", group, op_type=op_type, args=args)
+    return _record(context, device, "op_type", f"op_type/{op_type}", group, op_type=op_type, args=args)
 
 
-def _of_communication(context: RunContext, tasks: TaskSet, group: Group) -> Record:
+def _of_communication(context: RunContext, device: DeviceGroups, group: Group) -> Record:
     (op_type,) = group.key
-    return _record(context, tasks, "communication", f"comm/{op_type or 'unknown'}", group, op_type=op_type)
+    return _record(context, device, "communication", f"comm/{op_type or 'unknown'}", group, op_type=op_type)
 
 
-def _of_operator(context: RunContext, tasks: TaskSet, key: dict[str, str | None], group: Group) -> Record:
+def _of_operator(context: RunContext, device: DeviceGroups, group: Group) -> Record:
+    key = dict(zip(_OPERATOR_KEYS, group.key, strict=True))
     args = {name: key[name] for name in _SHAPE_KEYS if key.get(name) is not None}
     name, op_type = key["op_name"], key.get("op_type")
-    return _record(context, tasks, "op", f"op/{name}", group, op_type=op_type, op_name=name, args=args)
+    return _record(context, device, "op", f"op/{name}", group, op_type=op_type, op_name=name, args=args)
 
 
 def _record(
     context: RunContext,
-    tasks: TaskSet,
+    device: DeviceGroups,
     scope: Scope,
     workload: str,
     group: Group,
@@ -167,8 +184,8 @@ def _record(
         runtime_ms_mean=group.mean_ns / NS_PER_MS,
         runtime_ms_std=None if group.std_ns is None else group.std_ns / NS_PER_MS,
         runtime_raw=None if group.values_ns is None else _raw(value / NS_PER_MS for value in group.values_ns),
-        rank_id=tasks.rank_id,
-        device_id=tasks.device_id,
+        rank_id=device.rank_id,
+        device_id=device.device_id,
         total_ns=group.total_ns,
     )
 

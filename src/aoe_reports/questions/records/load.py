@@ -21,7 +21,7 @@ from aoe_reports.engine.captures import (
     sources_of,
 )
 from aoe_reports.facts.bounds import TASK_COLUMNS
-from aoe_reports.facts.records.from_profile import TASK_FIELDS
+from aoe_reports.facts.records.from_profile import TASK_FIELDS, DeviceGroups, groups_of_communication, groups_of_tasks
 from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet, split_devices
 from aoe_reports.formats.aoe.bank_file import BankFile, read_bank
@@ -52,11 +52,11 @@ EPOCH_FROM_NS = 946_684_800 * 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class CaptureData:
-    """The facts of one capture, each used once, with everything that was found while reading them."""
+    """The facts of one capture, each used once, with everything that was found while reading them: small, and fit for another process."""
 
     capture: Capture
-    tasks: tuple[TaskSet, ...]
-    communication: tuple[TaskSet, ...]
+    tasks: tuple[DeviceGroups, ...]
+    communication: tuple[DeviceGroups, ...]
     """The exporter's sums of communication, where no communication is among the tasks."""
     steps: tuple[Step, ...]
     findings: tuple[Finding, ...]
@@ -82,12 +82,12 @@ class ProfileRun:
         return self.captures[0].capture.root
 
     @property
-    def tasks(self) -> list[TaskSet]:
+    def tasks(self) -> list[DeviceGroups]:
         """The tasks of all ranks and devices."""
         return [tasks for data in self.captures for tasks in data.tasks]
 
     @property
-    def communication(self) -> list[TaskSet]:
+    def communication(self) -> list[DeviceGroups]:
         """The sums of communication of all ranks and devices that have none among their tasks."""
         return [sums for data in self.captures for sums in data.communication]
 
@@ -124,14 +124,13 @@ class WideTables:
 Look = Callable[[WideTables], None]
 
 
-def load_profile(captures: Sequence[Capture], options: RecordOptions, look: Look | None = None) -> ProfileRun:
-    """Read the captures of one run; `look` sees the tables of each as it is read, so that nothing is read twice."""
-    read = tuple(read_capture(capture, look) for capture in captures)
-    findings = [finding for data in read for finding in data.findings]
+def profile_of(read: Sequence[CaptureData], options: RecordOptions, lost: Sequence[Finding] = ()) -> ProfileRun:
+    """The captures of one run together; `lost` is what was found of those that could not be read."""
+    findings = [*lost, *(finding for data in read for finding in data.findings)]
     members = tuple(_member(data) for data in read)
     timestamp = min(_time_of(data, options, findings) for data in read)
     run_id = run_id_of(timestamp, members[0].identity)
-    return ProfileRun(run_id, read, members, timestamp, tuple(findings))
+    return ProfileRun(run_id, tuple(read), members, timestamp, tuple(findings))
 
 
 def check_tuning(found: FoundFile) -> tuple[ResultFile, list[Finding]]:
@@ -214,8 +213,8 @@ class _Measured:
     findings: Sequence[Finding]
 
 
-def read_capture(capture: Capture, look: Look | None = None) -> CaptureData:
-    """Read all facts of one capture and hold its forms against each other; `look` sees what is in the tables."""
+def read_capture(capture: Capture, most_raw: int = 0, look: Look | None = None) -> CaptureData:
+    """Read all facts of one capture and hold its forms against each other; `look` sees the tables, so that nothing is read twice."""
     tables = _Tables(capture)
     measured = _measure(tables, TASK_FIELDS if look is None else TASK_FIELDS | TASK_COLUMNS)
     steps = tuple(read_steps(capture, tables.read))
@@ -229,8 +228,11 @@ def read_capture(capture: Capture, look: Look | None = None) -> CaptureData:
     found = tables.read_so_far
     return CaptureData(
         capture=capture,
-        tasks=tuple(_devices(capture, frame, grouped=grouped)),
-        communication=tuple(split_devices(capture.info.rank_of, talk, grouped=True)) if talk is not None else (),
+        tasks=tuple(groups_of_tasks(one, most_raw) for one in _devices(capture, frame, grouped=grouped)),
+        communication=tuple(
+            groups_of_communication(one)
+            for one in (split_devices(capture.info.rank_of, talk, grouped=True) if talk is not None else ())
+        ),
         steps=steps,
         findings=(
             *capture.findings,

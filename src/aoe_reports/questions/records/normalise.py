@@ -9,10 +9,8 @@ from typing import Any
 from aoe_reports.facts.records.context import UNKNOWN, RunContext
 from aoe_reports.facts.records.from_profile import (
     MAX_OPERATORS,
-    operators_left_out,
-    records_from_communication,
+    records_from_groups,
     records_from_steps,
-    records_from_tasks,
 )
 from aoe_reports.facts.records.from_result import plain_number, records_from_result
 from aoe_reports.formats.aoe.bank_file import BankFile
@@ -56,17 +54,17 @@ def run_of_profile(profile: ProfileRun, options: RecordOptions) -> Run:
     )
     findings = [*profile.findings, *named.findings]
     records: list[Record] = records_from_steps(context, profile.steps, options.raw)
-    for tasks in profile.tasks:
-        records += records_from_tasks(context, tasks, options.raw)
-        if left_out := operators_left_out(tasks):
+    for device in profile.tasks:
+        records += records_from_groups(context, device)
+        if device.left_out:
             message = say(
                 "{count} operators beyond the {most} longest do not become records (their types do)",
-                count=left_out,
+                count=device.left_out,
                 most=MAX_OPERATORS,
             )
             findings.append(OPERATORS_CAPPED.found(str(profile.path), message))
     for sums in profile.communication:
-        records += records_from_communication(context, sums)
+        records += records_from_groups(context, sums)
     if options.raw and (without := sum(record.runtime_raw is None for record in records)):
         message = say(
             "{count} records have no individual times: there are more than {raw}, or only sums of them",

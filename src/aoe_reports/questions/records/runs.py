@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from aoe_reports.engine.ask import read_units
 from aoe_reports.engine.captures import (
     aoe_files,
     bank_files,
     files_without_run,
-    find_runs,
     nothing_measured,
     record_files,
     unread_files,
 )
-from aoe_reports.engine.question import FileUnit, Notes, Reader, Reading, Request
+from aoe_reports.engine.executors import Executor
+from aoe_reports.engine.question import FileUnit, Notes, Reader, Reading, Request, Unit
 from aoe_reports.engine.rules import NOTHING_MEASURED
 from aoe_reports.formats.capture import Capture, kinds_of
 from aoe_reports.formats.discovery import Discovery
+from aoe_reports.formats.rules import UNREADABLE
 from aoe_reports.formats.vendor import TABLES
 from aoe_reports.model.classes import record
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
-from aoe_reports.questions.records.load import load_bank, load_profile, load_tuning
+from aoe_reports.questions.records.load import CaptureData, load_bank, load_tuning, profile_of, read_capture
 from aoe_reports.questions.records.normalise import run_of_profile, run_of_tuning, runs_of_bank
 from aoe_reports.questions.records.options import RecordOptions
 from aoe_reports.questions.records.record_files import RecordFile, read_records, runs_of_records
@@ -36,19 +38,16 @@ MEASURED = frozenset(name for name, table in TABLES.items() if table.facts in {"
 
 
 @record
-class RunUnit:
-    """What is read at one time of profiles: the captures of one run."""
+class RankPart:
+    """What was read of one capture of a run."""
 
-    captures: tuple[Capture, ...]
-
-    @property
-    def path(self) -> Path:
-        """Where its first capture lies."""
-        return self.captures[0].root
+    data: CaptureData
+    more: Any = None
+    """What else a reader hands on of it."""
 
 
-Part: TypeAlias = tuple[Run, ...] | RecordFile
-"""Runs; of records it is known only among all files which make up one."""
+Part: TypeAlias = RankPart | tuple[Run, ...] | RecordFile
+"""A part of a run, or whole ones; of records it is known only among all files which make up one."""
 
 
 class RunReader(Reader[RecordOptions, Part]):
@@ -64,17 +63,16 @@ class RunReader(Reader[RecordOptions, Part]):
             )
             asked.notes.add([NO_RUN.found(str(found.path), message)])
 
-    def units(self, files: Discovery, asked: Request[RecordOptions]) -> Sequence[RunUnit | FileUnit]:
-        """Profiles, then banks, tuning reports and records, which may be those of what stands before them."""
-        del asked
+    def units(self, files: Discovery, asked: Request[RecordOptions]) -> Sequence[Unit | FileUnit]:
+        """The captures of profiles, then banks, tuning reports and records, which may be those of what stands before them."""
         others = [file for family in (bank_files, aoe_files, record_files) for file in family(files)]
-        return [*(RunUnit(captures=run) for run in find_runs(files)), *(FileUnit(file=file) for file in others)]
+        return [*super().units(files, asked), *(FileUnit(file=file) for file in others)]
 
-    def map_unit(self, unit: RunUnit | FileUnit, asked: Request[RecordOptions]) -> Part:
-        """The runs of one unit, each with what was found in it."""
+    def map_unit(self, unit: Unit | FileUnit, asked: Request[RecordOptions]) -> Part:
+        """What one capture tells of its run; else the runs of a file, each with what was found in it."""
         options = asked.options
-        if isinstance(unit, RunUnit):
-            return self._profile(unit.captures, asked)
+        if isinstance(unit, Unit):
+            return self.part_of(unit, asked)
         if unit.file.name.kind == "record":
             return read_records(unit.file, options)
         if unit.file.name.kind == "gdat":
@@ -87,43 +85,91 @@ class RunReader(Reader[RecordOptions, Part]):
         asked.notes.add(finding for finding in findings if finding not in told)
         return tuple(runs)
 
-    def _profile(self, captures: tuple[Capture, ...], asked: Request[RecordOptions]) -> tuple[Run, ...]:
-        run = self.run_of(captures, asked.options)
-        if run.records:
-            return (run,)
-        asked.notes.add(finding for finding in run.findings if finding.rule != "workload-unknown")
-        asked.notes.add([_nothing_measured(captures, run)])
-        return ()
+    def part_of(self, unit: Unit, asked: Request[RecordOptions]) -> RankPart:
+        """What one capture tells of its run."""
+        return RankPart(data=read_capture(unit.capture, asked.options.raw))
 
-    def run_of(self, captures: tuple[Capture, ...], options: RecordOptions) -> Run:
-        """One profile as it is stored."""
-        return run_of_profile(load_profile(captures, options), options)
+    def run_of(
+        self, units: Sequence[Unit], parts: Iterable[tuple[Unit, RankPart]], asked: Request[RecordOptions]
+    ) -> Run:
+        """One profile as it is stored, of those of its captures that could be read."""
+        read = [(unit, part.data) for unit, part in parts]
+        found = {id(unit) for unit, _ in read}
+        lost = _taken([unit.path for unit in units if id(unit) not in found], asked.notes)
+        return run_of_profile(profile_of([data for _, data in read], asked.options, lost), asked.options)
 
 
 def read_runs(
-    paths: Sequence[Path], options: RecordOptions, notes: Notes, *, reader: RunReader | None = None
+    paths: Sequence[Path],
+    options: RecordOptions,
+    notes: Notes,
+    *,
+    reader: RunReader | None = None,
+    executor: Executor | None = None,
 ) -> Iterator[Run]:
     """Every run below some paths, one at a time; what belongs to no run goes into `notes`."""
-    reading = read_units(reader or RunReader(), paths, options.asked_for(paths))
-    yield from runs_read(reading)
+    reader = reader or RunReader()
+    reading = read_units(reader, paths, options.asked_for(paths), executor=executor)
+    yield from runs_read(reader, reading)
     notes.take(reading.asked.notes)
 
 
-def runs_read(reading: Reading[Part]) -> Iterator[Run]:
+def units_by_run(units: Iterable[Any]) -> dict[int, list[Unit]]:
+    """The captures of each run among some units, by its number."""
+    ranks = (unit for unit in units if isinstance(unit, Unit))
+    return {number: list(of_run) for number, of_run in groupby(ranks, lambda unit: unit.number)}
+
+
+def runs_read(reader: RunReader, reading: Reading[Part]) -> Iterator[Run]:
     """The runs of all units, one at a time: of one that is done with nothing is held."""
     asked = reading.asked
+    units = units_by_run(asked.units)
     seen: set[str] = set()
     read: set[str] = set()
-    for _, part in reading.parts:
-        if isinstance(part, RecordFile):
-            runs, findings = runs_of_records(part, asked.options, seen, read)
-            asked.notes.add(findings)
-            yield from runs
-            del runs
-        else:
-            read.update(run.header.run_id for run in part)
-            yield from part
-        del part
+    for number, parts in groupby(reading.parts, lambda one: one[0].number if isinstance(one[0], Unit) else None):
+        if number is not None:
+            run = _profile(reader, units[number], parts, asked)
+            if run is not None:
+                read.add(run.header.run_id)
+                yield run
+            del run
+            continue
+        for _, part in parts:
+            if isinstance(part, RecordFile):
+                runs, findings = runs_of_records(part, asked.options, seen, read)
+                asked.notes.add(findings)
+                yield from runs
+                del runs
+            elif not isinstance(part, RankPart):
+                read.update(run.header.run_id for run in part)
+                yield from part
+            del part
+
+
+def _profile(
+    reader: RunReader,
+    units: Sequence[Unit],
+    parts: Iterable[tuple[Any, Part]],
+    asked: Request[RecordOptions],
+) -> Run | None:
+    """A run of the captures that could be read; None where nothing was measured."""
+    run = reader.run_of(units, ((unit, part) for unit, part in parts if isinstance(part, RankPart)), asked)
+    if run.records:
+        return run
+    asked.notes.add(finding for finding in run.findings if finding.rule != "workload-unknown")
+    asked.notes.add([_nothing_measured([unit.capture for unit in units], run)])
+    return None
+
+
+def _taken(lost: Sequence[str], notes: Notes) -> list[Finding]:
+    """What was found of captures that could not be read: it is told with their run instead."""
+    taken = [
+        one
+        for one in notes.findings
+        if one.rule == UNREADABLE.name and any(Path(one.path).is_relative_to(path) for path in lost)
+    ]
+    notes.findings = [one for one in notes.findings if one not in taken]
+    return taken
 
 
 def _nothing_measured(captures: Sequence[Capture], run: Run) -> Finding:
