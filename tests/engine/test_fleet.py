@@ -15,6 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from captures import QUIET, write_night
 from commandline import FIXTURES, Cli
 from odd_question import Odd, dies_once
 
@@ -91,6 +92,22 @@ def test_a_worker_that_is_killed_loses_nothing(address: str, tmp_path: Path) -> 
     results = Fleet(address).map(dies_once, [(tmp_path / "died", number) for number in range(12)])
     assert list(results) == list(range(12))
     assert (tmp_path / "died").exists()
+
+
+def test_every_capture_read_twice_by_jobs_that_race_is_stored_once(cli: Cli, address: str, tmp_path: Path) -> None:
+    for number in range(3):
+        for rank in range(3):
+            write_night(tmp_path / "nights" / f"{number}", number, QUIET, rank=rank)
+    ingest = ("ingest", tmp_path / "nights", "--workload", "net", "--rank-series", 2, "--store")
+    assert cli(*ingest, tmp_path / "alone").code == 0
+    command = [sys.executable, "-m", "aoe_reports", *map(str, ingest), tmp_path / "store", "--scheduler", address]
+    racing = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(2)]
+    assert [one.wait() for one in racing] == [0, 0]
+    for store in ("alone", "store"):
+        assert cli("store", "export", tmp_path / f"{store}.jsonl", "--store", tmp_path / store).code == 0
+    alone, stored = (sorted((tmp_path / f"{store}.jsonl").read_text().splitlines()) for store in ("alone", "store"))
+    assert stored == alone
+    assert cli("store", "verify", "--store", tmp_path / "store").code == 0
 
 
 def test_nobody_at_an_address_is_an_error_in_one_line(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

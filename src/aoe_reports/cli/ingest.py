@@ -1,6 +1,6 @@
 """`ingest`: into the store, once."""
 
-from aoe_reports.cli.output import ChosenForm, Output, Paths, reply
+from aoe_reports.cli.output import MOST_ROWS, ChosenForm, MostRows, Output, Paths, reply
 from aoe_reports.cli.progress import progress_line
 from aoe_reports.engine.question import one_table
 from aoe_reports.history.options import StoreOptions
@@ -15,6 +15,7 @@ def ingest(
     chosen: IngestOptions,
     form: ChosenForm = "text",
     output: Output = None,
+    rows: MostRows = MOST_ROWS,
 ) -> None:
     """Check, normalise and store every run. Repeating the command adds nothing."""
     from aoe_reports.engine.executors import executor_here
@@ -27,6 +28,6 @@ def ingest(
     with progress_line() as progress:
         stored = ingest_paths(paths, place.store, chosen, notes, executor=executor_here(chosen), progress=progress)
     findings = in_order([*notes.findings, *(finding for item in stored for finding in item.run.findings)])
-    rows = Rows(type=IngestedRun, rows=[stored_row(item) for item in stored], without=frozenset({"step_ms", "status"}))
-    answer = one_table("ingest", "Stored", paths, rows, findings=findings, unreadable=notes.unreadable)
-    reply(answer, form, output, strict=chosen.strict)
+    runs = Rows(type=IngestedRun, rows=[stored_row(item) for item in stored], without=frozenset({"step_ms", "status"}))
+    answer = one_table("ingest", "Stored", paths, runs, findings=findings, unreadable=notes.unreadable)
+    reply(answer, form, output, strict=chosen.strict, most=rows)

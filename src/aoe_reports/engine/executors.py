@@ -26,8 +26,9 @@ LEAST_UNIT_S = 0.01
 """What is quicker than this is not worth its way to another process: 10,000 small files took twice as long there."""
 WORTH_S, START_S = 2.0, 1.0
 """What is left must take so long before other processes are started, and each gets so much of it at least: starting one takes half."""
-AHEAD = 2
-"""So many units a process are read before the first of them is taken: results that wait are held in memory."""
+AHEAD = 8
+"""So many units a process are read before the first of them is taken: results that wait are held in memory. With 2 a unit that takes 20
+times as long as the others holds up the other process (80 units: 1.27 s, with 8 1.11 s, with 20 1.08 s)."""
 
 
 class Executor(Protocol):
