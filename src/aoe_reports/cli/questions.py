@@ -39,7 +39,7 @@ def question_of(name: str) -> Question[Any, Any]:
 def command_of(question: Question[Any, Any]) -> Callable[..., None]:
     """The command that asks a question."""
     _questions[question.name] = question
-    may_be_mapped = issubclass(question.options, CaptureOptions) and question.finishes_alone
+    may_be_mapped = issubclass(question.options, CaptureOptions)
 
     def command(
         ctx: typer.Context, form: Format, output: Path | None, chosen: Any, *, rows: int, **arguments: Any

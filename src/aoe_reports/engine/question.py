@@ -154,6 +154,8 @@ class Unit:
     run: str
     number: int = 0
     """Which of the runs that is: two whose ranks lie in one folder are called alike."""
+    alone: bool = True
+    """Whether the run has no other capture."""
 
     @property
     def path(self) -> str:
@@ -303,7 +305,7 @@ class Reader(ABC, Generic[O, P]):
 
         del asked
         return [
-            Unit(capture=capture, run=label_of(captures), number=number)
+            Unit(capture=capture, run=label_of(captures), number=number, alone=len(captures) == 1)
             for number, captures in enumerate(find_runs(files))
             for capture in captures
         ]
@@ -331,8 +333,6 @@ class Question(Reader[O, P]):
     """Whether its answer can be shown as annotations."""
     nothing: ClassVar[str] = ""
     """What is said where nothing here answers it, if it does not say so itself."""
-    finishes_alone: ClassVar[bool] = True
-    """Whether `finish` needs nothing but what the units handed on; else it reads files, too."""
     held: ClassVar[bool] = True
     """Whether `finish` is handed a sequence; else it is handed what the units hand on while they are read."""
 

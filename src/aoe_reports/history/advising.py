@@ -15,6 +15,7 @@ from typing import Any
 from aoe_reports.engine.captures import label_of
 from aoe_reports.engine.rules import STANDS_IN
 from aoe_reports.facts.bounds import OperatorBounds, StepShares
+from aoe_reports.facts.communication_run import Communication
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.ascend.names import PROFILER_DB
 from aoe_reports.formats.capture import Capture
@@ -27,7 +28,7 @@ from aoe_reports.model.findings import Finding
 from aoe_reports.model.rows import as_mapping
 from aoe_reports.model.texts import Text, as_fields, say
 from aoe_reports.present.reports.names import shorten_middle
-from aoe_reports.questions.advice.captures import COMMUNICATION_KINDS, DeviceAdvice, advise_tasks
+from aoe_reports.questions.advice.captures import COMMUNICATION_KINDS, DeviceAdvice, advise_tasks, communication_of
 from aoe_reports.questions.advice.report import evidence_words
 from aoe_reports.questions.advise import AdviseOptions, rows_of_run, stated_rows
 from aoe_reports.questions.records.load import WideTables
@@ -88,9 +89,12 @@ class Looked:
     """What one capture tells that advice on its run is made of."""
 
     run: str
+    alone: bool = True
+    """Whether the run has no other capture."""
     devices: list[DeviceAdvice] = field(default_factory=list)
     stated: list[Row] = field(default_factory=list)
     longest: _Longest | None = None
+    talk: Communication = field(default_factory=Communication)
     findings: list[Finding] = field(default_factory=list)
     failed: str | None = None
     """Why there is no advice."""
@@ -122,6 +126,7 @@ class Looked:
         self.stated += map(as_mapping, stated)
         for device in mine:
             device.bounds = None  # they may be many, and large
+        self.talk = communication_of(capture, mine if self.alone else None, _CHOSEN, self.findings)
 
 
 def more_bytes(captures: Sequence[Capture]) -> int:
@@ -144,6 +149,7 @@ class Advising:
     _devices: list[DeviceAdvice] = field(default_factory=list)
     _stated: list[Row] = field(default_factory=list)
     _longest: _Longest | None = None
+    _talk: Communication = field(default_factory=Communication)
     _findings: list[Finding] = field(default_factory=list)
     _failed: str | None = None
 
@@ -167,6 +173,7 @@ class Advising:
             return
         self._devices += looked.devices
         self._stated += looked.stated
+        self._talk.take(looked.talk)
         self._findings += looked.findings
         self._failed = looked.failed
         if looked.longest is not None and (self._longest is None or looked.longest.order < self._longest.order):
@@ -182,7 +189,7 @@ class Advising:
         return [_stored(_summary({"why_not": self._failed}))]
 
     def _rows(self) -> Iterator[Row]:
-        rows, said = rows_of_run(label_of(self.captures), self.captures, self._devices, _CHOSEN, self._findings)
+        rows, said = rows_of_run(label_of(self.captures), self._devices, self._talk, _CHOSEN)
         advice = _each_once([as_mapping(row) for row in rows])
         headlines = [as_mapping(one) for one in sorted(said, key=lambda one: -(one.step_us or 0.0))]
         plan, longest = self._plan(), self._longest

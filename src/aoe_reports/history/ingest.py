@@ -62,7 +62,7 @@ class AdvisedRunReader(RunReader):
             if more_bytes([unit.capture for unit in of_run]) > MAX_MORE_BYTES
         }
         return [
-            LightUnit(capture=unit.capture, run=unit.run, number=unit.number)
+            LightUnit(capture=unit.capture, run=unit.run, number=unit.number, alone=unit.alone)
             if isinstance(unit, Unit) and unit.number in too_much
             else unit
             for unit in units
@@ -70,7 +70,7 @@ class AdvisedRunReader(RunReader):
 
     def part_of(self, unit: Unit, asked: Request[RecordOptions]) -> RankPart:
         """What one capture tells of its run and for its advice, from one reading of its tables."""
-        looked = Looked(unit.run)
+        looked = Looked(unit.run, unit.alone)
         look = partial(looked.look, light=isinstance(unit, LightUnit))
         return RankPart(data=read_capture(unit.capture, asked.options.raw, look), more=looked)
 

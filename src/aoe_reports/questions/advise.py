@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from aoe_reports.engine.ask import asking
@@ -16,6 +17,7 @@ from aoe_reports.questions.advice.thresholds import Thresholds
 
 if TYPE_CHECKING:
     from aoe_reports.facts.bounds import StepShares
+    from aoe_reports.facts.communication_run import Communication
     from aoe_reports.formats.capture import Capture
     from aoe_reports.model.findings import Finding
     from aoe_reports.questions.advice.captures import DeviceAdvice
@@ -76,8 +78,8 @@ class Headline:
     advice: int = column()
 
 
-_Part = tuple[list["DeviceAdvice"], list[AdviceRow]]
-"""(the advice on each device of a capture, msprof's own)."""
+_Part = tuple[list["DeviceAdvice"], list[AdviceRow], "Communication"]
+"""(the advice on each device of a capture, msprof's own, what it tells of communication where that may matter)."""
 
 
 class Advise(Question[AdviseOptions, _Part]):
@@ -91,33 +93,37 @@ class Advise(Question[AdviseOptions, _Part]):
         ("headlines", Headline),
     )
     has_highlights = True
-    finishes_alone = False  # what links did is read where the shares of any rank demand it
     nothing = "nothing here for which advice could be given"
 
     def map_unit(self, unit: Unit, asked: Request[AdviseOptions]) -> _Part:
         """What one capture tells of its devices, without its operators: they may be many, and large."""
-        from aoe_reports.questions.advice.captures import advise_capture
+        from aoe_reports.questions.advice.captures import advise_capture, communication_of
 
         capture, chosen, findings = unit.capture, asked.options, asked.notes.findings
         findings += capture.findings
         if not capture.info.may_hold(chosen.rank):
-            return [], []
+            return [], [], communication_of(capture, [] if unit.alone else None, chosen, findings)
         devices = advise_capture(capture, chosen, findings)
         stated = stated_rows(unit.run, capture, devices, chosen, findings)
         for device in devices:
             device.bounds = None
-        return devices, stated
+        return devices, stated, communication_of(capture, devices if unit.alone else None, chosen, findings)
 
     def finish(self, parts: Sequence[tuple[Unit, _Part]], asked: Request[AdviseOptions]) -> Finished:
         """The advice on each run, with what only all its ranks together tell; msprof's own behind ours."""
+        from aoe_reports.facts.communication_run import Communication
         from aoe_reports.questions.advice.report import headline_of, highlights_of, sections_of
 
+        labels = {unit.number: unit.run for unit, _ in parts}
         rows: list[AdviceRow] = []
         headlines: list[Headline] = []
-        for run, captures in _by_run(asked.units).items():
-            devices = [device for unit, (mine, _) in parts if unit.run == run for device in mine]
-            advice, said = rows_of_run(run, captures, devices, asked.options, asked.notes.findings)
-            rows += [*advice, *(one for unit, (_, stated) in parts if unit.run == run for one in stated)]
+        for run, of_run in groupby(parts, key=lambda part: part[0].number):
+            told = [part for _, part in of_run]
+            devices, talk = [device for mine, _, _ in told for device in mine], Communication()
+            for _, _, mine in told:
+                talk.take(mine)
+            advice, said = rows_of_run(labels[run], devices, talk, asked.options)
+            rows += [*advice, *(one for _, stated, _ in told for one in stated)]
             headlines += said
         return Finished(
             tables=(Rows(type=AdviceRow, rows=rows), Rows(type=Headline, rows=headlines, key="headlines")),
@@ -131,26 +137,16 @@ advise = asking(Advise(), AdviseOptions)
 """What could be gained below some paths: `advise([path], top=5).rows`."""
 
 
-def _by_run(units: Sequence[Unit]) -> dict[str, list[Capture]]:
-    found: dict[str, list[Capture]] = {}
-    for unit in units:
-        found.setdefault(unit.run, []).append(unit.capture)
-    return found
-
-
 def rows_of_run(
-    run: str,
-    captures: Sequence[Capture],
-    devices: Sequence[DeviceAdvice],
-    chosen: AdviseOptions,
-    findings: list[Finding],
+    run: str, devices: Sequence[DeviceAdvice], talk: Communication, chosen: AdviseOptions
 ) -> tuple[list[AdviceRow], list[Headline]]:
     """(the advice on each device of one run, one headline a device), with what only all ranks together tell."""
-    from aoe_reports.questions.advice.captures import communication_of, with_run
+    from aoe_reports.facts.communication_run import Communication
+    from aoe_reports.questions.advice.captures import communication_matters, with_run
 
     rows: list[AdviceRow] = []
     headlines: list[Headline] = []
-    talk = communication_of(captures, devices, chosen, findings)
+    talk = talk if communication_matters(devices, chosen) else Communication()
     for device in devices:
         mine = with_run(device, devices, talk, chosen.thresholds)
         headlines.append(_headline(run, device.shares, mine))

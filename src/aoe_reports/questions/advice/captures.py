@@ -261,22 +261,27 @@ def _facts_of_timelines(parts: Sequence[DeviceBreakdown], rank_id: int | None, d
 
 
 def communication_of(
-    captures: Sequence[Capture],
-    devices: Sequence[DeviceAdvice],
-    chosen: Chosen,
-    findings: list[Finding],
+    capture: Capture, devices: Sequence[DeviceAdvice] | None, chosen: Chosen, findings: list[Finding]
 ) -> Communication:
-    """What links and ranks of a run did, where its communication may matter: a timeline may have to be read for that."""
+    """What links of a capture did: a timeline may have to be read for that.
+
+    Of the only rank of a run (of which `devices` tell) it is read where it may matter there; of one of several always, as the rank that
+    the others wait for waits least.
+    """
     talk = Communication()
-    told = [one.shares.share(one.shares.communication_not_overlapped_ns) for one in devices]
-    if all(share is not None and share < chosen.thresholds.least_step_share for share in told):
+    if devices is not None and not communication_matters(devices, chosen):
         return talk
     said: list[Finding] = []
-    for capture in captures:
-        if _communicates(capture) or any(file.name.kind == "step_trace" for file in capture.files):
-            read_communication(capture, talk, (), chosen.step, said)
+    if _communicates(capture) or any(file.name.kind == "step_trace" for file in capture.files):
+        read_communication(capture, talk, (), chosen.step, said)
     findings += [finding for finding in said if finding not in findings]
     return talk
+
+
+def communication_matters(devices: Sequence[DeviceAdvice], chosen: Chosen) -> bool:
+    """Whether communication that is not overlapped may have a notable share in the steps of any of some devices."""
+    told = [one.shares.share(one.shares.communication_not_overlapped_ns) for one in devices]
+    return any(share is None or share >= chosen.thresholds.least_step_share for share in told)
 
 
 def with_run(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -21,7 +21,14 @@ from aoe_reports.engine.captures import (
     sources_of,
 )
 from aoe_reports.facts.bounds import TASK_COLUMNS
-from aoe_reports.facts.records.from_profile import TASK_FIELDS, DeviceGroups, groups_of_communication, groups_of_tasks
+from aoe_reports.facts.records.from_profile import (
+    TASK_FIELDS,
+    DeviceGroups,
+    Keys,
+    groups_of_communication,
+    groups_of_tasks,
+    with_shared_keys,
+)
 from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet, split_devices
 from aoe_reports.formats.aoe.bank_file import BankFile, read_bank
@@ -64,6 +71,15 @@ class CaptureData:
     sha256s: tuple[str, ...]
     first_ns: int | None
     model_name: str | None
+
+
+def with_shared_keys_of(data: CaptureData, keys: Keys) -> CaptureData:
+    """The same with names of operators that other ranks have, too, held once."""
+    return replace(
+        data,
+        tasks=tuple(with_shared_keys(one, keys) for one in data.tasks),
+        communication=tuple(with_shared_keys(one, keys) for one in data.communication),
+    )
 
 
 @dataclass(frozen=True, slots=True)

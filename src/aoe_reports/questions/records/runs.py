@@ -19,6 +19,7 @@ from aoe_reports.engine.captures import (
 from aoe_reports.engine.executors import Executor
 from aoe_reports.engine.question import FileUnit, Notes, Reader, Reading, Request, Unit
 from aoe_reports.engine.rules import NOTHING_MEASURED
+from aoe_reports.facts.records.from_profile import Keys
 from aoe_reports.formats.capture import Capture, kinds_of
 from aoe_reports.formats.discovery import Discovery
 from aoe_reports.formats.rules import UNREADABLE
@@ -26,7 +27,14 @@ from aoe_reports.formats.vendor import TABLES
 from aoe_reports.model.classes import record
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
-from aoe_reports.questions.records.load import CaptureData, load_bank, load_tuning, profile_of, read_capture
+from aoe_reports.questions.records.load import (
+    CaptureData,
+    load_bank,
+    load_tuning,
+    profile_of,
+    read_capture,
+    with_shared_keys_of,
+)
 from aoe_reports.questions.records.normalise import run_of_profile, run_of_tuning, runs_of_bank
 from aoe_reports.questions.records.options import RecordOptions
 from aoe_reports.questions.records.record_files import RecordFile, read_records, runs_of_records
@@ -93,7 +101,8 @@ class RunReader(Reader[RecordOptions, Part]):
         self, units: Sequence[Unit], parts: Iterable[tuple[Unit, RankPart]], asked: Request[RecordOptions]
     ) -> Run:
         """One profile as it is stored, of those of its captures that could be read."""
-        read = [(unit, part.data) for unit, part in parts]
+        keys: Keys = {}
+        read = [(unit, with_shared_keys_of(part.data, keys)) for unit, part in parts]
         found = {id(unit) for unit, _ in read}
         lost = _taken([unit.path for unit in units if id(unit) not in found], asked.notes)
         return run_of_profile(profile_of([data for _, data in read], asked.options, lost), asked.options)
