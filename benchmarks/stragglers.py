@@ -1,6 +1,6 @@
 """How often `stragglers` names a rank of a job that only scatters, how often it finds a slow one, and how long it takes.
 
-usage: python benchmarks/stragglers.py [--ranks 16 256 1024] [--noise 0.003 0.005 0.01] [--slower 0.03 0.05] [--jobs 500] [--seed 1]
+usage: python benchmarks/stragglers.py [--ranks 16 256 1024 10000] [--noise 0.003 0.005 0.01] [--slower 0.03 0.05] [--jobs 500] [--seed 1]
 The computing of ranks is normal around one value; "named" is the share of jobs without a slow rank in which any is called slow.
 """
 
@@ -21,7 +21,7 @@ USUAL_NS = 10_000_000
 def main() -> None:
     """Print the shares, a row for each noise and number of ranks, and the time of one large job."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--ranks", type=int, nargs="+", default=[16, 256, 1024])
+    parser.add_argument("--ranks", type=int, nargs="+", default=[16, 256, 1024, 10_000])
     parser.add_argument("--noise", type=float, nargs="+", default=[0.003, 0.005, 0.01])
     parser.add_argument("--slower", type=float, nargs="+", default=[0.03, 0.05])
     parser.add_argument("--jobs", type=int, default=500)

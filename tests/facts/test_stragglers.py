@@ -324,3 +324,23 @@ def test_a_thousand_ranks_take_less_than_a_second(kinds: int) -> None:
     found = find_stragglers(sums)
     assert (len(found), len({one.role for one in found})) == (ranks, kinds)
     assert time.process_time() - before < 1
+
+
+@pytest.mark.parametrize(("missing", "peers"), [(1, 5), (2, 5), (3, 0), (-1, 0)])
+def test_rows_that_were_left_out_take_no_peers(missing: int, peers: int) -> None:
+    rows = [
+        (rank, device, name, count - missing if (rank, name) == (3, "a") else count, ns)
+        for rank, device, name, count, ns in job([{"a": 100, "b": 100}] * 6)
+    ]
+    (lone,) = [one for one in find_stragglers(table(rows)) if one.rank_id == 3]
+    assert lone.peers == peers
+
+
+@pytest.mark.parametrize(
+    ("ranks", "deviations", "state"), [(100, 4.2, "slow"), (10_000, 4.2, "usual"), (10_000, 5.0, "slow")]
+)
+def test_of_more_ranks_one_has_to_be_further_from_the_others(ranks: int, deviations: float, state: str) -> None:
+    usual = np.random.default_rng(5).normal(1_000_000, 10_000, ranks - 1)
+    spread = 1.4826 * np.median(np.abs(usual - np.median(usual)))
+    slow = np.median(usual) + deviations * spread
+    assert of_totals(*map(round, (slow, *usual.tolist())))[0].state == state

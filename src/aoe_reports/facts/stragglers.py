@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import NormalDist, median
 from typing import Any, Literal
 
 import numpy as np
@@ -22,7 +22,14 @@ MIN_SHARE_OF_ROLE = 0.001
 MIN_SLOWER = 0.02
 """A slow rank computes longer than its peers by more than this: the ranks of the real exports of 2025-01 differ by at most 0.4 %."""
 MIN_DEVIATIONS = 4.0
-"""And by more than so many robust standard deviations: of 1,000 ranks of normal noise 0.03 are further from the median."""
+"""And by more than so many robust standard deviations, of many ranks by more, so that"""
+QUIET_JOBS_NAMED = 0.005
+"""of jobs whose ranks only scatter, normally, a share as small as this is expected to name one."""
+MAX_MISSING_CALLS, MAX_MISSING_SHARE = 2, 0.005
+"""A rank without peers is compared with ranks that run so many calls more (or such a share): rows that are damaged and left out make no
+other work, one more layer in 20 is 5 %, and with calls missing no rank becomes slow."""
+MAX_ROLES_TRIED = 16
+"""Of so many of the largest roles one is sought for it."""
 MIN_PEERS = 4
 """With fewer peers the scatter of ranks is not known, and there is no verdict."""
 MAX_OPERATORS = 3
@@ -184,8 +191,26 @@ def _roles(counts: Ints, totals: Ints) -> Ints:
         before = now
         for of_type in varied:
             roles = _parted(roles, of_type)
+    roles = _with_lone_ranks(roles, counts)
     _, first, places = np.unique(roles, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[places]
+
+
+def _with_lone_ranks(roles: Ints, counts: Ints) -> Ints:
+    """The roles, those with one rank taken into a larger one that runs hardly more calls."""
+    sizes = np.bincount(roles)
+    larger = [role for role in np.argsort(-sizes, kind="stable")[:MAX_ROLES_TRIED].tolist() if sizes[role] > 1]
+    if not larger or sizes.min() > 1:
+        return roles
+    usual = np.array([_medians(counts[roles == role]) for role in larger])
+    found = roles.copy()
+    for rank in np.flatnonzero(sizes[roles] == 1):
+        missing = usual - counts[rank]
+        most = np.maximum(MAX_MISSING_CALLS, MAX_MISSING_SHARE * usual.sum(axis=1))
+        alike = (missing >= 0).all(axis=1) & (missing.sum(axis=1) <= most)
+        if alike.any():
+            found[rank] = larger[int(alike.argmax())]
+    return found
 
 
 def _parted(roles: Ints, counts: Floats) -> Ints:
@@ -227,6 +252,7 @@ def _compared(role: _Role, counts: Ints, totals: Ints) -> Iterator[ComparedRank]
     largest = np.argsort(-lost, axis=1, kind="stable")[:, :MAX_OPERATORS].tolist()
     peers = len(role.mine) - 1
     judged = peers >= MIN_PEERS
+    least = _least_deviations(len(role.mine))
     for place, (number, total) in enumerate(zip(role.mine.tolist(), whole.tolist(), strict=True)):
         operators = tuple(
             TypeLoss(
@@ -240,7 +266,7 @@ def _compared(role: _Role, counts: Ints, totals: Ints) -> Iterator[ComparedRank]
         )
         rank_id, device_id = role.members[number]
         more = total - middle > MIN_SLOWER * middle
-        slow = more and total - middle > MIN_DEVIATIONS * spread
+        slow = more and total - middle > least * spread
         alike = slower_types[place] >= MIN_ALIKE * usual.sum()
         yield ComparedRank(
             rank_id=rank_id,
@@ -257,6 +283,11 @@ def _compared(role: _Role, counts: Ints, totals: Ints) -> Iterator[ComparedRank]
             operators=operators,
             cause=_cause(total, middle, operators, alike=alike) if slow or (more and not judged) else None,
         )
+
+
+def _least_deviations(ranks: int) -> float:
+    """By how many robust standard deviations one of so many ranks has to be longer to be slow."""
+    return max(MIN_DEVIATIONS, NormalDist().inv_cdf(1 - QUIET_JOBS_NAMED / ranks))
 
 
 def _cause(total_ns: int, median_ns: int, operators: Sequence[TypeLoss], *, alike: bool) -> Cause | None:
