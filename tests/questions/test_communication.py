@@ -9,6 +9,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from commandline import ROOT, Cli, Ended
 
@@ -28,9 +29,16 @@ def times(elapsed: float, transit: float, wait: float) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def written(folder: Path, *, slow_rank: int | None = None, slow_link: tuple[int, int] | None = None) -> Path:
+def written(
+    folder: Path,
+    *,
+    slow_rank: int | None = None,
+    slow_link: tuple[int, int] | None = None,
+    ranks: int = RANKS,
+    slow_sender: int | None = None,
+) -> Path:
     """Captures of four ranks of one job, two steps of two all-reduces each: 19 GB/s a link, 5 ms a rank that is late."""
-    for rank in range(RANKS):
+    for rank in range(ranks):
         output = folder / f"rank{rank}_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
         output.mkdir(parents=True)
         (output.parent / f"profiler_info_{rank}.json").write_text("{}")
@@ -49,8 +57,8 @@ def written(folder: Path, *, slow_rank: int | None = None, slow_link: tuple[int,
                     "Communication Bandwidth Info": {"HCCS": volume, "SDMA": volume},
                 }
                 links[name] = {}
-                for other in range(RANKS):
-                    speed = 9.5 if (rank, other) == slow_link else 19.0
+                for other in range(ranks):
+                    speed = 9.5 if (rank, other) == slow_link or rank == slow_sender else 19.0
                     took = round(MEGABYTES / speed, 6)
                     links[name][f"{rank}-{other}"] = {
                         "Transport Type": "LOCAL" if rank == other else "HCCS", "Transit Size(MB)": MEGABYTES,
@@ -78,6 +86,55 @@ def test_the_slow_link_is_found_by_name(cli: Cli, tmp_path: Path, link: tuple[in
     assert [(row["source_rank"], row["destination_rank"]) for row in ended.json["links"] if row["slow"]] == [link]
     assert messages(ended, "slow-rank") == []
     assert ended.code == 0
+
+
+@pytest.mark.parametrize("rank", [0, 5])
+def test_a_rank_of_slow_links_is_named_once(cli: Cli, tmp_path: Path, rank: int) -> None:
+    ended = cli("communication", written(tmp_path, ranks=6, slow_sender=rank), "--format", "json")
+    (message,) = messages(ended, "slow-link")
+    assert message.startswith(
+        f"all 5 links from rank {rank} of group {GROUP} over HCCS are slow, which took 21052.620 us"
+    )
+    jsonschema.validate(ended.json, json.loads((ROOT / "docs" / "outputs.schema.json").read_text("utf-8")))
+    assert message.count("(50.0%)") == 4, "the slowest links are the evidence"
+    assert ended.json["slow_ends"] == [
+        {
+            "run": str(tmp_path), "group": GROUP, "rank": rank, "transport": "HCCS", "sends_slowly": True,
+            "receives_slowly": False, "links": 5, "lost_us": 21052.62,
+        }
+    ]  # fmt: skip
+
+
+def test_groups_over_ranks_tell_the_spread_and_the_last_rank(cli: Cli, tmp_path: Path) -> None:
+    (found,) = cli("communication", written(tmp_path, slow_rank=2), "--format", "json").json["groups"]
+    assert found == {
+        "run": str(tmp_path), "group": GROUP, "type": "collective", "op_type": "allreduce", "ranks": 4, "operators": 16,
+        "elapsed_median_us": 32_000.0, "elapsed_p95_us": 32_000.0, "elapsed_worst_us": 32_000.0, "elapsed_worst_rank": None,
+        "wait_median_us": 20_000.0, "wait_p95_us": 20_000.0, "wait_worst_us": 20_000.0, "wait_worst_rank": None,
+        "collectives": 4, "skew_median_us": 5_000.0, "skew_p95_us": 5_000.0, "skew_worst_us": 5_000.0, "last_rank": 2,
+        "last_in": 4, "waited_for_last_us": 60_000.0,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("ranks", "single"), [(16, True), (17, False)])
+def test_people_see_what_matters_first_and_single_ranks_of_small_runs(
+    cli: Cli, tmp_path: Path, ranks: int, single: bool
+) -> None:
+    job = written(tmp_path, ranks=ranks, slow_rank=1, slow_sender=2)
+    told = cli("communication", job).out
+    titles = [
+        "Ranks that others wait for",
+        "Ranks with slow links only",
+        "Links",
+        "Groups over all ranks",
+        "Longest operators",
+    ]
+    places = [told.index(f"\n{title}\n") for title in titles]
+    assert places == sorted(places)
+    assert ("By rank, group and type of operator" in told) is single
+    assert ("`--rank N` and JSON show single ranks." in told) is not single
+    assert "By rank, group and type of operator" in cli("communication", job, "--rank", 3).out
+    assert len(cli("communication", job, "--format", "json").json["rows"]) == ranks
 
 
 @pytest.mark.parametrize("rank", range(RANKS))

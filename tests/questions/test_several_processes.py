@@ -43,7 +43,7 @@ def test_one_run_is_said_once_above_all_tables(msprof: Path) -> None:
     assert first.sentences == [f"Run: {msprof / 'communication_of_four_ranks'}"]
     assert not any(runs)
     first, runs = told("communication_of_four_ranks", "torch_npu_memory_and_communication")
-    assert first.title == "By rank, group and type of operator"
+    assert first.title == "Ranks that others wait for"
     assert all(runs)
 
 

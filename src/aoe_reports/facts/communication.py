@@ -507,15 +507,15 @@ def find_awaited_ranks(
             by_operator.setdefault(operator.key, []).append(operator)
     for key, times in by_operator.items():
         complete = (sizes or {}).get(key[2]) == len({time.rank_id for time in times})
-        found = _last_to_come(times, complete=complete)
+        found = find_last_rank(times, complete=complete)
         if found is not None:
             waits[(key[2], key[0], key[1], key[3])] = {found[0]: found[1]}
     return _summed_waits(waits)
 
 
-def _last_to_come(times: Sequence[OperatorTime], *, complete: bool) -> tuple[int | None, list[int]] | None:
+def find_last_rank(times: Sequence[OperatorTime], *, complete: bool) -> tuple[int | None, list[int]] | None:
     """(the rank that others wait for in one operator, or null for one that was not read; how long each); None if nobody waits."""
-    waited = _own_waits(times)
+    waited = own_waits(times)
     if not any(_is_waiting(own, time) for own, time in waited):
         return None
     least, last = min(waited, key=lambda entry: (entry[0], entry[1].elapsed_ns, entry[1].rank_id or 0))
@@ -527,7 +527,7 @@ def _last_to_come(times: Sequence[OperatorTime], *, complete: bool) -> tuple[int
     return last.rank_id, [own - least for own, _ in waited]
 
 
-def _own_waits(times: Sequence[OperatorTime]) -> list[tuple[int, OperatorTime]]:
+def own_waits(times: Sequence[OperatorTime]) -> list[tuple[int, OperatorTime]]:
     """(ns before the first transfer, the operator) by rank; nothing of one rank alone, which cannot be compared."""
     waits = [(time.wait_ns if time.synchronization_ns is None else time.synchronization_ns, time) for time in times]
     waited = [(own, time) for own, time in waits if own is not None]

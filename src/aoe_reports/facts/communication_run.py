@@ -16,6 +16,7 @@ from aoe_reports.facts.communication import (
     links_of,
     ranks_of_groups,
 )
+from aoe_reports.facts.communication_fleet import GroupOfRanks, groups_over_ranks
 from aoe_reports.facts.communication_tasks import TaskFigures
 from aoe_reports.facts.gradient_tail import Tail
 
@@ -73,5 +74,13 @@ class Communication:
     @property
     def awaited(self) -> list[LateRank]:
         """The ranks that others wait for."""
-        sizes = {group: len(ranks) for group, ranks in ranks_of_groups(self.transfers).items()}
-        return find_awaited_ranks(self.operators, self.peer_waits, sizes)
+        return find_awaited_ranks(self.operators, self.peer_waits, self._sizes)
+
+    @property
+    def groups(self) -> list[GroupOfRanks]:
+        """Groups and types of operators over all ranks."""
+        return groups_over_ranks(self.operators, self.peer_waits, self._sizes)
+
+    @property
+    def _sizes(self) -> dict[str | None, int]:
+        return {group: len(ranks) for group, ranks in ranks_of_groups(self.transfers).items()}

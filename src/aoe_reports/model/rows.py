@@ -234,6 +234,10 @@ class Rows(Generic[R_co]):
     """Columns that people are not shown: something else says the same."""
     oldest_first: bool = False
     """Whether rows are in order of time, so that a list that is too long shows the last."""
+    place: int = 0
+    """Where people see it among the tables: the least first, those of one place as they are listed."""
+    is_shown: bool = True
+    """Whether people see it; JSON and CSV have it in any case."""
 
     def mappings(self) -> list[JsonObject]:
         """The rows as JSON and CSV hold them."""

@@ -25,7 +25,8 @@ def report_of(answer: Answer, most: int | None = None) -> Report:
 
 def _sections(answer: Answer) -> list[Section]:
     """The tables one after another, empty ones without their titles."""
-    tables = [table for table in answer.tables if table.rows or not table.title]
+    tables = [table for table in answer.tables if table.is_shown and (table.rows or not table.title)]
+    tables.sort(key=lambda table: table.place)
     runs = {one.run for one in chain.from_iterable(table.rows for table in tables) if hasattr(one, "run")}
     if not answer.run_above or len(runs) != 1:
         return [section_of(table) for table in tables]

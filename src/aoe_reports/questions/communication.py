@@ -17,10 +17,15 @@ from aoe_reports.model.texts import N_, join, say
 
 if TYPE_CHECKING:
     from aoe_reports.facts.communication import LateRank, Link, OperatorTime
+    from aoe_reports.facts.communication_fleet import GroupOfRanks, SlowEnd
     from aoe_reports.facts.communication_run import Communication, TransportVolume
     from aoe_reports.facts.gradient_tail import Tail
     from aoe_reports.formats.aoe.gradients import GradientModel
     from aoe_reports.formats.discovery import Discovery
+
+
+MAX_SINGLE_RANKS = 16
+"""People are shown single ranks of a run with so many at most, unless they ask for one: pages of rows all alike hide what matters."""
 
 
 @options
@@ -121,6 +126,47 @@ class AwaitedRank:
 
 
 @row
+class GroupRow:
+    """All operators of one type within a group, over all ranks; null where it is not known or several ranks have the same."""
+
+    run: str = column("Run")
+    group: str | None = column("Group")
+    type: str | None = column()
+    op_type: str = column("Type")
+    ranks: int = column("Ranks", "integer")
+    operators: int = column("Operators", "integer", detail=True)
+    elapsed_median_ns: int = column("Elapsed (median)", unit=US)
+    elapsed_p95_ns: int = column("Elapsed (p95)", unit=US, detail=True)
+    elapsed_worst_ns: int = column("Elapsed (worst)", unit=US)
+    elapsed_worst_rank: int | None = column("Of rank", "integer")
+    wait_median_ns: int | None = column("Wait (median)", unit=US)
+    wait_p95_ns: int | None = column("Wait (p95)", unit=US, detail=True)
+    wait_worst_ns: int | None = column("Wait (worst)", unit=US, detail=True)
+    wait_worst_rank: int | None = column()
+    collectives: int | None = column("Collectives", "integer", detail=True)
+    skew_median_ns: int | None = column("Skew (median)", unit=US)
+    skew_p95_ns: int | None = column("Skew (p95)", unit=US, detail=True)
+    skew_worst_ns: int | None = column("Skew (worst)", unit=US)
+    last_rank: int | None = column("Last rank", "integer")
+    last_in: int | None = column("Last in", "integer", detail=True)
+    waited_for_last_ns: int | None = column("Others wait", unit=US)
+
+
+@row
+class SlowEndRow:
+    """A rank all of whose compared links over a transport are slow; ranks are numbered within the group."""
+
+    run: str = column("Run")
+    group: str | None = column("Group")
+    rank: int = column("Rank", "integer")
+    transport: str = column("Transport")
+    sends_slowly: bool = column("Sends slowly", "state")
+    receives_slowly: bool = column("Receives slowly", "state")
+    links: int = column("Links", "integer")
+    lost_ns: int = column("Extra time", unit=US)
+
+
+@row
 class TailRow:
     """All-reduce of one iteration that is left behind the end of its backward pass."""
 
@@ -176,9 +222,16 @@ class RunTables:
     transports: list[Transport] = field(default_factory=list)
     links: list[LinkRow] = field(default_factory=list)
     awaited: list[AwaitedRank] = field(default_factory=list)
+    groups: list[GroupRow] = field(default_factory=list)
+    slow_ends: list[SlowEndRow] = field(default_factory=list)
     tails: list[TailRow] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
-    """How many there are of those of which only the first are rows, by the key of their table."""
+    """How many there are of those of which only the first are rows, by the key of their table; ranks of the largest run."""
+
+    @property
+    def single_ranks(self) -> bool:
+        """Whether people are shown rows of single ranks."""
+        return self.counts["ranks"] <= MAX_SINGLE_RANKS
 
 
 class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
@@ -193,6 +246,8 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
         ("transports", Transport),
         ("links", LinkRow),
         ("awaited", AwaitedRank),
+        ("groups", GroupRow),
+        ("slow_ends", SlowEndRow),
         ("tails", TailRow),
         ("segments", SegmentRow),
     )
@@ -250,6 +305,8 @@ def _tables(told: RunTables, segments: Sequence[SegmentRow]) -> tuple[Rows[Any],
             type=TypeOfOperator,
             rows=told.types,
             title="By rank, group and type of operator",
+            place=1,
+            is_shown=told.single_ranks,
             sentences=[
                 say(
                     "Wait ratio = wait / (wait + transit); synchronization is the waiting before the first "
@@ -262,6 +319,7 @@ def _tables(told: RunTables, segments: Sequence[SegmentRow]) -> tuple[Rows[Any],
             type=Operator,
             rows=told.operators,
             key="operators",
+            place=1,
             title="Longest operators",
             sentences=_of_how_many(told.counts["operators"], told.operators),
         ),
@@ -269,6 +327,8 @@ def _tables(told: RunTables, segments: Sequence[SegmentRow]) -> tuple[Rows[Any],
             type=Transport,
             rows=told.transports,
             key="transports",
+            place=1,
+            is_shown=told.single_ranks,
             title="By transport",
             sentences=[say("SDMA counts the data carried by HCCS, PCIE and SIO a second time.")],
         ),
@@ -276,6 +336,7 @@ def _tables(told: RunTables, segments: Sequence[SegmentRow]) -> tuple[Rows[Any],
             type=LinkRow,
             rows=told.links,
             key="links",
+            place=-1,
             title="Links",
             sentences=[
                 say(
@@ -291,12 +352,40 @@ def _tables(told: RunTables, segments: Sequence[SegmentRow]) -> tuple[Rows[Any],
             type=AwaitedRank,
             rows=told.awaited,
             key="awaited",
+            place=-3,
             title="Ranks that others wait for",
             sentences=[
                 say(
                     "Attributed to the peer that a rank waits for longest before the first transfer of an "
                     "operator, if a timeline names it; otherwise to the rank that waits least. Waits of less "
                     "than 20% of an operator are not counted."
+                )
+            ],
+        ),
+        Rows(
+            type=GroupRow,
+            rows=told.groups,
+            key="groups",
+            title="Groups over all ranks",
+            sentences=[
+                say(
+                    "Each rank's sums compared: median, 95th percentile, the worst and its rank. Skew: how far apart the "
+                    "ranks come to a collective, from their waits before the first transfer, since clocks of hosts "
+                    "cannot be compared; where the last rank was not read, at least this much."
+                ),
+                *([] if told.single_ranks else [say("`--rank N` and JSON show single ranks.")]),
+            ],
+        ),
+        Rows(
+            type=SlowEndRow,
+            rows=told.slow_ends,
+            key="slow_ends",
+            place=-2,
+            title="Ranks with slow links only",
+            sentences=[
+                say(
+                    "All compared links from or to the rank are slow, two at least: look at the rank and its host, not at "
+                    "each link. Ranks are numbered within the group."
                 )
             ],
         ),
@@ -354,6 +443,8 @@ def _read_bank(path: Path, banks: Banks) -> list[Finding]:
 
 def _tell(run: Communication, label: str, chosen: CommunicationOptions, told: RunTables) -> Iterator[Finding]:
     """Add the rows of one run; what is found in it."""
+    from aoe_reports.facts.communication_fleet import find_slow_ends
+
     shown = [time for time in run.operators if chosen.rank in {None, time.rank_id}]
     told.types.extend(_types_of_operators(shown, label))
     longest = sorted(shown, key=lambda time: -time.elapsed_ns)[: chosen.top]
@@ -366,8 +457,12 @@ def _tell(run: Communication, label: str, chosen: CommunicationOptions, told: Ru
     told.links.extend(_link_row(label, link) for link in mine[: chosen.top])
     told.counts["links"] += len(mine)
     told.awaited.extend(_awaited_row(label, one) for one in awaited)
+    told.groups.extend(_group_row(label, one) for one in run.groups)
+    ends = find_slow_ends(links)
+    told.slow_ends.extend(_slow_end_row(label, end) for end in ends)
+    told.counts["ranks"] = max(told.counts["ranks"], len({time.rank_id for time in shown}))
     told.tails.extend(_tail_row(label, tail) for tail in run.tails if chosen.rank in {None, tail.rank_id})
-    yield from (*_slow_links(links, label), *_slow_ranks(awaited, label), *_tail_findings(run.tails, label))
+    yield from (*_slow_links(links, ends, label), *_slow_ranks(awaited, label), *_tail_findings(run.tails, label))
 
 
 def _types_of_operators(times: Sequence[OperatorTime], label: str) -> Iterator[TypeOfOperator]:
@@ -443,16 +538,63 @@ def _awaited_row(label: str, awaited: LateRank) -> AwaitedRank:
     return row_from(AwaitedRank, awaited, run=label, waited_share=share, slow=awaited.is_slow)
 
 
+def _group_row(label: str, one: GroupOfRanks) -> GroupRow:
+    wait, skew = one.wait, one.skew
+    return GroupRow(
+        run=label,
+        group=one.group,
+        type=one.type,
+        op_type=one.op_type,
+        ranks=one.ranks,
+        operators=one.operators,
+        elapsed_median_ns=one.elapsed.median_ns,
+        elapsed_p95_ns=one.elapsed.p95_ns,
+        elapsed_worst_ns=one.elapsed.worst_ns,
+        elapsed_worst_rank=one.elapsed.worst_rank,
+        wait_median_ns=wait.median_ns if wait else None,
+        wait_p95_ns=wait.p95_ns if wait else None,
+        wait_worst_ns=wait.worst_ns if wait else None,
+        wait_worst_rank=wait.worst_rank if wait else None,
+        collectives=skew.collectives if skew else None,
+        skew_median_ns=skew.median_ns if skew else None,
+        skew_p95_ns=skew.p95_ns if skew else None,
+        skew_worst_ns=skew.most_ns if skew else None,
+        last_rank=skew.last_rank if skew else None,
+        last_in=skew.last_in if skew else None,
+        waited_for_last_ns=skew.waited_ns if skew else None,
+    )
+
+
+def _slow_end_row(label: str, end: SlowEnd) -> SlowEndRow:
+    return row_from(
+        SlowEndRow,
+        end,
+        run=label,
+        sends_slowly=end.is_sender,
+        receives_slowly=end.is_receiver,
+        links=len(end.links),
+    )
+
+
 def _tail_row(label: str, tail: Tail) -> TailRow:
     share = tail.tail_ns / tail.iteration_ns if tail.iteration_ns else None
     return row_from(TailRow, tail, run=label, tail_share=share)
 
 
-def _slow_links(links: Sequence[Link], label: str) -> list[Finding]:
-    from aoe_reports.facts.communication import SLOW_LINK
+_SHOWN_LINKS = 4
 
-    slow = [link for link in links if link.is_slow]
-    found = [SLOW_LINK.found(label, _slow_link(link)) for link in slow[:EXAMPLES_PER_RULE]]
+
+def _slow_links(links: Sequence[Link], ends: Sequence[SlowEnd], label: str) -> list[Finding]:
+    """Ranks with slow links only, each once with its links; then links of other ranks."""
+    from aoe_reports.facts.communication import SLOW_LINK
+    from aoe_reports.facts.communication_fleet import SlowEnd
+
+    told = {link for end in ends for link in end.links}
+    slow: list[Link | SlowEnd] = [*ends, *(link for link in links if link.is_slow and link not in told)]
+    found = [
+        SLOW_LINK.found(label, _slow_end(one) if isinstance(one, SlowEnd) else _slow_link(one))
+        for one in slow[:EXAMPLES_PER_RULE]
+    ]
     if len(slow) > EXAMPLES_PER_RULE:
         message = say("and {count} more of this kind", count=len(slow) - EXAMPLES_PER_RULE)
         found.append(SLOW_LINK.found(label, message))
@@ -471,6 +613,46 @@ def _slow_link(link: Link) -> str:
         slow=link.slow_in,
         compared=link.compared,
         lost=link.lost_ns / 1000,
+    )
+
+
+def _slow_end(end: SlowEnd) -> str:
+    """A rank with its slowest links as evidence."""
+    values = {
+        "rank": _of_group(str(end.rank), end.group),
+        "count": len(end.links),
+        "transport": end.transport,
+        "lost": end.lost_ns / 1000,
+        "links": join(
+            ", ",
+            [
+                f"{link.source_rank}-{link.destination_rank} ({link.relative_bandwidth or 0.0:.1%})"
+                for link in end.links[:_SHOWN_LINKS]
+            ],
+        ),
+    }
+    if end.is_sender and end.is_receiver:
+        return say(
+            (
+                "all {count} links of rank {rank} over {transport} are slow, which took {lost:.3f} us longer than other "
+                "links would have taken: {links}"
+            ),
+            **values,
+        )
+    if end.is_sender:
+        return say(
+            (
+                "all {count} links from rank {rank} over {transport} are slow, which took {lost:.3f} us longer than other "
+                "links would have taken: {links}"
+            ),
+            **values,
+        )
+    return say(
+        (
+            "all {count} links to rank {rank} over {transport} are slow, which took {lost:.3f} us longer than other "
+            "links would have taken: {links}"
+        ),
+        **values,
     )
 
 
