@@ -217,6 +217,34 @@ def test_a_uri_with_credentials_is_refused_and_not_repeated(cli: Cli, manifest: 
         assert (ended.code, "has a password or a query" in ended.err, "cret" in ended.err) == (2, True, False)
 
 
+@pytest.mark.parametrize("command", ["hotspots", "compare", "inspect", "check", "normalize", "ingest", "nightly"])
+@pytest.mark.parametrize(
+    "where", ["s3://key:secret@bucket/prefix", "S3://k:se/cret@bucket", "s3a://bucket/x?X-Amz-Signature=secret"]
+)
+def test_captures_at_a_uri_with_credentials_are_refused_and_not_repeated(
+    cli: Cli, tmp_path: Path, command: str, where: str
+) -> None:
+    others = {
+        "compare": [VALID],
+        "ingest": ["--store", tmp_path / "st"],
+        "nightly": ["--store", tmp_path / "st", "--site", tmp_path / "si"],
+    }
+    ended = cli(command, where, *others.get(command, []))
+    assert (ended.code, "has a password or a query" in ended.err) == (2, True)
+    assert "cret" not in ended.err + ended.out
+
+
+def test_a_manifest_of_captures_at_a_uri_with_credentials_is_not_written(cli: Cli, tmp_path: Path) -> None:
+    ended = cli("hotspots", "s3://key:secret@bucket/prefix", "--manifest", tmp_path / "m.json")
+    assert (ended.code, "cret" in ended.err, (tmp_path / "m.json").exists()) == (2, False, False)
+
+
+def test_a_folder_with_a_colon_and_a_question_mark_is_no_uri(cli: Cli, tmp_path: Path) -> None:
+    odd = tmp_path / "runs3:" / "a:b@c?d"
+    odd.mkdir(parents=True)
+    assert "password" not in cli("hotspots", odd).err
+
+
 @pytest.mark.parametrize("table", ["[hotspots]\n", ""])
 def test_no_configuration_file_says_where_results_are_kept(
     cli: Cli, server: Server, ranks: Path, monkeypatch: pytest.MonkeyPatch, table: str

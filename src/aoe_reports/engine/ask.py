@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from aoe_reports.engine.executors import Executor, executor_of
+from aoe_reports.engine.keeping import refuse_credentials_in_path
 from aoe_reports.engine.partials import Handed, Keys, Once, Partials
 from aoe_reports.engine.question import (
     Answer,
@@ -81,6 +82,8 @@ def read_units(
 def request_of(reader: Reader[O, P], paths: Sequence[Path], chosen: O, *, progress: Progress = unseen) -> Request[O]:
     """What is to be read below some paths, before any of it is."""
     check_options(chosen)
+    for path in paths:  # before any finding names one
+        refuse_credentials_in_path(str(path))
     progress(lambda: say("looking for files"))
     asked = Request(options=chosen, notes=Notes(), inputs=tuple(map(str, paths)))
     files = reader.discover(paths, asked)

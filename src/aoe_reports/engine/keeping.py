@@ -67,14 +67,24 @@ def place_of(where: str | os.PathLike[str]) -> Place:
     text = os.fspath(where)
     if "://" not in text or text.startswith("file://"):
         return Folder(path=Path(text.removeprefix("file://")))
-    if _NOT_SHOWN.search(text):
-        raise UsageError(
-            say("the URI of partial results has a password or a query; expected credentials in the environment")
-        )
+    refuse_credentials(text)
     from aoe_reports.engine.objects import Objects  # noqa: PLC0415 -- who keeps nothing, or in a folder, needs no client
 
     return Objects(uri=text)
 
 
+def refuse_credentials(uri: str) -> None:
+    """UsageError for a URI with a password or a query that may sign: it stands in process lists, histories of shells and errors."""
+    if _NOT_SHOWN.search(uri):
+        raise UsageError(say("a URI here has a password or a query; expected credentials in the environment"))
+
+
+def refuse_credentials_in_path(path: str) -> None:
+    """The same for the path that becomes of a URI: `s3:/…`, where it is absolute behind the working folder."""
+    found = _URI_AS_PATH.search(path)
+    if found:
+        refuse_credentials(f"s3://{found[1]}")
+
+
 _NOT_SHOWN = re.compile(r"://[^@]*:[^@]*@|\?")
-"""A password, or a query that may sign: a URI stands in process lists, histories of shells and errors."""
+_URI_AS_PATH = re.compile(r"(?:^|/)s3a?:/+(.*)", re.IGNORECASE | re.DOTALL)
