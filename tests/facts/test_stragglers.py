@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 from aoe_reports.facts.stragglers import (
     MAX_OPERATORS,
     MIN_PEERS,
+    ComparedHost,
     ComparedRank,
+    compare_hosts,
     find_stragglers,
     median_waits,
     sums_of_types,
@@ -344,3 +346,34 @@ def test_of_more_ranks_one_has_to_be_further_from_the_others(ranks: int, deviati
     spread = 1.4826 * np.median(np.abs(usual - np.median(usual)))
     slow = np.median(usual) + deviations * spread
     assert of_totals(*map(round, (slow, *usual.tolist())))[0].state == state
+
+
+def on_hosts(hosts: Mapping[str, Sequence[float]], noise: float = 0.003) -> list[ComparedHost]:
+    """Hosts whose ranks take so many times as long as others."""
+    chance = random.Random(2)
+    places = [(host, share) for host, shares in hosts.items() for share in shares]
+    ranks = [{"a": round(10**6 * share * chance.gauss(1, noise))} for _, share in places]
+    return compare_hosts(found(ranks), {(rank, None): host for rank, (host, _) in enumerate(places)})
+
+
+def test_a_host_all_of_whose_ranks_are_slow_is_slow() -> None:
+    first, *others = on_hosts({**{f"h{number}": [1.0] * 4 for number in range(3)}, "hot": [1.05] * 4})
+    assert (first.host, first.ranks, first.slow_ranks, first.state) == ("hot", 4, 4, "slow")
+    assert first.slower == pytest.approx(0.05, abs=0.01)
+    assert {one.state for one in others} == {"usual"}
+
+
+def test_one_slow_rank_does_not_make_its_host_slow() -> None:
+    told = on_hosts({**{f"h{number}": [1.0] * 4 for number in range(5)}, "mixed": [1.2, 1.0, 1.0, 1.0]})
+    assert {one.host: (one.slow_ranks, one.state) for one in told}["mixed"] == (1, "usual")
+
+
+def test_of_noisy_ranks_the_host_tells_more_than_each_of_them() -> None:
+    first, *_ = on_hosts({**{f"h{number}": [1.0] * 32 for number in range(7)}, "hot": [1.04] * 32}, noise=0.015)
+    assert (first.host, first.state) == ("hot", "slow")
+    assert first.slow_ranks < first.ranks / 2
+
+
+@pytest.mark.parametrize("hosts", [{"a": [1.0] * 6}, {"a": [1.0] * 6, "b": [1.0]}, {}])
+def test_fewer_than_two_hosts_of_two_ranks_are_not_compared(hosts: Mapping[str, Sequence[float]]) -> None:
+    assert on_hosts(hosts) == []

@@ -285,3 +285,24 @@ def test_several_processes_and_what_is_kept_say_the_same(cli: Cli, tmp_path: Pat
     plain = cli("stragglers", tmp_path / "job", "--format", "json")
     for more in (["--jobs", 2], ["--cache", tmp_path / "kept"], ["--cache", tmp_path / "kept"]):
         assert cli("stragglers", tmp_path / "job", "--format", "json", *more) == plain
+
+
+def test_a_slow_host_is_told_once_before_single_ranks(cli: Cli, tmp_path: Path) -> None:
+    for number in range(24):
+        host, slow = number // 4, 2 if number // 4 == 3 else 1
+        home = tmp_path / f"node{host}_{100 + number}_202601010000000{number:02}_ascend_pt"
+        (home / "ASCEND_PROFILER_OUTPUT").mkdir(parents=True)
+        (home / f"profiler_info_{number}.json").write_text("{}")
+        rows = "".join(f"0,a{one},A{one},AI_CORE,{one}.0,{slow}00.{number:02}\n" for one in range(5))
+        header = "Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
+        (home / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv").write_text(header + rows)
+    told = cli("stragglers", tmp_path)
+    assert told.out.startswith(
+        "Host node3 is slow: 4 of its 4 ranks are, and the median of them computes 99.9% longer than its peers; look at the host"
+    )
+    assert told.out.index("\nHosts\n") < told.out.index("Largest loss")
+    found = cli("stragglers", tmp_path, "--format", "json").json
+    assert [(one["host"], one["ranks"], one["slow_ranks"], one["state"]) for one in found["hosts"]][:2] == [
+        ("node3", 4, 4, "slow"), ("node5", 4, 0, "usual"),
+    ]  # fmt: skip
+    assert {one["host"] for one in found["rows"][:4]} == {"node3"}

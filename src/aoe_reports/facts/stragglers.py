@@ -285,6 +285,52 @@ def _compared(role: _Role, counts: Ints, totals: Ints) -> Iterator[ComparedRank]
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedHost:
+    """The ranks of one host against those of others."""
+
+    host: str
+    ranks: int
+    """Those with a verdict."""
+    slow_ranks: int
+    slower: float
+    """How much longer than their peers its ranks compute: their median."""
+    state: State
+
+
+def compare_hosts(ranks: Sequence[ComparedRank], hosts: Mapping[Member, str]) -> list[ComparedHost]:
+    """The hosts of a run of several, slow ones first; none where fewer than two have two ranks with a verdict.
+
+    A host is slow if all of its ranks are, or if it is as far from the other hosts as a slow rank is from its peers.
+    """
+    by_host: dict[str, list[ComparedRank]] = {}
+    for one in ranks:
+        if one.state is not None and one.slower is not None and one.member in hosts:
+            by_host.setdefault(hosts[one.member], []).append(one)
+    several = {host: mine for host, mine in by_host.items() if len(mine) > 1}
+    if len(several) < 2:  # noqa: PLR2004 -- nothing to compare with
+        return []
+    medians = {host: median(one.slower or 0.0 for one in mine) for host, mine in several.items()}
+    middle = median(medians.values())
+    spread = MAD_TO_SIGMA * median(abs(one - middle) for one in medians.values())
+    judged = len(several) > MIN_PEERS
+    found = []
+    for host, mine in several.items():
+        slow_ranks = sum(one.state == "slow" for one in mine)
+        more = medians[host] - middle
+        far = judged and more > MIN_SLOWER and more > _least_deviations(len(several)) * spread
+        found.append(
+            ComparedHost(
+                host=host,
+                ranks=len(mine),
+                slow_ranks=slow_ranks,
+                slower=medians[host],
+                state="slow" if far or slow_ranks == len(mine) else "usual",
+            )
+        )
+    return sorted(found, key=lambda one: (one.state != "slow", -one.slower, one.host))
+
+
 def _least_deviations(ranks: int) -> float:
     """By how many robust standard deviations one of so many ranks has to be longer to be slow."""
     return max(MIN_DEVIATIONS, NormalDist().inv_cdf(1 - QUIET_JOBS_NAMED / ranks))

@@ -40,6 +40,8 @@ class CaptureInfo:
     hardware: dict[str, int | str] = field(default_factory=dict)
     device_type: str | None = None
     """The name of the chip, where all devices have the same one."""
+    host: str | None = None
+    """The name of the machine that it was taken on."""
     workload: str | None = None
     """What somebody's script said was measured (`add_metadata` of the framework's profiler)."""
 

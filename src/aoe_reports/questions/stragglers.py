@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
 from aoe_reports.engine.ask import asking
@@ -17,11 +18,12 @@ from aoe_reports.model.time_units import times_in_one_unit
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from aoe_reports.facts.stragglers import ComparedRank, Member, TypeLoss
+    from aoe_reports.facts.stragglers import ComparedHost, ComparedRank, Member, TypeLoss
     from aoe_reports.facts.tasks import TaskSet
 
 STATES = {"slow": N_("slow"), "usual": N_("usual")}
 _CAUSES = {"all operators": N_("all operators"), "one operator": N_("one operator")}
+SHOWN_HOSTS = 3
 _FIELDS = frozenset({"device_id", "op_type", "task_type", "task_duration_ns"})
 
 
@@ -40,6 +42,7 @@ class Straggler:
     run: str = column("Run")
     rank_id: int | None = column("Rank", "integer")
     device_id: int | None = column("Device", "integer")
+    host: str | None = column("Host")
     role: int = column("Role", "integer")
     peers: int = column("Peers", "integer")
     computing_ns: int = column("Computing", unit=US)
@@ -55,6 +58,18 @@ class Straggler:
     steps: int | None = column()
     communication_not_overlapped_ns: float | None = column("Not overlapped per step", unit=US)
     communication_median_ns: float | None = column("Same, median of peers", unit=US, detail=True)
+
+
+@row
+class Host:
+    """The ranks of one host against those of the other hosts of the run."""
+
+    run: str = column("Run")
+    host: str = column("Host")
+    ranks: int = column("Ranks", "integer")
+    slow_ranks: int = column("Slow ranks", "integer")
+    slower: float = column("Computing, against peers (median)", "change")
+    state: str = column("State", "state")
 
 
 @row
@@ -82,6 +97,7 @@ class Sums:
 
     types: pa.Table
     waits: list[Wait]
+    host: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +112,20 @@ class ComparedRun:
     """What the ranks of each role wait in the middle."""
     alone: bool
     """Whether there is no other run."""
+    host_of: Mapping[Member, str]
+    hosts: Sequence[ComparedHost]
+    """Slow ones first; empty where not several are known."""
+
+    @property
+    def slow_hosts(self) -> list[ComparedHost]:
+        """The hosts that are slow as a whole."""
+        return [one for one in self.hosts if one.state == "slow"]
+
+    @property
+    def slow_ranks(self) -> list[ComparedRank]:
+        """The slow ranks of other hosts."""
+        hosts = {one.host for one in self.slow_hosts}
+        return [one for one in self.ranks if one.state == "slow" and self.host_of.get(one.member) not in hosts]
 
 
 class Stragglers(Question[StragglerOptions, Sums]):
@@ -107,6 +137,7 @@ class Stragglers(Question[StragglerOptions, Sums]):
     tables = (
         ("rows", Straggler),
         ("operators", SlowType),
+        ("hosts", Host),
     )
     form_help = "Output format; csv omits the operator types."
     nothing = "no computing tasks here"
@@ -122,7 +153,7 @@ class Stragglers(Question[StragglerOptions, Sums]):
         sets, tables = read_tasks(capture, _FIELDS, by_type=True)
         notes.add(finding for data in tables for finding in data.findings)
         notes.add(of_source(capture, sets, tables))
-        return Sums(sums_of_types(sets), _waits_of(unit, sets, notes) if sets else [])
+        return Sums(sums_of_types(sets), _waits_of(unit, sets, notes) if sets else [], capture.info.host)
 
     def finish(self, parts: Sequence[tuple[Unit, Sums]], asked: Request[StragglerOptions]) -> Finished:
         """The ranks of each run, those that the others wait for first."""
@@ -135,11 +166,15 @@ class Stragglers(Question[StragglerOptions, Sums]):
         rows = [row for run in runs for row in rows_of(run, top)]
         shown = [(run, one) for run in runs for one in run.ranks[:top]]
         types = [_type_row(run, one, loss) for run, one in shown if one.is_notable for loss in one.operators]
-        hidden = frozenset({"role"} if all(one.role == 1 for run in runs for one in run.ranks) else ())
+        hidden = {"role"} if all(one.role == 1 for run in runs for one in run.ranks) else set()
+        hosts = [row_from(Host, one, run=run.label, state=say(STATES[one.state])) for run in runs for one in run.hosts]
+        if not hosts:
+            hidden.add("host")
         return Finished(
             tables=(
-                Rows(type=Straggler, rows=rows, sentences=_of_how_many(count, len(rows)), without=hidden),
+                Rows(type=Straggler, rows=rows, sentences=_of_how_many(count, len(rows)), without=frozenset(hidden)),
                 Rows(type=SlowType, rows=types, key="operators", title="Where slow ranks lose most"),
+                Rows(type=Host, rows=hosts, key="hosts", place=-1, title="Hosts"),
             ),
             run_above=True,
             headline=headline_of(runs),
@@ -177,18 +212,40 @@ def _compared(parts: Sequence[tuple[Unit, Sums]], *, alone: bool) -> ComparedRun
     import pyarrow as pa
 
     types = pa.concat_tables([sums.types for _, sums in parts])
-    return compared_run(parts[0][0].run, types, [one for _, sums in parts for one in sums.waits], alone=alone)
+    waits = [one for _, sums in parts for one in sums.waits]
+    hosts = {member: sums.host for _, sums in parts if sums.host is not None for member in _members(sums.types)}
+    return compared_run(parts[0][0].run, types, waits, alone=alone, hosts=hosts)
 
 
-def compared_run(label: str, types: pa.Table, told: Sequence[Wait], *, alone: bool = True) -> ComparedRun:
+def _members(types: pa.Table) -> set[Member]:
+    return set(zip(types["rank_id"].to_pylist(), types["device_id"].to_pylist(), strict=True))
+
+
+def compared_run(
+    label: str,
+    types: pa.Table,
+    told: Sequence[Wait],
+    *,
+    alone: bool = True,
+    hosts: Mapping[Member, str] = MappingProxyType({}),
+) -> ComparedRun:
     """The ranks of one run against each other, by what each takes for its operator types and waits in its steps."""
-    from aoe_reports.facts.stragglers import find_stragglers, median_waits
+    from aoe_reports.facts.stragglers import compare_hosts, find_stragglers, median_waits
 
     ranks = find_stragglers(types)
     waits = {member: total_ns / steps for member, steps, total_ns in told}
     steps = {member: steps for member, steps, _ in told}
     medians = median_waits(ranks, waits)
-    return ComparedRun(label=label, ranks=ranks, waits=waits, steps=steps, medians=medians, alone=alone)
+    return ComparedRun(
+        label=label,
+        ranks=ranks,
+        waits=waits,
+        steps=steps,
+        medians=medians,
+        alone=alone,
+        host_of=hosts,
+        hosts=compare_hosts(ranks, hosts),
+    )
 
 
 def rows_of(run: ComparedRun, top: int) -> list[Straggler]:
@@ -203,6 +260,7 @@ def _row(run: ComparedRun, position: int, one: ComparedRank) -> Straggler:
         one,
         position=position,
         run=run.label,
+        host=run.host_of.get(one.member),
         computing_ns=one.total_ns,
         slower=_rounded(one.slower),
         state=None if one.state is None else say(STATES[one.state]),
@@ -257,14 +315,20 @@ def headline_of(runs: Sequence[ComparedRun]) -> str:
     every = [(run, one) for run in runs for one in run.ranks]
     if not every:
         return ""
-    slow = [(run, one) for run, one in every if one.state == "slow"]
+    slow = [(run, one) for run in runs for one in run.slow_ranks]
+    hosts = [(run, one) for run in runs for one in run.slow_hosts]
     judged = sum(one.state is not None for _, one in every)
-    told: list[str] = []
+    told: list[str] = [_about_host(run, one) for run, one in hosts[:SHOWN_HOSTS]]
+    if len(hosts) > SHOWN_HOSTS:
+        more = len(hosts) - SHOWN_HOSTS
+        told.append(count_of(more, "{number:,} other host is slow, too", "{number:,} other hosts are slow, too"))
     if slow:
         told += _about(*max(slow, key=_how_much))
         others = len(slow) - 1
         if others:
             told.append(count_of(others, "{number:,} other rank is slow, too", "{number:,} other ranks are slow, too"))
+    elif hosts:
+        pass  # its ranks are slow because it is
     elif judged:
         told.append(say("no rank of {count:,} computes notably longer than its peers", count=judged))
         few = len(every) - judged
@@ -275,6 +339,18 @@ def headline_of(runs: Sequence[ComparedRun]) -> str:
     else:
         told += _without_verdict(every)
     return say("{text}.", text=capital(join("; ", told)))
+
+
+def _about_host(run: ComparedRun, one: ComparedHost) -> str:
+    return say(
+        "{host} is slow: {slow} of its {count} ranks are, and the median of them computes {slower:.1%} longer than its peers; look at the host (cooling, power, what else runs there)",
+        host=say("host {value}", value=one.host)
+        if run.alone
+        else say("host {value} of {run}", value=one.host, run=run.label),
+        slow=one.slow_ranks,
+        count=one.ranks,
+        slower=one.slower,
+    )
 
 
 def _how_much(pair: tuple[ComparedRun, ComparedRank]) -> int:

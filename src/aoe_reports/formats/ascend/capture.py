@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
@@ -56,6 +57,8 @@ def group_captures(files: Iterable[FoundFile]) -> list[Capture]:
         in_force, superseded = newest_exports(members)
         findings = [*(_superseded(file) for file in superseded), *_missing_slices(in_force)]
         info = _with_databases(_read_info(_info_files(root), in_force, findings), in_force)
+        if info.host is None and (named := _HOST_NAMED.fullmatch(root.name)):
+            info = replace(info, host=_text(named["host"]))
         captures.append(
             Capture(
                 root,
@@ -181,6 +184,8 @@ def _missing_slices(files: Sequence[FoundFile]) -> list[Finding]:
     return found
 
 
+_HOST_NAMED = re.compile(r"(?P<host>.+)_\d+_\d{14,20}_ascend_(?:pt|ms)")
+"""A folder that frameworks name after host, process and time, unless somebody chose another name for the host."""
 _INFO_NAMES = (PROFILER_INFO, PROFILER_METADATA, MSPROF_INFO)
 
 
@@ -328,6 +333,7 @@ def _with_msprof_info(info: CaptureInfo, document: JsonObject, what: str, device
         info,
         ranks=info.ranks | ranks,
         pid=_int(document.get("pid")),
+        host=_text(document.get("hostname")) or info.host,
         hardware=info.hardware | hardware,
     )
 
