@@ -14,7 +14,7 @@ from datetime import date
 
 import numpy as np
 
-from aoe_reports.history.detector import INTERVAL_SCORE, Change, Parameters, State, Verdict, inflation
+from aoe_reports.history.detector import INTERVAL_SCORE, Change, Parameters, State, Verdict
 from aoe_reports.stats import noise
 from aoe_reports.stats.noise import Floats
 from aoe_reports.stats.sample import MAD_TO_SIGMA
@@ -45,7 +45,7 @@ class Scatter:
     def error(self, before: int, after: int) -> float:
         """The standard error of the difference of two levels (logarithms) of so many nights."""
         before, after = max(before, 1), max(after, 1)
-        variance = inflation(self.memory, before) / before + inflation(self.memory, after) / after
+        variance = noise.inflation(self.memory, before) / before + noise.inflation(self.memory, after) / after
         return self.sigma * math.sqrt(float(variance))
 
     def tolerance(self, before: int, after: int) -> float:

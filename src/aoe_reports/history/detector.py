@@ -24,7 +24,7 @@ from aoe_reports.stats import noise
 from aoe_reports.stats.budget import SERIES_RATE, Budget
 from aoe_reports.stats.modes import Modes, find_modes
 from aoe_reports.stats.noise import Floats, Integers
-from aoe_reports.stats.partition import partition
+from aoe_reports.stats.partition import partition, two_steps
 from aoe_reports.stats.sample import MAD_TO_SIGMA
 from aoe_reports.stats.weekdays import take_out_weekdays
 
@@ -224,7 +224,7 @@ def _prepared(table: Floats, days: Integers, parameters: Parameters) -> Iterator
     if quiet is None:
         quiet = parameters.budget.look if parameters.hindsight else parameters.budget.threshold(0.0)
     # half of the roughly estimated memory, over five nights: a candidate too many costs time, one too few a change
-    penalties = quiet * parameters.candidate_share * inflation(memory / 2, 5)
+    penalties = quiet * parameters.candidate_share * noise.inflation(memory / 2, 5)
     judged = np.where(lengths >= parameters.least_nights, lengths, 0)
     candidates = partition(scaled, judged, penalties, 2)
     for row, scores in enumerate(_guard_scores(logs, judged, parameters)):
@@ -287,7 +287,7 @@ def _levels(one: _Prepared, parameters: Parameters) -> Levels:
     if len(one.logs) < parameters.least_nights:
         return Levels((), _young_level(one.logs))
     if not one.candidates:  # most series: their noise is asked for by nobody
-        return Levels((), _time(_middle(one.logs, noise.CLIP * one.sigma)))
+        return Levels((), _time(noise.middle(one.logs, noise.CLIP * one.sigma)))
     examined = _examine(one, parameters)
     return Levels(tuple(examined.found(one.nights)), _time(examined.levels[-1]))
 
@@ -305,12 +305,6 @@ def _examine(one: _Prepared, parameters: Parameters) -> _Examined:
         examined.outdo_memory()
     examined.locate()
     return examined
-
-
-def inflation(memory: Any, nights: float) -> Any:
-    """By how much AR(1) memory (a number or an array) inflates the variance of the mean of `nights` values."""
-    rest = 2 * memory * (1 - memory**nights) / (nights * (1 - memory) ** 2)
-    return (1 + memory) / (1 - memory) - rest
 
 
 class _Examined:
@@ -340,7 +334,7 @@ class _Examined:
         self.levels = []
         for start, end in pairwise(edges):
             part = logs[start:end]
-            level = _middle(part, self.limit)
+            level = noise.middle(part, self.limit)
             self.levels.append(level)
             np.subtract(part, level, out=residuals[start:end])
         clipped = np.minimum(np.maximum(residuals, -self.limit), self.limit)
@@ -393,7 +387,7 @@ class _Examined:
         """The level that explains a part best: each night weighs as much as it is no spike."""
         if self.modes is not None:
             return self._level_of_modes(part, self.modes)
-        level = _middle(part, self.limit)
+        level = noise.middle(part, self.limit)
         for _ in range(3):
             regular = np.exp(-0.5 * np.minimum(np.square((part - level) / self.sigma), 200.0)) * (1 - self.rare)
             weights = regular / (regular + self.rare)
@@ -449,7 +443,7 @@ class _Examined:
 
     def _variance(self, before: int, after: int) -> float:
         """Of the difference of two levels, in squared sigma."""
-        return float(inflation(self.feared, before) / before + inflation(self.feared, after) / after)
+        return float(noise.inflation(self.feared, before) / before + noise.inflation(self.feared, after) / after)
 
     def _normal(self, square: float) -> float:
         """A squared t score as a squared normal score: sigma is an estimate, too."""
@@ -525,7 +519,7 @@ class _Examined:
         residuals = self.logs - np.repeat(self.levels, np.diff(self.edges))
         news = residuals[1:] - _MEMORIES[:, None] * residuals[:-1]
         np.abs(news, out=news)
-        limits = noise.CLIP * np.maximum(MAD_TO_SIGMA * _median(news)[:, None], noise.FLOOR)
+        limits = noise.CLIP * np.maximum(MAD_TO_SIGMA * noise.median(news)[:, None], noise.FLOOR)
         np.minimum(news, limits, out=news)
         squares = np.square(news, out=news).mean(axis=1)
         return len(news[0]) * math.log(max(float(squares.min()), noise.FLOOR**2))
@@ -676,8 +670,8 @@ class _Examined:
         # each further step fits chance, too (Zhang and Siegmund 2007, Biometrics 63); the second of two may not be proved yet
         chance = 3 * math.log(count)
         proved = float(self._loss(nights - stairs).sum()) + (last - place) * chance
-        two_steps = float(self._loss(nights - _two_steps(clipped, self.parameters.least_level)).sum()) + chance
-        if losses[best] >= min(proved - DRIFT_MARGIN, two_steps):
+        stairs_of_two = float(self._loss(nights - two_steps(clipped, self.parameters.least_level)).sum()) + chance
+        if losses[best] >= min(proved - DRIFT_MARGIN, stairs_of_two):
             return None
         return start + int(begins[best]), float(lines[best, 0]), float(lines[best, -1])
 
@@ -767,7 +761,7 @@ def _wandering(one: _Prepared) -> Modes | None:
     if len(candidates) < SWITCHES:
         return None
     parts = np.split(logs, candidates)
-    levels = [float(_median(part)) for part in parts]
+    levels = [float(noise.median(part)) for part in parts]
     off = np.abs(logs - np.repeat(levels, [len(part) for part in parts]))
     sigma = max(noise.scale(off), noise.FLOOR)
     # going to and fro is evidence enough: the modes may be near each other, and one may be rare
@@ -800,36 +794,6 @@ def _relative(step: float) -> float:
 def _time(log: float) -> float:
     """The time, in the unit of the values, that a logarithm is of."""
     return math.exp(min(log, LARGEST_LOG))
-
-
-def _middle(part: Floats, limit: float) -> float:
-    """The median, moved to the mean of the values clipped around it, twice."""
-    middle = float(_median(part))
-    for _ in range(2):
-        middle += float(np.minimum(np.maximum(part - middle, -limit), limit).sum()) / len(part)
-    return middle
-
-
-def _median(values: Floats) -> Any:
-    """Along the last axis, in a third of the time that `np.median` takes."""
-    count = values.shape[-1]
-    half = count // 2
-    ordered = np.partition(values, (half - 1, half) if half else 0)
-    return ordered[..., half] if count % 2 else (ordered[..., half - 1] + ordered[..., half]) / 2
-
-
-def _two_steps(values: Floats, least: int) -> Floats:
-    """The three levels, of at least so many nights each, that explain values best by least squares."""
-    sums = np.concatenate([[0.0], np.cumsum(values)])
-    nights = np.arange(len(sums))
-    first, second = nights[:, None], nights[None, :]
-    lengths = (first, second - first, len(values) - second)
-    parts = (sums[first], sums[second] - sums[first], sums[-1] - sums[second])
-    allowed = (lengths[0] >= least) & (lengths[1] >= least) & (lengths[2] >= least)
-    gains = sum(np.square(part) / np.maximum(length, 1) for part, length in zip(parts, lengths, strict=True))
-    one, two = np.unravel_index(int(np.where(allowed, gains, -np.inf).argmax()), allowed.shape)
-    edges = (0, int(one), int(two), len(values))
-    return np.concatenate([np.full(end - begin, values[begin:end].mean()) for begin, end in pairwise(edges)])
 
 
 _SHARES = np.linspace(0.0, 1.0, 33)

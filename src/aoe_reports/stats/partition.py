@@ -7,6 +7,7 @@ programming over all partitions), for all series of a block together, night by n
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,3 +68,17 @@ def _walk(first: Floats, best: Floats, end: int, least: int) -> list[int]:
         if end > 0:
             changes.append(end)
     return changes[::-1]
+
+
+def two_steps(values: Floats, least: int) -> Floats:
+    """The three levels, of at least so many nights each, that explain values best by least squares."""
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    nights = np.arange(len(sums))
+    first, second = nights[:, None], nights[None, :]
+    lengths = (first, second - first, len(values) - second)
+    parts = (sums[first], sums[second] - sums[first], sums[-1] - sums[second])
+    allowed = (lengths[0] >= least) & (lengths[1] >= least) & (lengths[2] >= least)
+    gains = sum(np.square(part) / np.maximum(length, 1) for part, length in zip(parts, lengths, strict=True))
+    one, two = np.unravel_index(int(np.where(allowed, gains, -np.inf).argmax()), allowed.shape)
+    edges = (0, int(one), int(two), len(values))
+    return np.concatenate([np.full(end - begin, values[begin:end].mean()) for begin, end in pairwise(edges)])
