@@ -11,6 +11,7 @@ import secrets
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -320,8 +321,19 @@ def _opened(path: Path) -> Iterator[str]:
 
 @contextmanager
 def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database in memory that downloads nothing and keeps what does not fit with the other temporary files."""
-    connection = duckdb.connect(
+    """A connection of its own to the process's database: results of two never mix."""
+    with _database().cursor() as connection:
+        connection.execute("SET enable_progress_bar = false")  # it would write between what a command prints
+        yield connection
+
+
+@cache
+def _database() -> duckdb.DuckDBPyConnection:
+    """A database in memory that downloads nothing and keeps what does not fit with the other temporary files.
+
+    One a process: to open one takes 12 ms, a third of what a timeline of 2 MB takes.
+    """
+    return duckdb.connect(
         config={
             "threads": 1,  # a list is parsed by one thread anyway, and rows stay in the order of the file
             "memory_limit": MEMORY_LIMIT,
@@ -330,8 +342,3 @@ def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
             "autoload_known_extensions": "false",
         }
     )
-    try:
-        connection.execute("SET enable_progress_bar = false")  # it would write between what a command prints
-        yield connection
-    finally:
-        connection.close()
