@@ -16,6 +16,7 @@ SEVERITIES = {
     "no-timeline": "warning",
     "not-comparable": "error",
     "operators-capped": "info",
+    "pipeline-bubbles": "info",
     "rank-skew": "info",
     "raw-capped": "info",
     "repeated-record": "info",

@@ -26,6 +26,8 @@ COLUMNS = [
     "communication_not_overlapped_us",
     "overlapped_us",
     "free_us",
+    "stage_us",
+    "bubble_us",
 ]
 REAL = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data")) / "msprof"
 HEADER = "Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free"
@@ -57,6 +59,7 @@ def test_steps_of_a_framework(cli: Cli, msprof: Path) -> None:
         "start_ns": None, "duration_us": 27202.679, "fp_bp_us": None, "iteration_refresh_us": None,
         "data_aug_bound_us": None, "computing_us": 668.79, "communication_us": 793.839,
         "communication_not_overlapped_us": 789.839, "overlapped_us": 4.0, "free_us": 25744.05,
+        "stage_us": 27202.679, "bubble_us": 0.0,
     }  # fmt: skip
 
 
@@ -141,6 +144,74 @@ def test_the_slowest_rank_is_named_by_step(cli: Cli, tmp_path: Path) -> None:
     assert len(messages(cli, turns, "--step", 2, rule="rank-skew")) == 1
 
 
+STAGED = HEADER + ",Stage,Bubble,Communication(Not Overlapped and Exclude Receive),Preparing"
+
+
+def pipeline(folder: Path, ranks: dict[int, list[tuple[int, int]]], length: int = 1000) -> Path:
+    """Steps of a pipeline, all of one length: (computing, bubble) in us for each; the rest is other communication."""
+    for rank, steps in ranks.items():
+        output = folder / f"rank{rank}_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+        output.mkdir(parents=True)
+        (output.parent / f"profiler_info_{rank}.json").write_text("{}")
+        lines = [STAGED]
+        for number, (computing, bubble) in enumerate(steps):
+            talk = length - computing
+            lines.append(f"{number},{computing},{talk},0,{talk},0,{length - bubble},{bubble},{talk - bubble},0")
+        (output / "step_trace_time.csv").write_bytes("".join(f"{line}\r\n" for line in lines).encode())
+    return folder
+
+
+def test_a_pipeline_whose_stages_compute_equally_long_needs_more_micro_batches(cli: Cli, tmp_path: Path) -> None:
+    even = pipeline(tmp_path, {0: [(700, 210), (700, 190)], 1: [(735, 250), (700, 250)], 2: [(700, 100), (700, 100)]})
+    (message,) = messages(cli, even, rule="pipeline-bubbles")
+    assert message == (
+        "3 ranks wait in bubbles for 18.3% of their steps, rank 1 most (25.0%); no rank computes 5% longer than the "
+        "median: more micro-batches make bubbles shorter, moving layers does not"
+    )
+    rows = cli("steps", even, "--format", "json").json["rows"]
+    assert [(row["stage_us"], row["bubble_us"]) for row in rows[:2]] == [(790.0, 210.0), (810.0, 190.0)]
+    assert {"Stage", "Bubble"} <= set(cli("steps", even, "--format", "markdown").out.replace("|", " ").split())
+
+
+def test_the_longest_stage_of_a_pipeline_is_named(cli: Cli, tmp_path: Path) -> None:
+    ranks = {0: [(600, 300)], 1: [(600, 310)], 2: [(780, 20)], 3: [(600, 330)]}
+    uneven = pipeline(tmp_path, ranks)
+    longest = (
+        "4 ranks wait in bubbles for 24.0% of their steps, rank 3 most (33.0%); rank 2 computes longest, 780.000 us a "
+        "step, 30.0% longer than the median: its stage has more work than others, or the rank is slow, which "
+        "`stragglers` tells"
+    )
+    assert messages(cli, uneven, rule="pipeline-bubbles") == [longest]
+    assert messages(cli, uneven, "--rank", 0, rule="pipeline-bubbles") == [longest], "the others are still compared"
+
+
+def test_bubbles_are_told_of_the_step_that_is_asked_for(cli: Cli, tmp_path: Path) -> None:
+    folder = pipeline(tmp_path, {0: [(600, 100), (600, 0)], 1: [(600, 100), (600, 0)]})
+    assert "10.0% of their steps" in messages(cli, folder, "--step", 0, rule="pipeline-bubbles")[0]
+    assert messages(cli, folder, "--step", 1, rule="pipeline-bubbles") == []
+
+
+def test_a_single_rank_has_bubbles_but_no_stage_to_compare_it_with(cli: Cli, tmp_path: Path) -> None:
+    alone = pipeline(tmp_path, {5: [(600, 100)]})
+    assert messages(cli, alone, rule="pipeline-bubbles") == []
+    assert cli("steps", alone, "--format", "json").json["rows"][0]["bubble_us"] == 100.0
+
+
+def test_a_cluster_tells_of_the_bubbles_of_its_ranks_and_stages_are_no_ranks(cli: Cli, tmp_path: Path) -> None:
+    cluster = tmp_path / "cluster_analysis_output"
+    cluster.mkdir()
+    lines = [
+        STAGED.replace("Step,", "Step,Type,Index,"),
+        "1,rank,0,500,400,0,400,100,700,300,100,0",
+        "1,rank,1,600,300,0,300,100,900,100,200,0",
+        '1,stage,"(0, 1)",600,400,0,400,100,900,300,200,0',
+    ]
+    (cluster / "cluster_step_trace_time.csv").write_text("".join(f"{line}\n" for line in lines))
+    (message,) = messages(cli, tmp_path, rule="pipeline-bubbles")
+    assert message.startswith("2 ranks wait in bubbles for 20.0% of their steps, rank 0 most (30.0%); rank 1 computes")
+    assert "9.1% longer" in message
+
+
 def test_steps_without_head_or_tail_are_named(cli: Cli, msprof: Path) -> None:
     found = messages(cli, msprof / "step_trace_of_the_new_exporter", rule="step-missing")
     assert found == ["iterations without head (FP Start): 2", "iterations without tail (BP End): 2"]
@@ -162,11 +233,17 @@ def test_steps_in_every_form(cli: Cli, msprof: Path, tmp_path: Path, form: str) 
     assert (tmp_path / "out").read_text() == printed.out
 
 
+def test_where_nobody_waits_in_bubbles_people_are_shown_none(cli: Cli, msprof: Path) -> None:
+    assert "Bubble" not in cli("steps", msprof / "torch_npu_two_ranks").out
+    assert "bubble_us" in cli("steps", msprof / "torch_npu_two_ranks", "--format", "csv").out
+
+
 @needs_real
 def test_steps_of_real_ranks(cli: Cli) -> None:
     for level in (0, 1, 2):
         rows = cli("steps", REAL / "torch_npu_2025-01" / "text" / f"level{level}", "--format", "json").json["rows"]
         assert [(row["rank_id"], row["step"]) for row in rows] == [(0, 50), (1, 50)]
+        assert all(abs(row["stage_us"] + row["bubble_us"] - row["duration_us"]) <= 1 for row in rows)
     assert (rows[1]["computing_us"], rows[1]["communication_us"], rows[1]["free_us"]) == (
         8902.301,
         97455.326,

@@ -136,6 +136,33 @@ def test_who_is_waited_for_waits_least(cli: Cli, tmp_path: Path) -> None:
     assert "; its peers wait for it: 100.0 µs of its communication per step is not overlapped, 167.0 µs is the median." in headline(cli, tmp_path)  # fmt: skip
 
 
+def test_the_table_of_a_cluster_tells_what_ranks_wait_that_have_no_table(cli: Cli, tmp_path: Path) -> None:
+    for rank in range(8):
+        slow = rank == 5
+        write_rank(tmp_path, rank, dict.fromkeys(EVERY, 1.1) if slow else None, waits=170 if rank == 2 else None)
+    cluster = tmp_path / "cluster_analysis_output"
+    cluster.mkdir()
+    header = STEPS.replace("Step,", "Step,Type,Index,")
+    waits = {rank: 100 if rank == 5 else 167 for rank in range(8)}
+    lines = [f"{step},rank,{rank},670,{waits[rank]},0,{waits[rank]},100" for step in (50, 51) for rank in range(8)]
+    lines.append('50,stage,"(0, 1)",670,900,0,900,100')
+    (cluster / "cluster_step_trace_time.csv").write_text("".join(f"{line}\n" for line in [header, *lines]))
+    rows = {row["rank_id"]: row for row in cli("stragglers", tmp_path, "--format", "json").json["rows"]}
+    told = {rank: (row["steps"], row["communication_not_overlapped_us"]) for rank, row in rows.items()}
+    assert told == {rank: (2, 170.0 if rank == 2 else float(wait)) for rank, wait in waits.items()}
+    assert "; its peers wait for it: 100.0 µs of its communication" in headline(cli, tmp_path)
+
+
+def test_a_damaged_table_of_a_cluster_leaves_computing_as_it_is(cli: Cli, tmp_path: Path) -> None:
+    write_job(tmp_path, 8, {5: dict.fromkeys(EVERY, 1.1)})
+    cluster = tmp_path / "cluster_analysis_output"
+    cluster.mkdir()
+    (cluster / "cluster_step_trace_time.csv").write_bytes(b"Step,Type,Index\n\x00\xff\n")
+    ended = cli("stragglers", tmp_path, "--format", "json")
+    assert (ended.json["rows"][0]["rank_id"], ended.json["rows"][0]["state"]) == (5, "slow")
+    assert any("cluster_step_trace_time" in finding["path"] for finding in ended.json["findings"])
+
+
 @pytest.mark.parametrize(("less", "told"), [(10.1, True), (9.9, False)])
 def test_peers_wait_where_half_of_the_excess_is_missing_in_communication(
     cli: Cli, tmp_path: Path, less: float, told: bool

@@ -31,6 +31,10 @@ class Step:
     communication_not_overlapped_ns: int | None = None
     overlapped_ns: int | None = None
     free_ns: int | None = None
+    stage_ns: int | None = None
+    """The step without its bubbles."""
+    bubble_ns: int | None = None
+    """What a stage of a pipeline waits to receive from another one."""
 
     def is_of(self, rank_id: int | None, device_id: int | None, step: int | None) -> bool:
         """Whether it is of this rank, device and number; None: of any."""
@@ -66,6 +70,8 @@ class PartsRow(TypedDict):
     communication_not_overlapped_ns: int
     overlapped_ns: int | None
     free_ns: int
+    stage_ns: NotRequired[int | None]
+    bubble_ns: NotRequired[int | None]
 
 
 def steps_of_trace(rank_of: RankOf, frame: pa.Table) -> list[Step]:
@@ -113,6 +119,8 @@ def _of_parts(row: PartsRow) -> Step:
         communication_not_overlapped_ns=row["communication_not_overlapped_ns"],
         overlapped_ns=row["overlapped_ns"],
         free_ns=row["free_ns"],
+        stage_ns=row.get("stage_ns"),
+        bubble_ns=row.get("bubble_ns"),
     )
 
 

@@ -231,7 +231,7 @@ class Rows(Generic[R_co]):
     of_runs: bool = False
     """Whether the column of runs is said above the table where all rows are of one run."""
     without: frozenset[str] = frozenset()
-    """Columns that people are not shown: something else says the same."""
+    """Keys of columns that people are not shown: something else says the same, or they say nothing here."""
     oldest_first: bool = False
     """Whether rows are in order of time, so that a list that is too long shows the last."""
     place: int = 0

@@ -9,6 +9,9 @@ DEVICE_UNKNOWN = TIMELINES.rule(
     "device-unknown", "warning", "several devices: the device that communicates cannot be determined"
 )
 RANK_SKEW = RUNS.rule("rank-skew", "info", "spread between the ranks of a job in a step, and the slowest rank")
+PIPELINE_BUBBLES = RUNS.rule(
+    "pipeline-bubbles", "info", "what the stages of a pipeline wait for each other, and the rank that computes longest"
+)
 NO_PEERS = RUNS.rule("no-peers", "info", "a rank that cannot be compared: no other one of its run does the same work")
 NOT_COMPARABLE = COMPARISONS.rule(
     "not-comparable",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from aoe_reports.model.texts import join, say
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from aoe_reports.engine.clusters import Cluster
     from aoe_reports.facts.steps import Skew, Step
     from aoe_reports.formats.capture import Capture, Source
     from aoe_reports.formats.csv.summary import TableData
@@ -54,15 +54,8 @@ class StepRow:
     communication_not_overlapped_ns: int | None = column("Not overlapped", unit=US)
     overlapped_ns: int | None = column("Overlapped", unit=US, detail=True)
     free_ns: int | None = column("Free", unit=US)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cluster:
-    """What an analysis of a whole cluster says of the steps of its ranks: the folder of the ranks, and the table's path."""
-
-    folder: Path
-    path: str
-    steps: tuple[Step, ...]
+    stage_ns: int | None = column("Stage", unit=US)
+    bubble_ns: int | None = column("Bubble", unit=US)
 
 
 class Steps(Question[StepOptions, list["Step"]]):
@@ -75,19 +68,10 @@ class Steps(Question[StepOptions, list["Step"]]):
     nothing = "no step here"
 
     def prepare(self, files: Discovery, asked: Request[StepOptions]) -> list[Cluster]:
-        """The tables of whole clusters: each may stand beside several runs."""
-        from aoe_reports.engine.captures import cluster_captures, joined, read_source
-        from aoe_reports.facts.steps import steps_of_cluster
+        """What the tables of whole clusters tell."""
+        from aoe_reports.engine.clusters import read_clusters
 
-        found = []
-        for capture in cluster_captures(files):
-            tables = read_source(capture.preferred("cluster_step_trace_time"), hashed=False)
-            asked.notes.add(finding for data in tables for finding in data.findings)
-            frame = joined(tables)
-            if frame is not None:
-                steps = tuple(steps_of_cluster(frame))
-                found.append(Cluster(folder=capture.root.parent, path=str(tables[0].path), steps=steps))
-        return found
+        return read_clusters(files, asked.notes)
 
     def map_unit(self, unit: Unit, asked: Request[StepOptions]) -> list[Step]:
         """The steps of one rank."""
@@ -104,8 +88,10 @@ class Steps(Question[StepOptions, list["Step"]]):
         for run, every in sorted(runs.items()):
             mine = [step for step in every if step.is_of(chosen.rank, chosen.device, chosen.step)]
             rows += [row_from(StepRow, step, run=run) for step in mine]
-            asked.notes.add(_skew(run, every, asked.options.step))
-        return Finished(tables=(Rows(type=StepRow, rows=rows, of_runs=True),))
+            asked.notes.add(_skew(run, every, chosen.step))
+            asked.notes.add(_bubbles(run, [step for step in every if chosen.step in {None, step.step}]))
+        hidden = frozenset[str]() if any(row.bubble_ns for row in rows) else frozenset({"stage_us", "bubble_us"})
+        return Finished(tables=(Rows(type=StepRow, rows=rows, of_runs=True, without=hidden),))
 
 
 def _by_run(parts: Sequence[tuple[Unit, list[Step]]]) -> dict[str, list[Step]]:
@@ -176,17 +162,13 @@ def _add_clusters(clusters: Sequence[Cluster], runs: dict[str, list[Step]], note
     """Take the steps of clusters whose ranks have none, hold the others against their ranks; the folders of the first."""
     taken = set()
     for cluster in clusters:
-        known = [step for run, steps in runs.items() for step in steps if _is_in(cluster.folder, run)]
+        known = [step for run, steps in runs.items() for step in steps if cluster.tells_of(run)]
         if known:
             notes.add(_against_cluster(known, cluster))
             continue
         taken.add(cluster.folder)
         runs.setdefault(str(cluster.folder), []).extend(cluster.steps)
     return taken
-
-
-def _is_in(folder: Path, run: str) -> bool:
-    return folder == Path(run) or folder in Path(run).parents
 
 
 def _against_cluster(known: Sequence[Step], cluster: Cluster) -> list[Finding]:
@@ -229,6 +211,36 @@ def _skew(run: str, steps: Sequence[Step], number: int | None) -> list[Finding]:
             )
         found.append(RANK_SKEW.found(run, message))
     return found
+
+
+def _bubbles(run: str, steps: Sequence[Step]) -> Iterator[Finding]:
+    """How much of the steps of a pipeline is waiting for other stages, and whether one stage is longer than the others."""
+    from aoe_reports.facts.pipeline import NOTABLE_IMBALANCE, pipeline_of
+    from aoe_reports.questions.rules import PIPELINE_BUBBLES
+
+    found = pipeline_of(steps)
+    if found is None:
+        return
+    told = say(
+        "{ranks} ranks wait in bubbles for {share:.1%} of their steps, rank {waiting} most ({most:.1%})",
+        ranks=found.ranks,
+        share=found.bubble_share,
+        waiting=found.waiting,
+        most=found.waiting_share,
+    )
+    if found.is_balanced:
+        cause = say(
+            "no rank computes {limit:.0%} longer than the median: more micro-batches make bubbles shorter, moving layers does not",
+            limit=NOTABLE_IMBALANCE,
+        )
+    else:
+        cause = say(
+            "rank {busiest} computes longest, {time:.3f} us a step, {more:.1%} longer than the median: its stage has more work than others, or the rank is slow, which `stragglers` tells",
+            busiest=found.busiest,
+            time=found.computing_ns / 1000,
+            more=found.imbalance,
+        )
+    yield PIPELINE_BUBBLES.found(run, join("; ", (told, cause)))
 
 
 def _apart(skew: Skew) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
@@ -18,8 +20,10 @@ from aoe_reports.model.time_units import times_in_one_unit
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from aoe_reports.engine.clusters import Cluster
     from aoe_reports.facts.stragglers import ComparedHost, ComparedRank, Member, TypeLoss
     from aoe_reports.facts.tasks import TaskSet
+    from aoe_reports.formats.discovery import Discovery
 
 STATES = {"slow": N_("slow"), "usual": N_("usual")}
 _CAUSES = {"all operators": N_("all operators"), "one operator": N_("one operator")}
@@ -142,6 +146,12 @@ class Stragglers(Question[StragglerOptions, Sums]):
     form_help = "Output format; csv omits the operator types."
     nothing = "no computing tasks here"
 
+    def prepare(self, files: Discovery, asked: Request[StragglerOptions]) -> list[Cluster]:
+        """What the tables of whole clusters tell of steps."""
+        from aoe_reports.engine.clusters import read_clusters
+
+        return read_clusters(files, asked.notes)
+
     def map_unit(self, unit: Unit, asked: Request[StragglerOptions]) -> Sums:
         """The sums of the ranks of one capture: a row for each of their operator types."""
         from aoe_reports.engine.captures import read_tasks
@@ -158,7 +168,7 @@ class Stragglers(Question[StragglerOptions, Sums]):
     def finish(self, parts: Sequence[tuple[Unit, Sums]], asked: Request[StragglerOptions]) -> Finished:
         """The ranks of each run, those that the others wait for first."""
         by_run = _by_run(parts)
-        runs = [_compared(mine, alone=len(by_run) == 1) for mine in by_run]
+        runs = [_compared(mine, asked.context, alone=len(by_run) == 1) for mine in by_run]
         for run in runs:
             asked.notes.add(_without_peers(run))
         top = asked.options.top
@@ -208,13 +218,28 @@ def _by_run(parts: Sequence[tuple[Unit, Sums]]) -> list[list[tuple[Unit, Sums]]]
     return list(runs.values())
 
 
-def _compared(parts: Sequence[tuple[Unit, Sums]], *, alone: bool) -> ComparedRun:
+def _compared(parts: Sequence[tuple[Unit, Sums]], clusters: Sequence[Cluster], *, alone: bool) -> ComparedRun:
     import pyarrow as pa
 
     types = pa.concat_tables([sums.types for _, sums in parts])
     waits = [one for _, sums in parts for one in sums.waits]
     hosts = {member: sums.host for _, sums in parts if sums.host is not None for member in _members(sums.types)}
-    return compared_run(parts[0][0].run, types, waits, alone=alone, hosts=hosts)
+    run, untold = parts[0][0].run, _members(types) - {member for member, _, _ in waits}
+    return compared_run(run, types, [*waits, *_waits_of_cluster(clusters, run, untold)], alone=alone, hosts=hosts)
+
+
+def _waits_of_cluster(clusters: Sequence[Cluster], run: str, members: AbstractSet[Member]) -> Iterator[Wait]:
+    """What the table of a cluster tells of ranks that have none of their own; of ranks of one device each."""
+    from aoe_reports.engine.clusters import steps_of_ranks
+
+    devices = Counter(rank for rank, _ in members)
+    device_of = {rank: device for rank, device in members if rank is not None and devices[rank] == 1}
+    told: dict[int, list[int]] = {}
+    for step in steps_of_ranks(clusters, run, device_of):
+        if step.rank_id is not None and step.communication_not_overlapped_ns is not None:
+            told.setdefault(step.rank_id, []).append(step.communication_not_overlapped_ns)
+    for rank, times in told.items():
+        yield (rank, device_of[rank]), len(times), sum(times)
 
 
 def _members(types: pa.Table) -> set[Member]:
