@@ -113,6 +113,22 @@ def test_what_a_cluster_says_is_used_where_its_ranks_say_nothing(cli: Cli, mspro
     assert [{**row, "run": ""} for row in alone] == [{**row, "run": ""} for row in rows]
 
 
+def test_a_rank_without_a_table_has_the_steps_that_its_cluster_tells(cli: Cli, tmp_path: Path) -> None:
+    written(tmp_path, {0: [(1, 100, 20)], 1: [(1, 90, 30)], 2: [(1, 80, 40)]})
+    bare = tmp_path / "rank1_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+    (bare / "step_trace_time.csv").unlink()
+    (bare / "api_statistic.csv").write_text("Device_id,Level,API Name,Time(us),Count,Avg(us)\n0,acl,Run,5,1,5\n")
+    assert messages(cli, tmp_path, rule="step-missing") == ["no step table here (step_trace, step_trace_time)"]
+    cluster = tmp_path / "cluster_analysis_output"
+    cluster.mkdir()
+    rows = [f"1,rank,{rank},{100 - 10 * rank},{20 + 10 * rank},0,{20 + 10 * rank},10" for rank in range(3)]
+    lines = [HEADER.replace("Step,", "Step,Type,Index,"), *rows]
+    (cluster / "cluster_step_trace_time.csv").write_text("".join(f"{line}\n" for line in lines))
+    told = cli("steps", tmp_path, "--format", "json").json["rows"]
+    assert [(row["rank_id"], row["computing_us"]) for row in told] == [(0, 100.0), (1, 90.0), (2, 80.0)]
+    assert messages(cli, tmp_path, rule="step-missing") == []
+
+
 def test_a_cluster_that_says_otherwise_than_its_ranks_is_told(cli: Cli, tmp_path: Path) -> None:
     written(tmp_path, {0: [(1, 100, 20)], 1: [(1, 100, 20)]})
     cluster = tmp_path / "cluster_analysis_output"

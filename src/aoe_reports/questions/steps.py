@@ -79,15 +79,21 @@ class Steps(Question[StepOptions, list["Step"]]):
         return [] if unit.capture.of_cluster else _steps_of(unit.capture, asked.notes)
 
     def finish(self, parts: Sequence[tuple[Unit, list[Step]]], asked: Request[StepOptions]) -> Finished:
-        """The steps of each run, by rank; of a run whose ranks have none, those of the table of its cluster."""
+        """The steps of each run, by rank; of ranks that have none, those of the table of their cluster."""
+        from aoe_reports.facts.steps import in_order
+
         runs = _by_run(parts)
         stated = _add_clusters(asked.context, runs, asked.notes)
-        silent = [unit.capture for unit, steps in parts if not steps and not unit.capture.of_cluster]
-        asked.notes.add(_no_steps(capture) for capture in silent if not stated & set(capture.root.parents))
+        silent = [unit for unit, steps in parts if not steps and not unit.capture.of_cluster]
+        untold = [unit for unit in silent if not stated & set(unit.capture.root.parents)]
+        for unit in untold:
+            runs[unit.run] += (found := _of_cluster(asked.context, unit))
+            if not found:
+                asked.notes.add([_no_steps(unit.capture)])
         rows, chosen = [], asked.options
         for run, every in sorted(runs.items()):
             mine = [step for step in every if step.is_of(chosen.rank, chosen.device, chosen.step)]
-            rows += [row_from(StepRow, step, run=run) for step in mine]
+            rows += [row_from(StepRow, step, run=run) for step in in_order(mine)]
             asked.notes.add(_skew(run, every, chosen.step))
             asked.notes.add(_bubbles(run, [step for step in every if chosen.step in {None, step.step}]))
         hidden = frozenset[str]() if any(row.bubble_ns for row in rows) else frozenset({"stage_us", "bubble_us"})
@@ -169,6 +175,14 @@ def _add_clusters(clusters: Sequence[Cluster], runs: dict[str, list[Step]], note
         taken.add(cluster.folder)
         runs.setdefault(str(cluster.folder), []).extend(cluster.steps)
     return taken
+
+
+def _of_cluster(clusters: Sequence[Cluster], unit: Unit) -> list[Step]:
+    """What the table of a cluster tells of the steps of one rank."""
+    from aoe_reports.engine.clusters import steps_of_ranks
+
+    rank = unit.capture.info.rank_id
+    return [] if rank is None else steps_of_ranks(clusters, unit.run, {rank})
 
 
 def _against_cluster(known: Sequence[Step], cluster: Cluster) -> list[Finding]:
