@@ -109,3 +109,17 @@ def test_an_improvement_in_the_first_nights_is_one(night: int) -> None:
     values = 100 * (1 + 0.01 * gauss(13, 40))
     values[:, night:] *= 0.95
     assert found(values, night) >= 0.95
+
+
+@pytest.mark.parametrize(("before", "after"), [(0.005, 0.02), (0.02, 0.005)])
+def test_a_change_of_scatter_is_seldom_a_change_of_level(before: float, after: float) -> None:
+    values = 100 * (1 + gauss(14) * np.where(np.arange(NIGHTS) < CHANGE - 40, before, after))
+    told = [changed(values[:, :nights]) for nights in (CHANGE - 35, CHANGE - 25, CHANGE, NIGHTS)]
+    assert max(told) <= 0.07
+
+
+def test_a_step_in_the_wider_half_is_told() -> None:
+    values = 100 * (1 + gauss(15) * np.where(np.arange(NIGHTS) < 50, 0.005, 0.02))
+    values[:, CHANGE:] *= 1.05
+    told = [[one.night for one in verdict.changes] for verdict in detect_changes(values)]
+    assert np.mean([any(abs(night - CHANGE) <= 10 for night in one) for one in told]) >= 0.95

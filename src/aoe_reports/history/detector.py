@@ -26,9 +26,10 @@ from aoe_reports.stats.modes import Modes, find_modes
 from aoe_reports.stats.noise import Floats, Integers
 from aoe_reports.stats.partition import partition, two_steps
 from aoe_reports.stats.sample import MAD_TO_SIGMA
+from aoe_reports.stats.scatter import off_levels, scatter_segments
 from aoe_reports.stats.weekdays import take_out_weekdays
 
-VERSION = 4
+VERSION = 5
 """Of the detector: a change is stored with the version and the parameters that found it."""
 
 State = Literal["suspect", "confirmed", "improved", "recovered", "drift"]
@@ -92,6 +93,10 @@ DRIFT_MARGIN = 6.0
 POWER_NIGHTS, POWER_SCORE = 14, 1.2816
 """The smallest detectable change is confirmed within two weeks in nine cases of ten (the normal quantile of 0.9)."""
 INTERVAL_SCORE = 1.96
+WIDER_MARGIN = 8.0
+"""By how much (twice the log likelihood) a level must explain its nights better than a wider scatter around the old one."""
+REACHES, LONG = (0, 3, 7), 30
+"""So many nights before a new level a wider scatter may have begun, and so many nights of the new level are looked at."""
 WARM_LEAST, WARM_NIGHTS = 4, 14
 """Nights that a warm-up lasts: in a shorter one no slope is told from a step."""
 SWITCHES = 6
@@ -318,8 +323,26 @@ class _Examined:
         self.parameters = parameters
         self.statistics: list[float] = []
         self.wandering = _wandering(one)
+        self.scatter_changed = False
+        self.relative = np.ones(len(self.logs))
+        """Of each night its scatter, relative to the least of the series: above 1 where a wider one is proved."""
         self.scores: list[float] = []
         """Of each change what the guard sees of it; 0 where that is nothing."""
+        self.settle()
+        self._weigh_scatters()
+
+    def _weigh_scatters(self) -> None:
+        """Nights weigh as much as the scatter of their time allows, where it is proved that the scatter changed."""
+        if not self.changes or self.parameters.hindsight or self.wandering is not None:
+            return
+        segments = scatter_segments(off_levels(self.logs), self.memory)
+        if len(segments) == 1:
+            return
+        starts, scatters = zip(*segments, strict=True)
+        least = min(scatters)
+        self.scatter_changed = True
+        self.relative = np.repeat(np.array(scatters) / least, np.diff([*starts, len(self.logs)]))
+        self.limit = noise.CLIP * least
         self.settle()
 
     @property
@@ -334,9 +357,10 @@ class _Examined:
         self.levels = []
         for start, end in pairwise(edges):
             part = logs[start:end]
-            level = noise.middle(part, self.limit)
+            level = self._middle(start, end)
             self.levels.append(level)
             np.subtract(part, level, out=residuals[start:end])
+        residuals /= self.relative
         clipped = np.minimum(np.maximum(residuals, -self.limit), self.limit)
         levels = len(self.levels)
         self.freedom = FREEDOM * max(count - levels, 1)
@@ -372,7 +396,10 @@ class _Examined:
 
     def _modes(self, core: Floats) -> Modes | None:
         """The two modes that are left around the levels; those of all nights where the candidates go to and fro between them."""
-        return find_modes(core) if self.wandering is None else self.wandering
+        if self.wandering is not None:
+            return self.wandering
+        # nights of a wider scatter on both sides of the others are no modes
+        return None if self.scatter_changed else find_modes(core)
 
     @staticmethod
     def _stand_alone(sides: Floats) -> NDArray[np.bool_]:
@@ -383,14 +410,26 @@ class _Examined:
         alone[:-1] &= ~together
         return alone
 
-    def _level(self, part: Floats) -> float:
-        """The level that explains a part best: each night weighs as much as it is no spike."""
+    def _middle(self, start: int, end: int) -> float:
+        """The median of nights, moved to the mean of those clipped around it, each with its weight."""
+        part, relative = self.logs[start:end], self.relative[start:end]
+        level = float(noise.median(part))
+        weights = 1 / (relative * relative)
+        for _ in range(2):
+            off = np.minimum(np.maximum((part - level) / relative, -self.limit), self.limit) * relative
+            level += float((weights * off).sum()) / float(weights.sum())
+        return level
+
+    def _level(self, start: int, end: int) -> float:
+        """The level that explains nights best: each weighs as much as it is no spike."""
+        part, relative = self.logs[start:end], self.relative[start:end]
         if self.modes is not None:
             return self._level_of_modes(part, self.modes)
-        level = noise.middle(part, self.limit)
+        level = self._middle(start, end)
         for _ in range(3):
-            regular = np.exp(-0.5 * np.minimum(np.square((part - level) / self.sigma), 200.0)) * (1 - self.rare)
-            weights = regular / (regular + self.rare)
+            scaled = (part - level) / (self.sigma * relative)
+            regular = np.exp(-0.5 * np.minimum(np.square(scaled), 200.0)) * (1 - self.rare)
+            weights = regular / (regular + self.rare) / (relative * relative)
             total = float(weights.sum())
             if total < 1e-9:  # noqa: PLR2004 -- nothing but spikes: the middle stays
                 break
@@ -428,20 +467,49 @@ class _Examined:
 
     def _prove(self, start: int, change: int, end: int) -> tuple[float, float, float]:
         """(squared standard score of a change between two edges, level before, level after)."""
-        left, right = self.logs[start:change], self.logs[change:end]
-        before, after = self._level(left), self._level(right)
-        apart = float(self._loss(left - before).sum()) + float(self._loss(right - after).sum())
-        shares = np.append(_SHARES, len(right) / (end - start))
+        before, after = self._level(start, change), self._level(change, end)
+        relative = self.relative[start:end]
+        stairs = np.repeat([before, after], [change - start, end - change])
+        apart = float(self._loss((self.logs[start:end] - stairs) / relative).sum())
+        left, right = self._nights(start, change), self._nights(change, end)
+        shares = np.append(_SHARES, right / (left + right))
         centres = before + (after - before) * shares
-        together = float(self._loss(self.logs[start:end] - centres[:, None]).sum(axis=1).min())
-        ratio = self._variance(len(left), len(right)) / (1 / len(left) + 1 / len(right))
+        together = float(self._loss((self.logs[start:end] - centres[:, None]) / relative).sum(axis=1).min())
+        ratio = self._variance(left, right) / (1 / left + 1 / right)
         gain = max(together - apart, 0.0) / ratio
         sigma = self.sigma if self.modes is None else self.modes.sigma
-        distance = (after - before) ** 2 / (sigma**2 * self._variance(len(left), len(right)))
+        distance = (after - before) ** 2 / (sigma**2 * self._variance(left, right))
         score = min(gain, self._normal(distance))
-        return self._unskewed(score, after - before, len(left), len(right)), before, after
+        if score >= self.threshold and not self._beyond_scatter(start, change, end, before, after):
+            score = 0.0
+        return self._unskewed(score, after - before, change - start, end - change), before, after
 
-    def _variance(self, before: int, after: int) -> float:
+    def _nights(self, start: int, end: int) -> float:
+        """How many nights of the least scatter tell as much of a level as those between two edges."""
+        return float((1 / np.square(self.relative[start:end])).sum())
+
+    def _beyond_scatter(self, start: int, change: int, end: int, before: float, after: float) -> bool:
+        """Whether two levels explain the nights of the shorter one better than a wider scatter around the other would."""
+        if self.parameters.hindsight or self.modes is not None:
+            return True
+        is_newer = end - change <= change - start
+        other = before if is_newer else after
+        stairs = np.repeat([before, after], [change - start, end - change])
+        nights, relative = self.logs[start:end], self.relative[start:end]
+        losses = self._loss((nights - stairs) / relative)
+        off = np.abs(nights - other) / relative / self.sigma
+        squares = np.square(np.minimum(off, abs(after - before) / self.sigma + noise.CLIP))
+        place = change - start
+        for reach in REACHES:
+            part = (
+                slice(max(place - reach, 0), place + LONG) if is_newer else slice(max(place - LONG, 0), place + reach)
+            )
+            wider = max(float(squares[part].mean()), 1.0)
+            if len(squares[part]) * (math.log(wider) + 1) - float(losses[part].sum()) < WIDER_MARGIN:
+                return False
+        return True
+
+    def _variance(self, before: float, after: float) -> float:
         """Of the difference of two levels, in squared sigma."""
         return float(noise.inflation(self.feared, before) / before + noise.inflation(self.feared, after) / after)
 
@@ -532,8 +600,8 @@ class _Examined:
         square, before, after = self._prove(start, change, end)
         if abs(_relative(after - before)) < parameters.least_effect:
             return 0.0
-        nights = self.logs[start:end]
-        is_new = self._loss(nights - after) < self._loss(nights - before)
+        nights, relative = self.logs[start:end], self.relative[start:end]
+        is_new = self._loss((nights - after) / relative) < self._loss((nights - before) / relative)
         own_left, own_right = int((~is_new[: change - start]).sum()), int(is_new[change - start :].sum())
         shared = (
             own_left > (change - start) / 2 and own_right > (end - change) / 2 and own_right >= parameters.least_level
@@ -545,13 +613,13 @@ class _Examined:
         parameters = self.parameters
         for place in range(len(self.changes)):
             start, change, end = self.edges[place : place + 3]
-            before, after = self._level(self.logs[start:change]), self._level(self.logs[change:end])
-            nights = self.logs[start:end]
+            before, after = self._level(start, change), self._level(change, end)
+            nights, relative = self.logs[start:end], self.relative[start:end]
             first = parameters.least_level if start else parameters.least_baseline
             last = end - start - parameters.least_level
             if self.scores[place]:  # the guard's four nights say where it is, too
                 first, last = max(first, change - start - guard.NEW + 1), min(last, change - start + guard.NEW - 1)
-            gains = np.cumsum(self._loss(nights - before) - self._loss(nights - after))
+            gains = np.cumsum(self._loss((nights - before) / relative) - self._loss((nights - after) / relative))
             self.changes[place] = start + first + int(gains[first - 1 : last].argmin())
         if self.changes:
             self.settle()
@@ -592,8 +660,9 @@ class _Examined:
         falls -= falls.mean(axis=1, keepdims=True)
         heights = falls @ nights / np.square(falls).sum(axis=1)
         lines = nights.mean() + heights[:, None] * falls
-        warm = float(self._loss(nights - lines).sum(axis=1).min())
-        return last if warm < float(self._loss(nights - stairs).sum()) else 0
+        relative = self.relative[: len(nights)]
+        warm = float(self._loss((nights - lines) / relative).sum(axis=1).min())
+        return last if warm < float(self._loss((nights - stairs) / relative).sum()) else 0
 
     def _same_direction(self, place: int) -> int:
         """The last of the changes from `place` on that go the same way."""
@@ -657,20 +726,22 @@ class _Examined:
         if count < 2 * DRIFT_NIGHTS or any(self.scores[place : last + 1]):
             return None
         stairs = np.repeat(self.levels[place : last + 2], np.diff(edges[place : last + 3]))
-        nights = self.logs[start:end]
-        clipped = stairs + np.minimum(np.maximum(nights - stairs, -self.limit), self.limit)
+        nights, relative = self.logs[start:end], self.relative[start:end]
+        limits = self.limit * relative
+        clipped = stairs + np.minimum(np.maximum(nights - stairs, -limits), limits)
         # level + slope * max(0, t - begin) by least squares, for every begin at once
         begins = np.unique(np.linspace(0, count - DRIFT_NIGHTS, 24).astype(np.int64))
         ramps = np.maximum(np.arange(count) - begins[:, None], 0).astype(np.float64)
         centred = ramps - ramps.mean(axis=1, keepdims=True)
         slopes = (centred * clipped).sum(axis=1) / np.square(centred).sum(axis=1)
         lines = clipped.mean() + slopes[:, None] * centred
-        losses = self._loss(nights - lines).sum(axis=1)
+        losses = self._loss((nights - lines) / relative).sum(axis=1)
         best = int(losses.argmin())
         # each further step fits chance, too (Zhang and Siegmund 2007, Biometrics 63); the second of two may not be proved yet
         chance = 3 * math.log(count)
-        proved = float(self._loss(nights - stairs).sum()) + (last - place) * chance
-        stairs_of_two = float(self._loss(nights - two_steps(clipped, self.parameters.least_level)).sum()) + chance
+        proved = float(self._loss((nights - stairs) / relative).sum()) + (last - place) * chance
+        two = two_steps(clipped, self.parameters.least_level)
+        stairs_of_two = float(self._loss((nights - two) / relative).sum()) + chance
         if losses[best] >= min(proved - DRIFT_MARGIN, stairs_of_two):
             return None
         return start + int(begins[best]), float(lines[best, 0]), float(lines[best, -1])
@@ -690,7 +761,7 @@ class _Examined:
             # what is to be judged must not widen its own measure
             squares = float(np.square(self.clipped[:-count]).sum())
             sigma = max(math.sqrt(squares / max(len(logs) - count - len(self.levels), 1)), noise.FLOOR)
-            before, after = self._level(level), float(part.mean())
+            before, after = self._level(edges[-2], len(logs) - count), float(part.mean())
             nearest = float(np.abs(part - before).min())
             error = math.sqrt(self._variance(len(level), count))
             score = math.copysign(math.sqrt(self._normal(((after - before) / sigma / error) ** 2)), after - before)

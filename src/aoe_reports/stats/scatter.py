@@ -1,0 +1,95 @@
+"""Did the scatter of a series change? Segments of its nights that scatter more or less than the others, where that is proved.
+
+Twice the gain in log likelihood of two scatters over one (Chen and Gupta 1997, "Testing and locating variance changepoints"),
+divided by what heavy tails and memory add to its variance. The best split is taken first, then those of its two parts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from aoe_reports.stats.noise import CLIP, FLOOR, HALF, Floats, Integers, running_median, scale
+from aoe_reports.stats.sample import MAD_TO_SIGMA
+
+LEAST = 7
+"""Nights of a scatter at least: of fewer it is not known."""
+EVIDENCE = 25.0
+"""Of a change of scatter, in squared standard scores."""
+LEAST_RATIO = 1.5
+"""Of two scatters: what differs by less is told as none."""
+
+
+def scatter_segments(off: Floats, memory: float) -> list[tuple[int, float]]:
+    """(first night, scatter) of each segment of what nights are off their level; a single one where no change is proved."""
+    if not _may_change(off):
+        return [(0, _scatter(off))]
+    starts = [0, *_splits(off, np.square(_clipped(off)), memory)]
+    ends = [*starts[1:], len(off)]
+    return [(start, _scatter(off[start:end])) for start, end in zip(starts, ends, strict=True)]
+
+
+def _may_change(off: Floats) -> bool:
+    """Whether a closer look is worth its time: most series have one scatter, and show it at a glance."""
+    if len(off) < 2 * LEAST:
+        return False
+    distances = np.abs(off)
+    gains, _ = _gains(np.square(np.minimum(distances, CLIP * max(scale(distances), FLOOR))))
+    return bool(gains.max() >= EVIDENCE / 2)
+
+
+def off_levels(logs: Floats) -> Floats:
+    """What the nights of a series are off the median of the seven around them: steps are not in it."""
+    middle = running_median(logs[None])[0]
+    middle[:HALF], middle[-HALF:] = middle[HALF], middle[-HALF - 1]
+    off: Floats = logs - middle
+    return off
+
+
+def _splits(off: Floats, squares: Floats, memory: float) -> list[int]:
+    count = len(off)
+    if count < 2 * LEAST:
+        return []
+    gains, before = _gains(squares)
+    split = int(before[gains.argmax()])
+    scatters = _scatter(off[:split]), _scatter(off[split:])
+    scaled = np.abs(np.concatenate([off[:split] / scatters[0], off[split:] / scatters[1]]))
+    kurtosis = float((np.minimum(scaled, 2 * CLIP) ** 4).mean())
+    inflation = max((kurtosis - 1) / 2, 1.0) * (1 + memory**2) / (1 - memory**2)
+    if gains.max() < EVIDENCE * inflation or max(scatters) < LEAST_RATIO * min(scatters):
+        return []
+    later = _splits(off[split:], squares[split:], memory)
+    return [*_splits(off[:split], squares[:split], memory), split, *(split + one for one in later)]
+
+
+def _gains(squares: Floats) -> tuple[Floats, Integers]:
+    """(twice the gain in log likelihood of two scatters over one, nights of the first) of each place of a change."""
+    count = len(squares)
+    before = np.arange(LEAST, count - LEAST + 1)
+    sums = np.cumsum(squares)
+    left, right, after = sums[before - 1], sums[-1] - sums[before - 1], count - before
+    gains = count * _log(sums[-1] / count) - before * _log(left / before) - after * _log(right / after)
+    return gains, before
+
+
+def _log(squares: Any) -> Any:
+    return np.log(np.maximum(squares, FLOOR**2))
+
+
+def _clipped(off: Floats) -> Floats:
+    """Nights out of line are no scatter: those further off than CLIP scatters of the nights around count as that far."""
+    distances = np.abs(off)
+    if len(off) <= 2 * LEAST:
+        return distances
+    around = np.median(sliding_window_view(distances, 2 * LEAST + 1), axis=1) * MAD_TO_SIGMA
+    limits = CLIP * np.maximum(np.pad(around, LEAST, mode="edge"), FLOOR)
+    return np.asarray(np.minimum(distances, limits))
+
+
+def _scatter(off: Floats) -> float:
+    """Of nights, those out of line clipped."""
+    distances = np.abs(off)
+    limit = CLIP * max(scale(distances), FLOOR)
+    return max(float(np.sqrt(np.square(np.minimum(distances, limit)).mean())), FLOOR)
