@@ -1,8 +1,10 @@
 """Ranks of a fleet, made of one real capture: each varied, one slow, one with a slow link, one corrupt.
 
-usage: python benchmarks/fleet_ranks.py CAPTURE OUT --ranks 256 [--timelines] [--seed 7]
+usage: python benchmarks/fleet_ranks.py CAPTURE OUT --ranks 256 [--timelines] [--experts 1.5] [--seed 7]
 CAPTURE is a torch_npu export of one rank (`*_ascend_pt`). Of a run of R ranks, rank R // 3 takes 10 % longer for every operator,
 the link from rank R // 2 to the next has a tenth of the bandwidth, and of the last rank's kernel_details.csv half of one row is gone.
+With --experts all run the operators of a mixture of experts in place of MatMulV2, in expert parallel groups of 8 that their metadata
+tell, and those of rank R // 5 take so many times as long (1: none).
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 SLOW, SLOW_LINK = 1.10, 10.0
+EXPERT_TYPE, EXPERT_GROUP = "GroupedMatmul", 8
 NOISE = 0.01
 OUTPUT = "ASCEND_PROFILER_OUTPUT"
 LINKED = ("operator_details.csv", "operator_memory.csv", "memory_record.csv", "npu_module_mem.csv", "api_statistic.csv")
@@ -30,12 +33,15 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--ranks", type=int, default=256)
     parser.add_argument("--timelines", action="store_true")
+    parser.add_argument("--experts", type=float)
     parser.add_argument("--seed", type=int, default=7)
     asked = parser.parse_args()
-    make(asked.capture, asked.out, asked.ranks, timelines=asked.timelines, seed=asked.seed)
+    make(asked.capture, asked.out, asked.ranks, timelines=asked.timelines, experts=asked.experts, seed=asked.seed)
 
 
-def make(capture: Path, out: Path, ranks: int, *, timelines: bool = False, seed: int = 7) -> None:
+def make(
+    capture: Path, out: Path, ranks: int, *, timelines: bool = False, experts: float | None = None, seed: int = 7
+) -> None:
     """Write the folders of `ranks` ranks; files that no rank differs in are links to one copy."""
     chance = random.Random(seed)
     shared = out / ".shared"
@@ -49,7 +55,10 @@ def make(capture: Path, out: Path, ranks: int, *, timelines: bool = False, seed:
         for one in shared.iterdir():
             os.link(one, folder / one.name)
         factor = SLOW if rank == ranks // 3 else 1.0
-        kernels, computing_us = source.kernels(factor, chance)
+        of_experts = None if experts is None else experts if rank == ranks // 5 else 1.0
+        kernels, computing_us = source.kernels(factor, chance, of_experts)
+        if experts is not None:
+            (folder.parent / "profiler_metadata.json").write_text(json.dumps(_groups(rank, ranks)), encoding="utf-8")
         if rank == ranks - 1:
             middle = len(kernels) // 2
             kernels = kernels[:middle] + kernels[kernels.index("\n", middle) :]
@@ -74,10 +83,12 @@ class _Source:
         self._info = json.loads(next(capture.glob("profiler_info_*.json")).read_text("utf-8"))
         self.rank = int(next(capture.glob("profiler_info_*.json")).stem.rsplit("_", 1)[1])
 
-    def kernels(self, factor: float, chance: random.Random) -> tuple[str, float]:
+    def kernels(self, factor: float, chance: random.Random, of_experts: float | None) -> tuple[str, float]:
         """(the table of tasks, each time with noise; the computing that they come to in us)."""
         header, *rows = self._kernels
-        at, core = header.index("Duration(us)"), header.index("Accelerator Core")
+        at, core, kind = (header.index(name) for name in ("Duration(us)", "Accelerator Core", "Type"))
+        if of_experts is not None:
+            rows = [_of_experts(row, at, kind, of_experts) if row[kind] == "MatMulV2" else row for row in rows]
         made = [[*row[:at], f"{float(row[at]) * factor * chance.gauss(1, NOISE):.3f}", *row[at + 1 :]] for row in rows]
         computing_us = sum(float(row[at]) for row in made if row[core] != "HCCL")
         return _csv([header, *made]), computing_us
@@ -112,6 +123,21 @@ class _Source:
     def info(self, rank: int) -> Any:
         """What the profiler says of itself."""
         return {**self._info, "rank_id": rank} if "rank_id" in self._info else self._info
+
+
+def _of_experts(row: list[str], at: int, kind: int, factor: float) -> list[str]:
+    """The same task as one of experts."""
+    made = [*row]
+    made[at], made[kind] = f"{float(row[at]) * factor}", EXPERT_TYPE
+    return made
+
+
+def _groups(rank: int, ranks: int) -> dict[str, Any]:
+    """The metadata of a rank: its expert parallel group."""
+    first = rank // EXPERT_GROUP * EXPERT_GROUP
+    members = list(range(first, min(first + EXPERT_GROUP, ranks)))
+    group = {"group_name": "ep", "group_rank": rank - first, "global_ranks": members}
+    return {"parallel_group_info": {f"host%eth0_60000_0_{first}": group}}
 
 
 def _rows(path: Path) -> list[list[str]]:

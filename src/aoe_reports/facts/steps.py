@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -136,6 +137,22 @@ def steps_of_cluster(frame: pa.Table) -> list[Step]:
 
 
 _MAX_DIGITS = 9
+
+
+def stages_of_cluster(frame: pa.Table) -> dict[int, int]:
+    """The stage of each rank by the rows of stages in cluster_step_trace_time, in the order of their lowest ranks.
+
+    Empty where there is one stage only, or where two have a rank in common.
+    """
+    rows = frame.filter(pc.equal(frame["type"].cast(pa.string()), "stage"))
+    words = {word for word in rows["index"].cast(pa.string()).to_pylist() if word is not None and _STAGE.match(word)}
+    members = sorted({tuple(sorted(map(int, _RANK.findall(word)))) for word in words})
+    stages = {rank: stage for stage, ranks in enumerate(members) for rank in ranks}
+    return stages if len(members) > 1 and len(stages) == sum(map(len, members)) else {}
+
+
+_STAGE = re.compile(r"[(\[] *\d{1,9}(?: *, *\d{1,9})* *,? *[)\]]\Z")
+_RANK = re.compile(r"\d+")
 
 
 def steps_of_device(steps: Iterable[Step], tasks: TaskSet) -> list[Step]:

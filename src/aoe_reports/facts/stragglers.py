@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist, median
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
 
+from aoe_reports.facts.pipeline import Stage, stages_of
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.model.columns import Floats, Ints, codes, column_of, column_of_words, integers, values_of
 from aoe_reports.stats.grouping import is_communication
@@ -38,8 +40,11 @@ MIN_ALIKE = 0.8
 """All operators are slower where this share of the types is, and the rank without its largest loss keeps this part of its excess:"""
 MIN_REST = 0.5
 
+MIN_MORE_WORK = 0.5
+"""A rank is longer because it runs more calls where these take this part of its excess."""
+
 State = Literal["slow", "usual"]
-Cause = Literal["all operators", "one operator"]
+Cause = Literal["all operators", "one operator", "more calls"]
 Member = tuple[int | None, int | None]
 """Rank and device."""
 
@@ -89,12 +94,20 @@ class ComparedRank:
     operators: tuple[TypeLoss, ...]
     """What it loses most in, the largest loss first."""
     cause: Cause | None
-    """Whether all operators of a notable rank are slower, or one; null where it is neither."""
+    """Whether a notable rank runs more calls, all its operators are slower, or one; null where it is none of these."""
+    calls: int
+    median_calls: int
+    """Of all ranks of the role."""
 
     @property
     def member(self) -> Member:
         """Rank and device."""
         return self.rank_id, self.device_id
+
+    @property
+    def more_calls(self) -> float:
+        """How many more calls it runs than the median, as a share."""
+        return self.calls / self.median_calls - 1 if self.median_calls else 0.0
 
     @property
     def lost_ns(self) -> int | None:
@@ -111,10 +124,11 @@ def _slower(total_ns: int, median_ns: int) -> float | None:
     return total_ns / median_ns - 1 if median_ns else None
 
 
-def find_stragglers(sums: pa.Table) -> list[ComparedRank]:
+def find_stragglers(sums: pa.Table, stages: Mapping[int, int] = MappingProxyType({})) -> list[ComparedRank]:
     """Every rank of a run against its peers: slow ranks first, then by lost time, then by rank.
 
     `sums` has a row for each rank and operator type, computing only: rank_id, device_id, op_type, count, total_ns.
+    `stages` are those of a pipeline by rank, as far as they are known: ranks of one stage are peers, whatever they run.
     """
     if not sums.num_rows:
         return []
@@ -123,7 +137,7 @@ def find_stragglers(sums: pa.Table) -> list[ComparedRank]:
     count, total_ns = integers(sums["count"])[0], integers(sums["total_ns"])[0]
     place, shape = rows * len(names) + types, (len(members), len(names))
     counts, totals = _matrix(place, count, shape), _matrix(place, total_ns, shape)
-    roles = _roles(counts, totals)
+    roles = _of_stages(_roles(counts, totals), [stages.get(-1 if rank is None else rank, -1) for rank, _ in members])
     found = [
         one
         for role in range(int(roles.max()) + 1)
@@ -191,9 +205,26 @@ def _roles(counts: Ints, totals: Ints) -> Ints:
         before = now
         for of_type in varied:
             roles = _parted(roles, of_type)
-    roles = _with_lone_ranks(roles, counts)
+    return _in_order(_with_lone_ranks(roles, counts))
+
+
+def _in_order(roles: Ints) -> Ints:
+    """The same roles, numbered from 0 in the order of their first ranks."""
     _, first, places = np.unique(roles, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[places]
+
+
+def _of_stages(roles: Ints, stages: Sequence[int]) -> Ints:
+    """The roles, all ranks of a stage in that of more than half of them; if there is none, the stage is a role of its own.
+
+    So stages that do the same work stay peers. A stage of -1 is not known.
+    """
+    found, told = roles.copy(), np.array(stages, dtype=np.int64)
+    for stage in np.unique(told[told >= 0]).tolist():
+        mine = np.flatnonzero(told == stage)
+        each, sizes = np.unique(roles[mine], return_counts=True)
+        found[mine] = each[sizes.argmax()] if 2 * sizes.max() > len(mine) else len(roles) + stage
+    return _in_order(found)
 
 
 def _with_lone_ranks(roles: Ints, counts: Ints) -> Ints:
@@ -252,6 +283,8 @@ def _compared(role: _Role, counts: Ints, totals: Ints) -> Iterator[ComparedRank]
     largest = np.argsort(-lost, axis=1, kind="stable")[:, :MAX_OPERATORS].tolist()
     peers = len(role.mine) - 1
     judged = peers >= MIN_PEERS
+    every, more_work = calls.sum(axis=1), _more_work(values, calls, medians)
+    usual_calls = int(_medians(every))
     least = _least_deviations(len(role.mine))
     for place, (number, total) in enumerate(zip(role.mine.tolist(), whole.tolist(), strict=True)):
         operators = tuple(
@@ -281,8 +314,25 @@ def _compared(role: _Role, counts: Ints, totals: Ints) -> Iterator[ComparedRank]
             slower_types=slower_types[place],
             types=int(usual.sum()),
             operators=operators,
-            cause=_cause(total, middle, operators, alike=alike) if slow or (more and not judged) else None,
+            cause=(
+                None
+                if not (slow or (more and not judged))
+                else "more calls"
+                if more_work[place] >= MIN_MORE_WORK * (total - middle)
+                else _cause(total, middle, operators, alike=alike)
+            ),
+            calls=int(every[place]),
+            median_calls=usual_calls,
         )
+
+
+def _more_work(values: Any, calls: Any, medians: Any) -> Floats:
+    """What the calls that each rank runs more than its peers would take them: at their time of a call."""
+    usual = _medians(calls)
+    a_call = np.divide(medians, usual, out=np.zeros(len(usual)), where=usual > 0, casting="unsafe")
+    extra = (calls - usual) * a_call + np.where(usual == 0, values, 0)
+    found: Floats = extra.astype(np.float64).sum(axis=1)
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -329,6 +379,26 @@ def compare_hosts(ranks: Sequence[ComparedRank], hosts: Mapping[Member, str]) ->
             )
         )
     return sorted(found, key=lambda one: (one.state != "slow", -one.slower, one.host))
+
+
+def compare_stages(
+    ranks: Sequence[ComparedRank], stages: Mapping[int, int], steps: Mapping[Member, int]
+) -> tuple[Stage, ...]:
+    """The stages of a pipeline by the computing of their ranks, of a step where the number of steps is known of all.
+
+    None where the stage of a rank is not known, or a stage has one rank only: it may be slow itself.
+    """
+    known = all(steps.get(one.member) for one in ranks)
+    mine = {one.rank_id: one for one in ranks if one.rank_id is not None}
+    each = {rank: steps[one.member] if known else 1 for rank, one in mine.items()}
+    found = stages_of({rank: one.total_ns / each[rank] for rank, one in mine.items()}, stages)
+    if len(mine) < len(ranks) or any(one.ranks == 1 for one in found):
+        return ()
+    calls = [median(mine[rank].calls / each[rank] for rank in one.members) for one in found]
+    usual = median(calls) if calls else 0
+    return tuple(
+        replace(one, more_calls=number / usual - 1 if usual else 0.0) for one, number in zip(found, calls, strict=True)
+    )
 
 
 def _least_deviations(ranks: int) -> float:

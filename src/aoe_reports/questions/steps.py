@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from aoe_reports.engine.clusters import Cluster
+    from aoe_reports.facts.pipeline import Pipeline
     from aoe_reports.facts.steps import Skew, Step
     from aoe_reports.formats.capture import Capture, Source
     from aoe_reports.formats.csv.summary import TableData
@@ -58,13 +59,28 @@ class StepRow:
     bubble_ns: int | None = column("Bubble", unit=US)
 
 
+@row
+class StageRow:
+    """One stage of the pipeline of a run; times are means a step."""
+
+    run: str = column("Run")
+    stage: int = column("Stage", "integer")
+    ranks: int = column("Ranks", "integer")
+    computing_ns: float = column("Computing (median of ranks)", unit=US)
+    slower: float = column("Against the median of stages", "change")
+    bubble_share: float | None = column("Bubbles", "percent")
+    busiest: int = column("Busiest rank", "integer")
+    busiest_slower: float = column("Against the median of its stage", "change")
+
+
 class Steps(Question[StepOptions, list["Step"]]):
     """List steps and iterations by rank. Shows the duration and breakdown of each step and the slowest rank."""
 
     name = "steps"
     title = "Steps"
     options = StepOptions
-    tables = (("rows", StepRow),)
+    tables = (("rows", StepRow), ("stages", StageRow))
+    form_help = "Output format; csv omits the stages of pipelines."
     nothing = "no step here"
 
     def prepare(self, files: Discovery, asked: Request[StepOptions]) -> list[Cluster]:
@@ -80,9 +96,14 @@ class Steps(Question[StepOptions, list["Step"]]):
 
     def finish(self, parts: Sequence[tuple[Unit, list[Step]]], asked: Request[StepOptions]) -> Finished:
         """The steps of each run, by rank; of ranks that have none, those of the table of their cluster."""
+        from aoe_reports.engine.clusters import layout_of_run
+        from aoe_reports.facts.pipeline import pipeline_of
         from aoe_reports.facts.steps import in_order
 
         runs = _by_run(parts)
+        units: dict[str, list[Unit]] = {}
+        for unit, _ in parts:
+            units.setdefault(unit.run, []).append(unit)
         stated = _add_clusters(asked.context, runs, asked.notes)
         silent = [unit for unit, steps in parts if not steps and not unit.capture.of_cluster]
         untold = [unit for unit in silent if not stated & set(unit.capture.root.parents)]
@@ -90,14 +111,23 @@ class Steps(Question[StepOptions, list["Step"]]):
             runs[unit.run] += (found := _of_cluster(asked.context, unit))
             if not found:
                 asked.notes.add([_no_steps(unit.capture)])
-        rows, chosen = [], asked.options
+        rows, stages, chosen = [], [], asked.options
         for run, every in sorted(runs.items()):
             mine = [step for step in every if step.is_of(chosen.rank, chosen.device, chosen.step)]
             rows += [row_from(StepRow, step, run=run) for step in in_order(mine)]
             asked.notes.add(_skew(run, every, chosen.step))
-            asked.notes.add(_bubbles(run, [step for step in every if chosen.step in {None, step.step}]))
+            layout = layout_of_run(run, units.get(run, ()), asked.context)
+            pipeline = pipeline_of((step for step in every if chosen.step in {None, step.step}), layout.stages)
+            if pipeline is not None:
+                asked.notes.add([_bubbles(run, pipeline)])
+                stages += [row_from(StageRow, stage, run=run) for stage in pipeline.stages]
         hidden = frozenset[str]() if any(row.bubble_ns for row in rows) else frozenset({"stage_us", "bubble_us"})
-        return Finished(tables=(Rows(type=StepRow, rows=rows, of_runs=True, without=hidden),))
+        return Finished(
+            tables=(
+                Rows(type=StepRow, rows=rows, of_runs=True, without=hidden),
+                Rows(type=StageRow, rows=stages, key="stages", title="Stages of the pipeline"),
+            )
+        )
 
 
 def _by_run(parts: Sequence[tuple[Unit, list[Step]]]) -> dict[str, list[Step]]:
@@ -167,7 +197,7 @@ def _incomplete(data: TableData) -> list[Finding]:
 def _add_clusters(clusters: Sequence[Cluster], runs: dict[str, list[Step]], notes: Notes) -> set[Path]:
     """Take the steps of clusters whose ranks have none, hold the others against their ranks; the folders of the first."""
     taken = set()
-    for cluster in clusters:
+    for cluster in (one for one in clusters if one.steps):
         known = [step for run, steps in runs.items() for step in steps if cluster.tells_of(run)]
         if known:
             notes.add(_against_cluster(known, cluster))
@@ -227,14 +257,10 @@ def _skew(run: str, steps: Sequence[Step], number: int | None) -> list[Finding]:
     return found
 
 
-def _bubbles(run: str, steps: Sequence[Step]) -> Iterator[Finding]:
+def _bubbles(run: str, found: Pipeline) -> Finding:
     """How much of the steps of a pipeline is waiting for other stages, and whether one stage is longer than the others."""
-    from aoe_reports.facts.pipeline import NOTABLE_IMBALANCE, pipeline_of
     from aoe_reports.questions.rules import PIPELINE_BUBBLES
 
-    found = pipeline_of(steps)
-    if found is None:
-        return
     told = say(
         "{ranks} ranks wait in bubbles for {share:.1%} of their steps, rank {waiting} most ({most:.1%})",
         ranks=found.ranks,
@@ -242,19 +268,52 @@ def _bubbles(run: str, steps: Sequence[Step]) -> Iterator[Finding]:
         waiting=found.waiting,
         most=found.waiting_share,
     )
+    return PIPELINE_BUBBLES.found(run, join("; ", (told, *(_of_stages(found) if found.stages else [_of_ranks(found)]))))
+
+
+def _of_ranks(found: Pipeline) -> str:
+    """Which rank computes longest; its stage is not known."""
+    from aoe_reports.facts.pipeline import NOTABLE_IMBALANCE
+
     if found.is_balanced:
-        cause = say(
+        return say(
             "no rank computes {limit:.0%} longer than the median: more micro-batches make bubbles shorter, moving layers does not",
             limit=NOTABLE_IMBALANCE,
         )
-    else:
-        cause = say(
-            "rank {busiest} computes longest, {time:.3f} us a step, {more:.1%} longer than the median: its stage has more work than others, or the rank is slow, which `stragglers` tells",
-            busiest=found.busiest,
-            time=found.computing_ns / 1000,
-            more=found.imbalance,
+    return say(
+        "rank {busiest} computes longest, {time:.3f} us a step, {more:.1%} longer than the median: its stage has more work than others, or the rank is slow, which `stragglers` tells",
+        busiest=found.busiest,
+        time=found.computing_ns / 1000,
+        more=found.imbalance,
+    )
+
+
+def _of_stages(found: Pipeline) -> Iterator[str]:
+    """Which stage computes longest, by the median of its ranks, and which rank is longer than those of its stage."""
+    from aoe_reports.facts.pipeline import NOTABLE_IMBALANCE
+
+    longest, slow = found.longest, found.with_slow_rank
+    if longest is not None:
+        yield say(
+            "stage {stage} computes longest, {time:.3f} us a step (median of ranks), {more:.1%} longer than the median of {stages} stages: it has more work than others, or its ranks are slow, which `stragglers` tells",
+            stage=longest.stage,
+            time=longest.computing_ns / 1000,
+            more=longest.slower,
+            stages=len(found.stages),
         )
-    yield PIPELINE_BUBBLES.found(run, join("; ", (told, cause)))
+    if slow is not None:
+        yield say(
+            "rank {busiest} computes {more:.1%} longer than the median of its stage {stage}: `stragglers` tells in what",
+            busiest=slow.busiest,
+            more=slow.busiest_slower,
+            stage=slow.stage,
+        )
+    if longest is None and slow is None:
+        yield say(
+            "no stage computes {limit:.0%} longer than the median of {stages} stages: more micro-batches make bubbles shorter, moving layers does not",
+            limit=NOTABLE_IMBALANCE,
+            stages=len(found.stages),
+        )
 
 
 def _apart(skew: Skew) -> str:

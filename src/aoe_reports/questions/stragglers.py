@@ -21,12 +21,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from aoe_reports.engine.clusters import Cluster
+    from aoe_reports.facts.experts import ExpertLoad
+    from aoe_reports.facts.parallel import Layout
+    from aoe_reports.facts.pipeline import Stage
     from aoe_reports.facts.stragglers import ComparedHost, ComparedRank, Member, TypeLoss
     from aoe_reports.facts.tasks import TaskSet
     from aoe_reports.formats.discovery import Discovery
 
 STATES = {"slow": N_("slow"), "usual": N_("usual")}
-_CAUSES = {"all operators": N_("all operators"), "one operator": N_("one operator")}
+_CAUSES = {"all operators": N_("all operators"), "one operator": N_("one operator"), "more calls": N_("more calls")}
 SHOWN_HOSTS = 3
 _FIELDS = frozenset({"device_id", "op_type", "task_type", "task_duration_ns"})
 
@@ -47,6 +50,7 @@ class Straggler:
     rank_id: int | None = column("Rank", "integer")
     device_id: int | None = column("Device", "integer")
     host: str | None = column("Host")
+    groups: str | None = column("Parallel groups")
     role: int = column("Role", "integer")
     peers: int = column("Peers", "integer")
     computing_ns: int = column("Computing", unit=US)
@@ -91,6 +95,24 @@ class SlowType:
     lost_ns: int = column("Extra time", unit=US)
 
 
+@row
+class ExpertRow:
+    """An operator type of experts on the ranks of one group: how evenly they share it."""
+
+    run: str = column("Run")
+    expert_group: int | None = column("Expert group", "integer")
+    role: int = column("Role", "integer")
+    op_type: str = column("Operator type")
+    ranks: int = column("Ranks", "integer")
+    rank_id: int | None = column("Busiest rank", "integer")
+    device_id: int | None = column("Device", "integer")
+    max_ns: int = column("Its time", unit=US)
+    mean_ns: float = column("Mean of ranks", unit=US)
+    imbalance: float = column("Max / mean", "ratio")
+    others: float = column("Its other computing / mean", "ratio")
+    is_uneven: bool = column("Uneven", "word")
+
+
 Wait: TypeAlias = tuple["Member", int, int]
 """(rank and device, steps, their communication that is not overlapped in ns)."""
 
@@ -119,6 +141,11 @@ class ComparedRun:
     host_of: Mapping[Member, str]
     hosts: Sequence[ComparedHost]
     """Slow ones first; empty where not several are known."""
+    layout: Layout
+    experts: Sequence[ExpertLoad]
+    """The operator types of experts by group, uneven ones first."""
+    stages: Sequence[Stage]
+    """The stages of the pipeline; empty where not several of several ranks are known."""
 
     @property
     def slow_hosts(self) -> list[ComparedHost]:
@@ -127,9 +154,22 @@ class ComparedRun:
 
     @property
     def slow_ranks(self) -> list[ComparedRank]:
-        """The slow ranks of other hosts."""
-        hosts = {one.host for one in self.slow_hosts}
-        return [one for one in self.ranks if one.state == "slow" and self.host_of.get(one.member) not in hosts]
+        """The slow ranks of other hosts, without those of the longest stage where more than half of its ranks are slow."""
+        hosts, longest = {one.host for one in self.slow_hosts}, self.longest_stage
+        slow = [one for one in self.ranks if one.state == "slow" and self.host_of.get(one.member) not in hosts]
+        others = [one for one in slow if longest is None or one.rank_id not in longest.members]
+        return others if longest is not None and 2 * (len(slow) - len(others)) > longest.ranks else slow
+
+    @property
+    def longest_stage(self) -> Stage | None:
+        """The stage that computes notably longer than the others, unless its hosts are slow."""
+        from aoe_reports.facts.pipeline import longest_of
+
+        found, hosts = longest_of(self.stages), {one.host for one in self.slow_hosts}
+        if found is None:
+            return None
+        mine = [one.member for one in self.ranks if one.rank_id in found.members]
+        return None if all(self.host_of.get(member) in hosts for member in mine) else found
 
 
 class Stragglers(Question[StragglerOptions, Sums]):
@@ -142,6 +182,7 @@ class Stragglers(Question[StragglerOptions, Sums]):
         ("rows", Straggler),
         ("operators", SlowType),
         ("hosts", Host),
+        ("experts", ExpertRow),
     )
     form_help = "Output format; csv omits the operator types."
     nothing = "no computing tasks here"
@@ -180,11 +221,14 @@ class Stragglers(Question[StragglerOptions, Sums]):
         hosts = [row_from(Host, one, run=run.label, state=say(STATES[one.state])) for run in runs for one in run.hosts]
         if not hosts:
             hidden.add("host")
+        if not any(row.groups for row in rows):
+            hidden.add("groups")
         return Finished(
             tables=(
                 Rows(type=Straggler, rows=rows, sentences=_of_how_many(count, len(rows)), without=frozenset(hidden)),
                 Rows(type=SlowType, rows=types, key="operators", title="Where slow ranks lose most"),
                 Rows(type=Host, rows=hosts, key="hosts", place=-1, title="Hosts"),
+                _experts(runs, top),
             ),
             run_above=True,
             headline=headline_of(runs),
@@ -221,11 +265,15 @@ def _by_run(parts: Sequence[tuple[Unit, Sums]]) -> list[list[tuple[Unit, Sums]]]
 def _compared(parts: Sequence[tuple[Unit, Sums]], clusters: Sequence[Cluster], *, alone: bool) -> ComparedRun:
     import pyarrow as pa
 
+    from aoe_reports.engine.clusters import layout_of_run
+
     types = pa.concat_tables([sums.types for _, sums in parts])
     waits = [one for _, sums in parts for one in sums.waits]
     hosts = {member: sums.host for _, sums in parts if sums.host is not None for member in _members(sums.types)}
     run, untold = parts[0][0].run, _members(types) - {member for member, _, _ in waits}
-    return compared_run(run, types, [*waits, *_waits_of_cluster(clusters, run, untold)], alone=alone, hosts=hosts)
+    waits += _waits_of_cluster(clusters, run, untold)
+    layout = layout_of_run(run, (unit for unit, _ in parts), clusters)
+    return compared_run(run, types, waits, alone=alone, hosts=hosts, layout=layout)
 
 
 def _waits_of_cluster(clusters: Sequence[Cluster], run: str, members: AbstractSet[Member]) -> Iterator[Wait]:
@@ -253,11 +301,15 @@ def compared_run(
     *,
     alone: bool = True,
     hosts: Mapping[Member, str] = MappingProxyType({}),
+    layout: Layout | None = None,
 ) -> ComparedRun:
     """The ranks of one run against each other, by what each takes for its operator types and waits in its steps."""
-    from aoe_reports.facts.stragglers import compare_hosts, find_stragglers, median_waits
+    from aoe_reports.facts.experts import expert_loads
+    from aoe_reports.facts.parallel import Layout
+    from aoe_reports.facts.stragglers import compare_hosts, compare_stages, find_stragglers, median_waits
 
-    ranks = find_stragglers(types)
+    layout = layout or Layout()
+    ranks = find_stragglers(types, layout.stages)
     waits = {member: total_ns / steps for member, steps, total_ns in told}
     steps = {member: steps for member, steps, _ in told}
     medians = median_waits(ranks, waits)
@@ -270,6 +322,9 @@ def compared_run(
         alone=alone,
         host_of=hosts,
         hosts=compare_hosts(ranks, hosts),
+        layout=layout,
+        experts=expert_loads(types, ranks, layout),
+        stages=compare_stages(ranks, layout.stages, steps),
     )
 
 
@@ -286,6 +341,7 @@ def _row(run: ComparedRun, position: int, one: ComparedRank) -> Straggler:
         position=position,
         run=run.label,
         host=run.host_of.get(one.member),
+        groups=_groups_of(run.layout, one.rank_id),
         computing_ns=one.total_ns,
         slower=_rounded(one.slower),
         state=None if one.state is None else say(STATES[one.state]),
@@ -298,6 +354,30 @@ def _row(run: ComparedRun, position: int, one: ComparedRank) -> Straggler:
         communication_not_overlapped_ns=run.waits.get(one.member),
         communication_median_ns=run.medians.get(one.role) if compared else None,
     )
+
+
+def _experts(runs: Sequence[ComparedRun], top: int) -> Rows[ExpertRow]:
+    """The table of experts: the first rows of each run."""
+    loads = [(run, load) for run in runs for load in run.experts[:top]]
+    rows = [
+        row_from(
+            ExpertRow,
+            load,
+            run=run.label,
+            expert_group=load.group,
+            rank_id=load.busiest[0],
+            device_id=load.busiest[1],
+            imbalance=round(load.imbalance, 4),
+            others=round(load.others, 4),
+        )
+        for run, load in loads
+    ]
+    known = all(load.group is not None for _, load in loads)
+    sentences = _of_how_many(sum(len(run.experts) for run in runs), len(rows))
+    hidden = frozenset(
+        {"role"} if known else {"expert_group"} if not any(row.expert_group is not None for row in rows) else ()
+    )
+    return Rows(type=ExpertRow, rows=rows, key="experts", title="Experts", sentences=sentences, without=hidden)
 
 
 def _type_row(run: ComparedRun, one: ComparedRank, loss: TypeLoss) -> SlowType:
@@ -330,9 +410,27 @@ def _without_peers(run: ComparedRun) -> Iterator[Finding]:
 
 
 def _name(one: ComparedRank) -> str:
-    if one.rank_id is None and one.device_id is not None:
-        return say("device {value}", value=one.device_id)
-    return say("rank {value}", value="?" if one.rank_id is None else one.rank_id)
+    return _name_of(one.member)
+
+
+def _name_of(member: Member) -> str:
+    rank_id, device_id = member
+    if rank_id is None and device_id is not None:
+        return say("device {value}", value=device_id)
+    return say("rank {value}", value="?" if rank_id is None else rank_id)
+
+
+def _groups_of(layout: Layout, rank_id: int | None) -> str | None:
+    """The stage and the groups of a rank, as far as they are known."""
+    if rank_id is None:
+        return None
+    told = [say("stage {number}", number=layout.stages[rank_id])] if rank_id in layout.stages else []
+    told += (
+        say("{kind} group {number}", kind=place.kind, number=layout.numbers[place.kind, place.first])
+        for place in layout.places.get(rank_id, ())
+        if place.kind != "pp"
+    )
+    return join(", ", told) if told else None
 
 
 def headline_of(runs: Sequence[ComparedRun]) -> str:
@@ -347,12 +445,14 @@ def headline_of(runs: Sequence[ComparedRun]) -> str:
     if len(hosts) > SHOWN_HOSTS:
         more = len(hosts) - SHOWN_HOSTS
         told.append(count_of(more, "{number:,} other host is slow, too", "{number:,} other hosts are slow, too"))
+    stages = [(run, stage) for run in runs if (stage := run.longest_stage) is not None]
+    told += [_about_stage(run, stage) for run, stage in stages[:SHOWN_HOSTS]]
     if slow:
         told += _about(*max(slow, key=_how_much))
         others = len(slow) - 1
         if others:
             told.append(count_of(others, "{number:,} other rank is slow, too", "{number:,} other ranks are slow, too"))
-    elif hosts:
+    elif hosts or stages:
         pass  # its ranks are slow because it is
     elif judged:
         told.append(say("no rank of {count:,} computes notably longer than its peers", count=judged))
@@ -363,6 +463,7 @@ def headline_of(runs: Sequence[ComparedRun]) -> str:
             )
     else:
         told += _without_verdict(every)
+    told += _about_experts(runs)
     return say("{text}.", text=capital(join("; ", told)))
 
 
@@ -376,6 +477,60 @@ def _about_host(run: ComparedRun, one: ComparedHost) -> str:
         count=one.ranks,
         slower=one.slower,
     )
+
+
+def _about_stage(run: ComparedRun, stage: Stage) -> str:
+    from aoe_reports.facts.stragglers import MIN_MORE_WORK
+
+    usual_ns = stage.computing_ns / (1 + stage.slower)
+    (usual, time), unit = times_in_one_unit(round(usual_ns), round(stage.computing_ns))
+    name = say("stage {number}", number=stage.stage)
+    told = say(
+        "{stage} computes {slower:.1%} longer than the median of the {stages:,} stages ({before} → {after} {unit})",
+        stage=name if run.alone else say("{stage} of {run}", stage=name, run=run.label),
+        slower=stage.slower,
+        stages=len(run.stages),
+        before=usual,
+        after=time,
+        unit=unit,
+    )
+    if (stage.more_calls or 0) >= MIN_MORE_WORK * stage.slower:
+        why = say("it runs {more:.1%} more calls: it has more work than the others", more=stage.more_calls or 0)
+    else:
+        why = say(
+            "it runs about as many calls as the others: look at their shapes (`hotspots --by shape`) and at its chips"
+        )
+    return join("; ", (told, why))
+
+
+def _about_experts(runs: Sequence[ComparedRun]) -> Iterator[str]:
+    """The least even experts, and how many other groups and types are uneven."""
+    uneven = [(run, load) for run in runs for load in run.experts if load.is_uneven]
+    if not uneven:
+        return
+    run, load = max(uneven, key=lambda pair: pair[1].extra_ns)
+    (mean, longest), unit = times_in_one_unit(round(load.mean_ns), load.max_ns)
+    name = _name_of(load.busiest)
+    if load.group is None:
+        whom = say("the {ranks:,} ranks of its role", ranks=load.ranks)
+    else:
+        whom = say("the {ranks:,} ranks of ep group {number}", ranks=load.ranks, number=load.group)
+    yield say(
+        "experts are uneven: {rank} takes {imbalance:.2f} times the mean of {whom} in {op_type} ({mean} → {longest} {unit}): most likely more tokens are sent to its experts",
+        rank=name if run.alone else say("{rank} of {run}", rank=name, run=run.label),
+        imbalance=load.imbalance,
+        whom=whom,
+        op_type=load.op_type,
+        mean=mean,
+        longest=longest,
+        unit=unit,
+    )
+    if others := len(uneven) - 1:
+        yield count_of(
+            others,
+            "{number:,} other group or type of experts is uneven, too",
+            "{number:,} other groups or types of experts are uneven, too",
+        )
 
 
 def _how_much(pair: tuple[ComparedRun, ComparedRank]) -> int:
@@ -403,12 +558,15 @@ def _about(run: ComparedRun, one: ComparedRank) -> list[str]:
 
 
 def _longer(run: ComparedRun, one: ComparedRank) -> str:
+    name, groups = _name(one), _groups_of(run.layout, one.rank_id)
+    if groups is not None:
+        name = say("{rank} ({groups})", rank=name, groups=groups)
     (before, after), unit = times_in_one_unit(one.median_ns or 0, one.total_ns)
     return count_of(
         one.peers,
         "{rank} computes {slower:.1%} longer than the median of itself and its peer ({before} → {after} {unit})",
         "{rank} computes {slower:.1%} longer than the median of its {number:,} peers ({before} → {after} {unit})",
-        rank=_name(one) if run.alone else say("{rank} of {run}", rank=_name(one), run=run.label),
+        rank=name if run.alone else say("{rank} of {run}", rank=name, run=run.label),
         slower=one.slower or 0,
         before=before,
         after=after,
@@ -419,7 +577,12 @@ def _longer(run: ComparedRun, one: ComparedRank) -> str:
 def _evidence(one: ComparedRank) -> Iterator[str]:
     """Where to look: a slow chip slows all operators alike, a slow operator only itself."""
     counts = {"slower": one.slower_types, "types": one.types}
-    if one.cause == "all operators":
+    if one.cause == "more calls":
+        yield say(
+            "it runs more calls than its peers ({more:+.1%}), which take most of the difference: it has more work, its chip need not be slow",
+            more=one.more_calls,
+        )
+    elif one.cause == "all operators":
         yield say(
             "{slower} of {types} operator types are slower: look at the chip (frequency, temperature), not at an operator",
             **counts,
