@@ -6,7 +6,7 @@ PIP     = $(BIN)/python -m pip --disable-pip-version-check --quiet
 DEMO   ?= aoe-reports-demo
 LOWEST  = $(VENV)/lowest
 LOWEST_TESTS = tests/test_lowest.py tests/cli/test_commands.py tests/cli/test_progress.py tests/jobs/test_report.py tests/present tests/site tests/store/test_findings.py \
-	tests/store/test_care.py tests/formats/test_exports.py tests/formats/test_results.py tests/formats/test_timeline.py tests/history/test_series.py
+	tests/store/test_care.py tests/formats/test_exports.py tests/formats/test_results.py tests/formats/test_timeline.py tests/history/test_series.py tests/engine/test_remote_captures.py
 
 # a file of tests stays with one worker: what its tests share is made once
 PYTEST = $(BIN)/pytest --numprocesses auto --dist loadfile

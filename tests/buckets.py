@@ -51,7 +51,7 @@ class Server:
         self.requests()
 
     def fail(self, kind: str = "", method: str = "", query: str = "", *, times: int = 0) -> None:
-        """Let the next requests of a method be `throttled`, or done while their answer is `lost`."""
+        """Let the next requests of a method, with some words in path or query, be `throttled` or `denied`, or done while their answer is `lost`."""
         import requests
 
         faults = [{"kind": kind, "method": method, "query": query, "times": times}] if times else []
@@ -63,6 +63,14 @@ class Server:
 
         found: list[list[str]] = requests.get(f"{self.url}/_requests", timeout=30).json()
         return found
+
+    def upload(self, folder: Path, prefix: str) -> str:
+        """Put all files of a folder below a prefix; its URI."""
+        for file in sorted(folder.rglob("*")):
+            if file.is_file():
+                key = f"{prefix}/{file.relative_to(folder)}"
+                self.client.put_object(Bucket=BUCKET, Key=key, Body=file.read_bytes())
+        return f"s3://{BUCKET}/{prefix}"
 
     def names(self) -> list[str]:
         """The names of all that is in the bucket."""

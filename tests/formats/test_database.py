@@ -24,6 +24,7 @@ from aoe_reports.formats.sqlite.counters import counter_header
 from aoe_reports.formats.sqlite.queries import SOURCES
 from aoe_reports.formats.sqlite.source import Words, said_by
 from aoe_reports.model.errors import ReadError
+from aoe_reports.model.parallel import GroupPlace
 from aoe_reports.model.texts import Text, say
 from aoe_reports.rules.tables.check import check_table
 
@@ -528,6 +529,23 @@ def test_info(made):
 def test_a_rank_below_0_is_none_and_several_are_not_one(change, rows, ranks, rank):
     info = info_of_database(change(f"DELETE FROM RANK_DEVICE_MAP; INSERT INTO RANK_DEVICE_MAP VALUES {rows}"))
     assert (info.ranks, info.rank_id) == (ranks, rank)
+
+
+GROUPS = {"ip%eth0_0": {"group_name": "pp", "group_rank": 2, "global_ranks": [3, 7, 11]}}
+
+
+@pytest.mark.parametrize(
+    ("value", "groups"),
+    [
+        (json.dumps(GROUPS), {11: (GroupPlace("pp", 3, 2, 3),)}),
+        ("{", {}), ("[" * 100_000, {}), ("17", {}), ("", {}),
+    ],
+)  # fmt: skip
+def test_groups_stand_as_json_among_the_metadata(change, value, groups):
+    made = change(
+        f"CREATE TABLE IF NOT EXISTS META_DATA (name TEXT, value TEXT); INSERT INTO META_DATA VALUES ('parallel_group_info', '{value}')"
+    )
+    assert info_of_database(made).groups == groups
 
 
 def test_a_database_without_those_tables_tells_nothing(tmp_path):

@@ -79,6 +79,7 @@ def test_names_of_captures() -> None:
         ("profiler_info_3.json", "", "profiler_info", "torch_npu", 3),
         ("profiler_info.json", "", "profiler_info", "torch_npu", None),
         ("profiler_metadata.json", "", "profiler_metadata", "torch_npu", None),
+        ("communication_group.json", "", "communication_group", "torch_npu", None),
         ("trace_view.json", "", "trace_view", "torch_npu", None),
         ("msprof_20260101000000.json", "", "msprof", "msprof", None),
         ("kernel_details.csv", "", "kernel_details", "torch_npu", None),

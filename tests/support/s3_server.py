@@ -50,7 +50,9 @@ def answer_s3(environ: dict[str, Any], start: Any) -> Any:
     requests.append([method, environ["PATH_INFO"], query])
     if f"Credential={KEY}/" not in environ.get("HTTP_AUTHORIZATION", ""):
         return refuse(environ, start, "403 Forbidden", "InvalidAccessKeyId")
-    fault = fault_of(method, query)
+    fault = fault_of(method, f"{environ['PATH_INFO']}?{query}")
+    if fault == "denied":
+        return refuse(environ, start, "403 Forbidden", "AccessDenied")
     if fault == "throttled":
         return refuse(environ, start, "503 Slow Down", "SlowDown")
     answered = s3(environ, start)
@@ -61,10 +63,10 @@ def answer_s3(environ: dict[str, Any], start: Any) -> Any:
     return answered
 
 
-def fault_of(method: str, query: str) -> str | None:
+def fault_of(method: str, asked: str) -> str | None:
     with lock:
         for fault in faults:
-            if fault["method"] == method and fault["query"] in query and fault["times"] > 0:
+            if fault["method"] == method and fault["query"] in asked and fault["times"] > 0:
                 fault["times"] -= 1
                 return fault["kind"]
     return None

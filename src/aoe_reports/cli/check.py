@@ -6,9 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-
-from aoe_reports.cli.output import FORM, MOST_ROWS, MostRows, Output, notify, reply
+from aoe_reports.cli.output import FORM, MOST_ROWS, MostRows, Output, notify, path_argument, reply
 from aoe_reports.cli.progress import progress_line
 from aoe_reports.engine.question import one_table
 from aoe_reports.model.errors import UsageError
@@ -27,7 +25,7 @@ else:
 
 
 def check(
-    paths: Annotated[list[Path] | None, typer.Argument(help="Files or folders.", show_default=False)] = None,
+    paths: Annotated[list[Path] | None, path_argument("Files or folders.")] = None,
     *,
     chosen: CheckOptions,
     form: Annotated[CheckFormat, FORM] = "text",

@@ -3,13 +3,14 @@
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
 from aoe_reports.cli.language import spoken, told
 from aoe_reports.cli.terminal import screen_of, write_control
 from aoe_reports.engine.question import exit_code_of
+from aoe_reports.formats.objects import asked_path
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding, listed
 from aoe_reports.model.options import Option
@@ -23,7 +24,13 @@ if TYPE_CHECKING:
     from aoe_reports.model.rules import ListedRule
     from aoe_reports.present.forms import Form
 
-Paths = Annotated[list[Path], typer.Argument(help="Files or folders (searched recursively).", show_default=False)]
+
+def path_argument(words: str) -> Any:
+    """The argument that names what is read: a path, or a URI whose slashes stay."""
+    return typer.Argument(help=words, show_default=False, parser=asked_path)
+
+
+Paths = Annotated[list[Path], path_argument("Files or folders (searched recursively).")]
 Output = Annotated[
     Path | None,
     Option(

@@ -7,14 +7,14 @@ import typer
 
 from aoe_reports.cli.job_options import Command
 from aoe_reports.cli.language import spoken
-from aoe_reports.cli.output import Format, notify, print_findings, show
+from aoe_reports.cli.output import Format, notify, path_argument, print_findings, show
 from aoe_reports.model.options import Option
 from aoe_reports.model.texts import say
 from aoe_reports.tuning.options import PlanOptions
 
 
 def plan(
-    profile: Annotated[Path, typer.Argument(help="A profile: one run.", show_default=False)],
+    profile: Annotated[Path, path_argument("A profile: one run.")],
     output: Annotated[
         Path,
         Option(

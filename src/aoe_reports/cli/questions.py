@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from aoe_reports.cli.output import MOST_ROWS, AnnotatedFormat, Format, MostRows, Output, reply
+from aoe_reports.cli.output import MOST_ROWS, AnnotatedFormat, Format, MostRows, Output, path_argument, reply
 from aoe_reports.cli.progress import progress_line
 from aoe_reports.engine.question import Argument, CaptureOptions, Question
 from aoe_reports.model.errors import UsageError
@@ -95,7 +95,7 @@ def _listed(value: Path | list[Path]) -> list[Path]:
 
 def _argument(one: Argument) -> inspect.Parameter:
     kind = list[Path] if one.many else Path
-    return _parameter(one.name, Annotated[kind, typer.Argument(help=one.help, show_default=False)])
+    return _parameter(one.name, Annotated[kind, path_argument(one.help)])
 
 
 def _parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:

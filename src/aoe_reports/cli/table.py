@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from aoe_reports.cli.language import spoken
-from aoe_reports.cli.output import FORM, Output, print_findings, write_pieces
+from aoe_reports.cli.output import FORM, Output, path_argument, print_findings, write_pieces
 from aoe_reports.engine.question import ReadOptions
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import in_order
@@ -19,7 +19,7 @@ TableFormat = Literal["csv", "json", "parquet"]
 
 def table(
     kind: Annotated[str | None, typer.Argument(help="Kind of table, as shown by `--list`.", show_default=False)] = None,
-    path: Annotated[Path | None, typer.Argument(help="File or folder.", show_default=False)] = None,
+    path: Annotated[Path | None, path_argument("File or folder.")] = None,
     form: Annotated[TableFormat, FORM] = "csv",
     listed: Annotated[
         bool, Option(help="List every kind that can be read.", flags=("--list",), only_here=say("additional output"))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from aoe_reports.engine.executors import Executor, executor_of
-from aoe_reports.engine.keeping import refuse_credentials_in_path
 from aoe_reports.engine.partials import Handed, Keys, Once, Partials
 from aoe_reports.engine.question import (
     Answer,
@@ -23,6 +22,8 @@ from aoe_reports.engine.question import (
     Unit,
     answer_of,
 )
+from aoe_reports.formats.objects import asked_path, fetching
+from aoe_reports.formats.rules import UNREADABLE
 from aoe_reports.model.errors import AoeReportsError, ReadError
 from aoe_reports.model.findings import has
 from aoe_reports.model.options import check_options
@@ -61,8 +62,8 @@ def answer_to(question: Question[O, P], reading: Reading[P]) -> Answer:
         from aoe_reports.engine.captures import nothing_measured  # noqa: PLC0415 -- pyarrow
 
         captures = [unit.capture for unit in asked.units if isinstance(unit, Unit)]
-        where, asked_for = [Path(one) for one in asked.inputs], question.asked_for(asked.options)
-        asked.notes.add([nothing_measured(where, say(question.nothing), captures, **asked_for)])
+        asked_for = question.asked_for(asked.options)
+        asked.notes.add([nothing_measured(asked.inputs, say(question.nothing), captures, **asked_for)])
     return answer_of(question, finished, asked)
 
 
@@ -82,13 +83,15 @@ def read_units(
 def request_of(reader: Reader[O, P], paths: Sequence[Path], chosen: O, *, progress: Progress = unseen) -> Request[O]:
     """What is to be read below some paths, before any of it is."""
     check_options(chosen)
-    for path in paths:  # before any finding names one
-        refuse_credentials_in_path(str(path))
     progress(lambda: say("looking for files"))
-    asked = Request(options=chosen, notes=Notes(), inputs=tuple(map(str, paths)))
-    files = reader.discover(paths, asked)
-    asked = replace(asked, context=reader.prepare(files, asked))
-    return replace(asked, units=reader.units(files, asked))
+    whole = [asked_path(path) for path in paths]
+    asked = Request(options=chosen, notes=Notes(), inputs=tuple(map(str, whole)))
+    with fetching() as failures:
+        files = reader.discover(whole, asked)
+        asked = replace(asked, context=reader.prepare(files, asked))
+        asked = replace(asked, units=reader.units(files, asked))
+    _note_unread(failures, asked.notes)
+    return asked
 
 
 def reading_of(reader: Reader[O, P], asked: Request[O]) -> Callable[[Any], Handed]:
@@ -134,12 +137,22 @@ def _reading(number: int, count: int, unit: Any) -> Text:
 
 def _read(reader: Reader[O, P], context: Any, chosen: O, unit: Any) -> Handed:
     """(what one unit hands on, None where it cannot be read; what was found)."""
-    notes = Notes()
-    try:
-        return (reader.map_unit(unit, Request(options=chosen, notes=notes, context=context)),), notes
-    except (ReadError, OSError) as error:
-        notes.failed(unit.path, error)
-        return None, notes
+    notes, part = Notes(), None
+    with fetching() as failures:
+        try:
+            part = (reader.map_unit(unit, Request(options=chosen, notes=notes, context=context)),)
+        except (ReadError, OSError) as error:
+            notes.failed(unit.path, error)
+    _note_unread(failures, notes)
+    return part, notes
+
+
+def _note_unread(failures: Mapping[str, OSError], notes: Notes) -> None:
+    """Keep which objects could not be fetched, also where a reader can do without them."""
+    told = {finding.path for finding in notes.findings if finding.rule == UNREADABLE.name}
+    for path, error in failures.items():
+        if path not in told:
+            notes.failed(path, error)
 
 
 def asking(

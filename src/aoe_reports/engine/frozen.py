@@ -16,6 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from aoe_reports.formats.objects import ObjectPath, object_of
 from aoe_reports.model.classes import is_record, made
 from aoe_reports.model.texts import Text, as_fields, from_fields
 
@@ -39,7 +40,7 @@ def thaw(text: str | bytes) -> Any:
 
 def frozen(value: Any) -> Any:
     """A value in JSON's own values."""
-    kind = "path" if isinstance(value, Path) else _NAMES.get(type(value))
+    kind = _NAMES.get(type(value)) or ("path" if isinstance(value, Path) else None)
     if value is None or type(value) in {bool, int, float, str}:
         told = value
     elif type(value) is list:
@@ -134,6 +135,7 @@ def _in_order(values: Iterable[Any]) -> list[Any]:
 _KINDS: dict[str, tuple[type[Any], Callable[[Any], Any], Callable[[Any], Any]]] = {
     "text": (Text, as_fields, from_fields),
     "path": (Path, str, Path),
+    "object": (ObjectPath, lambda one: [str(one), one.size, one.version, one.modified_ns], lambda of: object_of(*of)),
     "tuple": (tuple, _listed, tuple),
     "frozenset": (frozenset, _in_order, frozenset),
     "set": (set, _in_order, set),

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from aoe_reports.engine.output import write_among
+from aoe_reports.formats.bucket import folder_in, put, refuse_credentials, whole_of
 from aoe_reports.model.classes import record
-from aoe_reports.model.errors import AoeReportsError, UsageError
+from aoe_reports.model.errors import AoeReportsError
 from aoe_reports.model.texts import say
 
 
@@ -62,29 +65,64 @@ class Folder:
             return set()
 
 
+@record
+class Objects:
+    """Objects below a URI, as a place of partial results."""
+
+    uri: str
+
+    def read(self, name: str, most: int) -> bytes | None:
+        """The bytes of an object; None where there is none, or a larger one. AoeReportsError where it cannot be told."""
+        with self._told("read"):
+            try:
+                return whole_of(self._root, self._key(name), most)
+            except FileNotFoundError:
+                _refuse_nowhere(self._root, self._key(""))
+        return None
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write an object, whole or not at all."""
+        with self._told("write"):
+            put(self._root, self._key(name), data)
+
+    def names(self, folder: str) -> set[str]:
+        """The names of the objects in a folder; none where there is none."""
+        with self._told("read"):
+            return {one.key.rpartition("/")[2] for one in folder_in(self._root, self._key(folder))[0]}
+
+    @property
+    def _root(self) -> str:
+        scheme, _, rest = self.uri.partition("://")
+        return f"{scheme}://{rest.partition('/')[0]}"
+
+    def _key(self, name: str) -> str:
+        prefix = self.uri.partition("://")[2].partition("/")[2]
+        return "/".join(filter(None, [*prefix.split("/"), name]))
+
+    @contextmanager
+    def _told(self, work: Literal["read", "write"]) -> Iterator[None]:
+        """What the client raises as an error of ours."""
+        try:
+            yield
+        except OSError as error:
+            told = (
+                say("{path}: cannot be read: {why}", path=self.uri, why=error.strerror)
+                if work == "read"
+                else say("{path}: cannot be written: {why}", path=self.uri, why=error.strerror)
+            )
+            raise AoeReportsError(told) from None
+
+
+@cache
+def _refuse_nowhere(root: str, prefix: str) -> None:
+    """Raise where nothing can be listed: a bucket that does not exist answers as an object that does not."""
+    folder_in(root, prefix)
+
+
 def place_of(where: str | os.PathLike[str]) -> Place:
     """The place at a folder's path or a URI that the store knows, too. UsageError for one that holds credentials."""
     text = os.fspath(where)
     if "://" not in text or text.startswith("file://"):
         return Folder(path=Path(text.removeprefix("file://")))
     refuse_credentials(text)
-    from aoe_reports.engine.objects import Objects  # noqa: PLC0415 -- who keeps nothing, or in a folder, needs no client
-
     return Objects(uri=text)
-
-
-def refuse_credentials(uri: str) -> None:
-    """UsageError for a URI with a password or a query that may sign: it stands in process lists, histories of shells and errors."""
-    if _NOT_SHOWN.search(uri):
-        raise UsageError(say("a URI here has a password or a query; expected credentials in the environment"))
-
-
-def refuse_credentials_in_path(path: str) -> None:
-    """The same for the path that becomes of a URI: `s3:/…`, where it is absolute behind the working folder."""
-    found = _URI_AS_PATH.search(path)
-    if found:
-        refuse_credentials(f"s3://{found[1]}")
-
-
-_NOT_SHOWN = re.compile(r"://[^@]*:[^@]*@|\?")
-_URI_AS_PATH = re.compile(r"(?:^|/)s3a?:/+(.*)", re.IGNORECASE | re.DOTALL)

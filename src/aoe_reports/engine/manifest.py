@@ -13,6 +13,7 @@ from aoe_reports.engine.frozen import freeze, thaw
 from aoe_reports.engine.output import write_whole
 from aoe_reports.engine.partials import Handed, Keys, Partials, is_readable
 from aoe_reports.engine.question import Answer, Notes, Question, Reading, Request, RunOptions
+from aoe_reports.formats.objects import path_of
 from aoe_reports.model.classes import record
 from aoe_reports.model.errors import AoeReportsError, ReadError, UsageError
 from aoe_reports.model.rows import column, row
@@ -70,7 +71,7 @@ def manifest_of(
     question: Question[O, Any], paths: Sequence[Path], chosen: O, *, progress: Progress = unseen
 ) -> Manifest:
     """What a question is asked of, before any capture is read."""
-    whole = [path.absolute() for path in paths]  # jobs run in folders of their own
+    whole = [path_of(path).absolute() for path in paths]  # jobs run in folders of their own
     asked = request_of(question, whole, chosen, progress=progress)
     keys = Keys(question.name, asked)
     return Manifest(

@@ -20,7 +20,7 @@ from aoe_reports.model.findings import Finding
 from aoe_reports.model.options import declared
 from aoe_reports.model.version import __version__
 
-VERSION = 5
+VERSION = 6
 """Of what is kept: one more whenever a question hands on something else of the same unit."""
 MAX_BYTES = 1 << 28
 """What is larger, unpacked, is not read: 5 million rows that are compared come to a fifth of it."""
@@ -121,7 +121,7 @@ class Once:
 def _files(told: Any) -> Iterator[str]:
     """The paths of the files of a unit."""
     if isinstance(told, dict):
-        if told.get(KIND) == _FILE:
+        if told.get(KIND) == _FILE and told["path"][KIND] == "path":  # an object has its version
             yield told["path"]["of"]
         for one in told.values():
             yield from _files(one)

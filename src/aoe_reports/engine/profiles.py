@@ -18,6 +18,7 @@ from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.discovery import discover
 from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.identify import unreadable_file
+from aoe_reports.formats.objects import asked_path
 from aoe_reports.formats.vendor import TABLES, group_captures
 from aoe_reports.model.columns import integers, keep_where
 from aoe_reports.model.errors import ReadError, UsageError
@@ -129,10 +130,11 @@ class Profile:
 
 def read_profile(path: Path | str, *, max_expanded: int | None = None) -> Profile:
     """Everything of the profilers below a path; compressed files may expand to `max_expanded` bytes each."""
-    discovery = discover([Path(path)], max_expanded=max_expanded)
+    where = asked_path(path)
+    discovery = discover([where], max_expanded=max_expanded)
     captures = tuple(capture for capture in group_captures(discovery.files) if capture.has_data)
     found = [*discovery.findings, *(finding for capture in captures for finding in capture.findings)]
-    return Profile(Path(path), captures, discovery.unreadable, found)
+    return Profile(where, captures, discovery.unreadable, found)
 
 
 def timeline_of_kind(kind: str) -> str | None:

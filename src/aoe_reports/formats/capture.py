@@ -14,6 +14,7 @@ from pathlib import Path
 
 from aoe_reports.formats.found import FoundFile, Writer
 from aoe_reports.model.findings import Finding
+from aoe_reports.model.parallel import GroupPlace
 from aoe_reports.model.texts import join
 from aoe_reports.model.timestamps import digits_to_ns
 
@@ -42,6 +43,8 @@ class CaptureInfo:
     """The name of the chip, where all devices have the same one."""
     host: str | None = None
     """The name of the machine that it was taken on."""
+    groups: dict[int, tuple[GroupPlace, ...]] = field(default_factory=dict)
+    """The places of ranks in the groups that split the work of the job: of this rank, or of all where it is of a cluster."""
     workload: str | None = None
     """What somebody's script said was measured (`add_metadata` of the framework's profiler)."""
 

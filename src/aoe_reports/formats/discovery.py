@@ -5,13 +5,15 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from aoe_reports.formats.ascend.names import OTHER_TOOLS, RAW_FOLDERS, UNREAD_KINDS, is_capture
+from aoe_reports.formats.ascend.names import INFO_KINDS, OTHER_TOOLS, RAW_FOLDERS, UNREAD_KINDS, is_capture
 from aoe_reports.formats.found import FileName, FoundFile
 from aoe_reports.formats.identify import identify, why
+from aoe_reports.formats.objects import ObjectPath, absolute_of, look_at_each, objects_below
 from aoe_reports.formats.rules import (
     BROKEN_LINK,
     LINK_LOOP,
@@ -57,10 +59,10 @@ def discover(paths: Sequence[Path], *, max_expanded: int | None = None) -> Disco
     for path in paths:
         before = len(files)
         failed = findings.total
-        for entry, real in _Walk(path, findings).files():
+        for real, found in _found_below(path, files, findings):
             if real in files:
                 before -= 1
-            elif found := identify(entry, explicit=entry == path, findings=findings):
+            elif found:
                 files[real] = found if max_expanded is None else replace(found, max_expanded=max_expanded)
         if len(files) == before and findings.total == failed:
             message = say(
@@ -72,6 +74,49 @@ def discover(paths: Sequence[Path], *, max_expanded: int | None = None) -> Disco
     in_order = tuple(sorted(files.values(), key=lambda file: str(file.path)))
     told = tuple(findings.counted())
     return Discovery(in_order, told, any(finding.rule in _NOT_READ for finding in told))
+
+
+def _found_below(path: Path, known: Collection[str], findings: Tally) -> Iterator[tuple[str, FoundFile | None]]:
+    """(real path, what it is) of every file below a path; of one that is known not once more."""
+    if not isinstance(path, ObjectPath):
+        for entry, real in _Walk(path, findings).files():
+            yield real, None if real in known else identify(entry, explicit=entry == path, findings=findings)
+        return
+
+    def look(entry: ObjectPath) -> tuple[FoundFile | None, list[Finding]]:
+        mine: list[Finding] = []
+        found = identify(entry, explicit=entry == path, findings=mine) if str(entry) not in known else None
+        if found is not None and found.name.kind in INFO_KINDS:
+            with suppress(OSError):  # said when it is read
+                os.fspath(entry)
+        return found, mine
+
+    every = _objects_below(path, findings)
+    for entry, (found, mine) in zip(every, look_at_each(look, every), strict=True):
+        findings.extend(mine)
+        yield str(entry), found
+
+
+def _objects_below(path: ObjectPath, findings: Tally) -> list[ObjectPath]:
+    """The objects below a URI, without those in folders that are passed over."""
+    try:
+        every = objects_below(path)
+    except OSError as error:
+        findings.append(UNREADABLE.found(str(path), why(error)))
+        return []
+    if not every:
+        findings.append(UNREADABLE.found(str(path), say("no such file or folder")))
+    return [one for one in every if _is_entered(one, path)]
+
+
+def _is_entered(one: ObjectPath, top: ObjectPath) -> bool:
+    """Whether none of the folders between is passed over."""
+    inside = any(map(is_capture, top.parts))
+    for name in one.parts[len(top.parts) : -1]:
+        inside = inside or is_capture(name)
+        if OTHER_TOOLS.match(name) or (inside and name in RAW_FOLDERS):
+            return False
+    return True
 
 
 def _unread(files: Sequence[FoundFile]) -> list[Finding]:
@@ -102,7 +147,10 @@ def result_files(paths: Sequence[Path]) -> list[tuple[Path, FileName]]:
     """
     found: dict[str, tuple[Path, FileName]] = {}
     for path in paths:
-        for entry, real in _Walk(path, Tally()).files():
+        walk: Iterable[tuple[Path, str]] = _Walk(path, Tally()).files()
+        if isinstance(path, ObjectPath):
+            walk = [(entry, str(entry)) for entry in _objects_below(path, Tally())]
+        for entry, real in walk:
             name = parse_name(entry.name)
             if name is None and entry == path and (asked := identify(entry, explicit=True, findings=[])):
                 name = asked.name
@@ -184,7 +232,7 @@ class _Walk:
             what = say("{what}; expected a file or a folder", what=kind)
             self._findings.append(UNREADABLE.found(str(self._path), what))
         else:
-            inside = any(is_capture(part) for part in Path(os.path.abspath(self._path)).parts)
+            inside = any(map(is_capture, absolute_of(self._path).parts))
             self._waiting.append(_Folder(str(self._path), self._root, in_capture=inside))
             while self._waiting or self._links:
                 yield from self._enter(self._waiting.pop() if self._waiting else self._links.pop())

@@ -9,6 +9,7 @@ from pathlib import Path
 from aoe_reports.formats.ascend.names import ARCHIVE_NAME, NO_TABLES
 from aoe_reports.formats.found import TUNER, FileName, FoundFile
 from aoe_reports.formats.head import head_of, header_of
+from aoe_reports.formats.objects import ObjectPath
 from aoe_reports.formats.rules import ARCHIVE, SPARSE_FILE, UNKNOWN_FILE, UNREADABLE
 from aoe_reports.formats.table import table_of_header
 from aoe_reports.formats.tuner_files import kind_of_tuner_file
@@ -87,7 +88,7 @@ def _is_database(name: FileName | None) -> bool:
 
 def is_sparse(path: Path, size: int) -> bool:
     """Whether a part of a large file was never written; a file system that does not know says no, and so does one that compresses."""
-    if size < SPARSE_FROM_BYTES:
+    if size < SPARSE_FROM_BYTES or isinstance(path, ObjectPath):
         return False
     with path.open("rb") as file:
         try:

@@ -13,6 +13,7 @@ from aoe_reports.engine.executors import Executor
 from aoe_reports.engine.question import FileUnit, Notes, Request, Unit
 from aoe_reports.facts.records.over_ranks import over_ranks
 from aoe_reports.formats.discovery import Discovery
+from aoe_reports.formats.objects import path_of
 from aoe_reports.history.advising import MAX_MORE_BYTES, Advising, Advisor, Looked, digest_of, more_bytes
 from aoe_reports.history.origin import origin_of
 from aoe_reports.history.rules import LESS_COMPLETE, OLDER_NORMALISER, STORE_NOT_COMPACTED
@@ -121,6 +122,7 @@ def ingest(
     """Store every run below some paths; a run that the store refuses is reported and the others go on."""
     history: History | None = None
     stored: list[Stored] = []
+    paths = [path_of(path) for path in paths]
     options = options.asked_for(paths)
     sharing = Sharing(store, options)
     reader = AdvisedRunReader(Advisor(dict(os.environ)))

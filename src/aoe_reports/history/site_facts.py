@@ -6,13 +6,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from aoe_reports.facts.records.context import UNKNOWN
+from aoe_reports.formats.objects import path_of
 from aoe_reports.model.advice import AdviceSummary, LeftOutRow, StoredAdviceRow, StoredCandidate
 from aoe_reports.model.changes import AlarmBudget, IncidentChange, PastNight, SeriesChange, SuspectedCause
 from aoe_reports.model.findings import Finding
@@ -103,7 +103,7 @@ class RunFacts:
     @property
     def folder(self) -> str:
         """Where all of its ranks lie; of what older versions stored, and of no profile, nobody knows more than its path."""
-        return str(PurePath(self.path).parent) if self.body.get(CAPTURES, 1) != 1 else self.path
+        return str(path_of(self.path).parent) if self.body.get(CAPTURES, 1) != 1 else self.path
 
     @property
     def has_folder(self) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 from aoe_reports.engine.rules import NOTHING_MEASURED
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.identify import unreadable_file
+from aoe_reports.formats.objects import asked_path
 from aoe_reports.jobs.verify_options import Accept, VerifyOptions
 from aoe_reports.model.columns import has_value, integers
 from aoe_reports.model.documents import JsonObject
@@ -99,17 +100,17 @@ def read_pair(case: Case, findings: list[Finding]) -> tuple[Pair | None, bool]:
     """(the two profiles, where each has something to compare; whether anything could not be read)."""
     before, missing = _read_profile(_profile_before(case), None, case.options, findings)
     rank = before.device.tasks.rank_id if before is not None else case.options.rank
-    after, missing_after = _read_profile(case.options.after, (rank,), case.options, findings)
+    after, missing_after = _read_profile(asked_path(case.options.after), (rank,), case.options, findings)
     pair = Pair(before, after) if before is not None and after is not None else None
     return pair, missing or missing_after
 
 
 def _profile_before(case: Case) -> Path:
     if case.options.before is not None:
-        return case.options.before
+        return asked_path(case.options.before)
     if case.plan.profile is None:
         raise UsageError(say("verify: the plan names no profile; expected --before PROFILE"))
-    return Path(case.plan.profile)
+    return asked_path(case.plan.profile)
 
 
 def _read_profile(

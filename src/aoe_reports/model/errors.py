@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 
 from aoe_reports.model.texts import Text, say
@@ -37,6 +39,28 @@ _OF_THE_SYSTEM = frozenset(
 def of_the_system(words: str) -> str:
     """What the operating system says of a file, as a text that can be translated where it is a usual one."""
     return say(words) if words in _OF_THE_SYSTEM else words
+
+
+def reason(error: BaseException) -> str:
+    """The first line of what an error of a client of object stores says, and its last cause.
+
+    What a server answered is named by its status and its code alone: the rest of it may tell more of credentials than a log should have.
+    """
+    if isinstance(error, OSError) and error.errno:
+        return os.strerror(error.errno)
+    text = str(error)
+    status, codes = _STATUS.search(text), _CODE.findall(text)
+    if status is not None:
+        return ": ".join([status[1], *codes[-1:]])
+    first, *others = text.splitlines() or [type(error).__name__]
+    causes = codes or [_ESCAPES.sub("", line).strip(" ↳") for line in others if "↳" in line]
+    return ": ".join([_TIME.sub("", first.partition("<")[0])[:300], *causes[-1:]])
+
+
+_STATUS = re.compile(r"status code: (\d{3}[A-Za-z ]{0,40})")
+_CODE = re.compile(r"<Code>(\w{1,80})</Code>")
+_TIME = re.compile(r" in [\d.]+[nµm]?s\b")
+_ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class AoeReportsError(Exception):

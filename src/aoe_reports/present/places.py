@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from aoe_reports.formats.objects import ObjectPath, path_of
 from aoe_reports.model.findings import Finding
 
 
 def below_here(path: str) -> str | None:
     """A path as seen from the working directory, with forward slashes; None where it does not lie below."""
+    if isinstance(path_of(path), ObjectPath):
+        return None
     whole = Path(os.path.abspath(path))
     here = Path.cwd()
     return whole.relative_to(here).as_posix() if whole.is_relative_to(here) else None

@@ -6,8 +6,9 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from urllib.parse import quote_from_bytes
+from urllib.parse import quote, quote_from_bytes
 
+from aoe_reports.formats.objects import ObjectPath, path_of
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.findings import Finding, Severity
 from aoe_reports.model.rules import ListedRule
@@ -84,7 +85,9 @@ def _logical(finding: Finding) -> dict[str, str] | None:
 
 
 def place_of(path: str) -> dict[str, str]:
-    """Where a file or folder is: below the checkout, or absolute."""
+    """Where a file or folder is: below the checkout, or absolute; an object by its URI."""
+    if isinstance(path_of(path), ObjectPath):
+        return {"uri": quote(path, safe="/:")}
     below = below_here(path)
     if below is None:
         return {"uri": Path(os.path.abspath(path)).as_uri()}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from aoe_reports.formats.aoe.result_files import as_utf8, parse_floats, parse_json
+from aoe_reports.formats.objects import path_of
 from aoe_reports.formats.schemas import SCHEMA_NAMES
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding, is_below
@@ -41,8 +41,8 @@ def validate(document: Any, kind: str | None = None, path: str = "") -> list[Fin
 def _validate_damaged(text: bytes, kind: str | None, path: str) -> list[Finding]:
     """What can be said of a text that no strict parser takes; nothing of an object or list that was cut off."""
     said: list[Finding] = []
-    text = as_utf8(Path(path), text, said)
-    is_parsed, document, cut = parse_json(Path(path), text, said, "part")
+    text = as_utf8(path_of(path), text, said)
+    is_parsed, document, cut = parse_json(path_of(path), text, said, "part")
     told = check_schema(kind or kind_of(document), document, path) if is_parsed else []
     certain = [finding for finding in told if finding.pointer is None or not is_below(cut, finding.pointer)]
     return with_places([*(replace(finding, path=path) for finding in said), *certain], text)

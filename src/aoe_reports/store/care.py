@@ -15,8 +15,7 @@ import pyarrow.compute as pc
 from deltalake.exceptions import CommitFailedError
 from pyarrow import fs
 
-from aoe_reports.engine.objects import reason
-from aoe_reports.model.errors import StoreError
+from aoe_reports.model.errors import StoreError, reason
 from aoe_reports.model.texts import say
 from aoe_reports.store.layout import ROWS, RUNS_MONTH
 from aoe_reports.store.log import MAX_ATTEMPTS, Log, wait

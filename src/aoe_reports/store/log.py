@@ -17,9 +17,9 @@ from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundErr
 from deltalake.transaction import AddAction, PostCommitHookProperties, RemoveAction
 from pyarrow import fs
 
-from aoe_reports.engine.objects import FAILURES, object_store, reason
+from aoe_reports.engine.objects import FAILURES, object_store
 from aoe_reports.model.documents import JsonObject
-from aoe_reports.model.errors import ForeignStoreError, StoreError
+from aoe_reports.model.errors import ForeignStoreError, StoreError, reason
 from aoe_reports.model.texts import join, say
 from aoe_reports.store.commits import IN_FORCE, PREVIOUS, Commit, commit_path, read_commit, statistics_in
 from aoe_reports.store.conditions import Where

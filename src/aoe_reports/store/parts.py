@@ -18,10 +18,9 @@ import pyarrow.parquet as pq
 from deltalake.transaction import AddAction, RemoveAction
 from pyarrow import fs
 
-from aoe_reports.engine.objects import reason
 from aoe_reports.model.columns import scalar
 from aoe_reports.model.documents import JsonObject
-from aoe_reports.model.errors import StoreError
+from aoe_reports.model.errors import StoreError, reason
 from aoe_reports.model.texts import say
 from aoe_reports.store.conditions import AnyOf, Where, alternatives, columns_of, matching, may_hold, undecided
 from aoe_reports.store.layout import PARTITIONS, ROWS

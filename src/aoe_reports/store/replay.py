@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from aoe_reports.engine.objects import reason
 from aoe_reports.model.documents import JsonObject
+from aoe_reports.model.errors import reason
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
 from aoe_reports.store.commits import Commit, commit_path, path_of, read_commit

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from aoe_reports.engine.objects import reason
-from aoe_reports.model.errors import ForeignStoreError, StoreError
+from aoe_reports.model.errors import ForeignStoreError, StoreError, reason
 from aoe_reports.model.findings import Finding, in_order
 from aoe_reports.model.rules import Rule
 from aoe_reports.model.texts import say

@@ -15,6 +15,7 @@ from aoe_reports.formats.ascend.tables.pmu import metrics_set
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.digest import sha256_of
 from aoe_reports.formats.discovery import discover
+from aoe_reports.formats.objects import asked_path
 from aoe_reports.formats.records.identity import content_hash_of
 from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.errors import UsageError
@@ -42,6 +43,7 @@ class MeasuredDevice:
 
 def captures_of_run(path: Path, max_expanded: int | None, findings: list[Finding]) -> tuple[tuple[Capture, ...], bool]:
     """(the captures of the one run below a path, none where there is none; whether something could not be read)."""
+    path = asked_path(path)
     discovery = discover([path], max_expanded=max_expanded)
     findings += discovery.findings
     runs = find_runs(discovery)

@@ -25,6 +25,7 @@ from aoe_reports.facts.bounds import (
 from aoe_reports.facts.communication_run import Communication
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.capture import Capture
+from aoe_reports.formats.objects import absolute_of
 from aoe_reports.model.columns import integers
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding, has
@@ -305,7 +306,7 @@ def _plan(
     plan = Plan(
         scenario=options.scenario or "offline",
         mode=options.mode,
-        profile=os.path.abspath(profile),
+        profile=str(absolute_of(profile)),
         soc=options.soc or soc_of(captures),
         engine_version=options.engine_version or (next(iter(versions)) if len(versions) == 1 else None),
         bank=None if options.bank is None else os.path.abspath(options.bank),

@@ -11,6 +11,7 @@ from aoe_reports.formats.aoe.gradients import GradientBank, bank_of_document
 from aoe_reports.formats.aoe.result_files import as_utf8, parse_json, read_bytes
 from aoe_reports.formats.ascend.names import parse_name
 from aoe_reports.formats.found import FileName
+from aoe_reports.formats.objects import path_of
 from aoe_reports.formats.rules import JSON_TOO_LARGE
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
@@ -40,7 +41,7 @@ def read_bank(path: Path, name: FileName | None = None, *, max_bytes: int | None
 
     ReadError only where the file cannot be opened.
     """
-    path = Path(path)
+    path = path_of(path)
     name = name or parse_name(path.name) or FileName("gdat", "json", "aoe")
     limit = max_bytes or MAX_BANK_BYTES
     data = read_bytes(path, limit)

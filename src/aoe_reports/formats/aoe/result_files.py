@@ -19,6 +19,7 @@ from aoe_reports.formats.aoe.results import Kind, TuningResult, results_of_docum
 from aoe_reports.formats.ascend.names import parse_name
 from aoe_reports.formats.found import FileName
 from aoe_reports.formats.json.text import MemberNames, duplicates, explain, recover
+from aoe_reports.formats.objects import path_of
 from aoe_reports.formats.rules import JSON_DUPLICATE_KEY, JSON_ENCODING, JSON_SYNTAX, JSON_TOO_LARGE, JSON_TRUNCATED
 from aoe_reports.model.documents import Json, JsonObject
 from aoe_reports.model.errors import ReadError
@@ -66,7 +67,7 @@ def read_results(path: Path, name: FileName | None = None, *, max_bytes: int | N
     Without `name` the file's own tells whether it is of operators (opat) or subgraphs (sgat). Damage is in the
     findings; ReadError only where the file cannot be opened.
     """
-    path = Path(path)
+    path = path_of(path)
     data = read_bytes(path, max_bytes)
     return parse_results(path, name or _name_of(path, data), data, max_bytes)
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
+from aoe_reports.formats.ascend.groups import is_id, places_of_cluster, places_of_rank
 from aoe_reports.formats.ascend.names import (
+    COMMUNICATION_GROUP,
     DEVICE_FOLDER,
     FRAMEWORK_FOLDER,
     INFO_KINDS,
@@ -27,6 +28,7 @@ from aoe_reports.formats.ascend.names import (
 )
 from aoe_reports.formats.capture import Capture, CaptureInfo
 from aoe_reports.formats.found import FoundFile, Writer
+from aoe_reports.formats.objects import absolute_of
 from aoe_reports.formats.rules import INFO_FILE, SEVERAL_EXPORTS, SLICE_MISSING, SUPERSEDED
 from aoe_reports.model.documents import JsonObject, object_of
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
@@ -42,7 +44,7 @@ SLICES_APART_NS = 3600 * 1_000_000_000
 
 
 CLUSTER_FOLDER = "cluster_analysis_output"
-CLUSTER_KINDS = frozenset({"cluster_step_trace_time"})
+CLUSTER_KINDS = frozenset({"cluster_step_trace_time", "communication_group"})
 """Where, and under which names, an analysis of several ranks writes."""
 
 
@@ -96,7 +98,7 @@ def capture_root(path: Path) -> Path:
 
     (A framework's capture holds msprof's; a folder of several ranks may be called like a capture, too.)
     """
-    whole = Path(os.path.abspath(path))
+    whole = absolute_of(path)
     root = next((parent for parent in whole.parents if parent.name.endswith(("_ascend_pt", "_ascend_ms"))), None)
     if root is None:
         root = next((parent for parent in reversed(whole.parents) if is_capture(parent.name)), None)
@@ -186,7 +188,7 @@ def _missing_slices(files: Sequence[FoundFile]) -> list[Finding]:
 
 _HOST_NAMED = re.compile(r"(?P<host>.+)_\d+_\d{14,20}_ascend_(?:pt|ms)")
 """A folder that frameworks name after host, process and time, unless somebody chose another name for the host."""
-_INFO_NAMES = (PROFILER_INFO, PROFILER_METADATA, MSPROF_INFO)
+_INFO_NAMES = (PROFILER_INFO, PROFILER_METADATA, MSPROF_INFO, COMMUNICATION_GROUP)
 
 
 def _info_files(root: Path) -> list[Path]:
@@ -250,7 +252,10 @@ def _read_info(paths: Sequence[Path], files: Sequence[FoundFile], findings: list
         elif found := PROFILER_INFO.match(path.name):
             info = _with_profiler_info(info, document, found["rank"])
         elif PROFILER_METADATA.match(path.name):
-            info = replace(info, workload=_stated_workload(document))
+            groups = places_of_rank(document.get("parallel_group_info"))
+            info = replace(info, workload=_stated_workload(document), groups=info.groups | groups)
+        elif COMMUNICATION_GROUP.match(path.name):
+            info = replace(info, groups=info.groups | places_of_cluster(document.get("comm_group_parallel_info")))
         elif found := MSPROF_INFO.match(path.name):
             info = _with_msprof_info(info, document, found["what"], found["device"])
     rank_id = info.rank_id
@@ -276,6 +281,7 @@ def _with_databases(info: CaptureInfo, files: Sequence[FoundFile]) -> CaptureInf
                 start_ns=info.start_ns or known.start_ns,
                 end_ns=info.end_ns or known.end_ns,
                 device_type=info.device_type or known.hardware_name,
+                groups=info.groups or known.groups,
             )
     return info
 
@@ -305,7 +311,7 @@ def _with_profiler_info(info: CaptureInfo, document: JsonObject, rank: str | Non
     rank_id = document.get("rank_id")
     return replace(
         info,
-        rank_id=rank_id if _is_id(rank_id) else int(rank) if rank else None,
+        rank_id=rank_id if is_id(rank_id) else int(rank) if rank else None,
         end_ns=end if isinstance(end, int) and 0 < end < _LATEST_US * 1000 else None,
         profiler_level=_text(experimental.get("_profiler_level")),
         aic_metrics=_text(experimental.get("_aic_metrics")),
@@ -321,7 +327,7 @@ def _with_msprof_info(info: CaptureInfo, document: JsonObject, what: str, device
         end = _nanoseconds(document.get("collectionTimeEnd"))
         return replace(info, end_ns=max(end, info.end_ns or end)) if end else info
     rank = document.get("rank_id")
-    ranks = {int(device): rank} if device is not None and _is_id(rank) else {}
+    ranks = {int(device): rank} if device is not None and is_id(rank) else {}
     devices = document.get("DeviceInfo")
     first = object_of(devices[0]) if isinstance(devices, list) and devices else {}
     hardware = {
@@ -340,10 +346,6 @@ def _with_msprof_info(info: CaptureInfo, document: JsonObject, what: str, device
 
 def _text(value: Any) -> str | None:
     return value[:200].encode("utf-8", "replace").decode() if isinstance(value, str) else None
-
-
-def _is_id(value: Any) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31
 
 
 def _nanoseconds(value: Any) -> int | None:

@@ -37,10 +37,11 @@ _CAPTURE = re.compile(r"^PROF_\d+_\d{14,17}(?:_[A-Z0-9]+)?$|_ascend_(?:pt|ms)$")
 _CAPTURE_TIME = re.compile(r"(?:^|_)(?P<time>(?:19|20)\d{12}(?:\d{3})?)(?=_|$)")
 PROFILER_INFO = re.compile(r"^profiler_info(?:_(?P<rank>\d{1,6}))?\.json$")
 PROFILER_METADATA = re.compile(r"^profiler_metadata\.json$")
+COMMUNICATION_GROUP = re.compile(r"^communication_group\.json$")
 MSPROF_INFO = re.compile(r"^(?P<what>info\.json|start_info|end_info)(?:\.(?P<device>\d{1,3}))?$")
 DEVICE_FOLDER = re.compile(r"device_(?P<device>\d{1,3})")
 """What one device of a capture lies in."""
-INFO_KINDS = frozenset({"profiler_info", "profiler_metadata", "info", "start_info", "end_info"})
+INFO_KINDS = frozenset({"profiler_info", "profiler_metadata", "communication_group", "info", "start_info", "end_info"})
 """Files that tell about a capture and hold no measurement."""
 RESULT_KINDS = frozenset({"opat", "sgat"})
 """Results of AOE."""
@@ -85,6 +86,8 @@ def parse_name(name: str, folder: str = "") -> FileName | None:
     # MindSpore's before exports: some of them begin with the word of one
     if ours := _aoe_name(name) or _mindspore_name(name) or _database_name(name):
         return ours
+    if COMMUNICATION_GROUP.match(name):  # no export of communication.json
+        return FileName("communication_group", "json", "torch_npu")
     found = _EXPORT.match(name)
     return _info_name(name) if found is None else _export_name(found, folder)
 

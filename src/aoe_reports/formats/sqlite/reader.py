@@ -6,6 +6,7 @@ Nothing is ever written there, and no lock is taken.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from aoe_reports.formats.ascend.groups import places_of_rank
 from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.digest import sha256_of
@@ -25,6 +27,7 @@ from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Words, 
 from aoe_reports.formats.table import NULL_TOKENS, Column, Match, Table, snake_case
 from aoe_reports.model.columns import column_of
 from aoe_reports.model.findings import Finding
+from aoe_reports.model.parallel import GroupPlace
 from aoe_reports.model.texts import Text, say
 
 _MAX_DICTIONARY_BYTES = 2**31 - 1
@@ -42,6 +45,8 @@ class DatabaseInfo:
     end_ns: int | None = None
     hardware: dict[int, str] = field(default_factory=dict)
     """Name of the chip by device."""
+    groups: dict[int, tuple[GroupPlace, ...]] = field(default_factory=dict)
+    """The places of its rank in the groups that split the work of the job."""
 
     @property
     def rank_id(self) -> int | None:
@@ -277,7 +282,20 @@ def _info(database: Database) -> DatabaseInfo:
         start_ns=min((start for start, _ in span), default=None),
         end_ns=max((end for _, end in span), default=None),
         hardware=_numbers_and_words(database, "NPU_INFO", "id", "name"),
+        groups=_groups(database),
     )
+
+
+def _groups(database: Database) -> dict[int, tuple[GroupPlace, ...]]:
+    """The groups that the framework wrote down as JSON in a row of META_DATA."""
+    if not database.has("META_DATA", "name", "value"):
+        return {}
+    words = database.fetch("META_DATA", {"name": "words", "value": "words"}, quiet=True).words
+    told = dict(zip(words["name"], words["value"], strict=True)).get("parallel_group_info")
+    try:
+        return places_of_rank(json.loads(told or "{}"))
+    except (ValueError, RecursionError):
+        return {}
 
 
 def _numbers(database: Database, table: str, *columns: str) -> list[tuple[int, ...]]:

@@ -8,7 +8,6 @@ by themselves are no part of it.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 from aoe_reports.facts.records.context import UNKNOWN
 from aoe_reports.formats.ascend.names import is_capture
+from aoe_reports.formats.objects import absolute_of
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
@@ -127,8 +127,8 @@ def _only_one(names: Iterable[str | None]) -> str | None:
 
 def folders_below(place: Path, asked: Sequence[Path]) -> tuple[str, ...]:
     """The folders from the nearest path that was asked for, itself left out, down to a place."""
-    whole = Path(os.path.abspath(place))
-    above = [Path(os.path.abspath(path)) for path in asked]
+    whole = absolute_of(place)
+    above = [absolute_of(path) for path in asked]
     inside = [path for path in above if whole.is_relative_to(path)]
     if not inside:
         return ()
@@ -177,7 +177,7 @@ class WorkloadFrom:
 
     def name_of(self, place: Path, folders: Sequence[str]) -> str | None:
         """The name that the rule gives a place, whose folders below the path asked for these are; None for none."""
-        whole = Path(os.path.abspath(place)).parts[1:]
+        whole = absolute_of(place).parts[1:]
         if self.pattern is None:
             above = len(whole) - len(folders)
             return folder_name(folders) or folder_name(whole[max(above - 1, 0) : above])

@@ -22,6 +22,7 @@ from aoe_reports.engine.rules import NOTHING_MEASURED
 from aoe_reports.facts.records.from_profile import Keys
 from aoe_reports.formats.capture import Capture, kinds_of
 from aoe_reports.formats.discovery import Discovery
+from aoe_reports.formats.objects import path_of
 from aoe_reports.formats.rules import UNREADABLE
 from aoe_reports.formats.vendor import TABLES
 from aoe_reports.model.classes import record
@@ -175,7 +176,7 @@ def _taken(lost: Sequence[str], notes: Notes) -> list[Finding]:
     taken = [
         one
         for one in notes.findings
-        if one.rule == UNREADABLE.name and any(Path(one.path).is_relative_to(path) for path in lost)
+        if one.rule == UNREADABLE.name and any(path_of(one.path).is_relative_to(path_of(path)) for path in lost)
     ]
     notes.findings = [one for one in notes.findings if one not in taken]
     return taken

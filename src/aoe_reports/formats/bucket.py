@@ -1,0 +1,188 @@
+"""The client of object stores: it lists, gets and puts, with credentials from the usual places, and fails as reading a file does.
+
+Of what a server answers nothing but its status and code is repeated: the rest may hold what signed the request.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Iterator
+from configparser import ConfigParser
+from configparser import Error as ConfigError
+from contextlib import contextmanager
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from aoe_reports.model.errors import UsageError, reason
+from aoe_reports.model.texts import say
+
+if TYPE_CHECKING:
+    from obstore.store import ObjectStore
+
+RETRIES = 6
+"""With longer and longer waits between them, 6 s in all."""
+_MICROSECOND_NS = 1000
+_OF_PROFILE = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token", "region", "endpoint_url")
+_OF_MACHINE = ("AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE")
+"""Where one of these is set, no profile is looked for."""
+
+
+class Listed(NamedTuple):
+    """An object as a server lists it."""
+
+    key: str
+    size: int
+    version: str | None
+    """The tag by which the server tells one content from another (etag)."""
+    modified_ns: int
+
+
+def objects_in(root: str, prefix: str, most: int) -> list[Listed]:
+    """All objects of a bucket (`s3://bucket`) below a prefix that ends where a folder's name does, or the one of that name. Raises OSError."""
+    import obstore  # noqa: PLC0415 -- only who names a bucket needs its client
+
+    found: list[Listed] = []
+    with _as_of_a_file(root, prefix):
+        store = _store(root)
+        for page in obstore.list(store, prefix=prefix or None, chunk_size=1000):
+            found += map(_listed, page)
+            if len(found) > most:
+                what = say("more than {limit} objects; specify a longer prefix", limit=most)
+                raise OSError(errno.E2BIG, what, uri_of(root, prefix))
+        if not found and prefix:
+            one = object_at(root, prefix)
+            found = [] if one is None else [one]
+    return found
+
+
+def object_at(root: str, key: str) -> Listed | None:
+    """An object; None where there is none. Raises OSError."""
+    import obstore  # noqa: PLC0415
+
+    with _as_of_a_file(root, key):
+        try:
+            return _listed(obstore.head(_store(root), key))
+        except FileNotFoundError:
+            return None
+
+
+def folder_in(root: str, prefix: str) -> tuple[list[Listed], list[str]]:
+    """(the objects, the prefixes of the folders) of one folder. Raises OSError."""
+    import obstore  # noqa: PLC0415
+
+    with _as_of_a_file(root, prefix):
+        found = obstore.list_with_delimiter(_store(root), prefix or None)
+        return list(map(_listed, found["objects"])), list(found["common_prefixes"])
+
+
+def bytes_of(root: str, key: str, version: str | None, span: tuple[int, int]) -> memoryview:
+    """Some bytes of an object; none where it has another version by now. Raises OSError."""
+    import obstore  # noqa: PLC0415
+
+    options: Any = {"range": span} if version is None else {"range": span, "if_match": version}
+    with _as_of_a_file(root, key):
+        data = memoryview(obstore.get(_store(root), key, options=options).bytes())
+        if len(data) != span[1] - span[0]:
+            raise _changed(root, key)
+        return data
+
+
+def whole_of(root: str, key: str, most: int) -> bytes | None:
+    """The bytes of an object; None where it has more than `most`. Raises OSError."""
+    import obstore  # noqa: PLC0415
+
+    with _as_of_a_file(root, key):
+        found = obstore.get(_store(root), key)
+        return bytes(found.bytes()) if found.meta["size"] <= most else None
+
+
+def put(root: str, key: str, data: bytes) -> None:
+    """Write an object, which is there once it is whole. Raises OSError."""
+    import obstore  # noqa: PLC0415
+
+    with _as_of_a_file(root, key):
+        obstore.put(_store(root), key, data, use_multipart=False)
+
+
+def refuse_credentials(uri: str) -> None:
+    """UsageError for a URI with a password or a query that may sign: it stands in process lists, histories of shells and errors."""
+    if _NOT_SHOWN.search(uri):
+        raise UsageError(say("a URI here has a password or a query; expected credentials in the environment"))
+
+
+_NOT_SHOWN = re.compile(r"://[^@]*:[^@]*@|\?")
+
+
+def uri_of(root: str, key: str) -> str:
+    """Where an object lies."""
+    return f"{root}/{key}"
+
+
+def _listed(meta: Any) -> Listed:
+    modified: datetime = meta["last_modified"]
+    time_ns = int(modified.timestamp()) * 1_000_000_000 + modified.microsecond * _MICROSECOND_NS
+    return Listed(meta["path"], meta["size"], meta["e_tag"], time_ns)
+
+
+def _changed(root: str, key: str) -> OSError:
+    return OSError(errno.ESTALE, say("has changed since it was listed"), uri_of(root, key))
+
+
+@contextmanager
+def _as_of_a_file(root: str, key: str) -> Iterator[None]:
+    """What the client raises, as what reading a file may raise; not with its cause, which repeats what was answered."""
+    from obstore.exceptions import BaseError, PermissionDeniedError, PreconditionError  # noqa: PLC0415
+
+    try:
+        yield
+    except FileNotFoundError:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), uri_of(root, key)) from None
+    except PreconditionError:
+        raise _changed(root, key) from None
+    except PermissionDeniedError as error:
+        raise PermissionError(errno.EACCES, reason(error), uri_of(root, key)) from None
+    except BaseError as error:
+        raise OSError(errno.EIO, reason(error), uri_of(root, key)) from None
+
+
+def _store(root: str) -> ObjectStore:
+    if root.endswith("//"):
+        raise OSError(errno.EINVAL, say("no bucket; expected {uri}", uri="s3://BUCKET/PREFIX"), root)
+    told = frozenset((name, value) for name, value in os.environ.items() if name.startswith("AWS_"))
+    return _client(root, told)
+
+
+@cache
+def _client(root: str, _told: frozenset[tuple[str, str]]) -> ObjectStore:
+    """One for each bucket and environment."""
+    from obstore.store import from_url  # noqa: PLC0415
+
+    config = _profile() if root.startswith("s3://") else {}
+    return from_url(root, retry_config={"max_retries": RETRIES}, **config)
+
+
+def _profile() -> Any:
+    """What the user's profile says where the environment names no credentials: the client reads no such files."""
+    if any(os.environ.get(name) for name in _OF_MACHINE):
+        return {}
+    files = [
+        os.environ.get("AWS_CONFIG_FILE") or Path.home() / ".aws" / "config",
+        os.environ.get("AWS_SHARED_CREDENTIALS_FILE") or Path.home() / ".aws" / "credentials",
+    ]
+    name = os.environ.get("AWS_PROFILE") or "default"
+    found = ConfigParser(interpolation=None, strict=False)
+    try:
+        found.read(files, encoding="utf-8")
+    except (ConfigError, UnicodeDecodeError):
+        raise OSError(errno.EINVAL, say("the profiles of credentials cannot be read"), str(files[-1])) from None
+    sections = [found[section] for section in (f"profile {name}", name) if found.has_section(section)]
+    told = {key: section[key] for section in sections for key in _OF_PROFILE if section.get(key)}
+    given = {"AWS_REGION": "region", "AWS_DEFAULT_REGION": "region", "AWS_ENDPOINT_URL": "endpoint_url"}
+    for variable, key in given.items():  # the environment comes first
+        if os.environ.get(variable):
+            told.pop(key, None)
+    return {key.removeprefix("aws_"): value for key, value in told.items()}
