@@ -56,8 +56,8 @@ def test_what_is_printed_fits(cli: Cli, tmp_path: Path, command: str) -> None:
     tables = [
         key for key, what in SCHEMA["$defs"][command]["properties"].items() if "properties" in what.get("items", {})
     ]
-    # rows of slow ends and of hosts: tests/questions
-    assert {key for key in tables if not printed[key]} <= {"slow_ends", "segments", "hosts"}
+    # rows of slow ends, hosts, stages and experts: tests/questions
+    assert {key for key in tables if not printed[key]} <= {"slow_ends", "segments", "hosts", "stages", "experts"}
 
 
 def test_another_key_does_not_fit(cli: Cli) -> None:
