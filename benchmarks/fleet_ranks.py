@@ -1,10 +1,11 @@
 """Ranks of a fleet, made of one real capture: each varied, one slow, one with a slow link, one corrupt.
 
-usage: python benchmarks/fleet_ranks.py CAPTURE OUT --ranks 256 [--timelines] [--experts 1.5] [--seed 7]
+usage: python benchmarks/fleet_ranks.py CAPTURE OUT --ranks 256 [--timelines] [--experts 1.5] [--hosts 16] [--seed 7]
 CAPTURE is a torch_npu export of one rank (`*_ascend_pt`). Of a run of R ranks, rank R // 3 takes 10 % longer for every operator,
 the link from rank R // 2 to the next has a tenth of the bandwidth, and of the last rank's kernel_details.csv half of one row is gone.
 With --experts all run the operators of a mixture of experts in place of MatMulV2, in expert parallel groups of 8 that their metadata
-tell, and those of rank R // 5 take so many times as long (1: none).
+tell, and those of rank R // 5 take so many times as long (1: none). With --hosts H the folders name H hosts, and the links between host
+2 * H // 3 and others have half the bandwidth.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-SLOW, SLOW_LINK = 1.10, 10.0
+SLOW, SLOW_LINK, SLOW_HOST = 1.10, 10.0, 2.0
 EXPERT_TYPE, EXPERT_GROUP = "GroupedMatmul", 8
 NOISE = 0.01
 OUTPUT = "ASCEND_PROFILER_OUTPUT"
@@ -34,13 +35,29 @@ def main() -> None:
     parser.add_argument("--ranks", type=int, default=256)
     parser.add_argument("--timelines", action="store_true")
     parser.add_argument("--experts", type=float)
+    parser.add_argument("--hosts", type=int, default=0)
     parser.add_argument("--seed", type=int, default=7)
     asked = parser.parse_args()
-    make(asked.capture, asked.out, asked.ranks, timelines=asked.timelines, experts=asked.experts, seed=asked.seed)
+    make(
+        asked.capture,
+        asked.out,
+        asked.ranks,
+        timelines=asked.timelines,
+        experts=asked.experts,
+        hosts=asked.hosts,
+        seed=asked.seed,
+    )
 
 
 def make(
-    capture: Path, out: Path, ranks: int, *, timelines: bool = False, experts: float | None = None, seed: int = 7
+    capture: Path,
+    out: Path,
+    ranks: int,
+    *,
+    timelines: bool = False,
+    experts: float | None = None,
+    hosts: int = 0,
+    seed: int = 7,
 ) -> None:
     """Write the folders of `ranks` ranks; files that no rank differs in are links to one copy."""
     chance = random.Random(seed)
@@ -50,7 +67,7 @@ def make(
         shutil.copyfile(capture / OUTPUT / name, shared / name)
     source = _Source(capture)
     for rank in range(ranks):
-        folder = out / f"rank{rank}_ascend_pt" / OUTPUT
+        folder = out / _folder(rank, ranks, hosts) / OUTPUT
         folder.mkdir(parents=True)
         for one in shared.iterdir():
             os.link(one, folder / one.name)
@@ -64,8 +81,8 @@ def make(
             kernels = kernels[:middle] + kernels[kernels.index("\n", middle) :]
         (folder / "kernel_details.csv").write_text(kernels, encoding="utf-8")
         (folder / "step_trace_time.csv").write_text(source.steps(computing_us), encoding="utf-8")
-        slow_to = rank + 1 if rank == ranks // 2 else None
-        for name, made in source.communication(rank, ranks, slow_to):
+        slower = {to: _slower(rank, to, ranks, hosts) for to in ((rank + 1) % ranks, (rank - 1) % ranks)}
+        for name, made in source.communication(rank, slower):
             (folder / name).write_text(json.dumps(made), encoding="utf-8")
         (folder.parent / f"profiler_info_{rank}.json").write_text(json.dumps(source.info(rank)), encoding="utf-8")
     shutil.rmtree(shared)
@@ -102,27 +119,41 @@ class _Source:
         cells["Free"] = f"{float(cells['Free']) - more:.3f}"
         return _csv([header, [cells[name] for name in header]])
 
-    def communication(self, rank: int, ranks: int, slow_to: int | None) -> list[tuple[str, Any]]:
-        """What is said of communication, its links those of a ring of all ranks."""
+    def communication(self, rank: int, slower: dict[int, float]) -> list[tuple[str, Any]]:
+        """What is said of communication, its links those to some ranks: how many times as long each takes."""
         matrix: dict[str, Any] = {}
         for step, kinds in self._matrix.items():
             for kind, operators in kinds.items():
                 for operator, links in operators.items():
                     told = {}
                     others = [one for name, one in links.items() if name != f"{self.rank}-{self.rank}"]
-                    for to, one in zip((rank + 1, rank - 1), others, strict=False):
-                        slower = SLOW_LINK if to == slow_to else 1.0
+                    for (to, factor), one in zip(slower.items(), others, strict=False):
                         more = {
-                            "Transit Time(ms)": one["Transit Time(ms)"] * slower,
-                            "Bandwidth(GB/s)": one["Bandwidth(GB/s)"] / slower,
+                            "Transit Time(ms)": one["Transit Time(ms)"] * factor,
+                            "Bandwidth(GB/s)": one["Bandwidth(GB/s)"] / factor,
                         }
-                        told[f"{rank}-{to % ranks}"] = {**one, **more}
+                        told[f"{rank}-{to}"] = {**one, **more}
                     matrix.setdefault(step, {}).setdefault(kind, {})[operator] = told
         return [("communication.json", self._communication), ("communication_matrix.json", matrix)]
 
     def info(self, rank: int) -> Any:
         """What the profiler says of itself."""
         return {**self._info, "rank_id": rank} if "rank_id" in self._info else self._info
+
+
+def _folder(rank: int, ranks: int, hosts: int) -> str:
+    """The name of a rank's folder; that of the profiler, HOST_PID_TIME, tells the host."""
+    if not hosts:
+        return f"rank{rank}_ascend_pt"
+    return f"node{rank * hosts // ranks}_{1000 + rank}_20250101000000000_ascend_pt"
+
+
+def _slower(rank: int, to: int, ranks: int, hosts: int) -> float:
+    """How many times as long the link between two ranks takes."""
+    if rank == ranks // 2 and to == rank + 1:
+        return SLOW_LINK
+    ends = {one * hosts // ranks for one in (rank, to)}
+    return SLOW_HOST if hosts and len(ends) > 1 and 2 * hosts // 3 in ends else 1.0
 
 
 def _of_experts(row: list[str], at: int, kind: int, factor: float) -> list[str]:

@@ -393,7 +393,7 @@ def test_timelines_that_would_take_long_are_not_looked_into(cli: Cli, msprof: Pa
     os.truncate(timeline, 80_000_000)
     (summary,) = ingested(cli, tmp_path / "p", tmp_path / "s")
     (note,) = [note for note in summary["summary"]["notes"] if "advice-limited" in note]
-    assert "80 MB of timelines, databases and communication tables were not examined" in note
+    assert "80 MB of timelines and databases were not examined" in note
 
 
 def test_a_run_that_is_there_already_costs_no_advice(

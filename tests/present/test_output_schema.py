@@ -57,7 +57,14 @@ def test_what_is_printed_fits(cli: Cli, tmp_path: Path, command: str) -> None:
         key for key, what in SCHEMA["$defs"][command]["properties"].items() if "properties" in what.get("items", {})
     ]
     # rows of slow ends, hosts, stages and experts: tests/questions
-    assert {key for key in tables if not printed[key]} <= {"slow_ends", "segments", "hosts", "stages", "experts"}
+    assert {key for key in tables if not printed[key]} <= {
+        "slow_ends",
+        "slow_hosts",
+        "segments",
+        "hosts",
+        "stages",
+        "experts",
+    }
 
 
 def test_another_key_does_not_fit(cli: Cli) -> None:

@@ -36,10 +36,14 @@ def written(
     slow_link: tuple[int, int] | None = None,
     ranks: int = RANKS,
     slow_sender: int | None = None,
+    hosts: int = 0,
+    slow_host: int | None = None,
 ) -> Path:
     """Captures of four ranks of one job, two steps of two all-reduces each: 19 GB/s a link, 5 ms a rank that is late."""
     for rank in range(ranks):
-        output = folder / f"rank{rank}_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+        host = rank * hosts // ranks
+        name = f"node{host}_{1000 + rank}_20250101000000000_ascend_pt" if hosts else f"rank{rank}_ascend_pt"
+        output = folder / name / "ASCEND_PROFILER_OUTPUT"
         output.mkdir(parents=True)
         (output.parent / f"profiler_info_{rank}.json").write_text("{}")
         communication: dict[str, Any] = {}
@@ -58,7 +62,9 @@ def written(
                 }
                 links[name] = {}
                 for other in range(ranks):
-                    speed = 9.5 if (rank, other) == slow_link or rank == slow_sender else 19.0
+                    ends = {host, other * hosts // ranks}
+                    slow = slow_host in ends and len(ends) > 1
+                    speed = 9.5 if (rank, other) == slow_link or rank == slow_sender or slow else 19.0
                     took = round(MEGABYTES / speed, 6)
                     links[name][f"{rank}-{other}"] = {
                         "Transport Type": "LOCAL" if rank == other else "HCCS", "Transit Size(MB)": MEGABYTES,
@@ -103,6 +109,93 @@ def test_a_rank_of_slow_links_is_named_once(cli: Cli, tmp_path: Path, rank: int)
             "receives_slowly": False, "links": 5, "lost_us": 21052.62,
         }
     ]  # fmt: skip
+
+
+def test_a_host_of_slow_links_is_named_once(cli: Cli, tmp_path: Path) -> None:
+    job = written(tmp_path, ranks=12, hosts=6, slow_host=4)
+    ended = cli("communication", job, "--format", "json")
+    (message,) = messages(ended, "slow-link")
+    assert message == (
+        "host node4: 40 of the 40 links of its 2 ranks to and from other hosts over HCCS are slow, in the middle at 50.0% of the "
+        "bandwidth of links with the same work, which took 168420.960 us longer: 8-0 (50.0%), 8-1 (50.0%), 8-2 (50.0%), 8-3 (50.0%)"
+    )
+    assert ended.json["slow_hosts"] == [
+        {
+            "run": str(tmp_path), "host": "node4", "transport": "HCCS", "sends_slowly": True, "receives_slowly": True,
+            "ranks": 2, "links": 40, "compared": 40, "relative_bandwidth_ratio": pytest.approx(0.5, abs=1e-5), "lost_us": 168420.96,
+        }
+    ]  # fmt: skip
+    assert ended.json["slow_ends"] == []
+    told = cli("communication", job).out
+    assert told.index("Hosts with slow links") < told.index("Links\n")
+
+
+@pytest.mark.parametrize("slow", [{"slow_sender": 5}, {"slow_link": (2, 7)}])
+def test_a_slow_rank_or_link_blames_no_host(cli: Cli, tmp_path: Path, slow: dict[str, Any]) -> None:
+    ended = cli("communication", written(tmp_path, ranks=12, hosts=6, **slow), "--format", "json")
+    assert ended.json["slow_hosts"] == []
+    (message,) = messages(ended, "slow-link")
+    assert "host" not in message
+
+
+def test_of_two_hosts_neither_can_be_told(cli: Cli, tmp_path: Path) -> None:
+    job = written(tmp_path, ranks=4, hosts=2, slow_host=1)
+    assert cli("communication", job, "--format", "json").json["slow_hosts"] == []
+
+
+def test_links_are_held_against_what_the_chip_can_carry(cli: Cli, tmp_path: Path) -> None:
+    job = written(tmp_path, slow_link=(2, 3))
+    plain = cli("communication", job, "--format", "json").json["links"]
+    assert {row["nominal_ratio"] for row in plain} == {None}
+    for rank in job.iterdir():
+        device = rank / f"PROF_000001_20250101000000000_{rank.name[4]}ABCDEFGHIJKLMNO" / "device_0"
+        device.mkdir(parents=True)
+        (device / "info.json.0").write_text(json.dumps({"platform_version": "5", "DeviceInfo": [{"id": 0}]}))
+    found = cli("communication", job, "--format", "json").json["links"]
+    shares = {row["nominal_ratio"] for row in found if row["transport"] == "HCCS"}
+    assert sorted(shares) == pytest.approx([9.5 / 28, 19 / 28], abs=1e-6)
+    assert {row["nominal_ratio"] for row in found if row["transport"] == "LOCAL"} == {None}
+
+
+def pipeline(folder: Path, sends: int, receives: int, *, step: str = "step1") -> Path:
+    """Two ranks of a pipeline: rank 0 sends so often, rank 1 receives so often."""
+    for rank, (kind, count) in enumerate((("send", sends), ("receive", receives))):
+        output = folder / f"rank{rank}_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+        output.mkdir(parents=True)
+        (output.parent / f"profiler_info_{rank}.json").write_text("{}")
+        operators = {
+            f"hcom_{kind}__586_{number}_1@{GROUP}": {"Communication Time Info": times(3.0, 3.0, 0.0)}
+            for number in range(count)
+        }
+        links = {
+            f"hcom_{kind}__586_{number}_1@{GROUP}": {
+                f"{rank}-{1 - rank}": {
+                    "Transport Type": "HCCS", "Transit Size(MB)": 20.0, "Transit Time(ms)": 1.0, "Bandwidth(GB/s)": 20.0,
+                }
+            }
+            for number in range(count)
+        }  # fmt: skip
+        (output / "communication.json").write_text(json.dumps({step: {"p2p": operators, "collective": {}}}))
+        (output / "communication_matrix.json").write_text(json.dumps({step: {"p2p": links, "collective": {}}}))
+    return folder
+
+
+def test_sends_without_receives_are_said(cli: Cli, tmp_path: Path) -> None:
+    ended = cli("communication", pipeline(tmp_path, 5, 3), "--format", "json")
+    assert messages(ended, "unpaired-p2p") == [
+        (
+            f"5 sends and 3 receives in step 1 of group {GROUP}: its ranks did not record the same steps, or one does not answer "
+            "(rank 0: 5 and 0, rank 1: 0 and 3)"
+        )
+    ]
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_sends_that_match_and_groups_that_were_not_read_are_no_finding(cli: Cli, tmp_path: Path, missing: bool) -> None:
+    job = pipeline(tmp_path, 5, 3 if missing else 5)
+    if missing:
+        shutil.rmtree(job / "rank1_ascend_pt")
+    assert messages(cli("communication", job, "--format", "json"), "unpaired-p2p") == []
 
 
 def test_groups_over_ranks_tell_the_spread_and_the_last_rank(cli: Cli, tmp_path: Path) -> None:

@@ -480,6 +480,19 @@ def ranks_of_groups(transfers: Iterable[Transfer]) -> dict[str | None, frozenset
     return {group: frozenset(ranks) for group, ranks in found.items()}
 
 
+def ranks_of_numbers(transfers: Iterable[Transfer]) -> dict[tuple[str | None, int], int]:
+    """The rank in the job of each rank of a group, by (group, number), where it is certain: a rank tells of links that begin at itself."""
+    sources: dict[tuple[str | None, int], set[int]] = {}
+    for transfer in transfers:
+        if transfer.rank_id is not None and transfer.is_link:
+            sources.setdefault((transfer.group, transfer.rank_id), set()).add(transfer.source_rank)
+    ranks: dict[tuple[str | None, int], set[int]] = {}
+    for (group, rank), numbers in sources.items():
+        if len(numbers) == 1:
+            ranks.setdefault((group, next(iter(numbers))), set()).add(rank)
+    return {number: next(iter(mine)) for number, mine in ranks.items() if len(mine) == 1}
+
+
 def find_awaited_ranks(
     operators: Iterable[OperatorTime],
     peer_waits: Iterable[PeerWait] = (),

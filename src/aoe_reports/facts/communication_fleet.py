@@ -16,10 +16,20 @@ from aoe_reports.facts.communication import (
     grouped,
     own_waits,
 )
+from aoe_reports.model.rules import COMMUNICATION
+from aoe_reports.model.texts import say
 from aoe_reports.stats.grouping import quantile
 
+UNPAIRED = COMMUNICATION.rule(
+    "unpaired-p2p",
+    "info",
+    say("the ranks of a group were all read, but together they send more often, or less often, than they receive"),
+)
 MIN_SLOW_LINKS = 2
 """One slow link is a link; that more of a rank are slow, and none is not, tells of the rank."""
+
+_PAIRED = frozenset({"send", "receive"})
+"""Operators of one direction; a batch of both tells of neither how many it holds."""
 
 _Key = tuple[int | None, str | None, str]
 """Step, group and name: one operator on all of its ranks."""
@@ -196,6 +206,34 @@ def _of_waits(times: Sequence[OperatorTime], size: int | None) -> _Arrival | Non
         return last
     least = min(own for own, _ in waits)
     return None, [own - least for own, _ in waits]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unpaired:
+    """A group of which all ranks were read, and whose sends and receives do not match."""
+
+    group: str | None
+    step: int | None
+    sends: int
+    receives: int
+    by_rank: Mapping[int, tuple[int, int]]
+    """(sends, receives) of each rank."""
+
+
+def find_unpaired(operators: Iterable[OperatorTime], sizes: Mapping[str | None, int]) -> list[Unpaired]:
+    """Groups and steps whose sends are not as many as their receives; those of groups that were not read as a whole are left out."""
+    counts: dict[tuple[str | None, int | None], dict[int, tuple[int, int]]] = {}
+    for one in operators:
+        if one.type == "p2p" and one.op_type in _PAIRED and one.rank_id is not None:
+            mine = counts.setdefault((one.group, one.step), {})
+            sends, receives = mine.get(one.rank_id, (0, 0))
+            mine[one.rank_id] = (sends + (one.op_type == "send"), receives + (one.op_type == "receive"))
+    found = []
+    for (group, step), by_rank in counts.items():
+        sends, receives = (sum(count[side] for count in by_rank.values()) for side in (0, 1))
+        if sends != receives and len(by_rank) == sizes.get(group):
+            found.append(Unpaired(group=group, step=step, sends=sends, receives=receives, by_rank=by_rank))
+    return sorted(found, key=lambda one: (-abs(one.sends - one.receives), one.group or "", one.step or 0))
 
 
 def find_slow_ends(links: Iterable[Link]) -> list[SlowEnd]:

@@ -15,10 +15,12 @@ from aoe_reports.facts.communication import (
     find_awaited_ranks,
     links_of,
     ranks_of_groups,
+    ranks_of_numbers,
 )
-from aoe_reports.facts.communication_fleet import GroupOfRanks, groups_over_ranks
+from aoe_reports.facts.communication_fleet import GroupOfRanks, Unpaired, find_unpaired, groups_over_ranks
 from aoe_reports.facts.communication_tasks import TaskFigures
 from aoe_reports.facts.gradient_tail import Tail
+from aoe_reports.facts.hosts import HostOf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +46,10 @@ class Communication:
     link_waits: dict[tuple[Any, ...], int] = field(default_factory=dict)
     """ns of waiting by (group, source, destination)."""
     tails: list[Tail] = field(default_factory=list)
+    hosts: dict[int, str] = field(default_factory=dict)
+    """The host of each rank that is known to be on one."""
+    nominal_gb_per_s: dict[str, float] = field(default_factory=dict)
+    """What one link can carry, one way, by transport: of the slowest chip."""
 
     def take(self, other: Communication) -> None:
         """Take in another rank."""
@@ -52,6 +58,9 @@ class Communication:
         self.volumes += other.volumes
         self.peer_waits += other.peer_waits
         self.tails += other.tails
+        self.hosts |= other.hosts
+        for transport, rate in other.nominal_gb_per_s.items():
+            self.nominal_gb_per_s[transport] = min(rate, self.nominal_gb_per_s.get(transport, rate))
         for link, waited in other.link_waits.items():
             self._add_wait(link, waited)
 
@@ -72,6 +81,17 @@ class Communication:
         return links_of(self.transfers, self.link_waits)
 
     @property
+    def host_of(self) -> HostOf:
+        """Where the ranks of groups are."""
+        ranks = ranks_of_numbers(self.transfers) if self.hosts else {}
+
+        def host(group: str | None, number: int) -> str | None:
+            rank = ranks.get((group, number))
+            return None if rank is None else self.hosts.get(rank)
+
+        return host
+
+    @property
     def awaited(self) -> list[LateRank]:
         """The ranks that others wait for."""
         return find_awaited_ranks(self.operators, self.peer_waits, self._sizes)
@@ -80,6 +100,11 @@ class Communication:
     def groups(self) -> list[GroupOfRanks]:
         """Groups and types of operators over all ranks."""
         return groups_over_ranks(self.operators, self.peer_waits, self._sizes)
+
+    @property
+    def unpaired(self) -> list[Unpaired]:
+        """Groups whose sends and receives do not match."""
+        return find_unpaired(self.operators, self._sizes)
 
     @property
     def _sizes(self) -> dict[str | None, int]:

@@ -6,10 +6,10 @@ Of several forms of the same facts one is chosen; the others are there to be che
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
-from itertools import groupby
+from itertools import compress, groupby
 from pathlib import Path
 
 from aoe_reports.formats.found import FoundFile, Writer
@@ -43,6 +43,8 @@ class CaptureInfo:
     """The name of the chip, where all devices have the same one."""
     host: str | None = None
     """The name of the machine that it was taken on."""
+    nominal_gb_per_s: Mapping[str, float] = field(default_factory=dict)
+    """What one link of the chip can carry, one way, by transport, where that is known."""
     groups: dict[int, tuple[GroupPlace, ...]] = field(default_factory=dict)
     """The places of ranks in the groups that split the work of the job: of this rank, or of all where it is of a cluster."""
     workload: str | None = None
@@ -116,6 +118,15 @@ class Capture:
     def preferred(self, *kinds: str) -> Source | None:
         """The form that is used of the facts that these kinds hold, where there is one."""
         return next(iter(self.sources(*kinds)), None)
+
+    def without(self, is_left: Callable[[FoundFile], bool]) -> Capture:
+        """The capture without some of its files."""
+        kept = [not is_left(file) for file in self.files]
+        return replace(
+            self,
+            files=tuple(compress(self.files, kept)),
+            preference=tuple(compress(self.preference, kept)) if self.preference else (),
+        )
 
     @property
     def timelines(self) -> tuple[FoundFile, ...]:

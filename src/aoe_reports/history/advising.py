@@ -10,23 +10,24 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from aoe_reports.engine.captures import label_of
 from aoe_reports.engine.rules import STANDS_IN
 from aoe_reports.facts.bounds import OperatorBounds, StepShares
 from aoe_reports.facts.communication_run import Communication
+from aoe_reports.facts.link_maps import link_maps
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.ascend.names import PROFILER_DB
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.records.record import canonical_json
 from aoe_reports.history.rules import ADVICE_LIMITED, PLAN_UNKNOWN
-from aoe_reports.history.stored_advice import SAID
+from aoe_reports.history.stored_advice import LINKS, SAID, cells_of_links
 from aoe_reports.model.errors import AoeReportsError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.rows import as_mapping
-from aoe_reports.model.texts import Text, as_fields, say
+from aoe_reports.model.texts import N_, Text, as_fields, say
 from aoe_reports.present.reports.names import shorten_middle
 from aoe_reports.questions.advice.captures import COMMUNICATION_KINDS, DeviceAdvice, advise_tasks, communication_of
 from aoe_reports.questions.advice.report import evidence_words
@@ -50,7 +51,7 @@ LONGEST_TEXT = 500
 
 MAX_MORE_BYTES = 64 << 20
 """Timelines, databases and tables of communication of a run that are looked into for advice: larger ones would take longer
-than all that is read for records."""
+than all that is read for records. Timelines and databases are left out first."""
 _PACKED = 10
 """So many times as large may what is compressed be."""
 
@@ -99,10 +100,10 @@ class Looked:
     failed: str | None = None
     """Why there is no advice."""
 
-    def look(self, tables: WideTables, *, light: bool) -> None:
+    def look(self, tables: WideTables, left_out: LeftOut) -> None:
         """Work out what the tables tell; what cannot be read for it is told instead of advice, and keeps no run out."""
         try:
-            self._look(tables, without_more(tables.capture) if light else tables.capture)
+            self._look(tables, without(tables.capture, left_out))
         except (AoeReportsError, OSError) as error:
             self.failed = _reason(error)
 
@@ -129,15 +130,33 @@ class Looked:
         self.talk = communication_of(capture, mine if self.alone else None, _CHOSEN, self.findings)
 
 
-def more_bytes(captures: Sequence[Capture]) -> int:
-    """How large what is read of a run for advice alone is."""
-    files = [file for one in captures for file in one.files if _is_more(file)]
-    return sum(file.size * (_PACKED if file.name.packed else 1) for file in files)
+LeftOut = Literal["nothing", "timelines", "tables"]
+"""What of a run is not looked into for advice: also its databases with its timelines, and tables of communication after these."""
 
 
-def without_more(capture: Capture) -> Capture:
-    """The capture without what is read for advice alone."""
-    return replace(capture, files=tuple(file for file in capture.files if not _is_more(file)))
+def left_out_of(captures: Sequence[Capture]) -> tuple[LeftOut, int]:
+    """(what is not looked into, how many bytes that is): as little as leaves no more than MAX_MORE_BYTES."""
+    files = [file for one in captures for file in one.files]
+    timelines = sum(map(_size, filter(_is_timeline, files)))
+    tables = sum(map(_size, filter(_is_communication, files)))
+    if timelines + tables <= MAX_MORE_BYTES:
+        return "nothing", 0
+    return ("timelines", timelines) if tables <= MAX_MORE_BYTES else ("tables", timelines + tables)
+
+
+def without(capture: Capture, left_out: LeftOut) -> Capture:
+    """The capture without what is not looked into."""
+    if left_out == "nothing":
+        return capture
+    return capture.without(_is_timeline if left_out == "timelines" else _is_more)
+
+
+_NOT_EXAMINED = N_(
+    {
+        "timelines": "{size_mb:,.0f} MB of timelines and databases were not examined; `advise` on the profile examines them",
+        "tables": "{size_mb:,.0f} MB of timelines, databases and communication tables were not examined; `advise` on the profile examines them",
+    }
+)
 
 
 @dataclass(slots=True)
@@ -155,17 +174,11 @@ class Advising:
 
     def __post_init__(self) -> None:
         """Say what would take too long to be looked into."""
-        size = more_bytes(self.captures)
-        if size > MAX_MORE_BYTES:
-            message = say(
-                (
-                    "{size_mb:,.0f} MB of timelines, databases and communication tables were not examined; `advise` on "
-                    "the profile examines them"
-                ),
-                size_mb=size / 1e6,
-            )
+        left_out, size = left_out_of(self.captures)
+        if left_out != "nothing":
+            message = say(_NOT_EXAMINED[left_out], size_mb=size / 1e6)
             self._findings.append(ADVICE_LIMITED.found(label_of(self.captures), message))
-            self.captures = tuple(map(without_more, self.captures))
+            self.captures = tuple(without(capture, left_out) for capture in self.captures)
 
     def take(self, looked: Looked) -> None:
         """What one more capture tells; of all ranks only the one with the longest step is held whole."""
@@ -207,6 +220,9 @@ class Advising:
         for state, mine in (("advice", advice), ("msprof", self._stated)):
             for position, row in enumerate(mine[:STORED_ADVICE], start=1):
                 yield {"state": state, **_advice_row(row, position)}
+        for one in link_maps(self._talk.links):
+            links = {name: getattr(one, name) for name in ("group", "transport", "count")}
+            yield {"state": LINKS, "subject": "links", "body": {**links, LINKS: cells_of_links(one.shares)}}
         if plan is not None:
             yield from _plan_rows(plan, longest.tasks if longest is not None else None)
 
@@ -240,7 +256,19 @@ _CHOSEN = AdviseOptions(top=1000)
 
 def _is_more(file: FoundFile) -> bool:
     """Whether a file is read for advice alone."""
-    return file.name.timeline or file.name.kind == PROFILER_DB or file.name.kind.startswith(COMMUNICATION_KINDS)
+    return _is_timeline(file) or _is_communication(file)
+
+
+def _is_timeline(file: FoundFile) -> bool:
+    return file.name.timeline or file.name.kind == PROFILER_DB
+
+
+def _is_communication(file: FoundFile) -> bool:
+    return not _is_timeline(file) and file.name.kind.startswith(COMMUNICATION_KINDS)
+
+
+def _size(file: FoundFile) -> int:
+    return file.size * (_PACKED if file.name.packed else 1)
 
 
 def _reason(error: Exception) -> str:

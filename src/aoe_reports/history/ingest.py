@@ -14,7 +14,7 @@ from aoe_reports.engine.question import FileUnit, Notes, Request, Unit
 from aoe_reports.facts.records.over_ranks import over_ranks
 from aoe_reports.formats.discovery import Discovery
 from aoe_reports.formats.objects import path_of
-from aoe_reports.history.advising import MAX_MORE_BYTES, Advising, Advisor, Looked, digest_of, more_bytes
+from aoe_reports.history.advising import Advising, Advisor, LeftOut, Looked, digest_of, left_out_of
 from aoe_reports.history.origin import origin_of
 from aoe_reports.history.rules import LESS_COMPLETE, OLDER_NORMALISER, STORE_NOT_COMPACTED
 from aoe_reports.history.sharing import Sharing
@@ -57,14 +57,18 @@ class AdvisedRunReader(RunReader):
     def units(self, files: Discovery, asked: Request[RecordOptions]) -> Sequence[Unit | FileUnit]:
         """As they are; captures of runs of which too much would be looked into for advice are marked."""
         units = super().units(files, asked)
-        too_much = {
-            number
-            for number, of_run in units_by_run(units).items()
-            if more_bytes([unit.capture for unit in of_run]) > MAX_MORE_BYTES
+        left_out = {
+            number: left_out_of([unit.capture for unit in of_run])[0] for number, of_run in units_by_run(units).items()
         }
         return [
-            LightUnit(capture=unit.capture, run=unit.run, number=unit.number, alone=unit.alone)
-            if isinstance(unit, Unit) and unit.number in too_much
+            LightUnit(
+                capture=unit.capture,
+                run=unit.run,
+                number=unit.number,
+                alone=unit.alone,
+                left_out=left_out[unit.number],
+            )
+            if isinstance(unit, Unit) and left_out.get(unit.number, "nothing") != "nothing"
             else unit
             for unit in units
         ]
@@ -72,7 +76,7 @@ class AdvisedRunReader(RunReader):
     def part_of(self, unit: Unit, asked: Request[RecordOptions]) -> RankPart:
         """What one capture tells of its run and for its advice, from one reading of its tables."""
         looked = Looked(unit.run, unit.alone)
-        look = partial(looked.look, light=isinstance(unit, LightUnit))
+        look = partial(looked.look, left_out=unit.left_out if isinstance(unit, LightUnit) else "nothing")
         return RankPart(data=read_capture(unit.capture, asked.options.raw, look), more=looked)
 
     def run_of(
@@ -86,7 +90,9 @@ class AdvisedRunReader(RunReader):
 
 @record
 class LightUnit(Unit):
-    """A capture of which only what records are made of is looked into for advice."""
+    """A capture of which not all is looked into for advice."""
+
+    left_out: LeftOut
 
 
 def _shown(advising: Advising, parts: Iterable[tuple[Unit, RankPart]]) -> Iterator[tuple[Unit, RankPart]]:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from aoe_reports.facts.records.context import UNKNOWN
 from aoe_reports.formats.objects import path_of
-from aoe_reports.model.advice import AdviceSummary, LeftOutRow, StoredAdviceRow, StoredCandidate
+from aoe_reports.model.advice import AdviceSummary, LeftOutRow, StoredAdviceRow, StoredCandidate, StoredLinks
 from aoe_reports.model.changes import AlarmBudget, IncidentChange, PastNight, SeriesChange, SuspectedCause
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.listings import ListedVerdict
@@ -197,6 +197,7 @@ class RunAdvice:
     """That of msprof."""
     candidates: Sequence[StoredCandidate] = ()
     left_out: Sequence[LeftOutRow] = ()
+    links: Sequence[StoredLinks] = ()
 
 
 @dataclass(frozen=True, slots=True)

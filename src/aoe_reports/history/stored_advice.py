@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aoe_reports.formats.records.payloads import is_number, read_body
 from aoe_reports.history.site_facts import RunAdvice, RunFacts
-from aoe_reports.model.advice import AdviceSummary, LeftOutRow, StoredAdviceRow, StoredCandidate
+from aoe_reports.model.advice import AdviceSummary, LeftOutRow, StoredAdviceRow, StoredCandidate, StoredLinks
 from aoe_reports.model.classes import without_none
 from aoe_reports.model.listings import ListedAdvice
 from aoe_reports.model.rows import fields_of
@@ -30,6 +30,8 @@ KINDS: Mapping[str, type[Any]] = {
     "left-out": LeftOutRow,
 }
 """What the rows of each state are, in order."""
+LINKS = "links"
+"""The state of a row that holds the map of a group: nothing that is listed."""
 
 
 @dataclass(slots=True)
@@ -72,17 +74,47 @@ def read_advice(history: History, runs: Sequence[RunFacts]) -> dict[str, RunAdvi
     return {run_id: _advice_of(rows) for run_id, rows in by_run.items()}
 
 
+def cells_of_links(shares: Sequence[tuple[int, int, float]]) -> list[list[int]]:
+    """The links of a map as they are stored: source, destination, thousandths of the median bandwidth."""
+    return [[source, destination, round(share * 1000)] for source, destination, share in shares]
+
+
+def _links_of(row: Mapping[str, Any]) -> StoredLinks:
+    """A stored map; what is no link in it is left out."""
+    body = body_of(row)
+    group, transport, count, cells = (body.get(name) for name in ("group", "transport", "count", LINKS))
+    found = [cell for cell in cells if _is_link(cell)] if isinstance(cells, list) else []
+    return StoredLinks(
+        group=group if isinstance(group, str) else None,
+        transport=transport if isinstance(transport, str) else "",
+        count=count if isinstance(count, int) and _is_whole(count) else 0,
+        shares=[(source, destination, share / 1000) for source, destination, share in found],
+    )
+
+
+def _is_link(cell: Any) -> bool:
+    return isinstance(cell, list) and len(cell) == 3 and all(map(_is_whole, cell))  # noqa: PLR2004 -- source, destination, share
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 31
+
+
 def _advice_of(rows: Sequence[Row]) -> RunAdvice:
     told: dict[str, list[Row]] = {state: [] for state in KINDS}
-    summary = AdviceSummary()
+    summary, links = AdviceSummary(), []
     for row in rows:
         if row["state"] == "summary":
             summary = AdviceSummary(**summary_of(row))
+        elif row["state"] == LINKS:
+            links.append(_links_of(row))
         elif row["state"] in told:
             told[row["state"]].append(plain_row(row))
     for mine in told.values():
         mine.sort(key=lambda row: (row["position"] or 0, json.dumps(row, sort_keys=True)))
-    return RunAdvice(summary, *([kind(**row) for row in told[state]] for state, kind in KINDS.items()))
+    links.sort(key=lambda one: (min((share for *_, share in one.shares), default=1.0), one.group or "", one.transport))
+    rows_of_states = ([kind(**row) for row in told[state]] for state, kind in KINDS.items())
+    return replace(RunAdvice(summary, *rows_of_states), links=links)
 
 
 def plain_row(row: Mapping[str, Any]) -> Row:
@@ -99,8 +131,13 @@ def unfit_names(row: Mapping[str, Any]) -> list[str] | None:
     """The names of what is read as nothing, for `store verify`; None where the whole body is."""
     if read_body(row["body"]) is None:
         return None
-    if row["state"] not in {"summary", *KINDS}:
+    if row["state"] not in {"summary", LINKS, *KINDS}:
         return ["state"]
+    if row["state"] == LINKS:
+        body, links = body_of(row), _links_of(row)
+        whole = body.get(LINKS) == cells_of_links(links.shares)
+        told = {name: body.get(name) == getattr(links, name) for name in ("group", "transport", "count")}
+        return sorted(name for name, fits in (told | {LINKS: whole}).items() if not fits)
     if row["state"] == "summary":
         body, told, least = body_of(row), summary_of(row), {"why_not"}
     else:

@@ -65,6 +65,18 @@ class LeftOutRow:
 
 
 @record
+class StoredLinks:
+    """The links of one group over one transport, the slowest first."""
+
+    group: str | None
+    transport: str
+    count: int
+    """How many were compared; of very many the slowest are stored."""
+    shares: Sequence[tuple[int, int, float]]
+    """Source, destination, numbered within the group, and the bandwidth: a share of the median of links with the same work."""
+
+
+@record
 class AdviceSummary:
     """What sums up the advice on a run: how much there is of it, the headline of each device and of the plan."""
 

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import CaptureOptions, Finished, Question, Request, Unit, only
-from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
+from aoe_reports.model.findings import Finding
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row, row_from
-from aoe_reports.model.texts import N_, join, say
+from aoe_reports.model.texts import say
 
 if TYPE_CHECKING:
     from aoe_reports.facts.communication import LateRank, Link, OperatorTime
     from aoe_reports.facts.communication_fleet import GroupOfRanks, SlowEnd
     from aoe_reports.facts.communication_run import Communication, TransportVolume
     from aoe_reports.facts.gradient_tail import Tail
+    from aoe_reports.facts.hosts import SlowHost
     from aoe_reports.formats.aoe.gradients import GradientModel
     from aoe_reports.formats.discovery import Discovery
 
@@ -105,6 +106,7 @@ class LinkRow:
     bandwidth_gb_per_s: float | None = column("GB/s", "number")
     wait_ns: int | None = column("Wait", unit=US)
     relative_bandwidth_ratio: float | None = column("Relative to median", "percent")
+    nominal_ratio: float | None = column("Relative to nominal", "percent", detail=True)
     compared: int = column("Compared", "integer", detail=True)
     slow_in: int = column("Outliers", "integer", before="compared", detail=True)
     lost_ns: int | None = column("Extra time", unit=US)
@@ -167,6 +169,22 @@ class SlowEndRow:
 
 
 @row
+class SlowHostRow:
+    """A host most of whose compared links to or from other hosts, over one transport, are slow."""
+
+    run: str = column("Run")
+    host: str = column("Host")
+    transport: str = column("Transport")
+    sends_slowly: bool = column("Sends slowly", "state")
+    receives_slowly: bool = column("Receives slowly", "state")
+    ranks: int = column("Ranks", "integer")
+    links: int = column("Slow links", "integer")
+    compared: int = column("Compared", "integer")
+    relative_bandwidth_ratio: float = column("Relative to median", "percent")
+    lost_ns: int = column("Extra time", unit=US)
+
+
+@row
 class TailRow:
     """All-reduce of one iteration that is left behind the end of its backward pass."""
 
@@ -223,6 +241,7 @@ class RunTables:
     links: list[LinkRow] = field(default_factory=list)
     awaited: list[AwaitedRank] = field(default_factory=list)
     groups: list[GroupRow] = field(default_factory=list)
+    slow_hosts: list[SlowHostRow] = field(default_factory=list)
     slow_ends: list[SlowEndRow] = field(default_factory=list)
     tails: list[TailRow] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
@@ -247,6 +266,7 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
         ("links", LinkRow),
         ("awaited", AwaitedRank),
         ("groups", GroupRow),
+        ("slow_hosts", SlowHostRow),
         ("slow_ends", SlowEndRow),
         ("tails", TailRow),
         ("segments", SegmentRow),
@@ -276,6 +296,10 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
         notes.add(unit.capture.findings)
         with notes.where_unreadable(unit.path):
             read_communication(unit.capture, found, asked.context.models, asked.options.step, notes.findings)
+            found.nominal_gb_per_s = dict(unit.capture.info.nominal_gb_per_s)
+            if host := unit.capture.info.host:
+                ranks = {one.rank_id for one in found.transfers}
+                found.hosts = {rank: host for rank in ranks if rank is not None}
         return found
 
     def finish(self, parts: Sequence[tuple[Unit, Communication]], asked: Request[CommunicationOptions]) -> Finished:
@@ -352,7 +376,7 @@ def _tables(told: RunTables, segments: Sequence[SegmentRow]) -> tuple[Rows[Any],
             type=AwaitedRank,
             rows=told.awaited,
             key="awaited",
-            place=-3,
+            place=-4,
             title="Ranks that others wait for",
             sentences=[
                 say(
@@ -374,6 +398,19 @@ def _tables(told: RunTables, segments: Sequence[SegmentRow]) -> tuple[Rows[Any],
                     "cannot be compared; where the last rank was not read, at least this much."
                 ),
                 *([] if told.single_ranks else [say("`--rank N` and JSON show single ranks.")]),
+            ],
+        ),
+        Rows(
+            type=SlowHostRow,
+            rows=told.slow_hosts,
+            key="slow_hosts",
+            place=-3,
+            title="Hosts with slow links",
+            sentences=[
+                say(
+                    "More than half of the compared links of at least two of its ranks to or from at least two other hosts are "
+                    "slow: look at its network card, cable and port."
+                )
             ],
         ),
         Rows(
@@ -444,6 +481,8 @@ def _read_bank(path: Path, banks: Banks) -> list[Finding]:
 def _tell(run: Communication, label: str, chosen: CommunicationOptions, told: RunTables) -> Iterator[Finding]:
     """Add the rows of one run; what is found in it."""
     from aoe_reports.facts.communication_fleet import find_slow_ends
+    from aoe_reports.facts.hosts import find_slow_hosts
+    from aoe_reports.questions.communication_words import slow_links, slow_ranks, tails_left, unpaired
 
     shown = [time for time in run.operators if chosen.rank in {None, time.rank_id}]
     told.types.extend(_types_of_operators(shown, label))
@@ -454,15 +493,21 @@ def _tell(run: Communication, label: str, chosen: CommunicationOptions, told: Ru
     links, awaited = run.links, run.awaited
     known = {transfer.link for transfer in run.transfers if chosen.rank in {None, transfer.rank_id}}
     mine = [link for link in links if (link.group, link.source_rank, link.destination_rank, link.transport) in known]
-    told.links.extend(_link_row(label, link) for link in mine[: chosen.top])
+    told.links.extend(_link_row(label, link, run.nominal_gb_per_s) for link in mine[: chosen.top])
     told.counts["links"] += len(mine)
     told.awaited.extend(_awaited_row(label, one) for one in awaited)
     told.groups.extend(_group_row(label, one) for one in run.groups)
-    ends = find_slow_ends(links)
+    hosts = find_slow_hosts(links, run.host_of)
+    told.slow_hosts.extend(_slow_host_row(label, host) for host in hosts)
+    of_hosts = {link for host in hosts for link in host.links}
+    ends = find_slow_ends(link for link in links if link not in of_hosts)
     told.slow_ends.extend(_slow_end_row(label, end) for end in ends)
     told.counts["ranks"] = max(told.counts["ranks"], len({time.rank_id for time in shown}))
     told.tails.extend(_tail_row(label, tail) for tail in run.tails if chosen.rank in {None, tail.rank_id})
-    yield from (*_slow_links(links, ends, label), *_slow_ranks(awaited, label), *_tail_findings(run.tails, label))
+    yield from slow_links(links, hosts, ends, label)
+    yield from slow_ranks(awaited, label)
+    yield from unpaired(run.unpaired, label)
+    yield from tails_left(run.tails, label)
 
 
 def _types_of_operators(times: Sequence[OperatorTime], label: str) -> Iterator[TypeOfOperator]:
@@ -522,12 +567,14 @@ def _transports(volumes: Sequence[TransportVolume], label: str) -> Iterator[Tran
             )
 
 
-def _link_row(label: str, link: Link) -> LinkRow:
+def _link_row(label: str, link: Link, nominal_gb_per_s: Mapping[str, float]) -> LinkRow:
+    nominal, own = nominal_gb_per_s.get(link.transport), link.bandwidth_gb_per_s
     return row_from(
         LinkRow,
         link,
         run=label,
         relative_bandwidth_ratio=link.relative_bandwidth,
+        nominal_ratio=own / nominal if own is not None and nominal else None,
         lost_ns=link.lost_ns if link.compared else None,
         slow=link.is_slow,
     )
@@ -576,171 +623,18 @@ def _slow_end_row(label: str, end: SlowEnd) -> SlowEndRow:
     )
 
 
+def _slow_host_row(label: str, one: SlowHost) -> SlowHostRow:
+    return row_from(
+        SlowHostRow,
+        one,
+        run=label,
+        sends_slowly=one.is_sender,
+        receives_slowly=one.is_receiver,
+        links=len(one.links),
+        relative_bandwidth_ratio=one.relative_bandwidth,
+    )
+
+
 def _tail_row(label: str, tail: Tail) -> TailRow:
     share = tail.tail_ns / tail.iteration_ns if tail.iteration_ns else None
     return row_from(TailRow, tail, run=label, tail_share=share)
-
-
-_SHOWN_LINKS = 4
-
-
-def _slow_links(links: Sequence[Link], ends: Sequence[SlowEnd], label: str) -> list[Finding]:
-    """Ranks with slow links only, each once with its links; then links of other ranks."""
-    from aoe_reports.facts.communication import SLOW_LINK
-    from aoe_reports.facts.communication_fleet import SlowEnd
-
-    told = {link for end in ends for link in end.links}
-    slow: list[Link | SlowEnd] = [*ends, *(link for link in links if link.is_slow and link not in told)]
-    found = [
-        SLOW_LINK.found(label, _slow_end(one) if isinstance(one, SlowEnd) else _slow_link(one))
-        for one in slow[:EXAMPLES_PER_RULE]
-    ]
-    if len(slow) > EXAMPLES_PER_RULE:
-        message = say("and {count} more of this kind", count=len(slow) - EXAMPLES_PER_RULE)
-        found.append(SLOW_LINK.found(label, message))
-    return found
-
-
-def _slow_link(link: Link) -> str:
-    return say(
-        (
-            "link {link} over {transport}: {share:.1%} of the bandwidth of links with the same work, an outlier in "
-            "{slow} of {compared} comparisons; it took {lost:.3f} us longer than those links would have taken"
-        ),
-        link=_of_group(f"{link.source_rank}-{link.destination_rank}", link.group),
-        transport=link.transport,
-        share=link.relative_bandwidth or 0.0,
-        slow=link.slow_in,
-        compared=link.compared,
-        lost=link.lost_ns / 1000,
-    )
-
-
-def _slow_end(end: SlowEnd) -> str:
-    """A rank with its slowest links as evidence."""
-    values = {
-        "rank": _of_group(str(end.rank), end.group),
-        "count": len(end.links),
-        "transport": end.transport,
-        "lost": end.lost_ns / 1000,
-        "links": join(
-            ", ",
-            [
-                f"{link.source_rank}-{link.destination_rank} ({link.relative_bandwidth or 0.0:.1%})"
-                for link in end.links[:_SHOWN_LINKS]
-            ],
-        ),
-    }
-    if end.is_sender and end.is_receiver:
-        return say(
-            (
-                "all {count} links of rank {rank} over {transport} are slow, which took {lost:.3f} us longer than other "
-                "links would have taken: {links}"
-            ),
-            **values,
-        )
-    if end.is_sender:
-        return say(
-            (
-                "all {count} links from rank {rank} over {transport} are slow, which took {lost:.3f} us longer than other "
-                "links would have taken: {links}"
-            ),
-            **values,
-        )
-    return say(
-        (
-            "all {count} links to rank {rank} over {transport} are slow, which took {lost:.3f} us longer than other "
-            "links would have taken: {links}"
-        ),
-        **values,
-    )
-
-
-def _slow_ranks(awaited: Sequence[LateRank], label: str) -> list[Finding]:
-    from aoe_reports.facts.communication import SLOW_RANK
-
-    found = []
-    for one in awaited:
-        times = say(
-            "in {operators} of {of_operators} operators in which ranks wait, {waited:.3f} us in total",
-            operators=one.operators,
-            of_operators=one.of_operators,
-            waited=one.waited_ns / 1000,
-        )
-        if one.is_slow:
-            message = say(
-                "always the same rank: the others wait for rank {rank} {times}"
-                if one.is_always_the_same
-                else "the others wait for rank {rank} {times}",
-                rank=_of_group(str(one.rank), one.group),
-                times=times,
-            )
-        elif one.rank is None and one.operators * 2 > one.of_operators:
-            message = say(
-                "{ranks} wait for a rank that was not read or cannot be determined, {times}",
-                ranks=_of_group(say("all ranks that were read"), one.group),
-                times=times,
-            )
-        else:
-            continue
-        found.append(SLOW_RANK.found(label, message))
-    return found[:EXAMPLES_PER_RULE]
-
-
-def _tail_findings(tails: Sequence[Tail], label: str) -> list[Finding]:
-    """What gradient tuning could save, by rank; nothing where no all-reduce ends behind the backward pass."""
-    from aoe_reports.engine.rules import GRADIENT_TAIL
-    from aoe_reports.facts.communication import grouped
-
-    found = []
-    for whose, mine in grouped(tails, lambda tail: (tail.rank_id, tail.device_id, tail.model_id)).items():
-        if unmeasured := sum(one.unmeasured_reduces for one in mine):
-            message = say(
-                ("{count} all-reduces of step_trace have no duration: the tail after the backward pass may be longer"),
-                count=unmeasured,
-            )
-            found.append(GRADIENT_TAIL.found(label, message))
-        if any(one.tail_ns for one in mine):
-            found.append(GRADIENT_TAIL.found(label, _whose(whose, _tail_message(mine))))
-    return found[:EXAMPLES_PER_RULE]
-
-
-def _tail_message(mine: Sequence[Tail]) -> str:
-    """The tail of the iterations of one device and model, on average."""
-    tail, bound = sum(one.tail_ns for one in mine), sum(one.bound_ns for one in mine)
-    whole, reduce = sum(one.iteration_ns for one in mine), sum(one.reduce_ns for one in mine)
-    times = {
-        "count": len(mine),
-        "tail": tail / len(mine) / 1000,
-        "part": tail / reduce,
-        "bound": bound / len(mine) / 1000,
-    }
-    if whole:
-        return say(
-            (
-                "in {count} iterations, on average {tail:.3f} us of all-reduce ({share:.1%} of the iteration) run "
-                "after the backward pass, {part:.1%} of all all-reduce time; gradient tuning can save at most "
-                "{bound:.3f} us"
-            ),
-            share=tail / whole,
-            **times,
-        )
-    return say(
-        (
-            "in {count} iterations, on average {tail:.3f} us of all-reduce run after the backward pass, {part:.1%} "
-            "of all all-reduce time; gradient tuning can save at most {bound:.3f} us"
-        ),
-        **times,
-    )
-
-
-def _whose(whose: tuple[int | None, ...], message: str) -> str:
-    """A message with the rank, device and model that it is about, as far as they are known."""
-    templates = N_(("rank {value}", "device {value}", "model {value}"))
-    known = zip(templates, whose, strict=True)
-    words = [say(template, value=value) for template, value in known if value is not None]
-    return say("{name}: {why}", name=join(", ", words), why=message) if words else message
-
-
-def _of_group(what: str, group: str | None) -> str:
-    return what if group is None else say("{what} of group {group}", what=what, group=group)

@@ -8,7 +8,6 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 import pyarrow as pa
-from markupsafe import Markup
 
 from aoe_reports.history.site_facts import Floats
 from aoe_reports.model.classes import record
@@ -18,20 +17,16 @@ from aoe_reports.model.runs import StepTimes
 from aoe_reports.model.texts import say
 from aoe_reports.questions.stragglers import STATES, ComparedRun, Straggler, Wait, compared_run, headline_of, rows_of
 from aoe_reports.site.cells import Table, cell, head
-from aoe_reports.site.cells import words as as_text
 from aoe_reports.site.charts import Figure
+from aoe_reports.site.heat import EMPTY, heat_map
 from aoe_reports.site.texts import Texts
 
 SHOWN_TYPES = 24
 """Rows of the map: the operator types that take most time."""
 SHOWN_RANKS = 8
-LABEL, TOP, WIDTH, ROW = 200, 4, 960, 15
-"""Pixels: what names take, what is free above, the whole, a row."""
 EDGES = (-0.10, -0.05, -0.02, 0.02, 0.05, 0.10)
 """Where colours change: a rank's time of a call against the median rank's."""
 COLOURS = ("heat-3", "heat-2", "heat-1", "heat0", "heat1", "heat2", "heat3")
-NO_TIME = "heatless"
-_LONGEST_NAME = 26
 
 
 @record
@@ -70,11 +65,11 @@ def ranks_part(ranks: pa.Table, steps: Sequence[StepTimes], text: Texts) -> Rank
     ]
     legend = [*zip(COLOURS, spans, strict=True)]
     if np.isnan(ratios).any():
-        legend.append((NO_TIME, text("not on this rank")))
+        legend.append((EMPTY, text("not on this rank")))
     compared = compared_run("", ranks, _waits(ranks, steps))
     headline = headline_of([compared])
     return RanksPart(
-        figure=Figure(said, _map(types, places, ratios, said)),
+        figure=Figure(said, heat_map(types, places, ratios, EDGES, COLOURS, said)),
         legend=legend,
         said=text.told(headline),
         longest=_longest(compared, text),
@@ -139,37 +134,3 @@ def _ratios(ranks: pl.DataFrame) -> tuple[list[str], list[str], Floats]:
     means[[row_of[name] for name in cells["op_type"]], cells["column"].to_numpy()] = cells["mean"].to_numpy()
     named = [str(device if rank is None else rank) for rank, device in places.iter_rows()]
     return types, named, means / np.nanmedian(means, axis=1, keepdims=True) - 1
-
-
-def _map(types: Sequence[str], places: Sequence[str], ratios: Floats, said: str) -> Markup:
-    """Rows of cells in a colour each; cells of one colour that stand side by side are one."""
-    colours = np.where(np.isnan(ratios), len(COLOURS), np.searchsorted(EDGES, ratios, side="right"))
-    wide = (WIDTH - LABEL) / max(len(places), 1)
-    paths: dict[int, list[str]] = {}
-    for row, line in enumerate(colours.tolist()):
-        start = 0
-        for column in range(1, len(line) + 1):
-            if column == len(line) or line[column] != line[start]:
-                x, y = LABEL + start * wide, TOP + row * ROW
-                width = (column - start) * wide
-                paths.setdefault(line[start], []).append(f"M{x:.1f} {y}h{width:.1f}v{ROW - 1}h-{width:.1f}z")
-                start = column
-    names = (*COLOURS, NO_TIME)
-    drawn = [f'<path class="{names[colour]}" d="{"".join(cells)}"/>' for colour, cells in sorted(paths.items())]
-    drawn += [
-        f'<text class="tick" x="0" y="{TOP + row * ROW + ROW - 4}">{as_text(_shortened(name))}</text>'
-        for row, name in enumerate(types)
-    ]
-    bottom = TOP + len(types) * ROW
-    ends = [(LABEL, "start", places[0]), (WIDTH, "end", places[-1])]
-    drawn += [
-        f'<text class="tick" x="{x}" y="{bottom + 14}" text-anchor="{at}">{as_text(name)}</text>'
-        for x, at, name in ends
-    ]
-    return Markup(
-        f'<svg viewBox="0 0 {WIDTH} {bottom + 18}" role="img" aria-label="{as_text(said)}">{"".join(drawn)}</svg>'
-    )
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"

@@ -19,6 +19,7 @@ from aoe_reports.present.values import NONE, show
 from aoe_reports.site.advice import Advised, NextPlan, advice_said, advised, commands, longest_only, next_plan, whole_in
 from aoe_reports.site.cells import Columns, Table, cell, changed, drawn, head, short, stated
 from aoe_reports.site.charts import Figure, bar, pair, stacked
+from aoe_reports.site.links import LinksPart, links_part
 from aoe_reports.site.overview import findings_table, interval
 from aoe_reports.site.pages import Page
 from aoe_reports.site.places import file_name, model_file, series_link
@@ -95,6 +96,7 @@ class RunPage(Page):
     types: Table
     operators: Table
     ranks: RanksPart | None
+    link_maps: LinksPart | None
     tunings: Table
     advice_said: str
     advice_commands: Sequence[str]
@@ -134,6 +136,7 @@ def run_page(
         types=_types_table(details, pages, text),
         operators=_operators_table(details, pages, text),
         ranks=None if details.ranks is None else ranks_part(details.ranks, details.steps, text),
+        link_maps=None if advice is None else links_part(advice.links, text),
         tunings=Table(tuning_columns, [_tuning_cells(one, text) for one in around.tunings]),
         advice_said=advice_said(advice, text),
         advice_commands=commands(run),

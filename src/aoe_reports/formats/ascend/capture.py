@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from aoe_reports.formats.ascend.groups import is_id, places_of_cluster, places_of_rank
+from aoe_reports.formats.ascend.links import links_of_chip, links_of_platform
 from aoe_reports.formats.ascend.names import (
     COMMUNICATION_GROUP,
     DEVICE_FOLDER,
@@ -282,6 +283,7 @@ def _with_databases(info: CaptureInfo, files: Sequence[FoundFile]) -> CaptureInf
                 end_ns=info.end_ns or known.end_ns,
                 device_type=info.device_type or known.hardware_name,
                 groups=info.groups or known.groups,
+                nominal_gb_per_s=info.nominal_gb_per_s or links_of_chip(known.hardware_name),
             )
     return info
 
@@ -341,6 +343,7 @@ def _with_msprof_info(info: CaptureInfo, document: JsonObject, what: str, device
         pid=_int(document.get("pid")),
         host=_text(document.get("hostname")) or info.host,
         hardware=info.hardware | hardware,
+        nominal_gb_per_s=info.nominal_gb_per_s or links_of_platform(_text(document.get("platform_version"))),
     )
 
 

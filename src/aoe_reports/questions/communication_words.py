@@ -1,0 +1,223 @@
+"""What the findings of `communication` say: hosts, ranks and links that are slow, ranks that others wait for, tails of gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+
+from aoe_reports.engine.rules import GRADIENT_TAIL
+from aoe_reports.facts.communication import SLOW_LINK, SLOW_RANK, LateRank, Link, grouped
+from aoe_reports.facts.communication_fleet import UNPAIRED, SlowEnd, Unpaired
+from aoe_reports.facts.gradient_tail import Tail
+from aoe_reports.facts.hosts import SlowHost
+from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
+from aoe_reports.model.texts import N_, join, say
+
+_SHOWN_LINKS = 4
+
+
+def slow_links(
+    links: Sequence[Link], hosts: Sequence[SlowHost], ends: Sequence[SlowEnd], label: str
+) -> Iterator[Finding]:
+    """Hosts with slow links, each once; then ranks with slow links only, each once; then links of others."""
+    told = {link for host in hosts for link in host.links} | {link for end in ends for link in end.links}
+    others = [link for link in links if link.is_slow and link not in told]
+    messages = chain(map(_slow_host, hosts), map(_slow_end, ends), map(_slow_link, others))
+    yield from (SLOW_LINK.found(label, message) for message in islice(messages, EXAMPLES_PER_RULE))
+    more = len(hosts) + len(ends) + len(others) - EXAMPLES_PER_RULE
+    if more > 0:
+        yield SLOW_LINK.found(label, say("and {count} more of this kind", count=more))
+
+
+def _slow_link(link: Link) -> str:
+    return say(
+        (
+            "link {link} over {transport}: {share:.1%} of the bandwidth of links with the same work, an outlier in "
+            "{slow} of {compared} comparisons; it took {lost:.3f} us longer than those links would have taken"
+        ),
+        link=_of_group(f"{link.source_rank}-{link.destination_rank}", link.group),
+        transport=link.transport,
+        share=link.relative_bandwidth or 0.0,
+        slow=link.slow_in,
+        compared=link.compared,
+        lost=link.lost_ns / 1000,
+    )
+
+
+def _slowest(links: Sequence[Link]) -> str:
+    """The first links as evidence."""
+    return join(
+        ", ",
+        [
+            f"{one.source_rank}-{one.destination_rank} ({one.relative_bandwidth or 0.0:.1%})"
+            for one in links[:_SHOWN_LINKS]
+        ],
+    )
+
+
+def _slow_host(one: SlowHost) -> str:
+    """A host with its slowest links as evidence."""
+    templates = N_(
+        (
+            "host {host}: {slow} of the {compared} links of its {ranks} ranks to and from other hosts over {transport} are slow, in the middle at {share:.1%} of the bandwidth of links with the same work, which took {lost:.3f} us longer: {links}",
+            "host {host}: {slow} of the {compared} links of its {ranks} ranks to other hosts over {transport} are slow, in the middle at {share:.1%} of the bandwidth of links with the same work, which took {lost:.3f} us longer: {links}",
+            "host {host}: {slow} of the {compared} links of its {ranks} ranks from other hosts over {transport} are slow, in the middle at {share:.1%} of the bandwidth of links with the same work, which took {lost:.3f} us longer: {links}",
+        )
+    )
+    both, sends, receives = templates
+    return say(
+        both if one.is_sender and one.is_receiver else sends if one.is_sender else receives,
+        host=one.host,
+        slow=len(one.links),
+        compared=one.compared,
+        ranks=one.ranks,
+        transport=one.transport,
+        share=one.relative_bandwidth,
+        lost=one.lost_ns / 1000,
+        links=_slowest(one.links),
+    )
+
+
+def _slow_end(end: SlowEnd) -> str:
+    """A rank with its slowest links as evidence."""
+    values = {
+        "rank": _of_group(str(end.rank), end.group),
+        "count": len(end.links),
+        "transport": end.transport,
+        "lost": end.lost_ns / 1000,
+        "links": _slowest(end.links),
+    }
+    if end.is_sender and end.is_receiver:
+        return say(
+            (
+                "all {count} links of rank {rank} over {transport} are slow, which took {lost:.3f} us longer than other "
+                "links would have taken: {links}"
+            ),
+            **values,
+        )
+    if end.is_sender:
+        return say(
+            (
+                "all {count} links from rank {rank} over {transport} are slow, which took {lost:.3f} us longer than other "
+                "links would have taken: {links}"
+            ),
+            **values,
+        )
+    return say(
+        (
+            "all {count} links to rank {rank} over {transport} are slow, which took {lost:.3f} us longer than other "
+            "links would have taken: {links}"
+        ),
+        **values,
+    )
+
+
+def slow_ranks(awaited: Sequence[LateRank], label: str) -> list[Finding]:
+    found = []
+    for one in awaited:
+        times = say(
+            "in {operators} of {of_operators} operators in which ranks wait, {waited:.3f} us in total",
+            operators=one.operators,
+            of_operators=one.of_operators,
+            waited=one.waited_ns / 1000,
+        )
+        if one.is_slow:
+            message = say(
+                "always the same rank: the others wait for rank {rank} {times}"
+                if one.is_always_the_same
+                else "the others wait for rank {rank} {times}",
+                rank=_of_group(str(one.rank), one.group),
+                times=times,
+            )
+        elif one.rank is None and one.operators * 2 > one.of_operators:
+            message = say(
+                "{ranks} wait for a rank that was not read or cannot be determined, {times}",
+                ranks=_of_group(say("all ranks that were read"), one.group),
+                times=times,
+            )
+        else:
+            continue
+        found.append(SLOW_RANK.found(label, message))
+    return found[:EXAMPLES_PER_RULE]
+
+
+_SHOWN_RANKS = 4
+
+
+def unpaired(found: Sequence[Unpaired], label: str) -> list[Finding]:
+    told = []
+    for one in found[:EXAMPLES_PER_RULE]:
+        ranks = sorted(one.by_rank.items(), key=lambda item: (-abs(item[1][0] - item[1][1]), item[0]))
+        counts = [
+            say("rank {rank}: {sends} and {receives}", rank=rank, sends=sends, receives=receives)
+            for rank, (sends, receives) in ranks[:_SHOWN_RANKS]
+        ]
+        message = say(
+            "{sends} sends and {receives} receives in {where}: its ranks did not record the same steps, or one does not answer ({counts})",
+            sends=one.sends,
+            receives=one.receives,
+            where=_of_group(_step(one.step), one.group),
+            counts=join(", ", counts),
+        )
+        told.append(UNPAIRED.found(label, message))
+    return told
+
+
+def _step(step: int | None) -> str:
+    return say("all steps") if step is None else say("step {step}", step=step)
+
+
+def tails_left(tails: Sequence[Tail], label: str) -> list[Finding]:
+    """What gradient tuning could save, by rank; nothing where no all-reduce ends behind the backward pass."""
+    found = []
+    for whose, mine in grouped(tails, lambda tail: (tail.rank_id, tail.device_id, tail.model_id)).items():
+        if unmeasured := sum(one.unmeasured_reduces for one in mine):
+            message = say(
+                ("{count} all-reduces of step_trace have no duration: the tail after the backward pass may be longer"),
+                count=unmeasured,
+            )
+            found.append(GRADIENT_TAIL.found(label, message))
+        if any(one.tail_ns for one in mine):
+            found.append(GRADIENT_TAIL.found(label, _whose(whose, _tail_message(mine))))
+    return found[:EXAMPLES_PER_RULE]
+
+
+def _tail_message(mine: Sequence[Tail]) -> str:
+    """The tail of the iterations of one device and model, on average."""
+    tail, bound = sum(one.tail_ns for one in mine), sum(one.bound_ns for one in mine)
+    whole, reduce = sum(one.iteration_ns for one in mine), sum(one.reduce_ns for one in mine)
+    times = {
+        "count": len(mine),
+        "tail": tail / len(mine) / 1000,
+        "part": tail / reduce,
+        "bound": bound / len(mine) / 1000,
+    }
+    if whole:
+        return say(
+            (
+                "in {count} iterations, on average {tail:.3f} us of all-reduce ({share:.1%} of the iteration) run "
+                "after the backward pass, {part:.1%} of all all-reduce time; gradient tuning can save at most "
+                "{bound:.3f} us"
+            ),
+            share=tail / whole,
+            **times,
+        )
+    return say(
+        (
+            "in {count} iterations, on average {tail:.3f} us of all-reduce run after the backward pass, {part:.1%} "
+            "of all all-reduce time; gradient tuning can save at most {bound:.3f} us"
+        ),
+        **times,
+    )
+
+
+def _whose(whose: tuple[int | None, ...], message: str) -> str:
+    """A message with the rank, device and model that it is about, as far as they are known."""
+    templates = N_(("rank {value}", "device {value}", "model {value}"))
+    known = zip(templates, whose, strict=True)
+    words = [say(template, value=value) for template, value in known if value is not None]
+    return say("{name}: {why}", name=join(", ", words), why=message) if words else message
+
+
+def _of_group(what: str, group: str | None) -> str:
+    return what if group is None else say("{what} of group {group}", what=what, group=group)
