@@ -66,5 +66,6 @@ def _pairs(entry: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     forms = [said for name, said in entry.items() if name.startswith("msgstr[")]
     if all(forms):
         yield f"{key}\0{entry['msgid_plural']}", "\0".join(forms)
+        yield key, forms[0]  # before 3.11.4 the standard library finds no singular by itself
         if entry["msgid_plural"] != entry["msgid"]:
             yield entry["msgid_plural"], forms[-1]
