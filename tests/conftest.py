@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import closing
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,14 +16,11 @@ from hypothesis import settings
 from small_store import write_small_store
 from stores import store_at_once
 
-from aoe_reports.formats.trace import sql
 from aoe_reports.questions.records.options import RecordOptions
 from aoe_reports.simulation.nights import MODEL, write_nights
 
 if TYPE_CHECKING:
     from goldens.harness import Place
-
-open_database = sql._connection
 
 settings.register_profile("untimed", deadline=None)  # no test depends on how busy the machine is
 settings.load_profile("untimed")
@@ -50,14 +46,6 @@ def commands_made_once() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(autouse=True, scope="session")
-def database_opened_once() -> Iterator[None]:
-    """A timeline is asked in a database of its own, which takes longer than most timelines here; one for all tells the same."""
-    with open_database() as database, pytest.MonkeyPatch.context() as patched:
-        patched.setattr(sql, "_connection", lambda: closing(database.cursor()))
-        yield
-
-
 @pytest.fixture(scope="session")
 def place() -> Iterator[Place]:
     """A folder in which commands print what is on record in tests/goldens."""
@@ -65,12 +53,6 @@ def place() -> Iterator[Place]:
 
     with new_place() as made:
         yield made
-
-
-@pytest.fixture
-def database_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As users have it: for what is left of a database, and how it is opened."""
-    monkeypatch.setattr(sql, "_connection", open_database)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
@@ -13,6 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from made_events import NAMES, TRACE, X, bad, flows, metadata, no_surrogates, styles, tasks, write
 
 from aoe_reports.formats.trace import json_list
 from aoe_reports.formats.trace.events import EVENTS_SCHEMA, look_at_timeline, stream_events, sum_durations
@@ -23,16 +23,6 @@ from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE
 
 quick = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-X = {"name": "a", "pid": 7, "tid": 1, "ts": "1.000", "dur": 2, "ph": "X"}
-
-
-def write(folder: Path, data: object, name: str = "trace_view.json") -> Path:
-    path = folder / name
-    if isinstance(data, bytes):
-        path.write_bytes(data)
-    else:
-        path.write_text(data if isinstance(data, str) else json.dumps(data), encoding="utf-8")
-    return path
 
 
 def rows(path: Path, *columns: str) -> list[Any]:
@@ -157,9 +147,6 @@ def test_durations_may_be_numbers_or_texts(tmp_path: Path, dur: str, ns: int) ->
     assert sum_durations(path).frame["duration_ns"].to_pylist() == [ns]
 
 
-NAMES = ['MatMul},{"name":"x', "a\\", "op[},{]", "算子/ConvA", "},", '"', "", "a\u0000b", "\x1f", "Nan:NaN,"]
-
-
 @pytest.mark.parametrize("ascii_only", [True, False])
 def test_names_come_out_as_they_went_in(tmp_path: Path, ascii_only: bool) -> None:
     events = [{**X, "name": name, "args": {"x": name}} for name in NAMES]
@@ -230,7 +217,6 @@ def test_a_path_is_a_path_and_no_pattern(tmp_path: Path, name: str) -> None:
     assert rows(path, "name") == ["a"]
 
 
-@pytest.mark.usefixtures("database_of_its_own")
 def test_nothing_is_left_beside_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     rows(write(tmp_path, [X]))
@@ -362,45 +348,6 @@ def test_an_event_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.Mon
 
 # both ways of reading against each other, and against Python's own
 
-names = st.one_of(st.sampled_from(NAMES), st.text(max_size=8))
-small = st.integers(0, 2**31)
-stamps = st.one_of(
-    st.integers(0, 10**17),
-    st.floats(0, 1e8, allow_nan=False),
-    st.integers(0, 2 * 10**18).map(lambda ns: f"{ns // 1000}.{ns % 1000:03d}"),
-    st.sampled_from([1690000000123456.8, "12", "1.5", 0.1]),
-)
-args = st.fixed_dictionaries(
-    {},
-    optional={
-        "Task Type": st.sampled_from(["AI_CORE", "N/A", ""]), "task id": st.one_of(small, small.map(str), st.just("N/A")),
-        "Task Id": st.one_of(st.none(), small), "Stream Id": small, "stream id": small, "Model ID": st.just(4294967295),
-        "Model Id": small, "connection_id": small, "Mode": names, "level": st.just("node"), "q": st.lists(names, max_size=3),
-        "r": st.floats(allow_nan=False, allow_infinity=False), "name": names,
-    },
-)  # fmt: skip
-ids = st.one_of(st.integers(0, 3), st.sampled_from(["2_1", "Thread 4230"]))
-tasks = st.fixed_dictionaries(
-    {"ph": st.just("X"), "name": names, "ts": stamps, "dur": st.one_of(st.integers(0, 10**9), st.floats(0, 1e9))},
-    optional={"pid": ids, "tid": ids, "args": args, "cat": names},
-)
-flows = st.fixed_dictionaries(
-    {"ph": st.sampled_from("stf"), "id": st.one_of(small, st.integers(0, 2**64 - 1).map(str), names), "ts": stamps},
-    optional={
-        "pid": ids,
-        "tid": ids,
-        "cat": st.sampled_from(["HostToDevice", "async_npu"]),
-        "name": names,
-        "bp": names,
-    },
-)
-metadata = st.fixed_dictionaries(
-    {"ph": st.just("M"), "name": st.sampled_from(["process_name", "thread_name", "x"]), "args": args},
-    optional={"pid": ids, "tid": ids},
-)
-bad = st.sampled_from([5, None, {}, {"ph": "X"}, {**X, "dur": -1}, {**X, "ts": "x"}, {**X, "name": 5}])
-styles = st.sampled_from([{}, {"separators": (",", ":")}, {"indent": 1}, {"ensure_ascii": False}])
-
 
 def walked(path: Path) -> list[dict[str, Any]]:
     batches = list(batches_by_walking(path, look_by_walking(path).names, EVENTS_SCHEMA))
@@ -409,10 +356,6 @@ def walked(path: Path) -> list[dict[str, Any]]:
 
 def parsed_args(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{**row, "args": row["args"] and json.loads(row["args"])} for row in found]
-
-
-def no_surrogates(data: object) -> bool:
-    return re.search("[\ud800-\udfff]", json.dumps(data, ensure_ascii=False)) is None
 
 
 @quick
@@ -464,17 +407,6 @@ def test_sums_are_those_of_the_frame(tmp_path: Path, events: list[Any]) -> None:
     assert {tuple(row[column] for column in by): row["count"] for row in found.frame.to_pylist()} == counts
     assert {tuple(row[column] for column in by): row["duration_ns"] for row in found.frame.to_pylist()} == sums
     assert sum(sum_durations(path, ()).frame["duration_ns"].to_pylist()) == sum(sums.values())
-
-
-TRACE = json.dumps(
-    [
-        {"name": "process_name", "ph": "M", "pid": 7, "tid": 0, "args": {"name": "CANN"}},
-        {**X, "args": {"a": 1.5, "b": ["\u7b97", True, None], "c": {"d": -1}}},
-        {"name": "f", "ph": "s", "cat": "HostToDevice", "id": "141733920768", "pid": 7, "tid": 1, "ts": "2.000"},
-        {**X, "name": '},{"x"', "ts": 3.25},
-    ],
-    ensure_ascii=False,
-).encode()
 
 
 def is_json(data: bytes) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from aoe_reports.engine.executors import threads_of_unit
 from aoe_reports.engine.rules import NOTHING_MEASURED
 from aoe_reports.facts.steps import Step, steps_of
 from aoe_reports.facts.tasks import TaskSet, split_devices
@@ -23,7 +24,7 @@ from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.table import Facts
 from aoe_reports.formats.table_file import read_table_file
 from aoe_reports.formats.tasks import filled_up
-from aoe_reports.formats.trace.shape import TimelineLook
+from aoe_reports.formats.trace.shape import C, TimelineLook
 from aoe_reports.formats.vendor import TABLES, TASK_TYPES, group_captures, vendor_of
 from aoe_reports.model.columns import keep_where, words_in
 from aoe_reports.model.errors import ReadError
@@ -128,6 +129,26 @@ def stream_events_of(
             return
         stream = stream_events(path, columns)
         yield iter(stream.batches), [replace(finding, path=str(file.path)) for finding in stream.findings]
+
+
+def collect_events_of(file: FoundFile, columns: Collection[str], new: Callable[[], C]) -> tuple[list[C], list[Finding]]:
+    """(what has taken in the events of a timeline, for each part of it, in order; what is wrong with it).
+
+    Where something is wrong with an event the parts hold the others; of a file that cannot be used they hold none.
+    """
+    from aoe_reports.formats.trace.events import collect_events  # noqa: PLC0415 -- most commands read tables
+
+    if file.name.form == "db":
+        with stream_events_of(file, columns) as (batches, found):
+            collector = new()
+            for batch in batches:
+                collector.add(batch)
+        return [collector], found
+    with expanded(file) as (path, wrong):
+        if wrong is not None:
+            return [], [wrong]
+        look, collectors = collect_events(path, columns, new, threads_of_unit())
+    return collectors, [replace(finding, path=str(file.path)) for finding in look.findings]
 
 
 def _events_of_database(path: Path) -> tuple[pa.Table, list[Finding]]:

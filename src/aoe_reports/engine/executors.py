@@ -126,3 +126,10 @@ def executor_of(chosen: RunOptions) -> Executor:
 def executor_here(chosen: RunOptions) -> Executor:
     """As `executor_of`, for a program that is all its process does: other processes are started where that pays."""
     return AsNeeded() if chosen.jobs is None and chosen.scheduler is None else executor_of(chosen)
+
+
+def threads_of_unit() -> int:
+    """How many threads may read one unit: all processors, or one where other processes read other units."""
+    import multiprocessing  # noqa: PLC0415 -- most commands need no timeline
+
+    return 1 if multiprocessing.parent_process() is not None else len(os.sched_getaffinity(0))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal, cast
@@ -24,7 +24,7 @@ from aoe_reports.formats.ascend.tables.timelines import (
     HOST_PROCESS,
     OVERLAP_PROCESS,
 )
-from aoe_reports.model.columns import Ints, Mask, bits, codes, integers, keep_where, words_in
+from aoe_reports.model.columns import Ints, Mask, bits, codes, integers, keep_where, whole_numbers, words_in
 from aoe_reports.model.intervals import Intervals, covered, union, united
 
 EVENT_COLUMNS = (
@@ -40,7 +40,9 @@ _PLANE = "Plane"
 _PID_BITS, _DEVICE_MASK = 10, 31
 _LARGE_PRIME = 2**61 - 1
 _INT32_LIMIT = 2**31
-_UPPER = 2**32
+_SHIFT = 32
+_UPPER = 2**_SHIFT
+"""The id of a flow is a connection in the upper half of 64 bits, as nearly all are; others are no connection's key."""
 _MAX_THREADS = 2**15 - 1
 
 
@@ -150,6 +152,12 @@ class _Spans:
             self.columns[name] = parts = [np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)]
         return parts[0]
 
+    def take(self, other: _Spans, numbers: Mapping[str, Any]) -> None:
+        """Add the spans of another, which numbers words otherwise: `numbers` has ours by theirs, and last that of none."""
+        for name, parts in other.columns.items():
+            self.columns[name] += [numbers[name][part] if name in numbers else part for part in parts]
+        other.columns.clear()
+
     def where(self, mask: Mask | Ints) -> _Spans:
         some = _Spans()
         some.add(**{name: self[name][mask] for name in list(self.columns)})
@@ -230,9 +238,9 @@ class Activity:
             return
         some = frame.filter(keep_where(mask))
         start, there = integers(some["start_ns"])
-        numbers, words = codes(some["flow_id"])
-        key = np.asarray([-1, *map(_flow_key, words)], dtype=np.int64)[numbers]
-        usable = there & (key >= 0)
+        flow, known = whole_numbers(some["flow_id"].combine_chunks(), there, _wrapped)
+        key = np.where(flow & (_UPPER - 1) == 0, flow >> _SHIFT, flow + _LARGE_PRIME)
+        usable = there & known
         columns: dict[str, Ints] = {"start": start[usable], "key": _narrowed(key[usable])}
         if spans is self._flows:
             columns["thread"] = self._thread_of(some)[usable]
@@ -290,6 +298,26 @@ class Activity:
             entry = self._stated[(row["pid"], row["thread"] or "")]
             entry[0] += row["duration_ns"]
             entry[1] += 1
+
+    def merge(self, other: Activity) -> None:
+        """Take in what another one has of the same capture: of events behind its own."""
+        self._pid_is_device |= other._pid_is_device
+        words = _narrow([*(self._numbers.setdefault(word, len(self._numbers)) for word in other._numbers), -1])
+        threads = [min(self._threads.setdefault(word, len(self._threads)), _MAX_THREADS) for word in other._threads]
+        places = np.asarray([*(place if place < _MAX_THREADS else -1 for place in threads), -1], dtype=np.int16)
+        pairs = [(self._tasks, other._tasks), (self._operators, other._operators), (self._planes, other._planes)]
+        pairs += [(self._calls, other._calls), (self._flows, other._flows), (self._arrivals, other._arrivals)]
+        pairs += [(self._queued, other._queued), *((self._waits[kind], other._waits[kind]) for kind in self._waits)]
+        for mine, theirs in pairs:
+            mine.take(theirs, {"name": words, "pid": words, "thread": places})
+        self._emptying |= {int(places[thread]) for thread in other._emptying}
+        self._synchronising |= other._synchronising
+        for step, span in other._steps.items():
+            self._steps.setdefault(step, span)
+        for key, (time_ns, rows) in other._stated.items():
+            entry = self._stated[key]
+            entry[0] += time_ns
+            entry[1] += rows
 
     def break_down(self, gaps: int = 10) -> list[DeviceBreakdown]:
         """What each device did, by its number; the `gaps` longest gaps of each."""
@@ -536,13 +564,9 @@ def _largest(lengths: Ints, count: int) -> list[int]:
     return longest
 
 
-def _flow_key(word: str) -> int:
-    """The id of a flow as a number: a connection where it is one in the upper half of 64 bits, as nearly all are."""
-    if not (word.isascii() and word.isdecimal()):
-        return -1
-    # an id may be longer than 64 bits; that two of a capture are alike by this is next to impossible
-    number = int(word) % _LARGE_PRIME
-    return number // _UPPER if number % _UPPER == 0 else number + _LARGE_PRIME
+def _wrapped(word: str) -> int | None:
+    """The id of a flow as a number of 61 bits: it may be longer, and that two of a capture are alike by this is next to impossible."""
+    return int(word) % _LARGE_PRIME if word.isascii() and word.isdecimal() else None
 
 
 def _narrowed(numbers: Ints) -> Ints:

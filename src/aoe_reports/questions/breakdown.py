@@ -178,18 +178,18 @@ def _read_export(files: Sequence[FoundFile], unit: Unit, asked: Request[Breakdow
 
 def _devices_of(files: Sequence[FoundFile], gaps: int, notes: Notes) -> list[DeviceBreakdown]:
     """What the devices in the slices of one export did; that there is none is said where nothing else is wrong."""
-    from aoe_reports.engine.captures import stream_events_of
+    from aoe_reports.engine.captures import collect_events_of
     from aoe_reports.facts.breakdown import EVENT_COLUMNS
     from aoe_reports.facts.breakdown import Activity as Events
     from aoe_reports.questions.rules import NO_TIMELINE
 
     events, damaged = Events(), False
     for file in files:
-        with stream_events_of(file, EVENT_COLUMNS) as (batches, wrong):
-            notes.add(wrong)
-            damaged = damaged or has(wrong, "error")
-            for batch in batches:
-                events.add(batch)
+        parts, wrong = collect_events_of(file, EVENT_COLUMNS, Events)
+        notes.add(wrong)
+        damaged = damaged or has(wrong, "error")
+        for part in parts:
+            events.merge(part)
     devices = events.break_down(gaps)
     if not devices and not damaged:
         message = say("no device task in this timeline")

@@ -6,7 +6,7 @@ Nothing of a file that is no whole list of events is used. Events = rows + metad
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,13 @@ from typing import Any
 import pyarrow as pa
 
 from aoe_reports.formats.trace.json_list import NotAList, has_both_ends
+from aoe_reports.formats.trace.quick import READS, collect_quickly
 from aoe_reports.formats.trace.rules import HCCL_STAGE_ROWS, PHASE_UNKNOWN, TIMELINE_EVENT
 from aoe_reports.formats.trace.shape import (
     EVENTS_SCHEMA,
+    C,
     Names,
+    OddFileError,
     TimelineLook,
     integer_array,
     is_stage_row,
@@ -25,7 +28,7 @@ from aoe_reports.formats.trace.shape import (
     thread_key,
     wanted_schema,
 )
-from aoe_reports.formats.trace.sql import OddFileError, batches_by_sql, look_by_sql, sums_by_sql
+from aoe_reports.formats.trace.sql import batches_by_sql, look_by_sql, sums_by_sql
 from aoe_reports.formats.trace.walk import batches_by_walking, durations_by_walking, look_by_walking
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding
@@ -36,6 +39,7 @@ __all__ = [
     "EventStream",
     "EventSums",
     "TimelineLook",
+    "collect_events",
     "look_at_timeline",
     "stream_events",
     "sum_durations",
@@ -70,7 +74,10 @@ class EventSums:
 
 def look_at_timeline(path: Path) -> TimelineLook:
     """One pass: how many events of which kind, from when to when, whose, and everything that is wrong with the file."""
-    look = _plain_look(path) or look_by_walking(path)
+    return _with_findings(path, _plain_look(path) or look_by_walking(path))
+
+
+def _with_findings(path: Path, look: TimelineLook) -> TimelineLook:
     return replace(look, findings=(*look.findings, *_phases(path, look), *_second_copies(path, look.stage_rows)))
 
 
@@ -97,6 +104,28 @@ def stream_events(path: Path, columns: Collection[str] | None = None, look: Time
     schema = wanted_schema(columns)
     look = look if look is not None else look_at_timeline(path)
     return EventStream(look, pa.RecordBatchReader.from_batches(schema, _batches(path, look, schema)))
+
+
+def collect_events(
+    path: Path, columns: Collection[str], new: Callable[[], C], parts: int = 1
+) -> tuple[TimelineLook, list[C]]:
+    """(what a file tells as a whole, collectors that have taken in its events), in one pass where every event is plain.
+
+    Each collector holds one of at most `parts` parts of the file, which are read at the same time, in their order. Of a file that is no
+    whole list of events none holds anything. Words may come as dictionaries.
+    """
+    schema = wanted_schema(columns)
+    if READS.issuperset(schema.names) and has_both_ends(path):
+        try:
+            look, collectors = collect_quickly(path, frozenset(schema.names), new, parts)
+        except OddFileError:
+            pass
+        else:
+            return _with_findings(path, look), collectors
+    stream, collector = stream_events(path, columns), new()
+    for batch in stream.batches:
+        collector.add(batch)
+    return stream.look, [collector]
 
 
 def sum_durations(path: Path, by: Sequence[str] = ("process", "name", "task_type")) -> EventSums:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -67,12 +68,30 @@ LONGEST_US = 2**50 / 1000
 """Thirteen days, as for tables: nothing that is measured takes longer."""
 LATEST_NS = 2**61
 SEPARATOR = "\x1f"
+EXACT_US = 2**43
+"""Below this a float64 tells thousandths of a microsecond apart."""
+THREE_DECIMALS_US = 2**46
+"""From here on no float64 is written with three decimals: what is, was a text."""
 _STAGE_ROW = re.compile(STAGE_ROW, re.ASCII)
 
 
 def is_stage_row(name: str | None) -> bool:
     """Whether this is the second copy of an hccl task."""
     return name is not None and name.startswith("Stage") and _STAGE_ROW.fullmatch(name) is not None
+
+
+class Collector(Protocol):
+    """What takes in events, batch after batch."""
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Take in some events."""
+
+
+C = TypeVar("C", bound=Collector)
+
+
+class OddFileError(Exception):
+    """Something in this file has to be looked at event by event."""
 
 
 @dataclass(slots=True)

@@ -20,7 +20,9 @@ import pyarrow as pa
 
 from aoe_reports.formats.ascend.tables.timelines import FLOW_CATEGORY
 from aoe_reports.formats.table import NO_ID
+from aoe_reports.formats.trace.parts import PartFiles
 from aoe_reports.formats.trace.shape import (
+    EXACT_US,
     INTEGER_ARGS,
     LATEST_NS,
     LONGEST_US,
@@ -30,7 +32,9 @@ from aoe_reports.formats.trace.shape import (
     SEPARATOR,
     STAGE_ROW,
     TEXT_ARGS,
+    THREE_DECIMALS_US,
     Names,
+    OddFileError,
     TimelineLook,
     text_array,
 )
@@ -41,10 +45,6 @@ MEMORY_LIMIT = "256MB"
 MAX_EVENT_BYTES = 2 << 20
 """duckdb keeps buffers of twice this size."""
 BATCH_ROWS = 1 << 15
-_EXACT_US = 2**43
-"""Below this a float64 tells thousandths of a microsecond apart."""
-_THREE_DECIMALS_US = 2**46
-"""From here on no float64 is written with three decimals: what is, was a text."""
 
 START = "TRY_CAST(TRY_CAST(ts AS DECIMAL(22, 3)) * 1000 AS BIGINT)"
 """Exact for texts and for whole numbers; another number has gone through a float64."""
@@ -73,9 +73,9 @@ FROM (
             (contains(args, 'NaN') OR contains(args, 'nan') OR contains(args, 'Inf') OR contains(args, 'inf'))
             AND regexp_matches(args, '{NOT_JSON}'), false
         ) AS odd,
-        ph <> 'M' AND start >= {_EXACT_US * 1000} AND NOT exact AND (
+        ph <> 'M' AND start >= {EXACT_US * 1000} AND NOT exact AND (
             (ts[-4] <> '.' AND (contains(ts, '.') OR contains(ts, 'e')))
-            OR (start < {_THREE_DECIMALS_US * 1000} AND contains(ts, '.'))
+            OR (start < {THREE_DECIMALS_US * 1000} AND contains(ts, '.'))
         ) AS inexact
     FROM (
         SELECT *, {START} AS start, CASE WHEN us >= 0 AND us < {LONGEST_US!r} THEN {DURATION} END AS duration
@@ -126,10 +126,6 @@ TEXTS = r"""(
     )
 )"""
 """Events with their time stamps as they are written, where those are numbers too long for a float64."""
-
-
-class OddFileError(Exception):
-    """Something in this file has to be looked at event by event."""
 
 
 class InexactError(OddFileError):
@@ -225,7 +221,7 @@ def _names(told: Sequence[tuple[str | None, ...]], *, threads: bool) -> Names | 
 def batches_by_sql(path: Path, look: TimelineLook, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """The frame of a file that `look_by_sql` has found plain."""
     query, read = _frame_query(schema)
-    with _connection() as connection, _opened(path) as source:
+    with connected() as connection, _opened(path) as source:
         try:
             reader = connection.sql(
                 query.replace("{events}", _events(source, read, from_text=look.from_text))
@@ -259,15 +255,20 @@ def _casts(asked: set[str]) -> tuple[list[dict[str, str]], dict[str, str]]:
         if column in asked:
             text, number = f"{column}_text", f"{column}_number"
             texts[text] = f"coalesce({', '.join(args[key] for key in some)})"
-            numbers[number] = f"CASE WHEN NOT contains({text}, '.') THEN TRY_CAST({text} AS BIGINT) END"
+            numbers[number] = _digits(text, "BIGINT")
             absent = f" AND {number} <> {NO_ID}" if column in NO_ID_COLUMNS else ""
             columns[column] = f"CASE WHEN {number} >= 0{absent} THEN {number} END"
     if "connection_id" in asked:
-        texts["flow"] = "TRY_CAST(id AS UBIGINT)"
+        texts["flow"] = _digits("id", "UBIGINT")
         columns["connection_id"] = f"CASE WHEN ph = 'X' THEN {columns['connection_id']} ELSE {_FLOW_CONNECTION} END"
     paths = ", ".join("'$.\"" + key + "\"'" for key in keys)
     found = {"found": f"json_extract_string(args, [{paths}])"} if keys else {}
     return [found, texts, numbers], columns
+
+
+def _digits(text: str, kind: str) -> str:
+    """A text of digits as a number; a cast alone would take 0x1A, 1_000 and 1e3, too."""
+    return f"CASE WHEN translate({text}, '0123456789 ', '') = '' THEN TRY_CAST({text} AS {kind}) END"
 
 
 def _with_names(batch: pa.RecordBatch, names: Names, schema: pa.Schema) -> pa.RecordBatch:
@@ -292,7 +293,7 @@ def _no_text(name: str | None) -> bool:
 
 
 def _rows(path: Path, query: str, read: dict[str, str], *, from_text: bool = False) -> list[tuple[Any, ...]]:
-    with _connection() as connection, _opened(path) as source:
+    with connected() as connection, _opened(path) as source:
         try:
             return connection.sql(query.replace("{events}", _events(source, read, from_text=from_text))).fetchall()
         except (duckdb.Error, UnicodeError) as error:
@@ -320,7 +321,7 @@ def _opened(path: Path) -> Iterator[str]:
 
 
 @contextmanager
-def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
+def connected() -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection of its own to the process's database: results of two never mix."""
     with _database().cursor() as connection:
         connection.execute("SET enable_progress_bar = false")  # it would write between what a command prints
@@ -333,7 +334,7 @@ def _database() -> duckdb.DuckDBPyConnection:
 
     One a process: to open one takes 12 ms, a third of what a timeline of 2 MB takes.
     """
-    return duckdb.connect(
+    database = duckdb.connect(
         config={
             "threads": 1,  # a list is parsed by one thread anyway, and rows stay in the order of the file
             "memory_limit": MEMORY_LIMIT,
@@ -342,3 +343,5 @@ def _database() -> duckdb.DuckDBPyConnection:
             "autoload_known_extensions": "false",
         }
     )
+    database.register_filesystem(PartFiles())
+    return database

@@ -88,7 +88,8 @@ class Row:
         if column in TEXT_ARGS:
             return as_text(_first(args, TEXT_ARGS[column]))
         if column == "connection_id" and self.event["ph"] != "X":
-            return _connection(self.value("category"), self.value("flow_id"))
+            category, flow = self.value("category"), self.value("flow_id")
+            return connection_of_flow(flow or "") if category == FLOW_CATEGORY else None
         return _number(args, column, INTEGER_ARGS[column])
 
 
@@ -254,19 +255,25 @@ def _first(args: JsonObject, keys: Sequence[str]) -> Any:
 
 def _number(args: JsonObject, column: str, keys: Sequence[str]) -> int | None:
     value = _first(args, keys)
-    if isinstance(value, str):
-        text = value.strip(" ")
-        value = int(text) if text.isascii() and text.isdigit() and len(text) < _MAX_DIGITS else None
+    value = number_of(value) if isinstance(value, str) else value
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _MAX_INT64:
         return None
     return None if value == NO_ID and column in NO_ID_COLUMNS else value
 
 
-def _connection(category: str | None, flow: str | None) -> int | None:
-    text = (flow or "").strip(" ")
-    if category != FLOW_CATEGORY or not (text.isascii() and text.isdigit()) or len(text) > _MAX_DIGITS:
+def number_of(text: str) -> int | None:
+    """A number that is written as text; None for what is none, or none of 63 bits."""
+    digits = text.strip(" ")
+    number = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < _MAX_DIGITS else _MAX_INT64
+    return number if number < _MAX_INT64 else None
+
+
+def connection_of_flow(text: str) -> int | None:
+    """The connection that the id of a HostToDevice flow tells, where it is sure."""
+    digits = text.strip(" ")
+    if not (digits.isascii() and digits.isdigit()) or len(digits) > _MAX_DIGITS:
         return None
-    number = int(text)
+    number = int(digits)
     if number < RAW_FLOW:
         return number
     high, context = divmod(number, RAW_FLOW)

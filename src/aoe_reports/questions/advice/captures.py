@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aoe_reports.engine.captures import read_steps_noting, read_tasks, stream_events_of
+from aoe_reports.engine.captures import collect_events_of, read_steps_noting, read_tasks
 from aoe_reports.engine.communication import read_communication
 from aoe_reports.engine.rules import NOTHING_MEASURED, STANDS_IN
 from aoe_reports.facts.bounds import TASK_COLUMNS, CoreCounts, OperatorBounds, StepShares, measure_operators
@@ -201,10 +201,10 @@ def _timeline(capture: Capture, findings: list[Finding]) -> list[DeviceBreakdown
     for files in vendor_of(capture.profiler).events(capture):
         activity = Activity()
         for file in files:
-            with stream_events_of(file, EVENT_COLUMNS) as (batches, wrong):
-                findings += wrong
-                for batch in batches:
-                    activity.add(batch)
+            parts, wrong = collect_events_of(file, EVENT_COLUMNS, Activity)
+            findings += wrong
+            for part in parts:
+                activity.merge(part)
         found += activity.break_down(1)
     return found
 

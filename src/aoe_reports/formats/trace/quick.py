@@ -1,0 +1,355 @@
+"""Trace events in one pass, for files in which every event is as exporters write them; parts of a file at the same time.
+
+duckdb parses, numpy judges batch by batch while events are handed on. Anything out of the ordinary is an OddFileError: then what was
+handed on is thrown away, and the file is read by `sql` or `walk`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aoe_reports.formats.ascend.tables.timelines import FLOW_CATEGORY
+from aoe_reports.formats.trace.parts import opened_parts, parts_of
+from aoe_reports.formats.trace.scan import guess_names
+from aoe_reports.formats.trace.shape import (
+    EXACT_US,
+    LATEST_NS,
+    LONGEST_US,
+    PACKED_FLOW,
+    RAW_FLOW,
+    THREE_DECIMALS_US,
+    C,
+    Collector,
+    Names,
+    OddFileError,
+    TimelineLook,
+    is_stage_row,
+    text_array,
+    thread_key,
+)
+from aoe_reports.formats.trace.sql import MAX_EVENT_BYTES, connected
+from aoe_reports.formats.trace.walk import connection_of_flow, number_of
+from aoe_reports.model.columns import Ints, Mask, keep_where, texts_of, whole_numbers
+
+BATCH_ROWS = 1 << 13
+READS = frozenset(
+    {
+        "ph", "name", "category", "flow_id", "connection_id", "pid", "tid", "process", "thread", "start_ns", "duration_ns", "task_type",
+        "stage_row",
+    }
+)  # fmt: skip
+"""The columns that can be read so: the keys of the others in `args` differ only in their case, which duckdb does not tell apart."""
+_SOURCES = {
+    "ph": "ph", "name": "name", "ts": "ts", "dur": "dur", "pid": "pid", "tid": "tid", "label": "args.name", "category": "cat",
+    "flow_id": "id", "task_type": 'args."Task Type"', "connection": "args.connection_id",
+}  # fmt: skip
+_TYPES = (
+    "{ph: 'VARCHAR', name: 'VARCHAR', cat: 'VARCHAR', id: 'VARCHAR', ts: 'VARCHAR', dur: 'VARCHAR', pid: 'VARCHAR', tid: 'VARCHAR', "
+    "args: 'STRUCT(name VARCHAR, \"Task Type\" VARCHAR, connection_id VARCHAR)'}"
+)
+_MAX_DIGITS, _DECIMALS = 19, 3
+_ZERO, _NINE = np.uint8(ord("0")), np.uint8(ord("9"))
+_LETTERS = text_array([chr(code) for code in range(128)])
+
+
+def collect_quickly(
+    path: Path, columns: frozenset[str], new: Callable[[], C], parts: int
+) -> tuple[TimelineLook, list[C]]:
+    """(what one pass tells of a file, a collector for each part of it, in their order); OddFileError where it is not plain."""
+    names = guess_names(path)
+    for _ in range(2):
+        collectors: list[C] = []
+        looks = _pass(path, columns, new, names, parts, collectors)
+        look = _all_of(looks)
+        if look.names == names:
+            return look, collectors
+        names = look.names
+    raise OddFileError
+
+
+def _pass(
+    path: Path, columns: frozenset[str], new: Callable[[], C], names: Names, parts: int, collectors: list[C]
+) -> list[_Look]:
+    cut = parts_of(path, parts)
+    collectors += [new() for _ in cut]
+    with opened_parts(cut) as sources, ThreadPoolExecutor(len(cut)) as threads:
+        read = [
+            threads.submit(_read, source, _Batches(columns, names), collector)
+            for source, collector in zip(sources, collectors, strict=True)
+        ]
+        return [one.result() for one in read]
+
+
+def _read(source: str, batches: _Batches, collector: Collector) -> _Look:
+    """Hand the events of one part to its collector."""
+    query = (
+        f"SELECT {batches.query} FROM read_json('{source}', format='array', compression='uncompressed', "  # noqa: S608 -- of constants
+        f"maximum_object_size={MAX_EVENT_BYTES}, hive_partitioning=false, filename=false, columns={_TYPES})"
+    )
+    with connected() as connection:
+        try:
+            for batch in connection.sql(query).to_arrow_reader(BATCH_ROWS):
+                collector.add(batches.judged(batch))
+        except (duckdb.Error, pa.ArrowException, OSError, UnicodeError) as error:
+            raise OddFileError from error
+    return batches.look
+
+
+@dataclass(slots=True)
+class _Look:
+    """What some events tell of the file."""
+
+    phases: Ints = field(default_factory=lambda: np.zeros(128, dtype=np.int64))
+    starts: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    stage_rows: int = 0
+    metadata: list[tuple[str | None, ...]] = field(default_factory=list)
+
+
+def _all_of(looks: list[_Look]) -> TimelineLook:
+    names = Names()
+    for look in looks:
+        for event in look.metadata:
+            names.learn(*event)
+    phases = sum((look.phases for look in looks), np.zeros(128, dtype=np.int64))
+    return TimelineLook(
+        events=int(phases.sum()),
+        phases={chr(code): int(phases[code]) for code in np.flatnonzero(phases).tolist()},
+        start_ns=min((start for look in looks for start in look.starts), default=None),
+        end_ns=max((end for look in looks for end in look.ends), default=None),
+        stage_rows=sum(look.stage_rows for look in looks),
+        names=names,
+    )
+
+
+class _Batches:
+    """Turns what duckdb hands out into events of the frame, and takes down what they tell of the file."""
+
+    def __init__(self, columns: frozenset[str], names: Names) -> None:
+        self._columns = columns
+        self._names = names
+        self._wanted = [name for name in _SOURCES if name not in {"category", "flow_id", "task_type", "connection"}]
+        self._wanted += [name for name in ("category", "flow_id", "task_type") if name in columns]
+        if "connection_id" in columns:
+            self._wanted += [name for name in ("connection", "category", "flow_id") if name not in self._wanted]
+        self.look = _Look()
+
+    @property
+    def query(self) -> str:
+        """What duckdb is asked for."""
+        return ", ".join(f"{_SOURCES[name]} AS {name}" for name in self._wanted)
+
+    def judged(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The events of a batch without metadata; OddFileError where one is not as exporters write it."""
+        phases = _phases(batch.column("ph"))
+        self.look.phases += np.bincount(phases, minlength=128)
+        metadata = phases == ord("M")
+        if metadata.any():
+            named = batch.filter(keep_where(metadata)).select(["name", "pid", "tid", "label"])
+            self.look.metadata += [tuple(row.values()) for row in named.to_pylist()]
+            batch, phases = batch.filter(keep_where(~metadata)), phases[~metadata]
+        complete = phases == ord("X")
+        start, timed = nanoseconds_of(batch.column("ts"))
+        duration, lasting = _durations(batch.column("dur"))
+        name = batch.column("name")
+        if not ((timed & lasting & _valid(name)) | ~complete).all():
+            raise OddFileError
+        _refuse_values(name)
+        stage = self._stage_rows(name, complete)
+        if complete.any():
+            self.look.starts.append(int(start[complete].min()))
+            self.look.ends.append(int((start + duration)[complete].max()))
+        made = {
+            "ph": lambda: pa.DictionaryArray.from_arrays(integer_array_of(phases.astype(np.int32)), _LETTERS),
+            "start_ns": lambda: _numbers(start, timed),
+            "duration_ns": lambda: _numbers(duration, lasting),
+            "stage_row": lambda: keep_where(stage),
+            "process": lambda: self._processes(batch),
+            "thread": lambda: self._threads(batch),
+            "connection_id": lambda: _connections(batch, complete),
+        }
+        columns = {
+            column: made[column]() if column in made else batch.column(column) for column in sorted(self._columns)
+        }
+        return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
+
+    def _stage_rows(self, name: pa.Array, complete: Mask) -> Mask:
+        """Where the second copy of an hccl task is."""
+        stage = np.zeros(len(name), dtype=bool)
+        maybe = np.flatnonzero((_first_bytes(name) == ord("S")) & complete)
+        if len(maybe):
+            words = name.take(integer_array_of(maybe)).to_pylist()
+            stage[maybe] = [is_stage_row(word) for word in words]
+        self.look.stage_rows += int(stage.sum())
+        return stage
+
+    def _processes(self, batch: pa.RecordBatch) -> pa.Array:
+        numbers, words = _numbered(batch.column("pid"))
+        known = list(self._names.processes)
+        places = {key: place for place, key in enumerate(known)}
+        return _named([places.get(word or "", -1) for word in words], numbers, list(self._names.processes.values()))
+
+    def _threads(self, batch: pa.RecordBatch) -> pa.Array:
+        of_process, pids = _numbered(batch.column("pid"))
+        of_thread, tids = _numbered(batch.column("tid"))
+        both, numbers = np.unique(of_process.astype(np.int64) * len(tids) + of_thread, return_inverse=True)
+        places = {key: place for place, key in enumerate(self._names.threads)}
+        found = [places.get(thread_key(pids[pair // len(tids)], tids[pair % len(tids)]), -1) for pair in both.tolist()]
+        return _named(found, numbers, list(self._names.threads.values()))
+
+
+def _phases(column: pa.Array) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """The letters of phases; OddFileError for what is none."""
+    offsets, data = texts_of(column)
+    if column.null_count or len(column) != offsets[-1] - offsets[0] or (np.diff(offsets) != 1).any():
+        raise OddFileError
+    letters = data[offsets[0] : offsets[-1]]
+    folded = letters | 32
+    if ((folded < ord("a")) | (folded > ord("z"))).any():
+        raise OddFileError
+    return np.asarray(letters)
+
+
+def nanoseconds_of(column: pa.Array) -> tuple[Ints, Mask]:
+    """Microseconds as texts in whole nanoseconds, and where there is one; OddFileError for what may not be exact."""
+    offsets, data = texts_of(column)
+    there = _valid(column)
+    lengths = np.diff(offsets)
+    values = np.zeros(len(column), dtype=np.int64)
+    for length in np.unique(lengths[there]).tolist():
+        rows = np.flatnonzero(there & (lengths == length))
+        if not 0 < length <= _MAX_DIGITS + 1:
+            raise OddFileError
+        digits = data[offsets[:-1][rows][:, None] + np.arange(length)]
+        values[rows] = _exact(digits)
+    return values, there
+
+
+def _exact(digits: Any) -> Ints:
+    """Texts of one length, a row each, as nanoseconds."""
+    points = digits == ord(".")
+    decimals = np.where(points.any(axis=1), digits.shape[1] - 1 - points.argmax(axis=1), 0)
+    found = np.zeros(len(digits), dtype=np.int64)
+    for count in np.unique(decimals).tolist():
+        rows = decimals == count
+        some = np.delete(digits[rows], digits.shape[1] - 1 - count, axis=1) if count else digits[rows]
+        if not count < some.shape[1] <= _MAX_DIGITS or ((some < _ZERO) | (some > _NINE)).any():
+            raise OddFileError
+        value = np.zeros(len(some), dtype=np.uint64)
+        for column in some.T:
+            value = value * np.uint64(10) + (column - _ZERO)
+        found[rows] = _scaled(value, count)
+    return found
+
+
+def _scaled(value: Any, decimals: int) -> Ints:
+    """Microseconds without their point as nanoseconds, half of one rounded up; OddFileError for what a float64 may have changed."""
+    if decimals <= _DECIMALS:
+        limit, ns = LATEST_NS // 10 ** (_DECIMALS - decimals), value * np.uint64(10 ** (_DECIMALS - decimals))
+        if (value >= limit).any():
+            raise OddFileError
+    else:
+        unit = 10 ** (decimals - _DECIMALS)
+        ns = (value + np.uint64(unit // 2)) // np.uint64(unit)
+    exact = ns < EXACT_US * 1000
+    if decimals == _DECIMALS:
+        exact |= (ns >= THREE_DECIMALS_US * 1000) & (ns < LATEST_NS)
+    if decimals and not exact.all():
+        raise OddFileError
+    return np.asarray(ns.astype(np.int64))
+
+
+def _durations(column: pa.Array) -> tuple[Ints, Mask]:
+    """Microseconds as whole nanoseconds, and where there is one; OddFileError for what is none."""
+    there = _valid(column)
+    try:
+        read = pc.cast(column, pa.float64())
+    except pa.ArrowInvalid as error:
+        raise OddFileError from error
+    us = np.frombuffer(read.buffers()[1], dtype=np.float64)[read.offset : read.offset + len(read)]
+    if not ((us >= 0) & (us < LONGEST_US))[there].all():
+        raise OddFileError
+    return np.rint(np.where(there, us, 0) * 1000).astype(np.int64), there
+
+
+def _refuse_values(name: pa.Array) -> None:
+    """OddFileError where a name may have been something else than a text in the file."""
+    first = _first_bytes(name)
+    maybe = np.flatnonzero((first <= _NINE) & (first > 0) | np.isin(first, list(b"[{tfnNiI")))
+    if not len(maybe):
+        return
+    for word in pc.unique(name.take(integer_array_of(maybe))).to_pylist():
+        try:
+            json.loads(word)
+        except ValueError:
+            continue
+        raise OddFileError
+
+
+def _connections(batch: pa.RecordBatch, complete: Mask) -> pa.Array:
+    """What joins launches and what they launched."""
+    number, there = whole_numbers(batch.column("connection"), complete, number_of)
+    of_category, words = _numbered(batch.column("category"))
+    flows = ~complete & np.isin(of_category, [place for place, word in enumerate(words) if word == FLOW_CATEGORY])
+    if flows.any():
+        flow, known = whole_numbers(batch.column("flow_id"), flows, connection_of_flow, below=PACKED_FLOW)
+        joined = np.where(flow < RAW_FLOW, flow, (flow >> 32) + (flow & (RAW_FLOW - 1) == RAW_FLOW - 1))
+        number, there = np.where(known, joined, number), there | known
+    return _numbers(number, there)
+
+
+def _numbered(column: pa.Array) -> tuple[Any, list[str | None]]:
+    """(the number of each row's word among the distinct ones, those words); null is a word of its own, the first."""
+    words = column.dictionary_encode()
+    numbers = np.frombuffer(words.indices.buffers()[1], dtype=np.int32)[: len(words)]
+    if words.null_count:
+        return np.where(_valid(column), numbers + 1, 0), [None, *words.dictionary.to_pylist()]
+    return numbers + 1, [None, *words.dictionary.to_pylist()]
+
+
+def _named(places: list[int], numbers: Ints, names: list[str]) -> pa.Array:
+    """The names of some words, as a column; -1 for none."""
+    at = np.asarray(places, dtype=np.int32)[numbers]
+    there = at >= 0
+    validity = None if there.all() else keep_where(there).buffers()[1]
+    indices = pa.Array.from_buffers(
+        pa.int32(), len(at), [validity, pa.py_buffer(np.where(there, at, 0).astype(np.int32))]
+    )
+    return pa.DictionaryArray.from_arrays(indices, text_array(names))
+
+
+def _numbers(values: Ints, there: Mask) -> pa.Array:
+    validity = None if there.all() else keep_where(there).buffers()[1]
+    return pa.Array.from_buffers(pa.int64(), len(values), [validity, pa.py_buffer(np.ascontiguousarray(values))])
+
+
+def integer_array_of(values: Ints) -> pa.Array:
+    """Numbers without null as a column."""
+    kind = pa.int32() if values.dtype == np.int32 else pa.int64()
+    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(np.ascontiguousarray(values))])
+
+
+def _first_bytes(column: pa.Array) -> Any:
+    """The first byte of each text; 0 for none."""
+    offsets, data = texts_of(column)
+    filled = (np.diff(offsets) > 0) & _valid(column)
+    first = np.zeros(len(column), dtype=np.uint8)
+    first[filled] = data[offsets[:-1][filled]]
+    return first
+
+
+def _valid(column: pa.Array) -> Mask:
+    if column.null_count == 0:
+        return np.ones(len(column), dtype=bool)
+    validity = np.frombuffer(column.buffers()[0], dtype=np.uint8)
+    return np.unpackbits(validity, count=column.offset + len(column), bitorder="little")[column.offset :].astype(bool)

@@ -1,0 +1,95 @@
+"""A quick look at the bytes of a timeline: names that are behind the events they name, and what no parser should let pass.
+
+A regular expression over 1 GB takes 0.3 s of CPU in polars and 5 s in `re`.
+"""
+
+from __future__ import annotations
+
+import re
+from json import JSONDecodeError, JSONDecoder
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from aoe_reports.formats.trace.shape import Names, OddFileError
+from aoe_reports.model.documents import object_of, text_of
+
+_BLOCK_BYTES = 8 << 20
+_PIECE_BYTES = 1 << 18
+_EVENT_BYTES = 1 << 14
+"""No event that names something is longer."""
+_MAX_NAMES = 20_000
+_HINT = r'"M"|[:,\[] ?-?(?:[nN]a[nN]|NAN|[iI]nf|INF)'
+r"""What may be an event that names something, or a number that is none. `\s` would know all of Unicode, and take ten times as long."""
+_NO_NUMBER = re.compile(rb"[:,\[]\s*-?(?:nan|inf|infinity)\s*[,}\]]", re.IGNORECASE)
+_METADATA = re.compile(rb'"M"')
+_DECODER = JSONDecoder()
+
+
+def guess_names(path: Path) -> Names:
+    """What processes and threads are called, as far as it can be seen; OddFileError for NaN and Infinity.
+
+    Whoever reads the events knows the names for certain, and compares.
+    """
+    names, seen, before, rest = Names(), 0, b"", b""
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK_BYTES):
+            block = rest + block
+            cut = block.rfind(b"}") + 1
+            data, rest = block[:cut], block[cut:]
+            for start, end in _hits(data):
+                window = (before if start < _EVENT_BYTES else b"") + data[
+                    max(start - _EVENT_BYTES, 0) : end + _EVENT_BYTES
+                ]
+                if _NO_NUMBER.search(window):
+                    raise OddFileError
+                seen += _learn(window, names, _MAX_NAMES - seen)
+            before = data[-_EVENT_BYTES:]
+    return names
+
+
+def _hits(data: bytes) -> list[tuple[int, int]]:
+    """Where pieces with a hint begin and end: each behind a brace, which nothing that is looked for has in it."""
+    ends = {data.find(b"}", start) + 1 for start in range(_PIECE_BYTES, len(data), _PIECE_BYTES)}
+    bounds = sorted({0, *ends, len(data)})
+    offsets = pa.py_buffer(np.asarray(bounds, dtype=np.int32))
+    pieces = pa.Array.from_buffers(pa.string(), len(bounds) - 1, [None, offsets, pa.py_buffer(data)])
+    try:
+        pieces.validate(full=True)
+    except pa.ArrowInvalid as error:  # not UTF-8
+        raise OddFileError from error
+    found = pl.Series(pieces).str.contains(_HINT).to_list()
+    return [(start, end) for start, end, hit in zip(bounds, bounds[1:], found, strict=False) if hit]
+
+
+def _learn(window: bytes, names: Names, most: int) -> int:
+    """Take in the names of some bytes; how many events were looked at."""
+    looked = 0
+    for found in _METADATA.finditer(window):
+        if looked >= most:
+            break
+        looked += 1
+        event = _around(window, found.start())
+        if event is not None:
+            args = object_of(event.get("args"))
+            values = (event.get("name"), event.get("pid"), event.get("tid"), args.get("name"))
+            names.learn(*(str(value) if type(value) is int else text_of(value) for value in values))
+    return looked
+
+
+def _around(window: bytes, place: int) -> dict[str, object] | None:
+    """The event around a place: the innermost object whose phase is M."""
+    start = place
+    for _ in range(8):
+        start = window.rfind(b"{", max(place - _EVENT_BYTES, 0), start)
+        if start < 0:
+            return None
+        try:
+            event, _ = _DECODER.raw_decode(window[start : place + _EVENT_BYTES].decode(errors="ignore"))
+        except (JSONDecodeError, RecursionError):
+            continue
+        if isinstance(event, dict) and event.get("ph") == "M":
+            return event
+    return None

@@ -1,0 +1,162 @@
+"""Reading a timeline in one pass, as parts at the same time, gives what event by event gives."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from made_events import TRACE, X, bad, flows, metadata, no_surrogates, styles, tasks, write
+
+from aoe_reports.formats.trace import parts as of_parts
+from aoe_reports.formats.trace.events import EVENTS_SCHEMA, collect_events, look_at_timeline, stream_events
+from aoe_reports.formats.trace.parts import parts_of
+from aoe_reports.formats.trace.quick import READS, collect_quickly
+from aoe_reports.formats.trace.shape import OddFileError
+
+many = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+COLUMNS = [name for name in EVENTS_SCHEMA.names if name in READS]
+
+
+class Kept:
+    """Keeps all that it takes in."""
+
+    def __init__(self) -> None:
+        self.rows: list[dict[str, Any]] = []
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        self.rows += batch.to_pylist()
+
+
+def check(path: Path, count: int) -> None:
+    """One pass tells the same of a file, and of every event, as two passes do."""
+    look, collectors = collect_events(path, COLUMNS, Kept, count)
+    expected = stream_events(path, COLUMNS)
+    careful = look_at_timeline(path)
+    assert [row for part in collectors for row in part.rows] == expected.batches.read_all().to_pylist()
+    assert (look.events, look.phases, look.reported, look.findings) == (
+        careful.events, careful.phases, careful.reported, careful.findings,
+    )  # fmt: skip
+    assert (look.start_ns, look.end_ns, look.stage_rows, look.names, look.usable) == (
+        careful.start_ns, careful.end_ns, careful.stage_rows, careful.names, careful.usable,
+    )  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(of_parts, "MIN_PART_BYTES", 1)
+
+
+@many
+@given(st.lists(st.one_of(tasks, flows, metadata), max_size=12).filter(no_surrogates), styles, st.integers(1, 4))
+def test_events_as_exporters_write_them(tmp_path: Path, events: list[dict[str, Any]], style: Any, count: int) -> None:
+    check(write(tmp_path, json.dumps(events, **style)), count)
+
+
+@many
+@given(st.lists(st.one_of(tasks, flows, metadata, bad), max_size=12).filter(no_surrogates), st.integers(1, 3))
+def test_events_that_cannot_be_used_are_reported_as_before(tmp_path: Path, events: list[Any], count: int) -> None:
+    check(write(tmp_path, events), count)
+
+
+@many
+@given(st.integers(0, len(TRACE) - 1), st.integers(0, 255), st.integers(1, 3))
+def test_a_changed_byte(tmp_path: Path, at: int, byte: int, count: int) -> None:
+    check(write(tmp_path, TRACE[:at] + bytes([byte]) + TRACE[at + 1 :]), count)
+
+
+@many
+@given(
+    st.integers(0, len(TRACE)),
+    st.sampled_from([b"]", b"},", b"[", b'"', b"NaN", b"{}", b":inf", b"true", b"1e3", b"\xff", b"},{", b" , "]),
+    st.integers(1, 3),
+)
+def test_inserted_bytes(tmp_path: Path, at: int, more: bytes, count: int) -> None:
+    check(write(tmp_path, TRACE[:at] + more + TRACE[at:]), count)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("end", range(0, len(TRACE), 7))
+def test_a_file_cut_anywhere(tmp_path: Path, end: int, count: int) -> None:
+    check(write(tmp_path, TRACE[:end]), count)
+
+
+ODD = [
+    ("pid", True), ("pid", 1.5), ("tid", "007"), ("pid", " 7"), ("dur", True), ("dur", "2"), ("dur", " 2"), ("dur", "0x10"), ("dur", -1),
+    ("ts", "-1.5"), ("ts", "1e3"), ("ts", "1,5"), ("ts", 1736412474712511.62), ("ts", "1736412474712511.62"), ("ts", "9" * 25), ("ts", ""),
+    ("ts", "1.0005"), ("ts", "9000000000000.125"), ("name", 5), ("name", None), ("name", "5"), ("name", "true"), ("name", "[1]"),
+    ("ph", "XX"), ("ph", ""), ("ph", "\u7b97"), ("ph", 5), ("args", "text"), ("args", [1]), ("args", {"connection_id": 1.5}),
+    ("args", {"connection_id": "12 "}), ("args", {"connection_id": "0x1A"}),
+    ("args", {"connection_id": "1_000"}), ("args", {"connection_id": "1e3"}), ("args", {"connection_id": "1 2"}), ("args", {"connection_id": -5}),
+    ("args", {"connection_id": 2**63}), ("args", {"connection_id": {"a": 1}}), ("args", {"connection_id": True}),
+    ("args", {"Task Type": 5}), ("args", {"Task Type": ["a"]}), ("cat", 5), ("name", "Stage1Step2"), ("name", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("key", "value"), ODD)
+@pytest.mark.parametrize("count", [1, 2])
+def test_an_odd_value(tmp_path: Path, key: str, value: object, count: int) -> None:
+    check(write(tmp_path, [X, {**X, key: value}, {**X, "ts": "7.125"}]), count)
+
+
+@pytest.mark.parametrize(
+    "flow",
+    ["12", "4294967296", "4294967295", str(5 << 32), str((5 << 32) - 1), str(1 << 48), str((3 << 48) + (7 << 32)), str(2**63), str(2**64), "x", ""],
+)  # fmt: skip
+def test_the_id_of_a_flow(tmp_path: Path, flow: str) -> None:
+    event = {"ph": "s", "name": "f", "cat": "HostToDevice", "id": flow, "ts": "1.000", "pid": 1, "tid": 2}
+    check(write(tmp_path, [event, {**event, "cat": "other"}, {**event, "id": int(flow)} if flow.isdecimal() else X]), 2)
+
+
+NAMED = {"ph": "M", "name": "process_name", "pid": 7, "tid": 0, "args": {"name": "CANN"}}
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [X, NAMED, X, {**NAMED, "args": {"name": "Ascend Hardware"}}, X],  # the last name counts
+        [X] * 30 + [NAMED],
+        [X, {**X, "args": {"a": {"ph": "M", "name": "process_name", "pid": 7, "args": {"name": "no"}}}}, NAMED],
+        [X, {"args": {"pad": "x" * 40_000, "name": "far"}, "ph": "M", "name": "process_name", "pid": 7}, X],
+    ],
+)
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_names_may_stand_anywhere(tmp_path: Path, events: list[Any], count: int) -> None:
+    check(write(tmp_path, events), count)
+
+
+@pytest.mark.parametrize("style", [{}, {"separators": (",", ":")}, {"indent": 2}])
+def test_parts_hold_each_byte_once(tmp_path: Path, style: Any) -> None:
+    path = write(tmp_path, json.dumps([X] * 50, **style))
+    found = parts_of(path, 4)
+    assert len(found) == 4
+    assert [part.start for part in found] == [0, *(part.end + 1 for part in found[:-1])]
+    assert found[-1].end == path.stat().st_size
+    assert all(path.read_bytes()[part.end : part.end + 1] == b"," for part in found[:-1])
+
+
+def test_a_cut_inside_of_a_value_is_no_cut(tmp_path: Path) -> None:
+    """What looks like the end of an event stands in its arguments: parts are no lists then, and nothing of them is used."""
+    inside = {**X, "args": {"list": [{"a": 1}, {"b": 2}] * 200}}
+    path = write(tmp_path, [X, inside, X])
+    with pytest.raises(OddFileError):
+        collect_quickly(path, frozenset(COLUMNS), Kept, 2)
+    check(path, 2)
+    text = {**X, "name": '},{"x":' * 300}
+    path = write(tmp_path, [X, text, X])
+    with pytest.raises(OddFileError):
+        collect_quickly(path, frozenset(COLUMNS), Kept, 2)
+    check(path, 2)
+
+
+def test_what_is_plain_is_read_in_one_pass(tmp_path: Path) -> None:
+    path = write(tmp_path, TRACE)
+    look, (first, second) = collect_quickly(path, frozenset(COLUMNS), Kept, 2)
+    assert look.events == 4
+    assert len(first.rows) + len(second.rows) == 3
+    assert first.rows
+    assert second.rows
