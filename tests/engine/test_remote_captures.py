@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import sqlite3
 import subprocess
@@ -397,3 +398,57 @@ def test_databases_that_do_not_fit_together_are_read_one_after_another(
     there = cli("inspect", uri, "--format", "json")
     assert there.out.replace(uri, str(tmp_path / "run")) == here.out
     assert len(there.json["rows"]) == 6
+
+
+def write_database(folder: Path, rank: int) -> None:
+    """A database of one step, in a capture of its own."""
+    place = folder / f"host_{rank}_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+    place.mkdir(parents=True)
+    with closing(sqlite3.connect(place / f"ascend_pytorch_profiler_{rank}.db")) as database:
+        database.execute("CREATE TABLE STEP_TIME (id INTEGER, startNs INTEGER, endNs INTEGER)")
+        database.execute("INSERT INTO STEP_TIME VALUES (1, 1736410576404465403, 1736410576404470403)")
+        database.commit()
+
+
+@pytest.mark.parametrize("options", [[], ["--jobs", "2"], ["--scheduler", "dask://local"]])
+def test_a_database_is_fetched_once_and_nothing_is_left(server: Server, tmp_path: Path, options: list[str]) -> None:
+    for rank in range(3):
+        write_database(tmp_path / "run", rank)
+    uri = server.upload(tmp_path / "run", "run")
+    (tmp_path / "temporary").mkdir()
+    server.requests()
+    ended = subprocess.run(
+        [sys.executable, "-m", "aoe_reports", "hotspots", uri, *options],
+        env=server.environment | {"TMPDIR": str(tmp_path / "temporary")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in ended.stderr
+    asked = [name for name in fetched(server) if name.endswith(".db")]
+    assert (len(asked), len(set(asked))) == (3, 3)
+    assert [one.name for one in (tmp_path / "temporary").iterdir() if one.name.startswith("aoe_reports-")] == []
+
+
+def test_what_was_fetched_for_a_look_is_fetched_again_where_it_is_gone_or_another(
+    cli: Cli, server: Server, tmp_path: Path
+) -> None:
+    write_database(tmp_path / "run", 0)
+    path = path_of(server.upload(tmp_path / "run", "run"))
+    with objects.fetching(holds=True):
+        (found,) = [one for one in objects.objects_below(path) if one.name.endswith(".db")]  # type: ignore[arg-type]
+        content = Path(os.fspath(found)).read_bytes()
+    held = pickle.loads(pickle.dumps(found))
+    assert held.held.place == os.fspath(held)
+    for spoil in (
+        lambda place: place.write_bytes(b"other"),
+        Path.unlink,
+        lambda place: place.symlink_to("/etc/passwd"),
+    ):
+        spoil(Path(held.held.place))
+        with objects.fetching():
+            assert os.fspath(held) != held.held.place
+            assert Path(os.fspath(held)).read_bytes() == content
+    place = Path(held.held.place).parent
+    del found
+    assert not place.exists()
