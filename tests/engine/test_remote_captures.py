@@ -452,3 +452,45 @@ def test_what_was_fetched_for_a_look_is_fetched_again_where_it_is_gone_or_anothe
     place = Path(held.held.place).parent
     del found
     assert not place.exists()
+
+
+@pytest.mark.parametrize("key", ["credential_process", "sso_session", "role_arn"])
+@pytest.mark.parametrize("place", ["captures", "partials"])
+def test_a_profile_that_gets_credentials_elsewhere_is_refused_in_one_line(
+    cli: Cli, server: Server, ranks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, place: str
+) -> None:
+    uri = server.upload(ranks, "night")
+    (tmp_path / "config").write_text(f"[profile lab]\nregion = us-east-1\n{key} = touch {tmp_path}/ran\n")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_PROFILE", "lab")
+    server.requests()
+    ended = cli("hotspots", uri) if place == "captures" else cli("hotspots", ranks, "--cache", uri)
+    lines = [line for line in (ended.out + ended.err).splitlines() if "gets its credentials by" in line]
+    assert (ended.code, len(lines)) == (3, 1)
+    assert f"by {key}, which is not supported" in lines[0]
+    assert "aws configure export-credentials --profile lab --format env" in lines[0]
+    assert server.requests() == []
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("tune", "s3://nights/plan"), ("check", "s3://nights/results", "--watch"), ("check", "S3://nights", "--watch"),
+        ("hotspots", VALID, "-o", "s3://nights/answer.json"), ("hotspots", VALID, "--manifest", "s3://nights/m.json"),
+        ("map", "s3://nights/m.json", "--partials", "p"), ("nightly", VALID, "--store", "st", "--site", "s3://nights/site"),
+    ],
+)  # fmt: skip
+def test_an_object_store_where_only_folders_are_taken_is_one_line(
+    cli: Cli, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[object, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    server.requests()
+    ended = cli(*arguments)
+    assert (ended.code, ended.err.count("\n")) == (2, 1)
+    assert "expected a file or folder of this machine, not an object store" in ended.err
+    assert list(tmp_path.iterdir()) == []
+    assert server.requests() == []
