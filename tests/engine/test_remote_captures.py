@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import sqlite3
 import subprocess
@@ -397,3 +398,99 @@ def test_databases_that_do_not_fit_together_are_read_one_after_another(
     there = cli("inspect", uri, "--format", "json")
     assert there.out.replace(uri, str(tmp_path / "run")) == here.out
     assert len(there.json["rows"]) == 6
+
+
+def write_database(folder: Path, rank: int) -> None:
+    """A database of one step, in a capture of its own."""
+    place = folder / f"host_{rank}_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+    place.mkdir(parents=True)
+    with closing(sqlite3.connect(place / f"ascend_pytorch_profiler_{rank}.db")) as database:
+        database.execute("CREATE TABLE STEP_TIME (id INTEGER, startNs INTEGER, endNs INTEGER)")
+        database.execute("INSERT INTO STEP_TIME VALUES (1, 1736410576404465403, 1736410576404470403)")
+        database.commit()
+
+
+@pytest.mark.parametrize("options", [[], ["--jobs", "2"], ["--scheduler", "dask://local"]])
+def test_a_database_is_fetched_once_and_nothing_is_left(server: Server, tmp_path: Path, options: list[str]) -> None:
+    for rank in range(3):
+        write_database(tmp_path / "run", rank)
+    uri = server.upload(tmp_path / "run", "run")
+    (tmp_path / "temporary").mkdir()
+    server.requests()
+    ended = subprocess.run(
+        [sys.executable, "-m", "aoe_reports", "hotspots", uri, *options],
+        env=server.environment | {"TMPDIR": str(tmp_path / "temporary")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "Traceback" not in ended.stderr
+    asked = [name for name in fetched(server) if name.endswith(".db")]
+    assert (len(asked), len(set(asked))) == (3, 3)
+    assert [one.name for one in (tmp_path / "temporary").iterdir() if one.name.startswith("aoe_reports-")] == []
+
+
+def test_what_was_fetched_for_a_look_is_fetched_again_where_it_is_gone_or_another(
+    cli: Cli, server: Server, tmp_path: Path
+) -> None:
+    write_database(tmp_path / "run", 0)
+    path = path_of(server.upload(tmp_path / "run", "run"))
+    with objects.fetching(holds=True):
+        (found,) = [one for one in objects.objects_below(path) if one.name.endswith(".db")]  # type: ignore[arg-type]
+        content = Path(os.fspath(found)).read_bytes()
+    held = pickle.loads(pickle.dumps(found))
+    assert held.held.place == os.fspath(held)
+    for spoil in (
+        lambda place: place.write_bytes(b"other"),
+        Path.unlink,
+        lambda place: place.symlink_to("/etc/passwd"),
+    ):
+        spoil(Path(held.held.place))
+        with objects.fetching():
+            assert os.fspath(held) != held.held.place
+            assert Path(os.fspath(held)).read_bytes() == content
+    place = Path(held.held.place).parent
+    del found
+    assert not place.exists()
+
+
+@pytest.mark.parametrize("key", ["credential_process", "sso_session", "role_arn"])
+@pytest.mark.parametrize("place", ["captures", "partials"])
+def test_a_profile_that_gets_credentials_elsewhere_is_refused_in_one_line(
+    cli: Cli, server: Server, ranks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, place: str
+) -> None:
+    uri = server.upload(ranks, "night")
+    (tmp_path / "config").write_text(f"[profile lab]\nregion = us-east-1\n{key} = touch {tmp_path}/ran\n")
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_PROFILE", "lab")
+    server.requests()
+    ended = cli("hotspots", uri) if place == "captures" else cli("hotspots", ranks, "--cache", uri)
+    lines = [line for line in (ended.out + ended.err).splitlines() if "gets its credentials by" in line]
+    assert (ended.code, len(lines)) == (3, 1)
+    assert f"by {key}, which is not supported" in lines[0]
+    assert "aws configure export-credentials --profile lab --format env" in lines[0]
+    assert server.requests() == []
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("tune", "s3://nights/plan"), ("check", "s3://nights/results", "--watch"), ("check", "S3://nights", "--watch"),
+        ("hotspots", VALID, "-o", "s3://nights/answer.json"), ("hotspots", VALID, "--manifest", "s3://nights/m.json"),
+        ("map", "s3://nights/m.json", "--partials", "p"), ("nightly", VALID, "--store", "st", "--site", "s3://nights/site"),
+    ],
+)  # fmt: skip
+def test_an_object_store_where_only_folders_are_taken_is_one_line(
+    cli: Cli, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[object, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    server.requests()
+    ended = cli(*arguments)
+    assert (ended.code, ended.err.count("\n")) == (2, 1)
+    assert "expected a file or folder of this machine, not an object store" in ended.err
+    assert list(tmp_path.iterdir()) == []
+    assert server.requests() == []

@@ -103,9 +103,12 @@ def _follow(paths: list[Path], interval: float, max_size: int | None) -> None:
     import signal
 
     from aoe_reports.formats.discovery import result_files
+    from aoe_reports.formats.objects import ObjectPath
     from aoe_reports.jobs.watch import watch as watch_results
 
     for path in paths:
+        if isinstance(path, ObjectPath):
+            raise UsageError(say("{uri}: expected a file or folder of this machine, not an object store", uri=path))
         if not path.exists():
             raise UsageError(say("check --watch: {path}: no such file or folder", path=path))
         if not path.is_dir() and not result_files([path]):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property, partial
+from pathlib import PosixPath
 from typing import Any
 
 import typer
@@ -12,6 +13,8 @@ from typer.core import TyperCommand
 
 from aoe_reports.cli.language import with_language
 from aoe_reports.cli.options import with_options
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.texts import say
 
 
 def make_when_asked(app: typer.Typer) -> None:
@@ -61,11 +64,27 @@ class Command(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command, once its places are known to be fit."""
+        _refuse_uris(ctx.params)
         if ctx.find_root().obj is not None:
             from aoe_reports.cli.configuration import check_places
 
             check_places(ctx)
         return super().invoke(ctx)
+
+
+_MAY_BE_URI = frozenset({"before", "after"})
+"""Profiles that options name; those that arguments name are known as objects by now."""
+
+
+def _refuse_uris(given: Mapping[str, Any]) -> None:
+    """Refuse objects where files of this machine are meant: a folder `s3:` would be made for what is written."""
+    for name, value in given.items():
+        for one in value if isinstance(value, list | tuple) else (value,):
+            if type(one) is PosixPath and str(one).lower().startswith(("s3:/", "s3a:/")) and name not in _MAY_BE_URI:
+                from aoe_reports.formats.objects import asked_path
+
+                uri = asked_path(one)
+                raise UsageError(say("{uri}: expected a file or folder of this machine, not an object store", uri=uri))
 
 
 def _nothing() -> None:

@@ -86,7 +86,7 @@ def request_of(reader: Reader[O, P], paths: Sequence[Path], chosen: O, *, progre
     progress(lambda: say("looking for files"))
     whole = [asked_path(path) for path in paths]
     asked = Request(options=chosen, notes=Notes(), inputs=tuple(map(str, whole)))
-    with fetching() as failures:
+    with fetching(holds=True) as failures:
         files = reader.discover(whole, asked)
         asked = replace(asked, context=reader.prepare(files, asked))
         asked = replace(asked, units=reader.units(files, asked))

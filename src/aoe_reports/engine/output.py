@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import errno
-import fcntl
 import os
 import re
-import shutil
-import stat
-import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -18,6 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from aoe_reports.engine.locks import locked_site_of
+from aoe_reports.formats.owned import RANDOM, delete, left, make_owned
 from aoe_reports.model.errors import NoticeWarning
 from aoe_reports.model.texts import say
 
@@ -42,7 +38,7 @@ def write_among(path: Path, data: bytes) -> None:
     if path.parent not in _cleared:
         _cleared.add(path.parent)
         for name, _ in _marked(path.parent):
-            with _left(path.parent / name) as is_left:
+            with left(path.parent / name) as is_left:
                 if is_left:
                     _delete_left(path.parent / name)
     with locked_site_of(path), _whole_file(path, _new) as file:
@@ -84,43 +80,23 @@ def unfinished(path: Path, *, folder: bool = False) -> Iterator[Path]:
 
 @contextmanager
 def _new(path: Path, *, folder: bool = False) -> Iterator[Path]:
-    made, handle = _make(path, folder=folder)
+    made, handle = make_owned(path.parent, f".{path.name[:_LONGEST_NAME]}{_MARK}", folder=folder)
     try:
         yield made
     except BaseException:
-        _delete(made)
+        delete(made)
         raise
     finally:
         os.close(handle)
 
 
 _MARK = ".aoe-reports-"
-_LEFTOVER = re.compile(rf"\.(?P<name>.+){re.escape(_MARK)}[0-9a-z_]{{8}}", re.DOTALL)
+_LEFTOVER = re.compile(rf"\.(?P<name>.+){re.escape(_MARK)}{RANDOM}", re.DOTALL)
 _LONGEST_NAME = 100
 _seen: set[Path] = set()
 """Folders whose leftovers of other outputs this process has told."""
 _cleared: set[Path] = set()
 """Folders of nothing but our files whose leftovers this process has deleted."""
-
-
-def _make(path: Path, *, folder: bool) -> tuple[Path, int]:
-    """A new file or folder, and a handle that has its lock; another run may take one without a lock for a leftover."""
-    prefix = f".{path.name[:_LONGEST_NAME]}{_MARK}"
-    while True:
-        if folder:
-            name = tempfile.mkdtemp(dir=path.parent, prefix=prefix)
-            handle = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        else:
-            handle, name = tempfile.mkstemp(dir=path.parent, prefix=prefix)
-        taken = False
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:  # else no locks here: then nobody gets one, and nothing is deleted
-            taken = error.errno in {errno.EWOULDBLOCK, errno.EAGAIN}
-        if not taken and os.path.lexists(name):
-            return Path(name), handle
-        _delete(Path(name))
-        os.close(handle)
 
 
 def _look_for_leftovers(path: Path) -> None:
@@ -129,7 +105,7 @@ def _look_for_leftovers(path: Path) -> None:
     for name, of in _marked(path.parent):
         mine = of == path.name[:_LONGEST_NAME]
         if mine or not told:
-            with _left(path.parent / name) as is_left:
+            with left(path.parent / name) as is_left:
                 if is_left and mine:
                     _delete_left(path.parent / name)
                 elif is_left:
@@ -146,7 +122,7 @@ def _marked(folder: Path) -> list[tuple[str, str]]:
 
 
 def _delete_left(place: Path) -> None:
-    _delete(place)
+    delete(place)
     warnings.warn(NoticeWarning(say("{path}: left over from a killed run; it is deleted", path=place)), stacklevel=2)
 
 
@@ -155,39 +131,6 @@ def _tell_of_left(place: Path, of: str) -> None:
         "{path}: left over from a killed run; the next run that writes {name} deletes it", path=place, name=of
     )
     warnings.warn(NoticeWarning(message), stacklevel=2)
-
-
-@contextmanager
-def _left(place: Path) -> Iterator[bool]:
-    """Whether nobody writes into it any more: its lock can be had. It is held meanwhile: one who has just made it makes another."""
-    try:
-        handle = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        yield False
-        return
-    try:
-        yield _takes(handle)
-    finally:
-        os.close(handle)
-
-
-def _takes(handle: int) -> bool:
-    found = os.fstat(handle)
-    if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)) or found.st_uid != os.geteuid():
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
-
-
-def _delete(place: Path) -> None:
-    if place.is_dir() and not place.is_symlink():
-        shutil.rmtree(place, ignore_errors=True)
-    else:
-        with contextlib.suppress(OSError):
-            place.unlink(missing_ok=True)
 
 
 _AT_FDCWD = -100

@@ -29,6 +29,8 @@ _MICROSECOND_NS = 1000
 _OF_PROFILE = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token", "region", "endpoint_url")
 _OF_MACHINE = ("AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE")
 """Where one of these is set, no profile is looked for."""
+_NOT_TAKEN = ("credential_process", "sso_session", "sso_start_url", "role_arn")
+"""How a profile gets credentials from elsewhere, which the client cannot do."""
 
 
 class Listed(NamedTuple):
@@ -180,9 +182,25 @@ def _profile() -> Any:
     except (ConfigError, UnicodeDecodeError):
         raise OSError(errno.EINVAL, say("the profiles of credentials cannot be read"), str(files[-1])) from None
     sections = [found[section] for section in (f"profile {name}", name) if found.has_section(section)]
+    _refuse_not_taken(name, {key for section in sections for key in section}, str(files[0]))
     told = {key: section[key] for section in sections for key in _OF_PROFILE if section.get(key)}
     given = {"AWS_REGION": "region", "AWS_DEFAULT_REGION": "region", "AWS_ENDPOINT_URL": "endpoint_url"}
     for variable, key in given.items():  # the environment comes first
         if os.environ.get(variable):
             told.pop(key, None)
     return {key.removeprefix("aws_"): value for key, value in told.items()}
+
+
+def _refuse_not_taken(name: str, keys: set[str], file: str) -> None:
+    """OSError for a profile without keys that says how to get some: other credentials than it means would be looked for."""
+    wanted = [key for key in _NOT_TAKEN if key in keys]
+    if wanted and "aws_access_key_id" not in keys:
+        what = say(
+            (
+                "the profile {name} gets its credentials by {key}, which is not supported; export them first: "
+                "aws configure export-credentials --profile {name} --format env"
+            ),
+            name=name,
+            key=wanted[0],
+        )
+        raise OSError(errno.EACCES, what, file)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from typing import IO
 
 from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.identify import MAX_EXPANDED_BYTES
+from aoe_reports.formats.owned import TemporaryFolder
 from aoe_reports.formats.rules import EXPANDED_TOO_LARGE, GZIP_DAMAGED
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding
@@ -30,14 +30,18 @@ def expanded(file: FoundFile) -> Iterator[tuple[Path, Finding | None]]:
     if not file.name.packed:
         yield file.path, None
         return
-    with tempfile.NamedTemporaryFile(suffix=f".{file.name.form}") as plain:
+    folder = TemporaryFolder()
+    try:
+        place = folder.path / f"plain.{file.name.form}"
         try:
-            wrong = _expand(file, plain)
+            with place.open("wb") as plain:
+                wrong = _expand(file, plain)
         except OSError as error:
             expected = say("a readable .gz file was expected")
             raise ReadError(file.path, error.strerror or str(error), expected) from error
-        plain.flush()
-        yield Path(plain.name), wrong
+        yield place, wrong
+    finally:
+        folder.remove()
 
 
 def _expand(file: FoundFile, plain: IO[bytes]) -> Finding | None:

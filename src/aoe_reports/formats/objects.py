@@ -14,6 +14,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path, PosixPath
@@ -22,6 +23,7 @@ from typing import Any, TypeVar
 
 from aoe_reports.formats.bucket import Listed, bytes_of, folder_in, object_at, objects_in, refuse_credentials, uri_of
 from aoe_reports.formats.head import HEAD_BYTES
+from aoe_reports.formats.owned import TemporaryFolder
 from aoe_reports.model.texts import say
 
 T = TypeVar("T")
@@ -37,6 +39,24 @@ PIECE_BYTES = 8 << 20
 """So much of an object is asked for at once: an answer may take 30 s, and one that is lost costs no more than that."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """Where the content of an object lies."""
+
+    place: str
+    folder: TemporaryFolder | None = None
+    """Stays while somebody has this; None in other processes than the one that made it."""
+
+    def is_of(self, path: ObjectPath) -> bool:
+        """Whether it is still there, on this machine, and nobody else's."""
+        try:
+            found = os.stat(self.place, follow_symlinks=False)  # noqa: PTH116 -- not a path of the object
+        except OSError:
+            return False
+        mine = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
+        return mine and (found.st_size, found.st_mtime_ns) == (path.size, path.modified_ns)
+
+
 class ObjectPath(PosixPath):
     """`s3://bucket/key` as a path. To open it, or to hand it to a library, fetches it."""
 
@@ -45,6 +65,8 @@ class ObjectPath(PosixPath):
     version: str | None = None
     """The tag by which a server tells one content from another (etag)."""
     modified_ns: int = 0
+    held: Held | None = None
+    """Its content on this machine, where it was fetched before it is read."""
 
     def __str__(self) -> str:
         """The URI."""
@@ -55,8 +77,9 @@ class ObjectPath(PosixPath):
         return _folder().fetched(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """As what it is made of again."""
-        return object_of, (str(self), self.size, self.version, self.modified_ns)
+        """As what it is made of again, also by another process of this machine."""
+        held = None if self.held is None else Held(place=self.held.place)
+        return _with_held, (str(self), self.size, self.version, self.modified_ns, held)
 
     @property
     def root(self) -> str:
@@ -133,6 +156,12 @@ def object_of(uri: str, size: int | None, version: str | None, modified_ns: int)
     return path
 
 
+def _with_held(uri: str, size: int | None, version: str | None, modified_ns: int, held: Held | None) -> ObjectPath:
+    path = object_of(uri, size, version, modified_ns)
+    path.held = held
+    return path
+
+
 def absolute_of(path: Path) -> Path:
     """The path from the root of the file system, without `..`; a URI is whole as it is."""
     return path if isinstance(path, ObjectPath) else Path(os.path.abspath(path))
@@ -167,12 +196,14 @@ class _Beginning(io.RawIOBase):
 class _Fetched:
     """What was listed and fetched, in a private folder that is made at the first fetch."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, holds: bool = False) -> None:
+        self.holds = holds
+        """Whether what was fetched stays as long as the paths that it was fetched for."""
         self.failures: dict[str, OSError] = {}
         """Why objects that were listed could not be fetched."""
         self.looking = False
         """Whether files are only looked at, to tell what they are."""
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._folder: TemporaryFolder | None = None
         self._places: dict[tuple[str, str | None], str] = {}
         self._held = 0
         self._lock = Lock()
@@ -228,6 +259,8 @@ class _Fetched:
         if uri in self.failures:
             raise self.failures[uri]
         if _key(one) not in self._places:
+            if one.held is not None and one.held.is_of(one):
+                return one.held.place
             try:
                 self._fetch(one)
             except OSError as error:
@@ -260,9 +293,10 @@ class _Fetched:
             if self._held + size > MAX_FETCHED_BYTES and not self.looking:
                 self.forget()
             if self._folder is None:
-                self._folder = tempfile.TemporaryDirectory(prefix="aoe_reports-")
+                self._folder = TemporaryFolder()
+            folder = self._folder
             self._held += size
-            handle, place = tempfile.mkstemp(dir=self._folder.name)
+            handle, place = tempfile.mkstemp(dir=folder.path)
         try:
             with open(handle, "wb") as file:  # noqa: PTH123
                 file.writelines(
@@ -273,6 +307,8 @@ class _Fetched:
             os.unlink(place)  # noqa: PTH108
             raise
         self._places[_key(path)] = place
+        if self.holds:
+            path.held = Held(place=place, folder=folder)
 
     def thin_out(self, path: ObjectPath) -> None:
         """Remove one object, which nobody has open, where there is no room for many more."""
@@ -283,7 +319,7 @@ class _Fetched:
     def forget(self) -> None:
         """Remove what was fetched; who has opened a file of it keeps that."""
         if self._folder is not None:
-            self._folder.cleanup()
+            self._folder.remove()
         self._folder, self._places, self._held = None, {}, 0
 
 
@@ -305,15 +341,19 @@ def _folder() -> _Fetched:
 
 
 @contextmanager
-def fetching() -> Iterator[dict[str, OSError]]:
-    """Objects that are opened within lie in a folder that is gone at the end; yields why which could not be fetched."""
-    mine = _Fetched()
+def fetching(*, holds: bool = False) -> Iterator[dict[str, OSError]]:
+    """Objects that are opened within lie in a folder that is gone at the end; yields why which could not be fetched.
+
+    Where it `holds`, the folder is gone with the last path of what was fetched: whoever reads that again finds it there.
+    """
+    mine = _Fetched(holds=holds)
     token = _FOLDER.set(mine)
     try:
         yield mine.failures
     finally:
         _FOLDER.reset(token)
-        mine.forget()
+        if not holds:
+            mine.forget()
 
 
 def look_at_each(look: Callable[[ObjectPath], T], every: Sequence[ObjectPath]) -> Iterator[T]:
