@@ -6,8 +6,8 @@ The protocol: 365 nights of a series of 100 ms; each night from the 60th on the 
 than 10 nights from all alarms before it is an alarm; every night with a suspicion is one. Quiet series have no change; shifted
 ones get slower in night 200, which is found when a change between night 197 and 210 is told. Noise of 1 %: normal; Student
 t(3) with 2 % of nights 10-30 % longer (heavy); AR(1) with memory 0.4 (ar); two modes, 30 % of nights 3 % longer (bimodal).
-The series of a table are of one workload; with --alone each is judged as if it had no others. --budgets are false alarms per 1,000 series-years. --drift: 10 % slower within 60 nights; and a weekly pattern. --lively: a
-large step after steps of 5-30 % and one night 10-50 % out of line: what is said of it in its fourth and its tenth night.
+The series of a table are of one workload; with --alone each is judged as if it had no others.
+--budgets are false alarms per 1,000 series-years. --drift: 10 % slower within 60 nights; and a weekly pattern. --lively: a large step after steps of 5-30 % and one night 10-50 % out of line: what is said of it in its fourth and its tenth night.
 --families 50: noise of other kinds (a week's pattern, two modes that stay, a coarse timer, a change of scatter, bursts, memory
 0.7), young series and warm-ups. --looks: whole histories in hindsight. --quiet 0 leaves the protocol out. `new_levels` (one series) and `new_levels_of_all` (a watch), and
 `levels_in_hindsight` (one look at one series) are the detector for scripts that call one.

@@ -1,7 +1,7 @@
 """Has the level of a series changed, since when and by how much?
 
 Candidates come from an exact partition of clipped values. Each must then be proved: the gain in likelihood that two levels
-have over one, with a bound to what a single night can add, deflated by the memory of the noise, must reach a threshold
+have over one, with a bound to what nights out of line can add and with the memory of the noise taken off, must reach a threshold
 that belongs to a budget of false alarms. What is proved is located on the unclipped values. Beside it a guard (`guard`) sees
 to it that a large step is told whatever else happened: its steps need no other proof.
 """
