@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -54,3 +55,26 @@ def dies_once(unit: tuple[Path, int]) -> int:
 def number_and_process(number: int) -> tuple[int, int]:
     """The number, and who read it."""
     return number, os.getpid()
+
+
+def number_unless_poison(unit: tuple[Path, int, bool]) -> int:
+    """The number of a unit, which is noted in a file of the process; poison ends the process at once, without a word."""
+    folder, number, poison = unit
+    with (folder / str(os.getpid())).open("a") as noted:
+        noted.write(f"{number} {os.getpid()}\n")
+    if poison:
+        os._exit(3)
+    return number
+
+
+def slow_until_others_are_done(unit: tuple[Path, int, int]) -> int:
+    """The number of a unit; the first takes until so many others are done."""
+    folder, number, others = unit
+    for _ in range(6000):
+        if number or len(list(folder.iterdir())) >= others:
+            break
+        time.sleep(0.01)
+    else:
+        raise TimeoutError
+    (folder / str(number)).touch()
+    return number

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from odd_question import Odd, number_and_process
+from odd_question import Odd, number_and_process, number_unless_poison, slow_until_others_are_done
 
 from aoe_reports.engine import executors
 from aoe_reports.engine.ask import ask, asking
@@ -47,6 +49,24 @@ def test_a_process_that_is_killed_costs_its_own_unit_only(ranks: Path) -> None:
     assert {Path(one.path).name for one in answer.findings if one.rule == "unreadable"} == {"rank_1", "rank_2"}
 
 
+def test_what_ends_its_process_is_tried_once_more_and_the_rest_has_processes_again(tmp_path: Path) -> None:
+    """Also where two do; a process for each unit that comes after them would take half a second each."""
+    units = [(tmp_path, number, number in {7, 9}) for number in range(60)]
+    assert list(Processes(2).map(number_unless_poison, units)) == [
+        None if poison else number for _, number, poison in units
+    ]
+    begun = [line.split() for path in tmp_path.iterdir() for line in path.read_text().splitlines()]
+    tried = Counter(int(number) for number, _ in begun)
+    assert (tried[7], max(tried.values())) == (2, 2)  # 9 may not have begun when 7 ended its process
+    assert len({process for _, process in begun}) <= 10
+
+
+def test_a_slow_unit_holds_up_none_of_the_next(tmp_path: Path) -> None:
+    """So many are read by the other process meanwhile that one may take 16 times as long as the others."""
+    units = [(tmp_path, number, 2 * AHEAD) for number in range(40)]
+    assert list(Processes(2).map(slow_until_others_are_done, units)) == list(range(40))
+
+
 def test_processes_answer_as_one_process_does(ranks: Path) -> None:
     alone = ask(Hotspots(), [ranks], HotspotOptions(by="op_name"))
     several = ask(Hotspots(), [ranks], HotspotOptions(by="op_name"), executor=Processes(2))
@@ -72,8 +92,11 @@ def test_processes_read_few_units_before_the_first_is_taken() -> None:
     begun: list[int] = []
 
     class Units(list[int]):
+        def __getitem__(self, part: Any) -> Any:
+            return Units(super().__getitem__(part))
+
         def __iter__(self) -> Iterator[int]:
-            for unit in range(len(self)):
+            for unit in super().__iter__():
                 begun.append(unit)
                 yield unit
 

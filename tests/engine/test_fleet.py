@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 from captures import QUIET, write_night
 from commandline import FIXTURES, Cli
-from odd_question import Odd, dies_once
+from odd_question import Odd, dies_once, slow_until_others_are_done
 
 from aoe_reports.engine.ask import ask
 from aoe_reports.engine.executors import AsNeeded, Processes, Serial, executor_here, executor_of
-from aoe_reports.engine.fleet import LOCAL, Fleet
+from aoe_reports.engine.fleet import AHEAD, LOCAL, Fleet
 from aoe_reports.engine.question import RunOptions
 from aoe_reports.model.errors import AoeReportsError, UsageError
 from aoe_reports.questions.communication import CommunicationOfRuns, CommunicationOptions
@@ -92,6 +92,11 @@ def test_a_worker_that_is_killed_loses_nothing(address: str, tmp_path: Path) -> 
     results = Fleet(address).map(dies_once, [(tmp_path / "died", number) for number in range(12)])
     assert list(results) == list(range(12))
     assert (tmp_path / "died").exists()
+
+
+def test_a_slow_unit_holds_up_none_of_the_next(address: str, tmp_path: Path) -> None:
+    units = [(tmp_path, number, AHEAD - 1) for number in range(20)]
+    assert list(Fleet(address).map(slow_until_others_are_done, units)) == list(range(20))
 
 
 def test_every_capture_read_twice_by_jobs_that_race_is_stored_once(cli: Cli, address: str, tmp_path: Path) -> None:

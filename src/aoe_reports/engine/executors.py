@@ -7,6 +7,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from aoe_reports.model.errors import UsageError
@@ -56,34 +57,44 @@ class Processes:
 
     def map(self, function: Callable[[A], B], units: Sequence[A]) -> Iterator[B | None]:
         """The results, in the order of the units."""
+        done = 0
+        while done < len(units):
+            for result in self._together(function, units[done:]):
+                done += 1
+                yield result
+            for one in self._one_by_one(function, units[done : done + self._ahead]):
+                done += 1
+                yield one
+
+    @property
+    def _ahead(self) -> int:
+        return self._count * AHEAD + 1
+
+    def _together(self, function: Callable[[A], B], units: Sequence[A]) -> Iterator[B]:
+        """Results until one of the processes is killed: that of its unit is among the next `_ahead`."""
         from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415 -- most commands need one process
 
-        def result_of(unit: A, future: Future[B] | None) -> B | None:
-            try:
-                return self._alone(function, unit) if future is None else future.result()
-            except BrokenProcessPool:  # with one process all are lost: each once more, alone
-                return self._alone(function, unit)
-
-        waiting: deque[tuple[A, Future[B] | None]] = deque()
-        with self._pool(min(self._count, len(units) or 1)) as pool:
+        waiting: deque[Future[B]] = deque()
+        with self._pool(min(self._count, len(units))) as pool, suppress(BrokenProcessPool):
             for unit in units:
-                try:
-                    waiting.append((unit, pool.submit(function, unit)))
-                except BrokenProcessPool:
-                    waiting.append((unit, None))
-                if len(waiting) > self._count * AHEAD:
-                    yield result_of(*waiting.popleft())
+                waiting.append(pool.submit(function, unit))
+                if len(waiting) == self._ahead:
+                    yield waiting.popleft().result()
             while waiting:
-                yield result_of(*waiting.popleft())
+                yield waiting.popleft().result()
 
-    def _alone(self, function: Callable[[A], B], unit: A) -> B | None:
+    def _one_by_one(self, function: Callable[[A], B], units: Sequence[A]) -> Iterator[B | None]:
+        """Results of units of which one has killed its process: None for the one that does so again."""
         from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415
 
-        with self._pool(1) as pool:
-            try:
-                return pool.submit(function, unit).result()
-            except BrokenProcessPool:
-                return None
+        rest = deque(units)
+        while rest:
+            with self._pool(1) as pool:
+                try:
+                    while rest:
+                        yield pool.submit(function, rest.popleft()).result()
+                except BrokenProcessPool:
+                    yield None
 
     @staticmethod
     def _pool(count: int) -> ProcessPoolExecutor:
