@@ -50,12 +50,15 @@ class Server:
         self.fail()
         self.requests()
 
-    def fail(self, kind: str = "", method: str = "", query: str = "", *, times: int = 0) -> None:
-        """Let the next requests of a method, with some words in path or query, be `throttled` or `denied`, or done while their answer is `lost`."""
+    def fail(self, kind: str = "", method: str = "", query: str = "", *, times: int = 0) -> int:
+        """Let the next requests of a method, with some words in path or query, be `throttled` or `denied`, or done while their answer is `lost`.
+
+        How many of the failures of before have not come.
+        """
         import requests
 
         faults = [{"kind": kind, "method": method, "query": query, "times": times}] if times else []
-        requests.post(f"{self.url}/_faults", json=faults, timeout=30)
+        return int(requests.post(f"{self.url}/_faults", json=faults, timeout=30).text)
 
     def requests(self) -> list[list[str]]:
         """[method, path, query] of what was asked since the last time."""

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from buckets import BUCKET, SECRET, Server, s3_server
@@ -50,6 +51,46 @@ def test_a_store_on_s3_is_written_once_and_read(bucket: dict[str, str]) -> None:
     assert outcomes(ingest(bucket, "torch_npu_two_ranks")) == ["unchanged"]
     out, _ = started(bucket, "history", "records", "--store", STORE).communicate(timeout=300)
     assert len(json.loads(out)["rows"]) > 0
+
+
+@pytest.fixture(scope="module")
+def undisturbed(running: Server, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The rows of a store in which two runs were stored while nothing failed."""
+    running.empty()
+    assert outcomes(ingest(running.environment, "ten_iterations", "torch_npu_two_ranks")) == ["added", "added"]
+    return exported(running.environment, tmp_path_factory.mktemp("undisturbed") / "rows.jsonl")
+
+
+def exported(environment: dict[str, str], path: Path) -> list[str]:
+    command = [sys.executable, "-m", "aoe_reports", "store", "export", str(path), "--store", STORE]
+    subprocess.run(command, env=environment, check=True, capture_output=True)
+    return sorted(path.read_text().splitlines())
+
+
+@pytest.mark.parametrize(
+    ("kind", "method", "words"),
+    [
+        ("lost", "PUT", "_delta_log"),
+        ("lost", "PUT", ".parquet"),
+        ("throttled", "PUT", ""),
+        ("lost", "GET", ""),
+    ],
+)
+def test_lost_answers_and_throttling_lose_and_double_nothing(
+    running: Server,
+    undisturbed: list[str],
+    bucket: dict[str, str],
+    tmp_path: Path,
+    kind: str,
+    method: str,
+    words: str,
+) -> None:
+    """Where the answer to a commit is lost, its writer is told that it failed, while it is there."""
+    running.fail(kind, method, words, times=3)
+    assert outcomes(ingest(bucket, "ten_iterations", "torch_npu_two_ranks")) == ["added", "added"]
+    assert running.fail() == 0
+    assert exported(bucket, tmp_path / "rows.jsonl") == undisturbed
+    assert outcomes(ingest(bucket, "torch_npu_two_ranks")) == ["unchanged"]
 
 
 @pytest.mark.torture
