@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from commandline import FIXTURES
 
 from aoe_reports.formats import owned
 
@@ -55,3 +56,28 @@ def test_what_a_killed_process_left_is_removed_and_nothing_else(
     assert not path.exists()
     working.communicate("\n")
     assert not there.exists()
+
+
+def test_where_a_timeline_spills_is_removed_with_its_process_or_by_the_next_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    script = (
+        "from aoe_reports.formats.trace.sql import connected\n"
+        "with connected() as database:\n"
+        "    database.execute('CREATE TABLE many AS SELECT random() AS one, md5(range::VARCHAR) AS two FROM range(9000000)')\n"
+        "    print('spilled', flush=True)\n"
+        "    input()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "spilled\n"
+        assert [path.suffix for path in tmp_path.glob("aoe_reports-files-*/*")][:1] == [".tmp"]
+        process.kill()
+    (left,) = tmp_path.iterdir()
+    assert left.is_dir()
+    command = [sys.executable, "-m", "aoe_reports", "breakdown", str(FIXTURES / "msprof" / "valid" / "torch_npu_two_ranks")]
+    subprocess.run(command, check=True, capture_output=True)
+    assert list(tmp_path.iterdir()) == []

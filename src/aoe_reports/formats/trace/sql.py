@@ -6,9 +6,6 @@ Nothing here judges an event: a query that fails, or an answer that holds someth
 from __future__ import annotations
 
 import json
-import os
-import secrets
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -19,6 +16,7 @@ import duckdb
 import pyarrow as pa
 
 from aoe_reports.formats.ascend.tables.timelines import FLOW_CATEGORY
+from aoe_reports.formats.owned import TemporaryFolder
 from aoe_reports.formats.table import NO_ID
 from aoe_reports.formats.trace.parts import PartFiles
 from aoe_reports.formats.trace.shape import (
@@ -338,10 +336,16 @@ def _database() -> duckdb.DuckDBPyConnection:
         config={
             "threads": 1,  # a list is parsed by one thread anyway, and rows stay in the order of the file
             "memory_limit": MEMORY_LIMIT,
-            "temp_directory": os.path.join(tempfile.gettempdir(), f"aoe_reports-{secrets.token_hex(8)}"),  # noqa: PTH118
+            "temp_directory": str(_spilled().path),
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
         }
     )
     database.register_filesystem(PartFiles())
     return database
+
+
+@cache
+def _spilled() -> TemporaryFolder:
+    """Where the database keeps what does not fit; the next run removes that of a killed process."""
+    return TemporaryFolder()
