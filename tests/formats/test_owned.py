@@ -6,7 +6,9 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -80,3 +82,21 @@ def test_where_a_timeline_spills_is_removed_with_its_process_or_by_the_next_run(
     opens = "from aoe_reports.formats.trace.sql import connected\nwith connected(): pass"
     subprocess.run([sys.executable, "-c", opens], check=True)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_taken_for_a_leftover_before_it_has_its_lock_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    make = tempfile.mkdtemp
+
+    def remove_the_first(**options: Any) -> str:
+        made.append(make(**options))
+        if len(made) == 1:
+            Path(made[0]).rmdir()
+        return made[-1]
+
+    monkeypatch.setattr("tempfile.mkdtemp", remove_the_first)
+    place, handle = owned.make_owned(tmp_path, "mine-", folder=True)
+    os.close(handle)
+    assert [str(place), len(made)] == [made[1], 2]

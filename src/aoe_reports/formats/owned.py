@@ -27,7 +27,10 @@ def make_owned(parent: Path, prefix: str, *, folder: bool) -> tuple[Path, int]:
     while True:
         if folder:
             name = tempfile.mkdtemp(dir=parent, prefix=prefix)
-            handle = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                handle = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            except FileNotFoundError:  # taken for a leftover before it had its lock
+                continue
         else:
             handle, name = tempfile.mkstemp(dir=parent, prefix=prefix)
         taken = False
