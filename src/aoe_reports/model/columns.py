@@ -138,10 +138,8 @@ def _unpacked(buffer: pa.Buffer, offset: int, length: int) -> Mask:
     return np.unpackbits(raw, count=offset + length, bitorder="little")[offset:].astype(bool)
 
 
-def whole_numbers(
-    column: pa.Array, rows: Mask, judge: Callable[[str], int | None], below: int = 10**18
-) -> tuple[Ints, Mask]:
-    """Some rows of a column of digits as whole numbers, and where there is one; what is none `below` is what `judge` says."""
+def whole_numbers(column: pa.Array, rows: Mask, judge: Callable[[str], int | None]) -> tuple[Ints, Mask]:
+    """Some rows of a column of digits as whole numbers, and where there is one; of others, and of long ones, `judge` says which."""
     import pyarrow.compute as pc  # noqa: PLC0415 -- takes 10 MB, which most do without
 
     there = rows & valid(pa.chunked_array([column]))
@@ -154,7 +152,7 @@ def whole_numbers(
         values[plain] = _values(
             pa.chunked_array([pc.cast(column.filter(keep_where(plain)), pa.int64())]), np.dtype(np.int64)
         )
-    others = there & (~plain | (values >= below))
+    others = there & ~plain
     for place, text in zip(np.flatnonzero(others).tolist(), column.filter(keep_where(others)).to_pylist(), strict=True):
         judged = judge(text)
         values[place], there[place] = judged or 0, judged is not None

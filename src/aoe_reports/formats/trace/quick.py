@@ -45,18 +45,21 @@ BATCH_ROWS = 1 << 13
 READS = frozenset(
     {
         "ph", "name", "category", "flow_id", "connection_id", "pid", "tid", "process", "thread", "start_ns", "duration_ns", "task_type",
-        "stage_row",
+        "stage_row", "args",
     }
 )  # fmt: skip
 """The columns that can be read so: the keys of the others in `args` differ only in their case, which duckdb does not tell apart."""
 _SOURCES = {
-    "ph": "ph", "name": "name", "ts": "ts", "dur": "dur", "pid": "pid", "tid": "tid", "label": "args.name", "category": "cat",
-    "flow_id": "id", "task_type": 'args."Task Type"', "connection": "args.connection_id",
+    "ph": "ph", "name": "name", "ts": "ts", "dur": "dur", "pid": "pid", "tid": "tid", "category": "cat", "flow_id": "id",
 }  # fmt: skip
-_TYPES = (
-    "{ph: 'VARCHAR', name: 'VARCHAR', cat: 'VARCHAR', id: 'VARCHAR', ts: 'VARCHAR', dur: 'VARCHAR', pid: 'VARCHAR', tid: 'VARCHAR', "
-    "args: 'STRUCT(name VARCHAR, \"Task Type\" VARCHAR, connection_id VARCHAR)'}"
-)
+_TYPES = ", ".join(f"{name}: 'VARCHAR'" for name in _SOURCES.values())
+_STRUCTURE = """'STRUCT(name VARCHAR, "Task Type" VARCHAR, connection_id VARCHAR)'"""
+_OF_STRUCTURE = {"label": "args.name", "task_type": 'args."Task Type"', "connection": "args.connection_id"}
+_OF_JSON = {
+    "label": "CASE WHEN ph = 'M' THEN args ->> '$.name' END", "task_type": "args ->> '$.\"Task Type\"'",
+    "connection": "args ->> '$.connection_id'", "args": "CAST(args AS VARCHAR)",
+}  # fmt: skip
+"""Where the text of `args` is wanted, too; one column of them takes as long as the structure, more of them longer."""
 _MAX_DIGITS, _DECIMALS = 19, 3
 _ZERO, _NINE = np.uint8(ord("0")), np.uint8(ord("9"))
 _LETTERS = text_array([chr(code) for code in range(128)])
@@ -93,8 +96,8 @@ def _pass(
 def _read(source: str, batches: _Batches, collector: Collector) -> _Look:
     """Hand the events of one part to its collector."""
     query = (
-        f"SELECT {batches.query} FROM read_json('{source}', format='array', compression='uncompressed', "  # noqa: S608 -- of constants
-        f"maximum_object_size={MAX_EVENT_BYTES}, hive_partitioning=false, filename=false, columns={_TYPES})"
+        f"SELECT {batches.chosen} FROM read_json('{source}', format='array', compression='uncompressed', "  # noqa: S608 -- of constants
+        f"maximum_object_size={MAX_EVENT_BYTES}, hive_partitioning=false, filename=false, columns={{{_TYPES}, args: {batches.args}}})"
     )
     with connected() as connection:
         try:
@@ -138,16 +141,13 @@ class _Batches:
     def __init__(self, columns: frozenset[str], names: Names) -> None:
         self._columns = columns
         self._names = names
-        self._wanted = [name for name in _SOURCES if name not in {"category", "flow_id", "task_type", "connection"}]
-        self._wanted += [name for name in ("category", "flow_id", "task_type") if name in columns]
+        self.args = "'JSON'" if "args" in columns else _STRUCTURE
+        sources = _SOURCES | (_OF_JSON if "args" in columns else _OF_STRUCTURE)
+        wanted = {"ph", "name", "ts", "dur", "pid", "tid", "label", *columns}
         if "connection_id" in columns:
-            self._wanted += [name for name in ("connection", "category", "flow_id") if name not in self._wanted]
+            wanted |= {"connection", "category", "flow_id"}
+        self.chosen = ", ".join(f"{source} AS {name}" for name, source in sources.items() if name in wanted)
         self.look = _Look()
-
-    @property
-    def query(self) -> str:
-        """What duckdb is asked for."""
-        return ", ".join(f"{_SOURCES[name]} AS {name}" for name in self._wanted)
 
     def judged(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The events of a batch without metadata; OddFileError where one is not as exporters write it."""
@@ -302,10 +302,18 @@ def _connections(batch: pa.RecordBatch, complete: Mask) -> pa.Array:
     of_category, words = _numbered(batch.column("category"))
     flows = ~complete & np.isin(of_category, [place for place, word in enumerate(words) if word == FLOW_CATEGORY])
     if flows.any():
-        flow, known = whole_numbers(batch.column("flow_id"), flows, connection_of_flow, below=PACKED_FLOW)
-        joined = np.where(flow < RAW_FLOW, flow, (flow >> 32) + (flow & (RAW_FLOW - 1) == RAW_FLOW - 1))
+        flow, known = whole_numbers(batch.column("flow_id"), flows, _below_zero)
+        high, context = flow >> 32, flow & (RAW_FLOW - 1)
+        known &= (flow < PACKED_FLOW) | (high % 2**16 != 0)
+        joined = np.where(flow < 0, ~flow, np.where(flow < RAW_FLOW, flow, high + (context == RAW_FLOW - 1)))
         number, there = np.where(known, joined, number), there | known
     return _numbers(number, there)
+
+
+def _below_zero(text: str) -> int | None:
+    """The connection that a long id of a flow tells, as -1, -2, ... for 0, 1, ...: what is above zero is an id."""
+    connection = connection_of_flow(text)
+    return None if connection is None else ~connection
 
 
 def _numbered(column: pa.Array) -> tuple[Any, list[str | None]]:
