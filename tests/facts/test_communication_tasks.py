@@ -43,11 +43,16 @@ def batch(events: list[Event]) -> pa.RecordBatch:
 
 
 def figures(*events: Event, known: tuple[OperatorTime, ...] = (), cut: int | None = None) -> TaskFigures:
-    tasks = CommunicationTasks()
+    """By one that takes in all events; cut in two also by two of which one takes in the other."""
     every = list(events)
-    for part in (every[:cut], every[cut:]) if cut is not None else (every,):
-        tasks.add(batch(part))
-    return tasks.figures(3, 1, known)
+    whole, first, second = CommunicationTasks(), CommunicationTasks(), CommunicationTasks()
+    for part, mine in ((every[:cut], first), (every[cut:], second)) if cut is not None else ((every, first),):
+        whole.add(batch(part))
+        mine.add(batch(part))
+    first.merge(second)
+    found = whole.figures(3, 1, known)
+    assert first.figures(3, 1, known) == found
+    return found
 
 
 def test_links_and_waits_of_one_operator() -> None:

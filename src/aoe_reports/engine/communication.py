@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 import pyarrow as pa
 
-from aoe_reports.engine.captures import joined, read_source, stream_events_of
+from aoe_reports.engine.captures import collect_events_of, joined, read_source
 from aoe_reports.engine.rules import (
     BANDWIDTH_MISMATCH,
     COMMUNICATION_EXAMPLES,
@@ -141,10 +141,10 @@ def _read_timelines(
     for files in exports_of(capture, _TIMELINES):
         tasks, name = CommunicationTasks(), files[0].name
         for file in files:
-            with stream_events_of(file, TASK_COLUMNS) as (batches, wrong):
-                findings += wrong
-                for batch in batches:
-                    tasks.add(batch)
+            parts, wrong = collect_events_of(file, TASK_COLUMNS, CommunicationTasks)
+            findings += wrong
+            for part in parts:
+                tasks.merge(part)
         figures = tasks.figures(capture.info.rank_of(name.device_id), name.iteration, own)
         found.setdefault(name.device_id, []).append(figures)
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -134,6 +134,13 @@ class CommunicationTasks:
                 waits=np.asarray(waits, dtype=bool),
             )
         )
+
+    def merge(self, other: CommunicationTasks) -> None:
+        """Take in what another one has of the same capture: of events behind its own."""
+        self._operators += other._operators
+        words = np.asarray([*map(self._numbered, other._words)], dtype=np.int64)
+        self._parts += [replace(part, pid=words[part.pid], transport=words[part.transport]) for part in other._parts]
+        self._unusable += other._unusable
 
     def _numbered(self, word: str | None) -> int:
         return self._words.setdefault(word, len(self._words))

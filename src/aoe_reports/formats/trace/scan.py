@@ -16,7 +16,8 @@ import pyarrow as pa
 from aoe_reports.formats.trace.shape import Names, OddFileError
 from aoe_reports.model.documents import object_of, text_of
 
-_BLOCK_BYTES = 8 << 20
+_BLOCK_BYTES = 1 << 20
+"""With 8 MB, of which each has fresh memory, the look takes 1.4 times as long and 35 MB more."""
 _PIECE_BYTES = 1 << 18
 _EVENT_BYTES = 1 << 14
 """No event that names something is longer."""
