@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from aoe_reports.formats.trace.json_list import NotAList, has_both_ends
-from aoe_reports.formats.trace.quick import READS, collect_quickly
+from aoe_reports.formats.trace.quick import collect_quickly
 from aoe_reports.formats.trace.rules import HCCL_STAGE_ROWS, PHASE_UNKNOWN, TIMELINE_EVENT
 from aoe_reports.formats.trace.shape import (
     EVENTS_SCHEMA,
@@ -115,7 +115,7 @@ def collect_events(
     whole list of events none holds anything. Words may come as dictionaries.
     """
     schema = wanted_schema(columns)
-    if READS.issuperset(schema.names) and has_both_ends(path):
+    if has_both_ends(path):
         try:
             look, collectors = collect_quickly(path, frozenset(schema.names), new, parts)
         except OddFileError:

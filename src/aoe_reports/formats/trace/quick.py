@@ -10,6 +10,8 @@ import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +21,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aoe_reports.formats.ascend.tables.timelines import FLOW_CATEGORY
+from aoe_reports.formats.table import NO_ID
 from aoe_reports.formats.trace.parts import opened_parts, parts_of
 from aoe_reports.formats.trace.scan import guess_names
 from aoe_reports.formats.trace.shape import (
     EXACT_US,
+    INTEGER_ARGS,
     LATEST_NS,
     LONGEST_US,
+    NO_ID_COLUMNS,
     PACKED_FLOW,
     RAW_FLOW,
+    TEXT_ARGS,
     THREE_DECIMALS_US,
     C,
     Collector,
@@ -42,24 +48,11 @@ from aoe_reports.formats.trace.walk import connection_of_flow, number_of
 from aoe_reports.model.columns import Ints, Mask, keep_where, texts_of, whole_numbers
 
 BATCH_ROWS = 1 << 13
-READS = frozenset(
-    {
-        "ph", "name", "category", "flow_id", "connection_id", "pid", "tid", "process", "thread", "start_ns", "duration_ns", "task_type",
-        "stage_row", "args",
-    }
-)  # fmt: skip
-"""The columns that can be read so: the keys of the others in `args` differ only in their case, which duckdb does not tell apart."""
 _SOURCES = {
     "ph": "ph", "name": "name", "ts": "ts", "dur": "dur", "pid": "pid", "tid": "tid", "category": "cat", "flow_id": "id",
 }  # fmt: skip
-_TYPES = ", ".join(f"{name}: 'VARCHAR'" for name in _SOURCES.values())
-_STRUCTURE = """'STRUCT(name VARCHAR, "Task Type" VARCHAR, connection_id VARCHAR)'"""
-_OF_STRUCTURE = {"label": "args.name", "task_type": 'args."Task Type"', "connection": "args.connection_id"}
-_OF_JSON = {
-    "label": "CASE WHEN ph = 'M' THEN args ->> '$.name' END", "task_type": "args ->> '$.\"Task Type\"'",
-    "connection": "args ->> '$.connection_id'", "args": "CAST(args AS VARCHAR)",
-}  # fmt: skip
-"""Where the text of `args` is wanted, too; one column of them takes as long as the structure, more of them longer."""
+_ARGS = {"label": ("name",), **TEXT_ARGS, **INTEGER_ARGS}
+_ALWAYS = frozenset({"ph", "name", "ts", "dur", "pid", "tid", "label"})
 _MAX_DIGITS, _DECIMALS = 19, 3
 _ZERO, _NINE = np.uint8(ord("0")), np.uint8(ord("9"))
 _LETTERS = text_array([chr(code) for code in range(128)])
@@ -95,10 +88,7 @@ def _pass(
 
 def _read(source: str, batches: _Batches, collector: Collector) -> _Look:
     """Hand the events of one part to its collector."""
-    query = (
-        f"SELECT {batches.chosen} FROM read_json('{source}', format='array', compression='uncompressed', "  # noqa: S608 -- of constants
-        f"maximum_object_size={MAX_EVENT_BYTES}, hive_partitioning=false, filename=false, columns={{{_TYPES}, args: {batches.args}}})"
-    )
+    query = batches.query.format(source=source)
     with connected() as connection:
         try:
             for batch in connection.sql(query).to_arrow_reader(BATCH_ROWS):
@@ -141,13 +131,28 @@ class _Batches:
     def __init__(self, columns: frozenset[str], names: Names) -> None:
         self._columns = columns
         self._names = names
-        self.args = "'JSON'" if "args" in columns else _STRUCTURE
-        sources = _SOURCES | (_OF_JSON if "args" in columns else _OF_STRUCTURE)
-        wanted = {"ph", "name", "ts", "dur", "pid", "tid", "label", *columns}
+        self._wanted = columns | _ALWAYS
         if "connection_id" in columns:
-            wanted |= {"connection", "category", "flow_id"}
-        self.chosen = ", ".join(f"{source} AS {name}" for name, source in sources.items() if name in wanted)
+            self._wanted |= {"category", "flow_id"}
         self.look = _Look()
+
+    @property
+    def query(self) -> str:
+        """What duckdb is asked for; of all keys of `args` at once, which takes as long as a structure of them."""
+        wanted = {name: keys for name, keys in _ARGS.items() if name in self._wanted}
+        places = {key: f"found[{place}]" for place, key in enumerate(chain.from_iterable(wanted.values()), 1)}
+        chosen = {name: f"coalesce({', '.join(map(places.__getitem__, keys))})" for name, keys in wanted.items()}
+        chosen |= {name: source for name, source in _SOURCES.items() if name in self._wanted}
+        if "args" in self._wanted:
+            chosen["args"] = "CAST(args AS VARCHAR)"
+        paths = ", ".join(f"'$.\"{key}\"'" for key in places)
+        types = ", ".join(f"{source}: 'VARCHAR'" for source in _SOURCES.values())
+        return (
+            f"SELECT {', '.join(f'{source} AS {name}' for name, source in chosen.items())} "  # noqa: S608 -- of constants
+            f"FROM (SELECT *, json_extract_string(args, [{paths}]) AS found "
+            "FROM read_json('{source}', format='array', compression='uncompressed', "
+            f"maximum_object_size={MAX_EVENT_BYTES}, hive_partitioning=false, filename=false, columns={{{{{types}, args: 'JSON'}}}}))"
+        )
 
     def judged(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The events of a batch without metadata; OddFileError where one is not as exporters write it."""
@@ -169,7 +174,7 @@ class _Batches:
         if complete.any():
             self.look.starts.append(int(start[complete].min()))
             self.look.ends.append(int((start + duration)[complete].max()))
-        made = {
+        made: dict[str, Callable[[], pa.Array]] = {
             "ph": lambda: pa.DictionaryArray.from_arrays(integer_array_of(phases.astype(np.int32)), _LETTERS),
             "start_ns": lambda: _numbers(start, timed),
             "duration_ns": lambda: _numbers(duration, lasting),
@@ -177,6 +182,7 @@ class _Batches:
             "process": lambda: self._processes(batch),
             "thread": lambda: self._threads(batch),
             "connection_id": lambda: _connections(batch, complete),
+            **{name: partial(_ids, batch, name) for name in INTEGER_ARGS if name != "connection_id"},
         }
         columns = {
             column: made[column]() if column in made else batch.column(column) for column in sorted(self._columns)
@@ -296,9 +302,15 @@ def _refuse_values(name: pa.Array) -> None:
         raise OddFileError
 
 
+def _ids(batch: pa.RecordBatch, name: str) -> pa.Array:
+    """A number of `args`; what stands for none is none."""
+    number, there = whole_numbers(batch.column(name), np.ones(len(batch), dtype=bool), number_of)
+    return _numbers(number, there & (number != NO_ID) if name in NO_ID_COLUMNS else there)
+
+
 def _connections(batch: pa.RecordBatch, complete: Mask) -> pa.Array:
     """What joins launches and what they launched."""
-    number, there = whole_numbers(batch.column("connection"), complete, number_of)
+    number, there = whole_numbers(batch.column("connection_id"), complete, number_of)
     of_category, words = _numbered(batch.column("category"))
     flows = ~complete & np.isin(of_category, [place for place, word in enumerate(words) if word == FLOW_CATEGORY])
     if flows.any():
