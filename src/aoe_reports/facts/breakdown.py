@@ -23,6 +23,9 @@ from aoe_reports.formats.ascend.tables.timelines import (
     FLOW_CATEGORY,
     HOST_PROCESS,
     OVERLAP_PROCESS,
+    device_bits,
+    device_of_process,
+    profiled_process,
 )
 from aoe_reports.model.columns import Ints, Mask, bits, codes, integers, keep_where, whole_numbers, words_in
 from aoe_reports.model.intervals import Intervals, covered, union, united
@@ -37,7 +40,6 @@ _STEP_PREFIX = "ProfilerStep#"
 _STEP = re.compile(r"ProfilerStep#(\d{1,9})", re.ASCII)
 _NOT_HOST = frozenset({DEVICE_PROCESS, OVERLAP_PROCESS, *COMMUNICATION_PROCESSES})
 _PLANE = "Plane"
-_PID_BITS, _DEVICE_MASK = 10, 31
 _LARGE_PRIME = 2**61 - 1
 _INT32_LIMIT = 2**31
 _SHIFT = 32
@@ -374,26 +376,21 @@ class Activity:
         )
 
     def _device_of(self, pid: str | None) -> int | None:
-        """The number of a device: the last bits of its process number, behind the process that was profiled."""
-        if pid is None or not pid.isdecimal():
-            return None
         if self._pid_is_device:
-            return int(pid)
+            return int(pid) if pid and pid.isdecimal() else None
         others = {of for of, _ in self._stated} | {self._word(number) for number in self._operators["pid"][:1].tolist()}
-        process = _process_of(pid)
-        kin = any(_process_of(other) == process for other in others - {pid})
-        return int(pid) & _DEVICE_MASK if process and kin else None
+        return device_of_process(pid, others)
 
     def _word(self, number: int) -> str | None:
         return next((word for word, known in self._numbers.items() if known == number), None)
 
     def _same_device(self, other: str | None, pid: str | None) -> bool:
-        process = _process_of(pid)
+        process = profiled_process(pid)
         if process is None or pid is None or other is None:
             return False
         if self._pid_is_device:
             return other == pid
-        return _process_of(other) == process > 0 and int(other) & _DEVICE_MASK == int(pid) & _DEVICE_MASK
+        return profiled_process(other) == process > 0 and device_bits(other) == device_bits(pid)
 
     def _step_of(self, spans: _Spans) -> Ints:
         """The step that launched each span (where no launch is known: in which it began); -1 outside of all."""
@@ -541,11 +538,6 @@ class Activity:
             if spent * 2 >= end - start and (best is None or spent >= best[2]):
                 best = kind, _longest_in(calls, start, end, words), spent
         return best
-
-
-def _process_of(pid: str | None) -> int | None:
-    """The process that was profiled, by the number of a device's process; None for what is no number."""
-    return int(pid) >> _PID_BITS if pid and pid.isdecimal() else None
 
 
 def _longest(computing: Intervals, lengths: Ints, count: int) -> list[tuple[int, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from aoe_reports.model.texts import say
@@ -55,3 +56,23 @@ HOST_PROCESS = "CANN"
 COMMUNICATION_PROCESSES = frozenset({"HCCL", "Communication"})
 """What the process of communication is called; the first until 2025."""
 OVERLAP_PROCESS = "Overlap Analysis"
+
+_PID_BITS, _DEVICE_MASK = 10, 31
+
+
+def profiled_process(pid: str | None) -> int | None:
+    """The process that was profiled, by the number of a process of its timeline; None for what is no number."""
+    return int(pid) >> _PID_BITS if pid and pid.isdecimal() else None
+
+
+def device_of_process(pid: str | None, others: Iterable[str | None]) -> int | None:
+    """The number of a device: the last bits of its process's number, if another process of the device has a number made so, too."""
+    process = profiled_process(pid)
+    if pid is None or not process or all(profiled_process(other) != process for other in others if other != pid):
+        return None
+    return device_bits(pid)
+
+
+def device_bits(pid: str) -> int:
+    """The last bits of a process's number."""
+    return int(pid) & _DEVICE_MASK
