@@ -128,7 +128,7 @@ def test_what_a_frame_lacks_is_told() -> None:
 def test_a_snippet_of_the_page_runs(name: str, tmp_path: Path) -> None:
     code = SNIPPETS[name]
     if name == "breakdown":
-        from questions.test_breakdown import planted  # type: ignore[import-not-found]
+        from made_traces import planted
 
         planted().write(tmp_path)
         code = code.replace("/data/night/rank0_ascend_pt", str(tmp_path / "rank0_ascend_pt"))

@@ -15,6 +15,7 @@ from aoe_reports.engine.rules import NOTHING_MEASURED
 from aoe_reports.facts.steps import Step, steps_of
 from aoe_reports.facts.tasks import TaskSet, split_devices
 from aoe_reports.formats.ascend.names import RESULT_KINDS, UNREAD_KINDS
+from aoe_reports.formats.ascend.tables.timelines import WHOLE_TIMELINES
 from aoe_reports.formats.capture import Capture, Source, group_runs
 from aoe_reports.formats.csv.parse import BLOCK_BYTES
 from aoe_reports.formats.csv.summary import START, TableData
@@ -88,6 +89,12 @@ def files_without_run(discovery: Discovery) -> list[FoundFile]:
 
 def read_file(file: FoundFile, kind: str, columns: frozenset[str] | None = None, *, hashed: bool = True) -> TableData:
     """One table of a file, checked; `columns` are the ones that are wanted."""
+    if file.name.kind in WHOLE_TIMELINES and file.name.timeline:
+        from aoe_reports.engine.timelines import read_table_of_timeline  # noqa: PLC0415 -- most captures have tables
+
+        return check_table(read_table_of_timeline(file, kind, columns, hashed=hashed)).with_constants(
+            _told_by_name(file, kind)
+        )
     complete = columns is None or columns.issuperset(TABLES[kind].identity)
     data = check_table(read_table_file(file, kind, columns, hashed=hashed), complete=complete)
     return data.with_constants(_told_by_name(file, kind))
@@ -279,6 +286,13 @@ def read_steps(capture: Capture, read: Callable[[Source], list[TableData]]) -> l
     frames = [joined(read(source)) for source in vendor_of(capture.profiler).steps(capture)]
     frame = next((frame for frame in frames if frame is not None), None)
     return [] if frame is None else steps_of(capture.info.rank_of, frame)
+
+
+def timeline_tells_steps(capture: Capture) -> bool:
+    """Whether the steps of a capture stand in no table, and are told from its timeline."""
+    return any(
+        file.name.kind in WHOLE_TIMELINES for one in vendor_of(capture.profiler).steps(capture) for file in one.files
+    )
 
 
 def read_steps_noting(capture: Capture, findings: list[Finding]) -> list[Step]:

@@ -7,7 +7,9 @@ REPEATED_EXPORT = TIMELINES.rule(
 )
 NOTHING_MEASURED = RUNS.rule("nothing-measured", "error", "a capture without any usable time")
 STANDS_IN = RUNS.rule(
-    "stands-in", "info", "no table of tasks (communication: no table of operators): another form is used instead"
+    "stands-in",
+    "info",
+    "no table of tasks or steps (communication: no table of operators): another form is used instead",
 )
 BANDWIDTH_MISMATCH = COMMUNICATION.rule(
     "bandwidth-mismatch",

@@ -301,6 +301,10 @@ class Activity:
             entry[0] += row["duration_ns"]
             entry[1] += 1
 
+    def step_of_tasks(self) -> Ints | None:
+        """The step that launched each task that computes, in the order of the events, -1 for none; None where there are no steps."""
+        return self._step_of(self._tasks) if self._steps else None
+
     def merge(self, other: Activity) -> None:
         """Take in what another one has of the same capture: of events behind its own."""
         self._pid_is_device |= other._pid_is_device

@@ -110,10 +110,11 @@ class Looked:
     def _look(self, tables: WideTables, capture: Capture) -> None:
         mine = self.devices
         sets = list(tables.tasks)
-        if sets and tables.stands_in:
+        if sets and tables.stand_in is not None:
             message = say(
-                "no table of tasks with their operators here; task_time is used instead (it has no types and no "
-                "counters)"
+                "no table of tasks with their operators here; {table} is used instead ({what})",
+                table=tables.stand_in,
+                what=say("it has no types and no counters"),
             )
             self.findings.append(STANDS_IN.found(str(capture.root), message))
         for tasks, device in advise_tasks(capture, sets, tables.steps, _CHOSEN, self.findings):

@@ -131,7 +131,7 @@ def _read_capture(run: ComparedRun, capture: Capture, wanted: SideOptions, findi
     if sets and tables[-1].table.facts == "tasks":
         run.metrics = metrics_set(field.header for field in tables[-1].match.fields)
     elif sets:
-        name = tables[-1].table.name
+        name = tables[-1].name
         message = say(
             "no table of tasks with their operators here; {table} is used instead ({what})",
             table=name,

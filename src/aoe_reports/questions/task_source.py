@@ -30,7 +30,7 @@ def _stands_in(data: TableData) -> Finding:
     }
     message = say(
         "no table of tasks with their operators here; {table} is used instead ({what})",
-        table=data.table.name,
+        table=data.name,
         what=what[data.table.facts],
     )
     return STANDS_IN.found(str(data.path), message)
@@ -38,7 +38,7 @@ def _stands_in(data: TableData) -> Finding:
 
 def _no_tasks(capture: Capture) -> Finding:
     message = say(
-        "no table of tasks here (kernel_details, op_summary, op_statistic or task_time as CSV); found {kinds}",
+        "no table of tasks here (kernel_details, op_summary, op_statistic, task_time) and no timeline of a whole device; found {kinds}",
         kinds=kinds_of(capture.files),
     )
     return NOTHING_MEASURED.found(str(capture.root), message)

@@ -76,7 +76,7 @@ def read_devices(
         if sets and tables[-1].table.facts == "tasks":
             metrics = metrics_set(entry.header for entry in tables[-1].match.fields)
         elif sets:
-            name = tables[-1].table.name
+            name = tables[-1].name
             message = say(
                 ("no table of tasks with their operators here; {name} is used instead (it has no types and no states)"),
                 name=name,

@@ -35,15 +35,24 @@ task_types = TaskTypes(COMMUNICATION_TASKS, COMPUTE_TASKS)
 
 
 def tasks(capture: Capture) -> tuple[Source, ...]:
-    """Tables of tasks with their operators, then sums by operator type, then tasks by name alone."""
+    """Tables of tasks with their operators, then sums by operator type, then tasks by name alone; without any a timeline."""
     others = (capture.preferred("op_statistic"), capture.preferred("task_time"))
-    return (*capture.sources("kernel_details", "op_summary"), *(source for source in others if source is not None))
+    tables = (*capture.sources("kernel_details", "op_summary"), *(source for source in others if source is not None))
+    return tables or _told_by_timeline(capture, "task_time")
 
 
 def steps(capture: Capture) -> tuple[Source, ...]:
     """The framework's steps, then msprof's iterations."""
     found = (capture.preferred("step_trace_time"), capture.preferred("step_trace"))
-    return tuple(source for source in found if source is not None)
+    tables = tuple(source for source in found if source is not None)
+    only_timeline = not tables and any(file.name.timeline for source in tasks(capture) for file in source.files)
+    return _told_by_timeline(capture, "step_trace_time") if only_timeline else tables
+
+
+def _told_by_timeline(capture: Capture, kind: str) -> tuple[Source, ...]:
+    """A table that no file here holds, told from the timelines of whole devices."""
+    files = tuple(file for files in events(capture) for file in files if file.name.timeline)
+    return (Source(kind, files),) if files else ()
 
 
 def events(capture: Capture) -> list[list[FoundFile]]:

@@ -76,6 +76,13 @@ class TableData:
     one above."""
     rows_differ: bool = False
     """Whether it is known without the columns of its identity that no row stands there twice."""
+    told_by: str = ""
+    """The kind of timeline that the rows are told from, where they stand in no table."""
+
+    @property
+    def name(self) -> str:
+        """What people know the rows as: the table, or the timeline that they are told from."""
+        return self.told_by or self.table.name
 
     def line(self, row: int) -> int | None:
         """The physical line (from 1) of a row of the frame; None where there are no lines."""

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aoe_reports.engine.captures import collect_events_of, read_steps_noting, read_tasks
+from aoe_reports.engine.captures import collect_events_of, read_steps_noting, read_tasks, timeline_tells_steps
 from aoe_reports.engine.communication import read_communication
 from aoe_reports.engine.rules import NOTHING_MEASURED, STANDS_IN
 from aoe_reports.facts.bounds import TASK_COLUMNS, CoreCounts, OperatorBounds, StepShares, measure_operators
@@ -148,7 +148,8 @@ def measure_shares(
     known = {None, *told[1].tolist()} if told else set()
     parted = [s for s in mine if s.computing_ns is not None and (not known or s.step in known)]
     if parted:
-        return _shares_of_steps(tasks.rank_id, tasks.device_id, parted), ()
+        shares = _shares_of_steps(tasks.rank_id, tasks.device_id, parted)
+        return (replace(shares, source="timeline") if timeline_tells_steps(capture) else shares), ()
     shares = shares_of_tasks(tasks.frame, tasks.rank_id, tasks.device_id)
     if told is None:
         shares = _with_steps_beside(shares, tasks.frame, mine)
@@ -317,7 +318,7 @@ def time_of(names: Sequence[str], devices: Sequence[DeviceAdvice]) -> tuple[int 
 def _stands_in(data: TableData) -> Finding:
     message = say(
         "no table of tasks with their operators here; {table} is used instead ({what})",
-        table=data.table.name,
+        table=data.name,
         what=say("it has no types and no counters"),
     )
     return STANDS_IN.found(str(data.path), message)

@@ -132,8 +132,8 @@ class WideTables:
     capture: Capture
     tasks: tuple[TaskSet, ...]
     """Of a table of tasks, else of task_time; none where there are only sums."""
-    stands_in: bool
-    """Whether they are of task_time."""
+    stand_in: str | None
+    """What they are told by, where that is no table of tasks with their operators."""
     steps: tuple[Step, ...]
 
 
@@ -224,8 +224,8 @@ class _Measured:
     """Whether they are sums."""
     tasks: pa.Table | None
     """Tasks one by one, those of task_time where nothing better has any."""
-    stands_in: bool
-    """Whether they are of task_time."""
+    stand_in: str | None
+    """What tells them, where that is no table of tasks with their operators."""
     findings: Sequence[Finding]
 
 
@@ -236,7 +236,7 @@ def read_capture(capture: Capture, most_raw: int = 0, look: Look | None = None) 
     steps = tuple(read_steps(capture, tables.read))
     frame, grouped = measured.frame, measured.grouped
     if look is not None:
-        look(WideTables(capture, _by_device(capture, measured.tasks), measured.stands_in, steps))
+        look(WideTables(capture, _by_device(capture, measured.tasks), measured.stand_in, steps))
         frame = frame if frame is None or grouped else frame.drop_columns(_only_of_advice(frame))
     talk = None
     if frame is None or grouped or not _communicates(frame):
@@ -274,11 +274,17 @@ def _measure(tables: _Tables, fields: frozenset[str]) -> _Measured:
         findings = check_statistics(sums, frame) if sums else []
         for source in others:
             findings += check_forms(comparable(tasks), comparable(tables.read(source, COMPARED)))
-        return _Measured(frame, grouped=False, tasks=frame, stands_in=False, findings=findings)
+        return _Measured(frame, grouped=False, tasks=frame, stand_in=None, findings=findings)
     findings = check_no_tasks(tasks, sums)
     kernel_times, stated = kernels(joined(times)), joined(sums)
     best = kernel_times if stated is None else stated
-    return _Measured(best, grouped=stated is not None, tasks=kernel_times, stands_in=True, findings=findings)
+    return _Measured(
+        best,
+        grouped=stated is not None,
+        tasks=kernel_times,
+        stand_in=times[-1].name if times else None,
+        findings=findings,
+    )
 
 
 def _by_device(capture: Capture, tasks: pa.Table | None) -> tuple[TaskSet, ...]:

@@ -1,0 +1,86 @@
+"""Tables of tasks and of steps told from a timeline of a whole device, for captures that have nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import pyarrow as pa
+
+from aoe_reports.engine.captures import collect_events_of
+from aoe_reports.engine.rules import STANDS_IN
+from aoe_reports.facts import breakdown, timeline_tasks
+from aoe_reports.facts.breakdown import Activity
+from aoe_reports.facts.timeline_tasks import TimelineTasks
+from aoe_reports.formats.csv.summary import TableData
+from aoe_reports.formats.digest import sha256_of
+from aoe_reports.formats.found import FoundFile
+from aoe_reports.formats.trace.shape import integer_array
+from aoe_reports.formats.vendor import TABLES
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.texts import say
+
+
+def read_table_of_timeline(
+    file: FoundFile, kind: str, columns: frozenset[str] | None = None, *, hashed: bool = True
+) -> TableData:
+    """The rows of `task_time` or `step_trace_time` that a timeline tells; damage is in the findings.
+
+    Only where `columns` (None: all) name the step of a task is it told.
+    """
+    table = TABLES[kind]
+    frame, findings = _steps(file) if kind == "step_trace_time" else _tasks(file, columns is None or "step" in columns)
+    return TableData(
+        table=table,
+        path=file.path,
+        frame=frame,
+        match=table.match([]),
+        findings=tuple(findings),
+        rows_read=frame.num_rows,
+        sha256=sha256_of(file.path, say("a timeline")) if hashed else "",
+        is_text=False,
+        told_by=file.name.kind,
+    )
+
+
+def _tasks(file: FoundFile, of_steps: bool) -> tuple[pa.Table, list[Finding]]:
+    columns = {*timeline_tasks.EVENT_COLUMNS, *(breakdown.EVENT_COLUMNS if of_steps else ())}
+
+    def new() -> TimelineTasks:
+        return TimelineTasks(Activity() if of_steps else None)
+
+    parts, findings = collect_events_of(file, columns, new)
+    return _merged(parts, new).frame(), findings
+
+
+def _steps(file: FoundFile) -> tuple[pa.Table, list[Finding]]:
+    """A row a step and device: the parts of the time between the first and the last task that the step launched."""
+    parts, findings = collect_events_of(file, breakdown.EVENT_COLUMNS, Activity)
+    rows = [
+        {"device_id": device.device_id, "step": number, **{name: getattr(parts, name) for name in _PARTS}}
+        for device in _merged(parts, Activity).break_down(0)
+        for number, parts in sorted(device.steps.items())
+        if parts.communication_ns is not None
+    ]
+    columns = ("device_id", "step", *_PARTS)
+    if rows:
+        message = say(
+            "no table of steps here; {timeline} is used instead (each step from its first to its last task on the device)",
+            timeline=file.name.kind,
+        )
+        findings.append(STANDS_IN.found(str(file.path), message))
+    return pa.table({name: integer_array([row[name] for row in rows]) for name in columns}), findings
+
+
+_PARTS = ("computing_ns", "communication_not_overlapped_ns", "overlapped_ns", "communication_ns", "free_ns")
+
+
+def _merged(parts: list[Any], new: Callable[[], Any]) -> Any:
+    """One collector that has taken in what those of all parts have."""
+
+    def merge(into: Any, part: Any) -> Any:
+        into.merge(part)
+        return into
+
+    return reduce(merge, parts, new())

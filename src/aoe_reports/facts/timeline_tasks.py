@@ -1,0 +1,105 @@
+"""The tasks of devices as a timeline of a whole device shows them: names, types and times, without shapes or operator types."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aoe_reports.facts.breakdown import Activity
+from aoe_reports.formats.ascend.tables.op_summary import COMPUTE_TASKS
+from aoe_reports.formats.ascend.tables.timelines import (
+    COMMUNICATION_PROCESSES,
+    DEVICE_PROCESS,
+    OVERLAP_PROCESS,
+    device_of_process,
+)
+from aoe_reports.model.columns import bits, codes, column_of, integers, keep_where, valid, words_in
+
+EVENT_COLUMNS = (
+    "ph",
+    "name",
+    "pid",
+    "process",
+    "start_ns",
+    "duration_ns",
+    "task_type",
+    "stream_id",
+    "task_id",
+    "stage_row",
+)
+"""The columns of events that are looked at."""
+_RELATED = frozenset({OVERLAP_PROCESS, *COMMUNICATION_PROCESSES})
+_WORDS = pa.dictionary(pa.int32(), pa.string())
+_KEPT = {
+    "name": ("op_name", _WORDS),
+    "task_type": ("task_type", _WORDS),
+    "stream_id": ("stream_id", pa.int64()),
+    "task_id": ("task_id", pa.int64()),
+    "start_ns": ("task_start_ns", pa.int64()),
+    "duration_ns": ("task_duration_ns", pa.int64()),
+    "pid": ("pid", _WORDS),
+}
+_MAX_PARTS = 64
+
+
+class TimelineTasks:
+    """Takes the events of one timeline, batch after batch, and holds the tasks of its devices: 44 bytes each."""
+
+    def __init__(self, activity: Activity | None = None) -> None:
+        """With what tells the steps, if these are wanted: they are the calls of the host that launched the tasks."""
+        self._parts: list[pa.Table] = []
+        self._related: set[str] = set()
+        self._activity = activity
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Take in some events; they need EVENT_COLUMNS, for steps those of `breakdown`, too."""
+        if self._activity is not None:
+            self._activity.add(batch)
+        frame = pa.Table.from_batches([batch])
+        whole = words_in(frame["ph"], {"X"}) & ~bits(frame["stage_row"])
+        related = whole & words_in(frame["process"], _RELATED)
+        if related.any():
+            self._related.update(codes(frame["pid"].filter(keep_where(related)))[1])
+        tasks = whole & words_in(frame["process"], {DEVICE_PROCESS}) & valid(frame["task_type"])
+        if tasks.any():
+            some = frame.select(list(_KEPT)).filter(keep_where(tasks))
+            columns = [_as(column, kind) for column, (_, kind) in zip(some.columns, _KEPT.values(), strict=True)]
+            self._parts.append(pa.table(columns, names=[name for name, _ in _KEPT.values()]))
+            if len(self._parts) > _MAX_PARTS:  # each has its own words
+                self._parts = [self._joined()]
+
+    def merge(self, other: TimelineTasks) -> None:
+        """Take in what another one has of the same timeline: of events behind its own."""
+        if self._activity is not None and other._activity is not None:
+            self._activity.merge(other._activity)
+        self._parts += other._parts
+        self._related |= other._related
+
+    def frame(self) -> pa.Table:
+        """A row a task, with the columns of `task_time`, in the order of the file; the device is null where its process does not tell."""
+        frame = self._joined()
+        start, _ = integers(frame["task_start_ns"])
+        duration, _ = integers(frame["task_duration_ns"])
+        numbers, pids = codes(frame["pid"])
+        devices = [None, *(device_of_process(pid, self._related) for pid in pids)]
+        known = np.asarray([device is not None for device in devices], dtype=bool)[numbers]
+        device = np.asarray([device or 0 for device in devices], dtype=np.int64)[numbers]
+        frame = frame.drop_columns(["pid"]).append_column("device_id", column_of(device, known))
+        frame = frame.append_column("task_stop_ns", column_of(start + duration, np.ones(len(start), dtype=bool)))
+        launched_in = self._activity.step_of_tasks() if self._activity is not None else None
+        if launched_in is None:
+            return frame
+        step = np.full(len(start), -1, dtype=np.int64)
+        step[words_in(frame["task_type"], COMPUTE_TASKS)] = launched_in
+        return frame.append_column("step", column_of(step, step >= 0))
+
+    def _joined(self) -> pa.Table:
+        schema = pa.schema([(name, kind) for name, kind in _KEPT.values()])
+        return pa.concat_tables([schema.empty_table(), *self._parts]).unify_dictionaries().combine_chunks()
+
+
+def _as(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    if pa.types.is_dictionary(kind) and not pa.types.is_dictionary(column.type):
+        return pc.dictionary_encode(column)
+    return column

@@ -1,0 +1,52 @@
+"""Tasks of a timeline are the same however its events are cut into batches and parts."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aoe_reports.facts.timeline_tasks import EVENT_COLUMNS, TimelineTasks
+from aoe_reports.formats.trace.events import EVENTS_SCHEMA
+
+DEVICE, OVERLAP = 4711 << 10 | 14 << 5, 4711 << 10 | 16 << 5
+SCHEMA = pa.schema([EVENTS_SCHEMA.field(name) for name in EVENT_COLUMNS])
+events = st.fixed_dictionaries(
+    {
+        "ph": st.sampled_from("XXXsf"), "name": st.sampled_from(["a", "b", "long"]), "stage_row": st.booleans(),
+        "process": st.sampled_from(["Ascend Hardware", "Ascend Hardware", "Overlap Analysis", "CANN", None]),
+        "start_ns": st.integers(0, 2**60), "duration_ns": st.integers(0, 10**9),
+        "task_type": st.sampled_from(["AI_CORE", "EVENT_WAIT", None]), "stream_id": st.one_of(st.none(), st.integers(0, 9)),
+        "task_id": st.one_of(st.none(), st.integers(0, 9)), "device": st.integers(0, 2),
+    }
+)  # fmt: skip
+
+
+def batch(rows: list[dict[str, Any]]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist([{name: row[name] for name in EVENT_COLUMNS} for row in rows], SCHEMA)
+
+
+@given(st.lists(events, max_size=20), st.lists(st.integers(0, 20), max_size=4), st.integers(0, 4))
+def test_tasks_however_they_come(rows: list[dict[str, Any]], cuts: list[int], halves: int) -> None:
+    for row in rows:
+        row["pid"] = str((OVERLAP if row["process"] == "Overlap Analysis" else DEVICE) | row["device"])
+    bounds = sorted([0, *(min(cut, len(rows)) for cut in cuts), len(rows)])
+    first, second = TimelineTasks(), TimelineTasks()
+    for number, (start, end) in enumerate(pairwise(bounds)):
+        (first if number <= halves else second).add(batch(rows[start:end]))
+    first.merge(second)
+    whole = [row for row in rows if row["ph"] == "X" and not row["stage_row"]]
+    related = any(row["process"] == "Overlap Analysis" for row in whole)
+    expected = [
+        {
+            "op_name": row["name"], "task_type": row["task_type"], "stream_id": row["stream_id"], "task_id": row["task_id"],
+            "task_start_ns": row["start_ns"], "task_duration_ns": row["duration_ns"],
+            "device_id": row["device"] if related else None, "task_stop_ns": row["start_ns"] + row["duration_ns"],
+        }
+        for row in whole
+        if row["process"] == "Ascend Hardware" and row["task_type"] is not None
+    ]  # fmt: skip
+    assert first.frame().to_pylist() == expected

@@ -1,0 +1,133 @@
+"""A capture that holds a timeline and nothing else: every question answers what a timeline can tell, and says that it is one."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commandline import ROOT, Cli
+from made_traces import Trace, planted
+
+REAL = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data")) / "msprof"
+RANKS = sorted(REAL.glob("torch_npu_2025-01/text/*/rank*_ascend_pt"))
+
+
+def totals(cli: Cli, *paths: object) -> dict[str, tuple[int, int]]:
+    """(calls, ns) of each operator."""
+    rows = cli("hotspots", *paths, "--by", "op_name", "--top", 100_000, "--format", "json").json["rows"]
+    return {row["op_name"]: (row["count"], round(row["total_us"] * 1000)) for row in rows}
+
+
+def steps(cli: Cli, path: Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = cli("steps", path, "--format", "json").json["rows"]
+    return rows
+
+
+def test_operators_are_ranked_and_the_timeline_is_named(cli: Cli, tmp_path: Path) -> None:
+    path = planted().write(tmp_path)
+    assert totals(cli, path) == {
+        "first": (1, 100_000), "second": (1, 99_500), "late": (1, 100_000), "behind": (1, 60_000), "last": (1, 50_000),
+    }  # fmt: skip
+    ended = cli("hotspots", path, "--by", "op_name", "--format", "json")
+    assert {row["op_type"] for row in ended.json["rows"]} == {None}
+    assert {row["task_type"] for row in ended.json["rows"]} == {"AI_CORE"}
+    (found,) = ended.json["findings"]
+    assert (found["rule"], Path(found["path"]).name) == ("stands-in", "trace_view.json")
+    assert found["message"].startswith("no table of tasks with their operators here; trace_view is used instead")
+
+
+def test_a_task_is_of_the_step_that_launched_it(cli: Cli, tmp_path: Path) -> None:
+    path = planted().write(tmp_path)
+    assert set(totals(cli, path, "--step", 7)) == {"first", "second", "late", "last"}
+    assert set(totals(cli, path, "--step", 8)) == {"behind"}
+
+
+def test_steps_are_those_of_breakdown(cli: Cli, tmp_path: Path) -> None:
+    path = planted().write(tmp_path)
+    parts = ("step", "computing_us", "communication_us", "overlapped_us", "communication_not_overlapped_us", "free_us")
+    told = [tuple(row[name] for name in parts) for row in steps(cli, path)]
+    rows = cli("breakdown", path, "--format", "json").json["rows"]
+    assert told == [tuple(row[name] for name in parts) for row in rows if row["step"] is not None]
+    assert [row[0] for row in told] == [7, 8]
+    (found,) = [one for one in cli("steps", path, "--format", "json").json["findings"] if one["rule"] == "stands-in"]
+    assert "no table of steps here; trace_view is used instead" in found["message"]
+
+
+def test_devices_are_told_apart_by_their_processes(cli: Cli, tmp_path: Path) -> None:
+    trace = planted()
+    trace.task("other", 2000, 10, on=1)
+    path = trace.write(tmp_path, devices=2)
+    assert totals(cli, path, "--device", 1) == {"other": (1, 10_000)}
+    assert "other" not in totals(cli, path, "--device", 0)
+
+
+def test_it_is_compared_stored_and_planned_from(cli: Cli, tmp_path: Path) -> None:
+    before, after = planted().write(tmp_path / "before"), tmp_path / "after"
+    slower = planted()
+    slower.task("first", 1500, 100, launched=1400)
+    slower.write(after)
+    (row,) = [
+        row
+        for row in cli("compare", before, after, "--by", "op_name", "--format", "json").json["rows"]
+        if row["op_name"] == "first"
+    ]
+    assert (row["baseline_count"], row["candidate_count"], row["difference_us"]) == (1, 2, 100.0)
+    records = [json.loads(line) for line in cli("normalize", before).out.splitlines()]
+    assert {record["workload"] for record in records} >= {"unknown/step", "unknown/op/first", "unknown/op/last"}
+    assert cli("ingest", before, "--store", tmp_path / "store", "--workload", "net").code == 0
+    stored = cli("history", "records", "--store", tmp_path / "store", "--format", "json").json["rows"]
+    assert {row["scope"] for row in stored} >= {"step", "op"}
+    told = cli("advise", before, "--format", "json").json
+    assert {one["source"] for one in told["headlines"]} == {"timeline"}
+    plan = cli("plan", before, "-o", tmp_path / "plan.json", "--format", "json")
+    assert "stands-in" in {one["rule"] for one in plan.json["findings"]}
+
+
+def test_a_compressed_one_is_read_too(cli: Cli, tmp_path: Path) -> None:
+    path = planted().write(tmp_path)
+    expected = totals(cli, path)
+    (plain,) = path.rglob("trace_view.json")
+    plain.with_suffix(".json.gz").write_bytes(gzip.compress(plain.read_bytes()))
+    plain.unlink()
+    assert totals(cli, path) == expected
+
+
+def test_a_damaged_task_is_named_and_the_others_are_ranked(cli: Cli, tmp_path: Path) -> None:
+    trace = planted()
+    trace.events[-1]["dur"] = -5
+    path = trace.write(tmp_path)
+    ended = cli("hotspots", path, "--by", "op_name", "--format", "json")
+    assert {row["op_name"] for row in ended.json["rows"]} == {"first", "second", "late", "behind", "last"}
+    assert "timeline-event" in {one["rule"] for one in ended.json["findings"]}
+    assert ended.code == 1
+
+
+def test_without_a_task_of_a_device_nothing_is_ranked(cli: Cli, tmp_path: Path) -> None:
+    ended = cli("hotspots", Trace().write(tmp_path), "--format", "json")
+    assert ended.json["rows"] == []
+    assert "nothing-measured" in {one["rule"] for one in ended.json["findings"]}
+
+
+@pytest.mark.parametrize("rank", RANKS, ids=[f"{rank.parent.name}-{rank.name}" for rank in RANKS])
+def test_a_real_timeline_tells_what_the_tables_do(cli: Cli, tmp_path: Path, rank: Path) -> None:
+    """To the nanosecond that each of the two is rounded to."""
+    output = tmp_path / rank.name / "ASCEND_PROFILER_OUTPUT"
+    output.mkdir(parents=True)
+    shutil.copy(rank / "ASCEND_PROFILER_OUTPUT" / "trace_view.json", output)
+    for path in rank.glob("profiler_info*.json"):
+        shutil.copy(path, output.parent)
+    tables, timeline = totals(cli, rank), totals(cli, tmp_path)
+    assert {name: count for name, (count, _) in timeline.items()} == {
+        name: count for name, (count, _) in tables.items()
+    }
+    assert all(abs(timeline[name][1] - ns) <= count for name, (count, ns) in tables.items())
+    (mine,), (theirs,) = steps(cli, tmp_path), steps(cli, rank)
+    tasks = sum(count for count, _ in tables.values())
+    for part in ("duration_us", "computing_us", "communication_us", "free_us"):
+        assert abs(mine[part] - theirs[part]) * 1000 <= tasks
+    assert (mine["rank_id"], mine["step"]) == (theirs["rank_id"], theirs["step"])
