@@ -195,13 +195,14 @@ def read_source(
         if cannot_repeat(tables):
             return [_of_columns(data, file, columns) for data, file in zip(tables, source.files, strict=True)]
     every = None if columns is None else columns | identity
-    read = without_copies_between([read_file(file, source.kind, every, hashed=hashed) for file in source.files])
+    read = [read_file(file, source.kind, every, hashed=hashed) for file in source.files]
+    read = without_copies_between(read) if len(read) > 1 else read  # each has been looked at by itself
     return [_of_columns(data, file, columns) for data, file in zip(read, source.files, strict=True)]
 
 
 def _is_large(file: FoundFile) -> bool:
     """Whether it costs more to read the columns that tell two rows apart than to look whether there is any need."""
-    return file.name.packed or file.size >= BLOCK_BYTES
+    return not file.name.timeline and (file.name.packed or file.size >= BLOCK_BYTES)  # of a timeline all is read anyway
 
 
 def _of_columns(data: TableData, file: FoundFile, columns: frozenset[str] | None) -> TableData:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -40,7 +42,8 @@ _KEPT = {
     "duration_ns": ("task_duration_ns", pa.int64()),
     "pid": ("pid", _WORDS),
 }
-_MAX_PARTS = 64
+_MAX_FRESH = 64
+"""So many batches, each of which has its own words, are held before they are joined."""
 
 
 class TimelineTasks:
@@ -49,6 +52,7 @@ class TimelineTasks:
     def __init__(self, activity: Activity | None = None) -> None:
         """With what tells the steps, if these are wanted: they are the calls of the host that launched the tasks."""
         self._parts: list[pa.Table] = []
+        self._fresh = 0
         self._related: set[str] = set()
         self._activity = activity
 
@@ -66,8 +70,10 @@ class TimelineTasks:
             some = frame.select(list(_KEPT)).filter(keep_where(tasks))
             columns = [_as(column, kind) for column, (_, kind) in zip(some.columns, _KEPT.values(), strict=True)]
             self._parts.append(pa.table(columns, names=[name for name, _ in _KEPT.values()]))
-            if len(self._parts) > _MAX_PARTS:  # each has its own words
-                self._parts = [self._joined()]
+            self._fresh += 1
+            if self._fresh == _MAX_FRESH:
+                self._parts[-_MAX_FRESH:] = [_joined(self._parts[-_MAX_FRESH:])]
+                self._fresh = 0
 
     def merge(self, other: TimelineTasks) -> None:
         """Take in what another one has of the same timeline: of events behind its own."""
@@ -77,8 +83,12 @@ class TimelineTasks:
         self._related |= other._related
 
     def frame(self) -> pa.Table:
-        """A row a task, with the columns of `task_time`, in the order of the file; the device is null where its process does not tell."""
-        frame = self._joined()
+        """A row a task, with the columns of `task_time`, in the order of the file; the device is null where its process does not tell.
+
+        To be asked for once: what was held is let go.
+        """
+        frame = _joined(self._parts)
+        self._parts.clear()
         start, _ = integers(frame["task_start_ns"])
         duration, _ = integers(frame["task_duration_ns"])
         numbers, pids = codes(frame["pid"])
@@ -94,9 +104,10 @@ class TimelineTasks:
         step[words_in(frame["task_type"], COMPUTE_TASKS)] = launched_in
         return frame.append_column("step", column_of(step, step >= 0))
 
-    def _joined(self) -> pa.Table:
-        schema = pa.schema([(name, kind) for name, kind in _KEPT.values()])
-        return pa.concat_tables([schema.empty_table(), *self._parts]).unify_dictionaries().combine_chunks()
+
+def _joined(parts: Sequence[pa.Table]) -> pa.Table:
+    schema = pa.schema([(name, kind) for name, kind in _KEPT.values()])
+    return pa.concat_tables([schema.empty_table(), *parts]).unify_dictionaries().combine_chunks()
 
 
 def _as(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
