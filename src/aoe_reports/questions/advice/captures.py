@@ -147,13 +147,13 @@ def measure_shares(
     told = step_of_tasks(tasks.frame)
     known = {None, *told[1].tolist()} if told else set()
     parted = [s for s in mine if s.computing_ns is not None and (not known or s.step in known)]
-    if parted:
-        shares = _shares_of_steps(tasks.rank_id, tasks.device_id, parted)
-        return (replace(shares, source="timeline") if timeline_tells_steps(capture) else shares), ()
+    only_timeline = timeline_tells_steps(capture)  # which tells of communication and of gaps
+    if parted and not only_timeline:
+        return _shares_of_steps(tasks.rank_id, tasks.device_id, parted), ()
     shares = shares_of_tasks(tasks.frame, tasks.rank_id, tasks.device_id)
     if told is None:
         shares = _with_steps_beside(shares, tasks.frame, mine)
-    if shares.source == "tasks" and (_talks(tasks.frame) or not _communicates(capture)):
+    if shares.source == "tasks" and not only_timeline and (_talks(tasks.frame) or not _communicates(capture)):
         return shares, ()
     devices = _timeline(capture, findings)
     theirs = [device for device in devices if device.device_id in {None, tasks.device_id}] or devices[:1]
