@@ -30,8 +30,8 @@ MARKS = "Findings"
 def timelines_of(capture: Capture) -> list[FoundFile]:
     """The JSON timelines of a capture that show whole devices, else those of one kind that are there."""
     whole = [file for files in vendor_of(capture.profiler).events(capture) for file in files if file.name.timeline]
-    others = [file for file in capture.timelines if file.name.kind == capture.timelines[0].name.kind]
-    return whole or others
+    kinds = [file.name.kind for file in capture.timelines]
+    return whole or [file for file in capture.timelines if file.name.kind == kinds[0]]
 
 
 def survey_of(files: Sequence[FoundFile]) -> tuple[Survey, list[Placed]]:

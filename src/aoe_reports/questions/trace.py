@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,37 +92,66 @@ class _Span:
 @contextmanager
 def traced(paths: Sequence[Path], chosen: TraceOptions) -> Iterator[Trace]:
     """What is cut from everything below some paths; each run after the first is moved to begin when the first one does."""
-    from aoe_reports.engine.captures import find_runs, nothing_measured
-    from aoe_reports.engine.cutting import Cutting, cut_of, timelines_of
-    from aoe_reports.formats.discovery import discover
+    from aoe_reports.engine.captures import nothing_measured
 
     _check(paths, chosen)
-    files = discover(paths, max_expanded=chosen.max_expanded)
-    notes = Notes(list(files.findings), files.unreadable)
-    every = find_runs(files)
-    runs = [[one for one in run if one.info.may_hold(chosen.rank) and timelines_of(one)] for run in every]
-    runs = [run for run in runs if run]
+    notes = Notes()
+    every = _runs_below(paths, chosen, notes)
+    runs = [those for run in every if (those := _usable(run, chosen.rank))]
     if not runs:
         what = say("no JSON timeline here to cut from (trace_view, msprof*, or another list of events)")
         notes.add([nothing_measured(paths, what, [one for run in every for one in run], rank=chosen.rank)])
     cuttings: list[Cutting] = []
     with ExitStack() as stack:
+        begin: int | None = None
         for run, label in zip(runs, _labels(runs), strict=True):
             notes.add(finding for capture in run for finding in capture.findings)
             spans = _spans_of(run, chosen, notes)
-            first = cuttings[0].cut.start_ns if cuttings else None
-            shift = 0 if first is None or not spans else first - min(span.start_ns for span in spans)
-            for span in spans:
-                with notes.where_unreadable(span.capture.root):
-                    cut, placed = cut_of(timelines_of(span.capture), span.start_ns, span.end_ns)
-                    stack.callback(cut.close)
-                    notes.add(finding for finding, _ in placed)
-                    if cut.is_empty:
-                        notes.add([_nothing_in(span)])
-                    else:
-                        found = [*span.placed, *placed]
-                        cuttings.append(Cutting(cut, _label(span.capture, run, label), shift, found))
+            start = min((span.start_ns for span in spans), default=0)
+            cut = _cut_run(spans, label, 0 if begin is None else begin - start, notes, stack)
+            begin = start if cut and begin is None else begin
+            cuttings += cut
         yield Trace(tuple(map(str, paths)), cuttings, notes)
+
+
+def _runs_below(paths: Sequence[Path], chosen: TraceOptions, notes: Notes) -> list[tuple[Capture, ...]]:
+    """The runs below some paths, in the order in which those are given."""
+    from aoe_reports.engine.captures import find_runs
+    from aoe_reports.formats.discovery import discover
+
+    runs: list[tuple[Capture, ...]] = []
+    for path in paths:
+        files = discover([path], max_expanded=chosen.max_expanded)
+        notes.take(Notes(list(files.findings), files.unreadable))
+        runs += find_runs(files)
+    return runs
+
+
+def _usable(run: Sequence[Capture], rank: int | None) -> list[Capture]:
+    """The captures of a run that something can be cut from."""
+    from aoe_reports.engine.cutting import timelines_of
+
+    return [capture for capture in run if capture.info.may_hold(rank) and timelines_of(capture)]
+
+
+def _cut_run(spans: Sequence[_Span], label: str, shift_ns: int, notes: Notes, stack: ExitStack) -> list[Cutting]:
+    """What is cut from the captures of one run; it is held until the stack closes."""
+    from aoe_reports.engine.cutting import Cutting, cut_of, timelines_of
+    from aoe_reports.model.findings import has
+
+    cuttings: list[Cutting] = []
+    for span in spans:
+        with notes.where_unreadable(span.capture.root):
+            cut, placed = cut_of(timelines_of(span.capture), span.start_ns, span.end_ns)
+            stack.callback(cut.close)
+            wrong = [finding for finding, _ in placed]
+            notes.add(wrong)
+            if not cut.is_empty:
+                name = _label(span.capture, label, alone=len(spans) == 1)
+                cuttings.append(Cutting(cut, name, shift_ns, [*span.placed, *placed]))
+            elif not has(wrong, "error"):
+                notes.add([_nothing_in(span)])
+    return cuttings
 
 
 def _check(paths: Sequence[Path], chosen: TraceOptions) -> None:
@@ -321,15 +350,15 @@ def _labels(runs: Sequence[Sequence[Capture]]) -> list[str]:
     """What tells the cuttings of each run from those of others: where it lies, without what all have in common."""
     from aoe_reports.engine.captures import label_of
 
-    places = [label_of(run) for run in runs]
-    if len(places) == 1:
+    parts = [Path(label_of(run)).parts for run in runs]
+    if len(parts) == 1:
         return [""]
-    common = os.path.commonpath(places)
-    return places if common in places else [os.path.relpath(place, common) for place in places]
+    common = len(list(takewhile(lambda level: len(set(level)) == 1, zip(*parts, strict=False))))
+    return ["/".join(own[common:] or own[-1:]) for own in parts]
 
 
-def _label(capture: Capture, run: Sequence[Capture], label: str) -> str:
+def _label(capture: Capture, label: str, *, alone: bool) -> str:
     """What tells the cuttings of a capture from those of others: its run, its rank."""
     rank = capture.info.rank_id
     name = capture.root.name if rank is None else f"rank {rank}"
-    return label if label and len(run) == 1 else f"{label} {name}".strip()
+    return label if label and alone else f"{label} {name}".strip()

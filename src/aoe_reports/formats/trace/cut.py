@@ -192,17 +192,17 @@ class Cut:
         made: list[_Part] = []
 
         def new() -> _Part:
-            for part in made:  # what came before something out of the ordinary
-                part.close()
             made.append(_Part(path, self.start_ns, self.end_ns))
             return made[-1]
 
-        part, told = read_texts(path, new)
-        if part is None:
-            made[-1].close()
-        else:
-            part.finish()
-            self._parts.append(part)
+        try:
+            part, told = read_texts(path, new)
+            if part is not None:
+                part.finish()
+                self._parts.append(made.pop())
+        finally:
+            for part in made:  # what was read before something turned out to be out of the ordinary
+                part.close()
         return told
 
     @property
