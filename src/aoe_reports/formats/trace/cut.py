@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, compress
 from pathlib import Path
@@ -43,8 +43,10 @@ class Spool:
         self._file = tempfile.SpooledTemporaryFile(max_size=held)  # noqa: SIM115 -- `close` closes it
         self.count = 0
 
-    def add(self, *texts: Text) -> None:
+    def add(self, texts: Sequence[Text]) -> None:
         """Some more: a line end in one is a blank between two of its tokens."""
+        if not texts:
+            return
         lines = b"\n".join(texts)
         if lines.count(b"\n") >= len(texts):
             lines = b"\n".join(bytes(text).replace(b"\n", b" ") for text in texts)
@@ -83,7 +85,7 @@ _JOINT = msgspec.json.Decoder(_Joint)
 
 
 def _flow_key(joint: _Joint) -> bytes:
-    return b"\0".join(map(bytes, (joint.cat, joint.name, joint.id)))
+    return b"\0".join((joint.cat, joint.name, joint.id))
 
 
 @dataclass(slots=True)
@@ -97,7 +99,7 @@ class _Part:
     metadata: Spool = field(default_factory=Spool)
     paired: Spool = field(default_factory=Spool)
     """All that only begins or ends something: whether it is kept is known when the other one comes."""
-    flows: dict[int, Spool] = field(default_factory=dict)
+    flows: defaultdict[int, Spool] = field(default_factory=lambda: defaultdict(lambda: Spool(_HELD_FLOW_BYTES)))
     threads: set[Thread] = field(default_factory=set)
     _kept: bytearray = field(default_factory=bytearray)
     """Whether each of `paired` is kept."""
@@ -107,8 +109,7 @@ class _Part:
 
     def take(self, window: Window) -> None:
         """Keep what reaches in, and what names something."""
-        for place in window.metadata:
-            self.metadata.add(window.texts[place])
+        self.metadata.add([window.texts[place] for place in window.metadata])
         for place in window.paired:
             self._take_paired(window.texts[place], window.starts_us[place])
         starts = np.asarray(window.starts_us, dtype=np.float64)
@@ -118,26 +119,22 @@ class _Part:
         near[window.paired] = False
         sure = (starts < high - _UNSURE_US) & (ends > low + _UNSURE_US)
         kept: list[Text] = []
+        flows: defaultdict[int, list[Text]] = defaultdict(list)
         for place in np.flatnonzero(near).tolist():
             text, head = window.texts[place], window.heads[place]
             if not (sure[place] or self._holds(*times_of(text))):
                 continue
             if head.ph in FLOWS:  # the thread of one is that of a task
-                self._keep_flow(text)
+                flows[crc32(_flow_key(_JOINT.decode(text))) % _FLOW_SPOOLS].append(text)
             else:
                 self.threads.add((head.pid, head.tid))
                 kept.append(text)
-        if kept:
-            self.body.add(*kept)
+        self.body.add(kept)
+        for place, some in flows.items():
+            self.flows[place].add(some)
 
     def _holds(self, start: int, end: int) -> bool:
         return start < self.end_ns and (end > self.start_ns or start >= self.start_ns)
-
-    def _keep_flow(self, text: Text) -> None:
-        place = crc32(_flow_key(_JOINT.decode(text))) % _FLOW_SPOOLS
-        if place not in self.flows:
-            self.flows[place] = Spool(_HELD_FLOW_BYTES)
-        self.flows[place].add(text)
 
     def _take_paired(self, text: Text, start_us: float) -> None:
         if start_us != start_us:  # noqa: PLR0124 -- NaN: it has no time
@@ -145,7 +142,7 @@ class _Part:
         joint, (start, _) = _JOINT.decode(text), times_of(text)
         key = (joint.pid, joint.tid) if joint.ph in "BE" else (bytes(joint.cat), bytes(joint.id), bytes(joint.id2))
         number = self.paired.count
-        self.paired.add(text)
+        self.paired.add([text])
         self._kept.append(0)
         if joint.ph in "Bb":
             self._open[key].append((start, number))
@@ -168,7 +165,7 @@ class _Part:
         for text in compress(self.paired, self._kept):
             joint = _JOINT.decode(text)
             self.threads.add((joint.pid, joint.tid))
-            self.body.add(text)
+            self.body.add([text])
         self.paired.close()
 
     def close(self) -> None:
@@ -218,14 +215,15 @@ class Cut:
         left = 0
         for place in range(_FLOW_SPOOLS):
             spools = [part.flows[place] for part in self._parts if place in part.flows]
-            ends = [(_JOINT.decode(text), text) for text in chain.from_iterable(spools)]
-            begun = {_flow_key(joint) for joint, _ in ends if joint.ph == "s"}
-            whole = begun & {_flow_key(joint) for joint, _ in ends if joint.ph != "s"}
-            kept = [(joint, text) for joint, text in ends if _flow_key(joint) in whole]
-            left += len(ends) - len(kept)
-            self._threads.update((joint.pid, joint.tid) for joint, _ in kept)
-            if kept:
-                self._flows.add(*(text for _, text in kept))
+            texts = list(chain.from_iterable(spools))
+            joints = [_JOINT.decode(text) for text in texts]
+            keys = [_flow_key(joint) for joint in joints]
+            begun = {key for joint, key in zip(joints, keys, strict=True) if joint.ph == "s"}
+            whole = begun & {key for joint, key in zip(joints, keys, strict=True) if joint.ph != "s"}
+            kept = [number for number, key in enumerate(keys) if key in whole]
+            left += len(keys) - len(kept)
+            self._threads.update((joints[number].pid, joints[number].tid) for number in kept)
+            self._flows.add([texts[number] for number in kept])
         return left
 
     @property
