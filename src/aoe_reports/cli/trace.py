@@ -15,7 +15,7 @@ _GZIP = 31
 
 
 def trace(paths: Paths, chosen: TraceOptions, output: Output = None) -> None:
-    """Cut a part out of timelines as a Chrome trace for Perfetto, chrome://tracing and MindStudio Insight; -o FILE.gz compresses it. Several runs stand side by side and begin together."""
+    """Cut a part out of timelines. Prints a Chrome trace for Perfetto, chrome://tracing and MindStudio Insight; several runs stand side by side and begin together."""
     from aoe_reports.questions.trace import traced
 
     with traced(paths, chosen) as found:

@@ -32,21 +32,21 @@ class TraceOptions(ReadOptions):
 
     around: str | None = option(
         default=None,
-        help="The time around a finding: its rule, or its place as FILE:LINE (of an event FILE#/NUMBER).",
+        help="Only the time around a finding: its rule, or its place as FILE:LINE, of an event FILE#/NUMBER.",
         metavar="FINDING",
         only_here=say("what is cut out"),
     )
     step: int | None = only("step")
     start: str | None = option(
         default=None,
-        help="From this time on, in ns as `start_ns` of `table` has it; with a leading +, after the first event.",
+        help="Only from this time on, in ns like `start_ns` of `table`; with a leading +, after the first event.",
         flags=["--from"],
         metavar="NS",
         only_here=say("what is cut out"),
     )
     end: str | None = option(
         default=None,
-        help="To before this time, given as --from is.",
+        help="Only before this time, in ns as for --from.",
         flags=["--to"],
         metavar="NS",
         only_here=say("what is cut out"),
@@ -55,7 +55,7 @@ class TraceOptions(ReadOptions):
         default=None,
         minimum=0,
         maximum=1_000_000,
-        help="Time before and after it that is cut out, too, in ms (default: 10 around a finding, else 0).",
+        help="Further time before and after that, in ms (default: 10 around a finding, else 0).",
     )
     rank: int | None = only("rank")
 
