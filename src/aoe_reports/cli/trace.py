@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 import typer
 
 from aoe_reports.cli.output import Output, Paths, print_findings, write_bytes, write_pieces
+from aoe_reports.cli.progress import progress_line
 from aoe_reports.model.findings import in_order
 from aoe_reports.questions.trace import TraceOptions
 
@@ -18,7 +19,7 @@ def trace(paths: Paths, chosen: TraceOptions, output: Output = None) -> None:
     """Cut a part out of timelines. Prints a Chrome trace for Perfetto, chrome://tracing and MindStudio Insight; several runs stand side by side and begin together."""
     from aoe_reports.questions.trace import traced
 
-    with traced(paths, chosen) as found:
+    with progress_line() as progress, traced(paths, chosen, progress) as found:
         if found.cuttings:
             pieces = _as_list(found.lines())
             if output is None:

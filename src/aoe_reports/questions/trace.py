@@ -6,14 +6,16 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aoe_reports.engine.ask import Progress, unseen
 from aoe_reports.engine.question import Notes, ReadOptions, exit_code_of, only
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.options import option, options
-from aoe_reports.model.texts import join, say
+from aoe_reports.model.texts import Text, join, say
 
 if TYPE_CHECKING:
     from aoe_reports.engine.cutting import Cutting, Placed, Survey
@@ -90,11 +92,12 @@ class _Span:
 
 
 @contextmanager
-def traced(paths: Sequence[Path], chosen: TraceOptions) -> Iterator[Trace]:
+def traced(paths: Sequence[Path], chosen: TraceOptions, progress: Progress = unseen) -> Iterator[Trace]:
     """What is cut from everything below some paths; each run after the first is moved to begin when the first one does."""
     from aoe_reports.engine.captures import nothing_measured
 
     _check(paths, chosen)
+    progress(lambda: say("looking for files"))
     notes = Notes()
     every = _runs_below(paths, chosen, notes)
     runs = [those for run in every if (those := _usable(run, chosen.rank))]
@@ -105,6 +108,7 @@ def traced(paths: Sequence[Path], chosen: TraceOptions) -> Iterator[Trace]:
     with ExitStack() as stack:
         begin: int | None = None
         for run, label in zip(runs, _labels(runs), strict=True):
+            progress(partial(_reading, run))
             notes.add(finding for capture in run for finding in capture.findings)
             spans = _spans_of(run, chosen, notes)
             start = min((span.start_ns for span in spans), default=0)
@@ -112,6 +116,12 @@ def traced(paths: Sequence[Path], chosen: TraceOptions) -> Iterator[Trace]:
             begin = start if cut and begin is None else begin
             cuttings += cut
         yield Trace(tuple(map(str, paths)), cuttings, notes)
+
+
+def _reading(run: Sequence[Capture]) -> Text:
+    from aoe_reports.engine.captures import label_of
+
+    return say("reading {path}", path=label_of(run))
 
 
 def _runs_below(paths: Sequence[Path], chosen: TraceOptions, notes: Notes) -> list[tuple[Capture, ...]]:

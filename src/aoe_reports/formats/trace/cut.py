@@ -125,7 +125,7 @@ class _Part:
             if not (sure[place] or self._holds(*times_of(text))):
                 continue
             if head.ph in FLOWS:  # the thread of one is that of a task
-                flows[crc32(_flow_key(_JOINT.decode(text))) % _FLOW_SPOOLS].append(text)
+                flows[crc32(head.id) % _FLOW_SPOOLS].append(text)
             else:
                 self.threads.add((head.pid, head.tid))
                 kept.append(text)

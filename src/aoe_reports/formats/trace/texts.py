@@ -45,8 +45,14 @@ class Head(msgspec.Struct, gc=False):
     dur: Time = None
     pid: int | str | None = None
     tid: int | str | None = None
+    id: msgspec.Raw = msgspec.Raw()
 
 
+class _Id(msgspec.Struct, gc=False):
+    id: msgspec.Raw = msgspec.Raw()
+
+
+_ID = msgspec.json.Decoder(_Id)
 _HEADS = msgspec.json.Decoder(list[Head])
 _TEXTS = msgspec.json.Decoder(list[msgspec.Raw])
 
@@ -291,7 +297,7 @@ def _walked_windows(told: Told) -> Iterator[Window]:
             if event.phase not in KNOWN_PHASES:
                 told.take_unknown(event.phase)
             name, pid, tid = (event.value(column) for column in ("name", "pid", "tid"))
-            head = Head(event.phase, name, pid=pid, tid=tid)
+            head = Head(event.phase, name, pid=pid, tid=tid, id=_ID.decode(text).id)
             window.add(head, event.start_ns, event.duration_ns or 0, text)
         if len(window.heads) == _EVENTS_AT_ONCE:
             yield window
