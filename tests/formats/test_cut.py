@@ -227,9 +227,9 @@ def test_only_process_flow_and_time_of_an_event_are_replaced() -> None:
     text = rb'{"name":"\u7b97 \"pid\":9","args":{"pid":7,"ts":"1.5","id":1e400}, "pid" : 7 ,"ts":"1.500","id":"5","ph":"s"}'
     processes = Processes()
     processes.take([1, 2, "3"])
-    renamed = Renamed("after", 250, processes)
+    renamed = Renamed("after", 1, 250, processes)
     (block,) = renamed.events([text + b"\n"])
     start = rb'{"name":"\u7b97 \"pid\":9","args":{"pid":7,"ts":"1.5","id":1e400}, "pid" : 4 ,"ts":"1.750","id":"'
     assert block.startswith(start)
     assert block.endswith(b'","ph":"s"}\n')
-    assert json.loads(block)["id"] != json.loads(next(Renamed("other", 0, processes).events([text + b"\n"])))["id"]
+    assert json.loads(block)["id"] != json.loads(next(Renamed("after", 2, 0, processes).events([text + b"\n"])))["id"]

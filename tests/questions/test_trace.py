@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
 import sqlite3
 from pathlib import Path
@@ -298,3 +299,11 @@ def test_one_kind_of_timeline_is_cut_where_none_is_of_the_whole_device(cli: Cli,
     path = write(tmp_path, [*NAMES, *TASKS], "hccl_0_1_1.json")
     found = json.loads(cli("trace", path, "--from", "+0", "--to", "+6000000").out)
     assert names_of(found) == {"MatMul_0", "MatMul_1"}
+
+
+def test_a_name_that_is_no_text_stands_in_a_trace(cli: Cli, tmp_path: Path) -> None:
+    folders = [captured(tmp_path / os.fsdecode(name)) for name in (b"before-\xff", b"after")]
+    ended = cli("trace", *folders, "--step", 2)
+    names = {event["args"]["name"] for event in json.loads(ended.out) if event["name"] == "process_name"}
+    assert ended.code == 0
+    assert "before-?/rank0_ascend_pt: Ascend Hardware" in names

@@ -110,7 +110,7 @@ def events_of(cuttings: Sequence[Cutting]) -> Iterator[bytes]:
             yield from cut.metadata()
             yield from cut.events()
         else:
-            renamed = Renamed(cutting.label, cutting.shift_ns, processes if place else None)
+            renamed = Renamed(cutting.label, place, cutting.shift_ns, processes if place else None)
             yield from renamed.metadata(cut.metadata(), cut.processes)
             yield from renamed.events(cut.events())
     yield from _marks(cuttings, processes.free())

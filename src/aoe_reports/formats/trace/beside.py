@@ -46,6 +46,8 @@ class Renamed:
     """One timeline among others: what its processes are called there, and how far its events are moved."""
 
     label: str
+    number: int
+    """Which of them it is: no two have the same."""
     shift_ns: int = 0
     processes: Processes | None = None
     """Where its processes get their numbers from; None where they keep theirs, and its flows their ids."""
@@ -101,7 +103,7 @@ class Renamed:
         if key == b'"pid"':
             return json.dumps(self.pid(strict_json(text))).encode()
         if key == b'"id"':
-            digest = blake2b(text, digest_size=8, key=self.label.encode()[:64]).hexdigest()
+            digest = blake2b(text, digest_size=8, salt=str(self.number).encode()).hexdigest()
             return json.dumps(digest[:_FLOW_DIGITS]).encode()
         if key == b'"ts"' and self.shift_ns:
             return moved(text, self.shift_ns)
@@ -154,4 +156,4 @@ def mark_of(name: str, pid: Json, tid: Json, at_ns: int, args: JsonObject) -> Js
 
 def as_line(event: JsonObject) -> bytes:
     """An event of ours as a line."""
-    return as_json(event).encode() + b"\n"
+    return as_json(event).encode("utf-8", "replace") + b"\n"
