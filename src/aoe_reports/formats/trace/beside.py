@@ -14,11 +14,12 @@ from hashlib import blake2b
 from itertools import count
 
 from aoe_reports.formats.trace.json_list import strict_json
-from aoe_reports.formats.trace.walk import as_json, as_text
+from aoe_reports.formats.trace.walk import as_json, as_text, nanoseconds
 from aoe_reports.model.documents import Json, JsonObject, object_of
 
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},:]', re.DOTALL)
-_EXACT = Context(prec=60)
+_IDS = frozenset({b'"id"', b'"bind_id"'})
+_SHIFT_DIGITS = 60
 _FLOW_DIGITS = 15
 
 
@@ -85,7 +86,7 @@ class Renamed:
             yield from blocks
             return
         for block in blocks:
-            yield b"".join(self._event(line) + b"\n" for line in block.splitlines())
+            yield b"".join(self._event(line) + b"\n" for line in block[:-1].split(b"\n"))
 
     def _event(self, text: bytes) -> bytes:
         made, done = [], 0
@@ -102,20 +103,20 @@ class Renamed:
             return None
         if key == b'"pid"':
             return json.dumps(self.pid(strict_json(text))).encode()
-        if key == b'"id"':
+        if key in _IDS:
             digest = blake2b(text, digest_size=8, salt=str(self.number).encode()).hexdigest()
             return json.dumps(digest[:_FLOW_DIGITS]).encode()
-        if key == b'"ts"' and self.shift_ns:
-            return moved(text, self.shift_ns)
+        return moved(text, self.shift_ns) if key == b'"ts"' and self.shift_ns else None
+
+
+def moved(text: bytes, shift_ns: int) -> bytes | None:
+    """A time in us, a number or a text, some ns later: exact, in the form that it has; None for what is no time."""
+    value = strict_json(text)
+    if nanoseconds(value) is None:
         return None
-
-
-def moved(text: bytes, shift_ns: int) -> bytes:
-    """A time in us, a number or a text, some ns later: exact, in the form that it has."""
-    quote = b'"' if text.startswith(b'"') else b""
-    value = Decimal(text.strip(b'"').decode())
-    later = _EXACT.add(value, _EXACT.scaleb(Decimal(shift_ns), -3))
-    return quote + format(later, "f").encode() + quote
+    exact = Context(prec=len(text) + _SHIFT_DIGITS)
+    later = format(exact.add(Decimal(value), exact.scaleb(Decimal(shift_ns), -3)), "f")
+    return json.dumps(later).encode() if isinstance(value, str) else later.encode()
 
 
 def members(text: bytes) -> Iterator[tuple[bytes, int, int]]:

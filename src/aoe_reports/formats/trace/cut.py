@@ -62,7 +62,7 @@ class Spool:
 
     def __iter__(self) -> Iterator[bytes]:
         """All of them, from the first."""
-        return chain.from_iterable(block.splitlines() for block in self.blocks())
+        return chain.from_iterable(block[:-1].split(b"\n") for block in self.blocks())
 
     def close(self) -> None:
         """Forget them."""
