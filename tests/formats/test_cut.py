@@ -19,6 +19,8 @@ from aoe_reports.formats.trace import texts
 from aoe_reports.formats.trace.beside import Processes, Renamed, members, moved
 from aoe_reports.formats.trace.cut import Cut
 from aoe_reports.formats.trace.events import look_at_timeline
+from aoe_reports.formats.trace.survey import Survey, ranges_at_a_glance
+from aoe_reports.formats.trace.texts import read_texts
 from aoe_reports.formats.trace.walk import Metadata, Row, as_text, walk_events
 from aoe_reports.model.errors import ReadError
 
@@ -258,3 +260,26 @@ def test_only_process_flow_and_time_of_an_event_are_replaced() -> None:
     assert block.startswith(start)
     assert block.endswith(b'","ph":"s"}\n')
     assert json.loads(block)["id"] != json.loads(next(Renamed("after", 2, 0, processes).events([text + b"\n"])))["id"]
+
+
+@many
+@given(st.lists(st.one_of(tasks, flows, metadata), max_size=8).filter(no_surrogates), styles, st.data())
+def test_ranges_at_a_glance_are_those_of_a_look(
+    tmp_path: Path, events: list[dict[str, Any]], style: Any, data: st.DataObject
+) -> None:
+    for one in [one for one in events if one["ph"] == "X"]:
+        if data.draw(st.booleans()):
+            one["name"] = f"Step#{data.draw(st.integers(0, 9))}"
+            one["args"] = {"name": "Step#7", "more": {"ph": "i", "name": "Step#8"}}
+    path = write(tmp_path, json.dumps(events, **style))
+    survey, _ = read_texts(path, lambda: Survey("Step#"))
+    assert survey is None or set(ranges_at_a_glance(path, "Step#")) == set(survey.ranges)
+
+
+def test_a_range_on_the_edge_of_a_block_is_seen_at_a_glance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    events = [{**X, "name": f"Step#{number}", "args": {"text": "算" * 20}} for number in range(50)]
+    path = write(tmp_path, json.dumps(events, ensure_ascii=False))
+    monkeypatch.setattr("aoe_reports.formats.trace.survey._EVENT_BYTES", 400)
+    for size in (1, 7, 64, 100, 5000):
+        monkeypatch.setattr("aoe_reports.formats.trace.survey._BLOCK_BYTES", size)
+        assert [name for name, _, _ in ranges_at_a_glance(path, "Step#")] == [event["name"] for event in events]

@@ -13,12 +13,12 @@ from aoe_reports.formats.expand import expanded
 from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.trace.beside import Processes, Renamed, as_line, mark_of, name_of
 from aoe_reports.formats.trace.cut import Cut
-from aoe_reports.formats.trace.survey import Survey
+from aoe_reports.formats.trace.survey import Range, Survey, ranges_at_a_glance
 from aoe_reports.formats.trace.texts import Told, read_texts
 from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.findings import Finding, place_of
 
-__all__ = ["Cutting", "Placed", "Survey", "cut_of", "events_of", "steps_in", "survey_of", "timelines_of"]
+__all__ = ["Cutting", "Placed", "Survey", "cut_of", "events_of", "steps_of", "survey_of", "timelines_of"]
 
 Placed = tuple[Finding, int | None]
 """(a finding, the time that it is about, where that is known)."""
@@ -45,10 +45,22 @@ def survey_of(files: Sequence[FoundFile]) -> tuple[Survey, list[Placed]]:
     return whole, placed
 
 
-def steps_in(survey: Survey) -> dict[int, tuple[int, int]]:
-    """(start, end) of each step by the ranges that the framework's profiler recorded around them."""
+def steps_of(files: Sequence[FoundFile], number: int) -> dict[int, tuple[int, int]]:
+    """(start, end) of each step by the ranges that the framework's profiler recorded around them.
+
+    A look at all events is taken only where a glance does not show the step.
+    """
+    ranges: list[Range] = []
+    for file in files:
+        with expanded(file) as (path, wrong):
+            ranges += ranges_at_a_glance(path, STEP_RANGE) if wrong is None else []
+    steps = _steps_in(ranges)
+    return steps if number in steps else _steps_in(survey_of(files)[0].ranges)
+
+
+def _steps_in(ranges: Sequence[Range]) -> dict[int, tuple[int, int]]:
     steps: dict[int, tuple[int, int]] = {}
-    for name, start, end in survey.ranges:
+    for name, start, end in ranges:
         if (step := step_of_range(name)) is not None:
             steps.setdefault(step, (start, end))
     return steps

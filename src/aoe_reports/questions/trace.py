@@ -251,7 +251,7 @@ def _of_step(run: Sequence[Capture], number: int, notes: Notes) -> list[_Span]:
 def _times_of_steps(capture: Capture, number: int, notes: Notes) -> dict[int, tuple[int, int]]:
     """(start, end) of the steps of a capture: of all devices by their table, else as the timeline has ranges around them."""
     from aoe_reports.engine.captures import read_steps_noting
-    from aoe_reports.engine.cutting import steps_in
+    from aoe_reports.engine.cutting import steps_of, timelines_of
 
     times: dict[int, tuple[int, int]] = {}
     models = set()
@@ -269,7 +269,10 @@ def _times_of_steps(capture: Capture, number: int, notes: Notes) -> dict[int, tu
             "trace: step {step} is one of models {models}; choose with --from and --to", step=number, models=numbers
         )
         raise UsageError(message)
-    return times or {step: time for survey, _ in _surveyed(capture, notes) for step, time in steps_in(survey).items()}
+    if not times:
+        with notes.where_unreadable(capture.root):
+            times = steps_of(timelines_of(capture), number)
+    return times
 
 
 def _around(run: Sequence[Capture], handle: str, notes: Notes) -> list[_Span]:
