@@ -66,7 +66,6 @@ class TraceOptions(ReadOptions):
 class Trace:
     """What was cut out, and what was found on the way; nothing is held in memory."""
 
-    inputs: tuple[str, ...]
     cuttings: Sequence[Cutting]
     notes: Notes
 
@@ -115,7 +114,7 @@ def traced(paths: Sequence[Path], chosen: TraceOptions, progress: Progress = uns
             cut = _cut_run(spans, label, 0 if begin is None else begin - start, notes, stack)
             begin = start if cut and begin is None else begin
             cuttings += cut
-        yield Trace(tuple(map(str, paths)), cuttings, notes)
+        yield Trace(cuttings, notes)
 
 
 def _reading(run: Sequence[Capture]) -> Text:

@@ -207,12 +207,11 @@ class Cut:
         """Whether nothing reaches in."""
         return not any(part.body.count for part in self._parts)
 
-    def pair_flows(self) -> int:
-        """Keep the flows that begin in it and lead to something in it; how many ends of others there are.
+    def pair_flows(self) -> None:
+        """Keep the flows that begin in it and lead to something in it, once all files are read.
 
         An arrow to something that is not there cannot be drawn, and importers take it for damage.
         """
-        left = 0
         for place in range(_FLOW_SPOOLS):
             spools = [part.flows[place] for part in self._parts if place in part.flows]
             texts = list(chain.from_iterable(spools))
@@ -221,10 +220,8 @@ class Cut:
             begun = {key for joint, key in zip(joints, keys, strict=True) if joint.ph == "s"}
             whole = begun & {key for joint, key in zip(joints, keys, strict=True) if joint.ph != "s"}
             kept = [number for number, key in enumerate(keys) if key in whole]
-            left += len(keys) - len(kept)
             self._threads.update((joints[number].pid, joints[number].tid) for number in kept)
             self._flows.add([texts[number] for number in kept])
-        return left
 
     @property
     def processes(self) -> list[Json]:
