@@ -81,6 +81,7 @@ benchmarks: $(VENV)/.tools
 	$(BIN)/python benchmarks/discovery.py
 	$(BIN)/python benchmarks/timeline.py
 	$(BIN)/python benchmarks/breakdown.py
+	$(BIN)/python benchmarks/trace.py
 	$(BIN)/python benchmarks/database.py
 	$(BIN)/python benchmarks/results.py
 	$(BIN)/python benchmarks/store.py

@@ -26,14 +26,18 @@ MORE = ("valid/torch_npu_two_ranks", "valid/torch_npu_memory_and_communication",
 """Captures with what the simulated nights lack: parts of steps, several ranks, findings. Their times are in their files."""
 
 
-@pytest.fixture(scope="session")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
-    missing = [name for name, there in (("chromium", find_chromium()), ("axe-core", AXE.is_file())) if not there]
-    if missing:
-        reason = f"{' and '.join(missing)} cannot be found; tests/browser/install.sh installs what is needed"
+def needed(name: str, there: object) -> None:
+    """Skip a test for which something is not there; where that must be there, it fails."""
+    if not there:
+        reason = f"{name} cannot be found; tests/browser/install.sh installs what is needed"
         if os.environ.get("CI"):
             pytest.fail(reason)
         pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
+    needed("chromium", find_chromium())
     with Chromium(tmp_path_factory.mktemp("chromium")) as browser:
         yield browser
 
@@ -48,6 +52,7 @@ def tab(chromium: Chromium) -> Iterator[Tab]:
 
 @pytest.fixture(scope="session")
 def axe() -> str:
+    needed("axe-core", AXE.is_file())
     return AXE.read_text()
 
 

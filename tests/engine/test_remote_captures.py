@@ -89,6 +89,14 @@ def test_commands_that_store_and_print_read_buckets(cli: Cli, server: Server, tm
         assert here.out
 
 
+def test_a_part_of_a_timeline_is_cut_from_a_bucket(cli: Cli, server: Server) -> None:
+    folder = VALID / "ten_iterations_timeline"
+    uri = server.upload(folder, "captures")
+    here, there = (cli("trace", place, "--step", 3) for place in (folder, uri))
+    assert (there.code, there.out, there.err) == (here.code, here.out, here.err)
+    assert here.out
+
+
 def test_pages_name_the_uri(cli: Cli, server: Server, tmp_path: Path) -> None:
     for number in (0, 1):
         for rank in (0, 1):

@@ -24,7 +24,7 @@ SAME_IN_ALL_LANGUAGES = ("json", "jsonl", "csv", "openmetrics", "grafana", "parq
 """Forms for programs; the group `language` tries that they are."""
 COMMANDS = (
     "", "inspect", "table", "check", "hotspots", "steps", "breakdown", "communication", "stragglers", "compare",
-    "advise", "collect", "plan", "preflight", "tune", "verify", "adopt", "normalize", "ingest", "history", "regressions", "ack", "expect",
+    "advise", "trace", "collect", "plan", "preflight", "tune", "verify", "adopt", "normalize", "ingest", "history", "regressions", "ack", "expect",
     "tag", "report", "site", "serve", "nightly", "demo", "config", "store", "store info", "store verify",
     "store compact", "store vacuum", "store undo", "store export", "store import",
 )  # fmt: skip
@@ -398,6 +398,19 @@ def _adopt() -> Iterator[str]:
             yield f"{PLANNED['--soc Ascend910B']} && {ready}{command}"
 
 
+def _trace() -> Iterator[str]:
+    whole = "--from +0 --to +100000000000"
+    yield from _cases((f"trace {path} {whole}" for path in VALID), ("text",), ("en",))
+    yield from _cases((f"trace {path} {whole}" for path in [*DAMAGED, *WHOLE]), ("text",))
+    yield from _cases((f"trace {path} --step 3" for path in VALID), ("text",), ("en",))
+    yield from _cases(
+        f"trace timelines {options}"
+        for options in ("", "--step 7", "--step 9", "--rank 1", "--rank 7", "--around no-such-rule", "--from 1 --to 2", "--from x --to 2")
+    )  # fmt: skip
+    yield "trace timelines msprof/valid/ten_iterations_timeline --from +0 --to +20000000"
+    yield "trace timelines --step 7 -o out/cut.json && show out/cut.json"
+
+
 def _help() -> Iterator[str]:
     for command, language in itertools.product(COMMANDS, LANGUAGES):
         yield " ".join(one for one in ("--lang", language, command, "--help") if one)
@@ -460,6 +473,7 @@ CASES: dict[str, list[str]] = {
         ),
         "stragglers": _question("stragglers", ("--top 1", "--strict"), ["demo/nights/2026-02-14"]),
         "compare": _compare(),
+        "trace": _trace(),
         "advise": _question("advise", (*_FILTERS, "--top 1"), ["demo/nights/2026-02-14"]),
         "collect": _collect(),
         "plan": _plan(),

@@ -31,6 +31,7 @@ from aoe_reports.cli.site import site
 from aoe_reports.cli.store import store
 from aoe_reports.cli.table import table
 from aoe_reports.cli.terminal import guard_terminals
+from aoe_reports.cli.trace import trace
 from aoe_reports.cli.tune import tune
 from aoe_reports.cli.verify import verify
 from aoe_reports.model.errors import UsageError
@@ -47,7 +48,7 @@ from aoe_reports.questions.stragglers import Stragglers
 
 COMMANDS = (
     command_of(Inspect()), table, check, command_of(Hotspots()), command_of(Steps()), command_of(Breakdown()),
-    command_of(CommunicationOfRuns()), command_of(Stragglers()), command_of(Compare()), command_of(Advise()), map, reduce, collect, plan, preflight,
+    command_of(CommunicationOfRuns()), command_of(Stragglers()), command_of(Compare()), command_of(Advise()), trace, map, reduce, collect, plan, preflight,
     tune, verify, adopt, normalize, ingest, history, regressions, ack, expect, tag, report, site, serve, nightly,
     demo, config,
 )  # fmt: skip

@@ -95,6 +95,11 @@ def write_pieces(pieces: Iterable[str], output: Path | None, screen: Screen = PA
                 sys.stdout.write(piece)
         sys.stdout.flush()
         return
+    write_bytes((piece.encode("utf-8", "replace") for piece in pieces), output)
+
+
+def write_bytes(pieces: Iterable[bytes], output: Path) -> None:
+    """Write the whole file at once, what is too much to be held."""
     from aoe_reports.engine.output import whole_file
     from aoe_reports.model.errors import AoeReportsError
 
@@ -102,7 +107,7 @@ def write_pieces(pieces: Iterable[str], output: Path | None, screen: Screen = PA
         output.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(output) as file:
             for piece in pieces:
-                file.write(piece.encode("utf-8", "replace"))
+                file.write(piece)
     except OSError as error:
         raise AoeReportsError(
             say("{path}: cannot be written: {why}", path=output, why=error.strerror or error)

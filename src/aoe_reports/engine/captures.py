@@ -321,11 +321,11 @@ def nothing_measured(
     message = say("{what} ({asked})", what=what, asked=join(", ", words)) if words else what
     ranks = sorted({rank for one in captures for rank in one.info.every_rank})
     if ranks and asked.get("rank") not in {None, *ranks}:
-        message = say("{what}; ranks here: {ranks}", what=message, ranks=_in_short(ranks))
+        message = say("{what}; ranks here: {ranks}", what=message, ranks=in_short(ranks))
     return NOTHING_MEASURED.found(min(map(str, paths)), message)
 
 
-def _in_short(numbers: Sequence[int]) -> str:
+def in_short(numbers: Sequence[int]) -> str:
     """Rising numbers as a list of ranges: `0-7, 9`."""
     ranges: list[list[int]] = []
     for number in numbers:

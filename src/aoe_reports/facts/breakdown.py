@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.facts.frames import Frame, as_arrow
+from aoe_reports.facts.steps import STEP_RANGE, step_of_range
 from aoe_reports.formats.ascend.tables.op_summary import COMPUTE_TASKS
 from aoe_reports.formats.ascend.tables.timelines import (
     COMMUNICATION_PROCESSES,
@@ -36,8 +37,6 @@ EVENT_COLUMNS = (
 """The columns of events that are looked at."""
 Cause = Literal["host launched late", "synchronisation", "data loading", "waiting for communication", "unknown"]
 HostCall = Literal["synchronisation", "data loading"]
-_STEP_PREFIX = "ProfilerStep#"
-_STEP = re.compile(r"ProfilerStep#(\d{1,9})", re.ASCII)
 _NOT_HOST = frozenset({DEVICE_PROCESS, OVERLAP_PROCESS, *COMMUNICATION_PROCESSES})
 _PLANE = "Plane"
 _LARGE_PRIME = 2**61 - 1
@@ -267,7 +266,7 @@ class Activity:
         some = frame.select(["name", "thread", "start_ns", "duration_ns"]).filter(keep_where(mask))
         numbers, words = codes(some["name"])
         kinds = dict(zip(words, map(host_call, words), strict=True))
-        self._add_steps(some, words_in(some["name"], [word for word in words if word.startswith(_STEP_PREFIX)]))
+        self._add_steps(some, words_in(some["name"], [word for word in words if word.startswith(STEP_RANGE)]))
         self._synchronising.update(word for word, kind in kinds.items() if kind == "synchronisation")
         for kind in sorted({kind for kind in kinds.values() if kind is not None}):
             hits = [number for number, word in enumerate(words, start=1) if kinds[word] == kind]
@@ -290,8 +289,8 @@ class Activity:
             return
         some = frame.filter(keep_where(mask)).select(["name", "start_ns", "duration_ns"])
         for row in some.to_pylist():
-            if found := _STEP.fullmatch(row["name"]):
-                self._steps.setdefault(int(found[1]), (row["start_ns"], row["start_ns"] + row["duration_ns"]))
+            if (step := step_of_range(row["name"])) is not None:
+                self._steps.setdefault(step, (row["start_ns"], row["start_ns"] + row["duration_ns"]))
 
     def _add_stated(self, frame: pa.Table, mask: Mask) -> None:
         if not mask.any():

@@ -13,6 +13,16 @@ import pyarrow.compute as pc
 
 from aoe_reports.facts.tasks import RankOf, TaskSet
 
+STEP_RANGE = "ProfilerStep#"
+"""What the name of the range begins with that the framework's profiler records around a step."""
+_STEP_RANGE = re.compile(STEP_RANGE + r"(\d{1,9})", re.ASCII)
+
+
+def step_of_range(name: str) -> int | None:
+    """The number of the step that a range of the host is around; None for other ranges."""
+    found = _STEP_RANGE.fullmatch(name)
+    return None if found is None else int(found[1])
+
 
 @dataclass(frozen=True, slots=True)
 class Step:

@@ -74,10 +74,11 @@ class EventSums:
 
 def look_at_timeline(path: Path) -> TimelineLook:
     """One pass: how many events of which kind, from when to when, whose, and everything that is wrong with the file."""
-    return _with_findings(path, _plain_look(path) or look_by_walking(path))
+    return with_findings(path, _plain_look(path) or look_by_walking(path))
 
 
-def _with_findings(path: Path, look: TimelineLook) -> TimelineLook:
+def with_findings(path: Path, look: TimelineLook) -> TimelineLook:
+    """A look with what its counts tell of the file, too."""
     return replace(look, findings=(*look.findings, *_phases(path, look), *_second_copies(path, look.stage_rows)))
 
 
@@ -121,7 +122,7 @@ def collect_events(
         except OddFileError:
             pass
         else:
-            return _with_findings(path, look), collectors
+            return with_findings(path, look), collectors
     stream, collector = stream_events(path, columns), new()
     for batch in stream.batches:
         collector.add(batch)

@@ -82,6 +82,15 @@ def elements(path: Path) -> Iterator[Any]:
         raise ReadError(path, error.strerror or str(error), say("a timeline was expected")) from error
 
 
+def elements_with_texts(path: Path) -> Iterator[tuple[Any, bytes]]:
+    """The elements as `elements` has them, each with its text as it stands in the file."""
+    try:
+        with path.open("rb") as file:
+            yield from _Walk(file, with_texts=True).elements()
+    except OSError as error:
+        raise ReadError(path, error.strerror or str(error), say("a timeline was expected")) from error
+
+
 def _first(file: BinaryIO) -> bytes:
     block = file.read(WINDOW_BYTES).removeprefix(_BOM)
     while block and not block.strip(_BLANK):
@@ -108,8 +117,9 @@ class _CutShort(Exception):  # noqa: N818
 class _Walk:
     """One pass over a file; `_buffer` begins where an element does."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BinaryIO, *, with_texts: bool = False) -> None:
         self._file = file
+        self._with_texts = with_texts
         self._buffer = b""
         self._line, self._column = 1, 1
         self._count = 0
@@ -192,9 +202,15 @@ class _Walk:
         """Elements divided by commas; what is only lax is Broken."""
         whole = b"[" + text + b"]"
         try:
-            return list(_strict(whole))
+            values = list(strict_json(whole))
         except ValueError:
-            pass
+            values = self._parse_lax(text, whole)
+        if not self._with_texts:
+            return values
+        texts = (text[start:end].strip(_BLANK) for start, end in _spans(text))
+        return list(zip(values, texts, strict=True))
+
+    def _parse_lax(self, text: bytes, whole: bytes) -> list[Any]:
         try:
             _lax(whole)
         except ValueError as error:
@@ -206,7 +222,7 @@ class _Walk:
 
     def _element(self, text: bytes, start: int, end: int) -> Any:
         try:
-            return _strict(text[start:end])
+            return strict_json(text[start:end])
         except ValueError as error:
             what, at = _place(error, text[start:end])
             reason = of_parser(what) if "duplicate key" in what else say("NaN and Infinity are not valid JSON")
@@ -241,7 +257,8 @@ class _Walk:
         self._buffer = self._buffer[end:]
 
 
-def _strict(text: bytes) -> Any:
+def strict_json(text: bytes) -> Any:
+    """What some text says that is JSON and nothing more; numbers with a point have all of their digits."""
     return jiter.from_json(
         text, allow_inf_nan=False, catch_duplicate_keys=True, cache_mode="keys", float_mode="decimal"
     )

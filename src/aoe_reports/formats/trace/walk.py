@@ -19,7 +19,7 @@ import pyarrow as pa
 from aoe_reports.formats.ascend.tables.timelines import FLOW_CATEGORY
 from aoe_reports.formats.rules import JSON_SHAPE
 from aoe_reports.formats.table import NO_ID
-from aoe_reports.formats.trace.json_list import Broken, NotAList, elements
+from aoe_reports.formats.trace.json_list import Broken, NotAList, elements, elements_with_texts
 from aoe_reports.formats.trace.rules import TIMELINE_EVENT
 from aoe_reports.formats.trace.shape import (
     INTEGER_ARGS,
@@ -106,9 +106,20 @@ class Metadata:
 def walk_events(path: Path) -> Iterator[tuple[int, Row | Metadata | str]]:
     """Each event of a file as a row, as metadata, or why it cannot be used; NotAList where the file is no list."""
     for index, element in enumerate(elements(path)):
-        if index == 0 and isinstance(element, dict) and "ph" not in element:
-            raise NotAList(JSON_SHAPE, say("expected a list of trace events (with 'ph')"))
+        _refuse_others(index, element)
         yield index, read_event(element)
+
+
+def walk_with_texts(path: Path) -> Iterator[tuple[int, Any, Row | Metadata | str, bytes]]:
+    """(its number, its value, what `walk_events` makes of it, its text) of each event of a file."""
+    for index, (element, text) in enumerate(elements_with_texts(path)):
+        _refuse_others(index, element)
+        yield index, element, read_event(element), text
+
+
+def _refuse_others(index: int, element: Any) -> None:
+    if index == 0 and isinstance(element, dict) and "ph" not in element:
+        raise NotAList(JSON_SHAPE, say("expected a list of trace events (with 'ph')"))
 
 
 def read_event(event: Any) -> Row | Metadata | str:

@@ -1,0 +1,113 @@
+"""A look at the times of a timeline before something is cut from it: from when to when it lasts, and the ranges of some names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from json import JSONDecoder
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from aoe_reports.formats.trace.json_list import strict_json
+from aoe_reports.formats.trace.texts import Window, times_of
+from aoe_reports.formats.trace.walk import Row, read_event
+from aoe_reports.model.errors import ReadError
+from aoe_reports.model.texts import say
+
+Range = tuple[str, int, int]
+"""(name, start, end) of an event, in ns."""
+_BLOCK_BYTES = 8 << 20
+_EVENT_BYTES = 64 << 10
+"""No range that is found at a glance is longer."""
+_TRIES = 8
+_DECODER = JSONDecoder()
+
+
+def ranges_at_a_glance(path: Path, prefix: str) -> list[Range]:
+    """The X events whose names begin so, as far as their bytes show it: who needs one that is not there reads the file.
+
+    Nothing is told of the rest of the file: whoever reads it finds what is wrong.
+    """
+    found: list[Range] = []
+    try:
+        with path.open("rb") as file:
+            for data, places in _places_of(file, prefix.encode()):
+                found += [one for place in places if (one := _range_around(data, place, prefix)) is not None]
+    except OSError as error:
+        raise ReadError(path, error.strerror or str(error), say("a timeline was expected")) from error
+    return found
+
+
+def _places_of(file: BinaryIO, word: bytes) -> Iterator[tuple[bytes, list[int]]]:
+    """(some bytes, where a word stands in them that has an event's length of them before and behind it)."""
+    data, done, block = b"", 0, b" "
+    while block:
+        block = file.read(_BLOCK_BYTES)
+        data += block
+        stop = max(len(data) - _EVENT_BYTES, done) if block else len(data)
+        hits = re.finditer(re.escape(word), data[: stop + len(word) - 1])
+        yield data, [hit.start() for hit in hits if hit.start() >= done]
+        kept = max(stop - _EVENT_BYTES, 0)
+        data, done = data[kept:], stop - kept
+
+
+def _range_around(data: bytes, place: int, prefix: str) -> Range | None:
+    """The X event around a place, if its name begins so."""
+    start = place
+    for _ in range(_TRIES):
+        start = data.rfind(b"{", max(place - _EVENT_BYTES, 0), start)
+        if start < 0:
+            return None
+        text = data[start : place + _EVENT_BYTES]
+        try:
+            _, length = _DECODER.raw_decode(text.decode("latin-1"))  # a byte is a character
+            event = read_event(strict_json(text[:length]))
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(event, Row) and event.phase == "X" and str(event.event["name"]).startswith(prefix):
+            start = event.start_ns or 0
+            return str(event.event["name"]), start, start + (event.duration_ns or 0)
+    return None
+
+
+@dataclass(slots=True)
+class Survey:
+    """What the events of a file tell of times, all in ns."""
+
+    prefix: str
+    """What the names of ranges that are wanted begin with."""
+    start_ns: int | None = None
+    end_ns: int | None = None
+    ranges: list[Range] = field(default_factory=list)
+    """Each such range, in the order of the file."""
+    _start_us: float = np.inf
+    _end_us: float = -np.inf
+
+    def take(self, window: Window) -> None:
+        """Take in some events."""
+        if window.mentions(self.prefix):
+            for place, head in enumerate(window.heads):
+                if head.ph == "X" and (head.name or "").startswith(self.prefix):
+                    self.ranges.append((head.name or "", *times_of(window.texts[place])))
+        starts = np.asarray(window.starts_us, dtype=np.float64)
+        ends = np.asarray(window.ends_us, dtype=np.float64)
+        if np.isnan(starts).all():
+            return
+        first, last = int(np.nanargmin(starts)), int(np.nanargmax(ends))
+        if starts[first] < self._start_us:
+            self._start_us = float(starts[first])
+            self.start_ns, _ = times_of(window.texts[first])
+        if ends[last] > self._end_us:
+            self._end_us = float(ends[last])
+            _, self.end_ns = times_of(window.texts[last])
+
+    def merge(self, other: Survey) -> None:
+        """Take in what another file of the same capture tells."""
+        self.ranges += other.ranges
+        times = [time for time in (self.start_ns, other.start_ns) if time is not None]
+        self.start_ns = min(times, default=None)
+        times = [time for time in (self.end_ns, other.end_ns) if time is not None]
+        self.end_ns = max(times, default=None)
