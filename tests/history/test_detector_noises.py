@@ -170,3 +170,21 @@ def test_series_of_other_workloads_say_nothing() -> None:
     values = np.concatenate([remembered(20, 0.0), remembered(21, 0.8)])
     workloads = [0] * COUNT + [1] * COUNT
     assert detect_changes(values, workloads=workloads)[:COUNT] == detect_changes(values[:COUNT], workloads=[0] * COUNT)
+
+
+def test_three_nights_are_a_level_where_the_workload_is_used_to_spikes() -> None:
+    random = np.random.default_rng(23)
+    usual = random.standard_t(3, (COUNT, NIGHTS)) / np.sqrt(3)
+    spikes = (random.random((COUNT, NIGHTS)) < 0.02) * random.uniform(0.1, 0.3, (COUNT, NIGHTS))
+    values = 100 * (1 + 0.01 * usual + spikes)
+    values[:, CHANGE:] *= 1.05
+    assert found_together(values[:, : CHANGE + 3], CHANGE) >= 0.25
+
+
+def test_noise_that_remembers_has_a_smallest_detectable_change_and_it_is_detected() -> None:
+    values = remembered(23, 0.7)
+    seen = detect_changes(values[:, : CHANGE + 6], workloads=[0] * COUNT)
+    shifts = np.array([verdict.smallest_detectable or np.nan for verdict in seen])
+    assert not np.isnan(shifts).any()
+    values[:, CHANGE + 6 :] *= 1 + shifts[:, None]
+    assert found_together(values, CHANGE + 6) >= 0.8

@@ -516,8 +516,8 @@ class _Examined:
         shares = np.append(_SHARES, right / (left + right))
         centres = before + (after - before) * shares
         together = float(self._surprise((self.logs[start:end] - centres[:, None]) / relative).sum(axis=1).min())
-        ratio = 1.0 if self._whitens() else self._variance(left, right) / (1 / left + 1 / right)
-        gain = min(max(together - apart, 0.0) / ratio, self._most(min(change - start, end - change)))
+        gain = max(together - apart, 0.0) / self._inflation(left, right)
+        gain = min(gain, self._most(min(change - start, end - change)))
         sigma = self.sigma if self.modes is None else self.modes.sigma
         distance = (after - before) ** 2 / (sigma**2 * self._variance(left, right))
         pooled = self._whitens() and self.habits.weight > OWN_WEIGHT
@@ -577,6 +577,10 @@ class _Examined:
     def _variance(self, before: float, after: float) -> float:
         """Of the difference of two levels, in squared sigma."""
         return float(noise.inflation(self.feared, before) / before + noise.inflation(self.feared, after) / after)
+
+    def _inflation(self, before: float, after: float) -> float:
+        """By how much memory inflates a gain in likelihood: not where it is taken off night by night."""
+        return 1.0 if self._whitens() else self._variance(before, after) / (1 / before + 1 / after)
 
     def _normal(self, square: float) -> float:
         """A squared t score as a squared normal score: sigma is an estimate, too."""
@@ -884,8 +888,8 @@ class _Examined:
         baseline = max(edges[-1] - edges[-2], self.parameters.least_baseline)
         gain = self.freedom * _relative(self.threshold / self.freedom)
         variance = self._variance(baseline, nights)
-        ratio = variance / (1 / baseline + 1 / nights)
-        if self.threshold * ratio > -2 * math.log(self.rare) * nights * baseline / (baseline + nights):
+        most = -2 * math.log(self.rare) / (1 / baseline + 1 / nights)
+        if self.threshold * self._inflation(baseline, nights) > most:
             return None  # every night counts as a spike before the gain is reached
         step = (math.sqrt(gain) + POWER_SCORE) * self.sigma * math.sqrt(variance)
         return max(_relative(step), self.parameters.least_effect)

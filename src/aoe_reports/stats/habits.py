@@ -24,6 +24,9 @@ LEAST_VARIANCE = 0.002
 """Of memory between the series of a workload: they are never all alike, and their own nights never count for nothing."""
 RARE, RARE_NIGHTS = 0.002, 60.0
 """Share of spiked nights expected before any was seen, and the nights that this expectation weighs."""
+MOST_SPIKES = 0.008
+"""Share that a workload may make its series expect: each shows its own spikes soon enough, and by more no three nights would ever be
+a level."""
 LEAST_SERIES, LEAST_NIGHTS = 3, 10
 """Of a workload, below which it tells nothing; nights of a series, below which it is none of them."""
 NO_DISTANCE = 1e-9
@@ -105,6 +108,6 @@ def _shared(nights: Integers, memory: Floats, runs: Integers) -> Habits:
     return Habits(
         memory=max(mean, 0.0),
         weight=1 / (max(between, LEAST_VARIANCE) + RATIO_VARIANCE / total),
-        spikes=(counts[0] + RARE * RARE_NIGHTS) / (total + RARE_NIGHTS),
+        spikes=min((counts[0] + RARE * RARE_NIGHTS) / (total + RARE_NIGHTS), MOST_SPIKES),
         runs=(0.0, 0.0, *(sum(counts[length:]) / total for length in range(1, LONGEST_RUN))),
     )
