@@ -90,6 +90,8 @@ DRIFT_MARGIN = 6.0
 """By how much (twice the log likelihood) a slope must explain better than the proved steps: odds of 20 to 1."""
 POWER_NIGHTS, POWER_SCORE = 14, 1.2816
 """The smallest detectable change is confirmed within two weeks in nine cases of ten (the normal quantile of 0.9)."""
+MAX_TAKEN = 0.5
+"""Share of the scatter that a mean of few nights with memory may hide: of more nothing is known."""
 INTERVAL_SCORE = 1.96
 WIDER_MARGIN = 8.0
 """By how much (twice the log likelihood) a level must explain its nights better than a wider scatter around the old one."""
@@ -891,7 +893,9 @@ class _Examined:
         most = -2 * math.log(self.rare) / (1 / baseline + 1 / nights)
         if self.threshold * self._inflation(baseline, nights) > most:
             return None  # every night counts as a spike before the gain is reached
-        step = (math.sqrt(gain) + POWER_SCORE) * self.sigma * math.sqrt(variance)
+        # where nights remember, their mean takes part of the scatter with it
+        taken = min((float(noise.inflation(self.feared, baseline)) - 1) / baseline, MAX_TAKEN)
+        step = (math.sqrt(gain) + POWER_SCORE) * self.sigma * math.sqrt(variance / (1 - taken))
         return max(_relative(step), self.parameters.least_effect)
 
 

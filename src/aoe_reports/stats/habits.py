@@ -7,6 +7,7 @@ and nothing of what happens once a year, so both are shrunk towards what its wor
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -18,8 +19,8 @@ LONGEST_RUN = 3
 """Nights out of line in a row that are no level: the median of the seven around them stays where it is."""
 OWN_WEIGHT = 1 / MEMORY_VARIANCE
 """Nights that the belief in no memory weighs, where a series has no others."""
-RATIO_VARIANCE = 3.0
-"""Of the memory that differences of neighbours show, times the nights: 1.9 of noise without memory, 3.7 of memory 0.7."""
+RATIO_VARIANCE, RATIO_GROWTH = 2.0, 2.2
+"""Of the memory that differences of neighbours show, times the nights: of noise without memory, and with memory 1 so much more."""
 LEAST_VARIANCE = 0.002
 """Of memory between the series of a workload: they are never all alike, and their own nights never count for nothing."""
 RARE, RARE_NIGHTS = 0.002, 60.0
@@ -102,12 +103,15 @@ def pool(blocks: Sequence[Signs], workloads: Sequence[int] | None) -> list[Habit
 def _shared(nights: Integers, memory: Floats, runs: Integers) -> Habits:
     """The habits of a workload."""
     total = int(nights.sum())
-    mean = float((memory * nights).sum()) / total
-    between = float(memory.var(ddof=1)) - RATIO_VARIANCE * float((1 / nights).mean())
+    mean = max(float((memory * nights).sum()) / total, 0.0)
+    chance = RATIO_VARIANCE + RATIO_GROWTH * mean
+    # a variance within its own standard error of chance is chance
+    certain = float(memory.var(ddof=1)) / (1 + math.sqrt(2 / (len(nights) - 1)))
+    between = certain - chance * float((1 / nights).mean())
     counts = runs.sum(axis=1).tolist()
     return Habits(
-        memory=max(mean, 0.0),
-        weight=1 / (max(between, LEAST_VARIANCE) + RATIO_VARIANCE / total),
+        memory=mean,
+        weight=1 / (max(between, LEAST_VARIANCE) + chance / total),
         spikes=min((counts[0] + RARE * RARE_NIGHTS) / (total + RARE_NIGHTS), MOST_SPIKES),
         runs=(0.0, 0.0, *(sum(counts[length:]) / total for length in range(1, LONGEST_RUN))),
     )
