@@ -6,8 +6,8 @@ The protocol: 365 nights of a series of 100 ms; each night from the 60th on the 
 than 10 nights from all alarms before it is an alarm; every night with a suspicion is one. Quiet series have no change; shifted
 ones get slower in night 200, which is found when a change between night 197 and 210 is told. Noise of 1 %: normal; Student
 t(3) with 2 % of nights 10-30 % longer (heavy); AR(1) with memory 0.4 (ar); two modes, 30 % of nights 3 % longer (bimodal).
---budgets are false alarms per 1,000 series-years. --drift: 10 % slower within 60 nights; and a weekly pattern. --lively: a
-large step after steps of 5-30 % and one night 10-50 % out of line: what is said of it in its fourth and its tenth night.
+The series of a table are of one workload; with --alone each is judged as if it had no others.
+--budgets are false alarms per 1,000 series-years. --drift: 10 % slower within 60 nights; and a weekly pattern. --lively: a large step after steps of 5-30 % and one night 10-50 % out of line: what is said of it in its fourth and its tenth night.
 --families 50: noise of other kinds (a week's pattern, two modes that stay, a coarse timer, a change of scatter, bursts, memory
 0.7), young series and warm-ups. --looks: whole histories in hindsight. --quiet 0 leaves the protocol out. `new_levels` (one series) and `new_levels_of_all` (a watch), and
 `levels_in_hindsight` (one look at one series) are the detector for scripts that call one.
@@ -32,6 +32,8 @@ from aoe_reports.stats.budget import SUSPECTS_PER_ALARM, WATCHED_NIGHTS, Budget
 NIGHTS, CHANGE, NEAR, FIRST = 365, 200, 10, 60
 SHIFTS = (0.05, 0.02, 0.01)
 NEVER = 999
+ALONE = False
+"""Whether series are judged as if each were the only one of its workload (`--alone`)."""
 Floats = NDArray[np.float64]
 
 
@@ -42,7 +44,7 @@ def new_levels(values: Floats) -> list[int]:
 
 def new_levels_of_all(values: Floats, parameters: Parameters | None = None) -> list[list[int]]:
     """Indexes at which new levels start, a series."""
-    return [steps_of(verdict) for verdict in detect_changes(values, parameters)]
+    return [steps_of(verdict) for verdict in of_one_workload(values, parameters)]
 
 
 def levels_in_hindsight(values: Floats) -> list[int]:
@@ -121,11 +123,16 @@ def made(kind: str, shift: float, count: int, seed: int) -> Floats:
     return values
 
 
+def of_one_workload(values: Floats, parameters: Parameters | None = None) -> list[Verdict]:
+    """The verdicts on series that know of each other's noise, unless they are to be judged ALONE."""
+    return detect_changes(values, parameters, workloads=None if ALONE else [0] * len(values))
+
+
 def watch(values: Floats, parameters: Parameters, nights: range) -> Any:
     """Each night with its first index and the verdicts of that night."""
     for night in nights:
         begin = max(0, night + 1 - WATCHED_NIGHTS)
-        yield night, begin, detect_changes(values[:, begin : night + 1], parameters)
+        yield night, begin, of_one_workload(values[:, begin : night + 1], parameters)
 
 
 def quiet(values: Floats, parameters: Parameters) -> tuple[float, float, float]:
@@ -341,6 +348,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=10_000)
     parser.add_argument("--noise", default="gauss,heavy,ar,bimodal")
     parser.add_argument("--budgets", default="10")
+    parser.add_argument("--alone", action="store_true")
     parser.add_argument("--drift", action="store_true")
     parser.add_argument("--lively", action="store_true")
     parser.add_argument("--families", type=int, default=0, metavar="SERIES")
@@ -348,6 +356,8 @@ def main() -> None:
     parser.add_argument("--speed", action="store_true")
     parser.add_argument("--attribution", action="store_true")
     arguments = parser.parse_args()
+    global ALONE  # noqa: PLW0603 -- one switch for all measurements of a run
+    ALONE = arguments.alone
     if arguments.speed:
         measure_speed()
     if arguments.attribution:

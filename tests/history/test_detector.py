@@ -414,3 +414,13 @@ def test_a_suspect_lies_in_its_interval_as_its_statistic_says(nights: int, shift
     assert 0.75 * score < math.sqrt(suspect.statistic) <= score  # a normal score: that of Student's t is larger
     assert suspect.statistic >= suspect.threshold
     assert high - middle == pytest.approx(1.96 * 0.01 * math.sqrt(1 / nights + 1 / (120 - nights)), rel=0.25)
+
+
+def test_a_quiet_store_of_36_series_is_seldom_suspect() -> None:
+    nights, looked = np.random.default_rng(23).standard_normal((36, 200)), range(60, 200, 2)
+    values, parameters = 100 * (1 + 0.01 * nights), Parameters(budget=Budget.shared(12, 36))
+    suspected = [
+        any(verdict.suspect for verdict in detect_changes(values[:, max(0, night - 120) : night], parameters))
+        for night in looked
+    ]
+    assert np.mean(suspected) <= 0.07

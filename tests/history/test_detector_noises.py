@@ -123,3 +123,68 @@ def test_a_step_in_the_wider_half_is_told() -> None:
     values[:, CHANGE:] *= 1.05
     told = [[one.night for one in verdict.changes] for verdict in detect_changes(values)]
     assert np.mean([any(abs(night - CHANGE) <= 10 for night in one) for one in told]) >= 0.95
+
+
+def remembered(seed: int, memory: float, nights: int = NIGHTS) -> Table:
+    values = 0.01 * gauss(seed, nights)
+    for night in range(1, nights):
+        values[:, night] = memory * values[:, night - 1] + np.sqrt(1 - memory**2) * values[:, night]
+    return np.asarray(100 * (1 + values))
+
+
+def test_a_step_in_noise_that_remembers_is_told_in_a_week() -> None:
+    values = remembered(16, 0.7)
+    values[:, CHANGE:] *= 1.05
+    assert found_together(values[:, : CHANGE + 7], CHANGE) >= 0.65
+
+
+def test_two_percent_in_noise_that_remembers_are_told_in_two_weeks_where_the_workload_knows_its_memory() -> None:
+    values = remembered(17, 0.4)
+    values[:, CHANGE:] *= 1.02
+    assert found_together(values[:, : CHANGE + 14], CHANGE) >= 0.25
+
+
+def found_together(values: Table, change: int) -> float:
+    """The share of series of one workload of which a change near a night is told."""
+    verdicts = detect_changes(values, workloads=[0] * len(values))
+    return float(
+        np.mean([any(change - 3 <= one.night <= change + 10 for one in verdict.changes) for verdict in verdicts])
+    )
+
+
+def test_a_burst_that_a_workload_knows_is_no_level_and_what_stays_longer_is_one() -> None:
+    values = 100 * (1 + 0.01 * gauss(19))
+    for series in range(0, COUNT, 2):
+        values[series, series : series + 3] *= 1.2
+    values[1::2, CHANGE:] *= 1.2  # the first of these series
+    told = [
+        np.mean([bool(one.changes) for one in detect_changes(values[:, :nights], workloads=workloads)[1::2]])
+        for nights, workloads in ((CHANGE + 3, None), (CHANGE + 3, [0] * COUNT), (CHANGE + 6, [0] * COUNT))
+    ]
+    assert told[0] >= 0.8
+    assert told[1] <= 0.05
+    assert told[2] >= 0.95
+
+
+def test_series_of_other_workloads_say_nothing() -> None:
+    values = np.concatenate([remembered(20, 0.0), remembered(21, 0.8)])
+    workloads = [0] * COUNT + [1] * COUNT
+    assert detect_changes(values, workloads=workloads)[:COUNT] == detect_changes(values[:COUNT], workloads=[0] * COUNT)
+
+
+def test_three_nights_are_a_level_where_the_workload_is_used_to_spikes() -> None:
+    random = np.random.default_rng(23)
+    usual = random.standard_t(3, (COUNT, NIGHTS)) / np.sqrt(3)
+    spikes = (random.random((COUNT, NIGHTS)) < 0.02) * random.uniform(0.1, 0.3, (COUNT, NIGHTS))
+    values = 100 * (1 + 0.01 * usual + spikes)
+    values[:, CHANGE:] *= 1.05
+    assert found_together(values[:, : CHANGE + 3], CHANGE) >= 0.25
+
+
+def test_noise_that_remembers_has_a_smallest_detectable_change_and_it_is_detected() -> None:
+    values = remembered(23, 0.7)
+    seen = detect_changes(values[:, : CHANGE + 6], workloads=[0] * COUNT)
+    shifts = np.array([verdict.smallest_detectable or np.nan for verdict in seen])
+    assert not np.isnan(shifts).any()
+    values[:, CHANGE + 6 :] *= 1 + shifts[:, None]
+    assert found_together(values, CHANGE + 6) >= 0.8

@@ -51,9 +51,14 @@ def test_no_large_step_of_a_lively_history_is_told_by_nobody_in_its_fourth_night
     assert np.mean([one.state != "suspect" for one in said if one is not None]) >= 0.98
 
 
-def test_without_the_guard_they_are_masked() -> None:
-    verdicts = detect_changes(lively(35, 2, 0.16), Parameters(guard=math.inf))
-    assert np.mean([told(verdict, 35, 0.16) is None for verdict in verdicts]) > 0.1
+def test_of_smaller_steps_that_nobody_would_tell_the_guard_leaves_few() -> None:
+    values = lively(35, 2, 0.08)
+    without, guarded = (
+        np.mean([told(verdict, 35, 0.08) is None for verdict in detect_changes(values, parameters)])
+        for parameters in (Parameters(guard=math.inf), Parameters())
+    )
+    assert without > 0.2
+    assert guarded < 0.1
 
 
 def test_the_step_is_told_as_large_as_it_is_and_where_it_is() -> None:

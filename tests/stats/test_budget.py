@@ -101,3 +101,9 @@ def regression(points: tuple[tuple[float, int, float], ...]) -> tuple[float, flo
 def test_each_line_is_the_regression_of_its_points(fit: Fit) -> None:
     intercept, slope = regression(fit.measured)
     assert (fit.intercept, fit.slope) == (pytest.approx(intercept, abs=6e-4), pytest.approx(slope, abs=6e-5))
+
+
+def test_a_store_shows_no_more_suspicions_however_many_alarms_it_may_raise() -> None:
+    assert Budget.shared(12, 36).suspicion == Budget.shared(24, 36).suspicion
+    assert Budget.shared(0.5, 36).suspicion == Budget(0.5 / 36).suspicion > Budget.shared(1, 36).suspicion
+    assert Budget.shared(12, 36).guard_suspicion > Budget(12 / 36).guard_suspicion

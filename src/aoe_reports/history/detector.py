@@ -1,7 +1,7 @@
 """Has the level of a series changed, since when and by how much?
 
 Candidates come from an exact partition of clipped values. Each must then be proved: the gain in likelihood that two levels
-have over one, with a bound to what a single night can add, deflated by the memory of the noise, must reach a threshold
+have over one, with a bound to what nights out of line can add and with the memory of the noise taken off, must reach a threshold
 that belongs to a budget of false alarms. What is proved is located on the unclipped values. Beside it a guard (`guard`) sees
 to it that a large step is told whatever else happened: its steps need no other proof.
 """
@@ -22,6 +22,7 @@ from aoe_reports.history.guard import plain_steps
 from aoe_reports.model.texts import say
 from aoe_reports.stats import noise
 from aoe_reports.stats.budget import SERIES_RATE, Budget
+from aoe_reports.stats.habits import LONGEST_RUN, OWN_WEIGHT, RARE_NIGHTS, Habits, Signs, pool, signs_of
 from aoe_reports.stats.modes import Modes, find_modes
 from aoe_reports.stats.noise import Floats, Integers
 from aoe_reports.stats.partition import partition, two_steps
@@ -29,7 +30,7 @@ from aoe_reports.stats.sample import MAD_TO_SIGMA
 from aoe_reports.stats.scatter import off_levels, scatter_segments
 from aoe_reports.stats.weekdays import take_out_weekdays
 
-VERSION = 5
+VERSION = 6
 """Of the detector: a change is stored with the version and the parameters that found it."""
 
 State = Literal["suspect", "confirmed", "improved", "recovered", "drift"]
@@ -52,8 +53,6 @@ class Parameters:
     """Standard errors added to the estimated memory: too little costs alarms, too much costs a night or two."""
     skew_share: float = 0.2
     """Share of the Cornish-Fisher correction for the skewness of short means that is applied."""
-    rare: float = 0.002
-    """Share of spiked nights expected before a series has shown any; weighs as much as RARE_NIGHTS nights."""
     hindsight: bool = False
     """One look at a whole history instead of one every night: thresholds of one look, and steps must beat memory."""
     threshold: float | None = None
@@ -81,7 +80,6 @@ class Parameters:
 
 SERIES_AT_ONCE = 1024
 """More only take more memory."""
-RARE_NIGHTS = 60.0
 MAX_RARE = 0.1
 """What happens every tenth night is no exception: single nights never count less than this makes them."""
 FREEDOM = 0.8
@@ -92,6 +90,8 @@ DRIFT_MARGIN = 6.0
 """By how much (twice the log likelihood) a slope must explain better than the proved steps: odds of 20 to 1."""
 POWER_NIGHTS, POWER_SCORE = 14, 1.2816
 """The smallest detectable change is confirmed within two weeks in nine cases of ten (the normal quantile of 0.9)."""
+MAX_TAKEN = 0.5
+"""Share of the scatter that a mean of few nights with memory may hide: of more nothing is known."""
 INTERVAL_SCORE = 1.96
 WIDER_MARGIN = 8.0
 """By how much (twice the log likelihood) a level must explain its nights better than a wider scatter around the old one."""
@@ -168,20 +168,24 @@ class Levels:
 
 
 def detect_changes(
-    values: ArrayLike, parameters: Parameters | None = None, days: Sequence[int] | None = None
+    values: ArrayLike,
+    parameters: Parameters | None = None,
+    days: Sequence[int] | None = None,
+    workloads: Sequence[int] | None = None,
 ) -> list[Verdict]:
     """What each series shows: values (series, nights) are times of any unit, oldest first, NaN where there is none.
 
-    A series is judged by itself: neither the order nor the number of the others matters. Nights must be in order; a gap is
-    no time that passes. `days` number the days of the nights, for patterns of the week: one after the other unless given.
+    A series is judged by itself: neither the order nor the number of the others matters, except that those of one workload
+    (`workloads` numbers that of each series, where given) tell each other of their noise. Nights must be in order; a gap is no
+    time that passes. `days` number the days of the nights, for patterns of the week: one after the other unless given.
     """
     parameters = parameters or Parameters()
-    return [_judge(one, parameters) for one in _each(values, parameters, days)]
+    return [_judge(one, parameters) for one in _each(values, parameters, days, workloads)]
 
 
-def find_levels(values: ArrayLike, parameters: Parameters) -> list[Levels]:
+def find_levels(values: ArrayLike, parameters: Parameters, workloads: Sequence[int] | None = None) -> list[Levels]:
     """The changes and the newest level that `detect_changes` tells of each series, and nothing else of it."""
-    return [_levels(one, parameters) for one in _each(values, parameters)]
+    return [_levels(one, parameters) for one in _each(values, parameters, workloads=workloads)]
 
 
 def review_history(values: ArrayLike, false_changes: float = SERIES_RATE) -> list[Verdict]:
@@ -207,41 +211,74 @@ class _Prepared:
     """The steps that the guard proves, with their scores: no other proof is asked of them."""
     newest: float
     """The guard's score of the newest four nights; 0 where they are not even suspect."""
+    habits: Habits
+    """What is known of its noise beforehand."""
 
 
-def _each(values: ArrayLike, parameters: Parameters, days: Sequence[int] | None = None) -> Iterator[_Prepared]:
+def _each(
+    values: ArrayLike,
+    parameters: Parameters,
+    days: Sequence[int] | None = None,
+    workloads: Sequence[int] | None = None,
+) -> Iterator[_Prepared]:
     table = np.atleast_2d(np.asarray(values, dtype=np.float64))
     if table.ndim != 2:  # noqa: PLR2004 -- series x nights
         raise ValueError(say("values of {count} dimensions; expected (series, nights)", count=table.ndim))
     numbers = np.arange(table.shape[1]) if days is None else np.array(days, dtype=np.int64) - min(days, default=0)
     numbers = np.append(numbers, 0)  # of what stands behind the last night of a series
-    for begin in range(0, len(table), SERIES_AT_ONCE):
-        yield from _prepared(table[begin : begin + SERIES_AT_ONCE], numbers, parameters)
+    blocks = [
+        _block(table[begin : begin + SERIES_AT_ONCE], numbers, parameters)
+        for begin in range(0, len(table), SERIES_AT_ONCE)
+    ]
+    known = pool([block.signs for block in blocks], None if parameters.hindsight else workloads)
+    for number, block in enumerate(blocks):
+        yield from _prepared(block, known[number * SERIES_AT_ONCE :], parameters)
 
 
-def _prepared(table: Floats, days: Integers, parameters: Parameters) -> Iterator[_Prepared]:
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Some series, before what they have in common is known."""
+
+    logs: Floats
+    nights: Integers
+    lengths: Integers
+    left_out: Integers
+    sigma: Floats
+    memory: Floats
+    scaled: Floats
+    signs: Signs
+
+
+def _block(table: Floats, days: Integers, parameters: Parameters) -> _Block:
     logs, nights, lengths = noise.compact(table)
     logs = take_out_weekdays(logs, days[nights], lengths)
     left_out = (~np.isnan(table)).sum(axis=1) - lengths
     sigma, memory = noise.estimate(logs, lengths, 1.0 if parameters.hindsight else noise.known(lengths))
     scaled = noise.clip(logs, lengths, sigma)
+    signs = signs_of(logs, lengths, sigma, scaled)
+    return _Block(logs, nights, lengths, left_out, sigma, memory, scaled, signs)
+
+
+def _prepared(block: _Block, habits: Sequence[Habits], parameters: Parameters) -> Iterator[_Prepared]:
+    logs, lengths = block.logs, block.lengths
     quiet = parameters.threshold
     if quiet is None:
         quiet = parameters.budget.look if parameters.hindsight else parameters.budget.threshold(0.0)
     # half of the roughly estimated memory, over five nights: a candidate too many costs time, one too few a change
-    penalties = quiet * parameters.candidate_share * noise.inflation(memory / 2, 5)
+    penalties = quiet * parameters.candidate_share * noise.inflation(block.memory / 2, 5)
     judged = np.where(lengths >= parameters.least_nights, lengths, 0)
-    candidates = partition(scaled, judged, penalties, 2)
+    candidates = partition(block.scaled, judged, penalties, 2)
     for row, scores in enumerate(_guard_scores(logs, judged, parameters)):
         plain = plain_steps(scores, parameters.guarded)
         yield _Prepared(
             logs=logs[row, : lengths[row]],
-            nights=nights[row],
-            left_out=int(left_out[row]),
-            sigma=float(sigma[row]),
+            nights=block.nights[row],
+            left_out=int(block.left_out[row]),
+            sigma=float(block.sigma[row]),
             candidates=_together(candidates[row], plain, parameters.least_level),
             plain=plain,
             newest=scores.get(int(lengths[row]) - guard.NEW, 0.0),
+            habits=habits[row],
         )
 
 
@@ -320,6 +357,7 @@ class _Examined:
         self.limit = noise.CLIP * one.sigma
         self.changes = list(one.candidates)
         self.plain, self.newest = one.plain, one.newest
+        self.habits = one.habits
         self.parameters = parameters
         self.statistics: list[float] = []
         self.wandering = _wandering(one)
@@ -374,13 +412,16 @@ class _Examined:
         memory = float(products.sum()) / squares if squares > 0 else 0.0
         memory = (memory + levels / count) / max(1 - 3 * levels / count, 0.2)
         # one look at a whole history holds levels against memory themselves (`outdo_memory`)
-        memory *= 1.0 if parameters.hindsight else noise.known(count)
+        known: float = count
+        if not parameters.hindsight:
+            known = count + self.habits.weight
+            memory = (memory * count + self.habits.memory * self.habits.weight) / known
         self.memory = min(max(memory, 0.0), noise.MAX_MEMORY)
-        self.feared = min(max(memory + parameters.memory_margin / math.sqrt(count), 0.0), noise.MAX_MEMORY)
+        self.feared = min(max(memory + parameters.memory_margin / math.sqrt(known), 0.0), noise.MAX_MEMORY)
         outside = np.abs(residuals) > noise.CLIP * self.sigma
         some = bool(outside.any())
         spikes = int(self._stand_alone(np.where(outside, np.sign(residuals), 0.0)).sum()) if some else 0
-        self.rare = min((spikes + parameters.rare * RARE_NIGHTS) / (count + RARE_NIGHTS), MAX_RARE)
+        self.rare = min((spikes + self.habits.spikes * RARE_NIGHTS) / (count + RARE_NIGHTS), MAX_RARE)
         core = residuals[~outside] if some else residuals
         self.modes = self._modes(core)
         square = core * core
@@ -388,7 +429,9 @@ class _Examined:
         self.skewness = float((square * core).sum()) / len(core) / variance**1.5 if variance > 0 else 0.0
         given = parameters.threshold
         # memory within its own standard error may be chance: the threshold of noise without memory holds
-        certain = max(self.memory - 1 / math.sqrt(count), 0.0)
+        certain = max(self.memory - 1 / math.sqrt(known), 0.0)
+        # the thresholds of noise with memory are those of memory that the series alone tells
+        certain *= (count + OWN_WEIGHT) / known if not parameters.hindsight else 1.0
         if given is not None:
             self.threshold = given
         else:
@@ -470,19 +513,43 @@ class _Examined:
         before, after = self._level(start, change), self._level(change, end)
         relative = self.relative[start:end]
         stairs = np.repeat([before, after], [change - start, end - change])
-        apart = float(self._loss((self.logs[start:end] - stairs) / relative).sum())
+        apart = float(self._surprise((self.logs[start:end] - stairs) / relative).sum())
         left, right = self._nights(start, change), self._nights(change, end)
         shares = np.append(_SHARES, right / (left + right))
         centres = before + (after - before) * shares
-        together = float(self._loss((self.logs[start:end] - centres[:, None]) / relative).sum(axis=1).min())
-        ratio = self._variance(left, right) / (1 / left + 1 / right)
-        gain = max(together - apart, 0.0) / ratio
+        together = float(self._surprise((self.logs[start:end] - centres[:, None]) / relative).sum(axis=1).min())
+        gain = max(together - apart, 0.0) / self._inflation(left, right)
+        gain = min(gain, self._most(min(change - start, end - change)))
         sigma = self.sigma if self.modes is None else self.modes.sigma
         distance = (after - before) ** 2 / (sigma**2 * self._variance(left, right))
-        score = min(gain, self._normal(distance))
+        pooled = self._whitens() and self.habits.weight > OWN_WEIGHT
+        score = min(gain, distance if pooled else self._normal(distance))
         if score >= self.threshold and not self._beyond_scatter(start, change, end, before, after):
             score = 0.0
         return self._unskewed(score, after - before, change - start, end - change), before, after
+
+    def _whitens(self) -> bool:
+        """Whether nights are held against what memory makes of the nights before them."""
+        return not self.parameters.hindsight and self.modes is None and self.memory > 0
+
+    def _surprise(self, deviations: Floats) -> Floats:
+        """The loss of what each night is off what memory makes of the night before; a night out of line is not remembered."""
+        if not self._whitens():
+            return self._loss(deviations)
+        memory, limit = self.memory, noise.CLIP * self.sigma
+        news = deviations.copy()
+        news[..., 1:] -= memory * np.minimum(np.maximum(deviations[..., :-1], -limit), limit)
+        news[..., 1:] /= math.sqrt(1 - memory * memory)
+        return self._loss(news)
+
+    def _most(self, nights: int) -> float:
+        """What a level of so few nights can prove where such runs of nights out of line are usual."""
+        if self.parameters.hindsight or self.modes is not None:
+            return math.inf
+        share = self.habits.runs[min(nights, LONGEST_RUN)]
+        if not share:
+            return math.inf
+        return -2 * math.log(min(share, 0.5)) - 2 * math.log(self.rare) * max(nights - LONGEST_RUN, 0)
 
     def _nights(self, start: int, end: int) -> float:
         """How many nights of the least scatter tell as much of a level as those between two edges."""
@@ -512,6 +579,10 @@ class _Examined:
     def _variance(self, before: float, after: float) -> float:
         """Of the difference of two levels, in squared sigma."""
         return float(noise.inflation(self.feared, before) / before + noise.inflation(self.feared, after) / after)
+
+    def _inflation(self, before: float, after: float) -> float:
+        """By how much memory inflates a gain in likelihood: not where it is taken off night by night."""
+        return 1.0 if self._whitens() else self._variance(before, after) / (1 / before + 1 / after)
 
     def _normal(self, square: float) -> float:
         """A squared t score as a squared normal score: sigma is an estimate, too."""
@@ -819,10 +890,12 @@ class _Examined:
         baseline = max(edges[-1] - edges[-2], self.parameters.least_baseline)
         gain = self.freedom * _relative(self.threshold / self.freedom)
         variance = self._variance(baseline, nights)
-        ratio = variance / (1 / baseline + 1 / nights)
-        if self.threshold * ratio > -2 * math.log(self.rare) * nights * baseline / (baseline + nights):
+        most = -2 * math.log(self.rare) / (1 / baseline + 1 / nights)
+        if self.threshold * self._inflation(baseline, nights) > most:
             return None  # every night counts as a spike before the gain is reached
-        step = (math.sqrt(gain) + POWER_SCORE) * self.sigma * math.sqrt(variance)
+        # where nights remember, their mean takes part of the scatter with it
+        taken = min((float(noise.inflation(self.feared, baseline)) - 1) / baseline, MAX_TAKEN)
+        step = (math.sqrt(gain) + POWER_SCORE) * self.sigma * math.sqrt(variance / (1 - taken))
         return max(_relative(step), self.parameters.least_effect)
 
 

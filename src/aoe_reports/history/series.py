@@ -165,7 +165,9 @@ def judge_histories(
     eligible = int((times.sum(axis=1) >= parameters.least_nights).sum())
     parameters = replace(parameters, budget=Budget.shared(false_alarms_per_year, eligible))
     days = [date.fromisoformat(night).toordinal() for night in histories.nights]
-    verdicts = tuple(detect_changes(values, parameters, days))
+    names = [one.workload for one in histories.labels]
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    verdicts = tuple(detect_changes(values, parameters, days, [numbers[name] for name in names]))
     return Judged(
         histories=histories,
         verdicts=verdicts,

@@ -19,6 +19,8 @@ SERIES_RATE = 0.01
 """Alarms a series and year where no budget was asked for: one in two centuries."""
 SUSPECTS_PER_ALARM = 10.0
 """A suspicion costs a re-run of a night, not an engineer's morning: it may be wrong ten times as often as an alarm."""
+SUSPICIONS_PER_YEAR = 10.0
+"""Of a whole store at most, however many alarms it may raise: quiet stores show one in less than three nights of a hundred."""
 GUARD_SHARE = 0.1
 """Of the false alarms and suspicions that are bearable, those of the guard (`guard`); the rest are the detector's."""
 HIGHEST_RATE, LOWEST_RATE = 0.25, 1e-6
@@ -32,6 +34,8 @@ class Budget:
     """False alarms that one series may raise in a year."""
 
     rate: float = SERIES_RATE
+    suspicions: float | None = None
+    """Suspicions that it may raise in a year; SUSPECTS_PER_ALARM times the alarms unless given."""
 
     def __post_init__(self) -> None:
         """Refuse what is no rate."""
@@ -41,7 +45,8 @@ class Budget:
     @classmethod
     def shared(cls, false_alarms_per_year: float, eligible: int) -> Budget:
         """The share of one series in what all `eligible` series may raise together."""
-        return cls(false_alarms_per_year / max(eligible, 1))
+        suspicions = min(false_alarms_per_year * SUSPECTS_PER_ALARM, SUSPICIONS_PER_YEAR)
+        return cls(false_alarms_per_year / max(eligible, 1), suspicions / max(eligible, 1))
 
     @property
     def simulated(self) -> bool:
@@ -62,8 +67,8 @@ class Budget:
 
     @property
     def suspicion(self) -> float:
-        """Standard scores that one night, or the mean of two, must be off to be suspect: SUSPECTS_PER_ALARM times the rate."""
-        return math.sqrt(self._threshold(SUSPICIONS, (1 - GUARD_SHARE) * SUSPECTS_PER_ALARM))
+        """Standard scores that one night, or the mean of two, must be off to be suspect."""
+        return math.sqrt(self._threshold(SUSPICIONS, (1 - GUARD_SHARE) * self._suspects_per_alarm))
 
     @property
     def guard(self) -> float:
@@ -73,7 +78,15 @@ class Budget:
     @property
     def guard_suspicion(self) -> float:
         """How many scatters the newest four nights must all lie off, at least, to be suspect."""
-        return self._threshold(GUARD, GUARD_SHARE * SUSPECTS_PER_ALARM)
+        return self._threshold(GUARD, GUARD_SHARE * self._suspects_per_alarm)
+
+    @property
+    def _suspects_per_alarm(self) -> float:
+        """Suspicions for each alarm, both as far as thresholds are known."""
+        if self.suspicions is None:
+            return SUSPECTS_PER_ALARM
+        rate = min(max(self.rate, LOWEST_RATE), HIGHEST_RATE)
+        return min(max(self.suspicions, LOWEST_RATE), HIGHEST_RATE * SUSPECTS_PER_ALARM) / rate
 
     @property
     def look(self) -> float:

@@ -52,8 +52,8 @@ def estimate(logs: Floats, lengths: Integers, belief: Any = 1.0) -> tuple[Floats
     `belief` is the share of the estimated memory to take (`known`). Of noise with variance v and AR(1) memory r the
     differences have the variances 2 v (1 - r) and 2 v (1 - r^2).
     """
-    near = _spread(logs, lengths, 1)
-    far = _spread(logs, lengths, 2)
+    near = spread(logs, lengths, 1)
+    far = spread(logs, lengths, 2)
     with np.errstate(divide="ignore", invalid="ignore"):
         memory = np.where(near > 0, far / near - 1, 0.0)
     memory = np.clip(memory, 0.0, MAX_MEMORY) * belief
@@ -66,7 +66,7 @@ def known(nights: Any) -> Any:
     return nights / (nights + 1 / MEMORY_VARIANCE)
 
 
-def _spread(logs: Floats, lengths: Integers, lag: int) -> Floats:
+def spread(logs: Floats, lengths: Integers, lag: int) -> Floats:
     """Mean square of the differences at a lag, those out of line clipped."""
     if logs.shape[1] <= lag:
         return np.zeros(len(logs))
