@@ -249,13 +249,13 @@ def _of_step(run: Sequence[Capture], number: int, notes: Notes) -> list[_Span]:
 
 def _times_of_steps(capture: Capture, number: int, notes: Notes) -> dict[int, tuple[int, int]]:
     """(start, end) of the steps of a capture: of all devices by their table, else as the timeline has ranges around them."""
-    from aoe_reports.engine.captures import read_steps_noting
+    from aoe_reports.engine.captures import read_steps_noting, timeline_tells_steps
     from aoe_reports.engine.cutting import steps_of, timelines_of
 
     times: dict[int, tuple[int, int]] = {}
     models = set()
     with notes.where_unreadable(capture.root):
-        for one in read_steps_noting(capture, notes.findings):
+        for one in () if timeline_tells_steps(capture) else read_steps_noting(capture, notes.findings):
             if one.step is None or one.start_ns is None:
                 continue
             start, end = times.get(one.step, (one.start_ns, one.start_ns))
