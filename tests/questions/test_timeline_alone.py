@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from commandline import ROOT, Cli
-from made_traces import Trace, planted
+from made_traces import Trace, device, planted
 
 REAL = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data")) / "msprof"
 RANKS = sorted(REAL.glob("torch_npu_2025-01/text/*/rank*_ascend_pt"))
@@ -105,6 +105,29 @@ def test_a_damaged_task_is_named_and_the_others_are_ranked(cli: Cli, tmp_path: P
     assert {row["op_name"] for row in ended.json["rows"]} == {"first", "second", "late", "behind", "last"}
     assert "timeline-event" in {one["rule"] for one in ended.json["findings"]}
     assert ended.code == 1
+
+
+@pytest.mark.parametrize("kind", [["AI_CORE"], {"a": 1}, 5, True])
+def test_a_type_that_is_no_text_is_said(cli: Cli, tmp_path: Path, kind: object) -> None:
+    trace = planted()
+    trace.event("odd", (device(0), 3), 1600, 10, **{"Task Type": kind})
+    ended = cli("hotspots", trace.write(tmp_path), "--by", "op_name", "--format", "json")
+    assert "odd" not in {row["op_name"] for row in ended.json["rows"]}
+    messages = [one["message"] for one in ended.json["findings"] if one["rule"] == "timeline-event"]
+    assert messages == ["1 tasks whose type is not text; they are in no sum of computing"]
+    assert ended.code == 1
+
+
+def test_steps_of_a_device_whose_communication_is_not_told_are_said_to_be_left_out(cli: Cli, tmp_path: Path) -> None:
+    trace = planted()
+    trace.event("other", (77 << 10 | 1, 3), 400, 10, **{"Task Type": "AI_CORE"})
+    trace.named(77 << 10 | 1, "Ascend Hardware")
+    path = trace.write(tmp_path)
+    told = cli("steps", path, "--format", "json").json
+    assert [one["message"] for one in told["findings"] if one["severity"] == "warning"] == [
+        "1 steps are left out: which device their communication is of cannot be told"
+    ]
+    assert {row["step"] for row in told["rows"]} == {7, 8}
 
 
 def test_without_a_task_of_a_device_nothing_is_ranked(cli: Cli, tmp_path: Path) -> None:

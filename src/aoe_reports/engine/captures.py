@@ -15,7 +15,6 @@ from aoe_reports.engine.rules import NOTHING_MEASURED
 from aoe_reports.facts.steps import Step, steps_of
 from aoe_reports.facts.tasks import TaskSet, split_devices
 from aoe_reports.formats.ascend.names import RESULT_KINDS, UNREAD_KINDS
-from aoe_reports.formats.ascend.tables.timelines import WHOLE_TIMELINES
 from aoe_reports.formats.capture import Capture, Source, group_runs
 from aoe_reports.formats.csv.parse import BLOCK_BYTES
 from aoe_reports.formats.csv.summary import START, TableData
@@ -89,7 +88,7 @@ def files_without_run(discovery: Discovery) -> list[FoundFile]:
 
 def read_file(file: FoundFile, kind: str, columns: frozenset[str] | None = None, *, hashed: bool = True) -> TableData:
     """One table of a file, checked; `columns` are the ones that are wanted."""
-    if file.name.kind in WHOLE_TIMELINES and file.name.timeline:
+    if _told_by_timeline(file, kind):
         from aoe_reports.engine.timelines import read_table_of_timeline  # noqa: PLC0415 -- most captures have tables
 
         return check_table(read_table_of_timeline(file, kind, columns, hashed=hashed)).with_constants(
@@ -98,6 +97,11 @@ def read_file(file: FoundFile, kind: str, columns: frozenset[str] | None = None,
     complete = columns is None or columns.issuperset(TABLES[kind].identity)
     data = check_table(read_table_file(file, kind, columns, hashed=hashed), complete=complete)
     return data.with_constants(_told_by_name(file, kind))
+
+
+def _told_by_timeline(file: FoundFile, kind: str) -> bool:
+    """Whether a timeline, which holds no such table, is to tell its rows."""
+    return file.name.timeline and kind not in file.holds
 
 
 def _told_by_name(file: FoundFile, kind: str) -> dict[str, int]:
@@ -291,9 +295,8 @@ def read_steps(capture: Capture, read: Callable[[Source], list[TableData]]) -> l
 
 def timeline_tells_steps(capture: Capture) -> bool:
     """Whether the steps of a capture stand in no table, and are told from its timeline."""
-    return any(
-        file.name.kind in WHOLE_TIMELINES for one in vendor_of(capture.profiler).steps(capture) for file in one.files
-    )
+    sources = vendor_of(capture.profiler).steps(capture)
+    return any(_told_by_timeline(file, one.kind) for one in sources for file in one.files)
 
 
 def read_steps_noting(capture: Capture, findings: list[Finding]) -> list[Step]:

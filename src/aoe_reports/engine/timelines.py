@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from aoe_reports.engine.captures import collect_events_of
@@ -16,8 +18,10 @@ from aoe_reports.facts.timeline_tasks import TimelineTasks
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.digest import sha256_of
 from aoe_reports.formats.found import FoundFile
+from aoe_reports.formats.trace.rules import TIMELINE_EVENT
 from aoe_reports.formats.trace.shape import integer_array
 from aoe_reports.formats.vendor import TABLES
+from aoe_reports.model.columns import codes
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
 
@@ -51,19 +55,44 @@ def _tasks(file: FoundFile, of_steps: bool) -> tuple[pa.Table, list[Finding]]:
         return TimelineTasks(Activity() if of_steps else None)
 
     parts, findings = collect_events_of(file, columns, new)
-    return _merged(parts, new).frame(), findings
+    frame = _merged(parts, new).frame()
+    numbers, words = codes(frame["task_type"])
+    strange = [number for number, word in enumerate(words, start=1) if _is_no_text(word)]
+    if count := int(np.isin(numbers, strange).sum()):
+        message = say("{count} tasks whose type is not text; they are in no sum of computing", count=count)
+        findings.append(TIMELINE_EVENT.found(str(file.path), message))
+    return frame, findings
+
+
+def _is_no_text(word: str) -> bool:
+    """Whether a type was a number, a list or the like in the file, of which only its text is left."""
+    try:
+        json.loads(word)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _steps(file: FoundFile) -> tuple[pa.Table, list[Finding]]:
     """A row a step and device: the parts of the time between the first and the last task that the step launched."""
-    parts, findings = collect_events_of(file, breakdown.EVENT_COLUMNS, Activity)
-    rows = [
-        {"device_id": device.device_id, "step": number, **{name: getattr(parts, name) for name in _PARTS}}
-        for device in _merged(parts, Activity).break_down(0)
+    collected, findings = collect_events_of(file, breakdown.EVENT_COLUMNS, Activity)
+    steps = [
+        (device.device_id, number, parts)
+        for device in _merged(collected, Activity).break_down(0)
         for number, parts in sorted(device.steps.items())
+    ]
+    rows = [
+        {"device_id": device, "step": number, **{name: getattr(parts, name) for name in _PARTS}}
+        for device, number, parts in steps
         if parts.communication_ns is not None
     ]
     columns = ("device_id", "step", *_PARTS)
+    if len(rows) < len(steps):
+        message = say(
+            "{count} steps are left out: which device their communication is of cannot be told",
+            count=len(steps) - len(rows),
+        )
+        findings.append(STANDS_IN.found(str(file.path), message, severity="warning"))
     if rows:
         message = say(
             "no table of steps here; {timeline} is used instead (each step from its first to its last task on the device)",

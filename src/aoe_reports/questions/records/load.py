@@ -131,7 +131,7 @@ class WideTables:
 
     capture: Capture
     tasks: tuple[TaskSet, ...]
-    """Of a table of tasks, else of task_time; none where there are only sums."""
+    """Of a table of tasks, else of what stands in for one; none where there are only sums."""
     stand_in: str | None
     """What they are told by, where that is no table of tasks with their operators."""
     steps: tuple[Step, ...]
@@ -223,7 +223,7 @@ class _Measured:
     grouped: bool
     """Whether they are sums."""
     tasks: pa.Table | None
-    """Tasks one by one, those of task_time where nothing better has any."""
+    """Tasks one by one, of what stands in where no table of tasks has any."""
     stand_in: str | None
     """What tells them, where that is no table of tasks with their operators."""
     findings: Sequence[Finding]
