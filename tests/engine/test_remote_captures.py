@@ -32,7 +32,6 @@ SECRETS = (SECRET, "Signature", "Credential", "AWS4-HMAC", "somebody")
 @pytest.fixture
 def few_retries(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bucket, "RETRIES", 1)
-    monkeypatch.setenv("AWS_FEW_RETRIES", "a client of its own")
 
 
 @pytest.fixture
@@ -217,9 +216,13 @@ def test_what_changes_after_it_was_listed_is_named_and_the_others_go_on(
 
 
 @pytest.mark.parametrize("kind", ["throttled", "lost"])
-def test_lost_answers_and_throttling_are_waited_out(cli: Cli, server: Server, ranks: Path, kind: str) -> None:
+def test_lost_answers_and_throttling_are_waited_out(
+    cli: Cli, server: Server, ranks: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
     uri = server.upload(ranks, "night")
-    plain = cli("hotspots", uri, "--format", "json")
+    with monkeypatch.context() as impatient:
+        impatient.setattr(bucket, "RETRIES", 0)  # whose client serves nobody else
+        plain = cli("hotspots", uri, "--format", "json")
     for words in ("list-type", "kernel_details"):
         server.fail(kind, "GET", words, times=2)
         assert cli("hotspots", uri, "--format", "json").out == plain.out

@@ -155,16 +155,16 @@ def _store(root: str) -> ObjectStore:
     if root.endswith("//"):
         raise OSError(errno.EINVAL, say("no bucket; expected {uri}", uri="s3://BUCKET/PREFIX"), root)
     told = frozenset((name, value) for name, value in os.environ.items() if name.startswith("AWS_"))
-    return _client(root, told)
+    return _client(root, told, RETRIES)
 
 
 @cache
-def _client(root: str, _told: frozenset[tuple[str, str]]) -> ObjectStore:
-    """One for each bucket and environment."""
+def _client(root: str, _told: frozenset[tuple[str, str]], retries: int) -> ObjectStore:
+    """One for each bucket, environment and number of retries."""
     from obstore.store import from_url  # noqa: PLC0415
 
     config = _profile() if root.startswith("s3://") else {}
-    return from_url(root, retry_config={"max_retries": RETRIES}, **config)
+    return from_url(root, retry_config={"max_retries": retries}, **config)
 
 
 def _profile() -> Any:
