@@ -28,7 +28,7 @@ from aoe_reports.formats.ascend.tables.timelines import (
     device_of_process,
     profiled_process,
 )
-from aoe_reports.model.columns import Ints, Mask, bits, codes, integers, keep_where, whole_numbers, words_in
+from aoe_reports.model.columns import Ints, Mask, bits, coded_in, codes, integers, keep_where, whole_numbers, words_in
 from aoe_reports.model.intervals import Intervals, covered, union, united
 
 EVENT_COLUMNS = (
@@ -38,6 +38,7 @@ EVENT_COLUMNS = (
 Cause = Literal["host launched late", "synchronisation", "data loading", "waiting for communication", "unknown"]
 HostCall = Literal["synchronisation", "data loading"]
 _NOT_HOST = frozenset({DEVICE_PROCESS, OVERLAP_PROCESS, *COMMUNICATION_PROCESSES})
+_SPAN_COLUMNS = ("name", "pid", "thread", "connection_id", "start_ns", "duration_ns")
 _PLANE = "Plane"
 _LARGE_PRIME = 2**61 - 1
 _INT32_LIMIT = 2**31
@@ -193,32 +194,32 @@ class Activity:
         if pa.types.is_integer(frame.schema.field("pid").type):  # only a database's, which has devices in their place
             self._pid_is_device = True
             frame = frame.set_column(frame.column_names.index("pid"), "pid", frame["pid"].cast(pa.string()))
-        whole = words_in(frame["ph"], {"X"}) & ~bits(frame["stage_row"])
-        of_device = whole & words_in(frame["process"], {DEVICE_PROCESS}) & words_in(frame["task_type"], COMPUTE_TASKS)
-        self._keep(self._tasks, frame, of_device)
-        talks = whole & words_in(frame["process"], COMMUNICATION_PROCESSES)
+        phase, process = codes(frame["ph"]), codes(frame["process"])
+        whole = coded_in(phase, {"X"}) & ~bits(frame["stage_row"])
+        of_device = whole & coded_in(process, {DEVICE_PROCESS})
+        if of_device.any():
+            self._keep(self._tasks, frame, of_device & words_in(frame["task_type"], COMPUTE_TASKS))
+        talks = whole & coded_in(process, COMMUNICATION_PROCESSES)
         if talks.any():
             numbers, words = codes(frame["thread"])
             plane = np.asarray([False, *(word.startswith(_PLANE) for word in words)])[numbers]
             self._keep(self._operators, frame, talks & ~plane)
             self._keep(self._planes, frame, talks & plane)
-        self._add_host(frame, whole & ~words_in(frame["process"], _NOT_HOST))
+        self._add_host(frame, whole & ~coded_in(process, _NOT_HOST))
         _, linked = integers(frame["connection_id"])
-        if linked.any():
-            calls = whole & linked & words_in(frame["process"], {HOST_PROCESS})
-            if self._synchronising:  # these launch nothing that computes or communicates
-                calls &= ~words_in(frame["name"], self._synchronising)
-            self._keep(self._calls, frame, calls)
-        flows = words_in(frame["category"], {FLOW_CATEGORY})
+        self._keep(self._calls, frame, whole & linked & coded_in(process, {HOST_PROCESS}))
+        flows = ~whole & words_in(frame["category"], {FLOW_CATEGORY})
         if flows.any():
-            self._keep_flows(self._flows, frame, flows & words_in(frame["ph"], {"s"}))
-            self._keep_flows(self._arrivals, frame, flows & words_in(frame["ph"], {"f"}))
-        self._add_stated(frame, whole & words_in(frame["process"], {OVERLAP_PROCESS}))
+            self._keep_flows(self._flows, frame, flows & coded_in(phase, {"s"}))
+            self._keep_flows(self._arrivals, frame, flows & coded_in(phase, {"f"}))
+        self._add_stated(frame, whole & coded_in(process, {OVERLAP_PROCESS}))
 
     def _keep(self, spans: _Spans, frame: pa.Table, mask: Mask) -> None:
         if not mask.any():
             return
-        some = frame.filter(keep_where(mask))
+        some = frame.select(list(_SPAN_COLUMNS)).filter(keep_where(mask))
+        if spans is self._calls and self._synchronising:  # these launch nothing that computes or communicates
+            some = some.filter(keep_where(~words_in(some["name"], self._synchronising)))
         start, _ = integers(some["start_ns"])
         connection, linked = integers(some["connection_id"])
         connection[~linked] = -1
@@ -237,7 +238,7 @@ class Activity:
     def _keep_flows(self, spans: _Spans, frame: pa.Table, mask: Mask) -> None:
         if not mask.any():
             return
-        some = frame.filter(keep_where(mask))
+        some = frame.select(["start_ns", "flow_id", "thread"]).filter(keep_where(mask))
         start, there = integers(some["start_ns"])
         flow, known = whole_numbers(some["flow_id"].combine_chunks(), there, _wrapped)
         key = np.where(flow & (_UPPER - 1) == 0, flow >> _SHIFT, flow + _LARGE_PRIME)
@@ -266,11 +267,12 @@ class Activity:
         some = frame.select(["name", "thread", "start_ns", "duration_ns"]).filter(keep_where(mask))
         numbers, words = codes(some["name"])
         kinds = dict(zip(words, map(host_call, words), strict=True))
-        self._add_steps(some, words_in(some["name"], [word for word in words if word.startswith(STEP_RANGE)]))
+        if steps := [word for word in words if word.startswith(STEP_RANGE)]:
+            self._add_steps(some, coded_in((numbers, words), steps))
         self._synchronising.update(word for word, kind in kinds.items() if kind == "synchronisation")
         for kind in sorted({kind for kind in kinds.values() if kind is not None}):
-            hits = [number for number, word in enumerate(words, start=1) if kinds[word] == kind]
-            self._add_calls(kind, some.filter(keep_where(np.isin(numbers, hits))))
+            those = {word for word in words if kinds[word] == kind}
+            self._add_calls(kind, some.filter(keep_where(coded_in((numbers, words), those))))
 
     def _add_calls(self, kind: HostCall | Literal["enqueue", "dequeue"], calls: pa.Table) -> None:
         start, _ = integers(calls["start_ns"])

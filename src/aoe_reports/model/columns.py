@@ -75,9 +75,13 @@ _INT64_MAX = 2**63 - 1
 
 def words_in(column: pa.ChunkedArray, wanted: Collection[str]) -> Mask:
     """Where a column of words holds one of these."""
-    numbers, words = codes(column)
-    hits = [number for number, word in enumerate(words, start=1) if word in wanted]
-    return np.isin(numbers, hits) if hits else np.zeros(len(numbers), dtype=bool)
+    return coded_in(codes(column), wanted)
+
+
+def coded_in(column: tuple[Ints, Sequence[str]], wanted: Collection[str]) -> Mask:
+    """Where a column of words, as `codes` gives it, holds one of these."""
+    numbers, words = column
+    return np.asarray([False, *(word in wanted for word in words)])[numbers]
 
 
 def has_value(frame: pa.Table, name: str) -> bool:
@@ -142,11 +146,16 @@ def whole_numbers(column: pa.Array, rows: Mask, judge: Callable[[str], int | Non
     """Some rows of a column of digits as whole numbers, and where there is one; of others, and of long ones, `judge` says which."""
     import pyarrow.compute as pc  # noqa: PLC0415 -- takes 10 MB, which most do without
 
-    there = rows & valid(pa.chunked_array([column]))
+    known = valid(pa.chunked_array([column]))
+    there = rows & known
     offsets, data = texts_of(column)
     lengths = np.diff(offsets)
-    digits = np.concatenate([[0], np.cumsum((data >= _ZERO) & (data <= _NINE))])
-    plain = there & (lengths > 0) & (lengths <= _SURE_DIGITS) & (digits[offsets[1:]] - digits[offsets[:-1]] == lengths)
+    is_digit = (data >= _ZERO) & (data <= _NINE)
+    short = (lengths > 0) & (lengths <= _SURE_DIGITS)
+    if short[known].all() and is_digit[offsets[0] : offsets[-1]].all():  # nearly always, in half the time
+        return _values(pa.chunked_array([pc.cast(column, pa.int64())]), np.dtype(np.int64)), there
+    digits = np.concatenate([[0], np.cumsum(is_digit)])
+    plain = there & short & (digits[offsets[1:]] - digits[offsets[:-1]] == lengths)
     values = np.zeros(len(column), dtype=np.int64)
     if plain.any():
         values[plain] = _values(

@@ -54,7 +54,10 @@ _SOURCES = {
 _ARGS = {"label": ("name",), **TEXT_ARGS, **INTEGER_ARGS}
 _ALWAYS = frozenset({"ph", "name", "ts", "dur", "pid", "tid", "label"})
 _MAX_DIGITS, _DECIMALS = 19, 3
-_ZERO, _NINE = np.uint8(ord("0")), np.uint8(ord("9"))
+_ZERO, _NINE, _HIGHEST_DIGIT = np.uint8(ord("0")), np.uint8(ord("9")), np.uint8(9)
+_Numbered = tuple[Any, list[str | None]]
+_MAYBE_VALUE = np.asarray([0 < code <= ord("9") or chr(code) in "[{tfnNiI" for code in range(256)])
+"""By the first byte of a text: whether it may be a number, a list, an object, true, false, null or none of JSON's numbers."""
 _LETTERS = text_array([chr(code) for code in range(128)])
 
 
@@ -169,18 +172,20 @@ class _Batches:
         name = batch.column("name")
         if not ((timed & lasting & _valid(name)) | ~complete).all():
             raise OddFileError
-        _refuse_values(name)
-        stage = self._stage_rows(name, complete)
+        first = _first_bytes(name)
+        _refuse_values(name, first)
+        stage = self._stage_rows(name, complete & (first == ord("S")))
         if complete.any():
             self.look.starts.append(int(start[complete].min()))
             self.look.ends.append(int((start + duration)[complete].max()))
+        pids = _numbered(batch.column("pid"))
         made: dict[str, Callable[[], pa.Array]] = {
             "ph": lambda: pa.DictionaryArray.from_arrays(integer_array_of(phases.astype(np.int32)), _LETTERS),
             "start_ns": lambda: _numbers(start, timed),
             "duration_ns": lambda: _numbers(duration, lasting),
             "stage_row": lambda: keep_where(stage),
-            "process": lambda: self._processes(batch),
-            "thread": lambda: self._threads(batch),
+            "process": lambda: self._processes(pids),
+            "thread": lambda: self._threads(pids, _numbered(batch.column("tid"))),
             "connection_id": lambda: _connections(batch, complete),
             **{name: partial(_ids, batch, name) for name in INTEGER_ARGS if name != "connection_id"},
         }
@@ -189,28 +194,27 @@ class _Batches:
         }
         return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
 
-    def _stage_rows(self, name: pa.Array, complete: Mask) -> Mask:
+    def _stage_rows(self, name: pa.Array, maybe: Mask) -> Mask:
         """Where the second copy of an hccl task is."""
         stage = np.zeros(len(name), dtype=bool)
-        maybe = np.flatnonzero((_first_bytes(name) == ord("S")) & complete)
-        if len(maybe):
-            words = name.take(integer_array_of(maybe)).to_pylist()
-            stage[maybe] = [is_stage_row(word) for word in words]
+        if maybe.any():
+            stage[maybe] = [is_stage_row(word) for word in name.filter(keep_where(maybe)).to_pylist()]
         self.look.stage_rows += int(stage.sum())
         return stage
 
-    def _processes(self, batch: pa.RecordBatch) -> pa.Array:
-        numbers, words = _numbered(batch.column("pid"))
+    def _processes(self, pids: _Numbered) -> pa.Array:
+        numbers, words = pids
         known = list(self._names.processes)
         places = {key: place for place, key in enumerate(known)}
-        return _named([places.get(word or "", -1) for word in words], numbers, list(self._names.processes.values()))
+        found = np.asarray([places.get(word or "", -1) for word in words], dtype=np.int32)
+        return _named(found, numbers, list(self._names.processes.values()))
 
-    def _threads(self, batch: pa.RecordBatch) -> pa.Array:
-        of_process, pids = _numbered(batch.column("pid"))
-        of_thread, tids = _numbered(batch.column("tid"))
-        both, numbers = np.unique(of_process.astype(np.int64) * len(tids) + of_thread, return_inverse=True)
+    def _threads(self, pids: _Numbered, tids: _Numbered) -> pa.Array:
+        (of_process, processes), (of_thread, threads) = pids, tids
+        pairs, numbers = np.unique(of_process.astype(np.int64) * len(threads) + of_thread, return_inverse=True)
+        keys = [thread_key(processes[pair // len(threads)], threads[pair % len(threads)]) for pair in pairs.tolist()]
         places = {key: place for place, key in enumerate(self._names.threads)}
-        found = [places.get(thread_key(pids[pair // len(tids)], tids[pair % len(tids)]), -1) for pair in both.tolist()]
+        found = np.asarray([places.get(key, -1) for key in keys], dtype=np.int32)
         return _named(found, numbers, list(self._names.threads.values()))
 
 
@@ -231,31 +235,46 @@ def nanoseconds_of(column: pa.Array) -> tuple[Ints, Mask]:
     offsets, data = texts_of(column)
     there = _valid(column)
     lengths = np.diff(offsets)
+    found = np.unique(lengths[there]).tolist()
+    if not all(0 < length <= _MAX_DIGITS + 1 for length in found):
+        raise OddFileError
+    if len(found) == 1 and there.all():  # as they stand
+        return _exact(data[offsets[0] : offsets[-1]].reshape(len(column), found[0])), there
     values = np.zeros(len(column), dtype=np.int64)
-    for length in np.unique(lengths[there]).tolist():
+    for length in found:
         rows = np.flatnonzero(there & (lengths == length))
-        if not 0 < length <= _MAX_DIGITS + 1:
-            raise OddFileError
-        digits = data[offsets[:-1][rows][:, None] + np.arange(length)]
-        values[rows] = _exact(digits)
+        values[rows] = _exact(data[offsets[:-1][rows][:, None] + np.arange(length)])
     return values, there
 
 
-def _exact(digits: Any) -> Ints:
+def _exact(texts: Any) -> Ints:
     """Texts of one length, a row each, as nanoseconds."""
-    points = digits == ord(".")
-    decimals = np.where(points.any(axis=1), digits.shape[1] - 1 - points.argmax(axis=1), 0)
-    found = np.zeros(len(digits), dtype=np.int64)
-    for count in np.unique(decimals).tolist():
-        rows = decimals == count
-        some = np.delete(digits[rows], digits.shape[1] - 1 - count, axis=1) if count else digits[rows]
-        if not count < some.shape[1] <= _MAX_DIGITS or ((some < _ZERO) | (some > _NINE)).any():
-            raise OddFileError
-        value = np.zeros(len(some), dtype=np.uint64)
-        for column in some.T:
-            value = value * np.uint64(10) + (column - _ZERO)
-        found[rows] = _scaled(value, count)
+    length = texts.shape[1]
+    points = texts == ord(".")
+    place = points.argmax(axis=1)
+    behind = np.where(points[np.arange(len(texts)), place], length - 1 - place, 0)
+    decimals = np.unique(behind).tolist()
+    if len(decimals) == 1:
+        return _exact_with(texts, decimals[0])
+    found = np.zeros(len(texts), dtype=np.int64)
+    for count in decimals:
+        found[behind == count] = _exact_with(texts[behind == count], count)
     return found
+
+
+def _exact_with(texts: Any, decimals: int) -> Ints:
+    """Texts with so many decimals as nanoseconds."""
+    columns = [*np.ascontiguousarray(texts.T)]
+    if decimals:
+        del columns[-1 - decimals]
+    digits = np.stack(columns) - _ZERO
+    if not decimals < len(digits) <= _MAX_DIGITS or (digits > _HIGHEST_DIGIT).any():
+        raise OddFileError
+    value = np.zeros(len(texts), dtype=np.uint64)
+    for digit in digits:
+        value *= np.uint64(10)
+        value += digit
+    return _scaled(value, decimals)
 
 
 def _scaled(value: Any, decimals: int) -> Ints:
@@ -288,13 +307,12 @@ def _durations(column: pa.Array) -> tuple[Ints, Mask]:
     return np.rint(np.where(there, us, 0) * 1000).astype(np.int64), there
 
 
-def _refuse_values(name: pa.Array) -> None:
-    """OddFileError where a name may have been something else than a text in the file."""
-    first = _first_bytes(name)
-    maybe = np.flatnonzero((first <= _NINE) & (first > 0) | np.isin(first, list(b"[{tfnNiI")))
-    if not len(maybe):
+def _refuse_values(name: pa.Array, first: Any) -> None:
+    """OddFileError where a name, which begins so, may have been something else than a text in the file."""
+    maybe = _MAYBE_VALUE[first]
+    if not maybe.any():
         return
-    for word in pc.unique(name.take(integer_array_of(maybe))).to_pylist():
+    for word in pc.unique(name.filter(keep_where(maybe))).to_pylist():
         try:
             json.loads(word)
         except ValueError:
@@ -312,7 +330,7 @@ def _connections(batch: pa.RecordBatch, complete: Mask) -> pa.Array:
     """What joins launches and what they launched."""
     number, there = whole_numbers(batch.column("connection_id"), complete, number_of)
     of_category, words = _numbered(batch.column("category"))
-    flows = ~complete & np.isin(of_category, [place for place, word in enumerate(words) if word == FLOW_CATEGORY])
+    flows = ~complete & np.asarray([word == FLOW_CATEGORY for word in words])[of_category]
     if flows.any():
         flow, known = whole_numbers(batch.column("flow_id"), flows, _below_zero)
         high, context = flow >> 32, flow & (RAW_FLOW - 1)
@@ -328,7 +346,7 @@ def _below_zero(text: str) -> int | None:
     return None if connection is None else ~connection
 
 
-def _numbered(column: pa.Array) -> tuple[Any, list[str | None]]:
+def _numbered(column: pa.Array) -> _Numbered:
     """(the number of each row's word among the distinct ones, those words); null is a word of its own, the first."""
     words = column.dictionary_encode()
     numbers = np.frombuffer(words.indices.buffers()[1], dtype=np.int32)[: len(words)]
@@ -337,9 +355,9 @@ def _numbered(column: pa.Array) -> tuple[Any, list[str | None]]:
     return numbers + 1, [None, *words.dictionary.to_pylist()]
 
 
-def _named(places: list[int], numbers: Ints, names: list[str]) -> pa.Array:
+def _named(places: Any, numbers: Any, names: list[str]) -> pa.Array:
     """The names of some words, as a column; -1 for none."""
-    at = np.asarray(places, dtype=np.int32)[numbers]
+    at = places[numbers]
     there = at >= 0
     validity = None if there.all() else keep_where(there).buffers()[1]
     indices = pa.Array.from_buffers(

@@ -22,7 +22,7 @@ _PIECE_BYTES = 1 << 18
 _EVENT_BYTES = 1 << 14
 """No event that names something is longer."""
 _MAX_NAMES = 20_000
-_HINT = r'"M"|[:,\[] ?-?(?:[nN]a[nN]|NAN|[iI]nf|INF)'
+_HINT = r'"M"|[:,\[][ \t\r\n]*-?(?:[nN]a[nN]|NAN|[iI]nf|INF)'
 r"""What may be an event that names something, or a number that is none. `\s` would know all of Unicode, and take ten times as long."""
 _NO_NUMBER = re.compile(rb"[:,\[]\s*-?(?:nan|inf|infinity)\s*[,}\]]", re.IGNORECASE)
 _METADATA = re.compile(rb'"M"')
