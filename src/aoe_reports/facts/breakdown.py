@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, cast
 
@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.facts.frames import Frame, as_arrow
+from aoe_reports.facts.spans import LongestGaps, RunningUnion, Spans, SpansOf, chosen_of, windows
 from aoe_reports.facts.steps import STEP_RANGE, step_of_range
 from aoe_reports.formats.ascend.tables.op_summary import COMPUTE_TASKS
 from aoe_reports.formats.ascend.tables.timelines import (
@@ -28,6 +29,7 @@ from aoe_reports.formats.ascend.tables.timelines import (
     device_of_process,
     profiled_process,
 )
+from aoe_reports.formats.spilled import Numbers
 from aoe_reports.model.columns import Ints, Mask, bits, coded_in, codes, integers, keep_where, whole_numbers, words_in
 from aoe_reports.model.intervals import Intervals, covered, union, united
 
@@ -39,6 +41,8 @@ Cause = Literal["host launched late", "synchronisation", "data loading", "waitin
 HostCall = Literal["synchronisation", "data loading"]
 _NOT_HOST = frozenset({DEVICE_PROCESS, OVERLAP_PROCESS, *COMMUNICATION_PROCESSES})
 _SPAN_COLUMNS = ("name", "pid", "thread", "connection_id", "start_ns", "duration_ns")
+_OF_SPANS = ("start", "connection", "name")
+_NOTHING = np.zeros(0, dtype=np.int64)
 _PLANE = "Plane"
 _LARGE_PRIME = 2**61 - 1
 _INT32_LIMIT = 2**31
@@ -138,50 +142,35 @@ class DeviceBreakdown:
     stated_rows: dict[str, int]
 
 
-@dataclass(slots=True)
-class _Spans:
-    """Spans of time collected batch by batch: a few numbers each, names as numbers."""
+@dataclass(frozen=True, slots=True)
+class _OfDevice:
+    """What there is of one device; `told` says that its communication is known."""
 
-    columns: dict[str, list[Ints]] = field(default_factory=lambda: defaultdict(list))
-
-    def add(self, **columns: Ints) -> None:
-        for name, values in columns.items():
-            self.columns[name].append(values)
-
-    def __getitem__(self, name: str) -> Ints:
-        parts = self.columns[name]
-        if len(parts) != 1:
-            self.columns[name] = parts = [np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)]
-        return parts[0]
-
-    def take(self, other: _Spans, numbers: Mapping[str, Any]) -> None:
-        """Add the spans of another, which numbers words otherwise: `numbers` has ours by theirs, and last that of none."""
-        for name, parts in other.columns.items():
-            self.columns[name] += [numbers[name][part] if name in numbers else part for part in parts]
-        other.columns.clear()
-
-    def where(self, mask: Mask | Ints) -> _Spans:
-        some = _Spans()
-        some.add(**{name: self[name][mask] for name in list(self.columns)})
-        return some
-
-    def __len__(self) -> int:
-        return len(self["start"])
+    pid: str | None
+    tasks: SpansOf
+    talk: SpansOf
+    stated: dict[str, list[int]]
+    told: bool
 
 
 class Activity:
     """Takes the events of one capture, batch after batch, and tells what its devices did.
 
-    Holds 28 bytes a task, 18 a launching call and 26 a flow; 22 a call of the host that waits, 10 an entry into a queue.
+    28 bytes a task, 18 a launching call and 26 a flow; 22 a call of the host that waits, 10 an entry into a queue: of each kind as many as
+    one block has are held, others wait in temporary files.
     """
 
     def __init__(self) -> None:
         self._pid_is_device = False
         self._numbers: dict[str, int] = {}
-        self._tasks, self._operators, self._planes = _Spans(), _Spans(), _Spans()
-        self._calls, self._flows, self._arrivals = _Spans(), _Spans(), _Spans()
-        self._waits: dict[HostCall, _Spans] = {"synchronisation": _Spans(), "data loading": _Spans()}
-        self._queued = _Spans()
+        self._tasks, self._operators, self._planes = (Spans(*_OF_SPANS, "end", "pid") for _ in range(3))
+        self._calls = Spans(*_OF_SPANS, "thread")
+        self._flows, self._arrivals = Spans("start", "key", "thread"), Spans("start", "key")
+        self._waits: dict[HostCall, Spans] = {
+            "synchronisation": Spans("start", "end", "thread", "name"),
+            "data loading": Spans("start", "end", "thread", "name"),
+        }
+        self._queued = Spans("start", "thread")
         self._threads: dict[str, int] = {}
         self._emptying: set[int] = set()
         self._synchronising: set[str] = set()
@@ -214,7 +203,7 @@ class Activity:
             self._keep_flows(self._arrivals, frame, flows & coded_in(phase, {"f"}))
         self._add_stated(frame, whole & coded_in(process, {OVERLAP_PROCESS}))
 
-    def _keep(self, spans: _Spans, frame: pa.Table, mask: Mask) -> None:
+    def _keep(self, spans: Spans, frame: pa.Table, mask: Mask) -> None:
         if not mask.any():
             return
         some = frame.select(list(_SPAN_COLUMNS)).filter(keep_where(mask))
@@ -235,7 +224,7 @@ class Activity:
             columns |= {"end": start + duration, "pid": self._numbered(some["pid"])}
         spans.add(**columns)
 
-    def _keep_flows(self, spans: _Spans, frame: pa.Table, mask: Mask) -> None:
+    def _keep_flows(self, spans: Spans, frame: pa.Table, mask: Mask) -> None:
         if not mask.any():
             return
         some = frame.select(["start_ns", "flow_id", "thread"]).filter(keep_where(mask))
@@ -304,7 +293,9 @@ class Activity:
 
     def step_of_tasks(self) -> Ints | None:
         """The step that launched each task that computes, in the order of the events, -1 for none; None where there are no steps."""
-        return self._step_of(self._tasks) if self._steps else None
+        if not self._steps:
+            return None
+        return np.concatenate([_NOTHING, *(self._step_of(some) for some in self._tasks.blocks())])
 
     def merge(self, other: Activity) -> None:
         """Take in what another one has of the same capture: of events behind its own."""
@@ -330,60 +321,52 @@ class Activity:
         """What each device did, by its number; the `gaps` longest gaps of each."""
         words = dict(zip(self._numbers.values(), self._numbers, strict=True))
         talk = self._operators if len(self._operators) else self._planes
-        places = np.unique(self._tasks["pid"]).tolist() or np.unique(talk["pid"]).tolist()
+        places = SpansOf(self._tasks).pids_there() or SpansOf(talk).pids_there()
         if len(places) == 1:
             stated = {thread: entry for (_, thread), entry in sorted(self._stated.items(), key=str)}
-            return [self._device(words.get(places[0]), self._tasks, talk, words, stated, gaps, told=True)]
+            of_device = _OfDevice(words.get(places[0]), SpansOf(self._tasks), SpansOf(talk), stated, told=True)
+            return [self._device(of_device, words, gaps)]
         found = []
         for place in places:
             pid = words.get(place)
-            same = [n for n in np.unique(talk["pid"]).tolist() if self._same_device(words.get(n), pid)]
-            mine = talk.where(np.isin(talk["pid"], same))
+            same = [number for number in SpansOf(talk).pids_there() if self._same_device(words.get(number), pid)]
             stated = {
                 thread: entry
                 for (of, thread), entry in sorted(self._stated.items(), key=str)
                 if self._same_device(of, pid)
             }
-            tasks = self._tasks.where(self._tasks["pid"] == place)
-            told = not len(talk) or len(mine) > 0
-            found.append(self._device(pid, tasks, mine, words, stated, gaps, told=told))
+            told = not len(talk) or len(same) > 0
+            of_device = _OfDevice(pid, SpansOf(self._tasks, [place]), SpansOf(talk, same), stated, told=told)
+            found.append(self._device(of_device, words, gaps))
         return sorted(found, key=lambda device: -1 if device.device_id is None else device.device_id)
 
-    def _device(
-        self,
-        pid: str | None,
-        tasks: _Spans,
-        talk: _Spans,
-        words: dict[int, str],
-        stated: dict[str, list[int]],
-        gaps: int,
-        *,
-        told: bool,
-    ) -> DeviceBreakdown:
-        own, others = self._step_of(tasks), self._step_of(talk)
-        steps = {
-            number: _parts(tasks.where(own == number), talk.where(others == number), told=told)
-            for number in sorted(self._steps)
-            if (own == number).any() or (others == number).any()
-        }
-        computing = union(tasks["start"], tasks["end"])
-        lengths = computing.starts[1:] - computing.ends[:-1]
+    def _device(self, mine: _OfDevice, words: dict[int, str], gaps: int) -> DeviceBreakdown:
+        whole, steps, outside = _Parting(gaps), defaultdict[int, _Parting](_Parting), 0
+        for window in windows(mine.tasks, mine.talk):
+            tasks, talk = mine.tasks.between(*window), mine.talk.between(*window)
+            whole.add(tasks, talk)
+            if not self._steps:
+                continue
+            own, others = self._step_of(tasks), self._step_of(talk)
+            for number in sorted({*np.unique(own).tolist(), *np.unique(others).tolist()} - {-1}):
+                steps[number].add(chosen_of(tasks, own == number), chosen_of(talk, others == number))
+            outside += int((own < 0).sum() + (others < 0).sum())
         return DeviceBreakdown(
-            device_id=self._device_of(pid),
-            whole=_parts(tasks, talk, told=told),
-            steps=steps,
-            outside=int((own < 0).sum() + (others < 0).sum()) if self._steps else 0,
-            gaps=self._gaps(_longest(computing, lengths, gaps), tasks, talk, own, words, told=told),
-            gap_count=len(lengths),
-            gaps_ns=int(lengths.sum()),
-            stated_ns={thread: entry[0] for thread, entry in stated.items()},
-            stated_rows={thread: entry[1] for thread, entry in stated.items()},
+            device_id=self._device_of(mine.pid),
+            whole=whole.parts(told=mine.told),
+            steps={number: steps[number].parts(told=mine.told) for number in sorted(steps)},
+            outside=outside,
+            gaps=self._gaps(whole.gaps.spans, mine, words),
+            gap_count=whole.gaps.count,
+            gaps_ns=whole.gaps.total,
+            stated_ns={thread: entry[0] for thread, entry in mine.stated.items()},
+            stated_rows={thread: entry[1] for thread, entry in mine.stated.items()},
         )
 
     def _device_of(self, pid: str | None) -> int | None:
         if self._pid_is_device:
             return int(pid) if pid and pid.isdecimal() else None
-        others = {of for of, _ in self._stated} | {self._word(number) for number in self._operators["pid"][:1].tolist()}
+        others = {of for of, _ in self._stated} | set(map(self._word, SpansOf(self._operators).pids_there()[:1]))
         return device_of_process(pid, others)
 
     def _word(self, number: int) -> str | None:
@@ -397,10 +380,10 @@ class Activity:
             return other == pid
         return profiled_process(other) == process > 0 and device_bits(other) == device_bits(pid)
 
-    def _step_of(self, spans: _Spans) -> Ints:
+    def _step_of(self, spans: Numbers) -> Ints:
         """The step that launched each span (where no launch is known: in which it began); -1 outside of all."""
-        nowhere: Ints = np.broadcast_to(np.int64(-1), len(spans))  # takes no memory
-        if not self._steps or not len(spans):
+        nowhere: Ints = np.broadcast_to(np.int64(-1), len(spans["start"]))  # takes no memory
+        if not self._steps or not len(spans["start"]):
             return nowhere
         begun = spans["start"].copy()
         launched, known = self._launches(spans)
@@ -411,15 +394,15 @@ class Activity:
         inside = (place >= 0) & (begun < ends[place])
         return np.where(inside, numbers[place], nowhere)
 
-    def _launches(self, spans: _Spans) -> tuple[Ints, Mask]:
+    def _launches(self, spans: Numbers) -> tuple[Ints, Mask]:
         """(when each span was launched, where that is known): by the call of its connection, else by its flow.
 
         Of several calls of a connection it is the last one before the span.
         """
-        mine = np.isin(self._calls["connection"], spans["connection"])
-        connections = np.concatenate([self._calls["connection"][mine], spans["connection"]])
-        times = np.concatenate([self._calls["start"][mine], spans["start"]])
-        count = len(times) - len(spans)
+        mine = self._calls.where(lambda some: np.isin(some["connection"], spans["connection"]))
+        connections = np.concatenate([mine["connection"], spans["connection"]])
+        times = np.concatenate([mine["start"], spans["start"]])
+        count = len(mine["start"])
         order = np.lexsort((np.arange(len(times)) >= count, times, connections))
         found, there = np.zeros(len(times), dtype=np.int64), np.zeros(len(times), dtype=bool)
         place = np.arange(len(order))
@@ -437,10 +420,10 @@ class Activity:
 
     def _flows_to(self, starts: Ints) -> tuple[Ints, Mask]:
         """(begin of the flow that ends where a task starts, whether there is one)."""
-        mine = np.isin(self._arrivals["start"], starts)
-        moments, keys = self._arrivals["start"][mine], self._arrivals["key"][mine]
-        theirs = np.isin(self._flows["key"], keys)
-        sources, begins = self._flows["key"][theirs], self._flows["start"][theirs]
+        arrived = self._arrivals.where(lambda some: np.isin(some["start"], starts))
+        moments, keys = arrived["start"], arrived["key"]
+        begun = self._flows.where(lambda some: np.isin(some["key"], keys))
+        sources, begins = begun["key"], begun["start"]
         if not len(sources):
             return np.zeros(len(starts), dtype=np.int64), np.zeros(len(starts), dtype=bool)
         # where several flows end at one time, or begin under one key, the first: the order of the file decides nothing
@@ -450,75 +433,56 @@ class Activity:
         source = np.minimum(np.searchsorted(sources, keys[end]), len(sources) - 1)
         return begins[source], (moments[end] == starts) & (sources[source] == keys[end])
 
-    def _gaps(
-        self,
-        spans: Sequence[tuple[int, int]],
-        tasks: _Spans,
-        talk: _Spans,
-        steps: Ints,
-        words: dict[int, str],
-        *,
-        told: bool,
-    ) -> list[Gap]:
-        communication = union(talk["start"], talk["end"])
+    def _gaps(self, spans: Sequence[tuple[int, int]], mine: _OfDevice, words: dict[int, str]) -> list[Gap]:
+        if not spans:
+            return []
+        starts, ends = (np.sort(np.asarray(part, dtype=np.int64)) for part in zip(*spans, strict=True))
+        tasks = mine.tasks.where(lambda some: np.isin(some["start"], ends) | np.isin(some["end"], starts))
+        talk = mine.talk.where(lambda some: _touching(some, starts, ends))
         behind = [_first_of(np.flatnonzero(tasks["start"] == end), tasks, words) for _, end in spans]
-        launches, known = self._launches(tasks.where(np.asarray(behind, dtype=np.int64)))
-        return [
-            self._gap(span, after, (tasks, talk, steps), words, launched, talked)
-            for span, after, launched, talked in zip(
-                spans,
-                behind,
-                [int(launch) if there else None for launch, there in zip(launches, known, strict=True)],
-                [covered(communication, *span) if told else None for span in spans],
-                strict=True,
-            )
-        ]
+        after = chosen_of(tasks, np.asarray(behind, dtype=np.int64))
+        launched, known = self._launches(after)
+        near = _Near(
+            tasks=tasks,
+            talk=talk,
+            communication=union(talk["start"], talk["end"]) if mine.told else None,
+            steps=self._step_of(tasks),
+            calls=self._calls.where(lambda some: np.isin(some["connection"], after["connection"])),
+            flows=self._flows.where(lambda some: np.isin(some["start"], launched[known])),
+            words=words,
+        )
+        launches = [int(launch) if there else None for launch, there in zip(launched, known, strict=True)]
+        return [self._gap(span, near, task, launch) for span, task, launch in zip(spans, behind, launches, strict=True)]
 
-    def _gap(
-        self,
-        span: tuple[int, int],
-        after: int,
-        of_device: tuple[_Spans, _Spans, Ints],
-        words: dict[int, str],
-        launched: int | None,
-        talked: int | None,
-    ) -> Gap:
-        """One gap; `after` is the task behind it, launched then, and communication ran in it for so long, where that is known."""
-        (start, end), (tasks, talk, steps) = span, of_device
+    def _gap(self, span: tuple[int, int], near: _Near, after: int, launched: int | None) -> Gap:
+        """One gap; `after` is the task behind it, launched then."""
+        (start, end), tasks, words = span, near.tasks, near.words
         before = _first_of(np.flatnonzero(tasks["end"] == start), tasks, words)
+        talked = None if near.communication is None else covered(near.communication, start, end)
         call, thread, late = None, -1, None
         if launched is not None:
-            call, thread = self._call_of(int(tasks["connection"][after]), launched, words)
+            call, thread = near.call_of(int(tasks["connection"][after]), launched)
             late = launched - start
         cause = _cause(end - start, late, talked or 0)
         waited = None
         if launched is not None and cause == "host launched late":
             waited = self._wait_in(start, end, thread, launched, words)
         kind, host_call, host_call_ns = waited or (cause, None, None)
+        step = int(near.steps[after])
         return Gap(
             start_ns=start,
             duration_ns=end - start,
             communication_ns=talked,
             before=words.get(int(tasks["name"][before])),
             after=words.get(int(tasks["name"][after])),
-            step=int(steps[after]) if steps[after] >= 0 else None,
+            step=step if step >= 0 else None,
             cause=kind,
             launch=call,
             launched_after_ns=late,
-            communication=_longest_in(talk, start, end, words) if talked else None,
+            communication=_longest_in(near.talk, start, end, words) if talked else None,
             host_call=host_call,
             host_call_ns=host_call_ns,
         )
-
-    def _call_of(self, connection: int, start: int, words: dict[int, str]) -> tuple[str | None, int]:
-        """(name of the call under a connection that began then, its thread); of a flow only the thread is known."""
-        calls = self._calls
-        mine = np.flatnonzero((calls["connection"] == connection) & (calls["start"] == start))
-        if len(mine) and connection >= 0:
-            place = _first_of(mine, calls, words)
-            return words.get(int(calls["name"][place])), int(calls["thread"][place])
-        threads = self._flows["thread"][self._flows["start"] == start]
-        return None, int(threads.max()) if len(threads) and threads.min() == threads.max() else -1
 
     def _wait_in(
         self, start: int, end: int, thread: int, launched: int, words: dict[int, str]
@@ -529,36 +493,59 @@ class Activity:
         entered something last before the launch entered that task.
         """
         threads = [thread] if thread >= 0 else []
-        if thread in self._emptying and len(self._queued):
-            entered = np.where(self._queued["start"] <= launched, self._queued["start"], -1)
-            last = entered == entered.max()
-            threads += sorted(set(self._queued["thread"][last].tolist())) if entered.max() >= 0 else []
+        if thread in self._emptying:
+            threads += sorted(self._entered_last(launched))
         best: tuple[HostCall, str | None, int] | None = None
         for kind, spans in self._waits.items():
-            mine = np.flatnonzero(np.isin(spans["thread"], threads) & (spans["start"] < end) & (spans["end"] > start))
-            calls = spans.where(mine)
-            if not len(calls):
+            calls = spans.where(
+                lambda some: np.isin(some["thread"], threads) & (some["start"] < end) & (some["end"] > start)
+            )
+            if not len(calls["start"]):
                 continue
             spent = covered(union(calls["start"], calls["end"]), start, end)
             if spent * 2 >= end - start and (best is None or spent >= best[2]):
                 best = kind, _longest_in(calls, start, end, words), spent
         return best
 
+    def _entered_last(self, launched: int) -> set[int]:
+        """The threads that were the last to enter something into a queue until then."""
+        latest, threads = 0, set[int]()
+        for some in self._queued.blocks():
+            until = some["start"][some["start"] <= launched]
+            if len(until) and (last := int(until.max())) >= latest:
+                latest, threads = last, threads if last == latest else set()
+                threads.update(some["thread"][some["start"] == last].tolist())
+        return threads
 
-def _longest(computing: Intervals, lengths: Ints, count: int) -> list[tuple[int, int]]:
-    """(start, end) of the longest gaps, the longest first."""
-    return [(int(computing.ends[place]), int(computing.starts[place + 1])) for place in _largest(lengths, count)]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Near:
+    """What stands around some gaps, and what launched the tasks behind them."""
+
+    tasks: Numbers
+    talk: Numbers
+    communication: Intervals | None
+    """When there was communication, as far as it touches a gap; null where that cannot be told."""
+    steps: Ints
+    calls: Numbers
+    flows: Numbers
+    words: dict[int, str]
+
+    def call_of(self, connection: int, start: int) -> tuple[str | None, int]:
+        """(name of the call under a connection that began then, its thread); of a flow only the thread is known."""
+        calls = self.calls
+        mine = np.flatnonzero((calls["connection"] == connection) & (calls["start"] == start))
+        if len(mine) and connection >= 0:
+            place = _first_of(mine, calls, self.words)
+            return self.words.get(int(calls["name"][place])), int(calls["thread"][place])
+        threads = self.flows["thread"][self.flows["start"] == start]
+        return None, int(threads.max()) if len(threads) and threads.min() == threads.max() else -1
 
 
-def _largest(lengths: Ints, count: int) -> list[int]:
-    """The places of the largest, which come first; of equal ones the earlier."""
-    if not 0 < count < len(lengths):
-        every: list[int] = np.argsort(-lengths, kind="stable")[:count].tolist()
-        return every
-    least = np.partition(lengths, len(lengths) - count)[len(lengths) - count]
-    places = np.flatnonzero(lengths >= least)
-    longest: list[int] = places[np.argsort(-lengths[places], kind="stable")][:count].tolist()
-    return longest
+def _touching(spans: Numbers, starts: Ints, ends: Ints) -> Mask:
+    """Which spans have some time in common with one of some gaps, which are by time."""
+    place = np.minimum(np.searchsorted(ends, spans["start"], side="right"), len(ends) - 1)
+    return (starts[place] < spans["end"]) & (spans["start"] < ends[place])
 
 
 def _wrapped(word: str) -> int | None:
@@ -576,13 +563,13 @@ def _narrow(numbers: list[int]) -> Any:
     return np.asarray(numbers, dtype=np.int32)
 
 
-def _first_of(places: Ints, spans: _Spans, words: dict[int, str]) -> int:
+def _first_of(places: Ints, spans: Numbers, words: dict[int, str]) -> int:
     """One of several spans: that of the first name, so that the order of the file decides nothing."""
     named: list[int] = places.tolist()
     return min(named, key=lambda place: (words.get(int(spans["name"][place]), ""), int(spans["connection"][place])))
 
 
-def _longest_in(spans: _Spans, start: int, end: int, words: dict[int, str]) -> str | None:
+def _longest_in(spans: Numbers, start: int, end: int, words: dict[int, str]) -> str | None:
     """The name of the span that covers most of some time: of several the longest, then the first by name."""
     inside = np.minimum(spans["end"], end) - np.maximum(spans["start"], start)
     most = np.flatnonzero(inside == inside.max())
@@ -597,10 +584,31 @@ def _cause(length: int, late: int | None, talked: int) -> Cause:
     return "waiting for communication" if talked * 2 >= length and talked else "unknown"
 
 
-def _parts(tasks: _Spans, talk: _Spans, *, told: bool) -> Parts:
-    return part_time(
-        union(tasks["start"], tasks["end"]), union(talk["start"], talk["end"]), len(tasks), len(talk), told=told
-    )
+class _Parting:
+    """Parts time between tasks and communication, which come window by window; with the longest gaps in computing."""
+
+    def __init__(self, gaps: int = 0) -> None:
+        self._computing, self._communication, self._either = RunningUnion(), RunningUnion(), RunningUnion()
+        self._tasks = self._operators = 0
+        self.gaps = LongestGaps(gaps)
+
+    def add(self, tasks: Numbers, talk: Numbers) -> None:
+        """Take in what begins in one window."""
+        computing, communication = union(tasks["start"], tasks["end"]), union(talk["start"], talk["end"])
+        self.gaps.add(self._computing.add(computing))
+        self._communication.add(communication)
+        self._either.add(united(computing, communication))
+        self._tasks += len(tasks["start"])
+        self._operators += len(talk["start"])
+
+    def parts(self, *, told: bool) -> Parts:
+        """The parts of the time from the first start to the last end."""
+        return _parts(
+            (self._either.start or 0, self._either.end or 0),
+            (self._computing.total, self._communication.total, self._either.total),
+            (self._tasks, self._operators),
+            told=told,
+        )
 
 
 def part_time(
@@ -608,29 +616,34 @@ def part_time(
 ) -> Parts:
     """Part the time from the first start to the last end; `told` says that the device's communication is known."""
     either = united(computing, communication)
-    start, end = (int(either.starts[0]), int(either.ends[-1])) if len(either) else (0, 0)
+    span = (int(either.starts[0]), int(either.ends[-1])) if len(either) else (0, 0)
+    return _parts(span, (computing.total, communication.total, either.total), (tasks, operators), told=told)
+
+
+def _parts(span: tuple[int, int], times: tuple[int, int, int], counts: tuple[int, int], *, told: bool) -> Parts:
+    """Of the time of a span how long was computing, communication and either; counts of tasks and of operators."""
+    (start, end), (computing, talked, busy), (tasks, operators) = span, times, counts
     if not told:
         return Parts(
             start_ns=start,
             end_ns=end,
             tasks=tasks,
             intervals=tasks,
-            computing_ns=computing.total,
+            computing_ns=computing,
             communication_ns=None,
             overlapped_ns=None,
             communication_not_overlapped_ns=None,
             free_ns=None,
         )
-    busy = either.total
     return Parts(
         start_ns=start,
         end_ns=end,
         tasks=tasks,
         intervals=tasks + operators,
-        computing_ns=computing.total,
-        communication_ns=communication.total,
-        overlapped_ns=computing.total + communication.total - busy,
-        communication_not_overlapped_ns=busy - computing.total,
+        computing_ns=computing,
+        communication_ns=talked,
+        overlapped_ns=computing + talked - busy,
+        communication_not_overlapped_ns=busy - computing,
         free_ns=end - start - busy,
     )
 

@@ -1,0 +1,94 @@
+"""A timeline of any length: what waits in files, and is looked at window by window, tells what all of it at once does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aoe_reports.facts import spans
+from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity, DeviceBreakdown
+from aoe_reports.formats import spilled
+from aoe_reports.formats.spilled import SpilledColumns
+
+PIDS = [(4211 << 10) | 3, (4211 << 10) | 5]
+TIMES = st.integers(0, 60)
+LENGTHS = st.integers(0, 9)
+CONNECTIONS = st.integers(-1, 6)
+NAMES = st.sampled_from(["a", "b", "c"])
+THREADS = st.sampled_from(["Thread 1", "Thread 2"])
+PLACES = st.sampled_from(PIDS)
+
+
+def made(process: str, **columns: Any) -> Any:
+    kinds = {"start_ns": TIMES, "duration_ns": LENGTHS, "name": NAMES, "thread": THREADS, "pid": PLACES}
+    return st.fixed_dictionaries(
+        {"ph": st.just("X"), "process": st.just(process), "stage_row": st.just(False), **kinds, **columns}
+    )
+
+
+ROWS = st.lists(
+    st.one_of(
+        made("Ascend Hardware", task_type=st.just("AI_CORE"), connection_id=CONNECTIONS),
+        made("Communication", thread=st.just("Group 0 Communication"), connection_id=CONNECTIONS),
+        made("CANN", connection_id=CONNECTIONS),
+        made("CANN", name=st.sampled_from(["AscendCL@aclrtSynchronizeStream", "Enqueue@a", "Dequeue@a"])),
+        made("python", name=st.sampled_from(["ProfilerStep#1", "ProfilerStep#2", "ProfilerStep#3"])),
+        made("CANN", ph=st.sampled_from(["s", "f"]), category=st.just("HostToDevice"), flow_id=st.sampled_from("1234")),
+    ),
+    max_size=40,
+)
+
+
+def told(rows: list[dict[str, Any]], cut: int, gaps: int) -> list[DeviceBreakdown]:
+    """What two activities, one behind the other, tell together."""
+    kinds = dict.fromkeys(EVENT_COLUMNS, pa.string())
+    kinds |= dict.fromkeys(("connection_id", "start_ns", "duration_ns"), pa.int64()) | {"stage_row": pa.bool_()}
+    whole = [{**row, "pid": str(row["pid"])} for row in rows]
+    first, second = Activity(), Activity()
+    for number, row in enumerate(whole):
+        (first if number < cut else second).add(pa.RecordBatch.from_pylist([row], pa.schema(list(kinds.items()))))
+    first.merge(second)
+    return first.break_down(gaps)
+
+
+@settings(max_examples=150, deadline=None)
+@given(ROWS, st.integers(0, 40), st.integers(0, 5), st.integers(1, 4), st.integers(1, 3))
+def test_files_and_windows_change_nothing(
+    rows: list[dict[str, Any]], cut: int, gaps: int, window: int, sampled: int
+) -> None:
+    whole = told(rows, cut, gaps)
+    with (
+        patch.object(spilled, "BLOCK_ROWS", 3),
+        patch.object(spans, "WINDOW_SPANS", window * sampled),
+        patch.object(spans, "_SAMPLED", sampled),
+    ):
+        assert told(rows, cut, gaps) == whole
+
+
+def test_rows_come_back_in_their_order_and_blocks_out_of_range_are_left_out() -> None:
+    columns = SpilledColumns("start", "name")
+    with patch.object(spilled, "BLOCK_ROWS", 2):
+        for number in range(5):
+            columns.add(start=np.asarray([number * 10]), name=np.asarray([number]))
+    assert len(columns) == 5
+    assert [block["name"].tolist() for block in columns.blocks()] == [[0, 1], [2, 3], [4]]
+    assert [block["name"].tolist() for block in columns.blocks()] == [[0, 1], [2, 3], [4]]
+    assert [block["name"].tolist() for block in columns.blocks(("start", 11, 25))] == [[2, 3], [4]]
+    columns.clear()
+    assert (len(columns), list(columns.blocks())) == (0, [])
+
+
+def test_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+
+    monkeypatch.setattr(spilled, "BLOCK_ROWS", 2)
+    monkeypatch.setattr("tempfile.TemporaryFile", lambda: Path("/dev/full").open("wb", buffering=0))  # noqa: SIM115
+    columns = SpilledColumns("start")
+    with pytest.raises(OSError, match="No space left"):
+        columns.add(start=np.zeros(2, dtype=np.int64))
