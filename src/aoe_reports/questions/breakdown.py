@@ -205,9 +205,11 @@ def _device_of(device: DeviceBreakdown, file: FoundFile, capture: Capture, *, al
 
 
 def _stated_steps(capture: Capture) -> list[Step]:
-    """What the framework's table says of the steps; nothing where it cannot be read, which `check` says."""
-    from aoe_reports.engine.captures import read_source, read_steps
+    """What a table says of the steps; nothing where it cannot be read, which `check` says, and where only the timeline tells."""
+    from aoe_reports.engine.captures import read_source, read_steps, timeline_tells_steps
 
+    if timeline_tells_steps(capture):
+        return []
     try:
         steps = read_steps(capture, lambda source: read_source(source, hashed=False))
     except (ReadError, OSError):

@@ -94,9 +94,10 @@ def advise_tasks(
 
 
 def _steps(capture: Capture, chosen: Chosen, findings: list[Finding]) -> list[Step]:
+    """The steps of tables: of a timeline `measure_shares` takes more than steps."""
     return [
         step
-        for step in read_steps_noting(capture, findings)
+        for step in (() if timeline_tells_steps(capture) else read_steps_noting(capture, findings))
         if chosen.step in {None, step.step}
         and chosen.rank in {None, step.rank_id}
         and (step.device_id is None or chosen.device in {None, step.device_id})
