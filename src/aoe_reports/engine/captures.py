@@ -24,7 +24,7 @@ from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.table import Facts
 from aoe_reports.formats.table_file import read_table_file
 from aoe_reports.formats.tasks import filled_up
-from aoe_reports.formats.trace.shape import C, TimelineLook
+from aoe_reports.formats.trace.shape import M, TimelineLook
 from aoe_reports.formats.vendor import TABLES, TASK_TYPES, group_captures, vendor_of
 from aoe_reports.model.columns import keep_where, words_in
 from aoe_reports.model.errors import ReadError
@@ -142,11 +142,27 @@ def stream_events_of(
         yield iter(stream.batches), [replace(finding, path=str(file.path)) for finding in stream.findings]
 
 
-def collect_events_of(file: FoundFile, columns: Collection[str], new: Callable[[], C]) -> tuple[list[C], list[Finding]]:
-    """(what has taken in the events of a timeline, for each part of it, in order; what is wrong with it).
+def collect_events_of(
+    files: Sequence[FoundFile], columns: Collection[str], new: Callable[[], M]
+) -> tuple[M, list[Finding]]:
+    """(what has taken in the events of the slices of a timeline, in order; what is wrong with these).
 
-    Where something is wrong with an event the parts hold the others; of a file that cannot be used they hold none.
+    Where something is wrong with an event the others are taken in; of a file that cannot be used none are.
     """
+    whole, findings = None, list[Finding]()
+    for file in files:
+        parts, wrong = _collected(file, columns, new)
+        findings += wrong
+        for part in parts:
+            if whole is None:
+                whole = part
+            else:
+                whole.merge(part)
+    return new() if whole is None else whole, findings
+
+
+def _collected(file: FoundFile, columns: Collection[str], new: Callable[[], M]) -> tuple[list[M], list[Finding]]:
+    """(what has taken in the events of a timeline, for each part of it, in order; what is wrong with it)."""
     from aoe_reports.formats.trace.events import collect_events  # noqa: PLC0415 -- most commands read tables
 
     if file.name.form == "db":

@@ -139,12 +139,9 @@ def _read_timelines(
     """What each export tells, by device, of the first kind of timeline that shows communication."""
     found: dict[int | None, list[TaskFigures]] = {}
     for files in exports_of(capture, _TIMELINES):
-        tasks, name = CommunicationTasks(), files[0].name
-        for file in files:
-            parts, wrong = collect_events_of(file, TASK_COLUMNS, CommunicationTasks)
-            findings += wrong
-            for part in parts:
-                tasks.merge(part)
+        name = files[0].name
+        tasks, wrong = collect_events_of(files, TASK_COLUMNS, CommunicationTasks)
+        findings += wrong
         figures = tasks.figures(capture.info.rank_of(name.device_id), name.iteration, own)
         found.setdefault(name.device_id, []).append(figures)
     return found

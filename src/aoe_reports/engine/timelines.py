@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from functools import reduce
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -54,8 +51,8 @@ def _tasks(file: FoundFile, of_steps: bool) -> tuple[pa.Table, list[Finding]]:
     def new() -> TimelineTasks:
         return TimelineTasks(Activity() if of_steps else None)
 
-    parts, findings = collect_events_of(file, columns, new)
-    frame = _merged(parts, new).frame()
+    tasks, findings = collect_events_of([file], columns, new)
+    frame = tasks.frame()
     numbers, words = codes(frame["task_type"])
     strange = [number for number, word in enumerate(words, start=1) if _is_no_text(word)]
     if count := int(np.isin(numbers, strange).sum()):
@@ -75,10 +72,10 @@ def _is_no_text(word: str) -> bool:
 
 def _steps(file: FoundFile) -> tuple[pa.Table, list[Finding]]:
     """A row a step and device: the parts of the time between the first and the last task that the step launched."""
-    collected, findings = collect_events_of(file, breakdown.EVENT_COLUMNS, Activity)
+    activity, findings = collect_events_of([file], breakdown.EVENT_COLUMNS, Activity)
     steps = [
         (device.device_id, number, parts)
-        for device in _merged(collected, Activity).break_down(0)
+        for device in activity.break_down(0)
         for number, parts in sorted(device.steps.items())
     ]
     rows = [
@@ -103,13 +100,3 @@ def _steps(file: FoundFile) -> tuple[pa.Table, list[Finding]]:
 
 
 _PARTS = ("computing_ns", "communication_not_overlapped_ns", "overlapped_ns", "communication_ns", "free_ns")
-
-
-def _merged(parts: list[Any], new: Callable[[], Any]) -> Any:
-    """One collector that has taken in what those of all parts have."""
-
-    def merge(into: Any, part: Any) -> Any:
-        into.merge(part)
-        return into
-
-    return reduce(merge, parts, new())

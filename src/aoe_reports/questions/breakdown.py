@@ -183,15 +183,10 @@ def _devices_of(files: Sequence[FoundFile], gaps: int, notes: Notes) -> list[Dev
     from aoe_reports.facts.breakdown import Activity as Events
     from aoe_reports.questions.rules import NO_TIMELINE
 
-    events, damaged = Events(), False
-    for file in files:
-        parts, wrong = collect_events_of(file, EVENT_COLUMNS, Events)
-        notes.add(wrong)
-        damaged = damaged or has(wrong, "error")
-        for part in parts:
-            events.merge(part)
+    events, wrong = collect_events_of(files, EVENT_COLUMNS, Events)
+    notes.add(wrong)
     devices = events.break_down(gaps)
-    if not devices and not damaged:
+    if not devices and not has(wrong, "error"):
         message = say("no device task in this timeline")
         notes.add([NO_TIMELINE.found(str(files[0].path), message)])
     return devices

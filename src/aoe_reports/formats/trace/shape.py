@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -87,7 +87,15 @@ class Collector(Protocol):
         """Take in some events."""
 
 
+class MergingCollector(Collector, Protocol):
+    """What can take in what others have, too."""
+
+    def merge(self, other: Self, /) -> None:
+        """Take in what another one has: of events behind its own."""
+
+
 C = TypeVar("C", bound=Collector)
+M = TypeVar("M", bound=MergingCollector)
 
 
 class OddFileError(Exception):

@@ -201,12 +201,8 @@ def _timeline(capture: Capture, findings: list[Finding]) -> list[DeviceBreakdown
     """What devices did by a timeline, or by a database in its place; nothing where there is none."""
     found: list[DeviceBreakdown] = []
     for files in vendor_of(capture.profiler).events(capture):
-        activity = Activity()
-        for file in files:
-            parts, wrong = collect_events_of(file, EVENT_COLUMNS, Activity)
-            findings += wrong
-            for part in parts:
-                activity.merge(part)
+        activity, wrong = collect_events_of(files, EVENT_COLUMNS, Activity)
+        findings += wrong
         found += activity.break_down(1)
     return found
 
