@@ -17,16 +17,19 @@ if TYPE_CHECKING:
 
 
 def normalize(paths: Paths, chosen: RecordOptions, output: Output = None) -> None:
-    """Print benchmark log records as JSON lines. The schema is v0.1; -o FILE accepts .jsonl, .json or .parquet."""
+    """Print benchmark log records as JSON lines. The schema is v0.1; -o FILE accepts .jsonl, .json, .csv or .parquet."""
     from aoe_reports.engine.executors import executor_here
     from aoe_reports.engine.question import Notes
-    from aoe_reports.history.export import records_as_lines, records_as_list, write_records_parquet
+    from aoe_reports.history.export import records_as_csv, records_as_lines, records_as_list, write_records_parquet
     from aoe_reports.model.findings import in_order
     from aoe_reports.questions.records.runs import read_runs
 
     suffix = ".jsonl" if output is None else output.suffix
-    if suffix not in {".jsonl", ".json", ".parquet"}:
-        raise UsageError(say("-o {output}: expected a name that ends in .jsonl, .json or .parquet", output=output))
+    forms = {".jsonl": records_as_lines, ".json": records_as_list, ".csv": records_as_csv}
+    if suffix not in {*forms, ".parquet"}:
+        raise UsageError(
+            say("-o {output}: expected a name that ends in .jsonl, .json, .csv or .parquet", output=output)
+        )
     notes = Notes()
 
     def runs() -> Iterator[Run]:
@@ -37,7 +40,7 @@ def normalize(paths: Paths, chosen: RecordOptions, output: Output = None) -> Non
     if suffix == ".parquet" and output is not None:
         write_records_parquet(runs(), output)
     else:
-        write_pieces((records_as_list if suffix == ".json" else records_as_lines)(runs()), output)
+        write_pieces(forms[suffix](runs()), output)
     findings = in_order(notes.findings)
     print_findings(findings)
     raise typer.Exit(exit_code(findings, unreadable=notes.unreadable, strict=chosen.strict))

@@ -10,6 +10,7 @@ from aoe_reports.formats.ascend.names import ARCHIVE_NAME, NO_TABLES
 from aoe_reports.formats.found import TUNER, FileName, FoundFile
 from aoe_reports.formats.head import head_of, header_of
 from aoe_reports.formats.objects import ObjectPath
+from aoe_reports.formats.records.forms import is_header_of_records, is_parquet_of_records
 from aoe_reports.formats.rules import ARCHIVE, SPARSE_FILE, UNKNOWN_FILE, UNREADABLE
 from aoe_reports.formats.table import table_of_header
 from aoe_reports.formats.tuner_files import kind_of_tuner_file
@@ -24,7 +25,7 @@ MAX_EXPANDED_BYTES = 1 << 30
 SPARSE_FROM_BYTES = 256 << 20
 """A text of this size that was never written as a whole is not read: a hole costs nothing to make, and hours to read."""
 
-_LOOKED_INTO = frozenset({".csv", ".json", ".jsonl"})
+_LOOKED_INTO = frozenset({".csv", ".json", ".jsonl", ".parquet"})
 _RECORD = re.compile(r'"runtime_ms_mean"\s*:')
 """Every benchmark log record (schema v0.1) has it; quoted inside of a text, as in a Delta log, it looks otherwise."""
 _OUTPUT = re.compile(r'\{\s*"command"\s*:')
@@ -104,10 +105,16 @@ NEVER_WRITTEN = say(
 
 def _by_content(path: Path, size: int) -> FoundFile | None:
     """Tell a table by its header, an AOE result, gradient bank or records by their words."""
+    if path.suffix.lower() == ".parquet":
+        of_records = is_parquet_of_records(path)
+        return FoundFile(path, FileName("record", "parquet", "foreign"), size) if of_records else None
     text = head_of(path)
     name = _by_words(text)
     is_json = text.startswith(("[", "{"))
-    table = None if name is not None or is_json else table_of_header(header_of(text), TABLES.values())
+    header = [] if name is not None or is_json else header_of(text)
+    if is_header_of_records(header):
+        return FoundFile(path, FileName("record", "csv", "foreign"), size)
+    table = table_of_header(header, TABLES.values()) if header else None
     if table is None:
         name = name or _of_tuner(path, text)
         return None if name is None else FoundFile(path, name, size)

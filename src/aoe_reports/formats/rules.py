@@ -1,6 +1,6 @@
 """Rules on files of any kind and form: whether they can be read, and which of them are."""
 
-from aoe_reports.model.rules import ALL_FILES, JSON_FILES, TABLES, TIMELINES, Scope
+from aoe_reports.model.rules import ALL_FILES, JSON_FILES, RECORDS, TABLES, TIMELINES, Scope
 
 EMPTY_FILE = ALL_FILES.rule("empty-file", "error", "0 bytes")
 UNREADABLE = ALL_FILES.rule("unreadable", "error", "a path that does not exist or cannot be opened (exit code 3)")
@@ -55,6 +55,9 @@ JSON_TOO_LARGE = JSON_FILES.rule(
 )
 JSON_SHAPE = TIMELINES.rule("json-shape", "error", "not a list of trace events")
 JSON_ROW = TABLES.rule("json-row", "error", "an entry of a JSON summary or document that is not a row")
+RECORDS_TABLE = RECORDS.rule(
+    "records-table", "error", "a CSV or Parquet file of records that cannot be read from here on, or a row of it"
+)
 TOTAL_MISMATCH = TABLES.rule(
     "total-mismatch", "warning", "communication.json: the operators do not add up to its own total"
 )

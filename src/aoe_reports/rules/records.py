@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,9 @@ _LONGEST_VALUE = 60
 TIMESTAMP_FORM = RECORDS.rule(
     "timestamp-form", "error", "a time in an unknown format; the known formats are epoch, YYYYMMDDHHMMSS and ISO-8601"
 )
+RECORD_COMPLETED = RECORDS.rule(
+    "record-completed", "info", "records without a time or schema version, which the schema demands"
+)
 RECORD_NUMBER = RECORDS.rule("record-number", "error", "a number that float64 cannot represent")
 
 
@@ -35,15 +39,23 @@ def sound_records(path: Path, findings: list[Finding], max_bytes: int | None = N
     """The records of a file that no rule forbids, one at a time; what is wrong with the others is in `findings` then."""
     wrong: list[Finding] = []
     text = b""
+    derived = Counter[str]()
     for record in read_records(path, wrong, max_bytes):
+        derived.update(record.derived)
         told = check_record(record, str(path))
         if not told:
             yield record
-        elif record.line is not None:
+        elif record.line is not None and record.text:
             wrong += [replace(finding, line=record.line) for finding in with_places(told, record.text)]
         else:
             text = record.text
-            wrong += told
+            wrong += told if record.line is None else [replace(finding, line=record.line) for finding in told]
+    if count := derived["timestamp"]:
+        message = say("{count} records without a time: that of the file is used", count=count)
+        findings.append(RECORD_COMPLETED.found(str(path), message))
+    if count := derived["schema_version"]:
+        message = say("{count} records without a schema version: they are read as 0.1", count=count)
+        findings.append(RECORD_COMPLETED.found(str(path), message))
     findings += with_places(_capped(wrong), text) if text else _capped(wrong)
 
 

@@ -1,9 +1,9 @@
-"""Reads files of benchmark log records: one JSON object, a list of them (.json), or one a line (.jsonl)."""
+"""Reads files of benchmark log records: one JSON object, a list of them (.json), one a line (.jsonl), or a table (.csv, .parquet)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,13 @@ import jiter
 
 from aoe_reports.formats.aoe.result_files import MAX_RESULT_BYTES, as_utf8, read_bytes
 from aoe_reports.formats.json.text import explain, of_parser
+from aoe_reports.formats.records.forms import is_parquet, rows_of_csv, rows_of_parquet
+from aoe_reports.formats.records.record import SCHEMA_VERSION
 from aoe_reports.formats.rules import JSON_DUPLICATE_KEY, JSON_SYNTAX, JSON_TOO_LARGE, JSON_TRUNCATED
+from aoe_reports.model.documents import Json
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
+from aoe_reports.model.timestamps import NS_PER_S
 
 MAX_RECORDS_BYTES = MAX_RESULT_BYTES
 """The largest file of records that is read unless told otherwise."""
@@ -30,22 +34,54 @@ class RecordText:
     pointer: str = ""
     line: int | None = None
     text: bytes = field(default=b"", repr=False)
-    """What `pointer` leads into, as UTF-8: the line, or the whole file."""
+    """What `pointer` leads into, as UTF-8: the line, or the whole file; of a row of a table nothing."""
+    derived: tuple[str, ...] = ()
+    """The fields that the file itself does not have."""
 
 
 def read_records(path: Path, findings: list[Finding], max_bytes: int | None = None) -> Iterator[RecordText]:
     """The entries of a file of at most `max_bytes`, one at a time; what is no JSON goes into `findings`.
 
-    ReadError where the file cannot be opened.
+    An entry without time or schema version has that of the file, and 0.1. ReadError where the file cannot be opened.
     """
+    for entry in _entries(path, findings, max_bytes):
+        yield _completed(entry, path)
+
+
+def _completed(entry: RecordText, path: Path) -> RecordText:
+    if not isinstance(entry.document, dict):
+        return entry
+    derived = tuple(name for name in _DERIVED if name not in entry.document)
+    if not derived:
+        return entry
+    known = {name: _DERIVED[name](path) for name in derived}
+    time = entry.timestamp if "timestamp" in entry.document else known["timestamp"]
+    return replace(entry, document={**entry.document, **known}, timestamp=time, derived=derived)
+
+
+_DERIVED: dict[str, Callable[[Path], Json]] = {
+    "timestamp": lambda path: path.stat().st_mtime_ns // NS_PER_S,
+    "schema_version": lambda _: SCHEMA_VERSION,
+}
+"""Fields of v0.1 that it demands, and that a record may be without all the same."""
+
+
+def _entries(path: Path, findings: list[Finding], max_bytes: int | None) -> Iterator[RecordText]:
     limit = max_bytes or MAX_RECORDS_BYTES
     data = read_bytes(path, limit)
     if len(data) > limit:
         message = say("at most {limit} bytes are read; this file is larger", limit=limit)
         findings.append(JSON_TOO_LARGE.found(str(path), message))
         return
+    if is_parquet(data):
+        for row, document, time in rows_of_parquet(path, data, findings, limit):
+            yield RecordText(document, time, f"/{row}")
+        return
     text = as_utf8(path, data, findings)
-    if path.suffix.lower() == ".jsonl":
+    if path.suffix.lower() == ".csv":
+        for line, document, time in rows_of_csv(path, text, findings, limit):
+            yield RecordText(document, time, "", line)
+    elif path.suffix.lower() == ".jsonl":
         yield from _lines(path, text, findings)
     else:
         yield from _document(path, text, findings)

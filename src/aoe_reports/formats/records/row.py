@@ -28,6 +28,8 @@ Cell = str | int | float | None
 
 _AS_JSON = frozenset({*JSON_FIELDS, "timestamp"})
 _PLAIN = tuple(name for name in (*FIELDS, *TYPED_FIELDS) if name not in {*_AS_JSON, "runtime_raw"})
+STORED_COLUMNS = (*FIELDS, *TYPED_FIELDS)
+"""The columns that a record can be made of again."""
 
 
 class JsonTexts:

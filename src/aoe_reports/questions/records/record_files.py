@@ -49,7 +49,8 @@ def read_records(found: FoundFile, options: RecordOptions) -> RecordFile:
     for text in sound_records(found.path, findings, None):
         time = parse_timestamp(text.timestamp, options.zone)
         assert time is not None  # what has no time is not sound
-        digest = hashlib.sha256(canonical_json(text.document).encode()).hexdigest()[:32]
+        written = {name: value for name, value in text.document.items() if name not in text.derived}
+        digest = hashlib.sha256(canonical_json(written).encode()).hexdigest()[:32]
         record = record_of_document(text.document, time.ns, options.workload)
         entries.append(_Entry(record, digest, own_run_of(text.document), time.zoned))
     return RecordFile(str(found.path), entries, findings)
