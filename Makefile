@@ -80,7 +80,7 @@ benchmarks: $(VENV)/.tools
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/discovery.py
 	$(BIN)/python benchmarks/timeline.py
-	$(BIN)/python benchmarks/breakdown.py
+	$(BIN)/python benchmarks/timeline_questions.py
 	$(BIN)/python benchmarks/trace.py
 	$(BIN)/python benchmarks/database.py
 	$(BIN)/python benchmarks/results.py

@@ -15,7 +15,10 @@ import random
 import statistics
 import sys
 import tempfile
+import time
+from collections.abc import Collection
 from pathlib import Path
+from typing import NamedTuple
 
 BARE = """
 import sys, duckdb
@@ -68,7 +71,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         file = arguments.file or made(Path(folder) / "trace_view.json", arguments.megabytes)
-        answers = [run(script, file)[2] for script in (SUMS, BARE)]  # not counted: fills the page cache
+        answers = [run(script, file).printed for script in (SUMS, BARE)]  # not counted: fills the page cache
         if answers[0] != answers[1]:
             sys.exit(f"different sums: {answers[0]!r} against {answers[1]!r}")
         pairs = [(run(SUMS, file), run(BARE, file)) for _ in range(arguments.rounds)]
@@ -77,15 +80,15 @@ def main() -> None:
     print(f"{file.name}, {size:.0f} MB: {arguments.rounds} rounds, median of whole processes; {answers[0].strip()}")
     show("sum_durations", [ours for ours, _ in pairs])
     show("bare duckdb script", [bare for _, bare in pairs])
-    print(f"  ratio of CPU        {statistics.median(ours[0] / bare[0] for ours, bare in pairs):6.2f}")
+    print(f"  ratio of CPU        {statistics.median(ours.cpu_s / bare.cpu_s for ours, bare in pairs):6.2f}")
     for name, runs in others.items():
         show(name, runs)
 
 
-def show(name: str, runs: list[tuple[float, float, str]]) -> None:
+def show(name: str, runs: list[Finished]) -> None:
     """Print one line of medians."""
-    cpu, memory = (statistics.median(part) for part in list(zip(*runs, strict=True))[:2])
-    print(f"  {name:19s} {cpu:6.2f} CPU s  {memory:6.0f} MB peak")
+    cpu, wall, memory = (statistics.median(part) for part in list(zip(*runs, strict=True))[:3])
+    print(f"  {name:19s} {cpu:6.2f} CPU s  {wall:6.2f} s  {memory:6.0f} MB peak")
 
 
 def made(path: Path, megabytes: int) -> Path:
@@ -116,8 +119,18 @@ def made(path: Path, megabytes: int) -> Path:
     return path
 
 
-def run(script: str, file: Path) -> tuple[float, float, str]:
-    """(CPU seconds, peak memory in MB, what it printed) of one finished process."""
+class Finished(NamedTuple):
+    """What one finished process took, and what it printed."""
+
+    cpu_s: float
+    wall_s: float
+    peak_mb: float
+    printed: str
+
+
+def run(script: str, file: Path, codes: Collection[int] = (0,)) -> Finished:
+    """Run a script as a process of its own, with a file as its argument; it may end with one of some codes."""
+    begun = time.perf_counter()
     with tempfile.TemporaryFile() as output:
         process = os.posix_spawn(
             sys.executable,
@@ -126,11 +139,12 @@ def run(script: str, file: Path) -> tuple[float, float, str]:
             file_actions=[(os.POSIX_SPAWN_DUP2, output.fileno(), 1)],
         )
         _, status, usage = os.wait4(process, 0)
+        wall = time.perf_counter() - begun
         output.seek(0)
         printed = output.read().decode()
-    if status:
-        sys.exit(f"a process ended with status {status}")
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1000, printed
+    if (code := os.waitstatus_to_exitcode(status)) not in codes:
+        sys.exit(f"a process ended with {code}")
+    return Finished(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1000, printed)
 
 
 if __name__ == "__main__":

@@ -67,7 +67,8 @@ def main() -> None:
 def timed(script: str, file: Path) -> Run:
     """One finished process."""
     begin = time.perf_counter()
-    cpu, memory, _ = run(script, file)
+    finished = run(script, file)
+    cpu, memory = finished.cpu_s, finished.peak_mb
     return cpu, time.perf_counter() - begin, memory
 
 
