@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import time
@@ -78,3 +79,12 @@ def slow_until_others_are_done(unit: tuple[Path, int, int]) -> int:
         raise TimeoutError
     (folder / str(number)).touch()
     return number
+
+
+def held_until_it_ends(unit: tuple[Path, int]) -> None:
+    """A lock of a file of the unit, as long as the process lives, which is for minutes."""
+    folder, number = unit
+    with (folder / str(number)).open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        (folder / f"{number}.held").touch()
+        time.sleep(300)
