@@ -126,6 +126,9 @@ def _submitted(pool: ProcessPoolExecutor, function: Callable[[A], B], unit: A) -
 @contextmanager
 def without_interrupt() -> Iterator[None]:
     """Ctrl-C waits until the block has ended; of processes that are started meanwhile it interrupts none."""
+    from multiprocessing.resource_tracker import ensure_running  # noqa: PLC0415 -- most commands need one process
+
+    ensure_running()  # once it begins, it lets Ctrl-C through
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -172,6 +175,13 @@ def executor_of(chosen: RunOptions) -> Executor:
             raise UsageError(say("--jobs and --scheduler: give one of them"))
         return Fleet(chosen.scheduler)
     return Serial() if chosen.jobs in {None, 1} else Processes(chosen.jobs or 1)
+
+
+def is_read_elsewhere(chosen: RunOptions) -> bool:
+    """Whether captures are read by processes that this one has not started."""
+    from aoe_reports.engine.fleet import LOCAL  # noqa: PLC0415 -- an extra
+
+    return chosen.scheduler not in {None, LOCAL}
 
 
 def executor_here(chosen: RunOptions) -> Executor:
