@@ -35,6 +35,8 @@ class Partials:
     def __init__(self, where: str | os.PathLike[str]) -> None:
         """In a folder, which is made when something is kept, or below a URI."""
         self._place = place_of(where)
+        self.where = os.fspath(where)
+        """Where they are, in the words of who asked."""
 
     def load(self, key: str) -> Handed | None:
         """What a unit handed on; None where that is not kept, or damaged."""
