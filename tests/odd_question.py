@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import time
@@ -77,4 +78,22 @@ def slow_until_others_are_done(unit: tuple[Path, int, int]) -> int:
     else:
         raise TimeoutError
     (folder / str(number)).touch()
+    return number
+
+
+def held_until_it_ends(unit: tuple[Path, int]) -> None:
+    """A lock of a file of the unit, as long as the process lives, which is for minutes."""
+    folder, number = unit
+    with (folder / str(number)).open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        (folder / f"{number}.held").touch()
+        time.sleep(300)
+
+
+def ends_the_scheduler_first(unit: tuple[Path, int]) -> int:
+    """The number of a unit; the first ends the scheduler that handed it out."""
+    folder, number = unit
+    if number == 0:
+        os.kill(int((folder / "scheduler").read_text()), signal.SIGKILL)
+        time.sleep(300)
     return number

@@ -72,6 +72,22 @@ def test_the_picture_in_the_architecture_names_every_package() -> None:
     assert {name for name in packages if f"`{name}`" not in text} == set()
 
 
+@pytest.mark.parametrize(("name", "variable"), [("kubernetes", "JOB_COMPLETION_INDEX"), ("volcano", "VC_TASK_INDEX")])
+def test_each_container_of_a_template_maps_a_share_of_its_own(tmp_path: Path, name: str, variable: str) -> None:
+    yaml = pytest.importorskip("yaml")
+    spec = yaml.safe_load((ROOT / "examples" / "fleet" / f"{name}.yaml").read_text())["spec"]
+    template = spec["tasks"][0]["template"] if "tasks" in spec else spec["template"]
+    assert "tasks" not in spec or "env" in spec["plugins"]  # who sets the variable
+    (container,) = template["spec"]["containers"]
+    (tmp_path / "aoe-reports").write_text('#!/bin/sh\necho "$@"\n')
+    (tmp_path / "aoe-reports").chmod(0o755)
+    command, path = [*container["command"], *container["args"]], f"{tmp_path}:/usr/bin:/bin"
+    third = subprocess.run(command, capture_output=True, text=True, env={"PATH": path, variable: "2"}, check=True)
+    assert third.stdout == "map /work/manifest.json --partials /work/partials --shard 3/32 --jobs 1\n"
+    unset = subprocess.run(command, capture_output=True, text=True, env={"PATH": path}, check=False)
+    assert (unset.returncode != 0, unset.stdout) == (True, "")
+
+
 @pytest.mark.parametrize("script", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
 def test_examples_run(script: Path, tmp_path: Path) -> None:
     ended = subprocess.run([sys.executable, script], capture_output=True, text=True, cwd=tmp_path, check=False)

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from captures import QUIET, write_night
 from commandline import FIXTURES, Cli
-from odd_question import Odd, dies_once, slow_until_others_are_done
+from odd_question import Odd, dies_once, ends_the_scheduler_first, slow_until_others_are_done
 
 from aoe_reports.engine.ask import ask
 from aoe_reports.engine.executors import AsNeeded, Processes, Serial, executor_here, executor_of
@@ -36,7 +36,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def cluster(folder: Path, workers: int) -> Iterator[str]:
+def cluster(folder: Path, workers: int, *options: str) -> Iterator[str]:
     """A scheduler on loopback in a process of its own, and workers that are processes with a nanny each."""
     pytest.importorskip("distributed")
     told, place = folder / "scheduler.json", ("--host", "127.0.0.1", "--no-dashboard")
@@ -53,11 +53,13 @@ def cluster(folder: Path, workers: int) -> Iterator[str]:
             return process
 
         scheduler = start("dask_scheduler", "--port", 0, "--scheduler-file", told)
+        (folder / "scheduler").write_text(f"{scheduler.pid}")
         while not (told.exists() and told.read_text().endswith("}")) and scheduler.poll() is None:
             time.sleep(0.05)
         address = json.loads(told.read_text())["address"]
         if workers:
-            start("dask_worker", address, "--nworkers", workers, "--nthreads", 1, "--local-directory", folder)
+            local = ("--nthreads", 1, "--local-directory", folder, *options)
+            start("dask_worker", address, "--nworkers", workers, *local)
         yield address
 
 
@@ -73,6 +75,17 @@ def test_a_cluster_answers_as_one_process_does(address: str) -> None:
     alone = ask(CommunicationOfRuns(), paths, CommunicationOptions())
     assert ask(CommunicationOfRuns(), paths, CommunicationOptions(scheduler=address)) == alone
     assert alone.rows
+
+
+def test_workers_of_another_folder_read_what_is_named_from_here(
+    cli: Cli, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(FIXTURES / "msprof" / "valid")
+    plain = cli("communication", Path.cwd() / "torch_npu_two_ranks", "--format", "json")
+    ended = cli("communication", "torch_npu_two_ranks", "--format", "json", "--scheduler", address)
+    assert (ended.code, ended.out) == (plain.code, plain.out)
+    here = cli("communication", "torch_npu_two_ranks", "--format", "json", "--scheduler", LOCAL)
+    assert here.json["inputs"] == ["torch_npu_two_ranks"]
 
 
 def test_what_kills_its_worker_is_named_and_the_rest_goes_on(address: str, tmp_path: Path) -> None:
@@ -113,6 +126,64 @@ def test_every_capture_read_twice_by_jobs_that_race_is_stored_once(cli: Cli, add
     alone, stored = (sorted((tmp_path / f"{store}.jsonl").read_text().splitlines()) for store in ("alone", "store"))
     assert stored == alone
     assert cli("store", "verify", "--store", tmp_path / "store").code == 0
+
+
+def test_a_scheduler_that_goes_away_is_an_error_in_one_line(tmp_path: Path) -> None:
+    with cluster(tmp_path, workers=1) as place:
+        results = Fleet(place).map(ends_the_scheduler_first, [(tmp_path, number) for number in range(3)])
+        with pytest.raises(AoeReportsError, match=f"{re.escape(place)}: the scheduler has gone away"):
+            list(results)
+
+
+@pytest.mark.parametrize(
+    ("preloaded", "said"),
+    [
+        ("import sys\nsys.modules['aoe_reports'] = None", "has no aoe-reports: install it there"),
+        ("import aoe_reports.model.version as v\nv.__version__ = '0.0.1'", "has version 0.0.1, this is"),
+    ],
+    ids=["none", "other"],
+)
+def test_workers_of_another_version_are_refused(tmp_path: Path, preloaded: str, said: str) -> None:
+    with (
+        cluster(tmp_path, 1, "--preload", preloaded) as place,
+        pytest.raises(AoeReportsError, match=said),
+    ):
+        list(Fleet(place).map(str, [1]))
+
+
+def test_ctrl_c_while_a_cluster_begins_here_is_one_line(tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    script = STARTING.format(told=str(told))
+    command = [sys.executable, "-c", script, "hotspots", str(FIXTURES / "msprof" / "valid"), "--scheduler", LOCAL]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        while not told.exists() and process.poll() is None:
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (130, "aoe-reports: interrupted\n")
+
+
+STARTING = """
+import os, sys, time
+import multiprocessing.util as util
+from pathlib import Path
+from aoe_reports.__main__ import main
+
+started = util.spawnv_passfds
+def told(path, arguments, files):
+    process = started(path, arguments, files)
+    if any("spawn_main" in str(one) for one in arguments):
+        status = Path(f"/proc/{{process}}/status")
+        while not any(
+            int(line.split()[1], 16) & 2 for line in status.read_text().splitlines() if line[:6] in {{"SigCgt", "SigBlk"}}
+        ):
+            time.sleep(0.001)
+        Path({told!r}).touch()
+    return process
+util.spawnv_passfds = told
+main()
+"""
+"""Tells as soon as a process that it started would hear of Ctrl-C, or never will."""
 
 
 def test_nobody_at_an_address_is_an_error_in_one_line(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,12 @@ from pathlib import Path
 import pytest
 from commandline import FIXTURES, Cli
 
+from aoe_reports.engine.manifest import MapUnit, manifest_of
+from aoe_reports.engine.partials import Handed, Keys, Partials
+from aoe_reports.engine.question import Notes
+from aoe_reports.model.errors import AoeReportsError
 from aoe_reports.model.version import __version__
+from aoe_reports.questions.hotspots import HotspotOptions, Hotspots
 
 VALID, INVALID = FIXTURES / "msprof" / "valid", FIXTURES / "msprof" / "invalid"
 HEADER = "Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
@@ -66,7 +71,7 @@ def test_what_is_not_mapped_is_named_and_only_that_is_read(cli: Cli, ranks: Path
     ]  # fmt: skip
     missing = cli("reduce", manifest, "--partials", partials)
     assert missing.code == 3
-    assert missing.err.endswith(f"2 of 5 units are not mapped: {ranks / 'rank_1'}, {ranks / 'rank_3'}\n")
+    assert missing.err.endswith(f"{partials}: 2 of 5 units are not mapped: {ranks / 'rank_1'}, {ranks / 'rank_3'}\n")
     rest = cli("map", manifest, "--partials", partials, "--format", "json").json
     assert [one["outcome"] for one in rest["rows"]] == ["kept", "read", "kept", "read", "kept"]
     assert cli("reduce", manifest, "--partials", partials).code == 0
@@ -93,12 +98,15 @@ def test_a_damaged_partial_result_is_said_and_made_again(cli: Cli, ranks: Path, 
     assert cli("reduce", manifest, "--partials", partials).code == 0
 
 
-@pytest.mark.parametrize("shard", ["0/2", "3/2", "2", "1/", "/2", "a/b", "1/0", "-1/2", "1/2/3", "१/२"])
+@pytest.mark.parametrize(
+    "shard", ["0/2", "3/2", "2", "1/", "/2", "a/b", "1/0", "-1/2", "1/2/3", "१/२", "1/" + "9" * 5000]
+)
 def test_a_shard_is_a_number_of_so_many(cli: Cli, ranks: Path, tmp_path: Path, shard: str) -> None:
     cli("hotspots", ranks, "--manifest", tmp_path / "m.json")
     ended = cli("map", tmp_path / "m.json", "--partials", tmp_path / "p", f"--shard={shard}")
     assert ended.code == 2
-    assert f"--shard {shard}: expected I/N with I from 1 to N" in ended.err
+    assert f"--shard {shard[:40]}: expected I/N with I from 1 to N" in ended.err
+    assert len(ended.err) < 200
 
 
 @pytest.mark.parametrize(
@@ -163,3 +171,57 @@ def test_output_is_that_of_the_reduction(cli: Cli, ranks: Path, tmp_path: Path) 
     ended = cli("hotspots", ranks, "--manifest", tmp_path / "m.json", "-o", tmp_path / "o")
     assert (ended.code, "give --output to `reduce`" in ended.err) == (2, True)
     assert not (tmp_path / "m.json").exists()
+
+
+def test_a_manifest_that_was_edited_is_refused(cli: Cli, ranks: Path, tmp_path: Path) -> None:
+    manifest = tmp_path / "m.json"
+    cli("hotspots", ranks, "--manifest", manifest)
+    text = manifest.read_text()
+    found = json.loads(text)
+    assert cli("map", manifest, "--partials", tmp_path / "p").code == 0
+    for kept in (found["keys"]["of"], found["asked"]["units"]):
+        kept.pop()  # a rank that nobody would miss
+    fewer = json.dumps(found, separators=(",", ":"))
+    for edited in (fewer, text.replace("rank_1", "rank_2", 1), text.replace('"digest":"', '"digest":"0')):
+        manifest.write_text(edited)
+        for command in ("map", "reduce"):
+            ended = cli(command, manifest, "--partials", tmp_path / "p")
+            assert (ended.code, "has been changed since it was written" in ended.err) == (3, True)
+
+
+def test_a_capture_that_changes_while_it_is_read_is_not_kept(ranks: Path, tmp_path: Path) -> None:
+    question, file = Hotspots(), ranks / "rank_0" / "kernel_details.csv"
+    manifest = manifest_of(question, [ranks / "rank_0"], HotspotOptions())
+
+    def read(unit: object) -> Handed:
+        os.utime(file, (0, 0))
+        return (unit,), Notes()
+
+    partials = Partials(tmp_path / "p")
+    mapping = MapUnit(read=read, partials=partials, keys=Keys(manifest.question, manifest.asked))
+    with pytest.raises(AoeReportsError, match="has changed since the manifest was written"):
+        mapping((manifest.asked.units[0], manifest.keys[0]))
+    assert partials.load(manifest.keys[0]) is None
+
+
+def test_what_is_to_be_read_is_counted_and_what_is_wrong_with_it_told(cli: Cli, ranks: Path, tmp_path: Path) -> None:
+    ended = cli("hotspots", ranks, tmp_path / "nowhere", "--manifest", tmp_path / "m.json")
+    assert ended.code == 0
+    assert f"{tmp_path / 'm.json'}: 5 captures to be read" in ended.err
+    assert f"{tmp_path / 'nowhere'}: error: no such file or folder" in ended.err
+    assert cli("hotspots", tmp_path / "nowhere", "--manifest", tmp_path / "m.json").code == 3
+
+
+def test_strict_is_written_down(cli: Cli, tmp_path: Path) -> None:
+    paths = (INVALID / "column-unknown", "--strict")
+    plain = cli("hotspots", *paths, "--format", "json")
+    cli("hotspots", *paths, "--manifest", tmp_path / "m.json")
+    cli("map", tmp_path / "m.json", "--partials", tmp_path / "p")
+    assert cli("reduce", tmp_path / "m.json", "--partials", tmp_path / "p").code == plain.code == 1
+    assert cli("hotspots", INVALID / "column-unknown").code == 0
+
+
+def test_shares_are_kept_where_they_say_and_nowhere_else(cli: Cli, ranks: Path, tmp_path: Path) -> None:
+    cli("hotspots", ranks, "--manifest", tmp_path / "m.json", "--cache", tmp_path / "cache")
+    cli("map", tmp_path / "m.json", "--partials", tmp_path / "p")
+    assert not (tmp_path / "cache").exists()

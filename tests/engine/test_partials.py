@@ -12,6 +12,7 @@ import pytest
 from commandline import FIXTURES, Cli
 
 from aoe_reports.engine.ask import ask
+from aoe_reports.engine.keeping import Objects, place_of
 from aoe_reports.engine.partials import Handed, Keys, Once, Partials
 from aoe_reports.engine.question import FileUnit, Notes, Request
 from aoe_reports.formats.found import FileName, FoundFile
@@ -140,11 +141,52 @@ def test_what_a_database_has_beside_it_is_part_of_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["5", "null", '"abc"', "[[5],[],false]", '[{"$":"tuple","of":[1]},[3],false]', "[null,{},false]", "[1,2]", '{"$":"decimal","of":"x"}']
-)  # fmt: skip
-def test_what_is_no_partial_result_is_made_again(tmp_path: Path, text: str) -> None:
+    "rest", ["5,[],false", '{"$":"tuple","of":[1]},[3],false', "null,{},false", "1,2", '{"$":"decimal","of":"x"}']
+)
+def test_what_is_no_partial_result_is_made_again(tmp_path: Path, rest: str) -> None:
     partials, key = Partials(tmp_path), "ab" * 32
     partials.save(key, (("part",), Notes()))
     (file,) = tmp_path.rglob("*.gz")
-    file.write_bytes(gzip.compress(text.encode()))
+    for text in (f'["{key}",{rest}]', "5", "null", '"abc"'):
+        file.write_bytes(gzip.compress(text.encode()))
+        assert partials.load(key) is None
+
+
+def test_a_copy_of_another_capture_s_result_is_made_again(ranks: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    names(ranks, cache=cache)
+    write(ranks, 1, "b")
+    assert names(ranks, cache=cache) == ["a", "b", "a"]
+    first, *others = sorted(cache.rglob("*.json.gz"))
+    for other in others:
+        other.write_bytes(first.read_bytes())
+    assert names(ranks, cache=cache) == ["a", "b", "a"]
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda place: place.symlink_to("/dev/zero")], ids=["pipe", "device"])
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    partials, key = Partials(tmp_path), "ab" * 32
+    (tmp_path / "ab").mkdir()
+    make(tmp_path / "ab" / f"{key}.json.gz")
     assert partials.load(key) is None
+    partials.save(key, (("part",), Notes()))
+    assert partials.load(key) == (("part",), Notes())
+
+
+def test_results_are_kept_nowhere_where_nothing_is_named(cli: Cli, ranks: Path) -> None:
+    ended = cli("hotspots", ranks, "--cache", "")
+    assert (ended.code, "the text is empty" in ended.err) == (2, True)
+
+
+def test_a_folder_is_the_same_from_everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    partials = Partials("kept")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    partials.save("ab" * 32, (("part",), Notes()))
+    assert list(Path().iterdir()) == []
+
+
+@pytest.mark.parametrize("text", ["s3:/bucket/prefix", "S3://bucket/prefix", "s3a://bucket/prefix"])
+def test_a_bucket_is_one_however_it_is_written(text: str) -> None:
+    assert place_of(text) == Objects(uri="s3://bucket/prefix")

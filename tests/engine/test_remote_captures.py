@@ -358,6 +358,37 @@ def test_a_profile_names_credentials(
     assert "the profiles of credentials cannot be read" in ended.out + ended.err
 
 
+@pytest.mark.parametrize("variable", ["AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT"])
+@pytest.mark.parametrize(
+    ("endpoint", "allowed", "said"),
+    [
+        ("obs.example", "true", "expected http://HOST or https://HOST"),
+        ("ftp://obs.example", "true", "expected http://HOST or https://HOST"),
+        ("http://", "true", "expected http://HOST or https://HOST"),
+        (f"https://user:{SECRET}@obs.example", "true", "without user and password"),
+        ("http://obs.example", "false", "is a server without TLS: set AWS_ALLOW_HTTP=true to use it"),
+    ],
+)
+def test_an_address_of_a_server_that_cannot_be_used_is_told(
+    cli: Cli, ranks: Path, monkeypatch: pytest.MonkeyPatch, variable: str, endpoint: str, allowed: str, said: str
+) -> None:
+    for name in ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(variable, endpoint)
+    monkeypatch.setenv("AWS_ALLOW_HTTP", allowed)
+    for command in (("hotspots", f"s3://{BUCKET}/night"), ("hotspots", ranks, "--cache", f"s3://{BUCKET}/kept")):
+        ended = cli(*command)
+        assert (ended.code, ended.err.count("\n")) == (3, 1)
+        assert f"{variable}{': ' if 'expected' in ended.err else ' '}" in ended.err
+        assert said in ended.err
+        assert SECRET not in ended.out + ended.err
+
+
+def test_a_uri_that_names_no_object_is_a_finding_in_one_line(cli: Cli, server: Server) -> None:
+    ended = cli("hotspots", f"{server.upload(FIXTURES / 'msprof' / 'valid' / 'ten_iterations', 'night')}/\x1b[31m")
+    assert (ended.code, ended.err.count("\n"), "\x1b" in ended.out + ended.err) == (3, 1, False)
+
+
 def test_python_takes_a_uri_as_text_or_path(server: Server, ranks: Path) -> None:
     uri = server.upload(ranks, "night")
     first, second = hotspots([uri]), hotspots([Path(uri)])  # type: ignore[list-item] # a text, as in the docs

@@ -69,4 +69,5 @@ def reduce(
 
     found = read_manifest(manifest)
     answer = reduced(question_of(found.question), found, Partials(partials))
-    reply(answer, form, output, strict=chosen.strict, forms=ANNOTATED_FORMS, most=rows)
+    strict = chosen.strict or found.asked.options.strict
+    reply(answer, form, output, strict=strict, forms=ANNOTATED_FORMS, most=rows)

@@ -6,17 +6,31 @@ import inspect
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aoe_reports.cli.output import MOST_ROWS, AnnotatedFormat, Format, MostRows, Output, path_argument, reply
+from aoe_reports.cli.output import (
+    MOST_ROWS,
+    AnnotatedFormat,
+    Format,
+    MostRows,
+    Output,
+    notify,
+    path_argument,
+    print_findings,
+    reply,
+)
 from aoe_reports.cli.progress import progress_line
-from aoe_reports.engine.question import Argument, CaptureOptions, Question
+from aoe_reports.engine.question import Argument, CaptureOptions, Question, exit_code_of
 from aoe_reports.model.errors import UsageError
+from aoe_reports.model.findings import in_order
 from aoe_reports.model.options import Option, declared
 from aoe_reports.model.texts import join, say
 from aoe_reports.present.forms import ANNOTATED_FORMS
+
+if TYPE_CHECKING:
+    from aoe_reports.engine.ask import Progress
 
 _questions: dict[str, Question[Any, Any]] = {}
 """By the names of their commands."""
@@ -51,12 +65,9 @@ def command_of(question: Question[Any, Any]) -> Callable[..., None]:
         chosen = replace(chosen, **_configured(ctx, question))
         with progress_line() as progress:
             if may_be_mapped and arguments["manifest"] is not None:
-                from aoe_reports.engine.manifest import manifest_of, write_manifest
-
                 if output is not None:
                     raise UsageError(say("--manifest reads nothing: give --output to `reduce`"))
-                write_manifest(arguments["manifest"], manifest_of(question, paths, chosen, progress=progress))
-                raise typer.Exit
+                raise typer.Exit(_written_down(question, paths, chosen, arguments["manifest"], progress))
             answer = ask(question, paths, chosen, executor=executor_here(chosen), progress=progress)
         reply(answer, form, output, strict=chosen.strict, forms=ANNOTATED_FORMS, most=rows)
 
@@ -75,6 +86,18 @@ def command_of(question: Question[Any, Any]) -> Callable[..., None]:
     command.__doc__ = question.__doc__
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return command
+
+
+def _written_down(question: Question[Any, Any], paths: list[Path], chosen: Any, to: Path, progress: Progress) -> int:
+    """Write the manifest, and say what was found on the way; the exit code, which is that of the answer where there is nothing to read."""
+    from aoe_reports.engine.manifest import manifest_of, write_manifest
+
+    manifest = manifest_of(question, paths, chosen, progress=progress)
+    write_manifest(to, manifest)
+    count, notes = len(manifest.asked.units), manifest.asked.notes
+    notify(say("{path}: {count:,} captures to be read", path=to, count=count))
+    print_findings(in_order(notes.findings))
+    return 0 if count else exit_code_of(notes.findings, unreadable=notes.unreadable, strict=chosen.strict)
 
 
 def _configured(ctx: typer.Context, question: Question[Any, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from aoe_reports.engine.executors import Executor, executor_of
+from aoe_reports.engine.executors import Executor, executor_of, is_read_elsewhere
 from aoe_reports.engine.partials import Handed, Keys, Once, Partials
 from aoe_reports.engine.question import (
     Answer,
@@ -85,6 +85,8 @@ def request_of(reader: Reader[O, P], paths: Sequence[Path], chosen: O, *, progre
     check_options(chosen)
     progress(lambda: say("looking for files"))
     whole = [asked_path(path) for path in paths]
+    if is_read_elsewhere(chosen):
+        whole = [path.absolute() for path in whole]  # who reads has a folder of its own
     asked = Request(options=chosen, notes=Notes(), inputs=tuple(map(str, whole)))
     with fetching(holds=True) as failures:
         files = reader.discover(whole, asked)

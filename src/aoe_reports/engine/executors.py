@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import os
+import signal
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.texts import say
@@ -77,7 +79,7 @@ class Processes:
         waiting: deque[Future[B]] = deque()
         with self._pool(min(self._count, len(units))) as pool, suppress(BrokenProcessPool):
             for unit in units:
-                waiting.append(pool.submit(function, unit))
+                waiting.append(_submitted(pool, function, unit))
                 if len(waiting) == self._ahead:
                     yield waiting.popleft().result()
             while waiting:
@@ -92,16 +94,57 @@ class Processes:
             with self._pool(1) as pool:
                 try:
                     while rest:
-                        yield pool.submit(function, rest.popleft()).result()
+                        yield _submitted(pool, function, rest.popleft()).result()
                 except BrokenProcessPool:
                     yield None
 
     @staticmethod
-    def _pool(count: int) -> ProcessPoolExecutor:
+    @contextmanager
+    def _pool(count: int) -> Iterator[ProcessPoolExecutor]:
+        """Processes that end at once when the block does, or this process: nobody takes what they would read."""
         import multiprocessing  # noqa: PLC0415
         from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
 
-        return ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
+        spawn = multiprocessing.get_context("spawn")
+        end, mine = spawn.Pipe(duplex=False)
+        pool = ProcessPoolExecutor(count, mp_context=spawn, initializer=_end_with, initargs=(end,))
+        try:
+            yield pool
+            pool.shutdown()
+        finally:
+            mine.close()
+            pool.shutdown(cancel_futures=True)
+            end.close()
+
+
+def _submitted(pool: ProcessPoolExecutor, function: Callable[[A], B], unit: A) -> Future[B]:
+    """A unit handed to a process; one that is started for it inherits that it knows no Ctrl-C."""
+    with without_interrupt():
+        return pool.submit(function, unit)
+
+
+@contextmanager
+def without_interrupt() -> Iterator[None]:
+    """Ctrl-C waits until the block has ended; of processes that are started meanwhile it interrupts none."""
+    from multiprocessing.resource_tracker import ensure_running  # noqa: PLC0415 -- most commands need one process
+
+    ensure_running()  # once it begins, it lets Ctrl-C through
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end_with(end: Any) -> None:
+    """End this process as soon as nobody holds the other end of a pipe: who started it is done, interrupted or killed."""
+
+    def wait() -> None:
+        with suppress(EOFError, OSError):
+            end.recv_bytes()
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 class AsNeeded:
@@ -132,6 +175,13 @@ def executor_of(chosen: RunOptions) -> Executor:
             raise UsageError(say("--jobs and --scheduler: give one of them"))
         return Fleet(chosen.scheduler)
     return Serial() if chosen.jobs in {None, 1} else Processes(chosen.jobs or 1)
+
+
+def is_read_elsewhere(chosen: RunOptions) -> bool:
+    """Whether captures are read by processes that this one has not started."""
+    from aoe_reports.engine.fleet import LOCAL  # noqa: PLC0415 -- an extra
+
+    return chosen.scheduler not in {None, LOCAL}
 
 
 def executor_here(chosen: RunOptions) -> Executor:

@@ -6,11 +6,15 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from concurrent.futures import CancelledError
+from contextlib import ExitStack, contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from aoe_reports.engine.executors import without_interrupt
 from aoe_reports.model.errors import AoeReportsError, UsageError
 from aoe_reports.model.texts import say
+from aoe_reports.model.version import __version__
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -40,7 +44,7 @@ class Fleet:
         """The results, in the order of the units."""
         from distributed import KilledWorker  # noqa: PLC0415 -- an extra, and slow to import
 
-        with _client(self._address) as client:
+        with _client(self._address) as client, _while_connected(self._address):
             ahead = AHEAD * max(1, sum(client.nthreads().values()))
             waiting: deque[tuple[A, Any]] = deque()
             rest = iter(units)
@@ -83,7 +87,7 @@ class Fleet:
                 wait(future, timeout=WORKERLESS_S)
             except TimeoutError:
                 if not client.nthreads():
-                    raise AoeReportsError(say("{address}: no worker is left", address=self._address)) from None
+                    raise _workerless(self._address) from None
 
 
 _NOTHING: Any = object()
@@ -100,16 +104,58 @@ def _client(address: str) -> Iterator[Client]:
     with dask.config.set({"distributed.scheduler.allowed-failures": DEATHS}):
         if address == LOCAL:
             place = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
-            local = {**place, "threads_per_worker": 1, "silence_logs": logging.CRITICAL, "preload": [_DEAF]}
-            with LocalCluster(**local) as cluster, Client(cluster) as client:
-                yield client
+            local = {**place, "threads_per_worker": 1, "silence_logs": logging.CRITICAL}
+            with ExitStack() as running:
+                with without_interrupt():  # Ctrl-C is for this command, which then ends its workers
+                    cluster = running.enter_context(LocalCluster(**local))
+                yield running.enter_context(Client(cluster))
             return
         with _connected(address) as client:
+            _check_workers(client, address)
             yield client
 
 
-_DEAF = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)"
-"""What a worker runs first: Ctrl-C is for the command that started it, which then ends its workers."""
+@contextmanager
+def _while_connected(address: str) -> Iterator[None]:
+    """What is raised where the scheduler goes away, as an error of ours."""
+    from distributed.comm import CommClosedError  # noqa: PLC0415
+
+    try:
+        yield
+    except (CancelledError, CommClosedError) as error:
+        raise AoeReportsError(say("{address}: the scheduler has gone away", address=address)) from error
+
+
+def _workerless(address: str) -> AoeReportsError:
+    return AoeReportsError(say("{address}: no worker is left", address=address))
+
+
+def _check_workers(client: Client, address: str) -> None:
+    """AoeReportsError where a worker has another version, which may answer otherwise, or none: that would end with each unit."""
+    try:
+        client.wait_for_workers(1, timeout=WORKERLESS_S)
+    except TimeoutError:
+        raise _workerless(address) from None
+    versions = client.run(lambda: import_module("aoe_reports.model.version").__version__, on_error="return")
+    for worker, version in sorted(versions.items()):
+        if isinstance(version, ModuleNotFoundError):
+            raise AoeReportsError(
+                say(
+                    "{address}: the worker {worker} has no aoe-reports: install it there",
+                    address=address,
+                    worker=worker,
+                )
+            )
+        if isinstance(version, str) and version != __version__:
+            raise AoeReportsError(
+                say(
+                    "{address}: the worker {worker} has version {theirs}, this is {ours}",
+                    address=address,
+                    worker=worker,
+                    theirs=version,
+                    ours=__version__,
+                )
+            )
 
 
 def _connected(address: str) -> Client:

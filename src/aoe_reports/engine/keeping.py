@@ -11,8 +11,9 @@ from typing import Literal, Protocol
 
 from aoe_reports.engine.output import write_among
 from aoe_reports.formats.bucket import folder_in, put, refuse_credentials, whole_of
+from aoe_reports.formats.objects import ObjectPath, path_of
 from aoe_reports.model.classes import record
-from aoe_reports.model.errors import AoeReportsError
+from aoe_reports.model.errors import AoeReportsError, UsageError
 from aoe_reports.model.texts import say
 
 
@@ -40,8 +41,11 @@ class Folder:
 
     def read(self, name: str, most: int) -> bytes | None:
         """The bytes of a file; None where it cannot be read, or has more."""
+        place = self.path / name
         try:
-            with (self.path / name).open("rb") as file:
+            if not place.is_file():  # a pipe would be waited for, a device has no end
+                return None
+            with place.open("rb") as file:
                 return file.read() if os.fstat(file.fileno()).st_size <= most else None
         except OSError:
             return None
@@ -122,7 +126,10 @@ def _refuse_nowhere(root: str, prefix: str) -> None:
 def place_of(where: str | os.PathLike[str]) -> Place:
     """The place at a folder's path or a URI that the store knows, too. UsageError for one that holds credentials."""
     text = os.fspath(where)
-    if "://" not in text or text.startswith("file://"):
-        return Folder(path=Path(text.removeprefix("file://")))
+    if not text:
+        raise UsageError(say("no folder or URI for partial results: the text is empty"))
+    bucket = path_of(text)
+    if not isinstance(bucket, ObjectPath) and ("://" not in text or text.startswith("file://")):
+        return Folder(path=Path(text.removeprefix("file://")).absolute())  # other processes have folders of their own
     refuse_credentials(text)
-    return Objects(uri=text)
+    return Objects(uri=str(bucket) if isinstance(bucket, ObjectPath) else text)

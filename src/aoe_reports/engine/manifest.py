@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,7 +14,7 @@ from aoe_reports.engine.executors import Executor
 from aoe_reports.engine.frozen import freeze, thaw
 from aoe_reports.engine.output import write_whole
 from aoe_reports.engine.partials import Handed, Keys, Partials, is_readable
-from aoe_reports.engine.question import Answer, Notes, Question, Reading, Request, RunOptions
+from aoe_reports.engine.question import Answer, CaptureOptions, Notes, Question, Reading, Request, RunOptions
 from aoe_reports.formats.objects import path_of
 from aoe_reports.model.classes import record
 from aoe_reports.model.errors import AoeReportsError, ReadError, UsageError
@@ -35,6 +37,8 @@ class Manifest:
     version: str
     asked: Request[Any]
     keys: tuple[str, ...]
+    digest: str = ""
+    """Of the text without it: where units have gone from that, no key tells."""
 
 
 @record
@@ -47,14 +51,18 @@ class Share:
     @classmethod
     def parse(cls, text: str) -> Share:
         """A share as the command line has it: `2/8`."""
-        number, _, of = text.partition("/")
-        if not (text.isascii() and number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
-            raise UsageError(say("--shard {text}: expected I/N with I from 1 to N", text=text))
-        return cls(number=int(number), of=int(of))
+        found = _SHARE.fullmatch(text)
+        if found is None or not 1 <= int(found["number"]) <= int(found["of"]):
+            raise UsageError(say("--shard {text}: expected I/N with I from 1 to N", text=text[:_SHARE_SHOWN]))
+        return cls(number=int(found["number"]), of=int(found["of"]))
 
     def among(self, units: Sequence[Any]) -> Sequence[Any]:
         """The units of this share."""
         return units[self.number - 1 :: self.of]
+
+
+_SHARE = re.compile(r"(?P<number>[0-9]{1,9})/(?P<of>[0-9]{1,9})")
+_SHARE_SHOWN = 40
 
 
 @row
@@ -83,7 +91,7 @@ def write_manifest(path: Path, manifest: Manifest) -> None:
     """Write a manifest, whole or not at all."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, freeze(manifest))
+        write_whole(path, _with_digest(freeze(manifest).encode("ascii")))
     except OSError as error:
         raise AoeReportsError(
             say("{path}: cannot be written: {why}", path=path, why=error.strerror or error)
@@ -94,7 +102,8 @@ def read_manifest(path: Path) -> Manifest:
     """A manifest that this version has written."""
     try:
         with path.open("rb") as file:
-            found = thaw(file.read(MAX_BYTES))
+            text = file.read(MAX_BYTES)
+            found = thaw(text)
     except OSError as error:
         raise ReadError(path, error.strerror or str(error), say("a manifest was expected")) from error
     except ValueError as error:
@@ -105,7 +114,17 @@ def read_manifest(path: Path) -> Manifest:
         raise UsageError(
             say("{path}: of version {theirs}, this is {ours}", path=path, theirs=found.version, ours=__version__)
         )
+    if text != _with_digest(text.rpartition(_DIGEST)[0] + _DIGEST + b'"}'):
+        raise ReadError(path, say("has been changed since it was written"), say("a manifest was expected"))
     return found
+
+
+_DIGEST = b'"digest":"'
+
+
+def _with_digest(text: bytes) -> bytes:
+    """The text of a manifest, of which it is the last field, with its digest."""
+    return text.removesuffix(b'"}') + sha256(text).hexdigest().encode("ascii") + b'"}'
 
 
 def _is_whole(found: Manifest) -> bool:
@@ -138,6 +157,8 @@ def map_share(
 ) -> list[Mapped]:
     """Read the units of a share that nobody has read yet, and keep what each hands on; what cannot be read is kept, too."""
     asked, keys = manifest.asked, Keys(manifest.question, manifest.asked)
+    if isinstance(asked.options, CaptureOptions):  # kept where the share says, and nowhere else
+        asked = replace(asked, options=replace(asked.options, cache=None))
     mine = list(share.among(list(zip(asked.units, manifest.keys, strict=True))))
     units = [unit for unit, _ in mine]
     mapping = MapUnit(read=reading_of(question, asked), partials=partials, keys=keys)
@@ -163,14 +184,18 @@ class MapUnit:
     def __call__(self, pair: tuple[Any, str]) -> str:
         """What came of a unit and its key."""
         unit, key = pair
-        if self.keys.of(unit) != key:
-            raise AoeReportsError(say("{path}: has changed since the manifest was written", path=unit.path))
+        self._check(unit, key)
         kept = self.partials.load(key)
         if kept is not None and is_readable(kept):
             return "kept"
         handed: Handed = self.read(unit)
+        self._check(unit, key)  # while it was read, too
         self.partials.save(key, handed)
         return "read" if is_readable(handed) else "unreadable"
+
+    def _check(self, unit: Any, key: str) -> None:
+        if self.keys.of(unit) != key:
+            raise AoeReportsError(say("{path}: has changed since the manifest was written", path=unit.path))
 
 
 def reduce(question: Question[Any, Any], manifest: Manifest, partials: Partials) -> Answer:
@@ -181,7 +206,8 @@ def reduce(question: Question[Any, Any], manifest: Manifest, partials: Partials)
     if missing:
         raise AoeReportsError(
             say(
-                "{missing:,} of {count:,} units are not mapped: {paths}",
+                "{place}: {missing:,} of {count:,} units are not mapped: {paths}",
+                place=partials.where,
                 missing=len(missing),
                 count=len(asked.units),
                 paths=join(", ", missing[:NAMED_MISSING]),

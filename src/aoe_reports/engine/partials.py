@@ -20,7 +20,7 @@ from aoe_reports.model.findings import Finding
 from aoe_reports.model.options import declared
 from aoe_reports.model.version import __version__
 
-VERSION = 7
+VERSION = 8
 """Of what is kept: one more whenever a question hands on something else of the same unit."""
 MAX_BYTES = 1 << 28
 """What is larger, unpacked, is not read: 5 million rows that are compared come to a fifth of it."""
@@ -35,6 +35,8 @@ class Partials:
     def __init__(self, where: str | os.PathLike[str]) -> None:
         """In a folder, which is made when something is kept, or below a URI."""
         self._place = place_of(where)
+        self.where = os.fspath(where)
+        """Where they are, in the words of who asked."""
 
     def load(self, key: str) -> Handed | None:
         """What a unit handed on; None where that is not kept, or damaged."""
@@ -44,11 +46,12 @@ class Partials:
         try:
             with gzip.GzipFile(fileobj=BytesIO(data)) as file:
                 text = file.read(MAX_BYTES + 1)
-            part, findings, unreadable = thaw(text)
+            of, part, findings, unreadable = thaw(text)
         except (OSError, EOFError, TypeError, ValueError, zlib.error):
             return None
         is_whole = (
-            (part is None or (isinstance(part, tuple) and len(part) == 1))
+            of == key  # not a copy of another one
+            and (part is None or (isinstance(part, tuple) and len(part) == 1))
             and isinstance(findings, list)
             and all(isinstance(one, Finding) for one in findings)
         )
@@ -63,7 +66,7 @@ class Partials:
     def save(self, key: str, handed: Handed) -> None:
         """Keep what a unit handed on: whole, or not at all."""
         part, notes = handed
-        text = freeze([part, notes.findings, notes.unreadable])
+        text = freeze([key, part, notes.findings, notes.unreadable])
         self._place.write(_name(key), gzip.compress(text.encode("ascii"), compresslevel=1, mtime=0))
 
 

@@ -147,7 +147,7 @@ def _as_of_a_file(root: str, key: str) -> Iterator[None]:
         raise _changed(root, key) from None
     except PermissionDeniedError as error:
         raise PermissionError(errno.EACCES, reason(error), uri_of(root, key)) from None
-    except BaseError as error:
+    except (BaseError, ValueError) as error:  # a name that is none is a ValueError
         raise OSError(errno.EIO, reason(error), uri_of(root, key)) from None
 
 
@@ -163,8 +163,32 @@ def _client(root: str, _told: frozenset[tuple[str, str]], retries: int) -> Objec
     """One for each bucket, environment and number of retries."""
     from obstore.store import from_url  # noqa: PLC0415
 
-    config = _profile() if root.startswith("s3://") else {}
+    config: Any = {}
+    if root.startswith("s3://"):
+        config = _profile()
+        in_environment = {name: os.environ[name] for name in _ENDPOINTS if os.environ.get(name)}
+        in_profile = {name: value for name, value in config.items() if name == "endpoint_url"}
+        _check_endpoints({**in_environment, **in_profile}, root)
     return from_url(root, retry_config={"max_retries": retries}, **config)
+
+
+_ENDPOINTS = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT")
+_ENDPOINT = re.compile(r"https?://[^/@\s?#]+(/[^@\s?#]*)?")
+
+
+def _check_endpoints(named: dict[str, str], root: str) -> None:
+    """OSError for the address of a server that the client would crash of, or repeat with a password, or refuse without a reason."""
+    for variable, endpoint in named.items():
+        if _ENDPOINT.fullmatch(endpoint) is None:
+            what = say("{variable}: expected http://HOST or https://HOST, without user and password", variable=variable)
+            raise OSError(errno.EINVAL, what, root)
+        if endpoint.startswith("http://") and os.environ.get("AWS_ALLOW_HTTP", "").lower() not in _YES:
+            what = say("{variable} is a server without TLS: set AWS_ALLOW_HTTP=true to use it", variable=variable)
+            raise OSError(errno.EINVAL, what, root)
+
+
+_YES = {"1", "true", "on", "yes", "y"}
+"""What the client takes for a yes."""
 
 
 def _profile() -> Any:
