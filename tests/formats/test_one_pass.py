@@ -117,6 +117,13 @@ def test_the_id_of_a_flow(tmp_path: Path, flow: str) -> None:
     check(write(tmp_path, [event, {**event, "cat": "other"}, {**event, "id": int(flow)} if flow.isdecimal() else X]), 2)
 
 
+@pytest.mark.parametrize("key", ["cat", "id", "tid", "args", "name", "ts"])
+def test_a_key_that_stands_twice(tmp_path: Path, key: str) -> None:
+    text = json.dumps({**X, "cat": "c", "id": "5", "args": {}})
+    twice = text[:-1] + f', "{key}": {json.dumps(X.get(key, "6"))}}}'
+    check(write(tmp_path, f"[{text}, {twice}]"), 1)
+
+
 NAMED = {"ph": "M", "name": "process_name", "pid": 7, "tid": 0, "args": {"name": "CANN"}}
 
 

@@ -52,7 +52,8 @@ _SOURCES = {
     "ph": "ph", "name": "name", "ts": "ts", "dur": "dur", "pid": "pid", "tid": "tid", "category": "cat", "flow_id": "id",
 }  # fmt: skip
 _ARGS = {"label": ("name",), **TEXT_ARGS, **INTEGER_ARGS}
-_ALWAYS = frozenset({"ph", "name", "ts", "dur", "pid", "tid", "label"})
+_ALWAYS = frozenset({*_SOURCES, "label"})
+"""What is read whoever asks: a key that stands twice is only seen in a column that is read."""
 _MAX_DIGITS, _DECIMALS = 19, 3
 _ZERO, _NINE, _HIGHEST_DIGIT = np.uint8(ord("0")), np.uint8(ord("9")), np.uint8(9)
 _Numbered = tuple[Any, list[str | None]]
@@ -135,8 +136,6 @@ class _Batches:
         self._columns = columns
         self._names = names
         self._wanted = columns | _ALWAYS
-        if "connection_id" in columns:
-            self._wanted |= {"category", "flow_id"}
         self.look = _Look()
 
     @property
@@ -145,7 +144,7 @@ class _Batches:
         wanted = {name: keys for name, keys in _ARGS.items() if name in self._wanted}
         places = {key: f"found[{place}]" for place, key in enumerate(chain.from_iterable(wanted.values()), 1)}
         chosen = {name: f"coalesce({', '.join(map(places.__getitem__, keys))})" for name, keys in wanted.items()}
-        chosen |= {name: source for name, source in _SOURCES.items() if name in self._wanted}
+        chosen |= _SOURCES
         if "args" in self._wanted:
             chosen["args"] = "CAST(args AS VARCHAR)"
         paths = ", ".join(f"'$.\"{key}\"'" for key in places)

@@ -51,9 +51,10 @@ NOT_JSON = r"[:\[,]-?(nan|NaN|inf|Inf|Infinity|INF)[,}\]]"
 
 LOOK = f"""
 SELECT ph, what, what_pid, what_tid, last(what_name) FILTER (what_name IS NOT NULL), count(*), min(start) FILTER (ph = 'X'),
-    max(start + duration) FILTER (ph = 'X'), count(*) FILTER (stage), count(*) FILTER (odd), count(*) FILTER (inexact)
+    max(start + duration) FILTER (ph = 'X'), count(*) FILTER (stage), count(*) FILTER (odd), count(*) FILTER (inexact),
+    count(cat) + count(id) -- nobody asks: a key that stands twice is only seen in a column that is read
 FROM (
-    SELECT ph, start, duration,
+    SELECT ph, cat, id, start, duration,
         CASE WHEN ph = 'M' AND name IN ('process_name', 'thread_name') THEN name END AS what,
         CASE WHEN what IS NOT NULL THEN pid END AS what_pid,
         CASE WHEN what IS NOT NULL THEN tid END AS what_tid,
@@ -143,7 +144,7 @@ def _look(path: Path, *, from_text: bool) -> TimelineLook:
     names = Names()
     starts, ends, stage_rows, unsure = [], [], 0, 0
     for row in _rows(path, LOOK, _ALL, from_text=from_text):
-        ph, what, pid, tid, name, count, start, end, stages, odd, inexact = row
+        ph, what, pid, tid, name, count, start, end, stages, odd, inexact, _ = row
         if odd or ph is None or not (len(ph) == 1 and ph.isascii() and ph.isalpha()):
             raise OddFileError
         phases[ph] = phases.get(ph, 0) + count
