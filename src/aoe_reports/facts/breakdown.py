@@ -138,13 +138,12 @@ class DeviceBreakdown:
 
 
 @dataclass(slots=True)
-class Spans:
+class _Spans:
     """Spans of time collected batch by batch: a few numbers each, names as numbers."""
 
     columns: dict[str, list[Ints]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, **columns: Ints) -> None:
-        """Keep some more: a number of each column a span."""
         for name, values in columns.items():
             self.columns[name].append(values)
 
@@ -154,20 +153,23 @@ class Spans:
             self.columns[name] = parts = [np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)]
         return parts[0]
 
-    def take(self, other: Spans, numbers: Mapping[str, Any]) -> None:
+    def take(self, other: _Spans, numbers: Mapping[str, Any]) -> None:
         """Add the spans of another, which numbers words otherwise: `numbers` has ours by theirs, and last that of none."""
         for name, parts in other.columns.items():
             self.columns[name] += [numbers[name][part] if name in numbers else part for part in parts]
         other.columns.clear()
 
-    def where(self, mask: Mask | Ints) -> Spans:
-        """Some of the spans."""
-        some = Spans()
+    def where(self, mask: Mask | Ints) -> _Spans:
+        some = _Spans()
         some.add(**{name: self[name][mask] for name in list(self.columns)})
         return some
 
     def __len__(self) -> int:
         return len(self["start"])
+
+
+Numbers = _Spans | dict[str, Ints]
+"""Columns of spans."""
 
 
 class Activity:
@@ -179,10 +181,10 @@ class Activity:
     def __init__(self) -> None:
         self._pid_is_device = False
         self._numbers: dict[str, int] = {}
-        self._tasks, self._operators, self._planes = Spans(), Spans(), Spans()
-        self._calls, self._flows, self._arrivals = Spans(), Spans(), Spans()
-        self._waits: dict[HostCall, Spans] = {"synchronisation": Spans(), "data loading": Spans()}
-        self._queued = Spans()
+        self._tasks, self._operators, self._planes = _Spans(), _Spans(), _Spans()
+        self._calls, self._flows, self._arrivals = _Spans(), _Spans(), _Spans()
+        self._waits: dict[HostCall, _Spans] = {"synchronisation": _Spans(), "data loading": _Spans()}
+        self._queued = _Spans()
         self._threads: dict[str, int] = {}
         self._emptying: set[int] = set()
         self._synchronising: set[str] = set()
@@ -217,7 +219,7 @@ class Activity:
             self._keep_flows(self._arrivals, frame, flows & words_in(frame["ph"], {"f"}))
         self._add_stated(frame, whole & words_in(frame["process"], {OVERLAP_PROCESS}))
 
-    def _keep(self, spans: Spans, frame: pa.Table, mask: Mask) -> None:
+    def _keep(self, spans: _Spans, frame: pa.Table, mask: Mask) -> None:
         if not mask.any():
             return
         some = frame.filter(keep_where(mask))
@@ -236,7 +238,7 @@ class Activity:
             columns |= {"end": start + duration, "pid": self._numbered(some["pid"])}
         spans.add(**columns)
 
-    def _keep_flows(self, spans: Spans, frame: pa.Table, mask: Mask) -> None:
+    def _keep_flows(self, spans: _Spans, frame: pa.Table, mask: Mask) -> None:
         if not mask.any():
             return
         some = frame.filter(keep_where(mask))
@@ -309,13 +311,15 @@ class Activity:
     def merge(self, other: Activity) -> None:
         """Take in what another one has of the same capture: of events behind its own."""
         self._pid_is_device |= other._pid_is_device
-        numbers = self._numbers_of(other)
+        words = _narrow([*(self._numbers.setdefault(word, len(self._numbers)) for word in other._numbers), -1])
+        threads = [min(self._threads.setdefault(word, len(self._threads)), _MAX_THREADS) for word in other._threads]
+        places = np.asarray([*(place if place < _MAX_THREADS else -1 for place in threads), -1], dtype=np.int16)
         pairs = [(self._tasks, other._tasks), (self._operators, other._operators), (self._planes, other._planes)]
         pairs += [(self._calls, other._calls), (self._flows, other._flows), (self._arrivals, other._arrivals)]
         pairs += [(self._queued, other._queued), *((self._waits[kind], other._waits[kind]) for kind in self._waits)]
         for mine, theirs in pairs:
-            mine.take(theirs, numbers)
-        self._emptying |= {int(numbers["thread"][thread]) for thread in other._emptying}
+            mine.take(theirs, {"name": words, "pid": words, "thread": places})
+        self._emptying |= {int(places[thread]) for thread in other._emptying}
         self._synchronising |= other._synchronising
         for step, span in other._steps.items():
             self._steps.setdefault(step, span)
@@ -323,13 +327,6 @@ class Activity:
             entry = self._stated[key]
             entry[0] += time_ns
             entry[1] += rows
-
-    def _numbers_of(self, other: Activity) -> dict[str, Any]:
-        """Our numbers of words and threads by those of another one, and last that of none."""
-        words = _narrow([*(self._numbers.setdefault(word, len(self._numbers)) for word in other._numbers), -1])
-        threads = [min(self._threads.setdefault(word, len(self._threads)), _MAX_THREADS) for word in other._threads]
-        places = np.asarray([*(place if place < _MAX_THREADS else -1 for place in threads), -1], dtype=np.int16)
-        return {"name": words, "pid": words, "thread": places}
 
     def break_down(self, gaps: int = 10) -> list[DeviceBreakdown]:
         """What each device did, by its number; the `gaps` longest gaps of each."""
@@ -357,8 +354,8 @@ class Activity:
     def _device(
         self,
         pid: str | None,
-        tasks: Spans,
-        talk: Spans,
+        tasks: _Spans,
+        talk: _Spans,
         words: dict[int, str],
         stated: dict[str, list[int]],
         gaps: int,
@@ -402,10 +399,10 @@ class Activity:
             return other == pid
         return profiled_process(other) == process > 0 and device_bits(other) == device_bits(pid)
 
-    def _step_of(self, spans: Spans) -> Ints:
+    def _step_of(self, spans: Numbers) -> Ints:
         """The step that launched each span (where no launch is known: in which it began); -1 outside of all."""
-        nowhere: Ints = np.broadcast_to(np.int64(-1), len(spans))  # takes no memory
-        if not self._steps or not len(spans):
+        nowhere: Ints = np.broadcast_to(np.int64(-1), len(spans["start"]))  # takes no memory
+        if not self._steps or not len(spans["start"]):
             return nowhere
         begun = spans["start"].copy()
         launched, known = self._launches(spans)
@@ -416,7 +413,7 @@ class Activity:
         inside = (place >= 0) & (begun < ends[place])
         return np.where(inside, numbers[place], nowhere)
 
-    def _launches(self, spans: Spans) -> tuple[Ints, Mask]:
+    def _launches(self, spans: Numbers) -> tuple[Ints, Mask]:
         """(when each span was launched, where that is known): by the call of its connection, else by its flow.
 
         Of several calls of a connection it is the last one before the span.
@@ -424,7 +421,7 @@ class Activity:
         mine = np.isin(self._calls["connection"], spans["connection"])
         connections = np.concatenate([self._calls["connection"][mine], spans["connection"]])
         times = np.concatenate([self._calls["start"][mine], spans["start"]])
-        count = len(times) - len(spans)
+        count = len(times) - len(spans["start"])
         order = np.lexsort((np.arange(len(times)) >= count, times, connections))
         found, there = np.zeros(len(times), dtype=np.int64), np.zeros(len(times), dtype=bool)
         place = np.arange(len(order))
@@ -458,8 +455,8 @@ class Activity:
     def _gaps(
         self,
         spans: Sequence[tuple[int, int]],
-        tasks: Spans,
-        talk: Spans,
+        tasks: _Spans,
+        talk: _Spans,
         steps: Ints,
         words: dict[int, str],
         *,
@@ -483,7 +480,7 @@ class Activity:
         self,
         span: tuple[int, int],
         after: int,
-        of_device: tuple[Spans, Spans, Ints],
+        of_device: tuple[_Spans, _Spans, Ints],
         words: dict[int, str],
         launched: int | None,
         talked: int | None,
@@ -581,13 +578,13 @@ def _narrow(numbers: list[int]) -> Any:
     return np.asarray(numbers, dtype=np.int32)
 
 
-def _first_of(places: Ints, spans: Spans, words: dict[int, str]) -> int:
+def _first_of(places: Ints, spans: _Spans, words: dict[int, str]) -> int:
     """One of several spans: that of the first name, so that the order of the file decides nothing."""
     named: list[int] = places.tolist()
     return min(named, key=lambda place: (words.get(int(spans["name"][place]), ""), int(spans["connection"][place])))
 
 
-def _longest_in(spans: Spans, start: int, end: int, words: dict[int, str]) -> str | None:
+def _longest_in(spans: _Spans, start: int, end: int, words: dict[int, str]) -> str | None:
     """The name of the span that covers most of some time: of several the longest, then the first by name."""
     inside = np.minimum(spans["end"], end) - np.maximum(spans["start"], start)
     most = np.flatnonzero(inside == inside.max())
@@ -602,7 +599,7 @@ def _cause(length: int, late: int | None, talked: int) -> Cause:
     return "waiting for communication" if talked * 2 >= length and talked else "unknown"
 
 
-def _parts(tasks: Spans, talk: Spans, *, told: bool) -> Parts:
+def _parts(tasks: _Spans, talk: _Spans, *, told: bool) -> Parts:
     return part_time(
         union(tasks["start"], tasks["end"]), union(talk["start"], talk["end"]), len(tasks), len(talk), told=told
     )

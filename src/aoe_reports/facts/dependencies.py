@@ -9,21 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 
 from aoe_reports.facts.breakdown import EVENT_COLUMNS as ACTIVITY_COLUMNS
-from aoe_reports.facts.breakdown import Activity, HostCall, Spans
+from aoe_reports.facts.breakdown import Activity, host_call
 from aoe_reports.facts.critical_path import KINDS, POINT, Graph, Slices, graph_of, is_busy, last_before
 from aoe_reports.formats.ascend.tables.op_summary import COMPUTE_TASKS
-from aoe_reports.formats.ascend.tables.timelines import COMMUNICATION_PROCESSES, DEVICE_PROCESS
+from aoe_reports.formats.ascend.tables.timelines import (
+    COMMUNICATION_PROCESSES,
+    DEVICE_PROCESS,
+    FLOW_CATEGORY,
+    HOST_PROCESS,
+)
 from aoe_reports.formats.vendor import TASK_TYPES
 from aoe_reports.model.columns import Ints, Mask, bits, codes, integers, keep_where, valid, whole_numbers, words_in
 from aoe_reports.model.intervals import Intervals, union
 
-EVENT_COLUMNS = (*ACTIVITY_COLUMNS, "stream_id")
+EVENT_COLUMNS = (*ACTIVITY_COLUMNS, "tid", "stream_id")
 """The columns of events that are looked at."""
 _LINKS = ("async_task_queue", "fwdbwd")
 """Flows between threads of the host: an operator that one thread hands to another, the backward operator of a forward one."""
@@ -61,13 +65,52 @@ class Device:
     """Whether it can be told which communication is this device's."""
 
 
+Numbers = dict[str, Ints]
+
+
+class _Columns:
+    """Numbers collected batch by batch, in columns."""
+
+    def __init__(self, *names: str) -> None:
+        self._parts: dict[str, list[Ints]] = {name: [] for name in names}
+
+    def add(self, **columns: Ints) -> None:
+        """Keep some more rows."""
+        for name, parts in self._parts.items():
+            parts.append(columns[name])
+
+    def take(self, other: _Columns, words: Ints) -> None:
+        """Add the rows of another, which numbers words otherwise: `words` has ours by theirs, and last that of none."""
+        for name, parts in other._parts.items():
+            self._parts[name] += [words[part] if name in _WORDS else part for part in parts]
+
+    def table(self) -> Numbers:
+        """All rows."""
+        nothing = np.zeros(0, dtype=np.int64)
+        return {name: np.concatenate([nothing, *parts]) for name, parts in self._parts.items()}
+
+
+_WORDS = frozenset({"name", "pid", "type", "thread"})
+
+
+def _where(some: Numbers, chosen: Mask | Ints) -> Numbers:
+    """Some of the rows."""
+    return {name: values[chosen] for name, values in some.items()}
+
+
 class Dependencies(Activity):
     """Takes the events of one capture, batch after batch, and tells what its devices depended on: 130 bytes a task, 24 a call."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.every = Spans()
-        self.of_host = {"links": Spans(), "taken": Spans(), "ranges": Spans()}
+        self.every = _Columns("start", "end", "connection", "name", "pid", "type", "stream", "thread", "role")
+        self.of_host = {
+            "launches": _Columns("start", "thread"),
+            "links": _Columns("start", "key", "thread", "arrives"),
+            "dequeue": _Columns("start", "end", "thread"),
+            "synchronisation": _Columns("start", "end", "thread"),
+            "ranges": _Columns("start", "end", "thread"),
+        }
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Take in some events; they need EVENT_COLUMNS."""
@@ -83,6 +126,10 @@ class Dependencies(Activity):
             plane = np.asarray([False, *(word.startswith(_PLANE) for word in words)])[numbers]
             self._add_slices(frame, talks & ~plane, _OPERATOR)
             self._add_slices(frame, talks & plane, _PART)
+        _, linked = integers(frame["connection_id"])
+        launches = whole & linked & words_in(frame["process"], {HOST_PROCESS})
+        self._add_launches(frame, launches)
+        self._add_launches(frame, words_in(frame["category"], {FLOW_CATEGORY}) & words_in(frame["ph"], {"s"}))
         for number, category in enumerate(_LINKS):
             flows = words_in(frame["category"], {category})
             if flows.any():
@@ -105,9 +152,25 @@ class Dependencies(Activity):
             pid=self._numbered(some["pid"]),
             type=self._numbered(some["task_type"]),
             stream=np.where(there, stream, -1),
-            thread=self._numbered(some["thread"]),
+            thread=self._threads_in(some),
             role=np.full(len(start), role),
         )
+
+    def _threads_in(self, some: pa.Table) -> Ints:
+        """The threads of some events as numbers of words: those that nothing names by their number."""
+        named: Ints = self._numbered(some["thread"]).astype(np.int64)
+        unnamed = named < 0
+        if unnamed.any():
+            numbers, words = codes(some["tid"])
+            known = [-1, *(self._numbers.setdefault(f"Thread {word}", len(self._numbers)) for word in words)]
+            named[unnamed] = np.asarray(known, dtype=np.int64)[numbers][unnamed]
+        return named
+
+    def _add_launches(self, frame: pa.Table, mask: Mask) -> None:
+        """Keep which thread of the host was where, of all that may launch something."""
+        if mask.any():
+            some = frame.select(["start_ns", "thread", "tid"]).filter(keep_where(mask))
+            self.of_host["launches"].add(start=integers(some["start_ns"])[0], thread=self._threads_in(some))
 
     def _add_links(self, frame: pa.Table, mask: Mask, category: int, *, arrives: bool) -> None:
         if not mask.any():
@@ -119,7 +182,7 @@ class Dependencies(Activity):
         self.of_host["links"].add(
             start=start[usable],
             key=key[usable] * len(_LINKS) + category,
-            thread=self._thread_of(some)[usable],
+            thread=self._threads_in(some)[usable],
             arrives=np.full(int(usable.sum()), int(arrives)),
         )
 
@@ -127,35 +190,36 @@ class Dependencies(Activity):
         super()._add_host(frame, mask)
         if not mask.any():
             return
-        some = frame.filter(keep_where(mask))
+        some = frame.select(["name", "thread", "tid", "start_ns", "duration_ns"]).filter(keep_where(mask))
+        numbers, words = codes(some["name"])
         start, _ = integers(some["start_ns"])
         duration, _ = integers(some["duration_ns"])
-        self._add_ranges(start, start + duration, self._thread_of(some))
-
-    def _add_ranges(self, start: Ints, end: Ints, thread: Ints) -> None:
+        thread = self._threads_in(some)
         for number in np.unique(thread).tolist():
-            whole = union(start[thread == number], end[thread == number])
+            whole = union(start[thread == number], (start + duration)[thread == number])
             self.of_host["ranges"].add(start=whole.starts, end=whole.ends, thread=np.full(len(whole), number))
-
-    def _add_calls(self, kind: HostCall | Literal["enqueue", "dequeue"], calls: pa.Table) -> None:
-        super()._add_calls(kind, calls)
-        if kind == "dequeue":
-            start, _ = integers(calls["start_ns"])
-            duration, _ = integers(calls["duration_ns"])
-            self.of_host["taken"].add(start=start + duration, thread=self._thread_of(calls))
+        kinds = np.asarray([None, *map(host_call, words)], dtype=object)[numbers]
+        for kind in ("dequeue", "synchronisation"):
+            mine = kinds == kind
+            self.of_host[kind].add(start=start[mine], end=(start + duration)[mine], thread=thread[mine])
 
     def merge(self, other: Activity) -> None:
         """Take in what another one has of the same capture: of events behind its own."""
         super().merge(other)
         if isinstance(other, Dependencies):
-            numbers = self._numbers_of(other)
-            self.every.take(other.every, {**numbers, "type": numbers["name"], "thread": numbers["name"]})
-            for name, spans in self.of_host.items():
-                spans.take(other.of_host[name], numbers)
+            words = np.asarray([*(self._numbers[word] for word in other.words), -1], dtype=np.int64)
+            self.every.take(other.every, words)
+            for name, columns in self.of_host.items():
+                columns.take(other.of_host[name], words)
+
+    @property
+    def words(self) -> list[str]:
+        """All words, by their numbers."""
+        return list(self._numbers)
 
     def devices(self) -> list[Device]:
         """What each device depended on, by its number."""
-        every, words = self.every, dict(enumerate(self._numbers))
+        every, words = self.every.table(), dict(enumerate(self.words))
         role = every["role"]
         tasks, talk = role == _TASK, role == (_OPERATOR if (role == _OPERATOR).any() else _PART)
         computing = tasks & np.isin(every["type"], _numbers_where(words, COMPUTE_TASKS))
@@ -163,50 +227,48 @@ class Dependencies(Activity):
         found = []
         for place in places:
             pid = words.get(place)
-            of_device = talk
+            mine = np.ones(len(role), dtype=bool)
             if len(places) > 1:
                 same = [n for n in np.unique(every["pid"]).tolist() if self._same_device(words.get(n), pid)]
-                of_device = talk & np.isin(every["pid"], same)
-            some = every.where((tasks & (every["pid"] == place)) | of_device)
-            parts = every.where((role == _PART) & ~of_device)
-            told = bool(of_device.any()) or not talk.any()
+                mine = np.isin(every["pid"], same)
+            some = _where(every, (tasks & (every["pid"] == place)) | (talk & mine))
+            parts = _where(every, (role == _PART) & ~talk & mine)
+            told = bool((talk & mine).any()) or not talk.any()
             found.append(self._dependencies(pid, _without_parts(some, parts, words), words, told=told))
         return sorted(found, key=lambda device: -1 if device.device_id is None else device.device_id)
 
-    def _dependencies(self, pid: str | None, some: Spans, words: Mapping[int, str], *, told: bool) -> Device:
+    def _dependencies(self, pid: str | None, some: Numbers, words: Mapping[int, str], *, told: bool) -> Device:
+        host = {name: columns.table() for name, columns in self.of_host.items()}
         kind = _kinds(some, words)
-        launched, known, thread = self._launches_with_threads(some)
+        launched, known = self._launches(some)
+        thread, there = _threads_at(host["launches"], launched)
+        known &= there
         shift, delay = _clocks(some["start"] - launched, known, is_busy(kind))
-        launched += shift
+        launched = launched + shift
         known &= launched <= some["start"]
-        threads, lane_of_thread = _ranked(self._threads)
-        streams, lane_of_slice = _lanes_of(some, words, len(threads))
-        nodes = _Nodes()
-        launches = np.full(len(some), -1, dtype=np.int64)
-        launches[known] = nodes.launches(lane_of_thread[thread[known]], launched[known])
-        self._add_links_to(nodes, lane_of_thread, shift)
-        taken = self.of_host["taken"]
-        nodes.add(start=taken["start"] + shift, lane=lane_of_thread[taken["thread"]])
+        threads, lane_of_thread = _threads_of(host, words)
+        streams, lane = _lanes_of(some, words, len(threads))
+        nodes = _Nodes(lane_of_thread, shift)
+        cause = np.full(len(lane), -1, dtype=np.int64)
+        cause[known] = nodes.launches(thread[known], launched[known])
+        nodes.links(host["links"])
+        nodes.moments(host["dequeue"]["end"], host["dequeue"]["thread"])
         names, name = _renamed(some["name"], words)
         waits = _hits(some, words, _WAITS) & ~is_busy(kind)
-        slices = {
-            "lane": lane_of_slice, "cause": launches, "delay": np.full(len(some), delay), "name": name,
-            "step": self._step_of(some), "host": np.zeros(len(some), dtype=np.int64),
-        }  # fmt: skip
-        run = {key: values[~waits] for key, values in slices.items()}
-        places = nodes.add(start=some["start"][~waits], end=some["end"][~waits], kind=kind[~waits], **run)
-        ends, order = some["end"][~waits], np.argsort(some["end"][~waits], kind="stable")
-        records = order[_hits(some, words, _RECORDS)[~waits][order]]
-        ready = np.maximum(_end_before(some, lane_of_slice), np.where(known, launched, _NEVER))[waits]
+        slices = {"lane": lane, "cause": cause, "delay": np.full(len(lane), delay), "name": name, "step": self._step_of(some)}  # fmt: skip
+        slices["host"] = np.zeros(len(lane), dtype=np.int64)
+        times = _where({"start": some["start"], "end": some["end"], "kind": kind}, ~waits)
+        places = nodes.add(**times, **_where(slices, ~waits))
+        order = np.argsort(times["end"], kind="stable")
+        ended = times["end"][order], places[order]
+        records = _hits(some, words, _RECORDS)[~waits][order]
+        ready = np.maximum(_end_before(some, lane), np.where(known, launched, _NEVER))
         nodes.waits(
-            (ready, some["start"][waits], some["end"][waits]),
-            (ends[records], places[records]),
-            {key: values[waits] for key, values in slices.items()},
+            _where({"ready": ready, "start": some["start"], "end": some["end"]}, waits),
+            (ended[0][records], ended[1][records]),
+            _where(slices, waits),
         )
-        calls = self._waits["synchronisation"]
-        begin, end, lane = calls["start"] + shift, calls["end"] + shift, lane_of_thread[calls["thread"]]
-        nodes.add(start=begin, lane=lane)
-        nodes.add(start=end, lane=lane, cause=_last_within((ends[order], places[order]), begin, end))
+        nodes.calls(host["synchronisation"], ended)
         columns = nodes.table()
         graph = graph_of(Slices(**{field: columns[field] for field in _FIELDS}))
         return Device(
@@ -215,45 +277,11 @@ class Dependencies(Activity):
             names=names,
             step=columns["step"][graph.places],
             lanes=(*threads, *streams),
-            at_work=self._at_work(lane_of_thread, shift),
+            at_work=_at_work(host["ranges"], lane_of_thread, shift),
             shift_ns=shift,
             launches_missing=int((is_busy(kind) & ~known).sum()),
             communication_known=told,
         )
-
-    def _launches_with_threads(self, some: Spans) -> tuple[Ints, Mask, Ints]:
-        """(when each span was launched, where that is known; by which thread)."""
-        launched, known = self._launches(some)
-        starts = np.concatenate([self._calls["start"], self._flows["start"]])
-        threads = np.concatenate([self._calls["thread"], self._flows["thread"]]).astype(np.int64)
-        order = np.lexsort((threads, starts))
-        if not len(order):
-            return launched, known, np.full(len(launched), -1, dtype=np.int64)
-        starts, threads = starts[order], threads[order]
-        place = np.minimum(np.searchsorted(starts, launched), len(starts) - 1)
-        known &= (starts[place] == launched) & (threads[place] >= 0)
-        return launched.astype(np.int64), known, threads[place]
-
-    def _add_links_to(self, nodes: _Nodes, lane_of_thread: Ints, shift: int) -> None:
-        """Points where one thread hands something to another, and where that takes it."""
-        links = self.of_host["links"]
-        usable = links["thread"] >= 0
-        start, lane, key = links["start"] + shift, lane_of_thread[links["thread"]], links["key"]
-        leaves, arrives = usable & (links["arrives"] == 0), usable & (links["arrives"] == 1)
-        places = nodes.add(start=start[leaves], lane=lane[leaves])
-        none, one = np.zeros(int(leaves.sum()), dtype=np.int64), np.ones(int(arrives.sum()), dtype=np.int64)
-        behind = last_before((key[leaves], start[leaves], none), (key[arrives], start[arrives], one))
-        cause = np.where(behind >= 0, places[behind], -1) if len(places) else behind
-        nodes.add(start=start[arrives], lane=lane[arrives], cause=cause)
-
-    def _at_work(self, lane_of_thread: Ints, shift: int) -> dict[int, Intervals]:
-        """When each thread was in a recorded range, by its lane."""
-        ranges = self.of_host["ranges"]
-        found = {}
-        for thread in np.unique(ranges["thread"]).tolist():
-            mine = ranges["thread"] == thread
-            found[int(lane_of_thread[thread])] = union(ranges["start"][mine] + shift, ranges["end"][mine] + shift)
-        return found
 
 
 _FIELDS = ("start", "end", "lane", "kind", "cause", "delay", "host", "name")
@@ -262,9 +290,11 @@ _FIELDS = ("start", "end", "lane", "kind", "cause", "delay", "host", "name")
 class _Nodes:
     """Slices put together part by part; what is not said of a part is that of a moment of the host."""
 
-    def __init__(self) -> None:
-        self._parts = Spans()
+    def __init__(self, lane_of_thread: Ints, shift: int) -> None:
+        self._parts = _Columns(*_FIELDS, "step")
         self._count = 0
+        self._lane_of_thread = lane_of_thread
+        self._shift = shift
 
     def add(self, start: Ints, lane: Ints, **columns: Ints) -> Ints:
         """Keep some more; where they stand."""
@@ -275,40 +305,61 @@ class _Nodes:
         self._count += count
         return np.arange(self._count - count, self._count)
 
-    def launches(self, lane: Ints, time: Ints) -> Ints:
-        """Keep the moments of launches, each once; where that of each stands."""
+    def moments(self, time: Ints, thread: Ints, **columns: Ints) -> Ints:
+        """Keep moments of the host, as its clock tells them; where they stand."""
+        return self.add(time + self._shift, self._lane_of_thread[thread], **columns)
+
+    def links(self, links: Numbers) -> None:
+        """Keep where one thread hands something to another, and where that takes it."""
+        leaves, arrives = (_where(links, (links["thread"] >= 0) & (links["arrives"] == value)) for value in (0, 1))
+        places = self.moments(leaves["start"], leaves["thread"])
+        behind = last_before(
+            (leaves["key"], leaves["start"], leaves["arrives"]), (arrives["key"], arrives["start"], arrives["arrives"])
+        )
+        cause = np.where(behind >= 0, places[behind], -1) if len(places) else behind
+        self.moments(arrives["start"], arrives["thread"], cause=cause)
+
+    def calls(self, calls: Numbers, ended: tuple[Ints, Ints]) -> None:
+        """Keep when calls that synchronise began, and when they returned; `ended` are (ends in order, places) of tasks."""
+        self.moments(calls["start"], calls["thread"])
+        cause = _last_within(ended, calls["start"] + self._shift, calls["end"] + self._shift)
+        self.moments(calls["end"], calls["thread"], cause=cause)
+
+    def launches(self, thread: Ints, time: Ints) -> Ints:
+        """Keep the moments of launches (in the time of the device), each once; where that of each stands."""
         if not len(time):
             return time
+        lane = self._lane_of_thread[thread]
         order = np.lexsort((lane, time))
         lanes, times = lane[order], time[order]
         new = np.append(True, (times[1:] != times[:-1]) | (lanes[1:] != lanes[:-1]))
-        places = self.add(start=times[new], lane=lanes[new])
+        places = self.add(times[new], lanes[new])
         found = np.empty(len(time), dtype=np.int64)
         found[order] = places[np.cumsum(new) - 1]
         return found
 
-    def waits(self, times: tuple[Ints, Ints, Ints], records: tuple[Ints, Ints], columns: Mapping[str, Ints]) -> None:
+    def waits(self, times: Numbers, records: tuple[Ints, Ints], columns: Numbers) -> None:
         """Keep tasks that wait for a record, as the moment from which they could wait, and that at which they need no longer.
 
         `times`: when the stream and the launch were ready for each, its begin (exporters until 2023 have only the moment at which
         it need wait no longer), its end.
         """
-        ready, start, end = times
+        ready, start, end = times["ready"], times["start"], times["end"]
         cause = _last_within(records, ready, end)
         record_ends = np.zeros(self._count, dtype=np.int64)
         record_ends[records[1]] = records[0]
         early = (cause >= 0) & (record_ends[cause] <= start) if self._count else cause >= 0
         first = ~early | (ready > _NEVER)
         begin = np.where(early, ready, start)
-        self.add(start=begin[first], **{name: values[first] for name, values in columns.items()})
-        self.add(start=end, **{**columns, "cause": cause, "delay": np.zeros(len(end), dtype=np.int64)})
+        self.add(begin[first], **_where(columns, first))
+        self.add(end, **{**columns, "cause": cause, "delay": np.zeros(len(end), dtype=np.int64)})
 
     def table(self) -> dict[str, Ints]:
         """All of them, column by column."""
-        return {name: self._parts[name] for name in (*_FIELDS, "step")}
+        return self._parts.table()
 
 
-def _without_parts(some: Spans, planes: Spans, words: Mapping[int, str]) -> Spans:
+def _without_parts(some: Numbers, planes: Numbers, words: Mapping[int, str]) -> Numbers:
     """Spans without tasks of the device that an operator of communication consists of: that has the stream of most of them.
 
     They have its connection; where operators have none, they stand on its planes, too.
@@ -319,16 +370,18 @@ def _without_parts(some: Spans, planes: Spans, words: Mapping[int, str]) -> Span
     linked = np.isin(connection, connection[talks & (connection >= 0)])
     on_planes = last_before((planes["stream"], planes["start"], planes["stream"]), (stream, start, stream + 1))
     on_planes = (
-        (on_planes >= 0) & (planes["start"][on_planes] == start) if len(planes) else np.zeros(len(some), dtype=bool)
+        (on_planes >= 0) & (planes["start"][on_planes] == start)
+        if len(planes["start"])
+        else np.zeros(len(some["start"]), dtype=bool)
     )
     parts = ~talks & (linked | on_planes) & (_kinds(some, words) != _COMPUTING) & ~_hits(some, words, _EVENTS)
-    kept = some.where(~parts)
+    kept = _where(some, ~parts)
     operators = np.flatnonzero(kept["role"] != _TASK)
-    kept["stream"][operators] = _streams(some.where(parts), kept.where(operators))
+    kept["stream"][operators] = _streams(_where(some, parts), _where(kept, operators))
     return kept
 
 
-def _streams(parts: Spans, operators: Spans) -> Ints:
+def _streams(parts: Numbers, operators: Numbers) -> Ints:
     """The stream of each operator: of most of the parts that have its connection, else of those that begin while it runs."""
     order = np.argsort(parts["start"], kind="stable")
     start, end = parts["start"][order], operators["end"]
@@ -338,7 +391,7 @@ def _streams(parts: Spans, operators: Spans) -> Ints:
     linked = np.searchsorted(connection, operators["connection"])
     unlinked = np.searchsorted(connection, operators["connection"], side="right")
     found = operators["stream"].copy()
-    for place in range(len(operators)):
+    for place in range(len(operators["start"])):
         mine = by_connection[linked[place] : unlinked[place]]
         if operators["connection"][place] < 0 or not len(mine):
             mine = order[first[place] : behind[place]]
@@ -348,7 +401,7 @@ def _streams(parts: Spans, operators: Spans) -> Ints:
     return found
 
 
-def _kinds(some: Spans, words: Mapping[int, str]) -> Ints:
+def _kinds(some: Numbers, words: Mapping[int, str]) -> Ints:
     """What each span does: computes, communicates, or neither."""
     computes = np.isin(some["type"], _numbers_where(words, COMPUTE_TASKS))
     talks = np.isin(some["type"], _numbers_where(words, TASK_TYPES.communication)) | (some["role"] != _TASK)
@@ -359,7 +412,7 @@ def _numbers_where(words: Mapping[int, str], wanted: frozenset[str]) -> list[int
     return [number for number, word in words.items() if word in wanted]
 
 
-def _hits(some: Spans, words: Mapping[int, str], beginnings: tuple[str, ...]) -> Mask:
+def _hits(some: Numbers, words: Mapping[int, str], beginnings: tuple[str, ...]) -> Mask:
     """Which tasks of the device have a name or a type that begins so."""
     named = [n for n, word in words.items() if word.replace("_", " ").casefold().startswith(beginnings)]
     hits: Mask = (some["role"] == _TASK) & (np.isin(some["name"], named) | np.isin(some["type"], named))
@@ -376,13 +429,31 @@ def _clocks(lags: Ints, known: Mask, busy: Mask) -> tuple[int, int]:
     return min(least, 0), max(least, 0)
 
 
-def _ranked(numbers: Mapping[str, int]) -> tuple[list[str], Ints]:
-    """(words in order, the place of each by its number, and last one for none)."""
-    words = sorted(numbers)
-    places = np.full(max(numbers.values(), default=-1) + 2, len(words), dtype=np.int64)
-    for place, word in enumerate(words):
-        places[numbers[word]] = place
-    return words, places
+def _threads_of(host: Mapping[str, Numbers], words: Mapping[int, str]) -> tuple[list[str], Ints]:
+    """(the threads of the host in order, the place of each by the number of its name, and last one for none)."""
+    numbers = np.unique(np.concatenate([table["thread"] for table in host.values()])).tolist()
+    threads = sorted(words[number] for number in numbers if number >= 0)
+    place = {thread: number for number, thread in enumerate(threads)}
+    return threads, np.asarray([*(place.get(words[number], -1) for number in range(len(words))), -1], dtype=np.int64)
+
+
+def _threads_at(launches: Numbers, times: Ints) -> tuple[Ints, Mask]:
+    """(the thread of the call or flow that began at each time, whether there is one)."""
+    order = np.lexsort((launches["thread"], launches["start"]))
+    if not len(order):
+        return np.full(len(times), -1, dtype=np.int64), np.zeros(len(times), dtype=bool)
+    starts, threads = launches["start"][order], launches["thread"][order]
+    place = np.minimum(np.searchsorted(starts, times), len(starts) - 1)
+    return threads[place], (starts[place] == times) & (threads[place] >= 0)
+
+
+def _at_work(ranges: Numbers, lane_of_thread: Ints, shift: int) -> dict[int, Intervals]:
+    """When each thread was in a recorded range, by its lane."""
+    found = {}
+    for thread in np.unique(ranges["thread"]).tolist():
+        mine = _where(ranges, ranges["thread"] == thread)
+        found[int(lane_of_thread[thread])] = union(mine["start"] + shift, mine["end"] + shift)
+    return found
 
 
 def _renamed(numbers: Ints, words: Mapping[int, str]) -> tuple[tuple[str, ...], Ints]:
@@ -395,7 +466,7 @@ def _renamed(numbers: Ints, words: Mapping[int, str]) -> tuple[tuple[str, ...], 
     return tuple(names), known[np.searchsorted(used, numbers)] if len(used) else numbers
 
 
-def _lanes_of(some: Spans, words: Mapping[int, str], first: int) -> tuple[list[str], Ints]:
+def _lanes_of(some: Numbers, words: Mapping[int, str], first: int) -> tuple[list[str], Ints]:
     """(streams, and threads of what is on none; the lane of each span, counted from `first`)."""
     streams = np.unique(some["stream"][some["stream"] >= 0])
     alone = some["stream"] < 0
@@ -407,11 +478,11 @@ def _lanes_of(some: Spans, words: Mapping[int, str], first: int) -> tuple[list[s
 _NEVER = -(2**62)
 
 
-def _end_before(some: Spans, lane: Ints) -> Ints:
+def _end_before(some: Numbers, lane: Ints) -> Ints:
     """When the span before each in its lane ended; _NEVER where there is none."""
-    none = np.zeros(len(some), dtype=np.int64)
+    none = np.zeros(len(some["start"]), dtype=np.int64)
     before = last_before((lane, some["end"], none), (lane, some["start"], none))
-    return np.where(before >= 0, some["end"][before], _NEVER) if len(some) else none
+    return np.where(before >= 0, some["end"][before], _NEVER) if len(some["start"]) else none
 
 
 def _last_within(some: tuple[Ints, Ints], start: Ints, end: Ints) -> Ints:

@@ -91,9 +91,10 @@ def operators_of(
     numbers = {key: number for number, key in enumerate(keys)}
     key_of_name = np.asarray([numbers[name] for name in names], dtype=np.int64)
     group = key_of_name[device.graph.slices.name[here][places]] * len(KINDS) + window.kind[places]
+    order = np.argsort(group, kind="stable")
+    numbers_here, first = np.unique(group[order], return_index=True)
     found = []
-    for number in np.unique(group).tolist():
-        mine = places[group == number]
+    for number, mine in zip(numbers_here.tolist(), np.split(places[order], first[1:]), strict=True):
         row = OperatorOnPath(
             name=keys[number // len(KINDS)],
             kind=KINDS[number % len(KINDS)],
@@ -107,6 +108,8 @@ def operators_of(
     found.sort(key=lambda pair: (-pair[0].path_ns, pair[0].slack_ns, -pair[0].total_ns, pair[0].name, pair[0].kind))
     return [
         replace(row, gain_ns=path.duration_ns - _duration_after(path, window, mine, own, shortened_percent))
+        if row.path_ns
+        else row  # as long as the path is as it is, the step is
         for row, mine in found[:top]
     ]
 
