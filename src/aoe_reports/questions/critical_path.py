@@ -16,7 +16,7 @@ from aoe_reports.model.texts import N_, join, say
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from aoe_reports.facts.dependencies import Dependencies, Device
+    from aoe_reports.facts.dependencies import Device
     from aoe_reports.facts.step_paths import StepPath
     from aoe_reports.formats.found import FoundFile
 
@@ -203,13 +203,7 @@ def _read_export(
     from aoe_reports.facts.step_paths import paths_of
 
     chosen, info = asked.options, unit.capture.info
-    devices = _devices_of(files, asked)
-    for device in devices:
-        number = device.device_id
-        if number is None and len(devices) == 1:
-            number = files[0].name.device_id
-            known = list(info.ranks)
-            number = known[0] if number is None and len(known) == 1 else number
+    for number, device in _devices_of(files, unit, asked):
         rank = info.rank_of(number)
         if chosen.rank not in {None, rank} or chosen.device not in {None, number}:
             continue
@@ -220,28 +214,19 @@ def _read_export(
                 _add(device, path, place, chosen, found)
 
 
-def _devices_of(files: Sequence[FoundFile], asked: Request[CriticalPathOptions]) -> list[Device]:
-    """What the devices in the slices of one export depended on; that there is none is said where nothing else is wrong."""
-    from aoe_reports.engine.captures import collect_events_of
-    from aoe_reports.facts.dependencies import EVENT_COLUMNS, Dependencies
+def _devices_of(
+    files: Sequence[FoundFile], unit: Unit, asked: Request[CriticalPathOptions]
+) -> list[tuple[int | None, Device]]:
+    """What the devices in one export depended on; that there is none is said where nothing else is wrong."""
+    from aoe_reports.engine.dependencies import dependencies_of
     from aoe_reports.questions.rules import DEVICE_UNKNOWN, NO_TIMELINE
 
     notes, path = asked.notes, str(files[0].path)
-    collected: Dependencies | None = None
-    damaged = False
-    for file in files:
-        parts, wrong = collect_events_of(file, EVENT_COLUMNS, Dependencies)
-        notes.add(wrong)
-        damaged = damaged or has(wrong, "error")
-        for part in parts:
-            if collected is None:
-                collected = part
-            else:
-                collected.merge(part)
-    devices = [] if collected is None else collected.devices()
-    if not devices and not damaged:
+    devices, wrong = dependencies_of(files, unit.capture)
+    notes.add(wrong)
+    if not devices and not has(wrong, "error"):
         notes.add([NO_TIMELINE.found(path, say("no device task in this timeline"))])
-    if not all(device.communication_known for device in devices):
+    if not all(device.communication_known for _, device in devices):
         message = say("several devices: whose the communication is cannot be told; paths consist of computing only")
         notes.add([DEVICE_UNKNOWN.found(path, message)])
     return devices
