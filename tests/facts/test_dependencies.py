@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from aoe_reports.facts.critical_path import ends_after, window_of
 from aoe_reports.facts.dependencies import EVENT_COLUMNS, Dependencies, Device
 from aoe_reports.facts.step_paths import StepPath, operators_of, paths_of
 
@@ -282,3 +286,52 @@ def test_a_timeline_without_tasks_has_no_device() -> None:
     collected = Dependencies()
     collected.add(batch(call("Node@launch", 0, 5, 1)))
     assert collected.devices() == []
+
+
+_TIMES = st.one_of(st.integers(0, 60), st.integers(2**60, 2**60 + 60))
+_ROWS = st.one_of(
+    st.builds(
+        task,
+        st.sampled_from(["a", "b", "EVENT_WAIT", "EVENT_RECORD", "Notify Wait", ""]),
+        _TIMES,
+        st.integers(0, 30),
+        stream=st.one_of(st.integers(0, 2), st.just(2**63 - 1)),
+        kind=st.sampled_from(["AI_CORE", "EVENT_WAIT_SQE", "SDMA", "N/A"]),
+        connection_id=st.one_of(st.none(), st.integers(0, 4)),
+    ),
+    st.builds(
+        talk, st.just("allReduce"), _TIMES, st.integers(0, 30), connection_id=st.one_of(st.none(), st.integers(0, 4))
+    ),
+    st.builds(plane, _TIMES, st.integers(0, 30), st.integers(0, 2)),
+    st.builds(
+        call,
+        st.sampled_from(["Node@launch", "AscendCL@aclrtSynchronizeStream", "Dequeue@x", "ProfilerStep#1", "f"]),
+        _TIMES,
+        st.integers(0, 30),
+        st.one_of(st.none(), st.integers(0, 4)),
+        st.sampled_from(["Thread 7", "Thread 8", ""]),
+    ),
+)
+_LINKED = st.builds(
+    link,
+    st.integers(0, 3),
+    st.tuples(st.sampled_from(["Thread 7", "Thread 8"]), _TIMES),
+    st.tuples(st.sampled_from(["Thread 7", "Thread 8"]), _TIMES),
+    st.sampled_from(["async_task_queue", "fwdbwd", "HostToDevice"]),
+)
+
+
+@given(st.lists(_ROWS, max_size=14), st.lists(_LINKED, max_size=3))
+def test_whatever_is_recorded_a_path_is_the_step_and_nothing_shortened_changes_nothing(
+    rows: list[dict[str, Any]], links: list[list[dict[str, Any]]]
+) -> None:
+    collected = Dependencies()
+    collected.add(batch(*rows, *(one for both in links for one in both)))
+    for device in collected.devices():
+        for path in paths_of(device):
+            path_in_words(device, path)
+            window = window_of(device.graph, path.start_ns, path.start_ns + path.duration_ns)
+            assert (ends_after(window, np.zeros(len(window), dtype=np.int64)) == window.end).all()
+            for one in operators_of(device, path, device.names, shortened_percent=100, top=20):
+                assert 0 <= one.gain_ns <= one.path_ns <= one.total_ns
+                assert one.slack_ns >= 0

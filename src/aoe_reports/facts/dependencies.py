@@ -146,7 +146,7 @@ class Dependencies(Activity):
         stream, there = integers(some["stream_id"])
         self.every.add(
             start=start,
-            end=start + duration,
+            end=start + np.maximum(duration, 0),
             connection=np.where(linked, connection, -1),
             name=self._numbered(some["name"]),
             pid=self._numbered(some["pid"]),
@@ -368,7 +368,8 @@ def _without_parts(some: Numbers, planes: Numbers, words: Mapping[int, str]) -> 
     if not talks.any():
         return some
     linked = np.isin(connection, connection[talks & (connection >= 0)])
-    on_planes = last_before((planes["stream"], planes["start"], planes["stream"]), (stream, start, stream + 1))
+    none, one = np.zeros(len(planes["start"]), dtype=np.int64), np.ones(len(start), dtype=np.int64)
+    on_planes = last_before((planes["stream"], planes["start"], none), (stream, start, one))
     on_planes = (
         (on_planes >= 0) & (planes["start"][on_planes] == start)
         if len(planes["start"])
