@@ -137,3 +137,12 @@ def test_csv_has_the_paths(cli: Cli, tmp_path: Path) -> None:
     header, *rows = cli("critical-path", planted().write(tmp_path), "--format", "csv").out.splitlines()
     assert header.startswith("run,rank_id,device_id,step,start_ns,duration_us,computing_us,communication_us")
     assert len(rows) == 2
+
+
+def test_a_step_that_trace_cut_out_has_the_path_of_the_whole(cli: Cli, tmp_path: Path) -> None:
+    folder, cut = planted().write(tmp_path / "whole"), tmp_path / "cut"
+    cut.mkdir()
+    cli("trace", folder, "--step", 7, "--margin-ms", 1, "-o", cut / "trace_view.json")
+    whole, part = (critical_path([path], step=7) for path in (folder, cut))
+    assert [one.duration_ns for one in whole.table("segments")] == [one.duration_ns for one in part.table("segments")]
+    assert [one.kind for one in whole.table("segments")] == [one.kind for one in part.table("segments")]

@@ -143,39 +143,50 @@ def path_of(graph: Graph, last: int, begin_ns: int, at_work: Mapping[int, Interv
     `at_work` has by lane when a thread of the host was in a recorded range: other time of the host is unexplained.
     """
     slices = graph.slices
+    chain = _chain(graph, last, begin_ns)
+    ends = np.minimum(slices.end[chain], slices.end[last])
+    starts = np.maximum(slices.start[chain], begin_ns)
+    until = np.concatenate([[begin_ns], np.maximum(ends[:-1], begin_ns)])
+    launched = np.concatenate([[False], slices.host[chain][:-1] > 0])
+    if graph.before[chain[0]] >= 0 or slices.cause[chain[0]] >= 0:  # what it began behind ended before the begin
+        first = slices.cause[chain[0]] if graph.by_cause[chain[0]] else graph.before[chain[0]]
+        launched[0] = slices.host[first] > 0
+    rows = zip(
+        chain.tolist(),
+        until.tolist(),
+        starts.tolist(),
+        ends.tolist(),
+        slices.kind[chain].tolist(),
+        (slices.host[chain] > 0).tolist(),
+        launched.tolist(),
+        strict=True,
+    )
     found: list[Segment] = []
-    place, now = last, int(slices.end[last])
-    while now > begin_ns:
-        start = max(int(slices.start[place]), begin_ns)
-        if now > start:
-            found.append(Segment(start, now, KINDS[int(slices.kind[place])], place))
-        if start == begin_ns:
-            break
-        behind = int(slices.cause[place] if graph.by_cause[place] else graph.before[place])
-        until = begin_ns if behind < 0 else max(int(slices.end[behind]), begin_ns)
-        found += reversed(_between(graph, place, behind, (until, start), at_work))
-        place, now = behind, until
-        if behind < 0:
-            break
-    return found[::-1]
+    for place, ready, start, end, kind, of_host, by_host in rows:
+        if of_host:
+            found += _on_host(at_work.get(int(slices.lane[place])), ready, start, place)
+        elif ready < start:
+            found.append(Segment(ready, start, "launch" if by_host else "unexplained wait", place))
+        if start < end:
+            found.append(Segment(start, end, KINDS[kind], place))
+    return found
 
 
-def _between(
-    graph: Graph, place: int, behind: int, span: tuple[int, int], at_work: Mapping[int, Intervals]
-) -> list[Segment]:
-    """The time between what a slice began behind and its begin, in order."""
-    slices, (start, end) = graph.slices, span
-    if start >= end:
-        return []
-    if slices.host[place]:
-        return _on_host(at_work.get(int(slices.lane[place])), start, end, place)
-    launched = behind >= 0 and bool(slices.host[behind])
-    return [Segment(start, end, "launch" if launched else "unexplained wait", place)]
+def _chain(graph: Graph, last: int, begin_ns: int) -> Ints:
+    """The slices from the first that ends after `begin_ns` to the last, each behind which the next one began."""
+    behind = np.where(graph.by_cause, graph.slices.cause, graph.before)[: last + 1].tolist()
+    ends = graph.slices.end
+    chain = [last]
+    while (place := behind[chain[-1]]) >= 0 and ends[place] > begin_ns:
+        chain.append(place)
+    return np.asarray(chain[::-1], dtype=np.int64)
 
 
 def _on_host(ranges: Intervals | None, start: int, end: int, place: int) -> list[Segment]:
     """Time of a thread of the host: that in recorded ranges, and the rest."""
     found: list[Segment] = []
+    if start >= end:
+        return found
     now = start
     if ranges is not None:
         first = int(np.searchsorted(ranges.ends, start, side="right"))

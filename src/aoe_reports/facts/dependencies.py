@@ -85,17 +85,20 @@ class _Columns:
             self._parts[name] += [words[part] if name in _WORDS else part for part in parts]
 
     def table(self) -> Numbers:
-        """All rows."""
-        nothing = np.zeros(0, dtype=np.int64)
-        return {name: np.concatenate([nothing, *parts]) for name, parts in self._parts.items()}
+        """All rows; to be asked for once: what was held is let go."""
+        found = {}
+        for name, parts in self._parts.items():
+            found[name] = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+            parts.clear()
+        return found
 
 
 _WORDS = frozenset({"name", "pid", "type", "thread"})
 
 
-def _where(some: Numbers, chosen: Mask | Ints) -> Numbers:
+def _where(some: Numbers, chosen: Mask) -> Numbers:
     """Some of the rows."""
-    return {name: values[chosen] for name, values in some.items()}
+    return some if chosen.all() else {name: values[chosen] for name, values in some.items()}
 
 
 class Dependencies(Activity):
@@ -218,7 +221,8 @@ class Dependencies(Activity):
         return list(self._numbers)
 
     def devices(self) -> list[Device]:
-        """What each device depended on, by its number."""
+        """What each device depended on, by its number; to be asked for once: what was held is let go."""
+        host = {name: columns.table() for name, columns in self.of_host.items()}
         every, words = self.every.table(), dict(enumerate(self.words))
         role = every["role"]
         tasks, talk = role == _TASK, role == (_OPERATOR if (role == _OPERATOR).any() else _PART)
@@ -234,11 +238,12 @@ class Dependencies(Activity):
             some = _where(every, (tasks & (every["pid"] == place)) | (talk & mine))
             parts = _where(every, (role == _PART) & ~talk & mine)
             told = bool((talk & mine).any()) or not talk.any()
-            found.append(self._dependencies(pid, _without_parts(some, parts, words), words, told=told))
+            found.append(self._dependencies(pid, _without_parts(some, parts, words), host, words, told=told))
         return sorted(found, key=lambda device: -1 if device.device_id is None else device.device_id)
 
-    def _dependencies(self, pid: str | None, some: Numbers, words: Mapping[int, str], *, told: bool) -> Device:
-        host = {name: columns.table() for name, columns in self.of_host.items()}
+    def _dependencies(
+        self, pid: str | None, some: Numbers, host: Mapping[str, Numbers], words: Mapping[int, str], *, told: bool
+    ) -> Device:
         kind = _kinds(some, words)
         launched, known = self._launches(some)
         thread, there = _threads_at(host["launches"], launched)
@@ -377,9 +382,10 @@ def _without_parts(some: Numbers, planes: Numbers, words: Mapping[int, str]) -> 
     )
     parts = ~talks & (linked | on_planes) & (_kinds(some, words) != _COMPUTING) & ~_hits(some, words, _EVENTS)
     kept = _where(some, ~parts)
-    operators = np.flatnonzero(kept["role"] != _TASK)
-    kept["stream"][operators] = _streams(_where(some, parts), _where(kept, operators))
-    return kept
+    talking = kept["role"] != _TASK
+    streams = kept["stream"].copy()
+    streams[talking] = _streams(_where(some, parts), _where(kept, talking))
+    return {**kept, "stream": streams}
 
 
 def _streams(parts: Numbers, operators: Numbers) -> Ints:
