@@ -79,7 +79,7 @@ def test_the_headline_names_the_largest_part_and_the_largest_gain(cli: Cli, tmp_
     first = cli("critical-path", chained().write(tmp_path)).out.splitlines()[0]
     assert first == (
         "The critical path of the longest step takes 0.340 ms, 100.0% of it computing. "
-        "MatMul2 shortened by 100 % makes it 0.200 ms shorter."
+        "MatMul2 shortened by 100% makes it 0.200 ms shorter."
     )
 
 

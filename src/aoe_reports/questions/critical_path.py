@@ -162,7 +162,7 @@ class CriticalPath(Question[CriticalPathOptions, Found]):
         operators = [one for _, found in parts for one in found.operators]
         segments = [one for _, found in parts for one in found.segments]
         said = say(
-            "Gain: how much shorter the step is if each task of the operator is shortened by {percent} %.",
+            "Gain: how much shorter the step is if each task of the operator is shortened by {percent}%.",
             percent=asked.options.shorten,
         )
         return Finished(
@@ -172,7 +172,7 @@ class CriticalPath(Question[CriticalPathOptions, Found]):
                     type=PathOperator,
                     rows=operators,
                     key="operators",
-                    title="Operators",
+                    title="Operators by time on the path",
                     sentences=[said],
                     of_runs=True,
                 ),
@@ -334,7 +334,7 @@ def _headline(paths: Sequence[CriticalPathRow], operators: Sequence[PathOperator
     if best is None or not best.gain_ns:
         return told
     gain = say(
-        "{operator} shortened by {percent} % makes it {gain:,.3f} ms shorter.",
+        "{operator} shortened by {percent}% makes it {gain:,.3f} ms shorter.",
         operator=best.op_type or best.op_name,
         percent=percent,
         gain=best.gain_ns / 1e6,
