@@ -20,8 +20,8 @@ from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.texts import say
 from aoe_reports.tuning.rules import PLAN_PATH_UNKNOWN
 
-MAX_BYTES = 1 << 28
-"""Of larger timelines no path is computed: a plan is to be made within minutes, and the graph is held in memory."""
+MAX_BYTES = 1 << 26
+"""Of larger timelines no path is computed: each candidate is a walk over all that happened, and a plan is to be made within a minute."""
 
 
 @dataclass(frozen=True, slots=True)
