@@ -10,9 +10,8 @@ import pytest
 from commandline import ROOT
 
 from aoe_reports import breakdown, critical_path
-from aoe_reports.engine.captures import collect_events_of
+from aoe_reports.engine.dependencies import dependencies_of
 from aoe_reports.facts.critical_path import ends_after, window_of
-from aoe_reports.facts.dependencies import EVENT_COLUMNS, Dependencies
 from aoe_reports.facts.step_paths import operators_of, paths_of
 from aoe_reports.formats.discovery import discover
 from aoe_reports.formats.vendor import group_captures, vendor_of
@@ -42,9 +41,9 @@ def test_a_real_path_is_the_step_to_the_nanosecond(name: str) -> None:
 def test_a_real_step_with_nothing_shortened_is_the_measured_one(name: str) -> None:
     for capture in group_captures(discover([DATA / name]).files):
         for files in vendor_of(capture.profiler).events(capture):
-            (collected,), findings = collect_events_of(files[0], EVENT_COLUMNS, Dependencies)
+            devices, findings = dependencies_of(files, capture)
             assert not findings
-            for device in collected.devices():
+            for _, device in devices:
                 for path in paths_of(device):
                     window = window_of(device.graph, path.start_ns, path.start_ns + path.duration_ns)
                     assert (ends_after(window, np.zeros(len(window), dtype=np.int64)) == window.end).all()
