@@ -34,7 +34,7 @@ print(sum(batch.num_rows for batch in rows.to_arrow_reader(1 << 15)))
 """
 _ENDS = (0, 1)
 """A made timeline has no communication, which is said with 1."""
-QUESTIONS = ("breakdown", "communication", "hotspots", "steps")
+QUESTIONS = ("breakdown", "communication", "hotspots", "steps", "critical-path")
 
 
 def main() -> None:

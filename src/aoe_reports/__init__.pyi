@@ -50,6 +50,7 @@ from .questions.advise import advise as advise
 from .questions.breakdown import breakdown as breakdown
 from .questions.communication import communication as communication
 from .questions.compare import compare as compare
+from .questions.critical_path import critical_path as critical_path
 from .questions.hotspots import hotspots as hotspots
 from .questions.inspect import inspect as inspect
 from .questions.steps import steps as steps

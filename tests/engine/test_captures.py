@@ -56,7 +56,7 @@ def test_files_are_told_apart_by_what_they_are() -> None:
     found = discover([FIXTURES / "aoe" / "valid", FIXTURES / "records" / "valid", FIXTURES / "triton" / "valid"])
     counts = {name: len(select(found)) for name, select in (("aoe", aoe_files), ("bank", bank_files), ("record", record_files), ("tuner", tuner_files))}  # fmt: skip
     assert counts["aoe"] == len(list((FIXTURES / "aoe" / "valid").glob("*/aoe_result_*.json")))
-    assert (counts["bank"], counts["record"]) == (1, 1)
+    assert (counts["bank"], counts["record"]) == (1, 2)
     assert counts["tuner"] > 0
     assert [file.path.name for file in files_without_run(found)] == ["gradient_summary.csv"]
     assert find_runs(found) == []

@@ -7,7 +7,9 @@ from goldens.harness import Place
 from recorded import check_recorded
 
 
-@pytest.mark.parametrize("question", ["hotspots", "steps", "breakdown", "communication", "stragglers", "advise"])
+@pytest.mark.parametrize(
+    "question", ["hotspots", "steps", "breakdown", "critical-path", "communication", "stragglers", "advise"]
+)
 def test_answers_about_damaged_captures_are_those_on_record(place: Place, question: str) -> None:
     check_recorded(place, question, r" msprof/invalid/.*json$", 5)
 

@@ -24,7 +24,17 @@ from aoe_reports.formats.objects import ObjectPath, object_of, path_of
 
 VALID = FIXTURES / "msprof" / "valid"
 INVALID = FIXTURES / "msprof" / "invalid"
-QUESTIONS = ("hotspots", "steps", "breakdown", "communication", "stragglers", "advise", "check", "inspect")
+QUESTIONS = (
+    "hotspots",
+    "steps",
+    "breakdown",
+    "critical-path",
+    "communication",
+    "stragglers",
+    "advise",
+    "check",
+    "inspect",
+)
 HEADER = "Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
 SECRETS = (SECRET, "Signature", "Credential", "AWS4-HMAC", "somebody")
 

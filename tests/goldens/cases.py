@@ -23,7 +23,7 @@ LANGUAGES = ("en", "zh")
 SAME_IN_ALL_LANGUAGES = ("json", "jsonl", "csv", "openmetrics", "grafana", "parquet")
 """Forms for programs; the group `language` tries that they are."""
 COMMANDS = (
-    "", "inspect", "table", "check", "hotspots", "steps", "breakdown", "communication", "stragglers", "compare",
+    "", "inspect", "table", "check", "hotspots", "steps", "breakdown", "critical-path", "communication", "stragglers", "compare",
     "advise", "trace", "collect", "plan", "preflight", "tune", "verify", "adopt", "normalize", "ingest", "history", "regressions", "ack", "expect",
     "tag", "report", "site", "serve", "nightly", "demo", "config", "store", "store info", "store verify",
     "store compact", "store vacuum", "store undo", "store export", "store import",
@@ -439,6 +439,7 @@ _CAPTURES = (
 def _real() -> Iterator[str]:
     names = ("hotspots", "steps", "breakdown", "communication", "advise", "inspect", "check")
     yield from _cases((f"{name} real/msprof/{one}" for name in names for one in _CAPTURES), SHORT, ("en",))
+    yield from _cases((f"critical-path real/msprof/{one}" for one in _CAPTURES if "name" not in one), SHORT, ("en",))
     yield from _cases((f"normalize real/msprof/{one}" for one in _CAPTURES), ("text",), ("en",))
     folders = ("aoe/doc_samples", "aoe/gdat_bank", "aoe/bank_2021", "aoe")
     yield from _cases((f"{name} real/{one}" for name in ("inspect", "check") for one in folders), SHORT)
@@ -452,6 +453,7 @@ def _timelines() -> Iterator[str]:
     yield from _cases(
         f"breakdown timelines {one}" for one in ("--rank 1", "--step 7", "--device 1", "--gaps 2", "--gaps 0")
     )
+    yield from _cases(f"critical-path timelines{one}" for one in ("", " --step 7 --top 2 --shorten 20 --by op_name"))
     yield from _cases((f"{name} timelines --strict" for name in names), ("text",))
     yield from ("normalize timelines", "table trace_view timelines", "compare timelines timelines --by step")
     yield "nightly timelines --store out/s --workload w --site out/site && show out/site out/site/report.md"
@@ -468,6 +470,7 @@ CASES: dict[str, list[str]] = {
         "hotspots": _question("hotspots", _BYS, ["demo/nights/2026-02-14"]),
         "steps": _question("steps", _FILTERS, ["demo/nights"]),
         "breakdown": _question("breakdown", (*_FILTERS, "--gaps 1", "--gaps 0"), ["demo/nights/2026-02-14"]),
+        "critical-path": _question("critical-path", ("--rank 1", "--strict")),
         "communication": _question(
             "communication", ("--rank 0", "--step 2", "--top 1", "--bank aoe/valid/gradient_bank", "--strict")
         ),
@@ -516,6 +519,7 @@ def _full() -> Iterator[tuple[str, str]]:
         "hotspots": ("hotspots msprof/valid/merged_two_devices", FORMS),
         "steps": ("steps msprof/valid/cluster_of_two_ranks", FORMS),
         "breakdown": ("breakdown timelines", FORMS),
+        "critical-path": ("critical-path timelines", FORMS),
         "communication": ("communication msprof/valid/communication_of_four_ranks", FORMS),
         "stragglers": ("stragglers msprof/valid/two_devices_by_name", FORMS),
         "compare": ("compare demo/nights/2026-02-01 demo/nights/2026-02-10", FORMS),

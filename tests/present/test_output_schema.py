@@ -16,6 +16,7 @@ from aoe_reports.questions.breakdown import Breakdown
 from aoe_reports.questions.check import Check
 from aoe_reports.questions.communication import CommunicationOfRuns
 from aoe_reports.questions.compare import Compare
+from aoe_reports.questions.critical_path import CriticalPath
 from aoe_reports.questions.hotspots import Hotspots
 from aoe_reports.questions.inspect import Inspect
 from aoe_reports.questions.steps import Steps
@@ -28,6 +29,7 @@ ASKED = {
     "hotspots": [MSPROF / "merged_two_devices", FIXTURES / "msprof" / "invalid" / "csv-ragged-row"],
     "steps": [MSPROF],
     "breakdown": [],
+    "critical-path": [],
     "communication": [MSPROF],
     "stragglers": [MSPROF],
     "compare": [MSPROF / "ten_iterations", MSPROF / "ten_iterations"],
@@ -37,7 +39,7 @@ ASKED = {
 }
 
 
-QUESTIONS = (Advise, Breakdown, Check, CommunicationOfRuns, Compare, Hotspots, Inspect, Steps, Stragglers)
+QUESTIONS = (Advise, Breakdown, Check, CommunicationOfRuns, Compare, CriticalPath, Hotspots, Inspect, Steps, Stragglers)
 
 
 def test_every_question_has_a_schema() -> None:
@@ -49,7 +51,7 @@ def test_every_question_has_a_schema() -> None:
 @pytest.mark.parametrize("command", ASKED)
 def test_what_is_printed_fits(cli: Cli, tmp_path: Path, command: str) -> None:
     write_timelines(tmp_path)
-    paths = [tmp_path] if command == "breakdown" else ASKED[command]
+    paths = [tmp_path] if not ASKED[command] else ASKED[command]
     printed = cli(command, *paths, "--format", "json").json
     jsonschema.validate(printed, SCHEMA)
     jsonschema.validate(printed, {**SCHEMA["$defs"][command], "$defs": SCHEMA["$defs"]})

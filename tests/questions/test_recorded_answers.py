@@ -6,7 +6,7 @@ import pytest
 from goldens.harness import Place
 from recorded import check_recorded
 
-QUESTIONS = ("hotspots", "steps", "breakdown", "communication", "stragglers", "advise")
+QUESTIONS = ("hotspots", "steps", "breakdown", "critical-path", "communication", "stragglers", "advise")
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ QUESTIONS = ("hotspots", "steps", "breakdown", "communication", "stragglers", "a
         *((question, r" msprof/valid/\w+$", 2) for question in QUESTIONS),
         *((question, r" msprof/valid/\w+ --.* --format json$", 7) for question in QUESTIONS),
         ("inspect", r" (msprof|aoe)/valid/\w+( --lang zh)?$", 3),
-        ("timelines", r"^(breakdown|advise) timelines --lang zh$", 1),
+        ("timelines", r"^(breakdown|critical-path|advise) timelines --lang zh$", 1),
         ("check", r" (msprof|aoe)/(in)?valid/[\w/-]+$", 12),
         ("advise", r" msprof/valid/\w+ --format markdown$", 4),
         ("compare", r" msprof/valid/.*json$", 24),

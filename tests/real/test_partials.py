@@ -12,7 +12,9 @@ DATA = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "da
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="no real captures here")
 
 
-@pytest.mark.parametrize("question", ["hotspots", "steps", "communication", "stragglers", "breakdown", "advise"])
+@pytest.mark.parametrize(
+    "question", ["hotspots", "steps", "communication", "stragglers", "breakdown", "critical-path", "advise"]
+)
 def test_a_rank_comes_to_ten_kilobytes_at_most(cli: Cli, tmp_path: Path, question: str) -> None:
     asked = (question, DATA / "torch_npu_2025-01" / "text" / "level1", "--format", "json")
     told = cli(*asked, "--cache", tmp_path / "cache")

@@ -41,6 +41,7 @@ from aoe_reports.questions.advise import Advise
 from aoe_reports.questions.breakdown import Breakdown
 from aoe_reports.questions.communication import CommunicationOfRuns
 from aoe_reports.questions.compare import Compare
+from aoe_reports.questions.critical_path import CriticalPath
 from aoe_reports.questions.hotspots import Hotspots
 from aoe_reports.questions.inspect import Inspect
 from aoe_reports.questions.steps import Steps
@@ -48,9 +49,9 @@ from aoe_reports.questions.stragglers import Stragglers
 
 COMMANDS = (
     command_of(Inspect()), table, check, command_of(Hotspots()), command_of(Steps()), command_of(Breakdown()),
-    command_of(CommunicationOfRuns()), command_of(Stragglers()), command_of(Compare()), command_of(Advise()), trace, map, reduce, collect, plan, preflight,
-    tune, verify, adopt, normalize, ingest, history, regressions, ack, expect, tag, report, site, serve, nightly,
-    demo, config,
+    command_of(CriticalPath()), command_of(CommunicationOfRuns()), command_of(Stragglers()), command_of(Compare()),
+    command_of(Advise()), trace, map, reduce, collect, plan, preflight, tune, verify, adopt, normalize, ingest, history, regressions,
+    ack, expect, tag, report, site, serve, nightly, demo, config,
 )  # fmt: skip
 GROUPS = (store,)
 """Commands that have commands."""

@@ -279,6 +279,27 @@ def read_tasks(
     return [], tables
 
 
+def types_of_operators(capture: Capture) -> dict[str, str]:
+    """The type of each operator that has one, by its name, from a table of tasks; nothing where none can be read, which `check` says."""
+    for source in sources_of(capture, "tasks"):
+        if any(_told_by_timeline(file, source.kind) for file in source.files):
+            continue
+        try:
+            frame = joined(read_source(source, frozenset({"op_name", "op_type"}), hashed=False))
+        except (ReadError, OSError):
+            continue
+        if frame is None or not {"op_name", "op_type"} <= set(frame.column_names):
+            continue
+        pairs = frame.select(["op_name", "op_type"]).group_by(["op_name", "op_type"]).aggregate([])
+        found: dict[str, set[str]] = {}
+        for row in pairs.to_pylist():
+            if row["op_name"] and row["op_type"]:
+                found.setdefault(row["op_name"], set()).add(row["op_type"])
+        if found:
+            return {name: min(types) for name, types in found.items() if len(types) == 1}
+    return {}
+
+
 def comparable(tasks: Sequence[TableData]) -> list[TableData]:
     """Tables of tasks with a column for the type of a task: what forms are compared by."""
     return [data.with_frame(filled_up(data.frame, {"task_type"})[0]) for data in tasks]

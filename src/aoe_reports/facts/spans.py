@@ -29,6 +29,12 @@ class Spans(SpilledColumns):
             self.add(**{name: numbers[name][part] if name in numbers else part for name, part in some.items()})
         other.clear()
 
+    def release(self) -> Numbers:
+        """All spans at once, which are then let go."""
+        found = _joined(list(self.blocks()), self.names)
+        self.clear()
+        return found
+
     def where(self, chosen: Callable[[Numbers], Mask]) -> Numbers:
         """The spans for which that holds, all at once."""
         return _joined([chosen_of(some, chosen(some)) for some in self.blocks()], self.names)
@@ -49,7 +55,7 @@ class SpansOf:
                 mask = (some["start"] >= start) & (some["start"] < end)
             if self.pids is not None:
                 mask &= np.isin(some["pid"], self.pids)
-            yield some if mask.all() else chosen_of(some, mask)
+            yield chosen_of(some, mask)
 
     def between(self, start: int, end: int) -> Numbers:
         """Those that begin from `start` to before `end`."""
@@ -65,7 +71,9 @@ class SpansOf:
 
 
 def chosen_of(some: Numbers, chosen: Mask | Ints) -> Numbers:
-    """Some of the rows of columns."""
+    """Some of the rows of columns; the same where these are all."""
+    if chosen.dtype == bool and chosen.all():
+        return some
     return {name: values[chosen] for name, values in some.items()}
 
 

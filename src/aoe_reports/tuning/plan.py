@@ -52,6 +52,7 @@ class Candidate:
     share: float | None = column("Share of the step", "percent", default=None)
     bound_by: str | None = column("Bound by", "word", default=None)
     bound_saving_us: float | None = column("Bound, per step", "us", default=None)
+    path_saving_us: float | None = column("Bound by path, per step", "us", default=None)
     expected_saving_us: float | None = column("Expected, per step", "us", default=None)
     prior: Any = column(default=None)
     """What is known of tuning such operators, as whoever made the plan writes it."""

@@ -47,7 +47,7 @@ def plan_report(plan: Plan, facts: PlanFacts) -> Report:
         Section("Step time breakdown", _where(plan, facts)),
         _candidates(plan),
         _rejected(plan.rejected),
-        Section("How it was ranked", lines=_how(facts)) if plan.candidates else None,
+        Section("How it was ranked", lines=_how(plan, facts)) if plan.candidates else None,
         Section("Recommended actions", lines=_what_to_do(plan)),
     ]
     title = say("Tuning plan ({mode}, {scenario})", mode=plan.mode, scenario=plan.scenario)
@@ -210,7 +210,7 @@ def _first(shown: int, count: int) -> Text:
     return say("The first {shown} of {count}; plan.json has them all.", shown=shown, count=count)
 
 
-def _how(facts: PlanFacts) -> list[str]:
+def _how(plan: Plan, facts: PlanFacts) -> list[str]:
     tasks = facts.cost_results
     if tasks:
         cost = count_of(tasks, "median of {number} earlier tuning task", "median of {number} earlier tuning tasks")
@@ -227,6 +227,7 @@ def _how(facts: PlanFacts) -> list[str]:
             ),
             source=facts.default_source,
         ),
+        *([_BY_PATH] if any(one.path_saving_us is not None for one in plan.candidates) else []),
         say("Tuning takes {seconds:,.1f} s per operator and shape ({how}).", seconds=facts.cost_s, how=cost),
         say("Operators below {share:.3%} of the step are left out (--min-share).", share=facts.min_share),
     ]
@@ -234,6 +235,12 @@ def _how(facts: PlanFacts) -> list[str]:
         minutes = facts.budget_s / _PER_MINUTE
         lines.append(say("Tuning may take at most {minutes:,.1f} minutes (--budget).", minutes=minutes))
     return lines
+
+
+_BY_PATH = say(
+    "Bound by path: how much shorter the step gets on its critical path if the operator saves its bound; the expected saving "
+    "is never more."
+)
 
 
 def _what_to_do(plan: Plan) -> list[str]:

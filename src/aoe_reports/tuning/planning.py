@@ -38,6 +38,7 @@ from aoe_reports.questions.advice.captures import DYNAMIC_KINDS
 from aoe_reports.tuning.bank_files import bank_of_environment, paths_of_layout, socs_of
 from aoe_reports.tuning.measured import MeasuredDevice, captures_of_run, digest_of_captures, read_devices
 from aoe_reports.tuning.options import PlanOptions, Scenario
+from aoe_reports.tuning.path_bounds import PathBounds, path_bounds_of
 from aoe_reports.tuning.plan import DEFAULT_TUNER, Job, PlacedCandidate, Plan, document_of_plan
 from aoe_reports.tuning.plan_folder import STATE, read_plan, write_plan
 from aoe_reports.tuning.plan_report import GradientTail, PlanFacts, plan_report
@@ -102,6 +103,8 @@ class _Measured:
     cores: CoreCounts = field(default_factory=CoreCounts)
     memory_used_bytes: int | None = None
     """The most memory of the device that was reserved."""
+    capture: Capture | None = None
+    paths: PathBounds | None = None
 
 
 def make_plan(profile: Path, folder: Path, options: PlanOptions, environment: Mapping[str, str]) -> Planned:
@@ -137,6 +140,9 @@ def make_plan(profile: Path, folder: Path, options: PlanOptions, environment: Ma
     findings += prior.findings
     unreadable |= prior.unreadable
     priors, ranking = prior.priors(), _ranked(measured, options, prior)
+    if any(candidate.kind == "operator" for candidate in ranking.candidates):
+        measured = _with_paths(measured, findings)
+        ranking = ranking if measured.paths is None else _ranked(measured, options, prior)
     plan = _plan(profile, captures, measured, options, ranking)
     plan = replace(plan, baseline_hash=digest, job=job)
     findings += _remarks(profile, measured, options, ranking)
@@ -241,7 +247,17 @@ def _measure(captures: Sequence[Capture], options: PlanOptions, findings: list[F
     exposed = exposed_times(tasks.frame, bounds, shares) if bounds is not None else None
     memory = _memory_used(capture, tasks.device_id, findings)
     blocks = most_blocks(tasks.frame, cores)
-    return _Measured(tasks, shares, bounds, exposed, blocks=blocks, cores=cores, memory_used_bytes=memory)
+    return _Measured(
+        tasks, shares, bounds, exposed, blocks=blocks, cores=cores, memory_used_bytes=memory, capture=capture
+    )
+
+
+def _with_paths(measured: _Measured, findings: list[Finding]) -> _Measured:
+    """The same with the critical paths of its steps, where its capture has a timeline."""
+    if measured.bounds is None or measured.capture is None:
+        return measured
+    paths = path_bounds_of(measured.capture, measured.tasks.device_id, measured.bounds, findings)
+    return replace(measured, paths=paths)
 
 
 def _memory_used(capture: Capture, device: int | None, findings: list[Finding]) -> int | None:
@@ -294,7 +310,7 @@ def _ranked(measured: _Measured, options: PlanOptions, prior: PriorJobs) -> Rank
     names = bounds.key_codes("op_name")[1] if bounds is not None else []
     types = bounds.key_codes("op_type")[1] if bounds is not None else []
     known = prior.known(names, types)
-    device = Measured(measured.tasks.frame, bounds, measured.exposed, measured.shares)
+    device = Measured(measured.tasks.frame, bounds, measured.exposed, measured.shares, measured.paths)
     return rank_operators(device, options, known, prior.priors())
 
 

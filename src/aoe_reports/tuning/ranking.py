@@ -20,6 +20,7 @@ from aoe_reports.model.intervals import Intervals, union
 from aoe_reports.model.texts import Text, join, say
 from aoe_reports.stats.grouping import is_communication
 from aoe_reports.tuning.options import PlanOptions
+from aoe_reports.tuning.path_bounds import PathBounds
 from aoe_reports.tuning.plan import Candidate, Rejected
 from aoe_reports.tuning.prior import Prior, Priors
 
@@ -144,6 +145,8 @@ class Measured:
     bounds: OperatorBounds | None
     exposed: Any
     shares: StepShares
+    paths: PathBounds | None = None
+    """What the critical paths of its steps give up, where a timeline tells."""
 
 
 def rank_operators(device: Measured, options: PlanOptions, known: Known, priors: Priors) -> Ranking:
@@ -156,7 +159,7 @@ def rank_operators(device: Measured, options: PlanOptions, known: Known, priors:
     least = options.min_share * (shares.step_ns or shares.computing_ns)
     if options.mode in {"sgat", "both"}:
         return _subgraphs(classes, shares, options, priors, spoken, least)
-    chosen, rejected = _chosen(classes, shares, options, priors, least=least)
+    chosen, rejected = _chosen(classes, device, options, priors, least=least)
     types = sorted({candidate.op_type for candidate in chosen if candidate.op_type})
     return Ranking(
         tuple(chosen),
@@ -167,7 +170,7 @@ def rank_operators(device: Measured, options: PlanOptions, known: Known, priors:
 
 
 def _chosen(
-    classes: _Classes, shares: StepShares, options: PlanOptions, priors: Priors, *, least: float
+    classes: _Classes, device: Measured, options: PlanOptions, priors: Priors, *, least: float
 ) -> tuple[list[Candidate], list[Rejected]]:
     """(what is worth tuning, what could be tuned and is not worth it or does not fit in)."""
     whole_types = options.scenario == "pytorch"
@@ -175,7 +178,7 @@ def _chosen(
     small = groups.total < least
     hidden = ~small & (groups.exposed < least)
     worth = np.flatnonzero(~small & ~hidden).tolist()
-    found = [_candidate(groups, i, shares, priors, by_type=whole_types) for i in worth]
+    found = [_candidate(groups, i, device, priors, by_type=whole_types) for i in worth]
     chosen, left = _within(sorted(found, key=_order), options)
     rejected = [
         Rejected(op_name=c.op_name, op_type=c.op_type, total_us=c.total_us, reason=_because_of(why)) for c, why in left
@@ -309,18 +312,21 @@ def _some(classes: _Classes, chosen: Ints) -> _Classes:
     return replace(classes, **{name: getattr(classes, name)[chosen] for name in names})
 
 
-def _candidate(groups: _Classes, place: int, shares: StepShares, priors: Priors, *, by_type: bool) -> Candidate:
-    bounds, first = groups.bounds, int(groups.first[place])
+def _candidate(groups: _Classes, place: int, device: Measured, priors: Priors, *, by_type: bool) -> Candidate:
+    bounds, shares, first = groups.bounds, device.shares, int(groups.first[place])
     op_type = bounds.key(first, "op_type") or ""
     prior = priors.of_type(op_type)
     total, exposed, shapes = int(groups.total[place]), float(groups.exposed[place]), int(groups.shapes[place])
     bound = cap_saving(int(groups.saving[place]), shares)
+    op_name = None if by_type else bounds.key(first, "op_name")
     hoped = prior.saved_share * exposed
     expected = min(hoped, float(bound))
+    path_us = _path_saving_us(device, op_type, op_name, bound, total)
+    on_path = expected if path_us is None else min(expected, path_us * 1000 * shares.steps)
     one_shape = shapes == 1
     return Candidate(
         kind="operator",
-        op_name=None if by_type else bounds.key(first, "op_name"),
+        op_name=op_name,
         op_type=op_type,
         input_shapes=bounds.key(first, "input_shapes") if one_shape else None,
         count=int(groups.count[place]),
@@ -328,11 +334,20 @@ def _candidate(groups: _Classes, place: int, shares: StepShares, priors: Priors,
         share=_part(total, shares),
         bound_by=bounds.operator(first).bound_by if one_shape else None,
         bound_saving_us=round(shares.per_step_us(bound), 3),
-        expected_saving_us=round(expected / shares.steps / 1000, 3),
+        path_saving_us=path_us,
+        expected_saving_us=round(on_path / shares.steps / 1000, 3),
         prior=prior.as_document(),
         cost_s=round(priors.cost_s * shapes, 3),
-        reason=_because(prior, total, exposed, bounded=expected < hoped),
+        reason=_because(prior, total, exposed, bounded=expected < hoped, by_path=on_path < expected),
     )
+
+
+def _path_saving_us(device: Measured, op_type: str, op_name: str | None, bound: int, total: int) -> float | None:
+    """What a step gives up on its critical path if an operator saves its bound; never more than that bound says of a step."""
+    if device.paths is None:
+        return None
+    saved = device.paths.saving_ns(op_type, op_name, bound, total) / 1000
+    return round(min(saved, device.shares.per_step_us(bound)), 3)
 
 
 def _part(part_ns: int, shares: StepShares) -> float | None:
@@ -340,7 +355,7 @@ def _part(part_ns: int, shares: StepShares) -> float | None:
     return None if share is None else round(share, 6)
 
 
-def _because(prior: Prior, total: int, exposed: float, *, bounded: bool) -> Text:
+def _because(prior: Prior, total: int, exposed: float, *, bounded: bool, by_path: bool = False) -> Text:
     """Why so much is expected, in a sentence."""
     where = {
         "measured": say("measured earlier for operators of this type ({count} results)", count=prior.results),
@@ -352,6 +367,8 @@ def _because(prior: Prior, total: int, exposed: float, *, bounded: bool) -> Text
         parts.append(say("{share:.0%} of its time overlaps other work", share=1 - exposed / total))
     if bounded:
         parts.append(say("limited to its bound"))
+    if by_path:
+        parts.append(say("limited to what the critical path gives up"))
     return join("; ", parts)
 
 

@@ -12,6 +12,9 @@ PLAN_EMPTY = _PLANS.rule("plan-empty", "info", "nothing is worth tuning or can b
 PLAN_DEVICE = _PLANS.rule(
     "plan-device", "info", "the plan is made for the device with the longest step if there are several devices"
 )
+PLAN_PATH_UNKNOWN = _PLANS.rule(
+    "plan-path-unknown", "info", "the profile has a timeline, but the plan has no bounds by its critical path"
+)
 PLAN_STEP_UNKNOWN = _PLANS.rule(
     "plan-step-unknown", "warning", "the duration of a step is not known: shares and bounds refer to computing only"
 )

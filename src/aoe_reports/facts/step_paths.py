@@ -1,0 +1,158 @@
+"""The critical path of each step of a device, the operators on it, their slack, and what shortening one of them gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from aoe_reports.facts.critical_path import (
+    KINDS,
+    Kind,
+    Segment,
+    Window,
+    ends_after,
+    is_busy,
+    path_of,
+    slack_of,
+    time_by_kind,
+    window_of,
+)
+from aoe_reports.facts.dependencies import Device
+from aoe_reports.model.columns import Ints, Mask
+
+
+@dataclass(frozen=True, slots=True)
+class StepPath:
+    """What bounds a step, or all of the time of a device: from the first begin of what it launched to the last end."""
+
+    step: int | None
+    start_ns: int
+    duration_ns: int
+    tasks: int
+    """Tasks that compute, operators of communication."""
+    segments: list[Segment]
+    by_kind: dict[Kind, int]
+    """How long each kind of segments is; together they are the duration."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorOnPath:
+    """An operator, or a type of them, in one step."""
+
+    name: str
+    kind: Kind
+    tasks: int
+    total_ns: int
+    tasks_on_path: int
+    path_ns: int
+    slack_ns: int
+    """How much longer the one with the least slack could take before the step gets longer."""
+    gain_ns: int = 0
+    """How much shorter the step gets if each of them is shortened."""
+
+
+def paths_of(device: Device) -> list[StepPath]:
+    """The path of each step, of all of the time where there are no steps."""
+    busy = is_busy(device.graph.slices.kind)
+    steps = np.unique(device.step[busy & (device.step >= 0)]).tolist()
+    if not steps:
+        return [_path_of(device, None, busy)] if busy.any() else []
+    return [_path_of(device, step, busy & (device.step == step)) for step in steps]
+
+
+def _path_of(device: Device, step: int | None, own: Mask) -> StepPath:
+    slices = device.graph.slices
+    begin, end = int(slices.start[own].min()), int(slices.end[own].max())
+    last = int(np.flatnonzero(own & (slices.end == end))[-1])
+    segments = path_of(device.graph, last, begin, device.at_work)
+    return StepPath(step, begin, end - begin, int(own.sum()), segments, time_by_kind(segments))
+
+
+def operators_of(
+    device: Device, path: StepPath, names: Sequence[str], *, shortened_percent: int, top: int
+) -> list[OperatorOnPath]:
+    """The operators of a step: those with the longest time on its path first, then by their slack.
+
+    `names` has for each of the device's names what it is grouped by. Each task of an operator is shortened by
+    `shortened_percent` of its time, one operator after the other.
+    """
+    window, own = _window_of(device, path)
+    here = slice(window.first, window.first + len(window))
+    places = np.flatnonzero(own)
+    slack = slack_of(window, own, path.start_ns + path.duration_ns)
+    on_path = _time_on_path(path, window)
+    keys = sorted(set(names))
+    numbers = {key: number for number, key in enumerate(keys)}
+    key_of_name = np.asarray([numbers[name] for name in names], dtype=np.int64)
+    group = key_of_name[device.graph.slices.name[here][places]] * len(KINDS) + window.kind[places]
+    order = np.argsort(group, kind="stable")
+    numbers_here, first = np.unique(group[order], return_index=True)
+    found = []
+    for number, mine in zip(numbers_here.tolist(), np.split(places[order], first[1:]), strict=True):
+        row = OperatorOnPath(
+            name=keys[number // len(KINDS)],
+            kind=KINDS[number % len(KINDS)],
+            tasks=len(mine),
+            total_ns=int((window.end - window.start)[mine].sum()),
+            tasks_on_path=int((on_path[mine] > 0).sum()),
+            path_ns=int(on_path[mine].sum()),
+            slack_ns=int(slack[mine].min()),
+        )
+        found.append((row, mine))
+    found.sort(key=lambda pair: (-pair[0].path_ns, pair[0].slack_ns, -pair[0].total_ns, pair[0].name, pair[0].kind))
+    return [
+        replace(
+            row,
+            gain_ns=path.duration_ns - _duration_after(path, window, mine, own, shortened_percent * (MILLION // 100)),
+        )
+        if row.path_ns
+        else row  # as long as the path is as it is, the step is
+        for row, mine in found[:top]
+    ]
+
+
+def _window_of(device: Device, path: StepPath) -> tuple[Window, Mask]:
+    """(what begins within a step, which of that is the step's own)."""
+    end = path.start_ns + path.duration_ns
+    window = window_of(device.graph, path.start_ns, end)
+    own = is_busy(window.kind) & (window.end <= end)
+    if path.step is not None:
+        own &= device.step[window.first : window.first + len(window)] == path.step
+    return window, own
+
+
+def _time_on_path(path: StepPath, window: Window) -> Ints:
+    """How much of the path each slice of a window is."""
+    found = np.zeros(len(window), dtype=np.int64)
+    for segment in path.segments:
+        place = segment.place - window.first
+        if segment.kind in _OF_SLICES and place >= 0:
+            found[place] += segment.duration_ns
+    return found
+
+
+_OF_SLICES = frozenset(KINDS[:3])
+
+
+def gain_of(device: Device, path: StepPath, shortened: Mask, parts: int) -> int:
+    """How much shorter a step gets if its tasks of some of the device's names take `parts` millionths less time."""
+    on_path = [segment.place for segment in path.segments if segment.kind in _OF_SLICES]
+    if not shortened[device.graph.slices.name[on_path]].any():
+        return 0  # as long as the path is as it is, the step is
+    window, own = _window_of(device, path)
+    here = slice(window.first, window.first + len(window))
+    mine = np.flatnonzero(own & shortened[device.graph.slices.name[here]])
+    return path.duration_ns - _duration_after(path, window, mine, own, parts)
+
+
+def _duration_after(path: StepPath, window: Window, mine: Ints, own: Mask, parts: int) -> int:
+    """How long a step takes if some of its slices take so many millionths less time, each rounded up to a nanosecond."""
+    saved = np.zeros(len(window), dtype=np.int64)
+    length = (window.end - window.start)[mine]
+    saved[mine] = (length // MILLION) * parts - (-(length % MILLION) * parts) // MILLION
+    return int(ends_after(window, saved)[own].max()) - path.start_ns
+
+
+MILLION = 1_000_000
