@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -90,5 +91,5 @@ def test_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spilled, "BLOCK_ROWS", 2)
     monkeypatch.setattr("tempfile.TemporaryFile", lambda: Path("/dev/full").open("wb", buffering=0))  # noqa: SIM115
     columns = SpilledColumns("start")
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(OSError, match=f"No space left on device: '{tempfile.gettempdir()}'"):
         columns.add(start=np.zeros(2, dtype=np.int64))

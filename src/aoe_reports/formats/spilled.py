@@ -64,10 +64,13 @@ class SpilledColumns:
         if self._file is None:
             self._file = tempfile.TemporaryFile()  # noqa: SIM115 -- lives as long as this does
         columns, places, ranges = self._joined(), {}, {}
-        for name, values in columns.items():
-            places[name] = (self._file.tell(), values.dtype)
-            ranges[name] = (int(values.min()), int(values.max()))
-            self._file.write(np.ascontiguousarray(values).data)
+        try:
+            for name, values in columns.items():
+                places[name] = (self._file.tell(), values.dtype)
+                ranges[name] = (int(values.min()), int(values.max()))
+                self._file.write(np.ascontiguousarray(values).data)
+        except OSError as error:  # the file has no name: who reads this has to know which disk is full
+            raise OSError(error.errno, error.strerror, tempfile.gettempdir()) from error
         self._blocks.append(_Block(self._held_rows, places, ranges))
         self._held, self._held_rows = [], 0
 
