@@ -330,8 +330,8 @@ def test_events_and_copies_are_shown_when_asked_for(cli: Cli, msprof: Path) -> N
 
 
 def test_records_are_written_under_known_endings_only(cli: Cli, msprof: Path, tmp_path: Path) -> None:
-    assert cli("normalize", msprof / "statistic_only", "-o", tmp_path / "n.csv").code == 2
-    assert not (tmp_path / "n.csv").exists()
+    assert cli("normalize", msprof / "statistic_only", "-o", tmp_path / "n.txt").code == 2
+    assert not (tmp_path / "n.txt").exists()
 
 
 @pytest.mark.parametrize("kind", ["op_summary", "kernel_details"])

@@ -34,7 +34,7 @@ def test_a_schema_speaks_chinese_with_the_names_of_the_file(cli: Cli, tmp_path: 
     record.write_text('[{"workload": 3, "runtime_ms_mean": "a} {b"}]')
     said = cli("check", str(record), "--lang", "zh").out
     assert '3 的类型不是 "string"' in said
-    assert '缺少必需的属性 "timestamp"' in said
+    assert '缺少必需的属性 "engine"' in said
     assert '"a} {b" 的类型不是' in said
     assert "is a required" not in said
 
