@@ -546,3 +546,17 @@ def test_an_object_store_where_only_folders_are_taken_is_one_line(
     assert "expected a file or folder of this machine, not an object store" in ended.err
     assert list(tmp_path.iterdir()) == []
     assert server.requests() == []
+
+
+def test_tables_of_records_are_told_by_their_beginning_and_end(cli: Cli, server: Server, tmp_path: Path) -> None:
+    records = FIXTURES / "records" / "valid"
+    (tmp_path / "night").mkdir()
+    assert cli("normalize", records, "-o", tmp_path / "night" / "r.parquet").code == 0
+    (tmp_path / "night" / "part.parquet").write_bytes(b"PAR1" + bytes(300_000) + b"PAR1")
+    (tmp_path / "night" / "r.csv").write_text(
+        "workload,engine,hardware,runtime_ms_mean,runtime_ms_std\nnet,tvm,cpu,1,\n"
+    )
+    uri = server.upload(tmp_path / "night", "night")
+    listed = cli("inspect", uri, "--format", "json")
+    assert [row["path"] for row in listed.json["rows"]] == [f"{uri}/r.csv", f"{uri}/r.parquet"]
+    assert len(cli("normalize", uri).out.splitlines()) == 4

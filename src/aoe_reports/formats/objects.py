@@ -177,6 +177,14 @@ class _Beginning(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, place: int, whence: int = io.SEEK_SET) -> int:
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._path.size or 0}[whence]
+        self._position = max(base + place, 0)
+        return self._position
+
     def readinto(self, buffer: Any) -> int:
         data = _folder().part(self._path, self._position, len(buffer))
         buffer[: len(data)] = data
