@@ -126,7 +126,10 @@ def test_validate_asks_for_a_kind_where_none_can_be_told(document: Any) -> None:
 
 @pytest.mark.parametrize("path", sorted((FIXTURES.parent / "records").rglob("*.json")), ids=lambda path: path.stem)
 def test_records_are_told_apart_and_validated(path: Path) -> None:
-    assert bool(aoe_reports.validate(path.read_bytes())) == (path.parent.name == "invalid")
+    """By the schema alone: what a command takes from the file of a record is missing here."""
+    document = json.loads(path.read_text())
+    one = document[0] if isinstance(document, list) else document
+    assert bool(aoe_reports.validate(one)) == (path.parent.name in {"invalid", "record-completed"})
 
 
 @pytest.mark.parametrize(
