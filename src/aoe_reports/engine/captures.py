@@ -178,6 +178,12 @@ def _collected(file: FoundFile, columns: Collection[str], new: Callable[[], M]) 
     return collectors, [replace(finding, path=str(file.path)) for finding in look.findings]
 
 
+def only_device_of(file: FoundFile, capture: Capture) -> int | None:
+    """The number of the one device of an export whose events do not tell it: by the file's name, or as the capture has only one."""
+    known = list(capture.info.ranks)
+    return file.name.device_id if file.name.device_id is not None or len(known) != 1 else known[0]
+
+
 def _events_of_database(path: Path) -> tuple[pa.Table, list[Finding]]:
     """(the events that a database holds, in the frame of timelines; what is wrong with them)."""
     from aoe_reports.formats.sqlite import read_database_events  # noqa: PLC0415 -- most captures are text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from aoe_reports.engine.captures import collect_events_of
+from aoe_reports.engine.captures import collect_events_of, only_device_of
 from aoe_reports.facts.dependencies import EVENT_COLUMNS, Dependencies, Device
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.found import FoundFile
@@ -17,11 +17,5 @@ def dependencies_of(
     """(the devices in one export, all of its slices, each with its number; what is wrong with the files)."""
     collected, findings = collect_events_of(files, EVENT_COLUMNS, Dependencies)
     devices = collected.devices()
-    alone = _number_of(files[0], capture) if len(devices) == 1 else None
+    alone = only_device_of(files[0], capture) if len(devices) == 1 else None
     return [(alone if device.device_id is None else device.device_id, device) for device in devices], findings
-
-
-def _number_of(file: FoundFile, capture: Capture) -> int | None:
-    """The number of the one device of an export that does not tell it: by the file's name, or as the capture has only one."""
-    known = list(capture.info.ranks)
-    return file.name.device_id if file.name.device_id is not None or len(known) != 1 else known[0]

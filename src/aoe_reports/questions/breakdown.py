@@ -193,10 +193,11 @@ def _devices_of(files: Sequence[FoundFile], gaps: int, notes: Notes) -> list[Dev
 
 
 def _device_of(device: DeviceBreakdown, file: FoundFile, capture: Capture, *, alone: bool) -> int | None:
+    from aoe_reports.engine.captures import only_device_of
+
     if device.device_id is not None or not alone:
         return device.device_id
-    known = list(capture.info.ranks)
-    return file.name.device_id if file.name.device_id is not None or len(known) != 1 else known[0]
+    return only_device_of(file, capture)
 
 
 def _stated_steps(capture: Capture) -> list[Step]:
