@@ -60,6 +60,11 @@ _KEPT = frozenset(
 )
 
 
+def counters_of(tasks: pa.Table) -> list[str]:
+    """The columns of tasks that only what bounds operators is measured by: they are most of a table."""
+    return [name for name in tasks.column_names if name in TASK_COLUMNS and pa.types.is_floating(tasks[name].type)]
+
+
 @dataclass(frozen=True, slots=True)
 class CoreCounts:
     """How many cores the chip has, as its info file tells; None where nothing does."""

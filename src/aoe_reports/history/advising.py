@@ -109,7 +109,7 @@ class Looked:
 
     def _look(self, tables: WideTables, capture: Capture) -> None:
         mine = self.devices
-        sets = list(tables.tasks)
+        sets = tables.tasks
         if sets and tables.stand_in is not None:
             message = say(
                 "no table of tasks with their operators here; {table} is used instead ({what})",

@@ -61,8 +61,9 @@ def groups_of_tasks(tasks: TaskSet, most_raw: int = 0) -> DeviceGroups:
     """The groups of one device's tasks (with all of TASK_FIELDS); one of at most `most_raw` tasks carries their single times."""
     if tasks.grouped:
         return DeviceGroups(tasks.rank_id, tasks.device_id, types=statistic_groups(tasks.frame))
-    communication = is_communication(tasks.frame["task_type"])
-    compute = tasks.frame.filter(keep_where(~communication))
+    frame = tasks.frame.select([*_OPERATOR_KEYS, "task_start_ns", "task_duration_ns"])
+    communication = is_communication(frame["task_type"])
+    compute = frame.filter(keep_where(~communication)) if communication.any() else frame
     typed = "op_type" not in tasks.missing
     types = group_tasks(compute, _TYPE_KEYS, None, most_raw) if typed else []
     operators = group_tasks(compute, _OPERATOR_KEYS, MAX_OPERATORS, most_raw)
@@ -72,7 +73,7 @@ def groups_of_tasks(tasks: TaskSet, most_raw: int = 0) -> DeviceGroups:
         tasks.device_id,
         types=[group for group in types if group.key[0] is not None],
         operators=[group for group in operators if group.key[name] is not None],
-        communication=group_tasks(tasks.frame.filter(keep_where(communication)), ["op_type"], None, most_raw)
+        communication=group_tasks(frame.filter(keep_where(communication)), ["op_type"], None, most_raw)
         if typed
         else (),
         left_out=count_groups(compute, _OPERATOR_KEYS) - MAX_OPERATORS if len(operators) == MAX_OPERATORS else 0,

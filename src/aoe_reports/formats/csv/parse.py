@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -86,17 +87,22 @@ def _read_arrow(
                 parse_options=pacsv.ParseOptions(
                     invalid_row_handler=None if ragged is None else skip, newlines_in_values=multiline
                 ),
-                convert_options=pacsv.ConvertOptions(
-                    include_columns=list(types),
-                    column_types=types,
-                    null_values=list(NULL_TOKENS),
-                    strings_can_be_null=True,
-                    quoted_strings_can_be_null=True,
-                    check_utf8=False,  # every byte has been looked at
-                ),
+                convert_options=convert_options(types),
             )
     except pa.ArrowInvalid as error:
         return no_rows(wanted) if "Empty CSV file" in str(error) else None
+
+
+def convert_options(types: Mapping[str, pa.DataType]) -> pacsv.ConvertOptions:
+    """That these columns are read as such types, null where an exporter wrote so."""
+    return pacsv.ConvertOptions(
+        include_columns=list(types),
+        column_types=types,
+        null_values=list(NULL_TOKENS),
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=True,
+        check_utf8=False,  # every byte has been looked at
+    )
 
 
 def _opened(source: Path | bytes) -> pa.NativeFile:

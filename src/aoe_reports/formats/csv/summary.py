@@ -20,6 +20,7 @@ import pyarrow as pa
 from aoe_reports.formats.convert import Converted, arrow_type, convert, convert_rest, lists_of
 from aoe_reports.formats.csv.last_row import Ending, ending_of, without_last
 from aoe_reports.formats.csv.parse import BLOCK_BYTES, Parsed, no_rows, parse, read_name
+from aoe_reports.formats.csv.plain import read_plain
 from aoe_reports.formats.csv.ragged import Mended, Ragged, mended
 from aoe_reports.formats.csv.rules import (
     COLUMN_ORDER,
@@ -141,6 +142,11 @@ class _Looked:
     bare_returns: int = 0
     """Carriage returns with no line feed behind them."""
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing about the bytes has to be said."""
+        return self.bad_offset is None and self.nul_offset is None and not self.bare_returns
+
 
 def read_header(path: Path) -> tuple[list[str], int]:
     """The header's cells and the length of its line in bytes (0 for a file without one); ReadError if unreadable."""
@@ -188,6 +194,10 @@ def read_table(path: Path, table: Table, fields: frozenset[str] | None = None, *
         return nothing_of(path, table, match, *notes)
     reading.findings += notes
     whole = looked.last == b"\n" or (not looked.last and _ends_with_newline(path, header_bytes))
+    if whole and looked.is_plain and not table.multiline:
+        plain = read_plain(path, header_bytes, len(header), reading.wanted)
+        if plain is not None and plain.num_rows == looked.newlines:
+            return reading.of_plain(plain, looked)
     asked = reading.asked(whole=whole)
     parsed = parse(source, len(header), asked) if looked.last else Parsed(no_rows(asked), [])
     if parsed is None:
@@ -480,6 +490,19 @@ class _Reading:
             sha256=looked.sha256,
             rows=None if complete else places.rows[good],
             lines=self.lines,
+        )
+
+    def of_plain(self, frame: pa.Table, looked: _Looked) -> TableData:
+        """The table of a file in which nothing is odd."""
+        columns = dict(zip(frame.column_names, frame.columns, strict=True))
+        return TableData(
+            table=self.table,
+            path=self.path,
+            frame=pa.table(repeated_as_lists(self.table, columns)),
+            match=self.match,
+            findings=tuple(self.findings),
+            rows_read=frame.num_rows,
+            sha256=looked.sha256,
         )
 
     def _rows(

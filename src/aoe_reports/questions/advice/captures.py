@@ -13,7 +13,14 @@ import pyarrow.compute as pc
 from aoe_reports.engine.captures import collect_events_of, read_steps_noting, read_tasks, timeline_tells_steps
 from aoe_reports.engine.communication import read_communication
 from aoe_reports.engine.rules import NOTHING_MEASURED, STANDS_IN
-from aoe_reports.facts.bounds import TASK_COLUMNS, CoreCounts, OperatorBounds, StepShares, measure_operators
+from aoe_reports.facts.bounds import (
+    TASK_COLUMNS,
+    CoreCounts,
+    OperatorBounds,
+    StepShares,
+    counters_of,
+    measure_operators,
+)
 from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity, DeviceBreakdown, Gap
 from aoe_reports.facts.communication_run import Communication
 from aoe_reports.facts.idle import STEP_COLUMNS, idle_before_tasks, shares_of_tasks, step_of_tasks, sum_shares
@@ -24,6 +31,7 @@ from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.columns import exact_sum, has_value, integers
 from aoe_reports.model.findings import Finding, has
+from aoe_reports.model.memory import give_back
 from aoe_reports.model.texts import say
 from aoe_reports.questions.advice.registry import RULES, Advice, Facts, Thresholds, find_advice, in_order
 from aoe_reports.stats.grouping import is_communication
@@ -77,7 +85,7 @@ def advise_tasks(
     chosen: Chosen,
     findings: list[Finding],
 ) -> Iterator[tuple[TaskSet | None, DeviceAdvice]]:
-    """Each device of a capture with the advice on it, from its tasks (taken out of the list: they are large) and its steps.
+    """Each device of a capture with the advice on it, from its tasks (taken out of the list, and given back without counters: they are large) and its steps.
 
     Without a table of tasks the advice is on whole steps.
     """
@@ -87,7 +95,10 @@ def advise_tasks(
         if tasks is None:
             continue
         shares, gaps = measure_shares(capture, tasks, steps, findings)
-        yield tasks, _on_tasks(capture, tasks, shares, gaps, chosen)
+        bounds = _bounds_of(capture, tasks, chosen)
+        tasks = replace(tasks, frame=tasks.frame.drop_columns(counters_of(tasks.frame)))
+        give_back()
+        yield tasks, _on_tasks(capture, tasks, bounds, shares, gaps, chosen)
     if not told:  # else its tasks are not what was asked for
         for device in _without_tasks(capture, steps, chosen, findings):
             yield None, device
@@ -115,25 +126,28 @@ def _chosen(tasks: TaskSet, chosen: Chosen) -> TaskSet | None:
     return replace(tasks, frame=frame) if frame.num_rows else None
 
 
-def _on_tasks(
-    capture: Capture,
-    tasks: TaskSet,
-    shares: StepShares,
-    gaps: Sequence[Gap],
-    chosen: Chosen,
-) -> DeviceAdvice:
-    cores = CoreCounts.of_hardware(capture.info.hardware)
-    bounds = measure_operators(
+def _bounds_of(capture: Capture, tasks: TaskSet, chosen: Chosen) -> OperatorBounds | None:
+    return measure_operators(
         tasks.frame,
-        cores,
+        CoreCounts.of_hardware(capture.info.hardware),
         dynamic_model=any(file.name.kind in DYNAMIC_KINDS for file in capture.files),
         bound_ratio=chosen.thresholds.bound_ratio,
         peak_gb_per_s=chosen.thresholds.memory_gb_per_s,
     )
+
+
+def _on_tasks(
+    capture: Capture,
+    tasks: TaskSet,
+    bounds: OperatorBounds | None,
+    shares: StepShares,
+    gaps: Sequence[Gap],
+    chosen: Chosen,
+) -> DeviceAdvice:
     whole = tasks.frame.select([name for name in _WHOLE if name in tasks.frame.column_names])
     # where tasks tell of no communication and a timeline was asked for it, time between them is not idle
     idle = idle_before_tasks(whole) if shares.source != "timeline" else None
-    facts = Facts(shares, bounds, whole, idle, cores, gaps)
+    facts = Facts(shares, bounds, whole, idle, CoreCounts.of_hardware(capture.info.hardware), gaps)
     return DeviceAdvice(shares, bounds, find_advice(facts, chosen.thresholds))
 
 

@@ -42,6 +42,7 @@ from aoe_reports.formats.rules import EMPTY_FILE
 from aoe_reports.formats.table import Facts
 from aoe_reports.formats.vendor import TABLES
 from aoe_reports.model.findings import Finding, is_below
+from aoe_reports.model.memory import give_back
 from aoe_reports.model.texts import say
 from aoe_reports.model.timestamps import digits_to_ns
 from aoe_reports.questions.records.naming import lasting_name
@@ -130,8 +131,8 @@ class WideTables:
     """What was read of a capture with all columns that advice looks at, before it is cut down to those of records."""
 
     capture: Capture
-    tasks: tuple[TaskSet, ...]
-    """Of a table of tasks, else of what stands in for one; none where there are only sums."""
+    tasks: list[TaskSet]
+    """Of a table of tasks, else of what stands in for one; none where there are only sums. Who looks takes them out: they are large."""
     stand_in: str | None
     """What they are told by, where that is no table of tasks with their operators."""
     steps: tuple[Step, ...]
@@ -198,11 +199,12 @@ class _Tables:
 
     capture: Capture
     read_so_far: list[TableData] = field(default_factory=list)
+    """With the columns that tell when something began alone, so that the others go when they have been used."""
 
     def read(self, source: Source | None, columns: frozenset[str] | None = None) -> list[TableData]:
         """The tables of one form, with all columns unless some are named."""
         found = read_source(source, columns)
-        self.read_so_far += found
+        self.read_so_far += [data.with_frame(data.frame.select(_times_of(data.frame))) for data in found]
         return found
 
     def every(self, facts: Facts, columns: frozenset[str] | None = None) -> list[TableData]:
@@ -234,10 +236,13 @@ def read_capture(capture: Capture, most_raw: int = 0, look: Look | None = None) 
     tables = _Tables(capture)
     measured = _measure(tables, TASK_FIELDS if look is None else TASK_FIELDS | TASK_COLUMNS)
     steps = tuple(read_steps(capture, tables.read))
-    frame, grouped = measured.frame, measured.grouped
+    frame, grouped, findings = measured.frame, measured.grouped, measured.findings
     if look is not None:
-        look(WideTables(capture, _by_device(capture, measured.tasks), measured.stand_in, steps))
         frame = frame if frame is None or grouped else frame.drop_columns(_only_of_advice(frame))
+        wide = WideTables(capture, _by_device(capture, measured.tasks), measured.stand_in, steps)
+        del measured  # with counters, which the look lets go of
+        look(wide)
+        give_back()
     talk = None
     if frame is None or grouped or not _communicates(frame):
         talk = joined(tables.read(capture.preferred("communication_statistic")))
@@ -252,7 +257,7 @@ def read_capture(capture: Capture, most_raw: int = 0, look: Look | None = None) 
         steps=steps,
         findings=(
             *capture.findings,
-            *measured.findings,
+            *findings,
             *tables.empty_files(),
             *(finding for data in found for finding in data.findings),
         ),
@@ -287,8 +292,8 @@ def _measure(tables: _Tables, fields: frozenset[str]) -> _Measured:
     )
 
 
-def _by_device(capture: Capture, tasks: pa.Table | None) -> tuple[TaskSet, ...]:
-    return tuple(split_devices(capture.info.rank_of, tasks)) if tasks is not None and tasks.num_rows else ()
+def _by_device(capture: Capture, tasks: pa.Table | None) -> list[TaskSet]:
+    return split_devices(capture.info.rank_of, tasks) if tasks is not None and tasks.num_rows else []
 
 
 def _communicates(tasks: pa.Table) -> bool:
@@ -306,18 +311,17 @@ def _only_of_advice(frame: pa.Table) -> list[str]:
     return [name for name in frame.column_names if name in TASK_COLUMNS - TASK_FIELDS]
 
 
+def _times_of(frame: pa.Table) -> list[str]:
+    return [name for name in ("task_start_ns", "iteration_end_ns") if name in frame.column_names]
+
+
 COMPARED = frozenset({"task_type", "task_duration_ns"})
 """What two forms of the same tasks are compared by."""
 
 
 def _first_ns(tables: Sequence[TableData]) -> int | None:
     """The first start of a task or end of an iteration, where tables tell."""
-    found = [
-        pc.min(data.frame[name]).as_py()
-        for data in tables
-        for name in ("task_start_ns", "iteration_end_ns")
-        if name in data.frame.column_names
-    ]
+    found = [pc.min(data.frame[name]).as_py() for data in tables for name in _times_of(data.frame)]
     return min((first for first in found if first is not None), default=None)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.formats.csv.summary import START, TableData
-from aoe_reports.model.columns import Mask, integers
+from aoe_reports.model.columns import Ints, Mask, integers
 from aoe_reports.model.texts import say
 from aoe_reports.rules.rules import DUPLICATE_ROW
 from aoe_reports.rules.tables.rows import as_integers, findings_of_rows
@@ -66,9 +66,17 @@ def _span_of_starts(data: TableData) -> tuple[int, int] | None:
     """The first and the last start of a table in which each is another one; None where that is not known."""
     if data.span is not None or START not in data.frame.column_names:
         return data.span
-    starts, there = integers(data.frame[START])
-    ordered = np.sort(starts)
-    return (int(ordered[0]), int(ordered[-1])) if there.all() and (np.diff(ordered) > 0).all() else None
+    ordered = _differing(data.frame[START])
+    return None if ordered is None else (int(ordered[0]), int(ordered[-1]))
+
+
+def _differing(starts: pa.ChunkedArray) -> Ints | None:
+    """The starts in their order; None where two are the same, or one is missing."""
+    values, there = integers(starts)
+    if not there.all():
+        return None
+    values.sort()
+    return values if (values[1:] > values[:-1]).all() else None
 
 
 def first_of_each(frame: pa.Table, names: Sequence[str]) -> Mask:
@@ -78,6 +86,10 @@ def first_of_each(frame: pa.Table, names: Sequence[str]) -> Mask:
 
 def _copies(frame: pa.Table, names: Sequence[str]) -> Mask:
     """Rows that an earlier row equals in all these columns."""
+    if (
+        frame.num_rows and START in names and _differing(frame[START]) is not None
+    ):  # nearly always, and in a third of the time and the memory
+        return np.zeros(frame.num_rows, dtype=bool)
     columns = [as_integers(frame[name]) for name in names]
     mixed = np.zeros(frame.num_rows, dtype=np.uint64)
     with np.errstate(over="ignore"):

@@ -1,0 +1,113 @@
+"""Reads many columns of a large CSV file slice by slice, each column in its type at once: in less memory and half the time.
+
+It does what `parse` and `convert` do for files in which nothing is odd; all else is left to them, so that there is one
+opinion on what odd text means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+
+from aoe_reports.formats.convert import WORDS, convert
+from aoe_reports.formats.csv.parse import BLOCK_BYTES, LARGE_BYTES, convert_options, text_type
+from aoe_reports.formats.table import Field
+from aoe_reports.model.columns import floats, valid
+from aoe_reports.model.memory import give_back
+
+SLICE_BYTES = 8 << 20
+"""Of a file are in memory as text; with more of it nothing is read faster."""
+
+
+def read_plain(path: Path, header_bytes: int, cells: int, wanted: Sequence[Field]) -> pa.Table | None:
+    """The wanted columns in their types, of UTF-8 that ends with a line end; None where any row or cell of it is odd, and for small files."""
+    if path.stat().st_size < LARGE_BYTES:
+        return None
+    columns = [_Column(field) for field in wanted]
+    for block, end in _slices(path, header_bytes):
+        texts = None if block.find(b"e+", 0, end) >= 0 else _read(memoryview(block)[:end], cells, columns)
+        if texts is None or texts.num_rows != block.count(b"\n", 0, end):
+            return None  # (what 1e+2 means `convert` has to say)
+        if not all(column.take(texts[str(column.field.position)]) for column in columns):
+            return None
+    give_back()
+    return pa.table({column.field.name: column.whole() for column in columns})
+
+
+def _slices(path: Path, header_bytes: int) -> Iterator[tuple[bytearray, int]]:
+    """The lines below the header, so many at a time as fit, and where they end in the block; at 0 where one is longer than that."""
+    block = bytearray(SLICE_BYTES)
+    memory, rest = memoryview(block), 0
+    with path.open("rb", buffering=0) as file:
+        file.seek(header_bytes)
+        while length := file.readinto(memory[rest:]):
+            filled = rest + length
+            end = block.rfind(b"\n", 0, filled) + 1
+            yield block, end
+            rest = filled - end
+            memory[:rest] = bytes(memory[end:filled])
+
+
+def _read(part: memoryview, cells: int, columns: Sequence[_Column]) -> pa.Table | None:
+    """The wanted columns of some lines, counters as numbers; None where they cannot be taken apart, or numbers are none.
+
+    Arrow's own allocator keeps for each thread what that has used once: here it would be as much as half of the columns.
+    """
+    if not len(part):
+        return None
+    names = [str(position) for position in range(cells)]
+    pool = pa.system_memory_pool()
+    try:
+        return pacsv.read_csv(
+            pa.BufferReader(pa.py_buffer(part)),
+            read_options=pacsv.ReadOptions(block_size=BLOCK_BYTES, column_names=names),
+            convert_options=convert_options({names[column.field.position]: column.read_as for column in columns}),
+            memory_pool=pool,
+        ).combine_chunks(pool)
+    except pa.ArrowInvalid:
+        return None
+
+
+class _Column:
+    """One column, as slices of it are taken in."""
+
+    def __init__(self, field: Field) -> None:
+        self.field = field
+        self.read_as = text_type(field)
+        self._chunks: list[pa.Array] = []
+
+    def take(self, read: pa.ChunkedArray) -> bool:
+        """Take in what was read of a slice; whether nothing is odd about it."""
+        if pa.types.is_floating(self.read_as):
+            values, there = floats(read)
+            self._chunks += read.chunks
+            return bool(np.isfinite(values[there]).all())
+        converted = convert(read, self.field)
+        column = converted.column
+        if converted.bad.any() or converted.wrapped is not None:
+            return False
+        if self.field.needed and not valid(column).all():
+            return False
+        if self.field.type == "unknown" and not self._agrees(column):
+            return False
+        self._chunks += column.chunks
+        return True
+
+    def _agrees(self, column: pa.ChunkedArray) -> bool:
+        """Whether a column that nobody declared holds words, or numbers, as all of it before does; from the first number on it is read as some."""
+        if pa.types.is_floating(column.type):
+            self.read_as = column.type
+            return all(chunk.null_count == len(chunk) for chunk in self._chunks)
+        return True
+
+    def whole(self) -> pa.ChunkedArray:
+        """The whole column."""
+        if not pa.types.is_floating(self.read_as):
+            return pa.chunked_array(self._chunks)
+        return pa.chunked_array(
+            [pa.nulls(len(chunk), self.read_as) if chunk.type == WORDS else chunk for chunk in self._chunks]
+        )
