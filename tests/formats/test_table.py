@@ -206,6 +206,13 @@ IDENTITIES = {
     "acl_statistic": "api_name api_type process_id thread_id",
     "ge_op_execute": "thread_id op_name op_type event_type start_ns duration_ns",
     "os_runtime_statistic": "process_id thread_id api_name",
+    "output_timeline_data": "op_name stream_id task_start_ns task_duration_ns",
+    "aicore_intermediate_type": "op_type",
+    "aicore_intermediate_detail": "op_name",
+    "aicpu_intermediate": "serial_number run_start",
+    "step_trace_raw": "iteration_id iteration_end_ns",
+    "hccl_raw": "step",
+    "minddata_pipeline_raw": "op_id",
     "rocprof_results": "index op_name device_id queue_id queue_index task_start_ns task_duration_ns",
     "kernel_trace": "agent queue_id task_id correlation_id op_name task_start_ns task_stop_ns",
 }
@@ -256,6 +263,27 @@ UNITS = {
     "nic": {"timestamp_ns": " of us ns"},
     "roce": {"timestamp_ns": " of us ns"},
     "ub": {"timestamp_ns": " of us ns"},
+    "output_timeline_data": {"task_start_ns": "ms of ms", "task_duration_ns": "ms of ms"},
+    "aicore_intermediate_type": {"total_time_ns": "ms of ms"},
+    "aicore_intermediate_detail": {"mean_time_ns": "ms of ms"},
+    "aicpu_intermediate": {"total_time_ns": "ms of ms", "dispatch_time_ns": "ms of ms"},
+    "step_trace_raw": {
+        **dict.fromkeys(("iteration_start_ns", "iteration_end_ns", "fp_start_ns", "bp_end_ns"), "10 ns of us ns"),
+        **dict.fromkeys(
+            ("iteration_time_ns", "data_aug_bound_ns", "fp_to_bp_time_ns", "iteration_refresh_ns"), "10 ns of 10 ns"
+        ),
+    },
+    "cluster_analyse": dict.fromkeys(
+        (
+            "computing_ns",
+            "communication_not_overlapped_ns",
+            "stage_ns",
+            "receive_not_overlapped_ns",
+            "collective_not_overlapped_ns",
+        ),
+        "ms of ms",
+    ),
+    "hccl_raw": {"communication_ns": "ms of ms", "wait_ns": "ms of ms"},
     "rocprof_results": {
         "dispatch_ns": "ns of us ns",
         "task_start_ns": "ns of us ns",
@@ -300,6 +328,12 @@ FREE = {
     "ctrl_cpu_top_function": "function",
     "process_cpu_usage": "name",
     "process_mem": "name",
+    "output_timeline_data": "op_name",
+    "aicore_intermediate_detail": "op_name",
+    "hccl_raw": "link_info operators",
+    "kernel_flops": "op_name",
+    "framework_raw": "op_name framework_name kernel_name op_info",
+    "minddata_pipeline_raw": "queue_sizes children_ids",
     "rocprof_results": "op_name",
     "kernel_trace": "op_name",
 }
@@ -324,9 +358,9 @@ def test_what_rows_tell_is_what_questions_ask_for() -> None:
         facts.setdefault(table.facts, []).append(name)
     del facts["other"]
     assert facts == {
-        "tasks": ["op_summary", "kernel_details", "rocprof_results", "kernel_trace"],
-        "sums": ["op_statistic"],
-        "steps": ["step_trace", "step_trace_time"],
+        "tasks": ["op_summary", "kernel_details", "output_timeline_data", "rocprof_results", "kernel_trace"],
+        "sums": ["op_statistic", "aicore_intermediate_type"],
+        "steps": ["step_trace", "step_trace_time", "step_trace_raw"],
         "kernels": ["task_time"],
         "communication": ["communication_statistic"],
     }

@@ -14,13 +14,14 @@ from aoe_reports.engine.executors import threads_of_unit
 from aoe_reports.engine.rules import NOTHING_MEASURED
 from aoe_reports.facts.steps import Step, steps_of
 from aoe_reports.facts.tasks import TaskSet, split_devices
-from aoe_reports.formats.ascend.names import RESULT_KINDS, UNREAD_KINDS
+from aoe_reports.formats.ascend.names import RESULT_KINDS
 from aoe_reports.formats.capture import Capture, Source, group_runs
 from aoe_reports.formats.csv.parse import BLOCK_BYTES
 from aoe_reports.formats.csv.summary import START, TableData
 from aoe_reports.formats.discovery import Discovery
 from aoe_reports.formats.expand import expanded
 from aoe_reports.formats.found import FoundFile
+from aoe_reports.formats.mindspore.names import UNREAD_KINDS
 from aoe_reports.formats.table import Facts
 from aoe_reports.formats.table_file import read_table_file
 from aoe_reports.formats.tasks import filled_up

@@ -59,7 +59,7 @@ class TraceRow(TypedDict):
     rank_id: NotRequired[int | None]
     device_id: NotRequired[int | None]
     model_id: NotRequired[int | None]
-    iteration_id: int
+    iteration_id: int | None
     iteration_time_ns: int
     iteration_end_ns: NotRequired[int | None]
     fp_start_ns: NotRequired[int | None]
@@ -89,6 +89,8 @@ def steps_of_trace(rank_of: RankOf, frame: pa.Table) -> list[Step]:
     """Iterations of step_trace, each once: every file of one capture may hold all of them."""
     found: dict[tuple[Any, ...], Step] = {}
     for row in frame.to_pylist():
+        if row["iteration_id"] is None:
+            continue  # the mean of all others, which MindSpore's own profiler writes below them
         end, duration = row.get("iteration_end_ns"), row["iteration_time_ns"]
         found_points = bool(row.get("fp_start_ns")) and bool(row.get("bp_end_ns"))  # C++ exporters print 0.000 for N/A
         step = Step(

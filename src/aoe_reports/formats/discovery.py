@@ -10,9 +10,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from aoe_reports.formats.ascend.names import INFO_KINDS, OTHER_TOOLS, RAW_FOLDERS, UNREAD_KINDS, is_capture
+from aoe_reports.formats.ascend.names import INFO_KINDS, OTHER_TOOLS, RAW_FOLDERS, is_capture
 from aoe_reports.formats.found import FileName, FoundFile
 from aoe_reports.formats.identify import identify, why
+from aoe_reports.formats.mindspore.names import UNREAD_KINDS
 from aoe_reports.formats.objects import ObjectPath, absolute_of, look_at_each, objects_below
 from aoe_reports.formats.rules import (
     BROKEN_LINK,
@@ -130,8 +131,8 @@ def _unread(files: Sequence[FoundFile]) -> list[Finding]:
     for folder, kinds in sorted(folders.items()):
         message = say(
             (
-                "{count} files of MindSpore's own profiler ({kinds}), which are not msprof exports: recognised, but "
-                "not read; no result uses them"
+                "{count} files of MindSpore's own profiler ({kinds}) are recognised, but not read: they repeat or sum up what its "
+                "other files hold"
             ),
             count=len(kinds),
             kinds=join(", ", sorted(set(kinds))),

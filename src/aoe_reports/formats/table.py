@@ -16,6 +16,10 @@ ColumnType = Literal["text", "integer", "number", "share", "duration", "timestam
 NANOSECONDS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 """Nanoseconds in one unit of time, by the unit's name in a header."""
 
+TICK = "10 ns"
+"""A unit that no header names: what the counters of older devices count."""
+_TIMES = NANOSECONDS | {TICK: 10}
+
 BYTES = {"B": 1, "byte": 1, "Byte": 1, "Bytes": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
 """Bytes in one unit of size: the exporters' KB is 1024 bytes (their databases hold the bytes of the same numbers)."""
 
@@ -256,7 +260,9 @@ class Table:
         return not self._missing(found)
 
     def _declared(self) -> dict[str, Column]:
-        return {alias.casefold(): column for column in self.columns for alias in column.headers}
+        """The columns by their headers, in any case; those that are told apart by it alone (FLOPs, FLOPS) as they stand."""
+        pairs = [(alias, column) for column in self.columns for alias in column.headers]
+        return {alias.casefold(): column for alias, column in pairs} | dict(pairs)
 
     def _missing(self, found: set[str]) -> tuple[Column, ...]:
         """The columns that have to be there and are not."""
@@ -363,7 +369,8 @@ def _plain(header: Sequence[str]) -> list[str]:
 
 
 def _column_of(cell: str, declared: dict[str, Column]) -> Column | None:
-    return declared.get(cell.casefold()) or declared.get(split_unit(cell)[0].casefold())
+    stem = split_unit(cell)[0]
+    return next((declared[name] for name in (cell, cell.casefold(), stem, stem.casefold()) if name in declared), None)
 
 
 def _field(position: int, cell: str, column: Column | None, units: dict[str, str], reserved: set[str]) -> Field:
@@ -372,11 +379,11 @@ def _field(position: int, cell: str, column: Column | None, units: dict[str, str
         name = snake_case(cell)
         return Field(position, cell, f"other_{name}" if name in reserved else name, "unknown", 1, needed=False)
     unit = units.get(column.field) or units.get(column.unit, column.unit)
-    if column.type in {"duration", "timestamp"} and unit not in NANOSECONDS:
+    if column.type in {"duration", "timestamp"} and unit not in _TIMES:
         return Field(position, cell, column.name, "number", 1, column.needed)
     factor = 1
     if column.type in {"duration", "timestamp"}:
-        factor = NANOSECONDS[unit]
+        factor = _TIMES[unit]
     elif column.type == "size":
         factor = (DECIMAL_BYTES if column.decimal else BYTES).get(unit, 1)
     return Field(

@@ -11,6 +11,7 @@ from typing import Protocol
 from aoe_reports.formats.ascend import vendor as ascend
 from aoe_reports.formats.capture import Capture, Source
 from aoe_reports.formats.found import FileName, FoundFile, Writer
+from aoe_reports.formats.mindspore import vendor as mindspore
 from aoe_reports.formats.rocprof import vendor as rocprof
 from aoe_reports.formats.table import Table, TaskTypes
 from aoe_reports.model.findings import Finding
@@ -56,6 +57,7 @@ class Vendor(Protocol):
 
 VENDORS: dict[str, Vendor] = {
     "ascend": ascend,
+    "mindspore": mindspore,
     "rocprof": rocprof,
 }
 
@@ -72,8 +74,8 @@ _BY_WRITER = {writer: vendor for vendor in VENDORS.values() for writer in vendor
 
 
 def parse_name(name: str, folder: str = "") -> FileName | None:
-    """What a file's name tells to the first vendor that knows it."""
-    for vendor in VENDORS.values():
+    """What a file's name tells to the vendor that knows it; exports of Ascend, after whose words anything may stand, come last."""
+    for vendor in reversed(VENDORS.values()):
         if (told := vendor.parse_name(name, folder)) is not None:
             return told
     return None

@@ -9,9 +9,10 @@ from typing import Any
 from aoe_reports.formats.aoe.bank_file import read_bank
 from aoe_reports.formats.aoe.result_files import parse_results, read_bytes
 from aoe_reports.formats.aoe.results import Outline, outline_of
-from aoe_reports.formats.ascend.names import AOE_KINDS, INFO_KINDS, UNREAD_KINDS
+from aoe_reports.formats.ascend.names import AOE_KINDS, INFO_KINDS
 from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.identify import unreadable_file
+from aoe_reports.formats.mindspore.names import UNREAD_KINDS
 from aoe_reports.formats.rules import EMPTY_FILE
 from aoe_reports.formats.tuner_files import tuner_file_kind
 from aoe_reports.model.findings import Finding

@@ -172,7 +172,7 @@ def known_without_asking(captures: Sequence[Capture], environment: Mapping[str, 
     return _prior_jobs(PlanOptions(), captures, environment)
 
 
-_SCENARIO_OF: dict[str, Scenario] = {"torch_npu": "pytorch", "mindspore": "mindspore"}
+_SCENARIO_OF: dict[str, Scenario] = {"torch_npu": "pytorch", "mindspore": "mindspore", "mindinsight": "mindspore"}
 
 
 def _resolved(options: PlanOptions, captures: Sequence[Capture], before: Plan | None) -> PlanOptions:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from aoe_reports.formats.ascend.tables import FILE_KINDS, TIMELINES
-from aoe_reports.formats.found import FileName, Form
+from aoe_reports.formats.found import FileName
 from aoe_reports.formats.table import NO_ID, Table
 
 FRAMEWORK_FOLDER = "ASCEND_PROFILER_OUTPUT"
@@ -47,31 +47,7 @@ RESULT_KINDS = frozenset({"opat", "sgat"})
 """Results of AOE."""
 AOE_KINDS = frozenset({*RESULT_KINDS, "gdat"})
 """What AOE writes that is no table: results, and the bank of gradient tuning."""
-_MINDSPORE_NAMES = {
-    "aicore_intermediate": r"_(?P<rank>\d{1,6})_(?:type|detail)\.csv",
-    "aicpu_intermediate": r"_(?P<rank>\d{1,6})\.csv",
-    "ascend_cluster_analyse": r"_[a-z-]+(?:_\d{1,6}){1,3}\.csv",
-    "flops": r"_(?P<rank>\d{1,6})\.txt",
-    "flops_summary": r"_(?P<rank>\d{1,6})\.json",
-    "framework_raw": r"_(?P<rank>\d{1,6})\.csv",
-    "hccl_raw": r"_(?P<rank>\d{1,6})\.csv",
-    "min_cycle_counter": r"_(?P<rank>\d{1,6})\.txt",
-    "minddata_pipeline_raw": r"_(?P<rank>\d{1,6})\.csv",
-    "minddata_pipeline_summary": r"_(?P<rank>\d{1,6})\.(?:csv|json)",
-    "output_data_preprocess_aicpu": r"_(?P<rank>\d{1,6})\.txt",
-    "output_op_compute_time": r"(?:_detail)?_(?P<rank>\d{1,6})\.txt",
-    "output_timeline_data": r"_(?P<rank>\d{1,6})\.txt",
-    "pipeline_profiling": r"_(?P<rank>\d{1,6})\.json",
-    "step_trace_point_info": r"(?:_(?P<rank>\d{1,6}))?\.json",
-    "step_trace_raw": r"_(?P<rank>\d{1,6})_detail_time\.csv",
-    "timeline_display": r"_(?P<rank>\d{1,6})\.json",
-    "timeline_summary": r"_(?P<rank>\d{1,6})\.json",
-}
-"""What MindSpore's own profiler makes of msprof's raw data, and how the names of those files go on."""
-_MINDSPORE = {kind: re.compile(f"^{kind}{rest}$", re.ASCII) for kind, rest in _MINDSPORE_NAMES.items()}
-UNREAD_KINDS = frozenset(_MINDSPORE_NAMES)
-"""Files that are recognised and not read: they are no exports, and their columns are declared nowhere."""
-NO_TABLES = frozenset({*AOE_KINDS, "record", *UNREAD_KINDS})
+NO_TABLES = frozenset({*AOE_KINDS, "record"})
 """Files of which no table is read; they belong to no capture."""
 ARCHIVE_NAME = re.compile(
     r"\.(?:zip|tar|tgz|tbz2?|txz|7z|rar|tar\.(?:gz|bz2|xz|zst)|(?:csv|json|db)\.(?:bz2|xz|zst)|db\.gz)$", re.IGNORECASE
@@ -83,8 +59,7 @@ RAW_FOLDERS = frozenset({"data", "sqlite", "log", "FRAMEWORK"})
 
 def parse_name(name: str, folder: str = "") -> FileName | None:
     """What a file's name (and its folder's) tells, or None for a file that is none of ours."""
-    # MindSpore's before exports: some of them begin with the word of one
-    if ours := _aoe_name(name) or _mindspore_name(name) or _database_name(name):
+    if ours := _aoe_name(name) or _database_name(name):
         return ours
     if COMMUNICATION_GROUP.match(name):  # no export of communication.json
         return FileName("communication_group", "json", "torch_npu")
@@ -133,15 +108,6 @@ def _aoe_name(name: str) -> FileName | None:
         return FileName(found["kind"], "json", "aoe", time=found["time"], pid=int(found["pid"]))
     if found := _BANK.match(name):
         return FileName("gdat", "json", "aoe", soc=found["soc"])
-    return None
-
-
-def _mindspore_name(name: str) -> FileName | None:
-    """What MindSpore's own profiler writes."""
-    for kind, pattern in _MINDSPORE.items():
-        if found := pattern.match(name):
-            form: Form = "csv" if name.endswith("csv") else "json" if name.endswith("json") else "txt"
-            return FileName(kind, form, "mindspore", rank_id=_number(found.groupdict().get("rank")))
     return None
 
 

@@ -1,0 +1,70 @@
+"""MindSpore's own profiler: what it wrote for MindInsight, before it exported through msprof."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from aoe_reports.formats.capture import Capture, CaptureInfo, Source
+from aoe_reports.formats.found import FoundFile, Writer
+from aoe_reports.formats.mindspore.names import COMMUNICATION, UNREAD_KINDS, WRITER, parse_name
+from aoe_reports.formats.mindspore.tables import TABLES
+from aoe_reports.formats.table import Table, TaskTypes
+from aoe_reports.model.findings import Finding
+
+__all__ = [
+    "events",
+    "group",
+    "identify",
+    "parse_name",
+    "record_source",
+    "steps",
+    "tables",
+    "task_types",
+    "tasks",
+    "writers",
+]
+
+writers: frozenset[Writer] = frozenset({WRITER})
+record_source = WRITER
+tables: Mapping[str, Table] = TABLES
+task_types = TaskTypes(communication=frozenset({COMMUNICATION}))
+
+
+def identify(found: FoundFile, findings: list[Finding]) -> FoundFile | None:  # noqa: ARG001 -- its name is enough
+    """A table, which has to be there to be opened; or one of the files that are not read."""
+    with found.path.open("rb"):
+        return found if found.name.kind in UNREAD_KINDS else replace(found, holds=(found.name.kind,))
+
+
+def group(files: Iterable[FoundFile]) -> list[Capture]:
+    """A capture is what one folder holds of one rank; what is not read belongs to none."""
+    folders: dict[Path, dict[int | None, list[FoundFile]]] = defaultdict(lambda: defaultdict(list))
+    for file in files:
+        if file.name.kind not in UNREAD_KINDS:
+            folders[file.path.parent][file.name.rank_id].append(file)
+    captures = []
+    for folder, ranks in folders.items():
+        for rank, mine in ranks.items():
+            root = folder if len(ranks) == 1 else folder / f"rank_{rank}"
+            in_order = tuple(sorted(mine, key=lambda file: str(file.path)))
+            info = CaptureInfo(rank_id=rank, engine="cann")
+            captures.append(Capture(root, in_order, (), info, profiler=WRITER))
+    return sorted(captures, key=lambda capture: capture.root)
+
+
+def tasks(capture: Capture) -> tuple[Source, ...]:
+    """The operators one by one, else their sums: files of two profiles in one folder are not held against each other."""
+    return tuple(capture.sources("output_timeline_data") or capture.sources("aicore_intermediate_type"))
+
+
+def steps(capture: Capture) -> tuple[Source, ...]:
+    """The steps."""
+    return tuple(capture.sources("step_trace_raw"))
+
+
+def events(capture: Capture) -> list[list[FoundFile]]:  # noqa: ARG001 -- of no capture
+    """None: `timeline_display` has the operators of the table, and no other."""
+    return []
