@@ -57,8 +57,8 @@ def test_a_result_is_known_by_its_words_even_if_its_first_bracket_is_lost(aoe: P
     assert (file.name.kind, file.name.source) == ("sgat", "aoe")
 
 
-def test_raw_data_and_other_tools_are_passed_over(kernel: Path, tmp_path: Path) -> None:
-    for folder in (f"{PROF}/device_0/data", "OPPROF_20260101000000_X", f"{PROF}/device_0/sqlite"):
+def test_raw_data_is_passed_over(kernel: Path, tmp_path: Path) -> None:
+    for folder in (f"{PROF}/device_0/data", "OPPROF_20260101000000_X/dump", f"{PROF}/device_0/sqlite"):
         (tmp_path / folder).mkdir(parents=True)
         shutil.copy(kernel, tmp_path / folder / "kernel_details.csv")
     assert rules(tmp_path) == ["nothing-found"]

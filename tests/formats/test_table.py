@@ -213,6 +213,13 @@ IDENTITIES = {
     "step_trace_raw": "iteration_id iteration_end_ns",
     "hccl_raw": "step",
     "minddata_pipeline_raw": "op_id",
+    "op_arithmetic_utilization": "block_id sub_block_id",
+    "op_l2_cache": "block_id sub_block_id",
+    "op_memory": "block_id sub_block_id",
+    "op_memory_l0": "block_id sub_block_id",
+    "op_memory_ub": "block_id sub_block_id",
+    "op_pipe_utilization": "block_id sub_block_id",
+    "op_resource_conflicts": "block_id sub_block_id",
     "rocprof_results": "index op_name device_id queue_id queue_index task_start_ns task_duration_ns",
     "kernel_trace": "agent queue_id task_id correlation_id op_name task_start_ns task_stop_ns",
 }
@@ -334,6 +341,7 @@ FREE = {
     "kernel_flops": "op_name",
     "framework_raw": "op_name framework_name kernel_name op_info",
     "minddata_pipeline_raw": "queue_sizes children_ids",
+    "op_basic_info": "op_name",
     "rocprof_results": "op_name",
     "kernel_trace": "op_name",
 }
@@ -358,7 +366,14 @@ def test_what_rows_tell_is_what_questions_ask_for() -> None:
         facts.setdefault(table.facts, []).append(name)
     del facts["other"]
     assert facts == {
-        "tasks": ["op_summary", "kernel_details", "output_timeline_data", "rocprof_results", "kernel_trace"],
+        "tasks": [
+            "op_summary",
+            "kernel_details",
+            "output_timeline_data",
+            "op_basic_info",
+            "rocprof_results",
+            "kernel_trace",
+        ],
         "sums": ["op_statistic", "aicore_intermediate_type"],
         "steps": ["step_trace", "step_trace_time", "step_trace_raw"],
         "kernels": ["task_time"],

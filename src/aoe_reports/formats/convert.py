@@ -73,7 +73,7 @@ def fits(cell: str, field: Field) -> bool:
 
 def convert(column: pa.ChunkedArray, field: Field) -> Converted:
     """A text column (null where the exporter wrote so) as its type."""
-    if field.null_words and field.type not in {"text", "unknown"}:
+    if field.null_words and field.type != "text":
         column = _without(column, field.null_words)
     if field.type == "text":
         return Converted(_unquoted(column) if field.name.endswith("_shapes") else column, _none_of(column))
@@ -133,6 +133,8 @@ def _none_of(column: pa.ChunkedArray) -> Mask:
 
 def _without(column: pa.ChunkedArray, words: tuple[str, ...]) -> pa.ChunkedArray:
     """The column with these words as null."""
+    if pa.types.is_dictionary(column.type):
+        return _without(column.cast(pa.string()), words).dictionary_encode()
     pattern = "^(" + "|".join(re.escape(word) for word in words) + ")$"
     hit = bits(pc.match_substring_regex(column, pattern))
     if not hit.any():

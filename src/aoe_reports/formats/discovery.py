@@ -10,10 +10,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from aoe_reports.formats.ascend.names import INFO_KINDS, OTHER_TOOLS, RAW_FOLDERS, is_capture
+from aoe_reports.formats.ascend import names as ascend
 from aoe_reports.formats.found import FileName, FoundFile
 from aoe_reports.formats.identify import identify, why
 from aoe_reports.formats.mindspore.names import UNREAD_KINDS
+from aoe_reports.formats.msopprof import names as msopprof
 from aoe_reports.formats.objects import ObjectPath, absolute_of, look_at_each, objects_below
 from aoe_reports.formats.rules import (
     BROKEN_LINK,
@@ -87,7 +88,7 @@ def _found_below(path: Path, known: Collection[str], findings: Tally) -> Iterato
     def look(entry: ObjectPath) -> tuple[FoundFile | None, list[Finding]]:
         mine: list[Finding] = []
         found = identify(entry, explicit=entry == path, findings=mine) if str(entry) not in known else None
-        if found is not None and found.name.kind in INFO_KINDS:
+        if found is not None and found.name.kind in ascend.INFO_KINDS:
             with suppress(OSError):  # said when it is read
                 os.fspath(entry)
         return found, mine
@@ -110,12 +111,20 @@ def _objects_below(path: ObjectPath, findings: Tally) -> list[ObjectPath]:
     return [one for one in every if _is_entered(one, path)]
 
 
+_RAW = ascend.RAW_FOLDERS | msopprof.RAW_FOLDERS
+
+
+def _is_of_profiler(folder: str) -> bool:
+    """Whether a folder of this name is a capture, in which there is raw data, too."""
+    return ascend.is_capture(folder) or folder.startswith(msopprof.FOLDER)
+
+
 def _is_entered(one: ObjectPath, top: ObjectPath) -> bool:
     """Whether none of the folders between is passed over."""
-    inside = any(map(is_capture, top.parts))
+    inside = any(map(_is_of_profiler, top.parts))
     for name in one.parts[len(top.parts) : -1]:
-        inside = inside or is_capture(name)
-        if OTHER_TOOLS.match(name) or (inside and name in RAW_FOLDERS):
+        inside = inside or _is_of_profiler(name)
+        if inside and name in _RAW:
             return False
     return True
 
@@ -233,7 +242,7 @@ class _Walk:
             what = say("{what}; expected a file or a folder", what=kind)
             self._findings.append(UNREADABLE.found(str(self._path), what))
         else:
-            inside = any(map(is_capture, absolute_of(self._path).parts))
+            inside = any(map(_is_of_profiler, absolute_of(self._path).parts))
             self._waiting.append(_Folder(str(self._path), self._root, in_capture=inside))
             while self._waiting or self._links:
                 yield from self._enter(self._waiting.pop() if self._waiting else self._links.pop())
@@ -258,12 +267,12 @@ class _Walk:
                 yield Path(path), _real(path) if link else f"{folder.real.rstrip('/')}/{name}"
                 continue
             self._findings.extend(_odd_entry(path, name, kind, link=link))
-            if kind == "folder" and not _passed_over(folder, name):
+            if kind == "folder" and not (folder.in_capture and name in _RAW):
                 self._wait(folder, name, path, link=link)
 
     def _wait(self, folder: _Folder, name: str, path: str, *, link: bool) -> None:
         """Let a folder wait to be entered."""
-        inside = folder.in_capture or is_capture(name)
+        inside = folder.in_capture or _is_of_profiler(name)
         if not link:
             real = f"{folder.real.rstrip('/')}/{name}"
             self._waiting.append(_Folder(path, real, folder.depth + 1, inside, folder.linked))
@@ -357,8 +366,3 @@ def _kind(path: str) -> str:
             return say("this link is broken or circular")
         return say("no such file or folder") if getattr(error, "errno", 0) == errno.ENOENT else why(error)
     return "folder" if stat.S_ISDIR(mode) else "file" if stat.S_ISREG(mode) else _SPECIAL
-
-
-def _passed_over(folder: _Folder, name: str) -> bool:
-    """Folders of another tool, and raw data inside a capture."""
-    return bool(OTHER_TOOLS.match(name)) or (folder.in_capture and name in RAW_FOLDERS)

@@ -206,6 +206,8 @@ class Table:
     """Fields that no two rows share."""
     derived: tuple[Derived, ...] = ()
     """Columns that follow from those of the file."""
+    null_words: tuple[str, ...] = ()
+    """Words that stand for no value in every column of numbers."""
     whole_in_each_file: bool = False
     """Whether every file of one capture (one an iteration) holds the rows of all iterations."""
 
@@ -225,7 +227,7 @@ class Table:
         seen: Counter[str] = Counter()
         for position, cell in enumerate(cells):
             column = _column_of(cell, declared)
-            field = _field(position, cell, column, units, reserved)
+            field = self._with_null_words(_field(position, cell, column, units, reserved))
             found |= {column.name + column.type} if column is not None else set()
             seen[field.name] += 1
             if seen[field.name] > 1:
@@ -246,6 +248,9 @@ class Table:
             strange_units=strange,
             nearly=nearly,
         )
+
+    def _with_null_words(self, field: Field) -> Field:
+        return replace(field, null_words=(*field.null_words, *self.null_words)) if self.null_words else field
 
     def vintage(self, header: Sequence[str]) -> str:
         """The date from which exporters wrote this header, as `YYYY-MM`; empty for no known one."""

@@ -12,6 +12,7 @@ from aoe_reports.formats.ascend import vendor as ascend
 from aoe_reports.formats.capture import Capture, Source
 from aoe_reports.formats.found import FileName, FoundFile, Writer
 from aoe_reports.formats.mindspore import vendor as mindspore
+from aoe_reports.formats.msopprof import vendor as msopprof
 from aoe_reports.formats.rocprof import vendor as rocprof
 from aoe_reports.formats.table import Table, TaskTypes
 from aoe_reports.model.findings import Finding
@@ -58,6 +59,7 @@ class Vendor(Protocol):
 VENDORS: dict[str, Vendor] = {
     "ascend": ascend,
     "mindspore": mindspore,
+    "msopprof": msopprof,
     "rocprof": rocprof,
 }
 

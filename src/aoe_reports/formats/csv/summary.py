@@ -534,7 +534,8 @@ class _Reading:
         """The wanted columns; rows are marked as no `good` ones where a needed cell of theirs cannot be used."""
         columns: dict[str, pa.ChunkedArray] = {}
         for spec, converted in zip(self.wanted, _converted(frame, self.wanted), strict=True):
-            columns[spec.name] = converted.column
+            if spec.header or converted.column.null_count < len(converted.column):  # else lines end with a comma
+                columns[spec.name] = converted.column
             self.findings += _bad_cells(spec, frame.column(str(spec.position)), converted, good, places)
             if spec.needed:
                 absent = good & ~converted.bad & ~valid(converted.column)

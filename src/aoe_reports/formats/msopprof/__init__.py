@@ -1,0 +1,1 @@
+"""What `msprof op` (msOpProf) measures of one kernel, block by block."""

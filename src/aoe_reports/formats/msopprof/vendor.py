@@ -1,0 +1,73 @@
+"""`msprof op` (msOpProf): one kernel in a folder `OPPROF_*`. It tells of no steps, and there is no timeline of a device."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from aoe_reports.formats.capture import Capture, CaptureInfo, Source
+from aoe_reports.formats.found import FileName, FoundFile, Writer
+from aoe_reports.formats.msopprof.names import FOLDER
+from aoe_reports.formats.msopprof.tables import FILES, OP_BASIC_INFO
+from aoe_reports.formats.table import Table, TaskTypes
+from aoe_reports.model.findings import Finding
+
+writers: frozenset[Writer] = frozenset({"msopprof"})
+record_source = "msopprof"
+tables: Mapping[str, Table] = {table.name: table for table in FILES.values()}
+task_types = TaskTypes()
+
+_NAME = re.compile(rf"^(?P<what>{'|'.join(FILES)})(?:_(?P<time>\d{{8,20}}))?\.csv$", re.ASCII)
+_FOLDER = re.compile(rf"{FOLDER}(?P<time>\d{{14,17}})_", re.ASCII)
+
+
+def parse_name(name: str, folder: str) -> FileName | None:  # noqa: ARG001 -- of several kernels each has a folder below
+    """`PipeUtilization.csv`; of several kernels the names have a time."""
+    found = _NAME.match(name)
+    return FileName(FILES[found["what"]].name, "csv", "msopprof", time=found["time"]) if found else None
+
+
+def identify(found: FoundFile, findings: list[Finding]) -> FoundFile | None:  # noqa: ARG001 -- its name is enough
+    """A table, which has to be there to be opened."""
+    with found.path.open("rb"):
+        return replace(found, holds=(found.name.kind,))
+
+
+def group(files: Iterable[FoundFile]) -> list[Capture]:
+    """A capture is what one folder holds: one kernel."""
+    folders: dict[Path, list[FoundFile]] = defaultdict(list)
+    for file in files:
+        folders[file.path.parent].append(file)
+    captures = []
+    for folder, mine in sorted(folders.items()):
+        times = [found["time"] for part in folder.parts if (found := _FOLDER.match(part))]
+        in_order = tuple(sorted(mine, key=lambda file: str(file.path)))
+        captures.append(
+            Capture(
+                folder,
+                in_order,
+                (),
+                CaptureInfo(engine="cann"),
+                profiler="msopprof",
+                named_time=times[-1] if times else None,
+            )
+        )
+    return captures
+
+
+def tasks(capture: Capture) -> tuple[Source, ...]:
+    """The kernel."""
+    return tuple(capture.sources(OP_BASIC_INFO.name))
+
+
+def steps(capture: Capture) -> tuple[Source, ...]:  # noqa: ARG001 -- of no capture
+    """None: a kernel is no step."""
+    return ()
+
+
+def events(capture: Capture) -> list[list[FoundFile]]:  # noqa: ARG001 -- of no capture
+    """None: there is no timeline of a device."""
+    return []
