@@ -97,3 +97,11 @@ def test_a_name_and_its_folder_tell_who_wrote_it(name: str, folder: str, kind: s
 @pytest.mark.parametrize("name", ["msprof_20260101000000.db.gz", "analysis.db.gz", "ascend_pytorch_profiler_1234567.db", "ascend_paddle_profiler.db"])  # fmt: skip
 def test_a_database_that_is_packed_or_of_others_is_none_of_ours(name: str) -> None:
     assert parse_name(name) is None
+
+
+@pytest.mark.parametrize("word", ["ai_core_utilization", "ai_vector_core_utilization"])
+def test_sampled_counters_are_named_by_their_cores(word: str) -> None:
+    for name in (f"{word}_0_1.csv", f"{word}_20250605155140.csv", f"{word}_slice_0_20250605155140.csv"):
+        found = parse_name(name)
+        assert found is not None
+        assert (found.kind, found.form, found.source) == (word, "csv", "msprof")

@@ -206,6 +206,8 @@ IDENTITIES = {
     "acl_statistic": "api_name api_type process_id thread_id",
     "ge_op_execute": "thread_id op_name op_type event_type start_ns duration_ns",
     "os_runtime_statistic": "process_id thread_id api_name",
+    "ai_core_utilization": "device_id core",
+    "ai_vector_core_utilization": "device_id core",
     "output_timeline_data": "op_name stream_id task_start_ns task_duration_ns",
     "aicore_intermediate_type": "op_type",
     "aicore_intermediate_detail": "op_name",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from aoe_reports.formats.ascend.tables.aicpu import AICPU, AICPU_MI, DP
 from aoe_reports.formats.ascend.tables.communication import COMMUNICATION, COMMUNICATION_BANDWIDTH, COMMUNICATION_MATRIX
+from aoe_reports.formats.ascend.tables.core_utilization import AI_CORE_UTILIZATION, AI_VECTOR_CORE_UTILIZATION
 from aoe_reports.formats.ascend.tables.fusion_op import FUSION_OP
 from aoe_reports.formats.ascend.tables.gradient_summary import GRADIENT_SUMMARY
 from aoe_reports.formats.ascend.tables.host_api import (
@@ -74,6 +75,8 @@ TABLES: dict[str, Table] = {
         PYTORCH_OPERATOR_VIEW,
         PROF_RULE,
         GRADIENT_SUMMARY,
+        AI_CORE_UTILIZATION,
+        AI_VECTOR_CORE_UTILIZATION,
         *SYSTEM_TABLES,
     )
 }
