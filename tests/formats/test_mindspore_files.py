@@ -93,6 +93,15 @@ def test_sums_by_type_stand_in_where_nothing_tells_the_tasks(cli: Cli, tmp_path:
     ]
 
 
+def test_a_capture_without_tasks_is_told_which_tables_of_its_profiler_would_tell_them(cli: Cli, tmp_path: Path) -> None:
+    shutil.copy(HOME / "step_trace_raw_0_detail_time.csv", tmp_path)
+    (finding,) = cli("hotspots", tmp_path, "--format", "json").json["findings"]
+    assert finding["message"] == (
+        "no table of tasks here (output_timeline_data, aicore_intermediate_type) and no timeline of a whole device; "
+        "found step_trace_raw (csv)"
+    )
+
+
 def test_both_ranks_become_records_of_one_run_that_is_stored_once(cli: Cli, tmp_path: Path) -> None:
     store = tmp_path / "store"
     first, second = (cli("ingest", VALID, "--store", store, "--format", "json").json["rows"] for _ in range(2))

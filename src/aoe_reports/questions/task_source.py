@@ -9,8 +9,9 @@ from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.capture import Capture, kinds_of
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.table import Facts
+from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.findings import Finding
-from aoe_reports.model.texts import say
+from aoe_reports.model.texts import join, say
 
 
 def of_source(capture: Capture, sets: Sequence[TaskSet], tables: Sequence[TableData]) -> list[Finding]:
@@ -36,9 +37,14 @@ def _stands_in(data: TableData) -> Finding:
     return STANDS_IN.found(str(data.path), message)
 
 
+_TELL = frozenset[Facts]({"tasks", "sums", "kernels"})
+
+
 def _no_tasks(capture: Capture) -> Finding:
+    told = [name for name, table in vendor_of(capture.profiler).tables.items() if table.facts in _TELL]
     message = say(
-        "no table of tasks here (kernel_details, op_summary, op_statistic, task_time) and no timeline of a whole device; found {kinds}",
+        "no table of tasks here ({tables}) and no timeline of a whole device; found {kinds}",
+        tables=join(", ", told),
         kinds=kinds_of(capture.files),
     )
     return NOTHING_MEASURED.found(str(capture.root), message)
