@@ -112,6 +112,13 @@ def test_both_ranks_become_records_of_one_run_that_is_stored_once(cli: Cli, tmp_
     assert {line["metadata"]["aoe_reports"]["rank_id"] for line in lines} == {0, 1}
 
 
+def test_an_operator_whose_core_nobody_tells_may_be_tuned(cli: Cli, tmp_path: Path) -> None:
+    plan = cli("plan", VALID, "-o", tmp_path / "a", "--assume-static", "--format", "json").json
+    assert [row["op_name"].rpartition("/")[2] for row in plan["rows"][:2]] == ["MatMul-op11", "MatMul-op23"]
+    left_out = cli("plan", VALID, "-o", tmp_path / "b", "--format", "json").json["rejected"]
+    assert {row["reason"].partition(":")[0] for row in left_out} == {"communication", "unknown-shape"}
+
+
 def test_headers_that_differ_by_case_alone_are_two_columns(cli: Cli) -> None:
     rows = cli("table", "kernel_flops", HOME / "flops_0.txt", "--format", "json").json["rows"]
     assert [(row["flops"], row["flops_per_s"], row["utilization_percent"]) for row in rows[:2]] == [

@@ -233,8 +233,7 @@ def _reasons(bounds: OperatorBounds, options: PlanOptions, known: Known) -> Ints
 
     cores = {word.upper() for word in CORE_TASKS}
     against("ai-cpu", _where(bounds, "task_type", lambda word: word.upper().startswith("AI_CPU")))
-    if "task_type" in bounds.keys:
-        against("not-ai-core", ~_where(bounds, "task_type", lambda word: word.upper() in cores))
+    against("not-ai-core", _where(bounds, "task_type", lambda word: word.upper() not in cores))
     if options.scenario == "pytorch":
         against("aclnn", _where(bounds, "op_name", lambda word: word.startswith(ACLNN)))
     against("dynamic-shape", (bounds.state == STATES.index("dynamic")) | (bounds.state == STATES.index("mixed")))
