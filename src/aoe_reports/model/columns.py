@@ -104,6 +104,16 @@ def column_of_words(numbers: Ints, mask: Mask, words: pa.Array) -> pa.ChunkedArr
     return pa.chunked_array([pa.DictionaryArray.from_arrays(places, words)])
 
 
+def words_told(column: pa.ChunkedArray, tell: Callable[[str], str | None]) -> pa.ChunkedArray:
+    """What each word of a column tells, as a column of words; each distinct one is asked once."""
+    numbers, words = codes(column)
+    told = [None, *map(tell, words)]
+    place = {word: number for number, word in enumerate(dict.fromkeys(word for word in told if word is not None))}
+    places: Ints = np.array([-1 if word is None else place[word] for word in told], dtype=np.int32)
+    known = values_of(list(place)) if place else pa.nulls(0, pa.string())
+    return column_of_words(places[numbers], places[numbers] >= 0, known)
+
+
 def scalar(value: str | int) -> pa.Scalar:
     """A word or a whole number as what Arrow compares with."""
     return values_of([value])[0]

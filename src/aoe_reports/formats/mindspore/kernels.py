@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
-import numpy as np
 import pyarrow as pa
 
 from aoe_reports.formats.mindspore.names import COMMUNICATION
-from aoe_reports.model.columns import Ints, codes, column_of_words
+from aoe_reports.model.columns import words_told
 
 _NUMBER = re.compile(r"-op\d+$", re.ASCII)
 COMMUNICATION_TYPES = frozenset(
@@ -28,17 +26,9 @@ def type_of(kernel: str) -> str:
 
 def types_of(names: pa.ChunkedArray) -> pa.ChunkedArray:
     """The types of operators, by their names."""
-    return _told(names, type_of)
+    return words_told(names, type_of)
 
 
 def task_types_of(names: pa.ChunkedArray) -> pa.ChunkedArray:
     """`HCCL` for operators that communicate; of others these files do not tell the core."""
-    return _told(names, lambda name: COMMUNICATION if type_of(name) in COMMUNICATION_TYPES else None)
-
-
-def _told(names: pa.ChunkedArray, tell: Callable[[str], str | None]) -> pa.ChunkedArray:
-    numbers, words = codes(names)
-    told = [None, *map(tell, words)]
-    place = {word: number for number, word in enumerate(dict.fromkeys(word for word in told if word is not None))}
-    places: Ints = np.array([-1 if word is None else place[word] for word in told], dtype=np.int32)
-    return column_of_words(places[numbers], places[numbers] >= 0, pa.array(list(place), pa.string()))
+    return words_told(names, lambda name: COMMUNICATION if type_of(name) in COMMUNICATION_TYPES else None)

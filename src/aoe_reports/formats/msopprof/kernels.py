@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
 import pyarrow as pa
 
-from aoe_reports.model.columns import Ints, codes, column_of_words
+from aoe_reports.model.columns import words_told
 
 _PART = re.compile(r"_mix_ai[cv]$")
 
 
 def functions_of(kernels: pa.ChunkedArray) -> pa.ChunkedArray:
     """Kernel by kernel the name of its function."""
-    numbers, words = codes(kernels)
-    functions = [_PART.sub("", word) for word in words]
-    place = {function: number for number, function in enumerate(dict.fromkeys(functions))}
-    places: Ints = np.array([0, *(place[function] for function in functions)], dtype=np.int32)
-    return column_of_words(places[numbers], numbers > 0, pa.array(list(place), pa.string()))
+    return words_told(kernels, lambda kernel: _PART.sub("", kernel))

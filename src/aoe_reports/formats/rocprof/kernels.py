@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.model.columns import Ints, codes, column_of, column_of_words
+from aoe_reports.model.columns import codes, column_of, words_told
 
 _WRAPPING = re.compile(r"\s*\[clone [^]]*\]|\.kd$|\(anonymous namespace\)::")
 _DIGITS = re.compile(r"(\d{1,18})$", re.ASCII)
@@ -22,11 +22,7 @@ def function_of(kernel: str) -> str:
 
 def functions_of(kernels: pa.ChunkedArray) -> pa.ChunkedArray:
     """Kernel by kernel the name of its function: C++ makes many kernels of one."""
-    numbers, words = codes(kernels)
-    functions = [function_of(word) for word in words]
-    place = {function: number for number, function in enumerate(dict.fromkeys(functions))}
-    places: Ints = np.array([0, *(place[function] for function in functions)], dtype=np.int32)
-    return column_of_words(places[numbers], numbers > 0, pa.array(list(place), pa.string()))
+    return words_told(kernels, function_of)
 
 
 def numbers_of(agents: pa.ChunkedArray) -> pa.ChunkedArray:
