@@ -11,7 +11,7 @@ import pytest
 from aoe_reports.model.blocks import blocks_of, written
 from aoe_reports.model.columns import Ints
 from aoe_reports.model.step_picture import PictureLane, StepPicture
-from aoe_reports.present.step_drawing import LABEL, PLOT, description_of, draw_step, legend_of, notes_on
+from aoe_reports.present.step_drawing import LABEL, PLOT, description_of, draw_step, label_of, legend_of, notes_on
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -106,6 +106,21 @@ def test_it_says_how_much_is_drawn_as_one_and_what_is_not_drawn() -> None:
     assert rectangles(made)[-1][3] == "unexplained wait, +600.000 µs, 200.000 µs"
     assert rectangles(made, "zh")[-1][3].startswith("原因不明的等待, ")
     assert not notes_on(replace(made, steps=1, lanes_left_out=0, launched_before=0), draw_step(made, "en"))[1:]
+
+
+@pytest.mark.parametrize(
+    ("role", "name", "label"),
+    [
+        ("path", "", "Critical path"),
+        ("idle", "", "Idle device"),
+        ("host", "Thread 7", "Thread 7: launches"),
+        ("device", "Stream 2", "Stream 2"),
+        ("communication", "Stream 5", "Stream 5: communication"),
+        ("communication", "Group 0 Communication", "Group 0 Communication"),
+    ],
+)
+def test_lanes_say_what_they_are(role: str, name: str, label: str) -> None:
+    assert label_of(lane(role, name, [(0, 1000, 0, 1, 0)]), "en") == label
 
 
 @pytest.mark.parametrize("name", ["<script>alert(1)</script>\"'&amp;]]>", "\x00\x1b[31m\u202e", "x" * 4096, ""])

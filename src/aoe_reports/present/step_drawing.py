@@ -77,7 +77,9 @@ def grain_of_pixel(duration_ns: int) -> int:
 
 def label_of(lane: PictureLane, language: Language) -> str:
     """What stands beside a lane."""
-    return in_language(say(_ROLES[lane.role], name=lane.name) if lane.name else say(_ROLES[lane.role]), language)
+    says_itself = lane.role == "communication" and "communication" in lane.name.casefold()
+    label = _ROLES["device" if says_itself else lane.role]
+    return in_language(say(label, name=lane.name) if lane.name else say(label), language)
 
 
 def _rectangles(blocks: Blocks, picture: StepPicture, y: int, words: dict[Kind, str]) -> Iterator[str]:
