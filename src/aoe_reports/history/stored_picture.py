@@ -24,8 +24,8 @@ Row = dict[str, Any]
 
 PICTURE = "picture"
 """The state of a row that holds a picture: nothing that is listed."""
-MAX_TIMELINE_BYTES = 32 << 20
-"""Timelines and databases of the one rank that are read for a picture: larger ones would make an ingest more than a quarter slower."""
+MAX_TIMELINE_BYTES = 8 << 20
+"""Timelines and databases of the one rank that are read for a picture: of larger ones it would take more than a quarter of an ingest that reads tables alone."""
 _PACKED = 10
 _MAX_NS = 2**60
 
