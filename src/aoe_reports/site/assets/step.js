@@ -106,7 +106,6 @@
       if (whole) group.innerHTML = drawn[place]; else drawLane(group, lanes[place], top + row * place);
     });
     if (whole) axis.innerHTML = ticks; else drawAxis();
-    buttons.forEach((button, place) => { button.disabled = place > 0 && whole; });
     state.textContent = us(from) + " – " + us(to) + " µs";
   }
 
