@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -86,4 +87,15 @@ def planted() -> Trace:
     trace.talk("allReduce_2", 910, 230, launched=100)
     trace.task("behind", 1140, 60, launched=1005)  # the gap began at 900: mostly communication
     trace.task("last", 1250, 50, launched=990)  # launched in step 7, runs in step 8
+    return trace
+
+
+def dense(names: Sequence[str] = ("matmul", "add"), count: int = 400) -> Trace:
+    """A step of 1,600 us: `count` operators of 1 us, one every 2 us, then an all-reduce of 600 us to the end, each launched 5 us before."""
+    trace = Trace()
+    trace.event("ProfilerStep#7", (9, 9), 0, 2000)
+    for number in range(count):
+        at = 100 + number * 800 / count
+        trace.task(names[number % len(names)], at, 1, launched=at - 5)
+    trace.talk(f"{names[0]} all-reduce", 1100, 600, launched=1095)
     return trace

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from chromium import Chromium, Tab, find_chromium
 from commandline import FIXTURES
-from dashboards import store_hostile_names
+from dashboards import HOSTILE, store_hostile_names
+from made_traces import dense
 
 from aoe_reports.engine.question import Notes
 from aoe_reports.history.ingest import ingest
@@ -70,10 +71,13 @@ def sites(tmp_path_factory: pytest.TempPathFactory) -> Path:
             ingest([folder / "nights"], store, IngestOptions(workload=MODEL), Notes())
             for name in MORE:
                 ingest([FIXTURES / "msprof" / name], store, IngestOptions(workload=name.rpartition("/")[2]), Notes())
+            ingest([dense().write(folder / "dense")], store, IngestOptions(workload="dense"), Notes())
             build_site(store, folder / "plain", 12.0, "en")
             build_site(store, folder / "chinese", 12.0, "zh")
             (folder / "names").mkdir()
-            build_site(str(store_hostile_names(folder / "names")), folder / "hostile", 12.0, "en")
+            hostile = str(store_hostile_names(folder / "names"))
+            ingest([dense(HOSTILE).write(folder / "odd")], hostile, IngestOptions(workload=HOSTILE[0]), Notes())
+            build_site(hostile, folder / "hostile", 12.0, "en")
             (folder / "made").touch()
     return folder
 

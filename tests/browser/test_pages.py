@@ -416,3 +416,62 @@ def test_pictures_differ_in_light_and_dark_and_are_not_blank(tab: Tab, sites: Pa
         )
     assert seen[0] != seen[1]
     assert all(len(picture) > 20_000 for picture in seen)  # one colour alone is a few hundred bytes
+
+
+def drawn_lanes(tab: Tab) -> list[int]:
+    """How many rectangles each lane of the step has."""
+    found: list[int] = tab.run(
+        "[...document.querySelectorAll('g.lane')].map((one) => one.querySelectorAll('rect').length)"
+    )
+    return found
+
+
+STATE = "document.querySelector('.range output').textContent"
+FRAME = "document.querySelector('svg.timeline').closest('.wide')"
+
+
+def test_the_timeline_of_a_step_zooms_and_moves_by_buttons_keys_and_mouse(tab: Tab, sites: Path) -> None:
+    (page,) = [path for path in (sites / "plain" / "runs").glob("*.html") if 'id="h-step"' in path.read_text()]
+    tab.go(address_of(page))
+    told = json.loads(page.with_suffix(".json").read_bytes())["picture"]
+    whole, markup = drawn_lanes(tab), tab.run("document.querySelector('svg.timeline').innerHTML")
+    assert tab.run(STATE) == "0.000 – 1,600.000 µs"
+    stream = next(place for place, lane in enumerate(told["lanes"]) if lane["name"] == "Stream 3")
+    assert whole[stream] == 400
+    tab.run(f"{FRAME}.focus()")
+    for key in ("+", "+"):
+        tab.run(f"{FRAME}.dispatchEvent(new KeyboardEvent('keydown', {{key: '{key}', cancelable: true}}))")
+    assert tab.run(STATE) == "600.000 – 1,000.000 µs"
+    assert drawn_lanes(tab)[stream] == 100  # 600 to 798 us, one every 2
+    first = tab.run(f"document.querySelectorAll('g.lane')[{stream}].querySelector('rect').outerHTML")
+    assert "<title>matmul, +600.000 µs, 1.000 µs</title>" in first
+    assert 'width="2.00"' in first
+    tab.press("ArrowLeft")
+    assert tab.run(STATE) == "560.000 – 960.000 µs"
+    box = tab.run(
+        "(() => { const b = document.querySelector('svg.timeline').getBoundingClientRect(); return [b.x, b.y, b.width, b.height]; })()"
+    )
+    x, y = box[0] + box[2] * 0.6, box[1] + box[3] / 2
+    if y > 800:
+        tab.run("document.querySelector('svg.timeline').scrollIntoView({block: 'center'})")
+        box = tab.run(
+            "(() => { const b = document.querySelector('svg.timeline').getBoundingClientRect(); return [b.x, b.y, b.width, b.height]; })()"
+        )
+        x, y = box[0] + box[2] * 0.6, box[1] + box[3] / 2
+    tab.mouse("mousePressed", x, y, button="left", clickCount=1)
+    tab.mouse("mouseMoved", x + 100, y, button="left")
+    tab.mouse("mouseReleased", x + 100, y, button="left", clickCount=1)
+    dragged = tab.run(STATE)
+    assert float(dragged.split(" ")[0].replace(",", "")) < 560
+    tab.run("[...document.querySelectorAll('.range button')].at(-1).click()")
+    assert tab.run(STATE) == "0.000 – 1,600.000 µs"
+    assert tab.run("document.querySelector('svg.timeline').innerHTML") == markup
+    assert tab.complaints == []
+
+
+def test_the_timeline_of_a_step_is_there_without_scripts(tab: Tab, sites: Path) -> None:
+    (page,) = [path for path in (sites / "plain" / "runs").glob("*.html") if 'id="h-step"' in path.read_text()]
+    tab.scripts(allowed=False)
+    tab.go(address_of(page))
+    assert sum(drawn_lanes(tab)) > 400
+    assert tab.run("document.querySelectorAll('.range button').length") == 0

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aoe_reports.facts.critical_path import (
-    KINDS,
     MAX_SLACK,
     POINT,
     Graph,
@@ -25,6 +24,7 @@ from aoe_reports.facts.critical_path import (
 )
 from aoe_reports.model.columns import Ints
 from aoe_reports.model.intervals import Intervals
+from aoe_reports.model.path_kinds import KINDS
 
 COMPUTING = KINDS.index("computing")
 

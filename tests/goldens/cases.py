@@ -454,6 +454,7 @@ def _timelines() -> Iterator[str]:
         f"breakdown timelines {one}" for one in ("--rank 1", "--step 7", "--device 1", "--gaps 2", "--gaps 0")
     )
     yield from _cases(f"critical-path timelines{one}" for one in ("", " --step 7 --top 2 --shorten 20 --by op_name"))
+    yield from _cases(["critical-path timelines"], ("svg",))
     yield from _cases((f"{name} timelines --strict" for name in names), ("text",))
     yield from ("normalize timelines", "table trace_view timelines", "compare timelines timelines --by step")
     yield "nightly timelines --store out/s --workload w --site out/site && show out/site out/site/report.md"

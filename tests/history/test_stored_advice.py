@@ -360,7 +360,8 @@ def test_what_only_advice_cannot_read_keeps_no_run_out(msprof: Path, tmp_path: P
     first = next(runs).whole()
     timeline.unlink()  # it was there when the folder was looked through
     _, second = (run.whole() for run in runs)
-    assert [row["state"] for row in second.advice] == ["summary"]
+    assert [row["state"] for row in second.advice] == ["summary", "picture"]
+    assert json.loads(second.advice[1]["body"])["why_not"].startswith("the timeline cannot be used: ")
     assert "No such file" in json.loads(second.advice[0]["body"])["why_not"]
     assert len(first.advice) > 1
     assert second.records

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from aoe_reports.model.findings import Finding
+from aoe_reports.model.names import shorten_middle
 from aoe_reports.model.report import BarChart, Chart, Drawing, Grid, Ranking, Report, Section, Waterfall
 from aoe_reports.model.rows import Column
 from aoe_reports.model.texts import Language
@@ -21,7 +22,6 @@ from aoe_reports.present.as_json import render_rows
 from aoe_reports.present.csv import render_rows as render_csv
 from aoe_reports.present.figures import MAX_ALT, draw, draw_png
 from aoe_reports.present.reports.language import report_in
-from aoe_reports.present.reports.names import shorten_middle
 from aoe_reports.present.text import MAX_CELL, MAX_SENTENCE, render, wrapped
 from aoe_reports.present.values import plain, show, width
 

@@ -23,6 +23,7 @@ from aoe_reports.model.changes import (
     ToldFact,
 )
 from aoe_reports.model.classes import declared_fields
+from aoe_reports.model.names import shorten_middle
 from aoe_reports.model.time_units import times_in_one_unit
 from aoe_reports.present.night import night_headline, verdict_line
 from aoe_reports.present.openmetrics import render
@@ -34,7 +35,6 @@ from aoe_reports.present.reports.changes import (
     is_slower,
 )
 from aoe_reports.present.reports.incidents import is_open
-from aoe_reports.present.reports.names import shorten_middle
 from aoe_reports.present.reports.night_content import is_news, lead_of
 from aoe_reports.present.reports.night_words import subject_words
 from aoe_reports.present.values import width

@@ -13,8 +13,11 @@ from aoe_reports import breakdown, critical_path
 from aoe_reports.engine.dependencies import dependencies_of
 from aoe_reports.facts.critical_path import ends_after, window_of
 from aoe_reports.facts.step_paths import operators_of, paths_of
+from aoe_reports.facts.step_pictures import bytes_of
 from aoe_reports.formats.discovery import discover
 from aoe_reports.formats.vendor import group_captures, vendor_of
+from aoe_reports.model.blocks import read_blocks
+from aoe_reports.model.step_picture import MAX_BYTES
 
 DATA = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data")) / "msprof"
 CAPTURES = [
@@ -35,6 +38,28 @@ def test_a_real_path_is_the_step_to_the_nanosecond(name: str) -> None:
         assert sum(kinds) + one.unexplained_ns == one.duration_ns
         assert one.communication_ns > one.duration_ns // 2, "rank 0 waits for the others, and old ones reduce for long"
         assert abs(one.host_shift_ns) < 100_000
+
+
+@pytest.mark.parametrize("name", CAPTURES)
+def test_the_picture_of_a_real_step_is_small_and_loses_no_slice_and_no_nanosecond(name: str) -> None:
+    answer = critical_path([DATA / name])
+    picture = answer.picture
+    assert picture is not None
+    (path,) = [one for one in answer.rows if (one.rank_id, one.step) == (picture.rank_id, picture.step)]
+    assert bytes_of(picture) <= MAX_BYTES
+    assert picture.lanes_left_out == 0
+    lanes = {one.role: one for one in picture.lanes}
+    assert (lanes["path"].busy_ns, picture.duration_ns) == (path.duration_ns, path.duration_ns)
+    for lane in picture.lanes:
+        blocks = read_blocks(lane.cells)
+        assert (int(blocks.count.sum()), blocks.busy_ns) == (lane.count, lane.busy_ns)
+        assert blocks.end.max(initial=0) <= picture.duration_ns
+    streams = [one for one in picture.lanes if one.role in {"device", "communication"}]
+    assert sum(one.count for one in streams) >= path.tasks
+    parted = next(
+        one for one in breakdown([DATA / name], gaps=0).rows if (one.rank_id, one.step) == (path.rank_id, path.step)
+    )
+    assert lanes["idle"].busy_ns == parted.free_ns
 
 
 @pytest.mark.parametrize("name", CAPTURES)

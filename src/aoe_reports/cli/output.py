@@ -15,7 +15,7 @@ from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding, listed
 from aoe_reports.model.options import Option
 from aoe_reports.model.texts import join, say
-from aoe_reports.present.forms import ANNOTATED_FORMS, FORMS, Shown
+from aoe_reports.present.forms import ANNOTATED_FORMS, DRAWN_FORMS, FORMS, Shown
 from aoe_reports.present.screen import PAPER, Screen
 
 if TYPE_CHECKING:
@@ -45,9 +45,11 @@ FORM = Option(help="Output format.", flags=("--format",))
 if TYPE_CHECKING:
     Format = str
     AnnotatedFormat = str
+    DrawnFormat = str
 else:
     Format = Literal[tuple(FORMS)]  # from which typer takes what may be given
     AnnotatedFormat = Literal[tuple(ANNOTATED_FORMS)]
+    DrawnFormat = Literal[tuple(DRAWN_FORMS)]
 ChosenForm = Annotated[Format, FORM]
 MostRows = Annotated[
     int,

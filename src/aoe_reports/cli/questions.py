@@ -13,6 +13,7 @@ import typer
 from aoe_reports.cli.output import (
     MOST_ROWS,
     AnnotatedFormat,
+    DrawnFormat,
     Format,
     MostRows,
     Output,
@@ -27,7 +28,7 @@ from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import in_order
 from aoe_reports.model.options import Option, declared
 from aoe_reports.model.texts import join, say
-from aoe_reports.present.forms import ANNOTATED_FORMS
+from aoe_reports.present.forms import ANNOTATED_FORMS, DRAWN_FORMS
 
 if TYPE_CHECKING:
     from aoe_reports.engine.ask import Progress
@@ -69,15 +70,14 @@ def command_of(question: Question[Any, Any]) -> Callable[..., None]:
                     raise UsageError(say("--manifest reads nothing: give --output to `reduce`"))
                 raise typer.Exit(_written_down(question, paths, chosen, arguments["manifest"], progress))
             answer = ask(question, paths, chosen, executor=executor_here(chosen), progress=progress)
-        reply(answer, form, output, strict=chosen.strict, forms=ANNOTATED_FORMS, most=rows)
+        reply(answer, form, output, strict=chosen.strict, forms=ANNOTATED_FORMS | DRAWN_FORMS, most=rows)
 
     option = Option(help=question.form_help, flags=("--format",))
-    form = Annotated[AnnotatedFormat, option] if question.has_highlights else Annotated[Format, option]
     parameters = [
         _parameter("ctx", typer.Context),
         *(_argument(one) for one in question.arguments),
         _parameter("chosen", question.options),
-        _parameter("form", form, "text"),
+        _parameter("form", _forms_of(question, option), "text"),
         _parameter("output", Output, None),
         _parameter("rows", MostRows, MOST_ROWS),
         *([_parameter("manifest", _MANIFEST, None)] if may_be_mapped else []),
@@ -110,6 +110,13 @@ def _configured(ctx: typer.Context, question: Question[Any, Any]) -> dict[str, A
 
     found = thresholds_of(ctx)
     return {} if found is None else {THRESHOLDS: found}
+
+
+def _forms_of(question: Question[Any, Any], option: Option) -> Any:
+    """The option that says in which form an answer is shown."""
+    if question.has_picture:
+        return Annotated[DrawnFormat, option]
+    return Annotated[AnnotatedFormat, option] if question.has_highlights else Annotated[Format, option]
 
 
 def _listed(value: Path | list[Path]) -> list[Path]:

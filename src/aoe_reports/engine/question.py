@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from aoe_reports.formats.capture import Capture
     from aoe_reports.formats.found import FoundFile
     from aoe_reports.model.rows import Rows
+    from aoe_reports.model.step_picture import StepPicture
 
 MAX_ID = 2**31 - 1
 """The largest number of a rank, device or step that an option takes."""
@@ -213,6 +214,8 @@ class Finished:
     """All findings in order, where they may be too many to be put in order in memory."""
     details: Sequence[Any] = ()
     """What forms for people tell beside the tables."""
+    picture: StepPicture | None = None
+    """One step, for a form that draws it."""
 
 
 @record
@@ -331,6 +334,8 @@ class Question(Reader[O, P]):
     form_help: ClassVar[str] = "Output format."
     has_highlights: ClassVar[bool] = False
     """Whether its answer can be shown as annotations."""
+    has_picture: ClassVar[bool] = False
+    """Whether its answer can be drawn."""
     nothing: ClassVar[str] = ""
     """What is said where nothing here answers it, if it does not say so itself."""
     held: ClassVar[bool] = True
@@ -365,4 +370,5 @@ def answer_of(question: Question[Any, Any], finished: Finished, asked: Request[A
         highlights=finished.highlights,
         sections=finished.sections,
         details=finished.details,
+        picture=finished.picture,
     )

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 
 from aoe_reports.model.columns import Ints, Mask
 from aoe_reports.model.intervals import Intervals
+from aoe_reports.model.path_kinds import KINDS, Kind
 
-Kind = Literal["computing", "communication", "other task", "launch", "host", "unexplained wait"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
-"""What time on a path is: of slices of the device, then of what lies between two slices."""
 POINT = -1
 """Stands in place of a kind for what takes no time itself: a moment of the host, an end of a wait."""
 COMMUNICATION = KINDS.index("communication")

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from aoe_reports.facts.breakdown import EVENT_COLUMNS as ACTIVITY_COLUMNS
 from aoe_reports.facts.breakdown import Activity, host_call
-from aoe_reports.facts.critical_path import KINDS, POINT, Graph, Slices, graph_of, is_busy, last_before
+from aoe_reports.facts.critical_path import POINT, Graph, Slices, graph_of, is_busy, last_before
 from aoe_reports.facts.spans import Spans, chosen_of
 from aoe_reports.formats.ascend.tables.op_summary import COMPUTE_TASKS
 from aoe_reports.formats.ascend.tables.timelines import (
@@ -28,6 +28,7 @@ from aoe_reports.formats.spilled import Numbers
 from aoe_reports.formats.vendor import TASK_TYPES
 from aoe_reports.model.columns import Ints, Mask, bits, codes, integers, keep_where, valid, whole_numbers, words_in
 from aoe_reports.model.intervals import Intervals, union
+from aoe_reports.model.path_kinds import KINDS
 
 EVENT_COLUMNS = (*ACTIVITY_COLUMNS, "tid", "stream_id")
 """The columns of events that are looked at."""

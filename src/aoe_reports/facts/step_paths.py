@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from aoe_reports.facts.critical_path import (
-    KINDS,
-    Kind,
     Segment,
     Window,
     ends_after,
@@ -21,6 +19,7 @@ from aoe_reports.facts.critical_path import (
 )
 from aoe_reports.facts.dependencies import Device
 from aoe_reports.model.columns import Ints, Mask
+from aoe_reports.model.path_kinds import KINDS, Kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,11 +24,13 @@ from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.records.record import canonical_json
 from aoe_reports.history.rules import ADVICE_LIMITED, PLAN_UNKNOWN
 from aoe_reports.history.stored_advice import LINKS, SAID, cells_of_links
+from aoe_reports.history.stored_picture import PICTURE, body_of_picture, picture_of_run
 from aoe_reports.model.errors import AoeReportsError
 from aoe_reports.model.findings import Finding
+from aoe_reports.model.names import shorten_middle
 from aoe_reports.model.rows import as_mapping
+from aoe_reports.model.step_picture import StepPicture
 from aoe_reports.model.texts import N_, Text, as_fields, say
-from aoe_reports.present.reports.names import shorten_middle
 from aoe_reports.questions.advice.captures import COMMUNICATION_KINDS, DeviceAdvice, advise_tasks, communication_of
 from aoe_reports.questions.advice.report import evidence_words
 from aoe_reports.questions.advise import AdviseOptions, rows_of_run, stated_rows
@@ -172,9 +174,12 @@ class Advising:
     _talk: Communication = field(default_factory=Communication)
     _findings: list[Finding] = field(default_factory=list)
     _failed: str | None = None
+    _whole: tuple[Capture, ...] = ()
+    """The captures with their timelines, too."""
 
     def __post_init__(self) -> None:
         """Say what would take too long to be looked into."""
+        self._whole = self.captures
         left_out, size = left_out_of(self.captures)
         if left_out != "nothing":
             message = say(_NOT_EXAMINED[left_out], size_mb=size / 1e6)
@@ -194,13 +199,25 @@ class Advising:
             self._longest = looked.longest
 
     def rows(self) -> list[Row]:
-        """Rows of kind advice: one that sums up, then advice, msprof's own, candidates of a plan, what that leaves out."""
+        """Rows of kind advice: one that sums up, then advice, msprof's own, candidates of a plan, what that leaves out, a picture."""
+        return [*self._rows_of_advice(), *self._rows_of_picture()]
+
+    def _rows_of_advice(self) -> list[Row]:
         if self._failed is None:
             try:
                 return [_stored(row) for row in self._rows()]
             except (AoeReportsError, OSError) as error:
                 self._failed = _reason(error)
         return [_stored(_summary({"why_not": self._failed}))]
+
+    def _rows_of_picture(self) -> Iterator[Row]:
+        """One step of the device that is planned for."""
+        tasks = None if self._longest is None else self._longest.tasks
+        picture = picture_of_run(self._whole, None if tasks is None else tasks.rank_id, None if tasks is None else tasks.device_id)  # fmt: skip
+        if isinstance(picture, StepPicture):  # its texts are short, and its blocks are not to be cut
+            yield {"state": PICTURE, "subject": "step", "body": canonical_json(body_of_picture(picture))}
+        elif picture is not None:
+            yield _stored({"state": PICTURE, "subject": "step", "body": body_of_picture(picture)})
 
     def _rows(self) -> Iterator[Row]:
         rows, said = rows_of_run(label_of(self.captures), self._devices, self._talk, _CHOSEN)

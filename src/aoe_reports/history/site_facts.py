@@ -18,6 +18,7 @@ from aoe_reports.model.changes import AlarmBudget, IncidentChange, PastNight, Se
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.runs import StepTimes, Stored, TuningClaim
+from aoe_reports.model.step_picture import NoPicture, StepPicture
 from aoe_reports.store import History, Where
 from aoe_reports.store.layout import CAPTURES, message_of
 
@@ -198,6 +199,8 @@ class RunAdvice:
     candidates: Sequence[StoredCandidate] = ()
     left_out: Sequence[LeftOutRow] = ()
     links: Sequence[StoredLinks] = ()
+    picture: StepPicture | NoPicture | None = None
+    """One step of it; runs that older versions stored have none."""
 
 
 @dataclass(frozen=True, slots=True)

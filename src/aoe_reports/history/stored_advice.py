@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from aoe_reports.formats.records.payloads import is_number, read_body
 from aoe_reports.history.site_facts import RunAdvice, RunFacts
+from aoe_reports.history.stored_picture import PICTURE, read_picture
 from aoe_reports.model.advice import AdviceSummary, LeftOutRow, StoredAdviceRow, StoredCandidate, StoredLinks
 from aoe_reports.model.classes import without_none
 from aoe_reports.model.listings import ListedAdvice
@@ -102,19 +103,29 @@ def _is_whole(value: Any) -> bool:
 
 def _advice_of(rows: Sequence[Row]) -> RunAdvice:
     told: dict[str, list[Row]] = {state: [] for state in KINDS}
-    summary, links = AdviceSummary(), []
+    summary, links, picture = AdviceSummary(), [], None
     for row in rows:
         if row["state"] == "summary":
             summary = AdviceSummary(**summary_of(row))
         elif row["state"] == LINKS:
             links.append(_links_of(row))
+        elif row["state"] == PICTURE:
+            picture = read_picture(row["body"], body_of(row))
         elif row["state"] in told:
             told[row["state"]].append(plain_row(row))
     for mine in told.values():
         mine.sort(key=lambda row: (row["position"] or 0, json.dumps(row, sort_keys=True)))
     links.sort(key=lambda one: (min((share for *_, share in one.shares), default=1.0), one.group or "", one.transport))
-    rows_of_states = ([kind(**row) for row in told[state]] for state, kind in KINDS.items())
-    return replace(RunAdvice(summary, *rows_of_states), links=links)
+    typed: dict[str, list[Any]] = {state: [kind(**row) for row in told[state]] for state, kind in KINDS.items()}
+    return RunAdvice(
+        summary,
+        typed["advice"],
+        typed["msprof"],
+        typed["candidate"],
+        typed["left-out"],
+        links=links,
+        picture=picture,
+    )
 
 
 def plain_row(row: Mapping[str, Any]) -> Row:
@@ -131,8 +142,10 @@ def unfit_names(row: Mapping[str, Any]) -> list[str] | None:
     """The names of what is read as nothing, for `store verify`; None where the whole body is."""
     if read_body(row["body"]) is None:
         return None
-    if row["state"] not in {"summary", LINKS, *KINDS}:
+    if row["state"] not in {"summary", LINKS, PICTURE, *KINDS}:
         return ["state"]
+    if row["state"] == PICTURE:
+        return [] if read_picture(row["body"], body_of(row)) is not None else [PICTURE]
     if row["state"] == LINKS:
         body, links = body_of(row), _links_of(row)
         whole = body.get(LINKS) == cells_of_links(links.shares)

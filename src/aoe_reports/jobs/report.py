@@ -31,12 +31,12 @@ from aoe_reports.model.classes import record
 from aoe_reports.model.errors import AoeReportsError, UsageError
 from aoe_reports.model.findings import Finding, in_order
 from aoe_reports.model.listings import ListedVerdict
+from aoe_reports.model.names import shorten_middle
 from aoe_reports.model.report import BarChart
 from aoe_reports.model.runs import Stored, TuningClaim
 from aoe_reports.model.texts import Language, join, say
 from aoe_reports.present.as_json import FORMAT_VERSION
 from aoe_reports.present.night import night_report
-from aoe_reports.present.reports.names import shorten_middle
 from aoe_reports.present.reports.night_content import (
     Hotspots,
     Night,

@@ -24,10 +24,10 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
 
+from aoe_reports.model.names import shorten_middle
 from aoe_reports.model.report import BarChart, Chart, Drawing, Ranking, Waterfall
 from aoe_reports.model.texts import Language, in_language, in_value, say
 from aoe_reports.present.reports.language import drawing_in
-from aoe_reports.present.reports.names import shorten_middle
 from aoe_reports.present.values import plain, wide_characters
 
 _STYLE: dict[Any, Any] = {

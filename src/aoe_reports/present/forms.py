@@ -101,6 +101,9 @@ FORMS: dict[str, Form] = {
 ANNOTATED_FORMS: dict[str, Form] = FORMS | {"github": Form(_in("github", "as_annotations"))}
 """The forms of answers that tell something by themselves."""
 
+DRAWN_FORMS: dict[str, Form] = FORMS | {"svg": Form(_in("svg"), has_findings=False)}
+"""The forms of answers that can be drawn."""
+
 CHECK_FORMS: dict[str, Form] = {
     "text": Form(_in("checked", "as_text")),
     "json": Form(_in("checked", "as_json")),

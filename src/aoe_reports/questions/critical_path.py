@@ -10,8 +10,10 @@ from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import CaptureOptions, Finished, Question, Request, Unit, only
 from aoe_reports.model.findings import has
 from aoe_reports.model.options import option, options
+from aoe_reports.model.path_kinds import KIND_WORDS
 from aoe_reports.model.rows import US, Rows, column, row, row_from
-from aoe_reports.model.texts import N_, join, say
+from aoe_reports.model.step_picture import longest_median
+from aoe_reports.model.texts import join, say
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,15 +21,8 @@ if TYPE_CHECKING:
     from aoe_reports.facts.dependencies import Device
     from aoe_reports.facts.step_paths import StepPath
     from aoe_reports.formats.found import FoundFile
+    from aoe_reports.model.step_picture import StepPicture
 
-_KINDS = {
-    "computing": N_("computing"),
-    "communication": N_("communication"),
-    "other task": N_("other task"),
-    "launch": N_("launch"),
-    "host": N_("host"),
-    "unexplained wait": N_("unexplained wait"),
-}
 GroupedBy = Literal["op_type", "op_name"]
 
 
@@ -112,6 +107,8 @@ class Found:
     paths: list[CriticalPathRow] = field(default_factory=list)
     operators: list[PathOperator] = field(default_factory=list)
     segments: list[PathSegment] = field(default_factory=list)
+    pictures: list[StepPicture] = field(default_factory=list)
+    """That of one step, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +121,10 @@ class _Place:
     iteration: int | None
     types: Mapping[str, str]
 
+    def step_of(self, path: StepPath) -> int | None:
+        """The step of a path; where the timeline has none, the iteration of the file."""
+        return self.iteration if path.step is None else path.step
+
 
 class CriticalPath(Question[CriticalPathOptions, Found]):
     """Find the chain of dependencies that bounds each step. Follows host launches, streams, communication and waits in timelines back from the end of the step."""
@@ -132,7 +133,8 @@ class CriticalPath(Question[CriticalPathOptions, Found]):
     title = "Critical path"
     options = CriticalPathOptions
     tables = (("rows", CriticalPathRow), ("operators", PathOperator), ("segments", PathSegment))
-    form_help = "Output format; csv omits operators and segments."
+    form_help = "Output format; csv omits operators and segments, svg is a picture of one step."
+    has_picture = True
     nothing = "no device task in a timeline here"
 
     def map_unit(self, unit: Unit, asked: Request[CriticalPathOptions]) -> Found:
@@ -154,6 +156,8 @@ class CriticalPath(Question[CriticalPathOptions, Found]):
         with notes.where_unreadable(unit.path):
             for files in exports:
                 _read_export(files, unit, asked, types, found)
+        kept = longest_median(found.pictures)
+        found.pictures[:] = [] if kept is None else [kept]
         return found
 
     def finish(self, parts: Sequence[tuple[Unit, Found]], asked: Request[CriticalPathOptions]) -> Finished:
@@ -185,6 +189,7 @@ class CriticalPath(Question[CriticalPathOptions, Found]):
                 ),
             ),
             headline=_headline(paths, operators, asked.options.shorten),
+            picture=longest_median([one for _, found in parts for one in found.pictures]),
         )
 
 
@@ -200,7 +205,10 @@ def _read_export(
     found: Found,
 ) -> None:
     """Take in the paths in one export, all of its slices."""
+    from aoe_reports.engine.step_pictures import picture_of_steps
     from aoe_reports.facts.step_paths import paths_of
+    from aoe_reports.facts.step_pictures import Place
+    from aoe_reports.model.step_picture import StepPicture
 
     chosen, info = asked.options, unit.capture.info
     for number, device in _devices_of(files, unit, asked):
@@ -208,10 +216,12 @@ def _read_export(
         if chosen.rank not in {None, rank} or chosen.device not in {None, number}:
             continue
         place = _Place(unit.run, rank, number, files[0].name.iteration, types)
-        for path in paths_of(device):
-            step = place.iteration if path.step is None else path.step
-            if chosen.step in {None, step}:
-                _add(device, path, place, chosen, found)
+        paths = [path for path in paths_of(device) if chosen.step in {None, place.step_of(path)}]
+        for path in paths:
+            _add(device, path, place, chosen, found)
+        picture = picture_of_steps(device, paths, Place(rank, number, place.iteration, 1))
+        if isinstance(picture, StepPicture):
+            found.pictures.append(picture)
 
 
 def _devices_of(
@@ -236,7 +246,7 @@ def _add(device: Device, path: StepPath, place: _Place, chosen: CriticalPathOpti
     """Take in the path of one step."""
     from aoe_reports.facts.step_paths import operators_of
 
-    step = place.iteration if path.step is None else path.step
+    step = place.step_of(path)
     where: dict[str, Any] = {"run": place.run, "rank_id": place.rank, "device_id": place.device, "step": step}
     kinds = path.by_kind
     found.paths.append(
@@ -268,7 +278,7 @@ def _add(device: Device, path: StepPath, place: _Place, chosen: CriticalPathOpti
                 position=position,
                 op_type=one.name if is_type else None,
                 op_name=None if is_type else one.name,
-                kind=say(_KINDS[one.kind]),
+                kind=say(KIND_WORDS[one.kind]),
                 path_share=round(one.path_ns / path.duration_ns, 6) if path.duration_ns else 0.0,
             )
         )
@@ -303,7 +313,7 @@ def _add_segments(
                 segment,
                 **where,
                 position=position,
-                kind=say(_KINDS[segment.kind]),
+                kind=say(KIND_WORDS[segment.kind]),
                 lane=device.lanes[int(slices.lane[segment.place])],
                 op_name=device.names[name] if name >= 0 else None,
             )

@@ -415,13 +415,20 @@ def _run_twin(
         "operator_count": details.operator_count,
         "ranks": None if page.ranks is None else page.ranks.told,
         "claims": [claim.document for claim in details.claims],
-        "advice": None if advice is None else asdict(advice),
+        **_advice_twin(advice),
         "tunings": [one.run_id for one in around.tunings],
         "verdicts": [one.document for one in around.verdicts],
         "changed": [series.id for series in around.changes],
         "findings": [finding.as_dict() for finding in run.findings],
     }
     return _as_json(told)
+
+
+def _advice_twin(advice: RunAdvice | None) -> JsonObject:
+    """What was stored of advice, and the picture of a step, where there is one."""
+    told = None if advice is None else asdict(advice)
+    picture = None if told is None else told.pop("picture")
+    return {"advice": told, **({} if picture is None else {"picture": picture})}
 
 
 def _comparison_twin(told: RunComparison) -> bytes:

@@ -21,7 +21,16 @@ from aoe_reports.site.texts import Texts
 POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'"
 """What a page may ask for: its own folder's styles, scripts and icon."""
 
-ASSETS = ("style.css", "site.js", "compare.js", "icon.svg", "uPlot.iife.min.js", "uPlot.min.css", "uPlot.LICENSE.txt")
+ASSETS = (
+    "style.css",
+    "site.js",
+    "compare.js",
+    "step.js",
+    "icon.svg",
+    "uPlot.iife.min.js",
+    "uPlot.min.css",
+    "uPlot.LICENSE.txt",
+)
 
 
 def _shown(value: Any) -> Any:

@@ -24,6 +24,7 @@ from aoe_reports.site.overview import findings_table, interval
 from aoe_reports.site.pages import Page
 from aoe_reports.site.places import file_name, model_file, series_link
 from aoe_reports.site.ranks import RanksPart, ranks_part
+from aoe_reports.site.step import StepPart, step_part
 from aoe_reports.site.texts import Texts
 from aoe_reports.site.triage import state_of
 
@@ -93,6 +94,7 @@ class RunPage(Page):
     changed: Table
     measured: bool
     steps: StepsPart
+    step: StepPart | None
     types: Table
     operators: Table
     ranks: RanksPart | None
@@ -133,6 +135,7 @@ def run_page(
         changed=Table(changed_columns, [_change_cells(series, text) for series in around.changes]),
         measured=not run.is_tuning,
         steps=_steps_part(details, pages, text, advice),
+        step=None if advice is None else step_part(advice.picture, text),
         types=_types_table(details, pages, text),
         operators=_operators_table(details, pages, text),
         ranks=None if details.ranks is None else ranks_part(details.ranks, details.steps, text),

@@ -23,8 +23,9 @@ FORMAT = 2
 names hold their hash.
 """
 
-NORMALISER_VERSION = 4
-"""Goes up when the same files would become other rows; 3 stores advice with a profile, 4 operators of many ranks over all of them."""
+NORMALISER_VERSION = 5
+"""Goes up when the same files would become other rows; 3 stores advice with a profile, 4 operators of many ranks over all of them,
+5 the picture of a step."""
 
 PARTITIONS = ["kind", "month"]
 """`kind` is run, record, rank, finding, advice, change, ack or verdict."""

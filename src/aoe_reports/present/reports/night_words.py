@@ -10,8 +10,8 @@ from aoe_reports.model.advice import StoredAdviceRow, StoredCandidate
 from aoe_reports.model.causes import operator_words, rank_words
 from aoe_reports.model.changes import IncidentCause, OperatorChange, SeriesChange
 from aoe_reports.model.listings import ListedVerdict
+from aoe_reports.model.names import shorten_middle
 from aoe_reports.model.texts import join, say
-from aoe_reports.present.reports.names import shorten_middle
 from aoe_reports.present.reports.night_content import Trend
 
 R = TypeVar("R", OperatorChange, ListedVerdict, StoredAdviceRow, StoredCandidate)

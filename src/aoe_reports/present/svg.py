@@ -1,0 +1,56 @@
+"""An answer as one SVG picture: a file of its own that needs nothing, light or dark as its reader is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from typing import TYPE_CHECKING
+
+from aoe_reports.locale import html_tag
+from aoe_reports.model.texts import in_language, say
+from aoe_reports.present.step_drawing import WIDTH, description_of, draw_step, legend_of
+from aoe_reports.present.values import plain
+
+if TYPE_CHECKING:
+    from aoe_reports.present.forms import Shown
+
+_STYLE = """
+svg { --back: #fff; --ink: #1d2127; --soft: #59616d; --grid: #e4e7eb; font: 12px system-ui, sans-serif; }
+.computing { fill: #2f6fc4; } .communication { fill: #d0852c; } .other-task { fill: #7b8794; }
+.launch { fill: #8250c4; } .host { fill: #2f8f83; } .unexplained-wait { fill: #c0483f; }
+.back { fill: var(--back); } .route { fill: var(--ink); } .grid { stroke: var(--grid); }
+.tick { fill: var(--soft); } .end { text-anchor: end; } .middle { text-anchor: middle; } .head { fill: var(--ink); }
+@media (prefers-color-scheme: dark) {
+  svg { --back: #1b1f25; --ink: #e6e8eb; --soft: #a3abb7; --grid: #2b313a; }
+  .computing { fill: #5f97ea; } .communication { fill: #e0a04f; } .other-task { fill: #8d99a6; }
+  .launch { fill: #b18cf0; } .host { fill: #5cc4b6; } .unexplained-wait { fill: #f08a80; }
+}
+"""
+_HEAD, _KEY, _MARGIN = 24, 150, 12
+
+
+def render(shown: Shown) -> Iterator[str]:
+    """The picture of a step, its legend below; what is said instead where there is none."""
+    language, picture = shown.language, shown.answer.picture
+    if picture is None:
+        told, inner, height, keys = in_language(say("no step here that can be drawn"), language), "", 0, []
+    else:
+        drawn = draw_step(picture, language)
+        told, inner, height = in_language(description_of(picture), language), drawn.inner, drawn.height
+        keys = [(kind, in_language(say(word), language)) for kind, word in legend_of(picture)]
+    legend = "".join(
+        f'<rect class="{kind}" x="{place * _KEY}" y="{height + 4}" width="12" height="12"/>'
+        f'<text class="tick" x="{place * _KEY + 18}" y="{height + 14}">{_words(word)}</text>'
+        for place, (kind, word) in enumerate(keys)
+    )
+    whole = _HEAD + height + (24 if keys else 0)
+    yield (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{-_MARGIN} {-_HEAD - _MARGIN} {WIDTH + 2 * _MARGIN} {whole + 2 * _MARGIN}"'
+        f' role="img" xml:lang="{html_tag(language)}" aria-label="{_words(told)}">\n<style>{_STYLE}</style>\n'
+        f'<rect class="back" x="{-_MARGIN}" y="{-_HEAD - _MARGIN}" width="{WIDTH + 2 * _MARGIN}" height="{whole + 2 * _MARGIN}"/>'
+        f'<text class="head" x="0" y="-8">{_words(told)}</text>\n{inner}{legend}\n</svg>\n'
+    )
+
+
+def _words(text: str) -> str:
+    return escape(plain(text))
