@@ -26,7 +26,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from aoe_reports.history.attribution import StepNight, attribute_change
-from aoe_reports.history.detector import Parameters, Verdict, detect_changes, review_history
+from aoe_reports.history.detection.verdicts import Parameters, Verdict
+from aoe_reports.history.detector import detect_changes, review_history
 from aoe_reports.stats.budget import SUSPECTS_PER_ALARM, WATCHED_NIGHTS, Budget
 
 NIGHTS, CHANGE, NEAR, FIRST = 365, 200, 10, 60

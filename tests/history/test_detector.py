@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aoe_reports.history.detector import Parameters, Verdict, detect_changes, find_levels, review_history
+from aoe_reports.history.detection.verdicts import Parameters, Verdict
+from aoe_reports.history.detector import detect_changes, find_levels, review_history
 from aoe_reports.stats.budget import Budget
 
 

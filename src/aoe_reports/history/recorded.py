@@ -26,7 +26,8 @@ from aoe_reports.formats.records.payloads import (
 )
 from aoe_reports.formats.records.record import canonical_json
 from aoe_reports.history.baselines import Acceptance, Expectation, LevelShift
-from aoe_reports.history.detector import VERSION, Parameters
+from aoe_reports.history.detection.verdicts import Parameters
+from aoe_reports.history.detector import VERSION
 from aoe_reports.history.series import LABELS, MAX_MS, MIN_MS, SeriesLabels
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.errors import LeftOutWarning

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from aoe_reports.history.detector import VERSION, Change, Parameters, Verdict, detect_changes
+from aoe_reports.history.detection.verdicts import Change, Parameters, Verdict
+from aoe_reports.history.detector import VERSION, detect_changes
 from aoe_reports.stats.budget import FALSE_ALARMS_PER_YEAR, WATCHED_NIGHTS, Budget
 from aoe_reports.stats.noise import Floats
 

@@ -15,7 +15,7 @@ import polars as pl
 from aoe_reports.engine.output import write_whole
 from aoe_reports.engine.question import Answer
 from aoe_reports.formats.records.payloads import body_of
-from aoe_reports.history.detector import Parameters
+from aoe_reports.history.detection.verdicts import Parameters
 from aoe_reports.history.detector_run import read_runs
 from aoe_reports.history.listing import verdict_rows
 from aoe_reports.history.missing import missing_in_newest

@@ -17,7 +17,8 @@ import pyarrow as pa
 
 from aoe_reports.formats.aoe.results import join_name
 from aoe_reports.formats.records.payloads import body_of, number_in, object_in, text_in, verdict_of
-from aoe_reports.history.detector import Change, Levels, Parameters, Verdict, find_levels
+from aoe_reports.history.detection.verdicts import Change, Levels, Parameters, Verdict
+from aoe_reports.history.detector import find_levels
 from aoe_reports.history.detector_run import DetectorRun, read_runs
 from aoe_reports.history.listing import VERDICT, listed_verdict
 from aoe_reports.history.missing import missing_in_newest
