@@ -3,7 +3,7 @@
 Candidates come from an exact partition of clipped values (`detection.candidates`). Each must then be proved (`detection.proof`): the
 gain in likelihood that two levels have over one, in the noise that is left around them (`detection.levels`, `detection.noise`), must
 reach a threshold that belongs to a budget of false alarms (`stats.budget`). What is proved is located on the unclipped values and put
-into words (`detection.changes`). Beside it a guard (`detection.guard`) sees to it that a large step is told whatever else happened: its
+into words (`detection.changes`); what is no change of level has names of its own (`detection.observations`). Beside it a guard (`detection.guard`) sees to it that a large step is told whatever else happened: its
 steps need no other proof.
 """
 
@@ -19,6 +19,7 @@ from aoe_reports.history.detection.candidates import Prepared, prepare
 from aoe_reports.history.detection.changes import changes_of
 from aoe_reports.history.detection.levels import Leveled
 from aoe_reports.history.detection.newest import plain_suspicion, suspicion
+from aoe_reports.history.detection.observations import observations_of
 from aoe_reports.history.detection.power import smallest_detectable
 from aoe_reports.history.detection.proof import prove
 from aoe_reports.history.detection.verdicts import Levels, Parameters, Verdict, time_of
@@ -87,6 +88,7 @@ def _judge(one: Prepared, parameters: Parameters) -> Verdict:
         smallest_detectable=smallest_detectable(series, series.threshold),
         changes=tuple(changes_of(proof, one.nights)),
         suspect=suspicion(series, one.nights) or plain_suspicion(proof, one.nights),
+        observed=observations_of(one, series),
     )
 
 

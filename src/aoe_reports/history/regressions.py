@@ -12,13 +12,21 @@ from aoe_reports.history.examination import Examination, examine
 from aoe_reports.history.gate import Gate
 from aoe_reports.history.incident_rows import incident_rows
 from aoe_reports.history.news import record_changes, withdrawals
+from aoe_reports.history.observations import observations
 from aoe_reports.history.options import EVERYTHING, EXIT_CODES, RegressionOptions, View
 from aoe_reports.history.origin import origin_of
 from aoe_reports.history.rules import NOT_ENOUGH_DATA
 from aoe_reports.history.series import SeriesLabels
 from aoe_reports.history.series_rows import series_rows
 from aoe_reports.history.suspicions import suspected_causes
-from aoe_reports.model.changes import SCOPES, AlarmBudget, IncidentChange, SeriesChange, SuspectedCause
+from aoe_reports.model.changes import (
+    SCOPES,
+    AlarmBudget,
+    IncidentChange,
+    SeriesChange,
+    SeriesObservation,
+    SuspectedCause,
+)
 from aoe_reports.model.classes import record
 from aoe_reports.model.rows import Rows, as_mapping
 from aoe_reports.store import History
@@ -32,6 +40,8 @@ class Regressions(Answer):
 
     incidents: Sequence[IncidentChange]
     suspicions: Sequence[SuspectedCause]
+    observations: Sequence[SeriesObservation]
+    """What series do that is no change of their level."""
     budget: AlarmBudget
     why: Sequence[str]
     """The reasons, as keys of `EXIT_CODES`."""
@@ -77,6 +87,7 @@ def find_regressions(
         why.add("not-enough-data")
     incidents = incident_rows(examined, {row.series_id for row in rows})
     suspicions = suspected_causes(examined)
+    observed = observations(examined)
     budget = _budget(examined)
     return Regressions(
         command="regressions",
@@ -88,9 +99,11 @@ def find_regressions(
             "budget": as_mapping(budget),
             "incidents": [as_mapping(one) for one in incidents],
             "suspicions": [as_mapping(one) for one in suspicions],
+            "observations": [as_mapping(one) for one in observed],
         },
         incidents=incidents,
         suspicions=suspicions,
+        observations=observed,
         budget=budget,
         why=[name for name in EXIT_CODES if name in why],
         remark=remark,

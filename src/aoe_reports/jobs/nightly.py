@@ -98,6 +98,7 @@ def run_nightly(
             "changes": content.changes,
             "incidents": content.incidents,
             "suspicions": content.suspicions,
+            "observations": content.observations,
             "missing": content.missing,
             "budget": content.budget or {},
             "headline": shown.headline,

@@ -85,6 +85,7 @@ def _data_of(content: Night, headline: str) -> Row:
         "budget": content.budget or {},
         "incidents": content.incidents,
         "suspicions": content.suspicions,
+        "observations": content.observations,
         "missing": content.missing,
         "history": None if trend is None else _trend_data(trend),
         "hotspots": None if hot is None else _hotspots_data(hot),
@@ -172,6 +173,7 @@ def read_night(
             changes=found.rows,
             incidents=found.incidents,
             suspicions=found.suspicions,
+            observations=found.observations,
             budget=found.budget,
             remark=found.remark,
         )

@@ -39,6 +39,7 @@ from aoe_reports.history.site_facts import (
     speed_up,
     stored_findings,
 )
+from aoe_reports.model.changes import SeriesObservation
 from aoe_reports.model.columns import Ints, Mask, codes, floats, keep_where
 from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.runs import StepTimes, Stored, TuningClaim
@@ -271,6 +272,9 @@ def _series(history: History, told: Regressions, runs: Sequence[RunFacts], night
         """Most series have the same nights: they share them."""
         return tuple(histories.nights[column] for column in np.frombuffer(columns, dtype=np.int64))
 
+    observed: dict[str, list[SeriesObservation]] = defaultdict(list)
+    for one in told.observations:
+        observed[one.series_id].append(one)
     found = []
     for place, row in enumerate(told.rows):
         values = histories.values_ms[place]
@@ -295,6 +299,7 @@ def _series(history: History, told: Regressions, runs: Sequence[RunFacts], night
                 hindsight=tuple(_placed_shift(change, columns) for change in whole[place].changes),
                 hindsight_level=whole[place].level,
                 has_page=row.series_id in paged,
+                observations=tuple(observed.get(row.series_id, ())),
             )
         )
     return found

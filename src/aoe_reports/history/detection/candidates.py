@@ -20,6 +20,7 @@ from aoe_reports.stats import noise
 from aoe_reports.stats.habits import Habits, Signs, pool, signs_of
 from aoe_reports.stats.noise import Floats, Integers
 from aoe_reports.stats.partition import partition
+from aoe_reports.stats.scatter import may_have_changed
 from aoe_reports.stats.weekdays import take_out_weekdays
 
 SERIES_AT_ONCE = 1024
@@ -42,6 +43,8 @@ class Prepared:
     """The guard's score of the newest four nights; 0 where they are not even suspect."""
     habits: Habits
     """What is known of its noise beforehand."""
+    uneven: bool
+    """Whether its scatter may have changed, at a glance."""
 
 
 def prepare(
@@ -98,6 +101,7 @@ def _prepared(block: _Block, habits: Sequence[Habits], parameters: Parameters) -
     penalties = quiet * parameters.candidate_share * noise.inflation(block.memory / 2, 5)
     judged = np.where(lengths >= parameters.least_nights, lengths, 0)
     candidates = partition(block.scaled, judged, penalties, 2)
+    uneven = may_have_changed(logs, judged)
     for row, scores in enumerate(_guard_scores(logs, judged, parameters)):
         plain = plain_steps(scores, parameters.guarded)
         yield Prepared(
@@ -109,6 +113,7 @@ def _prepared(block: _Block, habits: Sequence[Habits], parameters: Parameters) -
             plain=plain,
             newest=scores.get(int(lengths[row]) - guard.NEW, 0.0),
             habits=habits[row],
+            uneven=bool(uneven[row]),
         )
 
 

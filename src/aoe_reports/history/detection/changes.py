@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from aoe_reports.history.detection.levels import Leveled
 from aoe_reports.history.detection.proof import Proof
 from aoe_reports.history.detection.verdicts import INTERVAL_SCORE, Change, State, relative, time_of
 from aoe_reports.stats.partition import two_steps
@@ -24,6 +25,33 @@ def changes_of(proof: Proof, nights: Any) -> list[Change]:
     return _Report(proof, nights).changes()
 
 
+def warmed_up(series: Leveled) -> int:
+    """How many changes are the end of a warm-up: the first nights got quicker night by night, and then stayed as they are."""
+    levels, last = series.levels, 0
+    while last < len(series.changes) and levels[last + 1] < levels[last] and series.changes[last] <= WARM_NIGHTS:
+        last += 1
+    if not last:
+        return 0
+    nights = series.logs[: series.edges[last + 1]][: 2 * WARM_NIGHTS]
+    stairs = series.stairs(0, last)[: len(nights)]
+    lengths = np.arange(WARM_LEAST, WARM_NIGHTS + 1)
+    falls = np.maximum(1 - np.arange(len(nights)) / lengths[:, None], 0.0)
+    falls -= falls.mean(axis=1, keepdims=True)
+    heights = falls @ nights / np.square(falls).sum(axis=1)
+    lines = nights.mean() + heights[:, None] * falls
+    warm = float(series.losses(lines, 0, len(nights)).sum(axis=1).min())
+    return last if warm < float(series.losses(stairs, 0, len(nights)).sum()) else 0
+
+
+def is_back(series: Leveled, place: int, off: float) -> bool:
+    """Whether the level that a change leads to, so far off an earlier one, is that one again."""
+    noise, edges = series.noise, series.edges
+    error = noise.sigma * math.sqrt(
+        noise.variance(edges[place + 1] - edges[place], edges[place + 2] - edges[place + 1])
+    )
+    return abs(off) <= max(series.parameters.least_effect, 2 * error)
+
+
 class _Report:
     def __init__(self, proof: Proof, nights: Any) -> None:
         self.proof, self.series, self.nights = proof, proof.series, nights
@@ -32,7 +60,7 @@ class _Report:
         """Slopes put together, returns recognised."""
         series, edges = self.series, self.series.edges
         reported: list[Change] = []
-        place = self._warmed_up()
+        place = warmed_up(self.series)
         while place < len(series.changes):
             last = self._same_direction(place)
             slope = self._slope(place, last)
@@ -50,23 +78,6 @@ class _Report:
             place += 1
         return reported
 
-    def _warmed_up(self) -> int:
-        """How many changes are the end of a warm-up: the first nights got quicker night by night, and then stayed as they are."""
-        series, levels, last = self.series, self.series.levels, 0
-        while last < len(series.changes) and levels[last + 1] < levels[last] and series.changes[last] <= WARM_NIGHTS:
-            last += 1
-        if not last:
-            return 0
-        nights = series.logs[: series.edges[last + 1]][: 2 * WARM_NIGHTS]
-        stairs = series.stairs(0, last)[: len(nights)]
-        lengths = np.arange(WARM_LEAST, WARM_NIGHTS + 1)
-        falls = np.maximum(1 - np.arange(len(nights)) / lengths[:, None], 0.0)
-        falls -= falls.mean(axis=1, keepdims=True)
-        heights = falls @ nights / np.square(falls).sum(axis=1)
-        lines = nights.mean() + heights[:, None] * falls
-        warm = float(series.losses(lines, 0, len(nights)).sum(axis=1).min())
-        return last if warm < float(series.losses(stairs, 0, len(nights)).sum()) else 0
-
     def _same_direction(self, place: int) -> int:
         """The last of the changes from `place` on that go the same way."""
         steps = np.sign(np.diff(self.series.levels))
@@ -78,13 +89,7 @@ class _Report:
     def _returned(self, reported: list[Change], after: float, place: int) -> bool:
         """Whether a level is the one before the newest slow-down again."""
         slower = next((change for change in reversed(reported) if change.change > 0), None)
-        if slower is None:
-            return False
-        noise, edges = self.series.noise, self.series.edges
-        error = noise.sigma * math.sqrt(
-            noise.variance(edges[place + 1] - edges[place], edges[place + 2] - edges[place + 1])
-        )
-        return abs(after - math.log(slower.before)) <= max(self.proof.parameters.least_effect, 2 * error)
+        return slower is not None and is_back(self.series, place, after - math.log(slower.before))
 
     def _change(
         self, state: State, span: tuple[int, int], before: float, after: float, places: tuple[int, int]

@@ -35,7 +35,8 @@ class Leveled:
         self.habits, self.parameters = one.habits, parameters
         self.limit = noise.CLIP * one.sigma
         self.wandering = _wandering(one)
-        self.scatter_changed = False
+        self.segments: list[tuple[int, float]] | None = None
+        """(first night, scatter) of each scatter; None where nobody looked: there are no changes for it to explain."""
         self.relative = np.ones(len(self.logs))
         """Of each night its scatter, relative to the least of the series: above 1 where a wider one is proved."""
         self.settle()
@@ -45,12 +46,11 @@ class Leveled:
         """Nights weigh as much as the scatter of their time allows, where it is proved that the scatter changed."""
         if not self.changes or self.parameters.hindsight or self.wandering is not None:
             return
-        segments = scatter_segments(off_levels(self.logs), self.noise.memory)
-        if len(segments) == 1:
+        self.segments = scatter_segments(off_levels(self.logs), self.noise.memory)
+        if len(self.segments) == 1:
             return
-        starts, scatters = zip(*segments, strict=True)
+        starts, scatters = zip(*self.segments, strict=True)
         least = min(scatters)
-        self.scatter_changed = True
         self.relative = np.repeat(np.array(scatters) / least, np.diff([*starts, len(self.logs)]))
         self.limit = noise.CLIP * least
         self.settle()
@@ -79,7 +79,7 @@ class Leveled:
             self.habits,
             self.parameters,
             self.wandering,
-            may_have_modes=not self.scatter_changed,
+            may_have_modes=len(self.segments or ()) < 2,  # noqa: PLR2004 -- one scatter
         )
         self.threshold = self.parameters.needed(self.noise.certain)
 

@@ -9,6 +9,8 @@ from typing import Literal
 from aoe_reports.stats.budget import Budget
 
 State = Literal["suspect", "confirmed", "improved", "recovered", "drift"]
+Kind = Literal["scatter-change", "episode", "mode-switch", "warm-up"]
+"""What is observed in a series that is no change of its level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,20 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Observed:
+    """What a series does that is no change of its level, and no alarm: indexes into its nights."""
+
+    kind: Kind
+    night: int
+    until: int | None
+    """The night after the last one; None while it lasts."""
+    before: float
+    after: float
+    """Levels in the unit of the values: of an episode that around it and its own, of a warm-up the first and the last one, of two modes
+    the one left and the one entered. Of a change of scatter relative scatters."""
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What one series shows: its noise, its changes in the order of nights, and what it could not show."""
 
@@ -108,6 +124,8 @@ class Verdict:
     changes: tuple[Change, ...] = ()
     suspect: Change | None = None
     """The newest one or two nights, when they are out of line: ask for a re-run."""
+    observed: tuple[Observed, ...] = ()
+    """In the order of nights."""
 
     @property
     def state(self) -> State | None:

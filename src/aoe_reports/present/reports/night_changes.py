@@ -24,6 +24,7 @@ from aoe_reports.present.reports.night_words import (
     title_name,
     whole_name,
 )
+from aoe_reports.present.reports.observations import observation_sections
 
 SHOWN_CHANGES = 20
 LEVEL_NIGHTS = 14
@@ -67,6 +68,7 @@ def changes_sections(night: Night) -> Iterator[Section]:
     if night.suspicions:
         yield suspicions_section(night.suspicions)
     yield from _incidents(night, told)
+    yield from observation_sections(night.observations)
 
 
 def _price(budget: AlarmBudget) -> str:
