@@ -36,20 +36,22 @@ def detect_changes(
     parameters: Parameters | None = None,
     days: Sequence[int] | None = None,
     workloads: Sequence[int] | None = None,
+    budgets: Sequence[Budget] | None = None,
 ) -> list[Verdict]:
     """What each series shows: values (series, nights) are times of any unit, oldest first, NaN where there is none.
 
     A series is judged by itself: neither the order nor the number of the others matters, except that those of one workload
     (`workloads` numbers that of each series, where given) tell each other of their noise. Nights must be in order; a gap is no
     time that passes. `days` number the days of the nights, for patterns of the week: one after the other unless given.
+    `budgets` are those of each series, where they do not all have that of the parameters.
     """
     parameters = parameters or Parameters()
-    return [_judge(one, parameters) for one in prepare(values, parameters, days, workloads)]
+    return [_judge(one) for one in prepare(values, parameters, days, workloads, budgets)]
 
 
 def find_levels(values: ArrayLike, parameters: Parameters, workloads: Sequence[int] | None = None) -> list[Levels]:
     """The changes and the newest level that `detect_changes` tells of each series, and nothing else of it."""
-    return [_levels(one, parameters) for one in prepare(values, parameters, workloads=workloads)]
+    return [_levels(one) for one in prepare(values, parameters, workloads=workloads)]
 
 
 def review_history(values: ArrayLike, false_changes: float = SERIES_RATE) -> list[Verdict]:
@@ -61,8 +63,8 @@ def review_history(values: ArrayLike, false_changes: float = SERIES_RATE) -> lis
     return detect_changes(values, Parameters(budget=Budget(false_changes), hindsight=True))
 
 
-def _judge(one: Prepared, parameters: Parameters) -> Verdict:
-    logs = one.logs
+def _judge(one: Prepared) -> Verdict:
+    logs, parameters = one.logs, one.parameters
     if len(logs) < parameters.least_nights:
         reason: Literal["no-times", "too-few-nights"] = "too-few-nights" if len(logs) else "no-times"
         return Verdict(
@@ -75,7 +77,7 @@ def _judge(one: Prepared, parameters: Parameters) -> Verdict:
             rare=None,
             smallest_detectable=None,
         )
-    series = Leveled(one, parameters)
+    series = Leveled(one)
     proof = prove(one, series)
     return Verdict(
         nights=len(logs),
@@ -92,12 +94,12 @@ def _judge(one: Prepared, parameters: Parameters) -> Verdict:
     )
 
 
-def _levels(one: Prepared, parameters: Parameters) -> Levels:
-    if len(one.logs) < parameters.least_nights:
+def _levels(one: Prepared) -> Levels:
+    if len(one.logs) < one.parameters.least_nights:
         return Levels((), _young_level(one.logs))
     if not one.candidates:  # most series: their noise is asked for by nobody
         return Levels((), time_of(noise.middle(one.logs, noise.CLIP * one.sigma)))
-    series = Leveled(one, parameters)
+    series = Leveled(one)
     proof = prove(one, series)
     return Levels(tuple(changes_of(proof, one.nights)), time_of(series.levels[-1]))
 

@@ -40,6 +40,7 @@ def examine(
         within=None if selection.whole_history else WATCHED_NIGHTS,
         until=view.until,
         chosen=tuple(chosen or ()),
+        gates=selection.budgeted_gates(),
     )
     if detected is None or detected.input != wanted:
         detected = run_detector(history, wanted, runs)

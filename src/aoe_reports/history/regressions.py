@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import and_
 from typing import Any
 
 from aoe_reports.engine.question import Answer
@@ -22,6 +23,7 @@ from aoe_reports.history.suspicions import suspected_causes
 from aoe_reports.model.changes import (
     SCOPES,
     AlarmBudget,
+    GateBudget,
     IncidentChange,
     SeriesChange,
     SeriesObservation,
@@ -132,7 +134,25 @@ def _budget(examined: Examination) -> AlarmBudget:
         detector=judged.version,
         baseline=str(examined.baseline),
         whole_history=examined.selection.whole_history,
+        gates=list(_gate_budgets(examined)),
     )
+
+
+def _gate_budgets(examined: Examination) -> Iterator[GateBudget]:
+    """What gates allow the series that they watch."""
+    selection = examined.selection
+    if not selection.budgeted_gates():
+        return
+    can_be_judged = [verdict.reason is None for verdict in examined.judged.verdicts]
+    for text, gate in zip(selection.gate, selection.gates(), strict=True):
+        if gate.alarms_per_year is not None:
+            watched = [gate.watches(one) for one in examined.labels]
+            yield GateBudget(
+                gate=text,
+                false_alarms_per_year=gate.alarms_per_year,
+                series=sum(watched),
+                eligible=sum(map(and_, watched, can_be_judged)),
+            )
 
 
 def _is_comparable(examined: Examination) -> bool:

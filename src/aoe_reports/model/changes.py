@@ -277,6 +277,16 @@ class PastNight:
 
 
 @row
+class GateBudget:
+    """What a gate with `alarms<=N/year` allows the series that it watches."""
+
+    gate: str = column()
+    false_alarms_per_year: float = column()
+    series: int = column()
+    eligible: int = column()
+
+
+@row
 class AlarmBudget:
     """How the budget of false alarms was shared."""
 
@@ -286,3 +296,5 @@ class AlarmBudget:
     detector: int = column()
     baseline: str = column()
     whole_history: bool = column()
+    gates: Sequence[GateBudget] = column(default=())
+    """Gates with a budget of their own: the series that they watch do not share in the store's."""

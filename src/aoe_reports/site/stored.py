@@ -65,11 +65,11 @@ _FACTS_OF_RUN = ("engine", "engine_version", "hardware", "hardware_config", "run
 
 
 def read_facts(
-    store: str, false_alarms_per_year: float, detected: DetectorRun | None = None
+    store: str, false_alarms_per_year: float, detected: DetectorRun | None = None, gates: Sequence[str] = ()
 ) -> tuple[History, StoreFacts]:
     """Everything that pages need but the records of single runs; the store stays open for those."""
     history = History.open(store)
-    chosen = RegressionOptions(false_alarms_per_year=false_alarms_per_year, every=True)
+    chosen = RegressionOptions(false_alarms_per_year=false_alarms_per_year, every=True, gate=tuple(gates))
     told = find_regressions(history, chosen, detected=detected)
     runs = _runs(history)
     nights = sorted({run.night for run in runs})
@@ -319,7 +319,13 @@ def _verdicts(histories: Histories, told: Regressions, start: int) -> tuple[Sequ
         and np.array_equal(seen.values_ms[rows], histories.values_ms[:, start:], equal_nan=True)
     ):
         return [told.detected.judged.verdicts[row] for row in rows], start
-    judged = judge_histories(histories, told.budget.false_alarms_per_year, within=len(nights))
+    own = told.detected.judged.budgets
+    judged = judge_histories(
+        histories,
+        told.budget.false_alarms_per_year,
+        within=len(nights),
+        budgets=[own[row] for row in rows] if own else None,
+    )
     return judged.verdicts, 0
 
 

@@ -5,8 +5,8 @@ An exact partition of clipped values (`stats/partition`), whose penalty is a sha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from aoe_reports.history.detection.guard import plain_steps
 from aoe_reports.history.detection.verdicts import Parameters
 from aoe_reports.model.texts import say
 from aoe_reports.stats import noise
+from aoe_reports.stats.budget import Budget
 from aoe_reports.stats.habits import Habits, Signs, pool, signs_of
 from aoe_reports.stats.noise import Floats, Integers
 from aoe_reports.stats.partition import partition
@@ -45,6 +46,8 @@ class Prepared:
     """What is known of its noise beforehand."""
     uneven: bool
     """Whether its scatter may have changed, at a glance."""
+    parameters: Parameters
+    """Those of this series: its budget may be its own."""
 
 
 def prepare(
@@ -52,8 +55,9 @@ def prepare(
     parameters: Parameters,
     days: Sequence[int] | None = None,
     workloads: Sequence[int] | None = None,
+    budgets: Sequence[Budget] | None = None,
 ) -> Iterator[Prepared]:
-    """Each series, before it is judged: values, days and workloads as for `detect_changes`."""
+    """Each series, before it is judged: values, days, workloads and budgets as for `detect_changes`."""
     table = np.atleast_2d(np.asarray(values, dtype=np.float64))
     if table.ndim != 2:  # noqa: PLR2004 -- series x nights
         raise ValueError(say("values of {count} dimensions; expected (series, nights)", count=table.ndim))
@@ -63,9 +67,14 @@ def prepare(
         _block(table[begin : begin + SERIES_AT_ONCE], numbers, parameters)
         for begin in range(0, len(table), SERIES_AT_ONCE)
     ]
+    each = [parameters] * len(table)
+    if budgets is not None:
+        own = {budget: replace(parameters, budget=budget) for budget in set(budgets)}
+        each = [own[budget] for budget in budgets]
     known = pool([block.signs for block in blocks], None if parameters.hindsight else workloads)
     for number, block in enumerate(blocks):
-        yield from _prepared(block, known[number * SERIES_AT_ONCE :], parameters)
+        rows = slice(number * SERIES_AT_ONCE, (number + 1) * SERIES_AT_ONCE)
+        yield from _prepared(block, known[rows], each[rows])
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,18 +101,16 @@ def _block(table: Floats, days: Integers, parameters: Parameters) -> _Block:
     return _Block(logs, nights, lengths, left_out, sigma, memory, scaled, signs)
 
 
-def _prepared(block: _Block, habits: Sequence[Habits], parameters: Parameters) -> Iterator[Prepared]:
-    logs, lengths = block.logs, block.lengths
-    quiet = parameters.threshold
-    if quiet is None:
-        quiet = parameters.budget.look if parameters.hindsight else parameters.budget.threshold(0.0)
+def _prepared(block: _Block, habits: Sequence[Habits], each: Sequence[Parameters]) -> Iterator[Prepared]:
+    logs, lengths, parameters = block.logs, block.lengths, each[0]
     # half of the roughly estimated memory, over five nights: a candidate too many costs time, one too few a change
-    penalties = quiet * parameters.candidate_share * noise.inflation(block.memory / 2, 5)
+    inflation = noise.inflation(block.memory / 2, 5)
+    penalties = _of_each(each, lambda one: one.needed(0.0)) * parameters.candidate_share * inflation
     judged = np.where(lengths >= parameters.least_nights, lengths, 0)
     candidates = partition(block.scaled, judged, penalties, 2)
     uneven = may_have_changed(logs, judged)
-    for row, scores in enumerate(_guard_scores(logs, judged, parameters)):
-        plain = plain_steps(scores, parameters.guarded)
+    for row, scores in enumerate(_guard_scores(logs, judged, each)):
+        plain = plain_steps(scores, each[row].guarded)
         yield Prepared(
             logs=logs[row, : lengths[row]],
             nights=block.nights[row],
@@ -114,15 +121,22 @@ def _prepared(block: _Block, habits: Sequence[Habits], parameters: Parameters) -
             newest=scores.get(int(lengths[row]) - guard.NEW, 0.0),
             habits=habits[row],
             uneven=bool(uneven[row]),
+            parameters=each[row],
         )
 
 
-def _guard_scores(logs: Floats, lengths: Integers, parameters: Parameters) -> list[dict[int, float]]:
+def _of_each(each: Sequence[Parameters], ask: Callable[[Parameters], float]) -> Floats:
+    """A number for each series, that is asked of each budget once."""
+    known = {one: ask(one) for one in set(each)}
+    return np.array([known[one] for one in each])
+
+
+def _guard_scores(logs: Floats, lengths: Integers, each: Sequence[Parameters]) -> list[dict[int, float]]:
     """What the guard sees. It watches night by night; a look in hindsight has a budget and thresholds of its own."""
-    if parameters.hindsight:
+    if each[0].hindsight:
         return [{} for _ in logs]
-    threshold = min(parameters.guarded, parameters.guard_suspicion)
-    return guard.plain_scores(logs, lengths, threshold, parameters.least_effect)
+    thresholds = _of_each(each, lambda one: min(one.guarded, one.guard_suspicion))
+    return guard.plain_scores(logs, lengths, thresholds, each[0].least_effect)
 
 
 def _together(candidates: Sequence[int], plain: Mapping[int, float], least: int) -> list[int]:

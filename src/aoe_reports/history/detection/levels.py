@@ -8,7 +8,6 @@ import numpy as np
 
 from aoe_reports.history.detection.candidates import Prepared
 from aoe_reports.history.detection.noise import Noise, densities, noise_of
-from aoe_reports.history.detection.verdicts import Parameters
 from aoe_reports.stats import noise
 from aoe_reports.stats.modes import Modes, find_modes
 from aoe_reports.stats.noise import Floats
@@ -30,9 +29,9 @@ class Leveled:
     threshold: float
     """The evidence that each change needs in this noise."""
 
-    def __init__(self, one: Prepared, parameters: Parameters) -> None:
+    def __init__(self, one: Prepared) -> None:
         self.logs, self.changes = one.logs, list(one.candidates)
-        self.habits, self.parameters = one.habits, parameters
+        self.habits, self.parameters = one.habits, one.parameters
         self.limit = noise.CLIP * one.sigma
         self.wandering = _wandering(one)
         self.segments: list[tuple[int, float]] | None = None

@@ -20,6 +20,7 @@ from aoe_reports.model.report import Report, Section
 from aoe_reports.model.texts import count_of, join, say
 from aoe_reports.present.answers import grid_of
 from aoe_reports.present.night import night_headline
+from aoe_reports.present.reports.budgets import gate_budgets
 from aoe_reports.present.reports.incidents import apart_of, incident_sections, suspicions_section
 from aoe_reports.present.reports.observations import observation_sections
 
@@ -135,7 +136,7 @@ def _price(rows: Sequence[SeriesChange], budget: AlarmBudget) -> list[str]:
         series=budget.series,
         alarms=budget.false_alarms_per_year,
     )
-    said: list[str] = [shared]
+    said: list[str] = [shared, *gate_budgets(budget)]
     known = [row.smallest_detectable for row in rows if row.smallest_detectable is not None]
     if known:
         said.append(
