@@ -1,14 +1,15 @@
 """How often the detector cries wolf, how soon it finds a change, and whether the operator behind one is named.
 
 usage: python benchmarks/detection.py [--quiet 1000] [--shifted 300] [--seed 10000] [--noise gauss,heavy,ar,bimodal] [--budgets 10]
-                                      [--drift] [--lively] [--looks] [--speed] [--attribution]
+                                      [--drift] [--lively] [--looks] [--speed] [--attribution] [--families 50] [--peers 20 [--slow-peers 6]]
 The protocol: 365 nights of a series of 100 ms; each night from the 60th on the detector sees the last 120. A change further
 than 10 nights from all alarms before it is an alarm; every night with a suspicion is one. Quiet series have no change; shifted
 ones get slower in night 200, which is found when a change between night 197 and 210 is told. Noise of 1 %: normal; Student
 t(3) with 2 % of nights 10-30 % longer (heavy); AR(1) with memory 0.4 (ar); two modes, 30 % of nights 3 % longer (bimodal).
 The series of a table are of one workload; with --alone each is judged as if it had no others.
 --budgets are false alarms per 1,000 series-years. --drift: 10 % slower within 60 nights; and a weekly pattern. --lively: a large step after steps of 5-30 % and one night 10-50 % out of line: what is said of it in its fourth and its tenth night.
---families 50: noise of other kinds (a week's pattern, two modes that stay, a coarse timer, a change of scatter, bursts, memory
+--peers 20: other detectors on so many quiet and so many shifted series of each noise (`uv sync --group peers`; Apache Otava where it is
+installed), asv, which takes 15 ms a look, on --slow-peers. --families 50: noise of other kinds (a week's pattern, two modes that stay, a coarse timer, a change of scatter, bursts, memory
 0.7), young series and warm-ups. --looks: whole histories in hindsight. --quiet 0 leaves the protocol out. `new_levels` (one series) and `new_levels_of_all` (a watch), and
 `levels_in_hindsight` (one look at one series) are the detector for scripts that call one.
 """
@@ -24,9 +25,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from peers import Look, false_alarms, peers_for, told_within
 
 from aoe_reports.history.attribution import StepNight, attribute_change
-from aoe_reports.history.detector import Parameters, Verdict, detect_changes, review_history
+from aoe_reports.history.detection.verdicts import Parameters, Verdict
+from aoe_reports.history.detector import detect_changes, review_history
 from aoe_reports.stats.budget import SUSPECTS_PER_ALARM, WATCHED_NIGHTS, Budget
 
 NIGHTS, CHANGE, NEAR, FIRST = 365, 200, 10, 60
@@ -277,6 +280,22 @@ def measure_families(seed: int, count: int) -> None:
         print(f"warm-up of {height:.0%} in ten nights: told as a change {np.mean(told_ever):.2f}", flush=True)
 
 
+def measure_peers(seed: int, count: int, slow: int) -> None:
+    """False alarms and found steps of every detector, on the same series."""
+    for kind in ("gauss", "heavy", "ar", "bimodal", *FAMILIES):
+        looks: dict[str, Look] = {"ours": new_levels_of_all, **peers_for(kind)}
+        for name, look in looks.items():
+            series = slow if name == "asv" else count
+            alarms = false_alarms(look, made(kind, 0.0, series, seed), range(FIRST, NIGHTS), WATCHED_NIGHTS, NEAR)
+            rate = 1000 * alarms * 365 / series / (NIGHTS - FIRST)
+            text = f"{kind:12s} {name:18s} n {series:3d}  false alarms {rate:7.0f}"
+            for shift, nights in ((0.05, 7), (0.02, 14)):
+                values = made(kind, shift, series, seed + 500_000)
+                told = told_within(look, values, CHANGE, nights, WATCHED_NIGHTS, NEAR)
+                text += f"  {shift:.0%} p{nights} {np.mean(told <= nights):.2f}"
+            print(text, flush=True)
+
+
 def measure_looks(seed: int, count: int = 1000) -> None:
     """Whole histories in hindsight: false changes per 1,000 quiet ones, and how often a step in the middle is found."""
     for kind in ("gauss", "heavy", "ar", "bimodal"):
@@ -352,6 +371,8 @@ def main() -> None:
     parser.add_argument("--drift", action="store_true")
     parser.add_argument("--lively", action="store_true")
     parser.add_argument("--families", type=int, default=0, metavar="SERIES")
+    parser.add_argument("--peers", type=int, default=0, metavar="SERIES")
+    parser.add_argument("--slow-peers", type=int, default=6, metavar="SERIES")
     parser.add_argument("--looks", action="store_true")
     parser.add_argument("--speed", action="store_true")
     parser.add_argument("--attribution", action="store_true")
@@ -370,6 +391,8 @@ def main() -> None:
         measure_lively(arguments.seed)
     if arguments.families:
         measure_families(arguments.seed, arguments.families)
+    if arguments.peers:
+        measure_peers(arguments.seed, arguments.peers, arguments.slow_peers)
     if arguments.looks:
         measure_looks(arguments.seed)
     for budget in map(float, arguments.budgets.split(",") if arguments.quiet else ()):

@@ -8,7 +8,7 @@ of series with memory 0.4 and of series with two modes (30 % of the nights 3 % l
 are. looks: whole histories of 30, 120 and 365 nights with memory 0, 0.4 and 0.8 are
 looked at once, in hindsight; every change told is a false one. log(rate) over the threshold is a straight line to good measure;
 it is fitted by Poisson regression. With --write the parts asked for are replaced in the table of the package
-(src/aoe_reports/regression/run_lengths.py). Takes a quarter of an hour of one core.
+(src/aoe_reports/stats/run_lengths.py). Takes a quarter of an hour of one core.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from aoe_reports.history.detector import Parameters, detect_changes
-from aoe_reports.history.guard import plain_scores, plain_steps
+from aoe_reports.history.detection.guard import plain_scores, plain_steps
+from aoe_reports.history.detection.verdicts import Parameters
+from aoe_reports.history.detector import detect_changes
 from aoe_reports.stats.budget import WATCHED_NIGHTS
 from aoe_reports.stats.run_lengths import FITS, GUARD, LOOKS, SUSPICIONS, Fit
 
-TABLE = Path(__file__).parents[1] / "src/aoe_reports/regression/run_lengths.py"
+TABLE = Path(__file__).parents[1] / "src/aoe_reports/stats/run_lengths.py"
 FIRST, NIGHTS, NEAR = 60, 365, 10
 MEMORIES, THRESHOLDS = (0.0, 0.4, 0.6), (15.0, 17.0, 20.0)
 SUSPICION_SCORES = (3.0, 3.3, 3.6, 4.0)

@@ -24,7 +24,8 @@ from aoe_reports.history.baselines import (
     merge_shifts,
     same_shift,
 )
-from aoe_reports.history.detector import Parameters, detect_changes
+from aoe_reports.history.detection.verdicts import Parameters
+from aoe_reports.history.detector import detect_changes
 from aoe_reports.history.incidents import Group, SeriesShift, group_incidents
 from aoe_reports.history.pinned import hold_against, parse_baseline
 from aoe_reports.history.series import SeriesLabels

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aoe_reports.history.detector import Parameters, Verdict, detect_changes, find_levels, review_history
+from aoe_reports.history.detection.verdicts import Parameters, Verdict
+from aoe_reports.history.detector import detect_changes, find_levels, review_history
 from aoe_reports.stats.budget import Budget
 
 
@@ -424,3 +425,12 @@ def test_a_quiet_store_of_36_series_is_seldom_suspect() -> None:
         for night in looked
     ]
     assert np.mean(suspected) <= 0.07
+
+
+def test_a_budget_of_its_own_gives_a_series_the_verdict_that_all_would_have_with_it() -> None:
+    values = np.stack([stepped(seed, shift=0.02) for seed in range(12)])
+    few, many = Budget(1e-5), Budget(0.2)
+    mixed = detect_changes(values, budgets=[few, many] * 6)
+    apart = [detect_changes(values, Parameters(budget=budget)) for budget in (few, many)]
+    assert mixed == [apart[place % 2][place] for place in range(12)]
+    assert apart[0] != apart[1]

@@ -194,9 +194,16 @@ def test_every_form_names_the_operator(cli: Cli, stores: dict[int, Path], form: 
     ("text", "message"),
     [
         ("scope", "'scope': expected FACT=VALUE"),
-        ("colour=red", "'colour': expected effect, workload"),
+        ("colour=red", "'colour': expected effect, alarms, workload"),
         ("scope>=3", "only effect takes >="),
+        ("scope<=3", "only effect takes >=, and only alarms <="),
         ("effect=3%", "effect=3%: expected effect>=3%"),
+        ("effect<=3%", "effect<=3%: expected effect>=3%"),
+        ("alarms<=2", "alarms<=2: expected alarms<=2/year"),
+        ("alarms>=2/year", "alarms>=2/year: expected alarms<=2/year"),
+        ("alarms<=2/month", "alarms<=2/month: expected alarms<=2/year"),
+        ("alarms<=0/year", "alarms<=0/year: expected alarms<=2/year"),
+        ("alarms<=nan/year", "alarms<=nan/year: expected alarms<=2/year"),
         ("effect>=nan", "effect>=nan: expected effect>=3%"),
         ("effect>=-1%", "effect>=-1%: expected effect>=3%"),
         ("effect>=3", "effect>=3: expected effect>=3%"),
@@ -211,6 +218,48 @@ def test_what_is_no_gate_is_wrong_usage(cli: Cli, stores: dict[int, Path], text:
     assert message in ended.err
     with pytest.raises(ValueError, match=re.escape(message)):
         parse_gate(text)
+
+
+def test_a_gate_with_a_budget_gives_it_to_the_series_that_it_names(cli: Cli, stores: dict[int, Path]) -> None:
+    def effects(*gates: str) -> tuple[dict[str, float], list[dict[str, object]]]:
+        asked = [part for gate in gates for part in ("--gate", gate)]
+        told = cli("regressions", "--store", stores[30], "--all", "--format", "json", *asked).json
+        return {row["workload"]: row["smallest_detectable"] for row in told["rows"]}, told["budget"]["gates"]
+
+    usual, none = effects("scope=step")
+    assert none == []
+    loose, gates = effects("scope=step,effect>=3%,alarms<=0.05/year")
+    assert gates == [
+        {
+            "gate": "scope=step,effect>=3%,alarms<=0.05/year",
+            "false_alarms_per_year": 0.05,
+            "series": 1,
+            "eligible": 1,
+        }
+    ]
+    strict, _ = effects("scope=step,alarms<=0.001/year")
+    step = f"{MODEL}/step"
+    assert usual[step] < loose[step] < strict[step]
+    # the others share what the store allows without it
+    assert all(loose[name] <= usual[name] * 1.001 for name in usual if name != step)
+    both, _ = effects("scope=step,alarms<=0.001/year", "effect>=3%,alarms<=12/year")
+    assert both[step] == pytest.approx(usual[step]), "of two budgets the larger share"
+
+
+def test_the_budget_of_a_gate_decides_what_is_proved(cli: Cli, stores: dict[int, Path]) -> None:
+    def states(gate: str) -> set[str]:
+        rows = cli("regressions", "--store", stores[45], "--gate", gate, "--format", "json").json["rows"]
+        return {row["workload"] for row in rows if row["state"] == "confirmed"}
+
+    step = f"{MODEL}/step"
+    assert step in states("scope=step,alarms<=12/year")
+    assert states("scope=step,alarms<=0.00001/year") == states("scope=step,alarms<=12/year") - {step}
+
+
+def test_a_report_names_the_budget_of_a_gate(cli: Cli, stores: dict[int, Path]) -> None:
+    gate = "scope=step,alarms<=2/year"
+    said = " ".join(cli("regressions", "--store", stores[30], "--gate", gate).out.split())
+    assert f"Gate {gate}: 1 of these series have a budget of their own instead; together they may raise 2 false" in said
 
 
 @pytest.mark.parametrize("alarms", ["0", "-1", "nan", "inf", "many"])

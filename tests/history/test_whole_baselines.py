@@ -23,7 +23,8 @@ from aoe_reports.history.baselines import (
     find_active,
     limit_of,
 )
-from aoe_reports.history.detector import Parameters, detect_changes
+from aoe_reports.history.detection.verdicts import Parameters
+from aoe_reports.history.detector import detect_changes
 from aoe_reports.history.pinned import hold_against
 
 EXPECTED = Path(__file__).with_name("whole_baselines")

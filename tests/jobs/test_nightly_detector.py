@@ -29,16 +29,18 @@ def runs_of_the_detector(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return runs
 
 
-@pytest.mark.parametrize("baseline", ["segment", "nights:5"])
+@pytest.mark.parametrize(
+    "chosen", [("--baseline", "segment"), ("--baseline", "nights:5"), ("--gate", "scope=op,alarms<=2/year")]
+)
 def test_report_gate_and_pages_share_one_run(
-    cli: Cli, tmp_path: Path, runs_of_the_detector: list[int], baseline: str
+    cli: Cli, tmp_path: Path, runs_of_the_detector: list[int], chosen: tuple[str, str]
 ) -> None:
     nights = write_nights(tmp_path / "nights")
     store = tmp_path / "store"
     arguments = ("nightly", nights[0].parent, "--store", store, "--site", tmp_path / "site", "--workload", "net")
-    ended = cli(*arguments, "--baseline", baseline)
+    ended = cli(*arguments, *chosen)
     assert len(runs_of_the_detector) == 1
-    if baseline == "segment":
+    if chosen[1] != "nights:5":
         assert ended.code == 1
         assert "layer6/conv" in (tmp_path / "site" / "report.md").read_text()
         assert "layer6/conv" in (tmp_path / "site" / "index.html").read_text()

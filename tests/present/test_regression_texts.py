@@ -129,7 +129,9 @@ CHANGES = Changes(
 def told(form: str) -> str:
     if form in REGRESSION_RENDERERS:
         return REGRESSION_RENDERERS[form](CHANGES)
-    report = regressions_report(ROWS, incidents=INCIDENTS, suspicions=CHANGES.suspicions, budget=BUDGET, remark=None)
+    report = regressions_report(
+        ROWS, incidents=INCIDENTS, suspicions=CHANGES.suspicions, observations=(), budget=BUDGET, remark=None
+    )
     text = RENDERERS[form](report)
     return text[text.index("<body>") :] if form == "html" else text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aoe_reports.stats.scatter import off_levels, scatter_segments
+from aoe_reports.stats.scatter import may_have_changed, off_levels, scatter_segments
 
 
 @pytest.mark.parametrize(("before", "after"), [(0.005, 0.02), (0.02, 0.005)])
@@ -36,3 +36,17 @@ def test_steps_and_spikes_are_no_change_of_scatter() -> None:
 
 def test_few_nights_have_one_scatter() -> None:
     assert len(scatter_segments(off_levels(np.random.default_rng(1).standard_normal(10)), 0.0)) == 1
+
+
+def test_the_glance_at_many_series_misses_none_whose_scatter_changed() -> None:
+    random = np.random.default_rng(8)
+    after = random.choice([0.5, 1.0, 2.0, 4.0], (200, 1))
+    logs = 0.01 * random.standard_normal((200, 90)) * np.where(np.arange(90) < 50, 1.0, after)
+    proved = np.array([len(scatter_segments(off_levels(one), 0.0)) > 1 for one in logs])
+    glance = may_have_changed(logs, np.full(200, 90))
+    assert proved.sum() > 50
+    assert not (proved & ~glance).any()
+    assert (~glance[after[:, 0] == 1.0]).mean() > 0.8
+    short = may_have_changed(logs, np.full(200, 60))
+    assert short.all(), "those with gaps are looked at more closely"
+    assert not may_have_changed(logs[:, :12], np.full(200, 12)).any()

@@ -44,6 +44,7 @@ def regressions(
         answer.rows,
         incidents=answer.incidents,
         suspicions=answer.suspicions,
+        observations=answer.observations,
         budget=answer.budget,
         remark=answer.remark,
     )

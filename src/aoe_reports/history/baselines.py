@@ -14,7 +14,7 @@ from datetime import date
 
 import numpy as np
 
-from aoe_reports.history.detector import INTERVAL_SCORE, Change, Parameters, State, Verdict
+from aoe_reports.history.detection.verdicts import INTERVAL_SCORE, Change, Parameters, State, Verdict
 from aoe_reports.stats import noise
 from aoe_reports.stats.noise import Floats
 from aoe_reports.stats.sample import MAD_TO_SIGMA

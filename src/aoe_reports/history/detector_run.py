@@ -10,6 +10,7 @@ import polars as pl
 from aoe_reports.facts.records.context import UNKNOWN
 from aoe_reports.history.baselines import ordinal
 from aoe_reports.history.dictionary_encoded import read_coded
+from aoe_reports.history.gate import Gate
 from aoe_reports.history.rules import CLOCK_JUMP, HARDWARE_UNNAMED, SEVERAL_HARDWARE
 from aoe_reports.history.series import LABELS, Judged, judge_histories, put_together
 from aoe_reports.model.findings import Finding
@@ -64,6 +65,8 @@ class DetectorInput:
     """The newest night that is looked at; None: the newest there is."""
     chosen: tuple[str, ...] = ()
     """Nights of the baseline, however old they are."""
+    gates: tuple[Gate, ...] = ()
+    """Those with a budget of their own; how large an effect they want does not matter here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,9 @@ def run_detector(history: History, wanted: DetectorInput, runs: Sequence[RunOfNi
     stored = _records(history, wanted)
     jumps = {run.run_id: _clock_jump(run, history.uri) for run in _runs_with_wrong_clock(runs)}
     records = stored.filter(~pl.col("run_id").is_in(list(jumps))) if jumps else stored
-    judged = judge_histories(put_together(records), wanted.false_alarms_per_year, within=wanted.within)
+    judged = judge_histories(
+        put_together(records), wanted.false_alarms_per_year, within=wanted.within, gates=wanted.gates
+    )
     return DetectorRun(input=wanted, stored=stored, records=records, jumps=jumps, judged=judged)
 
 

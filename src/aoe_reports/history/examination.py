@@ -8,7 +8,7 @@ from functools import cached_property
 
 from aoe_reports.history.across_models import merge_across_models
 from aoe_reports.history.baselines import LevelShift, find_active
-from aoe_reports.history.detector import Change
+from aoe_reports.history.detection.verdicts import Change
 from aoe_reports.history.detector_run import DetectorInput, DetectorRun, RunOfNight, odd_nights, read_runs, run_detector
 from aoe_reports.history.incidents import SeriesShift, group_incidents
 from aoe_reports.history.options import EVERYTHING, RegressionOptions, View
@@ -40,6 +40,7 @@ def examine(
         within=None if selection.whole_history else WATCHED_NIGHTS,
         until=view.until,
         chosen=tuple(chosen or ()),
+        gates=selection.budgeted_gates(),
     )
     if detected is None or detected.input != wanted:
         detected = run_detector(history, wanted, runs)

@@ -1,4 +1,4 @@
-"""Gates: which changes fail a job. `scope=step,effect>=3%` is one; a change fails when it passes any of the gates."""
+"""Gates: which changes fail a job. `scope=step,effect>=3%,alarms<=2/year` is one; a change fails when it passes any of the gates."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from aoe_reports.history.series import SeriesLabels
 
 LABELS = ("workload", "model", "scope", "op_type", "op_name", "metric", "hardware")
-_CONDITION = re.compile(r"\s*(?P<name>[a-z_]+)\s*(?P<sign>!=|>=|=)\s*(?P<value>.*?)\s*")
+MIN_ALARMS, MAX_ALARMS = 1e-6, 1e9
+"""False alarms a year that a gate may allow, as `--max-false-alarms-per-year` may."""
+_CONDITION = re.compile(r"\s*(?P<name>[a-z_]+)\s*(?P<sign>!=|>=|<=|=)\s*(?P<value>.*?)\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,41 +27,50 @@ class Gate:
     """(label, "=" or "!=", value), all of which hold."""
     least_effect: float = 0.0
     """`after / before - 1`."""
+    alarms_per_year: float | None = None
+    """False alarms that all series that it watches may raise together; None: they share those of the store."""
+
+    def watches(self, labels: SeriesLabels) -> bool:
+        """Whether a series is one of those that it names."""
+        return all((getattr(labels, name) == value) == (sign == "=") for name, sign, value in self.labels)
 
     def holds(self, labels: SeriesLabels, change: float) -> bool:
         """Whether a series with a change (`after / before - 1`) passes."""
-        named = all((getattr(labels, name) == value) == (sign == "=") for name, sign, value in self.labels)
-        return named and change >= self.least_effect
+        return self.watches(labels) and change >= self.least_effect
 
 
 def parse_gate(text: str) -> Gate:
     """The gate that a text says; ValueError says what is wrong with it."""
-    labels, least = [], 0.0
+    labels, least, alarms = [], 0.0, None
     for part in text.split(","):
         found = _CONDITION.fullmatch(part)
         if found is None:
-            raise ValueError(say("{part!r}: expected FACT=VALUE, FACT!=VALUE or effect>=PERCENT%", part=part.strip()))
+            raise ValueError(
+                say("{part!r}: expected FACT=VALUE, FACT!=VALUE, effect>=PERCENT% or alarms<=N/year", part=part.strip())
+            )
         name, sign, value = found["name"], found["sign"], found["value"]
         if name == "effect":
             least = max(least, _effect(sign, value))
+        elif name == "alarms":
+            alarms = min(_alarms(sign, value), math.inf if alarms is None else alarms)
         elif name not in LABELS:
             raise ValueError(
                 say(
-                    "{name!r}: expected effect, {names} or {last}",
+                    "{name!r}: expected effect, alarms, {names} or {last}",
                     name=name,
                     names=join(", ", LABELS[:-1]),
                     last=LABELS[-1],
                 )
             )
-        elif sign == ">=":
-            raise ValueError(say("{part!r}: only effect takes >=", part=part.strip()))
+        elif sign in {">=", "<="}:
+            raise ValueError(say("{part!r}: only effect takes >=, and only alarms <=", part=part.strip()))
         elif not value or value.startswith("="):  # would hold for no series, and let every change pass
             raise ValueError(say("{part!r}: expected {name}=VALUE or {name}!=VALUE", part=part.strip(), name=name))
         elif name == "scope" and value not in SCOPES:
             raise ValueError(say("{part!r}: expected one of {names}", part=part.strip(), names=join(", ", SCOPES)))
         else:
             labels.append((name, sign, value))
-    return Gate(tuple(labels), least)
+    return Gate(tuple(labels), least, alarms)
 
 
 def _effect(sign: str, value: str) -> float:
@@ -73,3 +84,23 @@ def _effect(sign: str, value: str) -> float:
     if sign != ">=" or not math.isfinite(effect) or effect < 0 or (bare and effect >= 1):
         raise ValueError(say("effect{sign}{value}: expected effect>=3% or effect>=0.03", sign=sign, value=value))
     return effect
+
+
+def _alarms(sign: str, value: str) -> float:
+    """2/year as 2; without the year nobody knows of what."""
+    number, _, unit = value.partition("/")
+    try:
+        alarms = float(number)
+    except ValueError:
+        alarms = math.nan
+    if sign != "<=" or unit.strip() != "year" or not MIN_ALARMS <= alarms <= MAX_ALARMS:
+        raise ValueError(
+            say(
+                "alarms{sign}{value}: expected alarms<=2/year, a number of false alarms from {least:g} to {most:g}",
+                sign=sign,
+                value=value,
+                least=MIN_ALARMS,
+                most=MAX_ALARMS,
+            )
+        )
+    return alarms

@@ -22,9 +22,8 @@ def record_changes(examined: Examination, only: Collection[str] | None = None) -
     incidents = [incident for incident in examined.incidents if incident.id in begun]
     examined.surroundings.read(incidents)
     seen = {one.id: Seen(one.since, one.since_run, examined.surroundings.now(one.id) or []) for one in incidents}
-    judged = examined.judged
     told = [replace(one, seen=seen) for one in news]
-    return record_news(examined.history, examined.recorded, told, judged.parameters, judged.false_alarms_per_year)
+    return record_news(examined.history, examined.recorded, told, examined.judged.false_alarms_per_year)
 
 
 def _news(examined: Examination) -> Iterator[News]:
@@ -39,6 +38,7 @@ def _news(examined: Examination) -> Iterator[News]:
                 labels=examined.labels[index],
                 timestamp_ns=times[examined.ids[index]],
                 last_night=last_night,
+                parameters=examined.judged.parameters_of(index),
                 shifts=fresh,
                 withdrawn=active.withdrawn,
             )

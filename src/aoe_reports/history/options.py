@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from aoe_reports.model.changes import Scope
@@ -58,7 +58,12 @@ class GateOptions(StrictDataOptions):
     """Which changes fail a job, and what the newest level is held against."""
 
     gate: tuple[str, ...] = option(
-        default=(), help='Fail only on matching changes: "scope=step,effect>=3%"; may be repeated.', names="nothing"
+        default=(),
+        help=(
+            'Fail only on matching changes: "scope=step,effect>=3%"; may be repeated. With "alarms<=2/year" the series that it '
+            "names have a number of false alarms of their own."
+        ),
+        names="nothing",
     )
     fail_on: FailOn = option(
         default="confirmed",
@@ -81,6 +86,10 @@ class GateOptions(StrictDataOptions):
             return tuple(map(parse_gate, self.gate)) or (Gate(),)
         except ValueError as error:
             raise UsageError(say("--gate {why}", why=error.args[0])) from error
+
+    def budgeted_gates(self) -> tuple[Gate, ...]:
+        """The gates that have a budget of false alarms of their own, whatever effect they want. Raises UsageError."""
+        return tuple(replace(gate, least_effect=0.0) for gate in self.gates() if gate.alarms_per_year is not None)
 
     def held_against(self) -> Baseline:
         """The baseline. Raises UsageError."""
@@ -128,6 +137,10 @@ class RegressionOptions(GateOptions):
     def of(cls, gates: GateOptions, **more: Any) -> RegressionOptions:
         """Those of a job that has gates among its options."""
         return cls(**{one.name: getattr(gates, one.name) for one in declared(GateOptions)}, **more)
+
+    def budgeted_gates(self) -> tuple[Gate, ...]:
+        """None where all changes since the first night are looked at once: no gate fails then."""
+        return () if self.whole_history else super().budgeted_gates()
 
     def check(self) -> None:
         """Refuse what does not go together, too. Raises UsageError."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from aoe_reports.history.causes import LEAST_ERROR, explain_moved, operators_of, times_of
-from aoe_reports.history.detector import MAX_RARE
+from aoe_reports.history.detection.noise import MAX_RARE
 from aoe_reports.history.detector_run import DetectorRun
 from aoe_reports.history.incidents import Group
 from aoe_reports.history.stored_series import StoredSeries

@@ -12,7 +12,8 @@ from typing import Literal
 import numpy as np
 
 from aoe_reports.history.baselines import JudgedSeries, Level, interval
-from aoe_reports.history.detector import FREEDOM, State
+from aoe_reports.history.detection.noise import FREEDOM
+from aoe_reports.history.detection.verdicts import State
 from aoe_reports.model.texts import say
 
 Kind = Literal["segment", "run", "tag", "window", "nights"]

@@ -26,7 +26,8 @@ from aoe_reports.formats.records.payloads import (
 )
 from aoe_reports.formats.records.record import canonical_json
 from aoe_reports.history.baselines import Acceptance, Expectation, LevelShift
-from aoe_reports.history.detector import VERSION, Parameters
+from aoe_reports.history.detection.verdicts import Parameters
+from aoe_reports.history.detector import VERSION
 from aoe_reports.history.series import LABELS, MAX_MS, MIN_MS, SeriesLabels
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.errors import LeftOutWarning
@@ -216,23 +217,23 @@ class News:
     timestamp_ns: int
     """Of the newest run of the series: the same nights make the same row, whoever looks at them, and when."""
     last_night: str
+    parameters: Parameters
+    """Those that the series was judged by."""
     shifts: Sequence[LevelShift]
     withdrawn: Sequence[LevelShift] = ()
     seen: Mapping[str, Seen] = field(default_factory=dict)
     """What is seen of the incidents of the changes, by their ids."""
 
 
-def record_news(
-    history: History, recorded: Recorded, news: Iterable[News], parameters: Parameters, false_alarms_per_year: float
-) -> int:
+def record_news(history: History, recorded: Recorded, news: Iterable[News], false_alarms_per_year: float) -> int:
     """Store what is new, in one commit; how many rows that were. What is there already adds nothing."""
-    by = {
-        "detector": VERSION,
-        "parameters": asdict(parameters),
-        "false_alarms_per_year": false_alarms_per_year,
-    }
     rows = []
     for one in news:
+        by = {
+            "detector": VERSION,
+            "parameters": asdict(one.parameters),
+            "false_alarms_per_year": false_alarms_per_year,
+        }
         position = recorded.counts.get(one.labels.series_id, 0)
         for shift in one.shifts:
             seen = to_builtins(one.seen.get(shift.incident or ""))

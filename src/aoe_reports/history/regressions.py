@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import and_
 from typing import Any
 
 from aoe_reports.engine.question import Answer
@@ -12,13 +13,22 @@ from aoe_reports.history.examination import Examination, examine
 from aoe_reports.history.gate import Gate
 from aoe_reports.history.incident_rows import incident_rows
 from aoe_reports.history.news import record_changes, withdrawals
+from aoe_reports.history.observations import observations
 from aoe_reports.history.options import EVERYTHING, EXIT_CODES, RegressionOptions, View
 from aoe_reports.history.origin import origin_of
 from aoe_reports.history.rules import NOT_ENOUGH_DATA
 from aoe_reports.history.series import SeriesLabels
 from aoe_reports.history.series_rows import series_rows
 from aoe_reports.history.suspicions import suspected_causes
-from aoe_reports.model.changes import SCOPES, AlarmBudget, IncidentChange, SeriesChange, SuspectedCause
+from aoe_reports.model.changes import (
+    SCOPES,
+    AlarmBudget,
+    GateBudget,
+    IncidentChange,
+    SeriesChange,
+    SeriesObservation,
+    SuspectedCause,
+)
 from aoe_reports.model.classes import record
 from aoe_reports.model.rows import Rows, as_mapping
 from aoe_reports.store import History
@@ -32,6 +42,8 @@ class Regressions(Answer):
 
     incidents: Sequence[IncidentChange]
     suspicions: Sequence[SuspectedCause]
+    observations: Sequence[SeriesObservation]
+    """What series do that is no change of their level."""
     budget: AlarmBudget
     why: Sequence[str]
     """The reasons, as keys of `EXIT_CODES`."""
@@ -77,6 +89,7 @@ def find_regressions(
         why.add("not-enough-data")
     incidents = incident_rows(examined, {row.series_id for row in rows})
     suspicions = suspected_causes(examined)
+    observed = observations(examined)
     budget = _budget(examined)
     return Regressions(
         command="regressions",
@@ -88,9 +101,11 @@ def find_regressions(
             "budget": as_mapping(budget),
             "incidents": [as_mapping(one) for one in incidents],
             "suspicions": [as_mapping(one) for one in suspicions],
+            "observations": [as_mapping(one) for one in observed],
         },
         incidents=incidents,
         suspicions=suspicions,
+        observations=observed,
         budget=budget,
         why=[name for name in EXIT_CODES if name in why],
         remark=remark,
@@ -119,7 +134,25 @@ def _budget(examined: Examination) -> AlarmBudget:
         detector=judged.version,
         baseline=str(examined.baseline),
         whole_history=examined.selection.whole_history,
+        gates=list(_gate_budgets(examined)),
     )
+
+
+def _gate_budgets(examined: Examination) -> Iterator[GateBudget]:
+    """What gates allow the series that they watch."""
+    selection = examined.selection
+    if not selection.budgeted_gates():
+        return
+    can_be_judged = [verdict.reason is None for verdict in examined.judged.verdicts]
+    for text, gate in zip(selection.gate, selection.gates(), strict=True):
+        if gate.alarms_per_year is not None:
+            watched = [gate.watches(one) for one in examined.labels]
+            yield GateBudget(
+                gate=text,
+                false_alarms_per_year=gate.alarms_per_year,
+                series=sum(watched),
+                eligible=sum(map(and_, watched, can_be_judged)),
+            )
 
 
 def _is_comparable(examined: Examination) -> bool:

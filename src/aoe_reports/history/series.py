@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from aoe_reports.history.detector import VERSION, Change, Parameters, Verdict, detect_changes
+from aoe_reports.history.detection.verdicts import Change, Parameters, Verdict
+from aoe_reports.history.detector import VERSION, detect_changes
 from aoe_reports.stats.budget import FALSE_ALARMS_PER_YEAR, WATCHED_NIGHTS, Budget
 from aoe_reports.stats.noise import Floats
+
+if TYPE_CHECKING:
+    from aoe_reports.history.gate import Gate
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +140,13 @@ class Judged:
     """Series with enough nights: those that share the budget."""
     false_alarms_per_year: float
     parameters: Parameters = field(default_factory=Parameters)
+    budgets: tuple[Budget, ...] = ()
+    """Of each series its own, where gates have budgets."""
     version: int = VERSION
+
+    def parameters_of(self, series: int) -> Parameters:
+        """Those that a series was judged by."""
+        return replace(self.parameters, budget=self.budgets[series]) if self.budgets else self.parameters
 
     def changes(self) -> Iterator[tuple[int, Change | None]]:
         """(the number of a series, its suspected or newest change; None where there is none); in hindsight each of its changes."""
@@ -152,26 +163,54 @@ def judge_histories(
     parameters: Parameters | None = None,
     *,
     within: int | None = WATCHED_NIGHTS,
+    gates: Sequence[Gate] = (),
+    budgets: Sequence[Budget] | None = None,
 ) -> Judged:
     """Every series judged by its last `within` nights; the budget is shared by those that can be judged.
 
-    Without `within` whole histories are looked at once, in hindsight: the budget is what that look may show.
+    Those that `gates` with a budget watch share that instead, of several the one that gives them most; `budgets` are those of
+    each series, where they are known already. Without `within` whole histories are looked at once, in hindsight: the budget is
+    what that look may show.
     """
     parameters = replace(parameters or Parameters(), hindsight=within is None)
     values = histories.values_ms if within is None else histories.values_ms.copy()
     if within is not None:
         values[:, : max(values.shape[1] - within, 0)] = np.nan
     times = np.isfinite(values) & (values > 0)
-    eligible = int((times.sum(axis=1) >= parameters.least_nights).sum())
+    can_be_judged = times.sum(axis=1) >= parameters.least_nights
+    eligible = int(can_be_judged.sum())
+    budgets = budgets or share_budgets(histories.labels, can_be_judged, false_alarms_per_year, gates)
     parameters = replace(parameters, budget=Budget.shared(false_alarms_per_year, eligible))
     days = [date.fromisoformat(night).toordinal() for night in histories.nights]
     names = [one.workload for one in histories.labels]
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    verdicts = tuple(detect_changes(values, parameters, days, [numbers[name] for name in names]))
+    verdicts = tuple(detect_changes(values, parameters, days, [numbers[name] for name in names], budgets))
     return Judged(
         histories=histories,
         verdicts=verdicts,
         eligible=eligible,
         false_alarms_per_year=false_alarms_per_year,
         parameters=parameters,
+        budgets=tuple(budgets or ()),
     )
+
+
+def share_budgets(
+    labels: Sequence[SeriesLabels],
+    can_be_judged: NDArray[np.bool_],
+    false_alarms_per_year: float,
+    gates: Sequence[Gate],
+) -> list[Budget] | None:
+    """The budget of each series, where gates have some; the others share `false_alarms_per_year`."""
+    if not gates:
+        return None
+    watched = np.array([[gate.watches(one) for one in labels] for gate in gates]).reshape(len(gates), len(labels))
+    shares = [
+        Budget.shared(gate.alarms_per_year or 0.0, int((mine & can_be_judged).sum()))
+        for gate, mine in zip(gates, watched, strict=True)
+    ]
+    rest = Budget.shared(false_alarms_per_year, int((~watched.any(axis=0) & can_be_judged).sum()))
+    return [
+        max((share for share, its in zip(shares, mine, strict=True) if its), key=lambda one: one.rate, default=rest)
+        for mine in watched.T.tolist()
+    ]

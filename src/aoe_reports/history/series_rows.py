@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from aoe_reports.history.baselines import Acceptance, ActiveChange, Level, LevelShift
-from aoe_reports.history.detector import Change
+from aoe_reports.history.detection.verdicts import Change
 from aoe_reports.history.examination import Examination
 from aoe_reports.history.pinned import hold_against
 from aoe_reports.model.changes import Acknowledged, BaselineLevel, PinnedShift, SeriesChange, StepAttribution, Suspicion

@@ -14,7 +14,14 @@ import pyarrow as pa
 from aoe_reports.facts.records.context import UNKNOWN
 from aoe_reports.formats.objects import path_of
 from aoe_reports.model.advice import AdviceSummary, LeftOutRow, StoredAdviceRow, StoredCandidate, StoredLinks
-from aoe_reports.model.changes import AlarmBudget, IncidentChange, PastNight, SeriesChange, SuspectedCause
+from aoe_reports.model.changes import (
+    AlarmBudget,
+    IncidentChange,
+    PastNight,
+    SeriesChange,
+    SeriesObservation,
+    SuspectedCause,
+)
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.runs import StepTimes, Stored, TuningClaim
@@ -75,6 +82,8 @@ class SeriesFacts:
     hindsight_level: float | None = None
     """Of the newest nights in ms, by the same look."""
     has_page: bool = True
+    observations: tuple[SeriesObservation, ...] = ()
+    """What it does that is no change of its level, of the nights that were judged."""
 
     @property
     def id(self) -> str:

@@ -13,7 +13,7 @@ import polars.selectors as cs
 from aoe_reports.formats.aoe.results import join_name
 from aoe_reports.formats.records.payloads import number_in, object_in
 from aoe_reports.history.attribution import Attribution, OperatorShare, Side, StepNight, attribute_change
-from aoe_reports.history.detector import Change
+from aoe_reports.history.detection.verdicts import Change
 from aoe_reports.history.series import Judged, SeriesLabels
 from aoe_reports.model.changes import MovedCost, OperatorChange, StepAttribution
 from aoe_reports.stats.comparison import INPUTS

@@ -33,7 +33,7 @@ class StoredSeries:
         self._cutoffs = self._find_cutoffs()
 
     def _judged_series(self, index: int) -> JudgedSeries:
-        histories, parameters = self.judged.histories, self.judged.parameters
+        histories, parameters = self.judged.histories, self.judged.parameters_of(index)
         verdict = self.judged.verdicts[index]
         return JudgedSeries(
             nights=histories.nights,

@@ -15,7 +15,7 @@ import polars as pl
 from aoe_reports.engine.output import write_whole
 from aoe_reports.engine.question import Answer
 from aoe_reports.formats.records.payloads import body_of
-from aoe_reports.history.detector import Parameters
+from aoe_reports.history.detection.verdicts import Parameters
 from aoe_reports.history.detector_run import read_runs
 from aoe_reports.history.listing import verdict_rows
 from aoe_reports.history.missing import missing_in_newest
@@ -85,6 +85,7 @@ def _data_of(content: Night, headline: str) -> Row:
         "budget": content.budget or {},
         "incidents": content.incidents,
         "suspicions": content.suspicions,
+        "observations": content.observations,
         "missing": content.missing,
         "history": None if trend is None else _trend_data(trend),
         "hotspots": None if hot is None else _hotspots_data(hot),
@@ -172,6 +173,7 @@ def read_night(
             changes=found.rows,
             incidents=found.incidents,
             suspicions=found.suspicions,
+            observations=found.observations,
             budget=found.budget,
             remark=found.remark,
         )

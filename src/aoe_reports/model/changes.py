@@ -238,6 +238,34 @@ class SuspectedCause:
 
 
 @row
+class SeriesObservation:
+    """What a series does that is no change of its level, and no alarm: `kind` is scatter-change, episode, mode-switch or warm-up."""
+
+    kind: str = column("Observation", "word")
+    series_id: str = column()
+    workload: str = column()
+    scope: str = column()
+    op_type: str | None = column()
+    op_name: str | None = column()
+    hardware: str | None = column()
+    rank_id: int | None = column()
+    device_id: int | None = column()
+    since: str = column("Since")
+    until: str | None = column("Until")
+    """The last night of it; null while it lasts."""
+    recent: bool = column()
+    """Whether it began or ended within the newest 14 nights."""
+    before: float | None = column("Before", "ms")
+    after: float | None = column("After", "ms")
+    """Levels in ms; null of a change of scatter."""
+    change: float = column("Change", "change")
+    """`after / before - 1`, of levels or of scatters."""
+    scatter_before: float | None = column("Scatter before", "percent")
+    scatter_after: float | None = column("Scatter after", "percent")
+    """Relative standard deviation from night to night; null of what is no change of scatter."""
+
+
+@row
 class PastNight:
     """One or two nights on which a machine, a model or a rank differed; the night after them was as before."""
 
@@ -246,6 +274,16 @@ class PastNight:
     models: Sequence[str] = column()
     hardware: str = column()
     cause: IncidentCause = column()
+
+
+@row
+class GateBudget:
+    """What a gate with `alarms<=N/year` allows the series that it watches."""
+
+    gate: str = column()
+    false_alarms_per_year: float = column()
+    series: int = column()
+    eligible: int = column()
 
 
 @row
@@ -258,3 +296,5 @@ class AlarmBudget:
     detector: int = column()
     baseline: str = column()
     whole_history: bool = column()
+    gates: Sequence[GateBudget] = column(default=())
+    """Gates with a budget of their own: the series that they watch do not share in the store's."""

@@ -77,17 +77,18 @@ def build_site(
     false_alarms_per_year: float = FALSE_ALARMS_PER_YEAR,
     language: Language = "en",
     detected: DetectorRun | None = None,
+    gates: Sequence[str] = (),
 ) -> list[BuiltPages]:
     """Write the dashboard of a store into a folder, which is replaced as a whole; all series share the false alarms.
 
-    What the detector said before is taken from `detected` where the store's nights are still the same.
+    Those that `gates` with a budget name have that instead. What the detector said before is taken from `detected` where the store's nights are still the same.
     """
     refuse_other_folder(folder)
     try:
         existed = folder.exists()
         with locked(folder):
             try:  # facts are read by whoever is alone: what comes later is never older
-                history, facts = read_facts(store, false_alarms_per_year, detected)
+                history, facts = read_facts(store, false_alarms_per_year, detected, gates)
                 made: JsonObject = {"format": FORMAT, "language": language, "look": look()}
                 with new_generation(folder, made) as generation:
                     return _Builder(

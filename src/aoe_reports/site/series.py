@@ -31,6 +31,7 @@ from aoe_reports.present.reports.night_words import place_words
 from aoe_reports.present.values import plain, show
 from aoe_reports.site.cells import Table, cell, changed, head, linked, short, stated
 from aoe_reports.site.charts import Figure, Level, days_of, history_chart, waterfall
+from aoe_reports.site.observed import observed_table
 from aoe_reports.site.overview import interval
 from aoe_reports.site.pages import Page
 from aoe_reports.site.places import file_name, model_file
@@ -202,6 +203,8 @@ class SeriesPage(Page):
     charts: Sequence[Figure]
     banded: bool
     levels: Table
+    observed: Table
+    """What it does that is no change of its level."""
     hindsight: Hindsight | None
     newest_title: str
     newest: Table
@@ -300,6 +303,7 @@ def series_page(
         charts=[_chart(series, watch, watched, marks, text)] if series.watched else [],
         banded=series.sigma is not None,
         levels=_levels_table(series, watch, text),
+        observed=observed_table(series.observations, text),
         hindsight=_hindsight(series, marks, text),
         newest_title=newest_title,
         newest=Table(

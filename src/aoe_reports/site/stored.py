@@ -17,7 +17,8 @@ import pyarrow as pa
 
 from aoe_reports.formats.aoe.results import join_name
 from aoe_reports.formats.records.payloads import body_of, number_in, object_in, text_in, verdict_of
-from aoe_reports.history.detector import Change, Levels, Parameters, Verdict, find_levels
+from aoe_reports.history.detection.verdicts import Change, Levels, Parameters, Verdict
+from aoe_reports.history.detector import find_levels
 from aoe_reports.history.detector_run import DetectorRun, read_runs
 from aoe_reports.history.listing import VERDICT, listed_verdict
 from aoe_reports.history.missing import missing_in_newest
@@ -38,6 +39,7 @@ from aoe_reports.history.site_facts import (
     speed_up,
     stored_findings,
 )
+from aoe_reports.model.changes import SeriesObservation
 from aoe_reports.model.columns import Ints, Mask, codes, floats, keep_where
 from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.runs import StepTimes, Stored, TuningClaim
@@ -63,11 +65,11 @@ _FACTS_OF_RUN = ("engine", "engine_version", "hardware", "hardware_config", "run
 
 
 def read_facts(
-    store: str, false_alarms_per_year: float, detected: DetectorRun | None = None
+    store: str, false_alarms_per_year: float, detected: DetectorRun | None = None, gates: Sequence[str] = ()
 ) -> tuple[History, StoreFacts]:
     """Everything that pages need but the records of single runs; the store stays open for those."""
     history = History.open(store)
-    chosen = RegressionOptions(false_alarms_per_year=false_alarms_per_year, every=True)
+    chosen = RegressionOptions(false_alarms_per_year=false_alarms_per_year, every=True, gate=tuple(gates))
     told = find_regressions(history, chosen, detected=detected)
     runs = _runs(history)
     nights = sorted({run.night for run in runs})
@@ -270,6 +272,9 @@ def _series(history: History, told: Regressions, runs: Sequence[RunFacts], night
         """Most series have the same nights: they share them."""
         return tuple(histories.nights[column] for column in np.frombuffer(columns, dtype=np.int64))
 
+    observed: dict[str, list[SeriesObservation]] = defaultdict(list)
+    for one in told.observations:
+        observed[one.series_id].append(one)
     found = []
     for place, row in enumerate(told.rows):
         values = histories.values_ms[place]
@@ -294,6 +299,7 @@ def _series(history: History, told: Regressions, runs: Sequence[RunFacts], night
                 hindsight=tuple(_placed_shift(change, columns) for change in whole[place].changes),
                 hindsight_level=whole[place].level,
                 has_page=row.series_id in paged,
+                observations=tuple(observed.get(row.series_id, ())),
             )
         )
     return found
@@ -313,7 +319,13 @@ def _verdicts(histories: Histories, told: Regressions, start: int) -> tuple[Sequ
         and np.array_equal(seen.values_ms[rows], histories.values_ms[:, start:], equal_nan=True)
     ):
         return [told.detected.judged.verdicts[row] for row in rows], start
-    judged = judge_histories(histories, told.budget.false_alarms_per_year, within=len(nights))
+    own = told.detected.judged.budgets
+    judged = judge_histories(
+        histories,
+        told.budget.false_alarms_per_year,
+        within=len(nights),
+        budgets=[own[row] for row in rows] if own else None,
+    )
     return judged.verdicts, 0
 
 

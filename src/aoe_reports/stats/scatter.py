@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from aoe_reports.stats.noise import CLIP, FLOOR, HALF, Floats, Integers, running_median, scale
+from aoe_reports.stats.noise import CLIP, FLOOR, HALF, Floats, Integers, median, running_median, scale
 from aoe_reports.stats.sample import MAD_TO_SIGMA
 
 LEAST = 7
@@ -40,6 +40,17 @@ def _may_change(off: Floats) -> bool:
     return bool(gains.max() >= EVIDENCE / 2)
 
 
+def may_have_changed(logs: Floats, lengths: Integers) -> Any:
+    """Which series (series, nights), compacted, are worth a closer look; those with gaps are, where they are long enough."""
+    nights = logs.shape[1]
+    if nights < 2 * LEAST + 2 * HALF:
+        return lengths >= 2 * LEAST
+    distances = np.abs(logs - running_median(logs))[:, HALF:-HALF]
+    limits = CLIP * np.maximum(MAD_TO_SIGMA * median(distances), FLOOR)
+    gains, _ = _gains(np.square(np.minimum(distances, limits[:, None])))
+    return (lengths >= 2 * LEAST) & ((lengths < nights) | (gains.max(axis=1) >= EVIDENCE / 3))
+
+
 def off_levels(logs: Floats) -> Floats:
     """What the nights of a series are off the median of the seven around them: steps are not in it."""
     middle = running_median(logs[None])[0]
@@ -66,11 +77,11 @@ def _splits(off: Floats, squares: Floats, memory: float) -> list[int]:
 
 def _gains(squares: Floats) -> tuple[Floats, Integers]:
     """(twice the gain in log likelihood of two scatters over one, nights of the first) of each place of a change."""
-    count = len(squares)
+    count = squares.shape[-1]
     before = np.arange(LEAST, count - LEAST + 1)
-    sums = np.cumsum(squares)
-    left, right, after = sums[before - 1], sums[-1] - sums[before - 1], count - before
-    gains = count * _log(sums[-1] / count) - before * _log(left / before) - after * _log(right / after)
+    sums = np.cumsum(squares, axis=-1)
+    left, total, after = sums[..., before - 1], sums[..., -1:], count - before
+    gains = count * _log(total / count) - before * _log(left / before) - after * _log((total - left) / after)
     return gains, before
 
 

@@ -11,6 +11,7 @@ from aoe_reports.model.report import Chart, Section, Waterfall
 from aoe_reports.model.rows import column, row, row_from
 from aoe_reports.model.texts import capital, count_of, join, say
 from aoe_reports.present.answers import grid_of
+from aoe_reports.present.reports.budgets import gate_budgets
 from aoe_reports.present.reports.incidents import apart_of, incident_sections, is_open, suspicions_section
 from aoe_reports.present.reports.night_content import (
     Night,
@@ -24,6 +25,7 @@ from aoe_reports.present.reports.night_words import (
     title_name,
     whole_name,
 )
+from aoe_reports.present.reports.observations import observation_sections
 
 SHOWN_CHANGES = 20
 LEVEL_NIGHTS = 14
@@ -54,7 +56,7 @@ def changes_sections(night: Night) -> Iterator[Section]:
         return
     told = [row for row in night.changes if is_news(row)]
     apart = [row_from(_ChangedSeries, one, what=subject_words(one)) for one in apart_of(told, night.suspicions)]
-    sentences: list[str] = [_price(budget)]
+    sentences: list[str] = [_price(budget), *gate_budgets(budget)]
     if budget.baseline != "segment":
         sentences.append(say("The baseline was specified: {baseline}.", baseline=budget.baseline))
     if night.remark is not None:
@@ -67,6 +69,7 @@ def changes_sections(night: Night) -> Iterator[Section]:
     if night.suspicions:
         yield suspicions_section(night.suspicions)
     yield from _incidents(night, told)
+    yield from observation_sections(night.observations)
 
 
 def _price(budget: AlarmBudget) -> str:

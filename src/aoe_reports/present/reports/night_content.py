@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aoe_reports.model.advice import AdviceSummary, StoredAdviceRow, StoredCandidate
-from aoe_reports.model.changes import WHOLE, AlarmBudget, IncidentChange, SeriesChange, SuspectedCause
+from aoe_reports.model.changes import (
+    WHOLE,
+    AlarmBudget,
+    IncidentChange,
+    SeriesChange,
+    SeriesObservation,
+    SuspectedCause,
+)
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.rows import column, row
@@ -116,6 +123,8 @@ class Night:
     incidents: Sequence[IncidentChange] = ()
     suspicions: Sequence[SuspectedCause] = ()
     """What the newest nights of several series show together."""
+    observations: Sequence[SeriesObservation] = ()
+    """What series do that is no change of their level."""
     budget: AlarmBudget | None = None
     """How the budget of false alarms was shared; None where nothing was measured."""
     remark: str | None = None

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from aoe_reports.model.advice import StoredAdviceRow, StoredCandidate
 from aoe_reports.model.causes import operator_words, rank_words
-from aoe_reports.model.changes import IncidentCause, OperatorChange, SeriesChange
+from aoe_reports.model.changes import IncidentCause, OperatorChange, SeriesChange, SeriesObservation
 from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.names import shorten_middle
 from aoe_reports.model.texts import join, say
@@ -20,7 +20,7 @@ TITLE_NAME, LINE_NAME, WHOLE_NAME = 80, 160, 500
 """Characters of a name in a title, in a line or a cell, and in the words that stand for a picture."""
 
 
-def subject_words(row: SeriesChange) -> str:
+def subject_words(row: SeriesChange | SeriesObservation) -> str:
     """What a series is, in words."""
     workload, kind, name = row.workload, row.op_type, row.op_name
     if row.scope == "step" and workload.endswith("/step"):
@@ -34,21 +34,21 @@ def subject_words(row: SeriesChange) -> str:
     return series_words(row)
 
 
-def operator_line(one: SeriesChange | OperatorChange) -> str:
+def operator_line(one: SeriesChange | SeriesObservation | OperatorChange) -> str:
     """An operator in a line, where the rank is told elsewhere."""
     if one.op_name and not one.op_type:
         return say("operator {name}", name=line_name(one.op_name))
     return operator_words(one.op_type and line_name(one.op_type), one.op_name and line_name(one.op_name))
 
 
-def place_words(row: SeriesChange | Trend) -> str:
+def place_words(row: SeriesChange | SeriesObservation | Trend) -> str:
     rank, device = row.rank_id, row.device_id
     if rank is not None:
         return rank_words(rank)
     return say(", device {device}", device=device) if device else ""
 
 
-def series_words(row: SeriesChange) -> str:
+def series_words(row: SeriesChange | SeriesObservation) -> str:
     return join("", (line_name(row.workload), place_words(row)))
 
 

@@ -12,6 +12,7 @@ from aoe_reports.model.changes import (
     IncidentChange,
     OperatorChange,
     SeriesChange,
+    SeriesObservation,
     StepAttribution,
     SuspectedCause,
 )
@@ -19,7 +20,9 @@ from aoe_reports.model.report import Report, Section
 from aoe_reports.model.texts import count_of, join, say
 from aoe_reports.present.answers import grid_of
 from aoe_reports.present.night import night_headline
+from aoe_reports.present.reports.budgets import gate_budgets
 from aoe_reports.present.reports.incidents import apart_of, incident_sections, suspicions_section
+from aoe_reports.present.reports.observations import observation_sections
 
 SHOWN_CHANGES = 20
 SHOWN_STEPS = 3
@@ -33,6 +36,7 @@ def regressions_report(
     *,
     incidents: Sequence[IncidentChange],
     suspicions: Sequence[SuspectedCause],
+    observations: Sequence[SeriesObservation],
     budget: AlarmBudget,
     remark: str | None,
 ) -> Report:
@@ -43,6 +47,7 @@ def regressions_report(
     apart = apart_of(rows, suspicions)
     if apart:
         sections.append(_changes_section(apart, rows))
+    sections += observation_sections(observations, every=budget.whole_history)
     divided = [(row, row.attribution) for row in rows if row.attribution is not None]
     sections += [attribution_section(row, told) for row, told in divided[:SHOWN_STEPS]]
     if len(divided) > SHOWN_STEPS:
@@ -131,7 +136,7 @@ def _price(rows: Sequence[SeriesChange], budget: AlarmBudget) -> list[str]:
         series=budget.series,
         alarms=budget.false_alarms_per_year,
     )
-    said: list[str] = [shared]
+    said: list[str] = [shared, *gate_budgets(budget)]
     known = [row.smallest_detectable for row in rows if row.smallest_detectable is not None]
     if known:
         said.append(

@@ -20,6 +20,11 @@ N_(
         "recovered",
         "improved",
         "withdrawn",
+        # what is observed of a series that is no change of its level
+        "scatter-change",
+        "episode",
+        "mode-switch",
+        "warm-up",
         "unchanged",
         "changed",
         "slower",

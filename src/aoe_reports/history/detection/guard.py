@@ -28,22 +28,26 @@ ROUNDS = 4
 """Of taking found steps out of the scatter: each shows smaller ones than the one before."""
 
 
-def plain_scores(logs: Floats, lengths: Integers, threshold: float, least_effect: float) -> list[dict[int, float]]:
+def plain_scores(
+    logs: Floats, lengths: Integers, threshold: float | Floats, least_effect: float
+) -> list[dict[int, float]]:
     """Of each series the nights at which a plain step may begin, with scores: the least of the four distances, in scatters.
 
     `logs` (series, nights) are compacted: only the first `lengths` of a series count. A score is above 0 where times got
-    longer; nights with less than `threshold`, or a change of times below `least_effect`, are left out.
+    longer; nights with less than `threshold` (one for all, or one for each), or a change of times below `least_effect`, are left out.
     """
     count, nights = logs.shape
     found: list[dict[int, float]] = [{} for _ in range(count)]
     if nights < MIN_NIGHTS:
         return found
+    thresholds = np.broadcast_to(threshold, count)
     distances = _distances(logs)
-    far = np.abs(distances) >= np.maximum(threshold * _scatters(logs, lengths), log1p(least_effect))[:, None]
+    far = np.abs(distances) >= np.maximum(thresholds * _scatters(logs, lengths), log1p(least_effect))[:, None]
     for row in np.flatnonzero(far.any(axis=1) & (lengths >= MIN_NIGHTS)).tolist():
         length = int(lengths[row])
         one = distances[row, : length - NEW + 1 - BEFORE]
-        found[row] = _scores(logs[row, :length], np.where(np.abs(one) >= log1p(least_effect), one, 0.0), threshold)
+        large = np.where(np.abs(one) >= log1p(least_effect), one, 0.0)
+        found[row] = _scores(logs[row, :length], large, float(thresholds[row]))
     return found
 
 

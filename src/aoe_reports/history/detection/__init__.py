@@ -1,0 +1,1 @@
+"""The parts of the detector: candidates, levels and their noise, proof, and what is reported of what is proved."""

@@ -1,0 +1,142 @@
+"""How changes are reported: slopes put together, returns recognised, warm-ups set apart."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from aoe_reports.history.detection.levels import Leveled
+from aoe_reports.history.detection.proof import Proof
+from aoe_reports.history.detection.verdicts import INTERVAL_SCORE, Change, State, relative, time_of
+from aoe_reports.stats.partition import two_steps
+
+DRIFT_NIGHTS = 14
+"""Nights of a slope below which it is not told from a step."""
+DRIFT_MARGIN = 6.0
+"""By how much (twice the log likelihood) a slope must explain better than the proved steps: odds of 20 to 1."""
+WARM_LEAST, WARM_NIGHTS = 4, 14
+"""Nights that a warm-up lasts: in a shorter one no slope is told from a step."""
+
+
+def changes_of(proof: Proof, nights: Any) -> list[Change]:
+    """The changes that are proved, as they are reported; `nights` are the places of the nights of the series."""
+    return _Report(proof, nights).changes()
+
+
+def warmed_up(series: Leveled) -> int:
+    """How many changes are the end of a warm-up: the first nights got quicker night by night, and then stayed as they are."""
+    levels, last = series.levels, 0
+    while last < len(series.changes) and levels[last + 1] < levels[last] and series.changes[last] <= WARM_NIGHTS:
+        last += 1
+    if not last:
+        return 0
+    nights = series.logs[: series.edges[last + 1]][: 2 * WARM_NIGHTS]
+    stairs = series.stairs(0, last)[: len(nights)]
+    lengths = np.arange(WARM_LEAST, WARM_NIGHTS + 1)
+    falls = np.maximum(1 - np.arange(len(nights)) / lengths[:, None], 0.0)
+    falls -= falls.mean(axis=1, keepdims=True)
+    heights = falls @ nights / np.square(falls).sum(axis=1)
+    lines = nights.mean() + heights[:, None] * falls
+    warm = float(series.losses(lines, 0, len(nights)).sum(axis=1).min())
+    return last if warm < float(series.losses(stairs, 0, len(nights)).sum()) else 0
+
+
+def is_back(series: Leveled, place: int, off: float) -> bool:
+    """Whether the level that a change leads to, so far off an earlier one, is that one again."""
+    noise, edges = series.noise, series.edges
+    error = noise.sigma * math.sqrt(
+        noise.variance(edges[place + 1] - edges[place], edges[place + 2] - edges[place + 1])
+    )
+    return abs(off) <= max(series.parameters.least_effect, 2 * error)
+
+
+class _Report:
+    def __init__(self, proof: Proof, nights: Any) -> None:
+        self.proof, self.series, self.nights = proof, proof.series, nights
+
+    def changes(self) -> list[Change]:
+        """Slopes put together, returns recognised."""
+        series, edges = self.series, self.series.edges
+        reported: list[Change] = []
+        place = warmed_up(self.series)
+        while place < len(series.changes):
+            last = self._same_direction(place)
+            slope = self._slope(place, last)
+            if slope is not None:
+                start, before, after = slope
+                reported.append(self._change("drift", (start, edges[last + 2]), before, after, (place, last)))
+                place = last + 1
+                continue
+            before, after = series.levels[place], series.levels[place + 1]
+            state: State = "confirmed" if after > before else "improved"
+            if state == "improved" and self._returned(reported, after, place):
+                state = "recovered"
+            span = (series.changes[place], edges[place + 2])
+            reported.append(self._change(state, span, before, after, (place, place)))
+            place += 1
+        return reported
+
+    def _same_direction(self, place: int) -> int:
+        """The last of the changes from `place` on that go the same way."""
+        steps = np.sign(np.diff(self.series.levels))
+        last = place
+        while last + 1 < len(steps) and steps[last + 1] == steps[place]:
+            last += 1
+        return last
+
+    def _returned(self, reported: list[Change], after: float, place: int) -> bool:
+        """Whether a level is the one before the newest slow-down again."""
+        slower = next((change for change in reversed(reported) if change.change > 0), None)
+        return slower is not None and is_back(self.series, place, after - math.log(slower.before))
+
+    def _change(
+        self, state: State, span: tuple[int, int], before: float, after: float, places: tuple[int, int]
+    ) -> Change:
+        noise, edges, nights, (first, last) = self.series.noise, self.series.edges, self.nights, places
+        variance = noise.variance(edges[first + 1] - edges[first], edges[last + 2] - edges[last + 1])
+        half = INTERVAL_SCORE * noise.sigma * math.sqrt(variance)
+        proofs = map(self.proof.of, range(first, last + 1))
+        statistic, threshold = min(proofs, key=lambda proof: proof[0] / proof[1])
+        return Change(
+            night=int(nights[span[0]]),
+            until=int(nights[span[1] - 1]) + 1,
+            state=state,
+            before=time_of(before),
+            after=time_of(after),
+            change=relative(after - before),
+            ci_low=relative(after - before - half),
+            ci_high=relative(after - before + half),
+            statistic=statistic,
+            threshold=threshold,
+            steps=tuple(int(nights[edge]) for edge in edges[first + 1 : last + 2]),
+        )
+
+    def _slope(self, place: int, last: int) -> tuple[int, float, float] | None:
+        """(first night, level before, level at the end) of the slope that explains steps of one direction better."""
+        series, edges = self.series, self.series.edges
+        start, end = edges[place], edges[last + 2]
+        count = end - start
+        # what four nights show as a step is no part of a slope
+        if count < 2 * DRIFT_NIGHTS or any(self.proof.scores[place : last + 1]):
+            return None
+        stairs = series.stairs(place, last + 1)
+        nights, limits = series.logs[start:end], series.limit * series.relative[start:end]
+        clipped = stairs + np.minimum(np.maximum(nights - stairs, -limits), limits)
+        # level + slope * max(0, t - begin) by least squares, for every begin at once
+        begins = np.unique(np.linspace(0, count - DRIFT_NIGHTS, 24).astype(np.int64))
+        ramps = np.maximum(np.arange(count) - begins[:, None], 0).astype(np.float64)
+        centred = ramps - ramps.mean(axis=1, keepdims=True)
+        slopes = (centred * clipped).sum(axis=1) / np.square(centred).sum(axis=1)
+        lines = clipped.mean() + slopes[:, None] * centred
+        losses = series.losses(lines, start, end).sum(axis=1)
+        best = int(losses.argmin())
+        # each further step fits chance, too (Zhang and Siegmund 2007, Biometrics 63); the second of two may not be proved yet
+        chance = 3 * math.log(count)
+        proved = float(series.losses(stairs, start, end).sum()) + (last - place) * chance
+        two = two_steps(clipped, self.proof.parameters.least_level)
+        stairs_of_two = float(series.losses(two, start, end).sum()) + chance
+        if losses[best] >= min(proved - DRIFT_MARGIN, stairs_of_two):
+            return None
+        return start + int(begins[best]), float(lines[best, 0]), float(lines[best, -1])

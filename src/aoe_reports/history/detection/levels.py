@@ -1,0 +1,155 @@
+"""Levels between changes, with the noise that they leave: take a change out and `settle`, and both are those of the rest."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from aoe_reports.history.detection.candidates import Prepared
+from aoe_reports.history.detection.noise import Noise, densities, noise_of
+from aoe_reports.stats import noise
+from aoe_reports.stats.modes import Modes, find_modes
+from aoe_reports.stats.noise import Floats
+from aoe_reports.stats.scatter import off_levels, scatter_segments
+
+SWITCHES = 6
+"""Between two levels: who went to and fro so often has two modes, and the next switch is no news."""
+
+
+class Leveled:
+    """One series under examination: its logs, the changes still held to be real, its levels, and the noise around them."""
+
+    levels: list[float]
+    """Between the changes."""
+    residuals: Floats
+    clipped: Floats
+    """What nights are off their levels, relative to the scatter of their time; clipped at `limit`."""
+    noise: Noise
+    threshold: float
+    """The evidence that each change needs in this noise."""
+
+    def __init__(self, one: Prepared) -> None:
+        self.logs, self.changes = one.logs, list(one.candidates)
+        self.habits, self.parameters = one.habits, one.parameters
+        self.limit = noise.CLIP * one.sigma
+        self.wandering = _wandering(one)
+        self.segments: list[tuple[int, float]] | None = None
+        """(first night, scatter) of each scatter; None where nobody looked: there are no changes for it to explain."""
+        self.relative = np.ones(len(self.logs))
+        """Of each night its scatter, relative to the least of the series: above 1 where a wider one is proved."""
+        self.settle()
+        self._weigh_scatters()
+
+    def _weigh_scatters(self) -> None:
+        """Nights weigh as much as the scatter of their time allows, where it is proved that the scatter changed."""
+        if not self.changes or self.parameters.hindsight or self.wandering is not None:
+            return
+        self.segments = scatter_segments(off_levels(self.logs), self.noise.memory)
+        if len(self.segments) == 1:
+            return
+        starts, scatters = zip(*self.segments, strict=True)
+        least = min(scatters)
+        self.relative = np.repeat(np.array(scatters) / least, np.diff([*starts, len(self.logs)]))
+        self.limit = noise.CLIP * least
+        self.settle()
+
+    @property
+    def edges(self) -> list[int]:
+        """The first nights of the levels, and the night after the last one."""
+        return [0, *self.changes, len(self.logs)]
+
+    def settle(self) -> None:
+        """Levels between the changes, and the noise around them."""
+        residuals = np.empty(len(self.logs))
+        self.levels = []
+        for start, end in pairwise(self.edges):
+            level = self._middle(start, end)
+            self.levels.append(level)
+            np.subtract(self.logs[start:end], level, out=residuals[start:end])
+        residuals /= self.relative
+        clipped = np.minimum(np.maximum(residuals, -self.limit), self.limit)
+        self.residuals, self.clipped = residuals, clipped
+        # nights of a wider scatter on both sides of the others are no modes
+        self.noise = noise_of(
+            residuals,
+            clipped,
+            self.changes,
+            self.habits,
+            self.parameters,
+            self.wandering,
+            may_have_modes=len(self.segments or ()) < 2,  # noqa: PLR2004 -- one scatter
+        )
+        self.threshold = self.parameters.needed(self.noise.certain)
+
+    def stairs(self, first: int, last: int) -> Floats:
+        """Of each night from the start of one level to the end of another its level."""
+        edges = self.edges[first : last + 2]
+        return np.repeat(self.levels[first : last + 1], np.diff(edges))
+
+    def _middle(self, start: int, end: int) -> float:
+        """The median of nights, moved to the mean of those clipped around it, each with its weight."""
+        part, relative = self.logs[start:end], self.relative[start:end]
+        level = float(noise.median(part))
+        weights = 1 / (relative * relative)
+        for _ in range(2):
+            off = np.minimum(np.maximum((part - level) / relative, -self.limit), self.limit) * relative
+            level += float((weights * off).sum()) / float(weights.sum())
+        return level
+
+    def level(self, start: int, end: int) -> float:
+        """The level that explains nights best: each weighs as much as it is no spike."""
+        part, relative, rare = self.logs[start:end], self.relative[start:end], self.noise.rare
+        if self.noise.modes is not None:
+            return self._level_of_modes(part, self.noise.modes)
+        level = self._middle(start, end)
+        for _ in range(3):
+            scaled = (part - level) / (self.noise.sigma * relative)
+            regular = np.exp(-0.5 * np.minimum(np.square(scaled), 200.0)) * (1 - rare)
+            weights = regular / (regular + rare) / (relative * relative)
+            total = float(weights.sum())
+            if total < 1e-9:  # noqa: PLR2004 -- nothing but spikes: the middle stays
+                break
+            level = float((weights * part).sum()) / total
+        return level
+
+    def _level_of_modes(self, part: Floats, modes: Modes) -> float:
+        """The same where nights have two modes: the best of where either mode of a night may put it, moved to the mean."""
+        starts = np.concatenate([part - modes.lower, part - modes.upper])
+        level = float(starts[self.noise.loss(part - starts[:, None]).sum(axis=1).argmin()])
+        for _ in range(3):
+            near = densities(part - level, modes)
+            total = near.sum() + self.noise.rare * len(part)
+            level += float(
+                (near[0] * (part - level - modes.lower) + near[1] * (part - level - modes.upper)).sum() / total
+            )
+        return level
+
+    def losses(self, around: float | Floats, start: int, end: int) -> Floats:
+        """The loss of each night around a level, or around that of its own, relative to the scatter of its time."""
+        return self.noise.loss((self.logs[start:end] - around) / self.relative[start:end])
+
+    def weight(self, start: int, end: int) -> float:
+        """How many nights of the least scatter tell as much of a level as those between two edges."""
+        return float((1 / np.square(self.relative[start:end])).sum())
+
+
+def _wandering(one: Prepared) -> Modes | None:
+    """The two modes of a series whose candidates go to and fro between them; None of any other."""
+    logs, candidates = one.logs, one.candidates
+    if len(candidates) < SWITCHES:
+        return None
+    parts = np.split(logs, candidates)
+    levels = [float(noise.median(part)) for part in parts]
+    off = np.abs(logs - np.repeat(levels, [len(part) for part in parts]))
+    sigma = max(noise.scale(off), noise.FLOOR)
+    # going to and fro is evidence enough: the modes may be near each other, and one may be rare
+    modes = find_modes(logs[off <= noise.CLIP * sigma], 0.0, 0.0)
+    if modes is None:
+        return None
+    middle = modes.mean + (modes.lower + modes.upper) / 2
+    switches = sum((before > middle) != (after > middle) for before, after in pairwise(levels))
+    apart = (modes.upper - modes.lower) / 2
+    near = np.abs(np.abs(logs - middle) - apart) <= noise.CLIP * min(sigma, modes.sigma)
+    in_modes = all(part.mean() > 0.5 for part in np.split(near, candidates))  # noqa: PLR2004 -- most nights of each level
+    return modes if switches >= SWITCHES and in_modes else None

@@ -1,0 +1,43 @@
+"""What series do that is no change of their level, as a section: told by its name, and no alarm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from aoe_reports.model.changes import SeriesObservation
+from aoe_reports.model.report import Section
+from aoe_reports.model.rows import column, row, row_from
+from aoe_reports.model.texts import say
+from aoe_reports.present.answers import grid_of
+from aoe_reports.present.reports.night_words import subject_words
+
+SHOWN = 20
+
+
+@row
+class _ObservedLine:
+    """An observation, with what it is of in words."""
+
+    kind: str = column("Observation", "word")
+    what: str = column("Item")
+    since: str = column("Since")
+    until: str | None = column("Until")
+    before: float | None = column("Before", "ms")
+    after: float | None = column("After", "ms")
+    change: float = column("Change", "change")
+    scatter_before: float | None = column("Scatter before", "percent")
+    scatter_after: float | None = column("Scatter after", "percent")
+
+
+def observation_sections(observations: Sequence[SeriesObservation], *, every: bool = False) -> Iterator[Section]:
+    """What began or ended in the newest nights (`every`: whenever), where there is any."""
+    told = [one for one in observations if every or one.recent]
+    if not told:
+        return
+    said = [say("These are no changes of level: they fail no gate and are not recorded.")]
+    if len(told) > SHOWN:
+        said.append(
+            say("The first {shown} of {count} are listed; the JSON output contains all.", shown=SHOWN, count=len(told))
+        )
+    shown = [row_from(_ObservedLine, one, what=subject_words(one)) for one in told[:SHOWN]]
+    yield Section("Observed", said, grid_of(_ObservedLine, shown))
