@@ -435,6 +435,8 @@ MORE: tuple[tuple[str, str, str, str], ...] = (
     ("aicpu", "2022-09-26", "Timestamp,Node,Compute_time(ms),Memcpy_time(ms),Task_time(ms),Dispatch_time(ms),Total_time(ms),Stream ID,Task ID", ""),
     ("aicpu", "2023-07-14", "Timestamp,Node,Compute_time(us),Memcpy_time(us),Task_time(us),Dispatch_time(us),Total_time(us),Stream ID,Task ID", ""),
     ("aicpu", "2023-08-31", "Timestamp(us),Node,Compute_time(us),Memcpy_time(us),Task_time(us),Dispatch_time(us),Total_time(us),Stream ID,Task ID", ""),
+    ("ai_core_utilization", "2022-03-25", "Core ID,vec_ratio,mac_ratio,scalar_ratio,mte1_ratio,mte2_ratio,mte3_ratio,icache_miss_rate,memory_bound", ""),
+    ("ai_vector_core_utilization", "2022-03-25", "Core ID,vec_ratio,mac_ratio,scalar_ratio,mte1_ratio,mte2_ratio,mte3_ratio,icache_miss_rate,memory_bound", ""),
     ("task_time", "2022-03-25", _TASKS.format(unit="ns"), ""),
     ("task_time", "2023-08-31", _TASKS.format(unit="us"), ""),
     ("l2_cache", "2022-03-25", "Stream Id,Task Id,Hit Rate,Victim Rate,Op Name", ""),

@@ -14,7 +14,17 @@ from commandline import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from museum.headers import EXHIBITS, HISTORY, IN_CODE, REMOVED, Exhibit
-from museum.writer import Style, cells_of, csv_text, default_style, expected_value, json_text, kind_of, place_of
+from museum.writer import (
+    WITH_COUNTERS,
+    Style,
+    cells_of,
+    csv_text,
+    default_style,
+    expected_value,
+    json_text,
+    kind_of,
+    place_of,
+)
 
 from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.csv.summary import TableData
@@ -82,7 +92,7 @@ def _without_last_nulls(values: list) -> list:
 def _counters(exhibit: Exhibit) -> set[str]:
     from museum.headers import PMU
 
-    if exhibit.table not in {"op_summary", "kernel_details"}:
+    if exhibit.table not in WITH_COUNTERS:
         return set()
     return {cell for columns in PMU.values() for cell in columns.split(",")}
 

@@ -27,6 +27,8 @@ _STAMP = re.compile(
     re.IGNORECASE,
 )
 _COUNTERS = {cell for columns in PMU.values() for cell in columns.split(",")}
+WITH_COUNTERS = {"op_summary", "kernel_details", "ai_core_utilization", "ai_vector_core_utilization"}
+"""Kinds that have columns of counters, which no table declares."""
 _BARE_STAMPS = {
     # a header without a unit means this one
     ("op_summary", "Task Start Time"): "us",
@@ -97,7 +99,7 @@ def kind_of(exhibit: Exhibit, header: str) -> Kind:
 def _is_number(exhibit: Exhibit, cell: str) -> bool:
     """Counters, rates, bandwidths, and times of which nobody says the unit."""
     return (
-        (cell in _COUNTERS and exhibit.kind in {"op_summary", "kernel_details"})
+        (cell in _COUNTERS and exhibit.kind in WITH_COUNTERS)
         or (exhibit.table, cell) in _NO_UNIT_KNOWN
         or cell in _NUMBERS
         or re.search(r"/u?s\)?$|\(Packet\)$", cell) is not None

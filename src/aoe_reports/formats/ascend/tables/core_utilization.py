@@ -9,7 +9,7 @@ AI_CORE_UTILIZATION = Table(
     name="ai_core_utilization",
     title=say("counters of each AI core over the whole capture, and their average, as they were sampled"),
     columns=(device(), text("core", "Core ID")),
-    vintages=(),
+    vintages=(("2022-03", "Core ID"),),
     identity=("device_id", "core"),
 )
 
@@ -17,6 +17,6 @@ AI_VECTOR_CORE_UTILIZATION = Table(
     name="ai_vector_core_utilization",
     title=say("counters of each vector core over the whole capture, and their average, as they were sampled"),
     columns=(device(), text("core", "Core ID")),
-    vintages=(),
+    vintages=(("2022-03", "Core ID"),),
     identity=("device_id", "core"),
 )
