@@ -144,6 +144,14 @@ def test_headers_of_other_releases_are_known(
     assert len(cli("table", kind, tmp_path, "--format", "json").json["rows"]) == 1
 
 
+def test_somebody_elses_flops_are_not_called_damage(cli: Cli, tmp_path: Path) -> None:
+    shutil.copy(HOME / "step_trace_raw_0_detail_time.csv", tmp_path)
+    (tmp_path / "flops_1.txt").write_text("total: 17\n")
+    ended = cli("inspect", tmp_path, "--format", "json")
+    assert [row["kind"] for row in ended.json["rows"]] == ["step_trace_raw"]
+    assert ended.json["findings"] == []
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     home = tmp_path / "profiler"

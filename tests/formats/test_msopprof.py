@@ -56,6 +56,14 @@ def test_a_cell_behind_the_last_header_is_no_line_end(cli: Cli, tmp_path: Path) 
     assert row["unnamed"] == 7
 
 
+def test_elsewhere_a_file_of_such_a_name_is_anybodys_unless_its_header_tells(cli: Cli, tmp_path: Path) -> None:
+    shutil.copy(KERNEL / "OpBasicInfo.csv", tmp_path)
+    (tmp_path / "Memory.csv").write_text("host,free_gb\na,3\n")
+    ended = cli("inspect", tmp_path, "--format", "json")
+    assert [Path(row["path"]).name for row in ended.json["rows"]] == ["OpBasicInfo.csv"]
+    assert ended.json["findings"] == []
+
+
 def test_raw_data_below_is_passed_over(cli: Cli, tmp_path: Path) -> None:
     home = shutil.copytree(KERNEL, tmp_path / KERNEL.name)
     for raw in ("dump", "simulator/core0"):

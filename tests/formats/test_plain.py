@@ -137,6 +137,13 @@ def test_what_is_read_slice_by_slice(tmp_path: Path, cells: list[str], taken: bo
     assert same(tmp_path, "".join(PLAIN.format(cell) + "\n" for cell in cells), 100) is taken
 
 
+def test_a_comma_at_the_end_of_all_lines_makes_no_column(tmp_path: Path) -> None:
+    body = (PLAIN.format("1.5") + ",\n") * 5
+    assert same(tmp_path, body, 150, HEADER + ",")
+    sliced, whole, _ = read_both(tmp_path / "op_summary.csv", 150)
+    assert "unnamed" not in {*sliced.frame.column_names, *whole.frame.column_names}
+
+
 def test_rows_without_a_duration_are_left_to_who_reports_them(tmp_path: Path) -> None:
     body = (PLAIN.format("1.5") + "\n") * 3
     assert not same(tmp_path, body + body.replace("2.500", "N/A"), 100)

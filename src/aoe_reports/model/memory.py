@@ -9,7 +9,7 @@ import sys
 def give_back() -> None:
     """Let the allocator return what is free, after something large has gone.
 
-    glibc by itself keeps what lies below memory in use: after reading a table of a million tasks more than the table.
+    glibc by itself keeps what lies below memory in use: after reading a table of a million tasks as much as the table.
     Elsewhere nothing has to be done.
     """
     if _TRIM is not None:

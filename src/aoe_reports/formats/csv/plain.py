@@ -1,4 +1,4 @@
-"""Reads many columns of a large CSV file slice by slice, each column in its type at once: in less memory and half the time.
+"""Reads many columns of a large CSV file slice by slice, each column in its type at once: in half of the memory, and sooner.
 
 It does what `parse` and `convert` do for files in which nothing is odd; all else is left to them, so that there is one
 opinion on what odd text means.

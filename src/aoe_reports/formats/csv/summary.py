@@ -475,7 +475,8 @@ class _Reading:
         frame, places, good = self._rows(
             parsed, total, None if self.table.multiline else heights, None if whole else looked
         )
-        data = pa.table(repeated_as_lists(self.table, self._typed(frame, places, good)))
+        columns = self._without_line_end(self._typed(frame, places, good))
+        data = pa.table(repeated_as_lists(self.table, columns))
         complete = bool(good.all()) and data.num_rows == total
         if not complete:
             data = data.filter(keep_where(good))
@@ -494,7 +495,7 @@ class _Reading:
 
     def of_plain(self, frame: pa.Table, looked: _Looked) -> TableData:
         """The table of a file in which nothing is odd."""
-        columns = dict(zip(frame.column_names, frame.columns, strict=True))
+        columns = self._without_line_end(dict(zip(frame.column_names, frame.columns, strict=True)))
         return TableData(
             table=self.table,
             path=self.path,
@@ -504,6 +505,14 @@ class _Reading:
             rows_read=frame.num_rows,
             sha256=looked.sha256,
         )
+
+    def _without_line_end(self, columns: dict[str, pa.ChunkedArray]) -> dict[str, pa.ChunkedArray]:
+        """The columns without the one that is there because all lines end with a comma: it has no header and no value."""
+        last = self.match.fields[-1]
+        column = columns.get(last.name)
+        if last.header.strip() or column is None or column.null_count < len(column) or len(columns) == 1:
+            return columns
+        return {name: one for name, one in columns.items() if name != last.name}
 
     def _rows(
         self, parsed: Parsed, total: int, heights: Ints | None, cut_off: _Looked | None
@@ -534,8 +543,7 @@ class _Reading:
         """The wanted columns; rows are marked as no `good` ones where a needed cell of theirs cannot be used."""
         columns: dict[str, pa.ChunkedArray] = {}
         for spec, converted in zip(self.wanted, _converted(frame, self.wanted), strict=True):
-            if spec.header or converted.column.null_count < len(converted.column):  # else lines end with a comma
-                columns[spec.name] = converted.column
+            columns[spec.name] = converted.column
             self.findings += _bad_cells(spec, frame.column(str(spec.position)), converted, good, places)
             if spec.needed:
                 absent = good & ~converted.bad & ~valid(converted.column)

@@ -1,1 +1,1 @@
-"""MindSpore's own profiler of before 2.3: what MindInsight shows."""
+"""MindSpore's own profiler, as it wrote for MindInsight before it exported through msprof."""

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from aoe_reports.formats.capture import Capture, CaptureInfo, Source
 from aoe_reports.formats.found import FoundFile, Writer
+from aoe_reports.formats.head import head_of, header_of
 from aoe_reports.formats.mindspore.names import COMMUNICATION, UNREAD_KINDS, WRITER, parse_name
-from aoe_reports.formats.mindspore.tables import TABLES
+from aoe_reports.formats.mindspore.tables import KERNEL_FLOPS, TABLES
 from aoe_reports.formats.table import Table, TaskTypes
 from aoe_reports.model.findings import Finding
 
@@ -33,8 +34,10 @@ tables: Mapping[str, Table] = TABLES
 task_types = TaskTypes(communication=frozenset({COMMUNICATION}))
 
 
-def identify(found: FoundFile, findings: list[Finding]) -> FoundFile | None:  # noqa: ARG001 -- its name is enough
-    """A table, which has to be there to be opened; or one of the files that are not read."""
+def identify(found: FoundFile, findings: list[Finding]) -> FoundFile | None:  # noqa: ARG001 -- nothing is to be said
+    """A table, which has to be there to be opened; or one of the files that are not read. `flops_1.txt` may be anybody's."""
+    if found.name.kind == KERNEL_FLOPS.name and not KERNEL_FLOPS.fits(header_of(head_of(found.path))):
+        return None
     with found.path.open("rb"):
         return found if found.name.kind in UNREAD_KINDS else replace(found, holds=(found.name.kind,))
 

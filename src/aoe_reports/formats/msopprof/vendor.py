@@ -10,6 +10,7 @@ from pathlib import Path
 
 from aoe_reports.formats.capture import Capture, CaptureInfo, Source
 from aoe_reports.formats.found import FileName, FoundFile, Writer
+from aoe_reports.formats.head import head_of, header_of
 from aoe_reports.formats.msopprof.names import FOLDER
 from aoe_reports.formats.msopprof.tables import FILES, OP_BASIC_INFO
 from aoe_reports.formats.table import Table, TaskTypes
@@ -30,8 +31,11 @@ def parse_name(name: str, folder: str) -> FileName | None:  # noqa: ARG001 -- of
     return FileName(FILES[found["what"]].name, "csv", "msopprof", time=found["time"]) if found else None
 
 
-def identify(found: FoundFile, findings: list[Finding]) -> FoundFile | None:  # noqa: ARG001 -- its name is enough
-    """A table, which has to be there to be opened."""
+def identify(found: FoundFile, findings: list[Finding]) -> FoundFile | None:  # noqa: ARG001 -- nothing is to be said
+    """A table; elsewhere than in a folder of this tool anybody's Memory.csv may be called so, and its header has to tell."""
+    at_home = any(part.startswith(FOLDER) for part in found.path.parts)
+    if not at_home and not tables[found.name.kind].fits(header_of(head_of(found.path))):
+        return None
     with found.path.open("rb"):
         return replace(found, holds=(found.name.kind,))
 
