@@ -30,7 +30,18 @@ from aoe_reports.formats.ascend.tables.timelines import (
     profiled_process,
 )
 from aoe_reports.formats.spilled import Numbers
-from aoe_reports.model.columns import Ints, Mask, bits, coded_in, codes, integers, keep_where, whole_numbers, words_in
+from aoe_reports.model.columns import (
+    Ints,
+    Mask,
+    Numbering,
+    bits,
+    coded_in,
+    codes,
+    integers,
+    keep_where,
+    whole_numbers,
+    words_in,
+)
 from aoe_reports.model.intervals import Intervals, covered, union, united
 
 EVENT_COLUMNS = (
@@ -162,7 +173,7 @@ class Activity:
 
     def __init__(self) -> None:
         self._pid_is_device = False
-        self._numbers: dict[str, int] = {}
+        self._numbers = Numbering()
         self._tasks, self._operators, self._planes = (Spans(*_OF_SPANS, "end", "pid") for _ in range(3))
         self._calls = Spans(*_OF_SPANS, "thread")
         self._flows, self._arrivals = Spans("start", "key", "thread"), Spans("start", "key")
@@ -171,7 +182,7 @@ class Activity:
             "data loading": Spans("start", "end", "thread", "name"),
         }
         self._queued = Spans("start", "thread")
-        self._threads: dict[str, int] = {}
+        self._threads = Numbering()
         self._emptying: set[int] = set()
         self._synchronising: set[str] = set()
         self._steps: dict[int, tuple[int, int]] = {}
@@ -240,13 +251,12 @@ class Activity:
     def _numbered(self, column: pa.ChunkedArray) -> Any:
         """Words as numbers that are the same in every batch; -1 for none."""
         numbers, words = codes(column)
-        known = [self._numbers.setdefault(word, len(self._numbers)) for word in words]
-        return _narrow([-1, *known])[numbers]
+        return _narrow([-1, *map(self._numbers.__getitem__, words)])[numbers]
 
     def _thread_of(self, some: pa.Table) -> Any:
         """Threads as numbers that are the same in every batch; -1 for none, and for those beyond all reason."""
         numbers, words = codes(some["thread"])
-        known = [min(self._threads.setdefault(word, len(self._threads)), _MAX_THREADS) for word in words]
+        known = map(self._threads.__getitem__, words)
         return np.asarray([-1, *(number if number < _MAX_THREADS else -1 for number in known)], dtype=np.int16)[numbers]
 
     def _add_host(self, frame: pa.Table, mask: Mask) -> None:
@@ -300,8 +310,8 @@ class Activity:
     def merge(self, other: Activity) -> None:
         """Take in what another one has of the same capture: of events behind its own."""
         self._pid_is_device |= other._pid_is_device
-        words = _narrow([*(self._numbers.setdefault(word, len(self._numbers)) for word in other._numbers), -1])
-        threads = [min(self._threads.setdefault(word, len(self._threads)), _MAX_THREADS) for word in other._threads]
+        words = _narrow([*map(self._numbers.__getitem__, other._numbers), -1])
+        threads = map(self._threads.__getitem__, other._threads)
         places = np.asarray([*(place if place < _MAX_THREADS else -1 for place in threads), -1], dtype=np.int16)
         pairs = [(self._tasks, other._tasks), (self._operators, other._operators), (self._planes, other._planes)]
         pairs += [(self._calls, other._calls), (self._flows, other._flows), (self._arrivals, other._arrivals)]

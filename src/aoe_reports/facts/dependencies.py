@@ -135,7 +135,7 @@ class Dependencies(Activity):
         unnamed = named < 0
         if unnamed.any():
             numbers, words = codes(some["tid"])
-            known = [-1, *(self._numbers.setdefault(f"Thread {word}", len(self._numbers)) for word in words)]
+            known = [-1, *(self._numbers[f"Thread {word}"] for word in words)]
             named[unnamed] = np.asarray(known, dtype=np.int64)[numbers][unnamed]
         return named
 

@@ -60,6 +60,14 @@ def codes(column: pa.ChunkedArray) -> tuple[Ints, list[str]]:
     return numbers, column.chunk(0).dictionary.to_pylist()
 
 
+class Numbering(dict[str, int]):
+    """Words numbered from 0 in the order in which they are first asked for: `numbering[word]`."""
+
+    def __missing__(self, word: str) -> int:
+        self[word] = number = len(self)
+        return number
+
+
 def exact_sum(values: Ints) -> int:
     """The exact sum of whole numbers, whatever its size."""
     if not len(values):

@@ -19,6 +19,8 @@ from fsspec import AbstractFileSystem
 MIN_PART_BYTES = 32 << 20
 """A smaller part takes less time than another thread and its connection."""
 _WINDOW_BYTES = 1 << 20
+_READ_BYTES = 1 << 20
+"""duckdb asks for 32 MB at once, which would be held twice more until they are handed over, and takes fewer."""
 _BETWEEN = re.compile(rb"\}(\s*),\s*\{")
 PROTOCOL = "aoe-reports-part"
 
@@ -127,9 +129,9 @@ class _PartFile(io.RawIOBase):
         return self._at
 
     def read(self, size: int = -1) -> bytes:
-        """Some bytes, fewer only at the end."""
+        """Some bytes, none only at the end."""
         part, at = self._part, self._at
-        wanted = part.size - at if size < 0 else min(size, part.size - at)
+        wanted = min(part.size - at, _READ_BYTES if size < 0 else size, _READ_BYTES)
         found = []
         if wanted > 0 and at < len(part.before):
             found.append(part.before[at : at + wanted])
