@@ -43,10 +43,11 @@ def tables() -> str:
 def _table(table: Table) -> str:
     """One table: who writes it, and its columns."""
     dates = ", ".join(sorted({date for date, _ in table.vintages}))
+    seen = f"; headers of {dates}" if dates else ""
     writer = "msprof and torch_npu" if table.source == "both" else table.source
     files = ", ".join(f"`{name}`" for name in table.called or [f"{word}*" for word in table.file_kinds])
     parts = [
-        f"\n## {table.name}\n\n{table.title}. Files {files}, written by {writer}; headers of {dates}.\n\n",
+        f"\n## {table.name}\n\n{table.title}. Files {files}, written by {writer}{seen}.\n\n",
         "| column | headers (newest first, without unit) | type | |\n|---|---|---|---|\n",
     ]
     for column in table.columns:

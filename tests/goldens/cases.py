@@ -168,7 +168,7 @@ def _compare() -> Iterator[str]:
 
 
 def _collect() -> Iterator[str]:
-    frameworks = ("tf1-estimator", "tf1-session", "tf2", "pytorch", "mindspore", "msprof")
+    frameworks = ("tf1-estimator", "tf1-session", "tf2", "pytorch", "mindspore", "vllm", "msprof", "msprof-op")
     questions = ("hotspots", "steps", "timeline", "communication", "tuning")
     asked = [f"collect --framework {a} --for {b}" for a, b in itertools.product(frameworks, questions)]
     checked = ["", "{}", '{"output": "/tmp", "task_trace": "on"}', '{"task_trace": "of", "no": 1}', "{", '{"l2": "on"}']

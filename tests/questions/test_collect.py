@@ -12,8 +12,16 @@ from commandline import Cli
 
 from aoe_reports.formats.ascend.profiling.options import DEFAULTS, METRICS, OPTIONS
 
-FRAMEWORKS = ("tf1-estimator", "tf1-session", "tf2", "pytorch", "mindspore", "msprof")
+PYTHON = ("tf1-estimator", "tf1-session", "tf2", "pytorch", "mindspore")
+FRAMEWORKS = (*PYTHON, "vllm", "msprof", "msprof-op")
 QUESTIONS = ("hotspots", "steps", "timeline", "communication", "tuning")
+OF_NO_KERNEL = ("steps", "timeline", "communication")
+ANSWERED = [
+    (framework, question)
+    for framework in FRAMEWORKS
+    for question in QUESTIONS
+    if framework != "msprof-op" or question not in OF_NO_KERNEL
+]
 
 SAMPLE = (
     '{"output":"/tmp/profiling","training_trace":"on","task_trace":"on","fp_point":"","bp_point":"",'
@@ -21,8 +29,7 @@ SAMPLE = (
 )
 
 
-@pytest.mark.parametrize("framework", FRAMEWORKS)
-@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize(("framework", "question"), ANSWERED)
 def test_every_question_has_a_recipe_in_every_framework(cli: Cli, framework: str, question: str) -> None:
     ended = cli("collect", "--framework", framework, "--for", question, "--format", "json")
     found = ended.json
@@ -37,7 +44,7 @@ def test_every_question_has_a_recipe_in_every_framework(cli: Cli, framework: str
             assert line in text
 
 
-@pytest.mark.parametrize("framework", FRAMEWORKS[:-1])
+@pytest.mark.parametrize("framework", PYTHON)
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_snippets_are_python_and_their_options_pass_the_check(cli: Cli, framework: str, question: str) -> None:
     found = cli("collect", "--framework", framework, "--for", question, "--format", "json").json
@@ -72,6 +79,49 @@ def test_the_command_takes_only_documented_arguments(cli: Cli, question: str) ->
     assert [(name, value) for name, _, value in arguments] == [(row["key"], row["value"]) for row in found["rows"]]
 
 
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_server_records_a_few_iterations_of_the_engine(cli: Cli, question: str) -> None:
+    found = cli("collect", "--framework", "vllm", "--for", question, "--format", "json").json
+    assert found["language"] == "shell"
+    serve, *requests = [shlex.split(line, comments=True) for line in found["snippet"].splitlines()]
+    assert (serve[:2], serve[3]) == (["vllm", "serve"], "--profiler-config")
+    options = json.loads(serve[4])
+    assert (options["profiler"], options["delay_iterations"], options["max_iterations"]) == ("torch", 10, 5)
+    assert options["torch_profiler_dir"].startswith("/")  # vLLM takes absolute paths only
+    assert options == {
+        row["key"]: row["value"] if row["value"].startswith(("/", "torch")) else json.loads(row["value"])
+        for row in found["rows"]
+    }
+    ends = [words[-1].rpartition("/")[2] for words in requests if words[:3] == ["curl", "-X", "POST"]]
+    assert ends == ["start_profile", "stop_profile"]
+    analysed = shlex.split(found["after"][0])
+    assert options["torch_profiler_dir"] in ast.unparse(ast.parse(analysed[-1]))
+    assert any("not marked as steps" in note for note in found["notes"]) == (question == "steps")
+
+
+def test_a_kernel_is_measured_by_documented_arguments(cli: Cli) -> None:
+    found = cli("collect", "--framework", "msprof-op", "--format", "json").json
+    words = shlex.split(found["snippet"])
+    assert words[:2] == ["msprof", "op"]
+    arguments = [tuple(word.split("=")) for word in words if word.startswith("--")]
+    assert arguments == [(row["key"], row["value"]) for row in found["rows"]]
+    assert {name for name, _ in arguments} == {
+        "--output",
+        "--kernel-name",
+        "--warm-up",
+        "--launch-count",
+        "--aic-metrics",
+    }
+    assert "OpBasicInfo*.csv" in {name for row in found["rows"] for name in row["files"]}
+
+
+@pytest.mark.parametrize("question", OF_NO_KERNEL)
+def test_what_single_kernels_do_not_answer_is_refused(cli: Cli, question: str) -> None:
+    ended = cli("collect", "--framework", "msprof-op", "--for", question)
+    assert (ended.code, ended.out) == (2, "")
+    assert f"does not answer {question}; expected --for hotspots, tuning" in ended.err
+
+
 def test_what_each_question_needs_is_among_the_files(cli: Cli) -> None:
     wanted = {
         ("tf1-session", "steps"): "step_trace_*.csv",
@@ -81,6 +131,8 @@ def test_what_each_question_needs_is_among_the_files(cli: Cli) -> None:
         ("pytorch", "hotspots"): "op_statistic.csv",
         ("tf1-estimator", "tuning"): "op_summary_*.csv",
         ("msprof", "hotspots"): "op_summary_*.csv",
+        ("vllm", "hotspots"): "op_statistic.csv",
+        ("msprof-op", "tuning"): "PipeUtilization*.csv",
     }
     for (framework, question), file in wanted.items():
         rows = cli("collect", "--framework", framework, "--for", question, "--format", "json").json["rows"]

@@ -8,6 +8,7 @@ import typer
 from aoe_reports.cli.language import spoken
 from aoe_reports.cli.output import FORM, Output, exit_code, print_findings, show_report, write
 from aoe_reports.engine.question import StrictOptions
+from aoe_reports.formats.ascend.profiling.recipes import Framework, Question, recipe
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import in_order, reasons_of
 from aoe_reports.model.options import Option
@@ -16,13 +17,9 @@ from aoe_reports.model.texts import say
 
 
 def collect(
-    framework: Annotated[
-        Literal["tf1-estimator", "tf1-session", "tf2", "pytorch", "mindspore", "msprof"] | None,
-        Option(help="Framework that runs the model."),
-    ] = None,
+    framework: Annotated[Framework | None, Option(help="Framework that runs the model.")] = None,
     question: Annotated[
-        Literal["hotspots", "steps", "timeline", "communication", "tuning"],
-        Option(help="Question that the profile should answer.", flags=("--for",)),
+        Question, Option(help="Question that the profile should answer.", flags=("--for",))
     ] = "hotspots",
     check: Annotated[
         str | None,
@@ -58,8 +55,6 @@ def collect(
         raise typer.Exit(exit_code(findings, strict=chosen.strict))
     if framework is None:
         raise UsageError(say("collect: expected --framework, or --check"))
-    from aoe_reports.formats.ascend.profiling.recipes import recipe
-
     found_recipe = recipe(framework, question)
     if form == "json":
         from aoe_reports.present.as_json import render_rows

@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 from aoe_reports.formats.ascend.profiling.options import ADAPTER, COLLECTOR, GUIDE, OPTIONS
+from aoe_reports.model.errors import UsageError
 from aoe_reports.model.texts import say
 
-Framework = Literal["tf1-estimator", "tf1-session", "tf2", "pytorch", "mindspore", "msprof"]
+Framework = Literal["tf1-estimator", "tf1-session", "tf2", "pytorch", "mindspore", "vllm", "msprof", "msprof-op"]
 Question = Literal["hotspots", "steps", "timeline", "communication", "tuning"]
 
 TORCH = say("torch_npu (Ascend/pytorch 9e73e70), its reference on hiascend.com, exports of level 0 to 2")
 MINDSPORE = say("MindSpore API reference 2.6 to 2.10 (mindspore.profiler)")
 COMMAND = say("msprof command line (hicann/runtime 681ef761)")
+VLLM = say("vLLM 0.15 to 0.20 (ProfilerConfig), vllm-ascend (TorchNPUProfilerWrapper; #7728, #8953, #9147)")
+KERNEL_COMMAND = say("msprof op as public scripts of 2025 and 2026 call it, and real OPPROF folders")
 TUNING_GUIDE = say("AOE guide, restrictions of tuning")
 
 
@@ -164,9 +167,13 @@ _DOORS: dict[Framework, _Door] = {
 
 
 def recipe(framework: Framework, question: Question) -> Recipe:
-    """How the profile that a question needs is taken."""
+    """How the profile that a question needs is taken; UsageError where it cannot be."""
     if framework == "msprof":
         return _of_command(question)
+    if framework == "msprof-op":
+        return _of_kernel(question)
+    if framework == "vllm":
+        return _of_server(question)
     if framework in {"pytorch", "mindspore"}:
         return _of_levels(framework, question)
     door = _DOORS[framework]
@@ -224,6 +231,106 @@ def _files_of_argument(key: str, value: str) -> tuple[str, ...]:
     """What an argument yields: as the key of its name, and the command line asks for iterations with every task level."""
     files = _files(key.removeprefix("--").replace("-", "_"), value)
     return (*files, *OPTIONS["training_trace"].files) if key == "--task-time" else files
+
+
+_KERNEL_VALUES = {
+    "--kernel-name": ("MatMul", ()),
+    "--warm-up": ("5", ()),
+    "--launch-count": ("20", ("OpBasicInfo*.csv",)),
+    "--aic-metrics": (
+        "Default",
+        (
+            "PipeUtilization*.csv", "ArithmeticUtilization*.csv", "L2Cache*.csv", "Memory*.csv", "MemoryL0*.csv",
+            "MemoryUB*.csv", "ResourceConflictRatio*.csv",
+        ),
+    ),
+}  # fmt: skip
+"""Arguments of `msprof op`, and the files that each yields in the folder OPPROF_* of a launch."""
+_OF_KERNELS: frozenset[Question] = frozenset({"hotspots", "tuning"})
+
+
+def _of_kernel(question: Question) -> Recipe:
+    if question not in _OF_KERNELS:
+        raise UsageError(
+            say(
+                "collect: msprof-op measures single kernels, which does not answer {question}; expected --for {those}",
+                question=question,
+                those=", ".join(sorted(_OF_KERNELS)),
+            )
+        )
+    values = {"--output": (OUTPUT, ()), **_KERNEL_VALUES}
+    arguments = " ".join(f"{key}={value}" for key, (value, _) in values.items())
+    notes = [
+        say("The name of the kernel and the numbers of launches are examples: name a kernel that hotspots shows."),
+        say(
+            "Measure the same program before and after a kernel is tuned, each into its own folder: several launches "
+            "show how far a measurement scatters."
+        ),
+    ]
+    return Recipe(
+        framework="msprof-op",
+        question=question,
+        language="shell",
+        snippet=f"msprof op {arguments} python3 train.py",
+        settings=tuple(Setting(key, value, files, KERNEL_COMMAND) for key, (value, files) in values.items()),
+        after=(),
+        switch_off="python3 train.py",
+        notes=(*notes, *_tuning_notes("msprof-op", question)),
+        sources=(KERNEL_COMMAND, *([TUNING_GUIDE] if question == "tuning" else [])),
+    )
+
+
+_FOLDER = "/tmp/profiling"  # noqa: S108 -- an example; vLLM refuses paths that are not absolute
+_SERVER_VALUES: dict[str, str | int | bool] = {
+    "profiler": "torch",
+    "torch_profiler_dir": _FOLDER,
+    "torch_profiler_with_stack": False,
+    "delay_iterations": 10,
+    "max_iterations": 5,
+    "ignore_frontend": True,
+}
+"""Keys of vLLM's --profiler-config."""
+_SERVED = """vllm serve ./model --profiler-config '{options}' &
+# once it has started:
+curl -X POST http://localhost:8000/start_profile
+python3 send_requests.py
+curl -X POST http://localhost:8000/stop_profile"""
+
+
+def _of_server(question: Question) -> Recipe:
+    notes = [
+        say(
+            "delay_iterations and max_iterations are numbers of iterations of the engine, here as examples; "
+            "vllm-ascend ignores both before May 2026: there, stop soon after the start."
+        ),
+        say(
+            "vllm-ascend always records Level1; it records counters (PipeUtilization) since March 2026, none before. "
+            "The environment variable VLLM_TORCH_PROFILER_DIR, which older releases read, is deprecated since "
+            "January 2026."
+        ),
+    ]
+    if question == "steps":
+        notes.append(
+            say(
+                "Iterations of the engine are not marked as steps: record a single one (max_iterations 1) to see the "
+                "parts of its time."
+            )
+        )
+    settings = tuple(
+        Setting(key, json.dumps(value).strip('"'), LEVEL_FILES["Level1"] if key == "torch_profiler_dir" else (), VLLM)
+        for key, value in _SERVER_VALUES.items()
+    )
+    return Recipe(
+        framework="vllm",
+        question=question,
+        language="shell",
+        snippet=_SERVED.format(options=json.dumps(_SERVER_VALUES, separators=(",", ":"))),
+        settings=settings,
+        after=(f"""python3 -c 'from torch_npu.profiler.profiler import analyse; analyse("{_FOLDER}")'""",),
+        switch_off="vllm serve ./model",
+        notes=(*notes, *_tuning_notes("vllm", question)),
+        sources=(VLLM, TORCH, *([TUNING_GUIDE] if question == "tuning" else [])),
+    )
 
 
 def _of_levels(framework: Framework, question: Question) -> Recipe:
