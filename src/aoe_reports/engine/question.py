@@ -47,7 +47,7 @@ class ReadOptions(StrictOptions):
     max_expanded: int | None = option(
         default=None,
         minimum=1,
-        help="Maximum expanded size of one .gz file, in bytes (default: 1 GiB and 200 times its size).",
+        help="Maximum expanded size of one .gz file or archive, in bytes (default: 1 GiB and 200 times its size, of an archive the larger).",
         scope="run",
         shared=True,
         protects=True,

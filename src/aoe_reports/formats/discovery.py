@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from aoe_reports.formats.archives import is_archive, unpacked
 from aoe_reports.formats.ascend import names as ascend
 from aoe_reports.formats.found import FileName, FoundFile
 from aoe_reports.formats.identify import identify, why
@@ -61,7 +62,7 @@ def discover(paths: Sequence[Path], *, max_expanded: int | None = None) -> Disco
     for path in paths:
         before = len(files)
         failed = findings.total
-        for real, found in _found_below(path, files, findings):
+        for real, found in _found_below(path, files, findings, max_expanded):
             if real in files:
                 before -= 1
             elif found:
@@ -78,8 +79,15 @@ def discover(paths: Sequence[Path], *, max_expanded: int | None = None) -> Disco
     return Discovery(in_order, told, any(finding.rule in _NOT_READ for finding in told))
 
 
-def _found_below(path: Path, known: Collection[str], findings: Tally) -> Iterator[tuple[str, FoundFile | None]]:
+def _found_below(
+    path: Path, known: Collection[str], findings: Tally, max_expanded: int | None
+) -> Iterator[tuple[str, FoundFile | None]]:
     """(real path, what it is) of every file below a path; of one that is known not once more."""
+    if is_archive(path) and _kind(str(path)) == "file":
+        for inside in unpacked(path, max_expanded, findings):
+            if _is_entered(inside, path) and str(inside) not in known:
+                yield str(inside), identify(inside, explicit=False, findings=findings)
+        return
     if not isinstance(path, ObjectPath):
         for entry, real in _Walk(path, findings).files():
             yield real, None if real in known else identify(entry, explicit=entry == path, findings=findings)
@@ -119,7 +127,7 @@ def _is_of_profiler(folder: str) -> bool:
     return ascend.is_capture(folder) or folder.startswith(msopprof.FOLDER)
 
 
-def _is_entered(one: ObjectPath, top: ObjectPath) -> bool:
+def _is_entered(one: ObjectPath, top: Path) -> bool:
     """Whether none of the folders between is passed over."""
     inside = any(map(_is_of_profiler, top.parts))
     for name in one.parts[len(top.parts) : -1]:

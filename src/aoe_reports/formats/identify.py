@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 
-from aoe_reports.formats.ascend.names import ARCHIVE_NAME, NO_TABLES
+from aoe_reports.formats.ascend.names import ARCHIVE_NAME, NO_TABLES, READ_ARCHIVE
 from aoe_reports.formats.found import TUNER, FileName, FoundFile
 from aoe_reports.formats.head import head_of, header_of
 from aoe_reports.formats.objects import ObjectPath
@@ -32,6 +32,7 @@ _OUTPUT = re.compile(r'\{\s*"command"\s*:')
 """What a command of ours printed as JSON: rows that are named like fields of records are none."""
 
 _PACKED = say("an archive is not read; unpack it first (single .csv.gz and .json.gz files are read directly)")
+_PACKED_BESIDE = say("an archive is read only where it is named itself, as it may hold what lies beside it")
 
 
 def why(error: Exception) -> str:
@@ -51,7 +52,8 @@ def identify(path: Path, *, explicit: bool, findings: list[Finding]) -> FoundFil
     name = parse_name(path.name, path.parent.name)
     if name is None and not (explicit or path.suffix.lower() in _LOOKED_INTO):
         if ARCHIVE_NAME.search(path.name):
-            findings.append(ARCHIVE.found(str(path), say("{why}; skipped", why=_PACKED)))
+            packed = _PACKED_BESIDE if READ_ARCHIVE.search(path.name) else _PACKED
+            findings.append(ARCHIVE.found(str(path), say("{why}; skipped", why=packed)))
         return None
     if name is None and ARCHIVE_NAME.search(path.name):
         message = say("{why}; only files and folders are read", why=_PACKED)

@@ -1,6 +1,7 @@
 """Objects in a bucket as paths: they are listed with their sizes, and fetched into a private folder when they are opened.
 
-Whoever reads a file by its path reads an object, too; what is said of it names its URI.
+Whoever reads a file by its path reads an object, too; what is said of it names its URI. A file in an archive is one whose content is held
+already.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class Held:
 
 
 class ObjectPath(PosixPath):
-    """`s3://bucket/key` as a path. To open it, or to hand it to a library, fetches it."""
+    """`s3://bucket/key`, or `archive.zip/name`, as a path. To open it, or to hand it to a library, fetches it."""
 
     size: int | None = None
     """In bytes; None for what was not listed."""
@@ -90,6 +91,11 @@ class ObjectPath(PosixPath):
     def key(self) -> str:
         """The object's name in its bucket."""
         return "/".join(self.parts[2:])
+
+    @property
+    def is_uri(self) -> bool:
+        """Whether it is in a bucket; else in an archive."""
+        return self.parts[:1] == (SCHEME,)
 
     def absolute(self) -> ObjectPath:
         """Itself: a URI does not depend on a folder."""
@@ -164,7 +170,7 @@ def _with_held(uri: str, size: int | None, version: str | None, modified_ns: int
 
 def absolute_of(path: Path) -> Path:
     """The path from the root of the file system, without `..`; a URI is whole as it is."""
-    return path if isinstance(path, ObjectPath) else Path(os.path.abspath(path))
+    return path if isinstance(path, ObjectPath) and path.is_uri else Path(os.path.abspath(str(path)))
 
 
 class _Beginning(io.RawIOBase):
@@ -223,12 +229,16 @@ class _Fetched:
         found = [_of_listed(top.root, one) for one in objects_in(top.root, top.key, MAX_OBJECTS)]
         for uri in [uri for uri in self.failures if uri.startswith(str(top))]:  # it may be there again
             del self.failures[uri]
-        for one in found:
-            self._put(one, top)
-        self._listed.append(str(top))
+        self.hold(top, found)
         return sorted(found, key=str)
 
-    def _put(self, one: ObjectPath, top: ObjectPath) -> None:
+    def hold(self, top: Path, every: Sequence[ObjectPath]) -> None:
+        """Remember all that lies below a place."""
+        for one in every:
+            self._put(one, top)
+        self._listed.append(str(top))
+
+    def _put(self, one: ObjectPath, top: Path) -> None:
         """Remember an object and the folders that lead to it."""
         entry = one
         while str(entry) != str(top):
@@ -293,6 +303,8 @@ class _Fetched:
         return any(place.startswith(f"{top}/") for top in self._listed)
 
     def _fetch(self, path: ObjectPath) -> None:
+        if not path.is_uri:
+            raise FileNotFoundError(errno.ENOENT, say("what was unpacked of the archive is not here"), str(path))
         size = path.size or 0
         if size > MAX_FETCHED_BYTES:
             what = say("at most {limit} bytes are fetched; this object is larger", limit=MAX_FETCHED_BYTES)
@@ -389,6 +401,11 @@ def look_at_each(look: Callable[[ObjectPath], T], every: Sequence[ObjectPath]) -
 def objects_below(top: ObjectPath) -> list[ObjectPath]:
     """Every object below a URI, in a stable order. Raises OSError."""
     return _folder().below(top)
+
+
+def hold(top: Path, every: Sequence[ObjectPath]) -> None:
+    """Remember all that lies below a place, whose content is held."""
+    _folder().hold(top, every)
 
 
 def _of_listed(root: str, one: Listed) -> ObjectPath:

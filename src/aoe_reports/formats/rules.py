@@ -22,7 +22,9 @@ TOO_MUCH_LINKED = ALL_FILES.rule(
     "error",
     "too much content behind links that lead out of the given path; the rest is not read (exit code 3)",
 )
-ARCHIVE = ALL_FILES.rule("archive", "warning", "a tar or zip archive; unpack it first")
+ARCHIVE = ALL_FILES.rule(
+    "archive", "warning", "an archive in a folder, or one of another kind than zip and tar; it is not read"
+)
 GZIP_DAMAGED = ALL_FILES.rule("gzip-damaged", "error", "a compressed file that cannot be fully decompressed")
 EXPANDED_TOO_LARGE = ALL_FILES.rule(
     "expanded-too-large", "error", "a compressed file that exceeds the allowed size when decompressed"

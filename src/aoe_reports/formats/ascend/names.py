@@ -52,6 +52,8 @@ NO_TABLES = frozenset({*AOE_KINDS, "record"})
 ARCHIVE_NAME = re.compile(
     r"\.(?:zip|tar|tgz|tbz2?|txz|7z|rar|tar\.(?:gz|bz2|xz|zst)|(?:csv|json|db)\.(?:bz2|xz|zst)|db\.gz)$", re.IGNORECASE
 )
+READ_ARCHIVE = re.compile(r"\.(?:zip|tar|tar\.gz|tgz)$", re.IGNORECASE)
+"""Archives that are read where they are named."""
 RAW_FOLDERS = frozenset({"data", "sqlite", "log", "FRAMEWORK"})
 """Folders of raw data inside a capture: never exports."""
 
