@@ -17,7 +17,7 @@ from aoe_reports.tuning.plan_folder import TunedOutcome
 from aoe_reports.tuning.reconciliation import Reconciliation
 from aoe_reports.tuning.tuner import Claim, Claims
 from aoe_reports.tuning.verdict_intervals import Noise
-from aoe_reports.tuning.verdicts import Method, Row, StepClaimRow
+from aoe_reports.tuning.verdict_rows import Method, Row, StepClaimRow
 from aoe_reports.tuning.verification import Verdict
 
 STEP = Row(scope="step", measured_before_us=1000.0, measured_after_us=950.0, change=-0.05, ci_low=-0.07, ci_high=-0.03, verdict="confirmed")  # fmt: skip

@@ -26,7 +26,7 @@ from aoe_reports.tuning.bank_files import list_bank
 from aoe_reports.tuning.plan import Candidate, Plan, to_json
 from aoe_reports.tuning.plan_folder import write_plan
 from aoe_reports.tuning.tuner import bank_of_tuner
-from aoe_reports.tuning.verdicts import Row
+from aoe_reports.tuning.verdict_rows import Row
 from aoe_reports.tuning.verification import Verdict
 
 TWO_RANKS = FIXTURES / "msprof" / "valid" / "torch_npu_two_ranks"

@@ -15,7 +15,7 @@ from aoe_reports.tuning.plan import Plan
 from aoe_reports.tuning.plan_folder import TunedOutcome
 from aoe_reports.tuning.reconciliation import Reconciliation
 from aoe_reports.tuning.tuner import Claim, Claims
-from aoe_reports.tuning.verdicts import Method, Row
+from aoe_reports.tuning.verdict_rows import Method, Row
 from aoe_reports.tuning.verification import Verdict
 
 SHOWN = 15
@@ -38,10 +38,10 @@ class _Claimed:
 
     op_name: str = column("Operator")
     op_type: str = column("Operator type", before="op_name")
-    before_us: float = column("Before", "us")
+    before_us: float | None = column("Before", "us")
     after_us: float = column("After", "us")
-    speed_up: float = column("Speed-up (before/after - 1)", "gain")
-    saved: float = column("Time saved (1 - after/before)", "gain")
+    speed_up: float | None = column("Speed-up (before/after - 1)", "gain")
+    saved: float | None = column("Time saved (1 - after/before)", "gain")
 
 
 @row
@@ -202,7 +202,9 @@ def _tried(plan: Plan, outcome: TunedOutcome | None) -> Section:
 
 
 def _said(claims: Claims, tuner: str) -> Section:
-    operators = sorted(map(_claimed, claims.operators), key=lambda one: (-one.saved * one.before_us, one.op_name))
+    operators = sorted(
+        map(_claimed, claims.operators), key=lambda one: (-(one.saved or 0.0) * (one.before_us or 0.0), one.op_name)
+    )
     sentences = [say("These are {tuner}'s own times, measured on single operators.", tuner=tuner)] if operators else []
     if claims.model_us is not None:
         before, after = claims.model_us
@@ -243,8 +245,8 @@ def _claimed(claim: Claim) -> _Claimed:
         op_type=", ".join(claim.op_types),
         before_us=claim.before_us,
         after_us=claim.after_us,
-        speed_up=claim.before_us / claim.after_us - 1,
-        saved=-claim.change,
+        speed_up=None if claim.before_us is None else claim.before_us / claim.after_us - 1,
+        saved=None if claim.change is None else -claim.change,
     )
 
 

@@ -69,7 +69,8 @@ from aoe_reports.tuning.rules import (
 )
 from aoe_reports.tuning.tuner import Claims, ClaimsRead, bank_of_tuner, claims_together, tuner, tuner_of_plan
 from aoe_reports.tuning.verdict_intervals import LARGE_DRIFT, MIN_CONTROLS, Noise
-from aoe_reports.tuning.verdicts import Row, Verified, is_same_work, verify_claims
+from aoe_reports.tuning.verdict_rows import Row
+from aoe_reports.tuning.verdicts import Verified, is_same_work, verify_claims
 from aoe_reports.tuning.verification import PASSED, Verdict, Verification
 
 REPORTS = {"verify.md": "markdown", "verify.html": "html"}

@@ -24,8 +24,9 @@ from aoe_reports.tuning.plan import Plan
 from aoe_reports.tuning.reconciliation import Reconciliation
 from aoe_reports.tuning.rules import VERIFY_DEVICE, VERIFY_ORDER, VERIFY_OTHER_WORKLOAD, VERIFY_SAME_PROFILE
 from aoe_reports.tuning.verdict_intervals import Noise
+from aoe_reports.tuning.verdict_rows import Method, Row, StepClaimRow
 from aoe_reports.tuning.verdict_sides import KEYS, MeasuredSide, same_workload_share, side_of_tasks
-from aoe_reports.tuning.verdicts import SAME_WORKLOAD_SHARE, Method, Row, StepClaimRow
+from aoe_reports.tuning.verdicts import SAME_WORKLOAD_SHARE
 from aoe_reports.tuning.verification import Verdict
 
 ACCEPT: dict[Accept, str] = {
