@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from aoe_reports.jobs.verified_report import Page, headline, verified_report
-from aoe_reports.jobs.verify_case import ACCEPT, VerifyFacts
+from aoe_reports.jobs.verify_answer import ACCEPT, VerifyFacts
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.report import BarChart, Section
 from aoe_reports.tuning.plan import Candidate, Plan, Rejected

@@ -14,8 +14,8 @@ from typing import Any, get_args
 import pytest
 from commandline import FIXTURES, Cli
 
-from aoe_reports.jobs.verify import is_accepted, verify
-from aoe_reports.jobs.verify_case import ACCEPT
+from aoe_reports.jobs.verify import verify
+from aoe_reports.jobs.verify_answer import ACCEPT, is_accepted
 from aoe_reports.jobs.verify_options import Accept, VerifyOptions
 from aoe_reports.model.errors import UsageError
 from aoe_reports.simulation.tuning import BEFORE, OPERATORS, SimulatedLoop, write_profile, write_result

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from aoe_reports.jobs.verify_case import VerifyFacts
+from aoe_reports.jobs.verify_answer import VerifyFacts
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.report import BarChart, Grid, Report, Section
 from aoe_reports.model.rows import Column, Rows, as_mapping, column, columns_of, row
@@ -60,6 +60,10 @@ VERDICTS = {
     "not-comparable": say("Not comparable"),
 }
 """How a headline begins; what the verdict is about follows."""
+VERDICTS_EXPLAINED = say(
+    "Confirmed: faster, and the claim lies in the interval or four fifths of the claim were measured; "
+    "partly: faster, but by less; not-reproduced: the interval includes 0; regressed: slower."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +84,11 @@ def verified_report(page: Page) -> Report:
     sections = [
         _hot(page.plan),
         _tried(page.plan, page.outcome),
-        _said(page.claims, page.tuner),
+        claims_section(page.claims, page.tuner),
         _measured(page.rows, page.facts, page.tuner),
-        _reconciled(page.facts.reconciliation, page.tuner),
+        savings_section(page.facts.reconciliation, page.tuner),
         _next(page.facts, page.rows),
-        _findings(page.findings),
+        findings_section(page.findings),
     ]
     shown = [section for section in sections if section is not None]
     return Report("Tuning, verified", headline(page.rows, page.facts, page.tuner), shown)
@@ -201,7 +205,7 @@ def _tried(plan: Plan, outcome: TunedOutcome | None) -> Section:
     return Section("Tuning attempts", sentences)
 
 
-def _said(claims: Claims, tuner: str) -> Section:
+def claims_section(claims: Claims, tuner: str) -> Section:
     operators = sorted(
         map(_claimed, claims.operators), key=lambda one: (-(one.saved or 0.0) * (one.before_us or 0.0), one.op_name)
     )
@@ -256,7 +260,7 @@ def _measured(rows: Sequence[Row], facts: VerifyFacts, tuner: str) -> Section:
         return Section(title, [say("The profiles cannot be compared; see the findings.")])
     step, kinds, operators = ([row for row in rows if row.scope == scope] for scope in ("step", "op_type", "operator"))
     shown = [*step, *kinds[:SHOWN], *operators[:SHOWN]]
-    sentences = [_noise_sentence(facts)]
+    sentences = [noise_sentence(facts)]
     if len(shown) < len(rows):
         sentences.append(
             say("{shown} of {count} rows; verify.json contains all of them.", shown=len(shown), count=len(rows))
@@ -289,7 +293,7 @@ def _two_claims(facts: VerifyFacts) -> list[str]:
     ]
 
 
-def _noise_sentence(facts: VerifyFacts) -> str:
+def noise_sentence(facts: VerifyFacts) -> str:
     noise = facts.noise
     if noise is None or noise.drift is None:
         return say("The noise between two captures is not known: too few operators were not tuned.")
@@ -322,11 +326,7 @@ def _how(method: Method) -> list[str]:
         before=method.steps_before,
         after=method.steps_after,
     )
-    verdicts = say(
-        "Confirmed: faster, and the claim lies in the interval or four fifths of the claim were measured; "
-        "partly: faster, but by less; not-reproduced: the interval includes 0; regressed: slower."
-    )
-    return [change, intervals, verdicts]
+    return [change, intervals, VERDICTS_EXPLAINED]
 
 
 def _chart(rows: Sequence[Row], tuner: str) -> BarChart:
@@ -352,7 +352,7 @@ def _chart(rows: Sequence[Row], tuner: str) -> BarChart:
     )
 
 
-def _reconciled(parts: Reconciliation | None, tuner: str) -> Section | None:
+def savings_section(parts: Reconciliation | None, tuner: str) -> Section | None:
     if parts is None:
         return None
     signed = [
@@ -410,7 +410,7 @@ def _next(facts: VerifyFacts, rows: Sequence[Row]) -> Section:
     return Section("Next steps", lines=lines)
 
 
-def _findings(findings: Sequence[Finding]) -> Section | None:
+def findings_section(findings: Sequence[Finding]) -> Section | None:
     if not findings:
         return None
     several = len(findings) > SHOWN_FINDINGS

@@ -109,6 +109,9 @@ VERIFY_CLAIMS_DIFFER = _VERIFYING.rule(
     "AOE's times of the model and its times of operators lead to different claims for a step",
 )
 VERIFY_SAME_PROFILE = _VERIFYING.rule("verify-same-profile", "error", "before and after are the same profile")
+VERIFY_SAME_CAPTURES = _VERIFYING.rule(
+    "verify-same-captures", "warning", "repeated captures of one side have the same content: nothing was measured again"
+)
 VERIFY_OTHER_WORKLOAD = _VERIFYING.rule(
     "verify-other-workload", "error", "most operators of one profile are not in the other (a warning with --force)"
 )

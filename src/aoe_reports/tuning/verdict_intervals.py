@@ -109,6 +109,9 @@ class Sample:
         if not self.by_steps:
             return self._by_calls(groups[0]) if len(groups) == 1 else None
         places = [self.place[group] for group in groups]
+        size = self._blocks_of(places)
+        if size < MIN_VALUES:
+            return None
         weigh = np.asarray(scale if scale is not None else [1.0] * len(groups))
         sides = []
         for (totals, counts), weights in zip(self._sums, self._weights, strict=True):
@@ -116,11 +119,14 @@ class Sample:
             with np.errstate(divide="ignore", invalid="ignore"):
                 sides.append((above / below) @ weigh)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return percentiles(
-                sides[1] / sides[0] - 1,
-                min(side.blocks for side in self.both.sides),
-                "captures" if self.both.by_captures else "steps",
-            )
+            changes = sides[1] / sides[0] - 1
+        return percentiles(changes, size, "captures" if self.both.by_captures else "steps")
+
+    def _blocks_of(self, places: Sequence[int]) -> int:
+        """How many blocks tell of some operators: all steps; of captures those that measured each, as some measure one kernel."""
+        if not self.both.by_captures:
+            return min(side.blocks for side in self.both.sides)
+        return min(int((counts[places] > 0).sum(axis=1).min()) for _, counts in self._sums)
 
     def _by_calls(self, group: int) -> Interval | None:
         """For want of steps: single calls as blocks."""

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from aoe_reports.facts.bounds import StepShares
 from aoe_reports.facts.idle import step_of_tasks
 from aoe_reports.facts.steps import Step
-from aoe_reports.model.columns import Ints, Mask, has_value, integers, keep_where
+from aoe_reports.model.columns import Ints, Mask, has_value, integers, keep_where, scalar, words_in
 from aoe_reports.stats.grouping import Names, group_codes, is_communication
 
 KEYS = ("op_type", "op_name", "input_shapes")
@@ -99,6 +100,20 @@ def both_sides(before: MeasuredSide, after: MeasuredSide) -> Both:
         totals.append(sums)
         counts.append(np.bincount(part, minlength=names.count).astype(np.int64))
     return Both(names, keys, totals, counts, parts, sides=(before, after))
+
+
+def called(side: MeasuredSide, name: str, other: str) -> MeasuredSide | None:
+    """A side with one operator, or one kernel by its function, under another name and type; None where it is not there."""
+    frame = side.frame
+    found = [words_in(frame[key], {name}) for key in ("op_name", "op_type") if key in frame.column_names]
+    mine = next((mask for mask in found if mask.any()), None)
+    if mine is None:
+        return None
+    for key in ("op_name", "op_type"):
+        if key in frame.column_names:
+            words = pc.if_else(keep_where(mine), scalar(other), frame[key].cast(pa.string()))
+            frame = frame.set_column(frame.column_names.index(key), key, words)
+    return replace(side, frame=frame)
 
 
 def repeated(parts: Sequence[MeasuredSide], *, by_captures: bool) -> MeasuredSide:
