@@ -224,6 +224,39 @@ def test_the_same_captures_and_sides_in_the_wrong_order_are_refused(cli: Cli, tm
     assert "verify-same-profile" in ended.rules()
 
 
+@pytest.mark.parametrize(("first", "said"), [(0, False), (5, False), (6, True)])
+def test_captures_that_were_not_taken_in_turns_are_named(cli: Cli, tmp_path: Path, first: int, said: bool) -> None:
+    drawn = random.Random(1)
+    write_kernel(tmp_path / "b", "k", 100, drawn)
+    write_kernel(tmp_path / "a", "k", 80, drawn, first=first)
+    ended = checked(cli, "--claims", claims_file(tmp_path, "k,,100,80"), tmp_path / "b", tmp_path / "a")
+    assert (ended.code, "verify-not-in-turns" in ended.rules()) == (0, said)
+
+
+def test_people_are_shown_the_first_of_many_claims(cli: Cli, tmp_path: Path) -> None:
+    loop = write_loop(tmp_path / "loop", "faster", 1)
+    path = claims_file(tmp_path, "block1/conv,,240,192", *(f"none{n},,2,1" for n in range(100)))
+    asked = ("verify", "--claims", path, loop.before, loop.after)
+    assert "100 of 101 rows; JSON and CSV contain all of them." in cli(*asked).out
+    assert len(operators(cli(*asked, "--format", "json"))) == 101
+
+
+@pytest.mark.parametrize(("mhz", "refused"), [("1750", False), ("1740", True), ("NA", False)])
+def test_kernels_at_another_clock_are_not_compared(cli: Cli, tmp_path: Path, mhz: str, refused: bool) -> None:
+    drawn = random.Random(1)
+    for side, mean in (("b", 100), ("a", 80)):
+        write_kernel(tmp_path / side, "k", mean, drawn)
+    for path in (tmp_path / "b").rglob("*.csv"):
+        path.write_text(path.read_text().replace("1800,1800", f"{mhz},1800"))
+    asked = ("--claims", claims_file(tmp_path, "k,,100,80"), tmp_path / "b", tmp_path / "a")
+    ended = checked(cli, *asked)
+    assert (ended.code, "verify-frequency" in ended.rules()) == (int(refused), refused)
+    if refused:
+        assert (ended.json["verdict"], ended.json["reasons"]) == ("not-comparable", ["not-comparable"])
+        forced = checked(cli, *asked, "--force")
+        assert (forced.code, forced.json["verdict"], "verify-frequency" in forced.rules()) == (0, "confirmed", True)
+
+
 def test_what_cannot_be_read_or_is_nobodys_is_said(cli: Cli, tmp_path: Path) -> None:
     loop = write_loop(tmp_path / "loop", "faster", 1)
     sides = (loop.before, loop.after)

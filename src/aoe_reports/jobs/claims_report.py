@@ -24,6 +24,9 @@ from aoe_reports.tuning.tuner import Claims
 from aoe_reports.tuning.verdict_rows import Method, Row
 from aoe_reports.tuning.verification import Verdict
 
+SHOWN = 100
+"""Claimed operators that are listed for people."""
+
 
 @row
 class ClaimsFacts:
@@ -88,7 +91,10 @@ def _judged(page: ClaimsPage) -> Section:
     counts = Counter(one.verdict for one in rows)
     told = join(", ", (say(text, number=counts[word]) for word, text in _COUNTED.items() if counts[word]))
     sentences = [say("Claimed operators by verdict: {told}.", told=told)] if rows else []
-    return section_of(Rows(type=Row, rows=rows, title=title, sentences=sentences))
+    if len(rows) > SHOWN:
+        told = say("{shown} of {count} rows; JSON and CSV contain all of them.", shown=SHOWN, count=len(rows))
+        sentences.append(told)
+    return section_of(Rows(type=Row, rows=rows[:SHOWN], title=title, sentences=sentences))
 
 
 def _together(page: ClaimsPage) -> Section | None:

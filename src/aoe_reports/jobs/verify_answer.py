@@ -15,6 +15,7 @@ from aoe_reports.questions.rules import COMPARABILITY_UNKNOWN, NOT_COMPARABLE
 from aoe_reports.tuning.reconciliation import Reconciliation, rounded_row
 from aoe_reports.tuning.rules import (
     VERIFY_DRIFT,
+    VERIFY_FREQUENCY,
     VERIFY_NOISE_UNKNOWN,
     VERIFY_ORDER,
     VERIFY_OTHER_WORKLOAD,
@@ -110,7 +111,14 @@ def reasons_for(found: list[Finding], verified: Verified | None, *, accepted: bo
 
 _REFUSALS = frozenset(
     rule.name
-    for rule in (VERIFY_SAME_PROFILE, VERIFY_ORDER, VERIFY_OTHER_WORKLOAD, NOT_COMPARABLE, COMPARABILITY_UNKNOWN)
+    for rule in (
+        VERIFY_SAME_PROFILE,
+        VERIFY_ORDER,
+        VERIFY_FREQUENCY,
+        VERIFY_OTHER_WORKLOAD,
+        NOT_COMPARABLE,
+        COMPARABILITY_UNKNOWN,
+    )
 )
 
 

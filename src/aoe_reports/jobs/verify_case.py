@@ -24,8 +24,10 @@ from aoe_reports.tuning.rules import VERIFY_DEVICE, VERIFY_ORDER, VERIFY_OTHER_W
 from aoe_reports.tuning.verdict_sides import KEYS, MeasuredSide, same_workload_share, side_of_tasks
 from aoe_reports.tuning.verdicts import SAME_WORKLOAD_SHARE
 
+FREQUENCY = "current_mhz"
+"""The clock of the cores, which profilers of single kernels tell."""
 _COLUMNS = frozenset(
-    {*KEYS, "task_type", "step", "iteration", "task_start_ns", "task_duration_ns", "block_num", "device_id"}
+    {*KEYS, "task_type", "step", "iteration", "task_start_ns", "task_duration_ns", "block_num", "device_id", FREQUENCY}
 )
 
 

@@ -6,6 +6,7 @@ among them, each of which measures one kernel.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,8 +15,9 @@ from aoe_reports.formats.rules import UNKNOWN_FILE, UNREADABLE
 from aoe_reports.formats.tuner_files import TUNERS
 from aoe_reports.jobs.claims_report import ClaimsFacts, ClaimsPage, claims_report
 from aoe_reports.jobs.verify_answer import facts_of, highlight, reasons_for, remarks_on_noise
-from aoe_reports.jobs.verify_case import Measured, Profile, may_be_held, profile_of, was_taken_first
+from aoe_reports.jobs.verify_case import FREQUENCY, Measured, Profile, may_be_held, profile_of, was_taken_first
 from aoe_reports.jobs.verify_options import VerifyOptions
+from aoe_reports.model.columns import floats
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding, Severity, has
 from aoe_reports.model.findings import in_order as findings_in_order
@@ -25,8 +27,16 @@ from aoe_reports.model.texts import join, say
 from aoe_reports.stats.bootstrap import MIN_VALUES
 from aoe_reports.tuning.answers import JobAnswer
 from aoe_reports.tuning.measured import runs_below
-from aoe_reports.tuning.rules import VERIFY_NOTHING_CLAIMED, VERIFY_ORDER, VERIFY_SAME_CAPTURES, VERIFY_SAME_PROFILE
+from aoe_reports.tuning.rules import (
+    VERIFY_FREQUENCY,
+    VERIFY_NOT_IN_TURNS,
+    VERIFY_NOTHING_CLAIMED,
+    VERIFY_ORDER,
+    VERIFY_SAME_CAPTURES,
+    VERIFY_SAME_PROFILE,
+)
 from aoe_reports.tuning.tuner import Claims, claims_together, tuner
+from aoe_reports.tuning.verdict_intervals import LARGE_DRIFT
 from aoe_reports.tuning.verdict_rows import Row
 from aoe_reports.tuning.verdict_sides import called, repeated
 from aoe_reports.tuning.verdicts import Verified, verify_claims
@@ -48,8 +58,7 @@ def check_claims(before: Path, after: Path, options: VerifyOptions) -> JobAnswer
     verified = None
     if _are_comparable(first, last, options, findings):
         verified = verify_claims(claims, first.side, last.side, needs_noise=True)
-        if not _by_captures((first, last)):
-            findings += remarks_on_noise(verified.noise, str(last.path))
+        findings += _remarks(first, last, verified)
     return _answer(inputs, claims, (first, last), verified, findings_in_order(findings), options)
 
 
@@ -164,13 +173,41 @@ def _are_comparable(before: Measured, after: Measured, options: VerifyOptions, f
         text = say("the same content as {path}: nothing was measured again", path=before.path)
         findings.append(VERIFY_SAME_PROFILE.found(str(same[0].path), text))
         return False
+    severity: Severity = "warning" if options.force else "error"
+    where, against = str(after.path), []
     if all(was_taken_first(one, other) for one in after.profiles for other in before.profiles):
-        severity: Severity = "warning" if options.force else "error"
         text = say("it was captured before {path}", path=before.path)
-        findings.append(VERIFY_ORDER.found(str(after.path), text, severity=severity))
-        if not options.force:
-            return False
+        against.append(VERIFY_ORDER.found(where, text, severity=severity))
+    clocks = [_mean_mhz(side) for side in (before, after)]
+    if None not in clocks and abs((clocks[1] or 0.0) / (clocks[0] or 1.0) - 1) > LARGE_DRIFT:
+        text = say("{after:,.0f} MHz after, {before:,.0f} MHz before", before=clocks[0], after=clocks[1])
+        against.append(VERIFY_FREQUENCY.found(where, text, severity=severity))
+    findings += against
+    if against and not options.force:
+        return False
     return may_be_held(before, after, findings, least=0.0, force=options.force)
+
+
+def _mean_mhz(side: Measured) -> float | None:
+    """The mean clock frequency of what was measured; None where a capture does not tell it."""
+    if FREQUENCY not in side.side.frame.column_names:
+        return None
+    values, there = floats(side.side.frame[FREQUENCY])
+    return float(values.mean()) if len(values) and there.all() and values.min() > 0 else None
+
+
+def _remarks(before: Measured, after: Measured, verified: Verified) -> Iterator[Finding]:
+    """What whoever relies on the verdicts has to know."""
+    where = str(after.path)
+    if not _by_captures((before, after)):
+        yield from remarks_on_noise(verified.noise, where)
+        return
+    times = [[one.device.capture.made_ns() for one in side.profiles] for side in (before, after)]
+    told = [[time for time in side if time is not None] for side in times]
+    whole = all(len(known) == len(side) for known, side in zip(told, times, strict=True))
+    if verified.noise.drift is None and whole and (max(told[0]) < min(told[1]) or max(told[1]) < min(told[0])):
+        text = say("take captures in turns: before, after, before …")
+        yield VERIFY_NOT_IN_TURNS.found(where, text)
 
 
 def _is_same(one: Profile, other: Profile) -> bool:

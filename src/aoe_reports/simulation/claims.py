@@ -106,7 +106,7 @@ def write_kernel(
     """Write what `msprof op` measures of one kernel, several times."""
     for number in range(first, first + repeats):
         letters = "".join(drawn.choice("ABCDEFGHIJKLMNOPQRSTUVWXYZ") for _ in range(16))
-        place = folder / f"OPPROF_20260110083{number:03d}000_{letters}"
+        place = folder / f"OPPROF_20260110{8 + number // 60:02d}{number % 60:02d}00{number:03d}_{letters}"
         place.mkdir(parents=True)
         time = mean_us * drawn.gauss(1, CAPTURE_NOISE)
         lines = [
