@@ -177,7 +177,7 @@ def test_people_read_the_verdicts_and_how_they_were_made(cli: Cli, tmp_path: Pat
     asked = ("verify", "--claims", claims_file(tmp_path, "k,,100,80"), tmp_path / "b", tmp_path / "a")
     text = cli(*asked).out
     assert text.startswith("Confirmed: tuned operators take 19.5% less time")
-    assert "CSV claims 20.0% less" in text
+    assert "CSV claims 20.0% less.\n" in text
     assert "Claimed operators by verdict: confirmed: 1." in text
     assert "captures as blocks (6 before, 6 after), fixed seed." in text
     assert "The claimed gain was measured: use the tuned kernels." in text

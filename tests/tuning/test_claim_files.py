@@ -8,10 +8,14 @@ import pytest
 from commandline import FIXTURES, Cli
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tuning.jobs import Bench
 
+from aoe_reports.simulation.tuning import write_loop
 from aoe_reports.tuning.claim_list.rows import read_claim_list
 from aoe_reports.tuning.msoptuner.candidates import read_candidates
 from aoe_reports.tuning.names import shapes_key
+from aoe_reports.tuning.plan import Plan
+from aoe_reports.tuning.plan_folder import write_plan
 from aoe_reports.tuning.triton.printed import read_printed
 from aoe_reports.tuning.tuner import Claim, claims_together, tuner
 from aoe_reports.tuning.tuner import Claims as TunerClaims
@@ -155,3 +159,17 @@ def test_shapes_are_compared_however_they_are_written(shapes: str) -> None:
 def test_claims_of_other_shapes_are_other_claims() -> None:
     one, other = Claim("a", (), 2, 1, input_shapes="1"), Claim("a", (), 2, 1.5, input_shapes="2")
     assert claims_together([TunerClaims((one,)), TunerClaims((other,))]).operators == (one, other)
+
+
+def test_a_plans_folder_takes_claims_of_other_tuners(bench: Bench) -> None:
+    loop = write_loop(bench.root / "loop", "faster", 1)
+    path = bench.root / "claims.csv"
+    path.write_text(HEADER + "block1/conv,,240,192\nhead/softmax,,,48\n")
+    write_plan(bench.folder, Plan("offline", "opat"))
+    sides = ("--before", loop.before, "--after", loop.after)
+    ended = bench.run("verify", bench.folder, *sides, "--results", path, "--format", "json")
+    told = {row["op_name"]: row["verdict"] for row in ended.json["rows"] if row["scope"] == "operator"}
+    assert (ended.code, told) == (0, {"block1/conv": "confirmed", "head/softmax": "confirmed"})
+    page = (bench.folder / "verify.md").read_text()
+    assert "CSV claims" in page
+    assert "compared with the time that was measured before" in page

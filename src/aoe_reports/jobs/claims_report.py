@@ -64,7 +64,13 @@ def claims_report(page: ClaimsPage) -> Report:
         findings_section(page.findings),
     ]
     shown = [section for section in sections if section is not None]
-    return Report("Claims, checked", headline(page.rows, page.facts, tuner), shown)
+    told = headline(page.rows, page.facts, tuner, with_step=_has_steps(page.rows))
+    return Report("Claims, checked", told, shown)
+
+
+def _has_steps(rows: Sequence[Row]) -> bool:
+    """Whether the profiles tell of steps; of kernels by themselves there are none."""
+    return any(row.scope == "step" and row.measured_before_us is not None for row in rows)
 
 
 def _savings(page: ClaimsPage, tuner: str) -> Section | None:
@@ -106,8 +112,7 @@ def _together(page: ClaimsPage) -> Section | None:
     noise = page.facts.noise
     known = noise is not None and noise.drift is not None
     sentences = [noise_sentence(page.facts)] if known or not page.measured.by_captures else []
-    step = next(one for one in page.rows if one.scope == "step")
-    if step.measured_before_us is None:  # kernels by themselves: their types are the same rows once more
+    if not _has_steps(page.rows):  # kernels by themselves: their types are the same rows once more
         return Section("Method", sentences, lines=lines)
     rows = [one for one in page.rows if one.scope != "operator"]
     section = section_of(Rows(type=Row, rows=rows, title="By type, and the step", sentences=sentences))

@@ -94,7 +94,7 @@ def verified_report(page: Page) -> Report:
     return Report("Tuning, verified", headline(page.rows, page.facts, page.tuner), shown)
 
 
-def headline(rows: Sequence[Row], facts: VerifyFacts, tuner: str) -> str:
+def headline(rows: Sequence[Row], facts: VerifyFacts, tuner: str, *, with_step: bool = True) -> str:
     """The verdict, what it is about, and the rest: each part names its subject."""
     subject = facts.verdict_is_about
     if subject is None or facts.method is None or not rows:
@@ -104,7 +104,7 @@ def headline(rows: Sequence[Row], facts: VerifyFacts, tuner: str) -> str:
         together = facts.method.operators_together
         if together is not None:
             parts.append(_effect(replace(together, scope="operators")))
-    else:
+    elif with_step:
         step = next(row for row in rows if row.scope == "step")
         parts.append(_with_claim(_effect(step), step, tuner) if step.verdict == "partly" else _effect(step))
     return say("{verdict}: {parts}.", verdict=VERDICTS[facts.verdict], parts=join("; ", parts))
