@@ -106,8 +106,10 @@ def test_of_several_kernels_each_is_judged_by_its_own_captures(cli: Cli, tmp_pat
         write_kernel(tmp_path / side, "often", 100 * factor, drawn, repeats=6)
         write_kernel(tmp_path / side, "seldom", 100 * factor, drawn, first=10, repeats=3)
     path = claims_file(tmp_path, "often,,100,70", "seldom,,100,70")
-    rows = operators(checked(cli, "--claims", path, tmp_path / "b", tmp_path / "a"))
-    assert {name: row["verdict"] for name, row in rows.items()} == {"often": "confirmed", "seldom": "not-comparable"}
+    ended = checked(cli, "--claims", path, tmp_path / "b", tmp_path / "a")
+    told = {name: row["verdict"] for name, row in operators(ended).items()}
+    assert told == {"often": "confirmed", "seldom": "not-comparable"}
+    assert (ended.json["verdict"], ended.json["method"]["operators_together"]["ci_low"]) == ("not-comparable", None)
 
 
 def test_copies_of_one_capture_are_one_measurement(cli: Cli, tmp_path: Path) -> None:
@@ -157,6 +159,8 @@ def test_a_claim_of_a_time_after_is_held_against_the_time_before(cli: Cli, tmp_p
         None,
         14.12,
     )
+    lines = [path.read_text().splitlines()[1] for path in (tmp_path / "b").rglob("*.csv")]
+    assert row["measured_before_us"] == pytest.approx(sum(float(line.split(",")[2]) for line in lines) / 6, abs=1e-3)
     assert row["claimed_change"] == pytest.approx(14.12 / row["measured_before_us"] - 1, abs=1e-5)
     assert row["reason"].startswith("only a time after tuning is claimed")
     without = checked(cli, "--claims", RESULTS, *sides)
@@ -203,10 +207,10 @@ def test_a_claim_of_one_shape_is_about_that_shape(cli: Cli, tmp_path: Path) -> N
     assert found == {"only a time after tuning is claimed, and it is not said of which shapes"}
     rows = ("block1/conv,,300,290", rows[0])
     ended = checked(cli, "--claims", claims_file(tmp_path, *rows), loop.before, loop.after)
-    told = {row["input_shapes"]: row for row in ended.json["rows"] if row["scope"] == "operator"}
-    assert {shapes: row["claimed_after_us"] for shapes, row in told.items()} == {
-        "32,16,56,56;16,3,3,3": 192,
-        "32,32,56,56;32,3,3,3": 290,
+    found = [row for row in ended.json["rows"] if row["scope"] == "operator"]
+    assert {(row["input_shapes"], row["claimed_after_us"]) for row in found} == {
+        ("32,16,56,56;16,3,3,3", 192),
+        ("32,32,56,56;32,3,3,3", 290),
     }
 
 
@@ -222,6 +226,16 @@ def test_the_same_captures_and_sides_in_the_wrong_order_are_refused(cli: Cli, tm
     assert operators(ended)["block1/conv"]["verdict"] == "regressed"
     ended = checked(cli, "--claims", claims_file(tmp_path, "add_custom,,9,8"), CAPTURES, CAPTURES)
     assert "verify-same-profile" in ended.rules()
+
+
+def test_a_kernel_may_well_take_the_same_time_before_and_after(cli: Cli, tmp_path: Path) -> None:
+    drawn = random.Random(1)
+    for side in "ba":
+        write_kernel(tmp_path / side, "k", 100, drawn)
+    one, other = (min((tmp_path / side).rglob("*.csv")) for side in "ba")
+    shutil.copy(one, other)
+    ended = checked(cli, "--claims", claims_file(tmp_path, "k,,100,80"), tmp_path / "b", tmp_path / "a")
+    assert (operators(ended)["k"]["verdict"], "verify-same-profile" in ended.rules()) == ("not-reproduced", False)
 
 
 @pytest.mark.parametrize(("first", "said"), [(0, False), (5, False), (6, True)])

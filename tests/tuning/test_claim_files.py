@@ -134,6 +134,9 @@ def test_what_is_printed_claims_the_time_of_the_chosen_configuration(tmp_path: P
         ["softmax_kernel", "add_kernel"],
         "pass",
     )
+    path = tmp_path / "second.log"
+    path.write_text(PRINTED.read_text().replace(" [selected]", "").replace("p80=0.0830 ms", "p80=0.0830 ms [selected]"))
+    assert [claim.after_us for claim in tuner("triton").read_results([path]).claims.operators] == [80]
     path = tmp_path / "twice.log"
     path.write_text(PRINTED.read_text() * 2)
     read = tuner("triton").read_results([path])
