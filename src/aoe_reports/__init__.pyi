@@ -38,6 +38,7 @@ from .jobs.report import report_night as report_night
 from .jobs.report import write_figures as write_figures
 from .jobs.report_options import ReportOptions as ReportOptions
 from .jobs.verify import verify as verify
+from .jobs.verify_claims import check_claims as check_claims
 from .jobs.verify_options import VerifyOptions as VerifyOptions
 from .model.errors import AoeReportsError as AoeReportsError
 from .model.findings import Finding as Finding

@@ -21,6 +21,7 @@ from aoe_reports import hotspots
 from aoe_reports.engine.frozen import freeze, thaw
 from aoe_reports.formats import bucket, objects
 from aoe_reports.formats.objects import ObjectPath, object_of, path_of
+from aoe_reports.simulation.tuning import write_loop
 
 VALID = FIXTURES / "msprof" / "valid"
 INVALID = FIXTURES / "msprof" / "invalid"
@@ -148,6 +149,18 @@ def test_two_runs_are_compared_across_places(cli: Cli, server: Server, tmp_path:
     here = cli("compare", before, after, "--format", "json")
     assert cli("compare", before, there, "--format", "json").out.replace(there, str(after)) == here.out
     assert here.json["totals"]
+
+
+def test_claims_are_checked_against_profiles_in_a_bucket(cli: Cli, server: Server, tmp_path: Path) -> None:
+    loop = write_loop(tmp_path / "loop", "faster", 1)
+    there = [server.upload(path, f"{path.parent.name}/{path.name}") for path in (loop.before, loop.after)]
+    claims = tmp_path / "claims.csv"
+    claims.write_text("operator,before_us,after_us\nblock1/conv,240,192\n")
+    here = cli("verify", "--claims", claims, loop.before, loop.after, "--format", "json")
+    remote = cli("verify", "--claims", claims, *there, "--format", "json")
+    assert (here.code, remote.code, remote.json["rows"]) == (0, 0, here.json["rows"])
+    refused = cli("verify", there[0], "--after", there[1])
+    assert (refused.code, "not an object store" in refused.err) == (2, True)
 
 
 @pytest.mark.parametrize("options", [["--jobs", "2"], ["--scheduler", "dask://local"]])

@@ -387,6 +387,18 @@ def _verify() -> Iterator[str]:
     yield f"{stored} && show out/p out/p/verify.json && history verdicts {s} && history verdicts {s} --format json"
     yield f"{stored} --lang zh && history verdicts {s} --lang zh"
     yield "verify out/p --after msprof/valid/mindspore"
+    sides = "demo/nights/2026-01-01 demo/nights/2026-02-14"
+    claimed = f"verify --claims {results[0]} {sides}"
+    yield from _cases((claimed, f"{claimed} --accept all", f"verify --claims claims/valid {sides}"))
+    kernels = "msopprof/valid/two_kernels/OPPROF_20260110083105456_ABCDEFGHIJKLMNOP"
+    for result in (
+        "msoptuner/valid",
+        "triton/valid",
+        "triton/valid/printed/train.log",
+        "claims/invalid",
+        "aoe/invalid",
+    ):
+        yield from _cases([f"verify --claims {result} {kernels} msopprof/valid/two_kernels"], SHORT)
 
 
 def _adopt() -> Iterator[str]:

@@ -14,8 +14,8 @@ from typing import Any, get_args
 import pytest
 from commandline import FIXTURES, Cli
 
-from aoe_reports.jobs.verify import is_accepted, verify
-from aoe_reports.jobs.verify_case import ACCEPT
+from aoe_reports.jobs.verify import verify
+from aoe_reports.jobs.verify_answer import ACCEPT, is_accepted
 from aoe_reports.jobs.verify_options import Accept, VerifyOptions
 from aoe_reports.model.errors import UsageError
 from aoe_reports.simulation.tuning import BEFORE, OPERATORS, SimulatedLoop, write_profile, write_result
@@ -26,7 +26,7 @@ from aoe_reports.tuning.bank_files import list_bank
 from aoe_reports.tuning.plan import Candidate, Plan, to_json
 from aoe_reports.tuning.plan_folder import write_plan
 from aoe_reports.tuning.tuner import bank_of_tuner
-from aoe_reports.tuning.verdicts import Row
+from aoe_reports.tuning.verdict_rows import Row
 from aoe_reports.tuning.verification import Verdict
 
 TWO_RANKS = FIXTURES / "msprof" / "valid" / "torch_npu_two_ranks"

@@ -10,7 +10,7 @@ from catalogues import CHINESE
 
 from aoe_reports.model.findings import SEVERITIES
 from aoe_reports.present.reports import words
-from aoe_reports.tuning.verdicts import Scope
+from aoe_reports.tuning.verdict_rows import Scope
 from aoe_reports.tuning.verification import Verdict
 
 

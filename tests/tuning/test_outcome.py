@@ -27,7 +27,7 @@ from aoe_reports.tuning.names import type_key
 from aoe_reports.tuning.plan import Candidate, Plan, Rejected, TuneOps
 from aoe_reports.tuning.progress import describe_progress
 from aoe_reports.tuning.runner import Ended
-from aoe_reports.tuning.verdicts import StepClaim
+from aoe_reports.tuning.verdict_rows import StepClaim
 from aoe_reports.tuning.verification import Verification
 
 

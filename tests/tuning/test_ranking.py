@@ -26,8 +26,9 @@ from aoe_reports.tuning.prior import DEFAULT_SAVED_SHARE, Gain, Priors, cost_of_
 from aoe_reports.tuning.ranking import Known, Measured, Ranking, _inside, exposed_times, rank_operators
 from aoe_reports.tuning.tuner import Claim, Claims
 from aoe_reports.tuning.verdict_intervals import LEVEL, Interval, Noise, noise_between
+from aoe_reports.tuning.verdict_rows import ClaimOf, Method, Row, StepClaim, judge
 from aoe_reports.tuning.verdict_sides import MeasuredSide, both_sides, side_of_tasks
-from aoe_reports.tuning.verdicts import ClaimOf, Method, Row, StepClaim, Verified, judge, verify_claims
+from aoe_reports.tuning.verdicts import Verified, verify_claims
 
 INTERVALS = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 20)), max_size=8)
 

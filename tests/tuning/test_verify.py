@@ -30,7 +30,8 @@ from aoe_reports.simulation.tuning import (
 from aoe_reports.tuning.plan import Plan
 from aoe_reports.tuning.plan_folder import write_plan
 from aoe_reports.tuning.verdict_intervals import Interval
-from aoe_reports.tuning.verdicts import is_same_work, judge
+from aoe_reports.tuning.verdict_rows import judge
+from aoe_reports.tuning.verdicts import is_same_work
 
 SCHEMA = json.loads((ROOT / "schemas" / "verification.schema.json").read_text())
 COLUMNS = [

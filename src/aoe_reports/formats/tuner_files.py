@@ -20,6 +20,8 @@ from aoe_reports.model.rules import Rule
 TUNERS: dict[str, str] = {
     "aoe": "aoe_reports.tuning.aoe",
     "triton": "aoe_reports.tuning.triton",
+    "msoptuner": "aoe_reports.tuning.msoptuner",
+    "claim_list": "aoe_reports.tuning.claim_list",
 }
 """The tuners and their folders; this line is all that registers one."""
 
@@ -44,7 +46,7 @@ class TunerFileKind:
     """One kind of file of a tuner."""
 
     kind: str
-    form: Literal["csv", "json"]
+    form: Literal["csv", "json", "txt"]
     fits: Callable[[str, str], bool]
     """(name, first 64 KiB as text): whether a file is of this kind."""
     read: Callable[[Path, int | None], TunerFile]

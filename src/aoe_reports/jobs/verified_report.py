@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from aoe_reports.jobs.verify_case import VerifyFacts
+from aoe_reports.jobs.verify_answer import VerifyFacts
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.report import BarChart, Grid, Report, Section
 from aoe_reports.model.rows import Column, Rows, as_mapping, column, columns_of, row
@@ -15,7 +15,7 @@ from aoe_reports.tuning.plan import Plan
 from aoe_reports.tuning.plan_folder import TunedOutcome
 from aoe_reports.tuning.reconciliation import Reconciliation
 from aoe_reports.tuning.tuner import Claim, Claims
-from aoe_reports.tuning.verdicts import Method, Row
+from aoe_reports.tuning.verdict_rows import Method, Row
 from aoe_reports.tuning.verification import Verdict
 
 SHOWN = 15
@@ -38,10 +38,10 @@ class _Claimed:
 
     op_name: str = column("Operator")
     op_type: str = column("Operator type", before="op_name")
-    before_us: float = column("Before", "us")
+    before_us: float | None = column("Before", "us")
     after_us: float = column("After", "us")
-    speed_up: float = column("Speed-up (before/after - 1)", "gain")
-    saved: float = column("Time saved (1 - after/before)", "gain")
+    speed_up: float | None = column("Speed-up (before/after - 1)", "gain")
+    saved: float | None = column("Time saved (1 - after/before)", "gain")
 
 
 @row
@@ -60,6 +60,10 @@ VERDICTS = {
     "not-comparable": say("Not comparable"),
 }
 """How a headline begins; what the verdict is about follows."""
+VERDICTS_EXPLAINED = say(
+    "Confirmed: faster, and the claim lies in the interval or four fifths of the claim were measured; "
+    "partly: faster, but by less; not-reproduced: the interval includes 0; regressed: slower."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +84,17 @@ def verified_report(page: Page) -> Report:
     sections = [
         _hot(page.plan),
         _tried(page.plan, page.outcome),
-        _said(page.claims, page.tuner),
+        claims_section(page.claims, page.tuner),
         _measured(page.rows, page.facts, page.tuner),
-        _reconciled(page.facts.reconciliation, page.tuner),
+        savings_section(page.facts.reconciliation, page.tuner),
         _next(page.facts, page.rows),
-        _findings(page.findings),
+        findings_section(page.findings),
     ]
     shown = [section for section in sections if section is not None]
     return Report("Tuning, verified", headline(page.rows, page.facts, page.tuner), shown)
 
 
-def headline(rows: Sequence[Row], facts: VerifyFacts, tuner: str) -> str:
+def headline(rows: Sequence[Row], facts: VerifyFacts, tuner: str, *, with_step: bool = True) -> str:
     """The verdict, what it is about, and the rest: each part names its subject."""
     subject = facts.verdict_is_about
     if subject is None or facts.method is None or not rows:
@@ -100,7 +104,7 @@ def headline(rows: Sequence[Row], facts: VerifyFacts, tuner: str) -> str:
         together = facts.method.operators_together
         if together is not None:
             parts.append(_effect(replace(together, scope="operators")))
-    else:
+    elif with_step:
         step = next(row for row in rows if row.scope == "step")
         parts.append(_with_claim(_effect(step), step, tuner) if step.verdict == "partly" else _effect(step))
     return say("{verdict}: {parts}.", verdict=VERDICTS[facts.verdict], parts=join("; ", parts))
@@ -201,8 +205,10 @@ def _tried(plan: Plan, outcome: TunedOutcome | None) -> Section:
     return Section("Tuning attempts", sentences)
 
 
-def _said(claims: Claims, tuner: str) -> Section:
-    operators = sorted(map(_claimed, claims.operators), key=lambda one: (-one.saved * one.before_us, one.op_name))
+def claims_section(claims: Claims, tuner: str) -> Section:
+    operators = sorted(
+        map(_claimed, claims.operators), key=lambda one: (-(one.saved or 0.0) * (one.before_us or 0.0), one.op_name)
+    )
     sentences = [say("These are {tuner}'s own times, measured on single operators.", tuner=tuner)] if operators else []
     if claims.model_us is not None:
         before, after = claims.model_us
@@ -243,8 +249,8 @@ def _claimed(claim: Claim) -> _Claimed:
         op_type=", ".join(claim.op_types),
         before_us=claim.before_us,
         after_us=claim.after_us,
-        speed_up=claim.before_us / claim.after_us - 1,
-        saved=-claim.change,
+        speed_up=None if claim.before_us is None else claim.before_us / claim.after_us - 1,
+        saved=None if claim.change is None else -claim.change,
     )
 
 
@@ -254,7 +260,7 @@ def _measured(rows: Sequence[Row], facts: VerifyFacts, tuner: str) -> Section:
         return Section(title, [say("The profiles cannot be compared; see the findings.")])
     step, kinds, operators = ([row for row in rows if row.scope == scope] for scope in ("step", "op_type", "operator"))
     shown = [*step, *kinds[:SHOWN], *operators[:SHOWN]]
-    sentences = [_noise_sentence(facts)]
+    sentences = [noise_sentence(facts)]
     if len(shown) < len(rows):
         sentences.append(
             say("{shown} of {count} rows; verify.json contains all of them.", shown=len(shown), count=len(rows))
@@ -287,7 +293,7 @@ def _two_claims(facts: VerifyFacts) -> list[str]:
     ]
 
 
-def _noise_sentence(facts: VerifyFacts) -> str:
+def noise_sentence(facts: VerifyFacts) -> str:
     noise = facts.noise
     if noise is None or noise.drift is None:
         return say("The noise between two captures is not known: too few operators were not tuned.")
@@ -320,11 +326,7 @@ def _how(method: Method) -> list[str]:
         before=method.steps_before,
         after=method.steps_after,
     )
-    verdicts = say(
-        "Confirmed: faster, and the claim lies in the interval or four fifths of the claim were measured; "
-        "partly: faster, but by less; not-reproduced: the interval includes 0; regressed: slower."
-    )
-    return [change, intervals, verdicts]
+    return [change, intervals, VERDICTS_EXPLAINED]
 
 
 def _chart(rows: Sequence[Row], tuner: str) -> BarChart:
@@ -350,7 +352,7 @@ def _chart(rows: Sequence[Row], tuner: str) -> BarChart:
     )
 
 
-def _reconciled(parts: Reconciliation | None, tuner: str) -> Section | None:
+def savings_section(parts: Reconciliation | None, tuner: str) -> Section | None:
     if parts is None:
         return None
     signed = [
@@ -408,7 +410,7 @@ def _next(facts: VerifyFacts, rows: Sequence[Row]) -> Section:
     return Section("Next steps", lines=lines)
 
 
-def _findings(findings: Sequence[Finding]) -> Section | None:
+def findings_section(findings: Sequence[Finding]) -> Section | None:
     if not findings:
         return None
     several = len(findings) > SHOWN_FINDINGS

@@ -16,19 +16,18 @@ from aoe_reports.formats.rules import UNREADABLE
 from aoe_reports.formats.tuner_files import TUNERS
 from aoe_reports.history.origin import origin_of
 from aoe_reports.jobs.verified_report import Page, verified_report
-from aoe_reports.jobs.verify_case import ACCEPT, Case, Pair, VerifyFacts, are_comparable, read_pair
-from aoe_reports.jobs.verify_options import Accept, VerifyOptions
+from aoe_reports.jobs.verify_answer import facts_of, highlight, is_damaged, reasons_for, remarks_on_noise
+from aoe_reports.jobs.verify_case import Case, Pair, are_comparable, read_pair
+from aoe_reports.jobs.verify_options import VerifyOptions
 from aoe_reports.model.errors import ReadError
-from aoe_reports.model.findings import FAILED_TUNING, Finding, Severity, has, reasons_of
+from aoe_reports.model.findings import Finding, Severity, has, reasons_of
 from aoe_reports.model.findings import in_order as findings_in_order
-from aoe_reports.model.report import Highlight
 from aoe_reports.model.rows import Rows, as_mapping
-from aoe_reports.model.texts import join, say
+from aoe_reports.model.texts import say
 from aoe_reports.model.timestamps import night_of
 from aoe_reports.present import RENDERERS
 from aoe_reports.present.reports.language import report_in
 from aoe_reports.questions.records.load import EPOCH_FROM_NS
-from aoe_reports.questions.rules import COMPARABILITY_UNKNOWN, NOT_COMPARABLE
 from aoe_reports.store import History
 from aoe_reports.store.layout import month_of, table_of
 from aoe_reports.tuning.answers import JobAnswer, job_answer
@@ -49,28 +48,22 @@ from aoe_reports.tuning.plan_folder import (
     read_state,
     read_verification,
 )
-from aoe_reports.tuning.reconciliation import rounded_row
 from aoe_reports.tuning.rules import (
     VERIFY_BANK_CHANGED,
     VERIFY_BANK_NOT_USED,
     VERIFY_CLAIMS_DIFFER,
-    VERIFY_DRIFT,
     VERIFY_KEPT,
-    VERIFY_NOISE_UNKNOWN,
     VERIFY_NOTHING_CLAIMED,
     VERIFY_OPERATOR_CHANGED,
-    VERIFY_ORDER,
     VERIFY_OTHER_BASELINE,
     VERIFY_OTHER_STEP,
-    VERIFY_OTHER_WORKLOAD,
     VERIFY_REPLACED,
-    VERIFY_SAME_PROFILE,
     VERIFY_STEPS_DIFFER,
 )
 from aoe_reports.tuning.tuner import Claims, ClaimsRead, bank_of_tuner, claims_together, tuner, tuner_of_plan
-from aoe_reports.tuning.verdict_intervals import LARGE_DRIFT, MIN_CONTROLS, Noise
-from aoe_reports.tuning.verdicts import Row, Verified, is_same_work, verify_claims
-from aoe_reports.tuning.verification import PASSED, Verdict, Verification
+from aoe_reports.tuning.verdict_rows import Row
+from aoe_reports.tuning.verdicts import Verified, is_same_work, verify_claims
+from aoe_reports.tuning.verification import Verdict, Verification
 
 REPORTS = {"verify.md": "markdown", "verify.html": "html"}
 
@@ -159,7 +152,7 @@ def _in_turn(place: Path) -> tuple[list[tuple[int, str]], str]:
 
 def _remarks(case: Case, pair: Pair, verified: Verified, digest: str | None) -> list[Finding]:
     where = str(pair.after.path)
-    found = [*_remarks_on_profiles(case, pair, verified), *_remarks_on_noise(verified.noise, where)]
+    found = [*_remarks_on_profiles(case, pair, verified), *remarks_on_noise(verified.noise, where)]
     found += [VERIFY_BANK_NOT_USED.found(where, sign) for sign in verified.signs]
     for row in verified.rows:
         if row.scope == "operator" and row.change is None:
@@ -204,26 +197,6 @@ def _remarks_on_profiles(case: Case, pair: Pair, verified: Verified) -> Iterator
         yield VERIFY_CLAIMS_DIFFER.found(where, text)
 
 
-def _remarks_on_noise(noise: Noise, where: str) -> Iterator[Finding]:
-    if noise.drift is None:
-        text = say(
-            (
-                "{controls} untuned operators in both profiles; at least {least} are needed to estimate how much "
-                "captures differ"
-            ),
-            controls=noise.controls,
-            least=MIN_CONTROLS,
-        )
-        yield VERIFY_NOISE_UNKNOWN.found(where, text)
-    elif abs(noise.drift) > LARGE_DRIFT:
-        text = say(
-            "{controls} untuned operators changed by {drift:+.1%}: clock, load or temperature differed",
-            controls=noise.controls,
-            drift=noise.drift,
-        )
-        yield VERIFY_DRIFT.found(where, text)
-
-
 def _bank_digest(case: Case) -> str | None:
     """The digest of the private bank; null: there is none."""
     root = case.folder / BANK
@@ -266,14 +239,16 @@ def _closed(case: Case, pair: Pair, claims: Claims, measured: _Measured, finding
         verdict=measured.verdict,
         bank_digest=measured.digest,
         baseline_hash=pair.before.digest,
-        damaged=_damaged(findings),
+        damaged=is_damaged(findings),
         after=str(pair.after.path),
         after_hash=pair.after.digest,
         rows=tuple(as_mapping(row) for row in rows),
     )
     replaces = _replaces(folder, verification, findings)
     found = findings_in_order(findings)
-    facts = _facts(case, pair, measured)
+    facts = facts_of(
+        verified, options.accept, str(pair.before.path), str(pair.after.path), pair.before.device.tasks.rank_id
+    )
     tuner = " + ".join(claims.claimed_by) or tuner_of_plan(case.plan).title
     page = Page(
         plan=case.plan, claims=claims, tuner=tuner, outcome=read_outcome(folder), rows=rows, facts=facts, findings=found
@@ -294,57 +269,9 @@ def _closed(case: Case, pair: Pair, claims: Claims, measured: _Measured, finding
         findings=found,
         more={**facts.as_document(), "kept_as": kept_as},
         headline=report.headline,
-        highlights=[_highlight(row) for row in rows],
+        highlights=[highlight(row) for row in rows],
         sections=report.sections,
-        why=_reasons(found, verified, accepted=facts.accepted, strict=options.strict),
-    )
-
-
-def _highlight(row: Row) -> Highlight:
-    """What is told of one row by itself."""
-    name = row.op_name or row.op_type or say(row.scope)
-    measured = "" if row.change is None else say("measured {change:+.2%}", change=row.change)
-    claimed = "" if row.claimed_change is None else say("claimed {change:+.2%}", change=row.claimed_change)
-    told = [part for part in (claimed, measured, row.reason) if part]
-    message = say("{name}: {told} (after/before - 1)", name=name, told=join(", ", told)) if told else name
-    return Highlight(_SEVERITIES.get(row.verdict, "warning"), row.verdict, message)
-
-
-_SEVERITIES: dict[str, Severity] = {"confirmed": "info", "regressed": "error"}
-
-
-def _reasons(found: list[Finding], verified: Verified | None, *, accepted: bool, strict: bool) -> list[str]:
-    """Why the exit code is not 0."""
-    reasons = reasons_of(found, strict=strict)
-    if verified is None:
-        return [*dict.fromkeys([*(r for r in reasons if r != "damage" or _damaged(found)), "not-comparable"])]
-    return reasons if accepted else [*reasons, "verification"]
-
-
-def _facts(case: Case, pair: Pair, measured: _Measured) -> VerifyFacts:
-    """What the comparison shows beside its rows."""
-    accept, verified = case.options.accept, measured.verified
-    facts = VerifyFacts(
-        verdict=measured.verdict,
-        accepted=verified is not None and is_accepted(verified.verdict, verified.rows, accept),
-        accept=accept,
-        rule=ACCEPT[accept],
-        before=str(pair.before.path),
-        after=str(pair.after.path),
-        rank_id=pair.before.device.tasks.rank_id,
-    )
-    if verified is None:
-        return facts
-    subject, share = verified.subject, verified.same_share
-    return replace(
-        facts,
-        verdict_is_about=subject if subject.scope == "step" else replace(subject, scope="operators"),
-        noise=rounded_row(verified.noise, 6),
-        reconciliation=verified.reconciliation,
-        step_claims=[one.as_row() for one in verified.step_claims],
-        signs=verified.signs,
-        same_operators_share=None if share is None else round(share, 6),
-        method=verified.method,
+        why=reasons_for(found, verified, accepted=facts.accepted, strict=options.strict),
     )
 
 
@@ -372,31 +299,6 @@ def _replaces(
     text = say("the previous verdict ({verdict}, based on {after}) is kept as {name}", name=name, **said)
     findings.append(VERIFY_REPLACED.found(where, text, severity=severity))
     return "another"
-
-
-_REFUSALS = frozenset(
-    rule.name
-    for rule in (VERIFY_SAME_PROFILE, VERIFY_ORDER, VERIFY_OTHER_WORKLOAD, NOT_COMPARABLE, COMPARABILITY_UNKNOWN)
-)
-
-
-def _damaged(findings: Sequence[Finding]) -> bool:
-    """Whether any error is about something damaged, and not about what cannot be compared."""
-    return any(f.severity == "error" and f.rule not in _REFUSALS | FAILED_TUNING for f in findings)
-
-
-def is_accepted(verdict: Verdict, rows: Sequence[Row], accept: Accept) -> bool:
-    """Whether the verdict on the whole and the rows pass a rule of ACCEPT."""
-    step = next(row for row in rows if row.scope == "step")
-    verdicts = {row.verdict for row in rows}
-    operators = [row for row in rows if row.scope == "operator"]
-    if accept == "step":
-        return step.verdict == "confirmed"
-    if verdict not in PASSED:  # what `adopt` refuses passes no rule, whatever a single row says
-        return False
-    if accept == "all":
-        return bool(operators) and all(row.verdict == "confirmed" for row in operators)
-    return bool(verdicts & ({"confirmed", "partly"} if accept == "partly" else {"confirmed"}))
 
 
 def _store(store: str, case: Case, pair: Pair, measured: _Measured) -> int:

@@ -8,36 +8,26 @@ from pathlib import Path
 
 from aoe_reports.engine.rules import NOTHING_MEASURED
 from aoe_reports.facts.tasks import TaskSet
+from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.identify import unreadable_file
 from aoe_reports.formats.objects import asked_path
-from aoe_reports.jobs.verify_options import Accept, VerifyOptions
+from aoe_reports.jobs.verify_options import VerifyOptions
 from aoe_reports.model.columns import has_value, integers
-from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.errors import ReadError, UsageError
 from aoe_reports.model.findings import Finding, Severity, has
-from aoe_reports.model.rows import as_mapping, column, row
 from aoe_reports.model.texts import say
 from aoe_reports.questions.compared_runs import ComparedRun, may_be_compared
 from aoe_reports.questions.records.load import EPOCH_FROM_NS
 from aoe_reports.tuning.measured import MeasuredDevice, captures_of_run, digest_of_captures, read_devices
 from aoe_reports.tuning.plan import Plan
-from aoe_reports.tuning.reconciliation import Reconciliation
 from aoe_reports.tuning.rules import VERIFY_DEVICE, VERIFY_ORDER, VERIFY_OTHER_WORKLOAD, VERIFY_SAME_PROFILE
-from aoe_reports.tuning.verdict_intervals import Noise
 from aoe_reports.tuning.verdict_sides import KEYS, MeasuredSide, same_workload_share, side_of_tasks
-from aoe_reports.tuning.verdicts import SAME_WORKLOAD_SHARE, Method, Row, StepClaimRow
-from aoe_reports.tuning.verification import Verdict
+from aoe_reports.tuning.verdicts import SAME_WORKLOAD_SHARE
 
-ACCEPT: dict[Accept, str] = {
-    "confirmed": say("the overall verdict is a gain, and at least one item is confirmed"),
-    "partly": say("the overall verdict is a gain, at least in part"),
-    "step": say("the step itself is confirmed to be faster"),
-    "all": say("the overall verdict is a gain, and every operator that AOE claims is confirmed"),
-}
-"""What a job has to show to pass."""
-
+FREQUENCY = "current_mhz"
+"""The clock of the cores, which profilers of single kernels tell."""
 _COLUMNS = frozenset(
-    {*KEYS, "task_type", "step", "iteration", "task_start_ns", "task_duration_ns", "block_num", "device_id"}
+    {*KEYS, "task_type", "step", "iteration", "task_start_ns", "task_duration_ns", "block_num", "device_id", FREQUENCY}
 )
 
 
@@ -69,35 +59,10 @@ class Pair:
     after: Profile
 
 
-@row
-class VerifyFacts:
-    """What `verify` says beside its rows."""
-
-    verdict: Verdict = column()
-    verdict_is_about: Row | None = column(default=None)
-    """The step, or all tuned operators as one; null where nothing could be compared, as all that follows from it."""
-    accepted: bool = column()
-    accept: Accept = column()
-    rule: str = column()
-    before: str = column()
-    after: str = column()
-    rank_id: int | None = column()
-    noise: Noise | None = column(default=None)
-    reconciliation: Reconciliation | None = column(default=None)
-    step_claims: Sequence[StepClaimRow] = column(default=())
-    signs: Sequence[str] = column(default=())
-    same_operators_share: float | None = column(default=None)
-    method: Method | None = column(default=None)
-    stored: int = column(default=0)
-    """How many verdicts the store has taken."""
-
-    def as_document(self) -> JsonObject:
-        """As JSON."""
-        return {**as_mapping(self), "method": {} if self.method is None else as_mapping(self.method)}
-
-
 def read_pair(case: Case, findings: list[Finding]) -> tuple[Pair | None, bool]:
     """(the two profiles, where each has something to compare; whether anything could not be read)."""
+    if case.options.after is None:
+        raise UsageError(say("verify: expected --after PROFILE"))
     before, missing = _read_profile(_profile_before(case), None, case.options, findings)
     rank = before.device.tasks.rank_id if before is not None else case.options.rank
     after, missing_after = _read_profile(asked_path(case.options.after), (rank,), case.options, findings)
@@ -118,22 +83,36 @@ def _read_profile(
 ) -> tuple[Profile | None, bool]:
     """(the device of a profile that is compared, whether something could not be read)."""
     captures, unreadable = captures_of_run(path, options.max_expanded, findings)
+    profile = profile_of(path, captures, ranks, options, findings, silent=unreadable)
+    return profile, unreadable or profile is None
+
+
+def profile_of(
+    path: Path,
+    captures: Sequence[Capture],
+    ranks: tuple[int | None] | None,
+    options: VerifyOptions,
+    findings: list[Finding],
+    *,
+    silent: bool = False,
+) -> Profile | None:
+    """The device of a run that is compared; None where there is none, which is found unless that is known already."""
     try:
         devices = read_devices(captures, _COLUMNS, findings, rank=options.rank, device=options.device)
         best, number = _longest(devices, ranks)
     except (ReadError, OSError) as error:
         findings.append(unreadable_file(path, error))
-        return None, True
+        return None
     if best is None:
-        if not unreadable and not has(findings, "error"):
+        if not silent and not has(findings, "error"):
             findings.append(NOTHING_MEASURED.found(str(path), say("no tasks here to compare")))
-        return None, True
+        return None
     if number > 1 and ranks is None:
         findings.append(_chosen_of_several(best, number, path))
     frame = best.tasks.frame
     side = side_of_tasks(frame, best.own_steps, best.shares)
     light = replace(best, tasks=replace(best.tasks, frame=side.frame))
-    return Profile(path, light, side, digest_of_captures(captures), _first_start(best.tasks)), unreadable
+    return Profile(path, light, side, digest_of_captures(captures), _first_start(best.tasks))
 
 
 def _longest(devices: Iterable[MeasuredDevice], ranks: tuple[int | None] | None) -> tuple[MeasuredDevice | None, int]:
@@ -188,16 +167,31 @@ def are_comparable(case: Case, pair: Pair, findings: list[Finding]) -> bool:
         findings.append(VERIFY_ORDER.found(str(after.path), changed_places, severity=severity))
         if not case.options.force:
             return False
-    runs = [
-        ComparedRun(
-            str(one.path), (one.device.capture,), [one.device.tasks], list(one.device.own_steps), one.device.metrics
-        )
-        for one in (before, after)
-    ]
-    fits = may_be_compared(
-        runs[0], runs[1], findings, by="shape", force=case.options.force, leave_out={"number of steps"}
-    )
     least = SAME_WORKLOAD_SHARE if case.plan.mode == "opat" else 0.0
+    sides = (Measured(before.path, (before,), before.side), Measured(after.path, (after,), after.side))
+    return may_be_held(*sides, findings, least=least, force=case.options.force)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One side of a comparison: one profile, or several that were taken one after another, as one."""
+
+    path: Path
+    profiles: tuple[Profile, ...]
+    side: MeasuredSide
+
+    def as_run(self) -> ComparedRun:
+        """What is known of it."""
+        devices = [one.device for one in self.profiles]
+        steps = [step for device in devices for step in device.own_steps]
+        captures = tuple(device.capture for device in devices)
+        return ComparedRun(str(self.path), captures, [one.tasks for one in devices], steps, devices[0].metrics)
+
+
+def may_be_held(before: Measured, after: Measured, findings: list[Finding], *, least: float, force: bool) -> bool:
+    """Whether two sides measured alike, and the same operators for a part of the time; what speaks against it is found."""
+    runs = (before.as_run(), after.as_run())
+    fits = may_be_compared(*runs, findings, by="shape", force=force, leave_out={"number of steps"})
     share = same_workload_share(before.side, after.side)
     if fits and (share < least or not share):
         text = say(
@@ -207,8 +201,9 @@ def are_comparable(case: Case, pair: Pair, findings: list[Finding]) -> bool:
             ),
             share=share,
         )
+        severity: Severity = "warning" if force else "error"
         findings.append(VERIFY_OTHER_WORKLOAD.found(str(after.path), text, severity=severity))
-        return case.options.force
+        return force
     return fits
 
 
@@ -216,12 +211,12 @@ def _changed_places(case: Case, pair: Pair) -> str | None:
     """Why the profile after is certainly the one before; None where nothing says so."""
     if case.plan.baseline_hash == pair.after.digest:
         return say("it is the profile from which the plan was made, captured before tuning")
-    if _was_taken_first(pair.after, pair.before):
+    if was_taken_first(pair.after, pair.before):
         return say("it was captured before {path}", path=pair.before.path)
     return None
 
 
-def _was_taken_first(one: Profile, other: Profile) -> bool:
+def was_taken_first(one: Profile, other: Profile) -> bool:
     """Whether one profile is certainly the older one; clocks that count from a start-up tell nothing."""
     times = (one.first_ns, other.first_ns)
     if any(time is None or time < EPOCH_FROM_NS for time in times):

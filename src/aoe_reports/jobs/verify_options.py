@@ -16,7 +16,24 @@ Accept = Literal["confirmed", "partly", "step", "all"]
 class VerifyOptions(DeviceOptions):
     """Which profiles are compared, and what a job has to show to pass."""
 
-    after: Path = option(metavar="PROFILE", help="A profile with the tuned bank.", only_here=say("what is compared"))
+    claims: tuple[Path, ...] = option(
+        default=(),
+        metavar="FILE",
+        help="Check the claims in a file of any tuner, or in a folder, with BEFORE and AFTER (repeatable).",
+        only_here=say("what is compared"),
+    )
+    operator: tuple[str, ...] = option(
+        default=(),
+        metavar="NAME",
+        help=(
+            "With --claims: name of the only claimed operator in the profiles; a second one names it in AFTER "
+            "(repeatable)."
+        ),
+        only_here=say("what is compared"),
+    )
+    after: Path | None = option(
+        default=None, metavar="PROFILE", help="A profile with the tuned bank.", only_here=say("what is compared")
+    )
     before: Path | None = option(
         default=None,
         metavar="PROFILE",

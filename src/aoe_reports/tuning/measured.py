@@ -41,12 +41,17 @@ class MeasuredDevice:
         return steps_of_device(self.steps, self.tasks)
 
 
+def runs_below(path: Path, max_expanded: int | None, findings: list[Finding]) -> tuple[list[tuple[Capture, ...]], bool]:
+    """(the captures of each run below a path, whether something could not be read)."""
+    discovery = discover([asked_path(path)], max_expanded=max_expanded)
+    findings += discovery.findings
+    return find_runs(discovery), discovery.unreadable
+
+
 def captures_of_run(path: Path, max_expanded: int | None, findings: list[Finding]) -> tuple[tuple[Capture, ...], bool]:
     """(the captures of the one run below a path, none where there is none; whether something could not be read)."""
     path = asked_path(path)
-    discovery = discover([path], max_expanded=max_expanded)
-    findings += discovery.findings
-    runs = find_runs(discovery)
+    runs, unreadable = runs_below(path, max_expanded, findings)
     if len(runs) > 1:
         raise UsageError(
             say(
@@ -55,7 +60,7 @@ def captures_of_run(path: Path, max_expanded: int | None, findings: list[Finding
                 count=len(runs),
             )
         )
-    return (runs[0] if runs else ()), discovery.unreadable
+    return (runs[0] if runs else ()), unreadable
 
 
 def read_devices(

@@ -101,7 +101,7 @@ TUNE_OPS_EDITED = _JOBS.rule("tune-ops-edited", "warning", "tune_ops.json and pl
 VERIFY_NOTHING_CLAIMED = _VERIFYING.rule(
     "verify-nothing-claimed",
     "warning",
-    "no AOE result claims anything: there is nothing to compare with the measurement",
+    "nothing is claimed: there is nothing to compare with the measurement",
 )
 VERIFY_CLAIMS_DIFFER = _VERIFYING.rule(
     "verify-claims-differ",
@@ -109,6 +109,17 @@ VERIFY_CLAIMS_DIFFER = _VERIFYING.rule(
     "AOE's times of the model and its times of operators lead to different claims for a step",
 )
 VERIFY_SAME_PROFILE = _VERIFYING.rule("verify-same-profile", "error", "before and after are the same profile")
+VERIFY_SAME_CAPTURES = _VERIFYING.rule(
+    "verify-same-captures", "warning", "repeated captures of one side have the same content: nothing was measured again"
+)
+VERIFY_FREQUENCY = _VERIFYING.rule(
+    "verify-frequency", "error", "kernels ran at another clock frequency before than after (a warning with --force)"
+)
+VERIFY_NOT_IN_TURNS = _VERIFYING.rule(
+    "verify-not-in-turns",
+    "info",
+    "all repeated captures of one side were taken before those of the other: a change of the machine would look like a gain",
+)
 VERIFY_OTHER_WORKLOAD = _VERIFYING.rule(
     "verify-other-workload", "error", "most operators of one profile are not in the other (a warning with --force)"
 )

@@ -29,15 +29,18 @@ class Claim:
 
     op_name: str
     op_types: tuple[str, ...]
-    before_us: float
+    before_us: float | None
+    """Null where it only says what the operator takes now."""
     after_us: float
     source: str = ""
     """The file that says it."""
+    input_shapes: str | None = None
+    """The shapes that it is about; null: all that the operator has."""
 
     @property
-    def change(self) -> float:
-        """After/before - 1."""
-        return self.after_us / self.before_us - 1
+    def change(self) -> float | None:
+        """After/before - 1; null without a time before."""
+        return None if self.before_us is None else self.after_us / self.before_us - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +75,12 @@ class ClaimsRead:
 def claims_together(parts: Iterable[Claims]) -> Claims:
     """What several tuners claim; of an operator that two of them changed the later one has the last word."""
     kept = list(parts)
-    last = {claim.op_name: claim for one in kept for claim in one.operators}
+    last = {(claim.op_name, claim.input_shapes or ""): claim for one in kept for claim in one.operators}
+    names = {name for name, _ in last}
     times = [one.model_us for one in kept if one.model_us is not None]
-    unproven = dict.fromkeys(name for one in kept for name in one.unproven if name not in last)
+    unproven = dict.fromkeys(name for one in kept for name in one.unproven if name not in names)
     return Claims(
-        operators=tuple(last[name] for name in sorted(last)),
+        operators=tuple(last[key] for key in sorted(last)),
         whole_types=tuple(dict.fromkeys(kind for one in kept for kind in one.whole_types)),
         model_us=times[0] if len(times) == 1 else None,  # two tuners' times of the model are of two models
         subgraphs=sum(one.subgraphs for one in kept),

@@ -29,7 +29,7 @@ _MAX_CALLS = 60
 """From here on the means of resamples are as good as normally distributed."""
 _Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
 
-Blocks = Literal["steps", "calls"]
+Blocks = Literal["steps", "captures", "calls"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +109,9 @@ class Sample:
         if not self.by_steps:
             return self._by_calls(groups[0]) if len(groups) == 1 else None
         places = [self.place[group] for group in groups]
+        size = self._blocks_of(places)
+        if size < MIN_VALUES:
+            return None
         weigh = np.asarray(scale if scale is not None else [1.0] * len(groups))
         sides = []
         for (totals, counts), weights in zip(self._sums, self._weights, strict=True):
@@ -116,7 +119,14 @@ class Sample:
             with np.errstate(divide="ignore", invalid="ignore"):
                 sides.append((above / below) @ weigh)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return percentiles(sides[1] / sides[0] - 1, min(side.blocks for side in self.both.sides), "steps")
+            changes = sides[1] / sides[0] - 1
+        return percentiles(changes, size, "captures" if self.both.by_captures else "steps")
+
+    def _blocks_of(self, places: Sequence[int]) -> int:
+        """How many blocks tell of some operators: all steps; of captures those that measured each, as some measure one kernel."""
+        if not self.both.by_captures:
+            return min(side.blocks for side in self.both.sides)
+        return min(int((counts[places] > 0).sum(axis=1).min()) for _, counts in self._sums)
 
     def _by_calls(self, group: int) -> Interval | None:
         """For want of steps: single calls as blocks."""
@@ -165,13 +175,14 @@ def percentiles(changes: Any, size: int, blocks: Blocks) -> Interval | None:
 
 def change_of_steps(both: Both) -> Interval | None:
     """Where the change of the mean step lies; null with too few steps on a side."""
-    if any(side.blocks < MIN_VALUES for side in both.sides):
+    sizes = [len(side.step_ns) for side in both.sides]
+    if min(sizes) < MIN_VALUES:
         return None
     means = [
-        times_drawn(number, side.blocks, RESAMPLES) @ np.asarray(side.step_ns, dtype=np.float64) / side.blocks
-        for number, side in enumerate(both.sides)
+        times_drawn(number, size, RESAMPLES) @ np.asarray(side.step_ns, dtype=np.float64) / size
+        for number, (side, size) in enumerate(zip(both.sides, sizes, strict=True))
     ]
-    return percentiles(means[1] / means[0] - 1, min(side.blocks for side in both.sides), "steps")
+    return percentiles(means[1] / means[0] - 1, min(sizes), "captures" if both.by_captures else "steps")
 
 
 def widened(change: float, interval: Interval | None, noise: float | None) -> Interval | None:

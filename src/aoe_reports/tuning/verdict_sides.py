@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from aoe_reports.facts.bounds import StepShares
 from aoe_reports.facts.idle import step_of_tasks
 from aoe_reports.facts.steps import Step
-from aoe_reports.model.columns import Ints, Mask, has_value, integers, keep_where
+from aoe_reports.model.columns import Ints, Mask, has_value, integers, keep_where, scalar, words_in
 from aoe_reports.stats.grouping import Names, group_codes, is_communication
 
 KEYS = ("op_type", "op_name", "input_shapes")
@@ -19,17 +20,22 @@ KEYS = ("op_type", "op_name", "input_shapes")
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSide:
-    """One profile: the tasks that compute, the step (block) of each (-1 for none), the length of each step in ns."""
+    """One profile: the tasks that compute, the step (block) of each (-1 for none), the length of each step in ns.
+
+    Of several captures that were taken one after another the blocks may be the captures; `step_ns` has the mean step of each then.
+    """
 
     frame: pa.Table
     block_of: Ints
     step_ns: tuple[int, ...]
     shares: StepShares
+    captures: int = 0
+    """How many repeated captures the blocks are; 0: the blocks are steps."""
 
     @property
     def blocks(self) -> int:
-        """How many steps the tasks are of."""
-        return len(self.step_ns)
+        """How many steps, or captures, the tasks are of."""
+        return self.captures or len(self.step_ns)
 
     @property
     def step_us(self) -> float | None:
@@ -68,6 +74,11 @@ class Both:
         return [words[number] for number in self.names.numbers[place].tolist()]
 
     @property
+    def by_captures(self) -> bool:
+        """Whether the blocks of both sides are repeated captures, so that they differ by all that captures differ by."""
+        return all(side.captures for side in self.sides)
+
+    @property
     def common(self) -> Mask:
         """The operators that are in both profiles."""
         found: Mask = (self.counts[0] > 0) & (self.counts[1] > 0)
@@ -89,6 +100,55 @@ def both_sides(before: MeasuredSide, after: MeasuredSide) -> Both:
         totals.append(sums)
         counts.append(np.bincount(part, minlength=names.count).astype(np.int64))
     return Both(names, keys, totals, counts, parts, sides=(before, after))
+
+
+def called(side: MeasuredSide, name: str, other: str) -> MeasuredSide | None:
+    """A side with one operator, or one kernel by its function, under another name and type; None where it is not there."""
+    frame = side.frame
+    found = [words_in(frame[key], {name}) for key in ("op_name", "op_type") if key in frame.column_names]
+    mine = next((mask for mask in found if mask.any()), None)
+    if mine is None:
+        return None
+    for key in ("op_name", "op_type"):
+        if key in frame.column_names:
+            words = pc.if_else(keep_where(mine), scalar(other), frame[key].cast(pa.string()))
+            frame = frame.set_column(frame.column_names.index(key), key, words)
+    return replace(side, frame=frame)
+
+
+def repeated(parts: Sequence[MeasuredSide], *, by_captures: bool) -> MeasuredSide:
+    """Several captures of one side as one; the blocks are the captures, or all their steps."""
+    frame = pa.concat_tables([part.frame for part in parts], promote_options="permissive")
+    shares = _summed([part.shares for part in parts])
+    if by_captures:
+        block_of = np.repeat(np.arange(len(parts), dtype=np.int64), [part.frame.num_rows for part in parts])
+        means = [part.step_us for part in parts]
+        lengths = tuple(round(us * 1000) for us in means if us is not None)
+        return MeasuredSide(frame, block_of, lengths if len(lengths) == len(parts) else (), shares, len(parts))
+    begins = np.cumsum([0, *(part.blocks for part in parts)])
+    blocks = [
+        np.where(part.block_of >= 0, part.block_of + begin, -1) for part, begin in zip(parts, begins, strict=False)
+    ]
+    return MeasuredSide(frame, np.concatenate(blocks), tuple(ns for part in parts for ns in part.step_ns), shares)
+
+
+def _summed(shares: Sequence[StepShares]) -> StepShares:
+    """What the steps of several captures went on; null where one of them does not tell it."""
+    return replace(
+        shares[0],
+        steps=sum(one.steps for one in shares),
+        computing_ns=sum(one.computing_ns for one in shares),
+        steps_known=all(one.steps_known for one in shares),
+        step_ns=_sum([one.step_ns for one in shares]),
+        communication_not_overlapped_ns=_sum([one.communication_not_overlapped_ns for one in shares]),
+        overlapped_ns=_sum([one.overlapped_ns for one in shares]),
+        free_ns=_sum([one.free_ns for one in shares]),
+    )
+
+
+def _sum(parts: Sequence[int | None]) -> int | None:
+    known = [part for part in parts if part is not None]
+    return sum(known) if len(known) == len(parts) else None
 
 
 def common_share(both: Both) -> float | None:

@@ -7,14 +7,12 @@ captures of the same model differ by more than the steps of one capture do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from aoe_reports.model.columns import has_value, integers
-from aoe_reports.model.rows import column, row
 from aoe_reports.model.texts import say
 from aoe_reports.stats.bootstrap import MIN_VALUES, SEED
 from aoe_reports.tuning.names import type_key
@@ -22,6 +20,7 @@ from aoe_reports.tuning.reconciliation import Reconciliation, reconcile, rounded
 from aoe_reports.tuning.tuner import Claim, Claims
 from aoe_reports.tuning.verdict_intervals import (
     LEVEL,
+    MIN_CONTROLS,
     RESAMPLES,
     Interval,
     Noise,
@@ -30,99 +29,18 @@ from aoe_reports.tuning.verdict_intervals import (
     noise_between,
     widened,
 )
+from aoe_reports.tuning.verdict_matches import Matches
+from aoe_reports.tuning.verdict_rows import CONFIRMED_PART, DIGITS, Method, Row, StepClaim
 from aoe_reports.tuning.verdict_sides import Both, MeasuredSide, both_sides, common_share
+from aoe_reports.tuning.verdict_signs import signs_of
 from aoe_reports.tuning.verification import Verdict
 
-_DIGITS = 6
-"""Of all numbers in rows."""
-CONFIRMED_PART = 0.8
-"""A gain counts as the claimed one from this part of it on: a tuner's times are means of few runs of an operator by itself."""
 SAME_WORKLOAD_SHARE = 0.5
 """Operator tuning changes neither names nor shapes, so nearly all time is in operators of both profiles; below one half it
 is another model."""
 SAME_WORK = 1.1
 """How much more work one step may hold than the other and still be held against it: the calls of the same operators vary
 by less where steps are steps (data, a last batch). Where an export tells no steps, the whole capture is taken as one."""
-
-Scope = Literal["step", "op_type", "operator", "operators"]
-"""`operators`: all tuned ones as one, where the verdict on the whole is about them."""
-ClaimOf = Literal["operators", "model"]
-"""Which of the claims a change is held against: times of operators, or times of the whole model."""
-
-
-@row
-class Row:
-    """One row of the contract; times in us: of a call (operator), of a step (op_type, step)."""
-
-    scope: Scope = column("Scope", "word")
-    op_name: str | None = column("Operator", default=None)
-    op_type: str | None = column("Operator type", before="op_name", default=None)
-    input_shapes: str | None = column("Input shapes", default=None)
-    claimed_before_us: float | None = column("Claimed before", "us", default=None)
-    claimed_after_us: float | None = column("Claimed after", "us", default=None)
-    measured_before_us: float | None = column("Measured before", "us", default=None)
-    measured_after_us: float | None = column("Measured after", "us", default=None)
-    change: float | None = column("Change (after/before - 1)", "gain", default=None)
-    ci_low: float | None = column("from", "gain", default=None)
-    ci_high: float | None = column("to", "gain", default=None)
-    verdict: Verdict = column("Verdict", "state", before="claimed_before_us", default="not-comparable")
-    claimed_change: float | None = column("Claimed change (after/before - 1)", "gain", before="change", default=None)
-    """What is held against `change`: after/before - 1 of the two claimed times, where these are told."""
-    claim: ClaimOf | None = column("Basis of claim", "word", before="claimed_change", default=None)
-    """Which claim that is. Of several operators at once there are no two times: each one's change is weighed by its measured time."""
-    reason: str | None = column("Remark", "sentence", default=None)
-    """How it was come by."""
-
-    def changed(self, change: float, interval: Interval | None, unknown: str) -> Row:
-        """The row with its change, where that lies, and the verdict on it; `unknown`: why nothing tells where it lies."""
-        if interval is None:
-            return replace(self, change=change, reason=unknown)
-        verdict = judge(change, interval, self.claimed_change)
-        return replace(self, change=change, ci_low=interval.low, ci_high=interval.high, verdict=verdict)
-
-
-@row
-class Method:
-    """How intervals were made, and all tuned operators as one (a row of no type)."""
-
-    level: float = column()
-    resamples: int = column()
-    seed: int = column()
-    steps_before: int = column()
-    steps_after: int = column()
-    operators_together: Row | None = column()
-
-
-@row
-class StepClaimRow:
-    """One of the things that are claimed of a step."""
-
-    claim: ClaimOf = column()
-    change: float = column()
-    time_saved: float = column()
-    speed_up: float | None = column()
-    judged: bool = column()
-
-
-@dataclass(frozen=True, slots=True)
-class StepClaim:
-    """One of the things that are claimed of a step; `judged`: whether the step's verdict is about it."""
-
-    claim: ClaimOf
-    change: float
-    """After/before - 1; the time saved is its opposite, the speed-up is before/after - 1."""
-    judged: bool
-
-    def as_row(self) -> StepClaimRow:
-        """As it is said, with both other ways to put the same change."""
-        exact = StepClaimRow(
-            claim=self.claim,
-            change=self.change,
-            time_saved=-self.change,
-            speed_up=1 / (1 + self.change) - 1 if self.change > -1 else None,
-            judged=self.judged,
-        )
-        return rounded_row(exact, _DIGITS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,31 +75,45 @@ class _Evidence:
 
     claims: Claims
     both: Both
-    found: _Matches
+    found: Matches
     sample: Sample
     noise: Noise
+    needs_noise: bool
+
+    def judged(self, row: Row, change: float, interval: Interval | None, unknown: str) -> Row:
+        """The row with its verdict; without one where the noise has to be known, and neither controls nor repeated captures tell it."""
+        if self.needs_noise and self.noise.spread is None and not self.both.by_captures:
+            text = say(
+                "how much two captures differ is not known: expected {controls} operators that no claim is about, "
+                "or {captures} captures on each side",
+                controls=MIN_CONTROLS,
+                captures=MIN_VALUES,
+            )
+            return row.changed(change, None, text)
+        return row.changed(change, interval, unknown)
 
 
-def verify_claims(claims: Claims, before: MeasuredSide, after: MeasuredSide) -> Verified:
-    """Hold what is claimed against two profiles of one device."""
+def verify_claims(claims: Claims, before: MeasuredSide, after: MeasuredSide, *, needs_noise: bool = False) -> Verified:
+    """Hold what is claimed against two profiles of one device; with `needs_noise` nothing is judged by the steps of two captures alone."""
     both = both_sides(before, after)
-    found = _Matches(claims, both)
+    found = Matches(claims, both)
     sample = Sample(both, sorted({group for groups in found.of_claim for group in groups}))
-    held = _Evidence(claims, both, found, sample, noise_between(both, found.touched))
+    held = _Evidence(claims, both, found, sample, noise_between(both, found.touched), needs_noise)
     rows = [row for claim, groups in found.pairs for row in _operator_rows(held, claim, groups)]
     together, work = _together(held), _work_ratio(both)
-    shares = [(group, -claim.change) for claim, groups in found.pairs for group in groups]
+    changes = [(group, found.change_of(claim, group)) for claim, groups in found.pairs for group in groups]
+    shares = [(group, -change) for group, change in changes if change is not None]
     reconciliation = reconcile(both, shares, found.touched)
     step_claims = _step_claims(claims, both, reconciliation)
     step = _step_row(held, next((one for one in step_claims if one.judged), None), work)
     verdict, subject = _overall(step, together, claims)
     return Verified(
-        rows=tuple(rounded_row(row, _DIGITS) for row in (step, *_type_rows(held), *rows)),
+        rows=tuple(rounded_row(row, DIGITS) for row in (step, *_type_rows(held), *rows)),
         verdict=verdict,
-        subject=rounded_row(subject, _DIGITS),
+        subject=rounded_row(subject, DIGITS),
         noise=held.noise,
         reconciliation=rounded_row(reconciliation, 3) if is_same_work(work) else None,
-        signs=_signs(rows, together, held),
+        signs=signs_of(rows, together, both, sorted(sample.place)),
         same_share=common_share(both),
         work_ratio=work,
         step_claims=step_claims,
@@ -197,47 +129,8 @@ def _method(both: Both, together: Row | None) -> Method:
         seed=SEED,
         steps_before=before.blocks,
         steps_after=after.blocks,
-        operators_together=None if together is None else rounded_row(together, _DIGITS),
+        operators_together=None if together is None else rounded_row(together, DIGITS),
     )
-
-
-class _Matches:
-    """Which operators of the profiles each claim is of."""
-
-    def __init__(self, claims: Claims, both: Both) -> None:
-        names, kinds = both.words("op_name"), both.words("op_type")
-        by_name = _by_word(names, {claim.op_name for claim in claims.operators}, str)
-        self.of_claim = [by_name.get(claim.op_name, []) for claim in claims.operators]
-        self.pairs = list(zip(claims.operators, self.of_claim, strict=True))
-        nameless = [kind for claim, groups in self.pairs if not groups for kind in claim.op_types]
-        # types of claims whose operators have other names in the profiles, and types that were asked for as a whole
-        loose = {type_key(one) for one in (*claims.whole_types, *nameless)}
-        self.of_type = _by_word(kinds, loose, type_key)
-        self.touched = {g for groups in (*self.of_claim, *self.of_type.values()) for g in groups}
-        unproven = set(claims.unproven)
-        self.touched |= {group for group, name in enumerate(names) if name in unproven}
-
-
-def _by_word(words: Sequence[str | None], wanted: set[str], key: Callable[[str], str]) -> dict[str, list[int]]:
-    """The places of each word of which the key is wanted."""
-    found: dict[str, list[int]] = {}
-    for place, word in enumerate(words):
-        if word is not None and key(word) in wanted:
-            found.setdefault(word, []).append(place)
-    return found
-
-
-def judge(change: float | None, interval: Interval | None, claimed: float | None) -> Verdict:
-    """The verdict on a change (after/before - 1), where it lies, and the change that is claimed (null: any gain will do)."""
-    if change is None or interval is None:
-        return "not-comparable"
-    if interval.low > 0:
-        return "regressed"
-    if interval.high >= 0:
-        return "not-reproduced"
-    if claimed is None or interval.low <= claimed or change <= CONFIRMED_PART * claimed:
-        return "confirmed"
-    return "partly"
 
 
 def _operator_rows(held: _Evidence, claim: Claim, groups: Sequence[int]) -> list[Row]:
@@ -252,12 +145,12 @@ def _operator_rows(held: _Evidence, claim: Claim, groups: Sequence[int]) -> list
         claim="operators",
     )
     if not groups:
-        return [replace(row, reason=say("no operator of this name is in either profile"))]
-    rows = [_operator_row(held, row, group) for group in groups]
+        return [replace(row, input_shapes=claim.input_shapes, reason=held.found.why_unmatched(claim))]
+    rows = [_operator_row(held, row, claim, group) for group in groups]
     return sorted(rows, key=lambda row: (row.op_type or "", row.input_shapes or ""))
 
 
-def _operator_row(held: _Evidence, row: Row, group: int) -> Row:
+def _operator_row(held: _Evidence, row: Row, claim: Claim, group: int) -> Row:
     both = held.both
     before, after = both.mean(0, group), both.mean(1, group)
     row = replace(
@@ -274,11 +167,16 @@ def _operator_row(held: _Evidence, row: Row, group: int) -> Row:
         return replace(row, reason=say("the profile after tuning contains no calls with these shapes"))
     if not before:
         return replace(row, reason=say("its duration before tuning was 0"))
-    change = after / before - 1
+    change, claimed = after / before - 1, held.found.change_of(claim, group)
+    if claimed is None:
+        return replace(row, change=change, reason=held.found.why_no_change(claim))
+    if claim.before_us is None:
+        told = say("only a time after tuning is claimed: it is compared with the time that was measured before")
+        row = replace(row, claimed_change=claimed, reason=told)
     noise = None if held.noise.spread is None else held.noise.of_operators
     interval = widened(change, held.sample.change_of_means([group]), noise)
     unknown = say("fewer than {least} steps and calls, and the noise is not known", least=MIN_VALUES)
-    return row.changed(change, interval, unknown)
+    return held.judged(row, change, interval, unknown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,16 +186,19 @@ class _Weighed:
     group: int
     claim: Claim
     calls: float
+    change: float
+    """What is claimed of it, after/before - 1."""
 
 
 def _weighed(held: _Evidence) -> list[_Weighed]:
     """The claimed operators that are in both profiles, with their calls in a step before."""
     both, steps = held.both, held.both.sides[0].shares.steps
     return [
-        _Weighed(group, claim, int(both.counts[0][group]) / steps)
+        _Weighed(group, claim, int(both.counts[0][group]) / steps, change)
         for claim, groups in held.found.pairs
         for group in groups
         if both.counts[0][group] and both.counts[1][group]
+        if (change := held.found.change_of(claim, group)) is not None
     ]
 
 
@@ -311,20 +212,20 @@ def _sum_row(held: _Evidence, kind: str | None, mine: Sequence[_Weighed], sample
     change = totals[1] / totals[0] - 1
     interval = sample.change_of_means([one.group for one in mine], [one.calls for one in mine])
     interval = widened(change, interval, _noise_of_sum(held.noise, before))
-    expected = float((before * np.asarray([one.claim.change for one in mine])).sum() / before.sum())
+    expected = float((before * np.asarray([one.change for one in mine])).sum() / before.sum())
     first, calls = mine[0].claim, sum(one.calls for one in mine)
     alike = all(one.claim == first for one in mine)
     row = Row(
         scope="op_type",
         op_type=kind,
-        claimed_before_us=first.before_us * calls if alike else None,
+        claimed_before_us=first.before_us * calls if alike and first.before_us is not None else None,
         claimed_after_us=first.after_us * calls if alike else None,
         measured_before_us=totals[0],
         measured_after_us=totals[1],
         claimed_change=expected,
         claim="operators",
     )
-    return row.changed(change, interval, _too_few_steps())
+    return held.judged(row, change, interval, _too_few_steps())
 
 
 def _too_few_steps() -> str:
@@ -361,13 +262,15 @@ def _type_rows(held: _Evidence) -> list[Row]:
 def _whole_type(held: _Evidence, kind: str, groups: Sequence[int]) -> Row | None:
     """A type of which operators with other names are claimed: their ratio is held against all calls of it."""
     both = held.both
-    named = [c for c in held.claims.operators if type_key(kind) in {type_key(one) for one in c.op_types}]
+    named = [
+        c for c in held.claims.operators if c.before_us and type_key(kind) in {type_key(one) for one in c.op_types}
+    ]
     common = [group for group in groups if both.counts[0][group] and both.counts[1][group]]
     if not named or not common:
         return None
-    claim = Claim(kind, (kind,), sum(one.before_us for one in named), sum(one.after_us for one in named))
+    claim = Claim(kind, (kind,), sum(one.before_us or 0.0 for one in named), sum(one.after_us for one in named))
     steps = both.sides[0].shares.steps
-    mine = [_Weighed(group, claim, int(both.counts[0][group]) / steps) for group in common]
+    mine = [_Weighed(group, claim, int(both.counts[0][group]) / steps, claim.change or 0.0) for group in common]
     row = _sum_row(held, kind, mine, Sample(both, common))
     return None if row is None else _with_claim(row, claim, len(named))
 
@@ -393,7 +296,7 @@ def _work_ratio(both: Both) -> float | None:
     calls = []
     for side, groups_of in zip(both.sides, both.groups_of, strict=True):
         inside = side.block_of >= 0
-        if inside.any():
+        if inside.any() and not both.by_captures:
             calls.append(np.bincount(groups_of[inside], minlength=both.names.count) / side.blocks)
         else:
             calls.append(np.bincount(groups_of, minlength=both.names.count) / side.shares.steps)
@@ -438,7 +341,7 @@ def _step_row(held: _Evidence, judged: StepClaim | None, work: float | None) -> 
         return replace(row, reason=why)
     change = after / before - 1
     interval = widened(change, change_of_steps(held.both), _noise_of_step(held, before))
-    row = row.changed(change, interval, _too_few_steps())
+    row = held.judged(row, change, interval, _too_few_steps())
     if judged is None and row.verdict != "regressed":
         unclaimed = say("no claim was made that could be confirmed")
         return replace(row, verdict="not-comparable", reason=row.reason or unclaimed)
@@ -462,43 +365,3 @@ def _overall(step: Row, together: Row | None, claims: Claims) -> tuple[Verdict, 
     if together is not None and together.verdict != "not-comparable":
         return together.verdict, together
     return ("not-comparable", together or step) if claims.operators else (step.verdict, step)
-
-
-def _signs(operators: Sequence[Row], together: Row | None, held: _Evidence) -> tuple[str, ...]:
-    """What says that the tuned bank was not in use when the second profile was taken."""
-    if together is None or together.verdict != "not-reproduced":
-        return ()
-    rows = [row for row in operators if row.verdict != "not-comparable"]
-    far = [row for row in rows if row.claimed_change is not None and (row.ci_low or 0.0) > row.claimed_change]
-    if not far or any(row.verdict == "confirmed" for row in rows):
-        return ()
-    blocks = _block_changes(held.both, sorted(held.sample.place))
-    if blocks:
-        return ()  # other kernels ran: the bank was in use, and brought nothing
-    return (
-        say(
-            (
-                "the {count} tuned operators that were measured again are not faster in total, and {far} of them are "
-                "certainly not as fast as claimed"
-            ),
-            count=len(rows),
-            far=len(far),
-        ),
-        say("the profiles do not contain block counts, so it is not known whether other kernels ran")
-        if blocks is None
-        else say("all of them use the same number of blocks as before: the kernels are the same"),
-    )
-
-
-def _block_changes(both: Both, groups: Sequence[int]) -> int | None:
-    """How many operators run on another number of blocks than before; null where nothing tells."""
-    if not groups or not all(has_value(side.frame, "block_num") for side in both.sides):
-        return None
-    means = []
-    for number, side in enumerate(both.sides):
-        blocks, there = integers(side.frame["block_num"])
-        of, count = both.groups_of[number], both.names.count
-        sums = np.bincount(of, weights=np.where(there, blocks, 0).astype(np.float64), minlength=count)
-        means.append(sums / np.maximum(np.bincount(of, minlength=count), 1))
-    chosen = list(groups)
-    return int((means[0][chosen] != means[1][chosen]).sum())

@@ -28,6 +28,7 @@ from aoe_reports.model.texts import Text, say
 
 MAX_RESULT_BYTES = 256 << 20
 """The largest result file that is read unless told otherwise."""
+_RESULT_EXPECTED = say("an AOE result file was expected")
 
 _PIECE = 1 << 24
 
@@ -72,7 +73,7 @@ def read_results(path: Path, name: FileName | None = None, *, max_bytes: int | N
     return parse_results(path, name or _name_of(path, data), data, max_bytes)
 
 
-def read_bytes(path: Path, max_bytes: int | None = None) -> bytes:
+def read_bytes(path: Path, max_bytes: int | None = None, expected: str = _RESULT_EXPECTED) -> bytes:
     """A regular file's bytes, one more than `max_bytes` at most; ReadError for what cannot be read, pipes included."""
     limit = (max_bytes or MAX_RESULT_BYTES) + 1
     try:
@@ -80,7 +81,7 @@ def read_bytes(path: Path, max_bytes: int | None = None) -> bytes:
         try:
             status = os.fstat(handle)
             if not stat.S_ISREG(status.st_mode):
-                raise ReadError(path, say("not a file"), say("an AOE result file was expected"))
+                raise ReadError(path, say("not a file"), expected)
             data = os.read(handle, min(limit, status.st_size + 1))
             if len(data) != status.st_size:
                 while len(data) < limit and (more := os.read(handle, min(limit - len(data), _PIECE))):
@@ -89,7 +90,7 @@ def read_bytes(path: Path, max_bytes: int | None = None) -> bytes:
             os.close(handle)
     except (OSError, ValueError) as error:
         what = getattr(error, "strerror", None) or str(error)
-        raise ReadError(path, what, say("an AOE result file was expected")) from error
+        raise ReadError(path, what, expected) from error
     return data
 
 

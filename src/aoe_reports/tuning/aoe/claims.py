@@ -71,9 +71,14 @@ def _of_task(source: str, result: TuningResult) -> dict[str, Claim]:
     best: dict[str, Claim] = {}
     for modification in result.modifications:
         claim = _claim(source, modification)
-        if claim is not None and (claim.op_name not in best or claim.change < best[claim.op_name].change):
+        if claim is not None and (claim.op_name not in best or _change(claim) < _change(best[claim.op_name])):
             best[claim.op_name] = claim
     return best
+
+
+def _change(claim: Claim) -> float:
+    """AOE tells both times."""
+    return claim.change or 0.0
 
 
 def _claim(source: str, modification: Modification) -> Claim | None:

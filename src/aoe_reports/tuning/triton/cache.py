@@ -46,6 +46,8 @@ class Autotuned:
     key: str
     configs: tuple[TimedConfig, ...]
     findings: tuple[Finding, ...]
+    selected: TimedConfig | None = None
+    """The configuration that it says was chosen; null: it does not say."""
 
     @property
     def sound(self) -> bool:
@@ -65,7 +67,7 @@ class Autotuned:
     @property
     def best(self) -> TimedConfig | None:
         """The one that Triton uses from then on."""
-        return min(self.ran, key=lambda one: one.times_ms, default=None)
+        return self.selected or min(self.ran, key=lambda one: one.times_ms, default=None)
 
 
 def read_autotuned(path: Path, most: int | None = None) -> Autotuned:

@@ -16,3 +16,9 @@ AUTOTUNE_NOTHING_RAN = _FILES.rule(
 AUTOTUNE_DUPLICATE = _FILES.rule(
     "autotune-duplicate", "warning", "a configuration appears twice; Triton uses the later one", _SOURCE
 )
+AUTOTUNE_NO_CLAIM = _FILES.rule(
+    "autotune-no-claim",
+    "info",
+    "printed lines from which no claim follows that could be checked: no time, or several keys (TRITON_CACHE_AUTOTUNING=1 keeps both)",
+    _SOURCE,
+)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aoe_reports.formats.identify import unreadable_file
-from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding
+from aoe_reports.model.texts import say
 from aoe_reports.tuning.bank import Bank
-from aoe_reports.tuning.triton import is_autotune
+from aoe_reports.tuning.claim_files import read_each
+from aoe_reports.tuning.triton import FILES, is_autotune
 from aoe_reports.tuning.triton.cache import US_PER_MS, Autotuned, read_autotuned
-from aoe_reports.tuning.tuner import Claim, Claims, ClaimsRead, Tuner
+from aoe_reports.tuning.triton.printed import read_printed
+from aoe_reports.tuning.triton.rules import AUTOTUNE_NO_CLAIM
+from aoe_reports.tuning.tuner import Claim, Claims, ClaimsRead, Tuner, claims_together
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,30 +31,36 @@ class Triton:
         return is_autotune(name)
 
     def read_results(self, paths: Sequence[Path]) -> ClaimsRead:
-        """What the caches below some paths claim."""
-        findings: list[Finding] = []
-        tuned: list[Autotuned] = []
-        unreadable = False
-        for path in _files(paths):
-            try:
-                one = read_autotuned(path)
-            except ReadError as error:
-                unreadable = True
-                findings.append(unreadable_file(path, error))
-                continue
-            findings += one.findings
-            if one.sound:
-                tuned.append(one)
-        return ClaimsRead(claims_of_caches(tuned), tuple(findings), unreadable)
+        """What the caches at or below some paths claim, and logs that are named."""
+        kept, printed = FILES
+        caches = read_each(kept, paths, read_autotuned, lambda one: one.findings)
+        logs = read_each(printed, paths, read_printed, lambda kernels: [f for one in kernels for f in one.findings])
+        told, findings = claims_of_logs([one for log in logs.parts for one in log if one.sound])
+        claims = claims_together([told, claims_of_caches([one for one in caches.parts if one.sound])])
+        found = (*caches.findings, *logs.findings, *findings)
+        return ClaimsRead(claims, found, caches.unreadable or logs.unreadable)
 
 
-def _files(paths: Sequence[Path]) -> list[Path]:
-    """The caches at or below some paths, each once; links to folders are not followed."""
-    found = {path for path in paths if path.is_file() and is_autotune(path.name)}
-    for path in paths:
-        for place, _, names in os.walk(path):
-            found |= {Path(place, name) for name in names if is_autotune(name)}
-    return sorted(found)
+def claims_of_logs(printed: Sequence[Autotuned]) -> tuple[Claims, list[Finding]]:
+    """(how long the chosen configurations take, kernels of which that is not told).
+
+    In which order configurations are printed is documented nowhere, so none of them stands for what ran before.
+    """
+    counts = Counter(one.kernel for one in printed if one.best is not None)
+    claims, findings = [], []
+    for one in printed:
+        if one.best is None:
+            continue
+        if counts[one.kernel] == 1:
+            claims.append(Claim(one.kernel, (), None, (one.best.median_ms or 0.0) * US_PER_MS, str(one.path)))
+            continue
+        text = say(
+            "{kernel}: tuned {count} times, and it is not printed for which shapes",
+            kernel=one.kernel,
+            count=counts[one.kernel],
+        )
+        findings.append(AUTOTUNE_NO_CLAIM.found(str(one.path), text))
+    return Claims(tuple(claims), claimed_by=("Triton",) if claims else ()), findings
 
 
 def claims_of_caches(tuned: Sequence[Autotuned]) -> Claims:
@@ -65,7 +73,7 @@ def claims_of_caches(tuned: Sequence[Autotuned]) -> Claims:
         if one.first is not None and one.best is not None:
             by_kernel.setdefault(one.kernel, []).append(one)
     claims = [_claim(kernel, mine) for kernel, mine in sorted(by_kernel.items())]
-    changed = tuple(claim for claim in claims if claim.after_us < claim.before_us)
+    changed = tuple(claim for claim in claims if (claim.change or 0.0) < 0)
     return Claims(operators=changed, claimed_by=("Triton",) if changed else ())
 
 

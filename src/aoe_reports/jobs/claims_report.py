@@ -1,0 +1,161 @@
+"""The claims of any tuner on one page: the verdict on each, all of them together, where the savings went, what to do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from aoe_reports.jobs.verified_report import (
+    VERDICTS_EXPLAINED,
+    claims_section,
+    findings_section,
+    headline,
+    noise_sentence,
+    savings_section,
+)
+from aoe_reports.jobs.verify_answer import VerifyFacts
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.report import Report, Section
+from aoe_reports.model.rows import Rows, column, row
+from aoe_reports.model.texts import join, say
+from aoe_reports.present.answers import section_of
+from aoe_reports.tuning.tuner import Claims
+from aoe_reports.tuning.verdict_rows import Method, Row
+from aoe_reports.tuning.verification import Verdict
+
+SHOWN = 100
+"""Claimed operators that are listed for people."""
+
+
+@row
+class ClaimsFacts:
+    """What is said of the claims and the captures beside what every verification says."""
+
+    claims: int = column()
+    """How many claims were read."""
+    claimed_by: Sequence[str] = column()
+    captures_before: int = column()
+    captures_after: int = column()
+    by_captures: bool = column()
+    """Whether intervals come from repeated captures."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimsPage:
+    """What the page tells of."""
+
+    claims: Claims
+    rows: Sequence[Row]
+    facts: VerifyFacts
+    measured: ClaimsFacts
+    findings: Sequence[Finding]
+
+
+def claims_report(page: ClaimsPage) -> Report:
+    """The whole page."""
+    tuner = " + ".join(page.claims.claimed_by) or say("the files")
+    sections = [
+        claims_section(page.claims, tuner),
+        _judged(page),
+        _together(page),
+        _savings(page, tuner),
+        _next(page.facts),
+        findings_section(page.findings),
+    ]
+    shown = [section for section in sections if section is not None]
+    told = headline(page.rows, page.facts, tuner, with_step=_has_steps(page.rows))
+    return Report("Claims, checked", told, shown)
+
+
+def _has_steps(rows: Sequence[Row]) -> bool:
+    """Whether the profiles tell of steps; of kernels by themselves there are none."""
+    return any(row.scope == "step" and row.measured_before_us is not None for row in rows)
+
+
+def _savings(page: ClaimsPage, tuner: str) -> Section | None:
+    """Where the savings went, where there are steps that could save anything."""
+    parts = page.facts.reconciliation
+    return None if parts is None or parts.step_saving_us is None else savings_section(parts, tuner)
+
+
+_COUNTED: dict[Verdict, str] = {
+    "confirmed": say("confirmed: {number}"),
+    "partly": say("partly: {number}"),
+    "not-reproduced": say("not reproduced: {number}"),
+    "regressed": say("regressed: {number}"),
+    "not-comparable": say("not comparable: {number}"),
+}
+
+
+def _judged(page: ClaimsPage) -> Section:
+    """The verdict on each claim."""
+    title = "Measured results"
+    rows = [one for one in page.rows if one.scope == "operator"]
+    if page.facts.method is None:
+        return Section(title, [say("The profiles cannot be compared; see the findings.")])
+    counts = Counter(one.verdict for one in rows)
+    told = join(", ", (say(text, number=counts[word]) for word, text in _COUNTED.items() if counts[word]))
+    sentences = [say("Claimed operators by verdict: {told}.", told=told)] if rows else []
+    if len(rows) > SHOWN:
+        told = say("{shown} of {count} rows; JSON and CSV contain all of them.", shown=SHOWN, count=len(rows))
+        sentences.append(told)
+    return section_of(Rows(type=Row, rows=rows[:SHOWN], title=title, sentences=sentences))
+
+
+def _together(page: ClaimsPage) -> Section | None:
+    """The types and the step, and how all rows were judged."""
+    method = page.facts.method
+    if method is None:
+        return None
+    lines = [_how(method, page.measured), VERDICTS_EXPLAINED]
+    noise = page.facts.noise
+    known = noise is not None and noise.drift is not None
+    sentences = [noise_sentence(page.facts)] if known or not page.measured.by_captures else []
+    if not _has_steps(page.rows):  # kernels by themselves: their types are the same rows once more
+        return Section("Method", sentences, lines=lines)
+    rows = [one for one in page.rows if one.scope != "operator"]
+    section = section_of(Rows(type=Row, rows=rows, title="By type, and the step", sentences=sentences))
+    return replace(section, lines=lines)
+
+
+def _how(method: Method, measured: ClaimsFacts) -> str:
+    told = {"level": method.level, "resamples": method.resamples}
+    if measured.by_captures:
+        return say(
+            "Intervals: {level:.0%}, from a bootstrap with {resamples} resamples and captures as blocks ({before} before, "
+            "{after} after), fixed seed.",
+            before=measured.captures_before,
+            after=measured.captures_after,
+            **told,
+        )
+    return say(
+        "Intervals: {level:.0%}, from a bootstrap with {resamples} resamples and steps as blocks ({before} before, {after} "
+        "after; with fewer than 5: single calls), fixed seed, widened by the noise between captures.",
+        before=method.steps_before,
+        after=method.steps_after,
+        **told,
+    )
+
+
+_ADVICE: dict[Verdict, str] = {
+    "confirmed": say("The claimed gain was measured: use the tuned kernels."),
+    "partly": say("The tuned kernels are faster, but by less than claimed."),
+    "regressed": say("Do not use the tuned kernels that are marked regressed."),
+    "not-reproduced": say("No gain was measured. More captures on both sides make intervals narrower."),
+    "not-comparable": say(
+        "Measure both sides with the same model, machine, CANN version and profiler options; one kernel at least five times "
+        "on each side, in turns."
+    ),
+}
+
+
+def _next(facts: VerifyFacts) -> Section:
+    rule = say(
+        "Rule: {rule} (--accept {accept}): passed."
+        if facts.accepted
+        else "Rule: {rule} (--accept {accept}): not passed.",
+        rule=facts.rule,
+        accept=facts.accept,
+    )
+    return Section("Next steps", lines=[rule, _ADVICE[facts.verdict]])

@@ -1,0 +1,161 @@
+"""What every verification answers with: its facts, the rule that it has to pass, what is said of single rows, and why it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from aoe_reports.jobs.verify_options import Accept
+from aoe_reports.model.documents import JsonObject
+from aoe_reports.model.findings import FAILED_TUNING, Finding, Severity, reasons_of
+from aoe_reports.model.report import Highlight
+from aoe_reports.model.rows import as_mapping, column, row
+from aoe_reports.model.texts import join, say
+from aoe_reports.questions.rules import COMPARABILITY_UNKNOWN, NOT_COMPARABLE
+from aoe_reports.tuning.reconciliation import Reconciliation, rounded_row
+from aoe_reports.tuning.rules import (
+    VERIFY_DRIFT,
+    VERIFY_FREQUENCY,
+    VERIFY_NOISE_UNKNOWN,
+    VERIFY_ORDER,
+    VERIFY_OTHER_WORKLOAD,
+    VERIFY_SAME_PROFILE,
+)
+from aoe_reports.tuning.verdict_intervals import LARGE_DRIFT, MIN_CONTROLS, Noise
+from aoe_reports.tuning.verdict_rows import Method, Row, StepClaimRow
+from aoe_reports.tuning.verdicts import Verified
+from aoe_reports.tuning.verification import PASSED, Verdict
+
+ACCEPT: dict[Accept, str] = {
+    "confirmed": say("the overall verdict is a gain, and at least one item is confirmed"),
+    "partly": say("the overall verdict is a gain, at least in part"),
+    "step": say("the step itself is confirmed to be faster"),
+    "all": say("the overall verdict is a gain, and every operator that AOE claims is confirmed"),
+}
+"""What a job has to show to pass."""
+
+
+@row
+class VerifyFacts:
+    """What `verify` says beside its rows."""
+
+    verdict: Verdict = column()
+    verdict_is_about: Row | None = column(default=None)
+    """The step, or all tuned operators as one; null where nothing could be compared, as all that follows from it."""
+    accepted: bool = column()
+    accept: Accept = column()
+    rule: str = column()
+    before: str = column()
+    after: str = column()
+    rank_id: int | None = column()
+    noise: Noise | None = column(default=None)
+    reconciliation: Reconciliation | None = column(default=None)
+    step_claims: Sequence[StepClaimRow] = column(default=())
+    signs: Sequence[str] = column(default=())
+    same_operators_share: float | None = column(default=None)
+    method: Method | None = column(default=None)
+    stored: int = column(default=0)
+    """How many verdicts the store has taken."""
+
+    def as_document(self) -> JsonObject:
+        """As JSON."""
+        return {**as_mapping(self), "method": {} if self.method is None else as_mapping(self.method)}
+
+
+def facts_of(verified: Verified | None, accept: Accept, before: str, after: str, rank_id: int | None) -> VerifyFacts:
+    """What a comparison shows beside its rows; null: the profiles may not be compared."""
+    facts = VerifyFacts(
+        verdict="not-comparable" if verified is None else verified.verdict,
+        accepted=verified is not None and is_accepted(verified.verdict, verified.rows, accept),
+        accept=accept,
+        rule=ACCEPT[accept],
+        before=before,
+        after=after,
+        rank_id=rank_id,
+    )
+    if verified is None:
+        return facts
+    subject, share = verified.subject, verified.same_share
+    return replace(
+        facts,
+        verdict_is_about=subject if subject.scope == "step" else replace(subject, scope="operators"),
+        noise=rounded_row(verified.noise, 6),
+        reconciliation=verified.reconciliation,
+        step_claims=[one.as_row() for one in verified.step_claims],
+        signs=verified.signs,
+        same_operators_share=None if share is None else round(share, 6),
+        method=verified.method,
+    )
+
+
+def highlight(row: Row) -> Highlight:
+    """What is told of one row by itself."""
+    name = row.op_name or row.op_type or say(row.scope)
+    measured = "" if row.change is None else say("measured {change:+.2%}", change=row.change)
+    claimed = "" if row.claimed_change is None else say("claimed {change:+.2%}", change=row.claimed_change)
+    told = [part for part in (claimed, measured, row.reason) if part]
+    message = say("{name}: {told} (after/before - 1)", name=name, told=join(", ", told)) if told else name
+    return Highlight(_SEVERITIES.get(row.verdict, "warning"), row.verdict, message)
+
+
+_SEVERITIES: dict[str, Severity] = {"confirmed": "info", "regressed": "error"}
+
+
+def reasons_for(found: list[Finding], verified: Verified | None, *, accepted: bool, strict: bool) -> list[str]:
+    """Why the exit code is not 0."""
+    reasons = reasons_of(found, strict=strict)
+    if verified is None:
+        return [*dict.fromkeys([*(r for r in reasons if r != "damage" or is_damaged(found)), "not-comparable"])]
+    return reasons if accepted else [*reasons, "verification"]
+
+
+_REFUSALS = frozenset(
+    rule.name
+    for rule in (
+        VERIFY_SAME_PROFILE,
+        VERIFY_ORDER,
+        VERIFY_FREQUENCY,
+        VERIFY_OTHER_WORKLOAD,
+        NOT_COMPARABLE,
+        COMPARABILITY_UNKNOWN,
+    )
+)
+
+
+def is_damaged(findings: Sequence[Finding]) -> bool:
+    """Whether any error is about something damaged, and not about what cannot be compared."""
+    return any(f.severity == "error" and f.rule not in _REFUSALS | FAILED_TUNING for f in findings)
+
+
+def is_accepted(verdict: Verdict, rows: Sequence[Row], accept: Accept) -> bool:
+    """Whether the verdict on the whole and the rows pass a rule of ACCEPT."""
+    step = next(row for row in rows if row.scope == "step")
+    verdicts = {row.verdict for row in rows}
+    operators = [row for row in rows if row.scope == "operator"]
+    if accept == "step":
+        return step.verdict == "confirmed"
+    if verdict not in PASSED:  # what `adopt` refuses passes no rule, whatever a single row says
+        return False
+    if accept == "all":
+        return bool(operators) and all(row.verdict == "confirmed" for row in operators)
+    return bool(verdicts & ({"confirmed", "partly"} if accept == "partly" else {"confirmed"}))
+
+
+def remarks_on_noise(noise: Noise, where: str) -> Iterator[Finding]:
+    if noise.drift is None:
+        text = say(
+            (
+                "{controls} untuned operators in both profiles; at least {least} are needed to estimate how much "
+                "captures differ"
+            ),
+            controls=noise.controls,
+            least=MIN_CONTROLS,
+        )
+        yield VERIFY_NOISE_UNKNOWN.found(where, text)
+    elif abs(noise.drift) > LARGE_DRIFT:
+        text = say(
+            "{controls} untuned operators changed by {drift:+.1%}: clock, load or temperature differed",
+            controls=noise.controls,
+            drift=noise.drift,
+        )
+        yield VERIFY_DRIFT.found(where, text)

@@ -1,0 +1,260 @@
+"""Checks the claims of any tuner against two sides of measurements: no plan, nothing is written.
+
+A side is one profile, or a folder of several captures that were taken one after another: repeated runs, folders of `msprof op`
+among them, each of which measures one kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from aoe_reports.formats.objects import asked_path
+from aoe_reports.formats.rules import UNKNOWN_FILE, UNREADABLE
+from aoe_reports.formats.tuner_files import TUNERS
+from aoe_reports.jobs.claims_report import ClaimsFacts, ClaimsPage, claims_report
+from aoe_reports.jobs.verify_answer import facts_of, highlight, reasons_for, remarks_on_noise
+from aoe_reports.jobs.verify_case import FREQUENCY, Measured, Profile, may_be_held, profile_of, was_taken_first
+from aoe_reports.jobs.verify_options import VerifyOptions
+from aoe_reports.model.columns import floats
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.findings import Finding, Severity, has
+from aoe_reports.model.findings import in_order as findings_in_order
+from aoe_reports.model.options import check_options
+from aoe_reports.model.rows import Rows, as_mapping
+from aoe_reports.model.texts import join, say
+from aoe_reports.stats.bootstrap import MIN_VALUES
+from aoe_reports.tuning.answers import JobAnswer
+from aoe_reports.tuning.measured import runs_below
+from aoe_reports.tuning.rules import (
+    VERIFY_FREQUENCY,
+    VERIFY_NOT_IN_TURNS,
+    VERIFY_NOTHING_CLAIMED,
+    VERIFY_ORDER,
+    VERIFY_SAME_CAPTURES,
+    VERIFY_SAME_PROFILE,
+)
+from aoe_reports.tuning.tuner import Claims, claims_together, tuner
+from aoe_reports.tuning.verdict_intervals import LARGE_DRIFT
+from aoe_reports.tuning.verdict_rows import Row
+from aoe_reports.tuning.verdict_sides import called, repeated
+from aoe_reports.tuning.verdicts import Verified, verify_claims
+
+
+def check_claims(before: Path, after: Path, options: VerifyOptions) -> JobAnswer:
+    """Hold the claims in some files (`options.claims`) against two sides of measurements."""
+    check_options(options)
+    findings: list[Finding] = []
+    claims, unreadable = _claims(options, findings)
+    first = _side(asked_path(before), None, options, findings)
+    rank = options.rank if first is None else first.profiles[0].device.tasks.rank_id
+    last = _side(asked_path(after), (rank,), options, findings)
+    inputs = tuple(map(str, (*options.claims, asked_path(before), asked_path(after))))
+    if first is None or last is None or unreadable:
+        return _nothing_read(inputs, options, findings)
+    first, last = _named(claims, first, last, options)
+    first, last = _repeated(first, last, findings)
+    verified = None
+    if _are_comparable(first, last, options, findings):
+        verified = verify_claims(claims, first.side, last.side, needs_noise=True)
+        findings += _remarks(first, last, verified)
+    return _answer(inputs, claims, (first, last), verified, findings_in_order(findings), options)
+
+
+def _nothing_read(inputs: tuple[str, ...], options: VerifyOptions, findings: list[Finding]) -> JobAnswer:
+    found = findings_in_order(findings)
+    why = reasons_for(found, None, accepted=False, strict=options.strict)
+    table = Rows(type=Row, rows=())
+    return JobAnswer(
+        command="verify", title="", inputs=inputs, tables=(table,), findings=found, unreadable=True, why=why
+    )
+
+
+def _claims(options: VerifyOptions, findings: list[Finding]) -> tuple[Claims, bool]:
+    """(what the files claim, whether one of them could not be read)."""
+    missing = [path for path in options.claims if not path.exists()]
+    findings += [UNREADABLE.found(str(path), say("no such file or folder")) for path in missing]
+    parts: list[Claims] = []
+    unreadable = bool(missing)
+    for path in (one for one in options.claims if one.exists()):
+        read = [tuner(name).read_results([path]) for name in TUNERS]
+        found = [finding for one in read for finding in one.findings]
+        parts += [one.claims for one in read]
+        unreadable = unreadable or any(one.unreadable for one in read)
+        findings += found
+        if path.is_file() and not found and not any(one.claims.claimed_by for one in read):
+            findings.append(UNKNOWN_FILE.found(str(path), _unknown()))
+    claims = claims_together(parts)
+    if not claims.operators and not claims.subgraphs and not has(findings, "error"):
+        where = join(", ", map(str, options.claims))
+        findings.append(VERIFY_NOTHING_CLAIMED.found(where, say("no claim here that could be checked")))
+    return claims, unreadable
+
+
+def _unknown() -> str:
+    titles = join(", ", (tuner(name).title for name in TUNERS))
+    return say("no claims in a form of {tuners} (docs/tuning.md lists the forms)", tuners=titles)
+
+
+# The two sides
+
+
+def _side(
+    path: Path, ranks: tuple[int | None] | None, options: VerifyOptions, findings: list[Finding]
+) -> Measured | None:
+    """The captures of one side, each by itself; None where one of them cannot be used."""
+    runs, unreadable = runs_below(path, options.max_expanded, findings)
+    profiles = []
+    for captures in runs or [()]:
+        where = captures[0].root if len(runs) > 1 else path
+        profile = profile_of(where, captures, ranks, options, findings, silent=unreadable)
+        if profile is None:
+            return None
+        profiles.append(profile)
+        ranks = ranks or (profile.device.tasks.rank_id,)
+    return None if unreadable else Measured(path, tuple(profiles), profiles[0].side)
+
+
+def _named(claims: Claims, before: Measured, after: Measured, options: VerifyOptions) -> tuple[Measured, Measured]:
+    """Both sides with the operators that `--operator` names called as the only claim calls them."""
+    names = options.operator
+    if not names:
+        return before, after
+    if len(claims.operators) != 1 or len(names) > len(("before", "after")):
+        raise UsageError(
+            say(
+                "verify: --operator is for one claim, and is given at most twice; {count} claims here",
+                count=len(claims.operators),
+            )
+        )
+    claimed = claims.operators[0].op_name
+    return _calling(before, names[0], claimed), _calling(after, names[-1], claimed)
+
+
+def _calling(side: Measured, name: str, claimed: str) -> Measured:
+    """A side with one operator of all its captures called otherwise."""
+    profiles = []
+    for profile in side.profiles:
+        renamed = called(profile.side, name, claimed)
+        if renamed is None:
+            raise UsageError(say("verify: no operator {name!r} in {path}", name=name, path=profile.path))
+        profiles.append(replace(profile, side=renamed))
+    return replace(side, profiles=tuple(profiles), side=profiles[0].side)
+
+
+def _repeated(before: Measured, after: Measured, findings: list[Finding]) -> tuple[Measured, Measured]:
+    """Both sides as one profile each; the blocks are captures where both have enough of them."""
+    sides = (before, after)
+    enough = min(_repeats(side, findings) for side in sides) >= MIN_VALUES
+    first, last = (
+        replace(side, side=repeated([one.side for one in side.profiles], by_captures=enough))
+        if len(side.profiles) > 1
+        else side
+        for side in sides
+    )
+    return first, last
+
+
+def _repeats(side: Measured, findings: list[Finding]) -> int:
+    """How many captures of a side were measured; copies of one were measured once."""
+    count = len(side.profiles)
+    if count < MIN_VALUES or len({one.digest for one in side.profiles}) > 1:
+        return count
+    text = say("all {count} captures have the same content: they count as one", count=count)
+    findings.append(VERIFY_SAME_CAPTURES.found(str(side.path), text))
+    return 1
+
+
+def _are_comparable(before: Measured, after: Measured, options: VerifyOptions, findings: list[Finding]) -> bool:
+    """Whether the two sides may be compared; what speaks against it is found."""
+    same = [one for one in after.profiles if any(_is_same(one, other) for other in before.profiles)]
+    if same:
+        text = say("the same content as {path}: nothing was measured again", path=before.path)
+        findings.append(VERIFY_SAME_PROFILE.found(str(same[0].path), text))
+        return False
+    severity: Severity = "warning" if options.force else "error"
+    where, against = str(after.path), []
+    if all(was_taken_first(one, other) for one in after.profiles for other in before.profiles):
+        text = say("it was captured before {path}", path=before.path)
+        against.append(VERIFY_ORDER.found(where, text, severity=severity))
+    clocks = [_mean_mhz(side) for side in (before, after)]
+    if None not in clocks and abs((clocks[1] or 0.0) / (clocks[0] or 1.0) - 1) > LARGE_DRIFT:
+        text = say("{after:,.0f} MHz after, {before:,.0f} MHz before", before=clocks[0], after=clocks[1])
+        against.append(VERIFY_FREQUENCY.found(where, text, severity=severity))
+    findings += against
+    if against and not options.force:
+        return False
+    return may_be_held(before, after, findings, least=0.0, force=options.force)
+
+
+def _mean_mhz(side: Measured) -> float | None:
+    """The mean clock frequency of what was measured; None where a capture does not tell it."""
+    if FREQUENCY not in side.side.frame.column_names:
+        return None
+    values, there = floats(side.side.frame[FREQUENCY])
+    return float(values.mean()) if len(values) and there.all() and values.min() > 0 else None
+
+
+def _remarks(before: Measured, after: Measured, verified: Verified) -> Iterator[Finding]:
+    """What whoever relies on the verdicts has to know."""
+    where = str(after.path)
+    if not _by_captures((before, after)):
+        yield from remarks_on_noise(verified.noise, where)
+        return
+    times = [[one.device.capture.made_ns() for one in side.profiles] for side in (before, after)]
+    told = [[time for time in side if time is not None] for side in times]
+    whole = all(len(known) == len(side) for known, side in zip(told, times, strict=True))
+    if verified.noise.drift is None and whole and (max(told[0]) < min(told[1]) or max(told[1]) < min(told[0])):
+        text = say("take captures in turns: before, after, before …")
+        yield VERIFY_NOT_IN_TURNS.found(where, text)
+
+
+def _is_same(one: Profile, other: Profile) -> bool:
+    """Whether two profiles are one: the time of one kernel, without a time of day, may well be the same twice."""
+    if one.device.capture.root == other.device.capture.root:
+        return True
+    return one.digest == other.digest and one.first_ns is not None
+
+
+# What comes of it
+
+
+def _by_captures(sides: tuple[Measured, Measured]) -> bool:
+    """Whether the blocks of both sides are repeated captures."""
+    return all(one.side.captures for one in sides)
+
+
+def _answer(
+    inputs: tuple[str, ...],
+    claims: Claims,
+    sides: tuple[Measured, Measured],
+    verified: Verified | None,
+    findings: list[Finding],
+    options: VerifyOptions,
+) -> JobAnswer:
+    before, after = sides
+    rank = before.profiles[0].device.tasks.rank_id
+    told = facts_of(verified, options.accept, str(before.path), str(after.path), rank)
+    facts = replace(told, signs=())  # which are signs of a bank
+    measured = ClaimsFacts(
+        claims=len(claims.operators),
+        claimed_by=claims.claimed_by,
+        captures_before=len(before.profiles),
+        captures_after=len(after.profiles),
+        by_captures=_by_captures(sides),
+    )
+    rows = () if verified is None else verified.rows
+    report = claims_report(ClaimsPage(claims=claims, rows=rows, facts=facts, measured=measured, findings=findings))
+    return JobAnswer(
+        command="verify",
+        title=report.title,
+        inputs=inputs,
+        tables=(Rows(type=Row, rows=rows),),
+        findings=findings,
+        more={**facts.as_document(), **as_mapping(measured)},
+        headline=report.headline,
+        highlights=[highlight(one) for one in rows],
+        sections=report.sections,
+        why=reasons_for(findings, verified, accepted=facts.accepted, strict=options.strict),
+    )

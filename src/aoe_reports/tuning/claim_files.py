@@ -1,0 +1,170 @@
+"""The files of claims at or below some paths, and small tables of them: a CSV with a header, each row with its line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from aoe_reports.formats.aoe.result_files import read_bytes
+from aoe_reports.formats.head import head_of, header_of
+from aoe_reports.formats.identify import unreadable_file
+from aoe_reports.formats.tuner_files import TunerFileKind
+from aoe_reports.model.errors import ReadError
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.texts import join, say
+from aoe_reports.tuning.claim_rules import CLAIMS_FORM, CLAIMS_ROW
+
+MAX_CLAIMS_BYTES = 64 << 20
+"""The largest table of claims that is read unless told otherwise: half a million candidates."""
+_MAX_CELL = 1 << 16
+"""No name of an operator and no list of shapes is longer."""
+
+Read = TypeVar("Read")
+
+
+@dataclass(frozen=True, slots=True)
+class FilesRead(Generic[Read]):
+    """What was read of each file of one tuner, and what was found."""
+
+    parts: tuple[Read, ...]
+    findings: tuple[Finding, ...]
+    unreadable: bool
+    """Whether one of the files could not be read at all."""
+
+
+def read_each(
+    kind: TunerFileKind,
+    paths: Sequence[Path],
+    read: Callable[[Path], Read],
+    findings_of: Callable[[Read], Sequence[Finding]],
+) -> FilesRead[Read]:
+    """Each file of a kind at or below some paths, once, in the order of their names; links to folders are not followed."""
+    parts: list[Read] = []
+    findings: list[Finding] = []
+    unreadable = False
+    for path in sorted(set(_candidates(paths))):
+        try:
+            if not _fits(kind, path, explicit=path in paths):
+                continue
+            part = read(path)
+        except (ReadError, OSError) as error:
+            unreadable = True
+            findings.append(unreadable_file(path, error))
+            continue
+        findings += findings_of(part)
+        parts.append(part)
+    return FilesRead(tuple(parts), tuple(findings), unreadable)
+
+
+def _candidates(paths: Sequence[Path]) -> Iterator[Path]:
+    for path in paths:
+        if path.is_file():
+            yield path
+        for place, _, names in os.walk(path):
+            yield from (Path(place, name) for name in names)
+
+
+def _fits(kind: TunerFileKind, path: Path, *, explicit: bool) -> bool:
+    """Whether a file is of a kind: by its name, else by its head; a text that is no table only where it is named."""
+    if kind.fits(path.name, ""):
+        return True
+    looked_into = path.suffix.lower() == ".csv" and path.is_file()
+    return (explicit or looked_into) and kind.fits(path.name, head_of(path))
+
+
+# Small tables
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRow:
+    """One row: where it stands, its cells by the words of the header."""
+
+    line: int
+    cells: Mapping[str, str]
+
+    def time_us(self, column: str) -> float | None:
+        """A time above 0; None where there is none."""
+        try:
+            value = float(self.cells[column])
+        except ValueError:
+            return None
+        return value if 0 < value < math.inf else None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimTable:
+    """The rows of a file that can be used, and what is wrong with the others."""
+
+    path: Path
+    rows: tuple[ClaimRow, ...]
+    findings: tuple[Finding, ...]
+
+
+def has_columns(head: str, columns: Sequence[str]) -> bool:
+    """Whether the first line of a file names all of some columns."""
+    return set(columns) <= {cell.strip() for cell in header_of(head)}
+
+
+def read_claim_table(
+    path: Path, most: int | None, columns: Sequence[str], why: Callable[[ClaimRow], str | None]
+) -> ClaimTable:
+    """A table with some columns at least; `why` says what a row cannot be used for. ReadError only where it cannot be opened."""
+    limit = most or MAX_CLAIMS_BYTES
+    data = read_bytes(path, limit, say("a table of claims was expected"))
+    if len(data) > limit:
+        too_large = say("at most {limit} bytes are read; this file is larger", limit=limit)
+        return ClaimTable(path, (), (CLAIMS_FORM.found(str(path), too_large),))
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        return ClaimTable(path, (), (CLAIMS_FORM.found(str(path), say("not UTF-8: none of it is used"), line),))
+    rows: list[ClaimRow] = []
+    findings: list[Finding] = []
+    for row, wrong, line in _rows(text, columns, why):
+        if wrong is not None:
+            findings.append((CLAIMS_FORM if row is None and line <= 1 else CLAIMS_ROW).found(str(path), wrong, line))
+        elif row is not None:
+            rows.append(row)
+    return ClaimTable(path, tuple(rows), tuple(findings))
+
+
+def _rows(
+    text: str, columns: Sequence[str], why: Callable[[ClaimRow], str | None]
+) -> Iterator[tuple[ClaimRow | None, str | None, int]]:
+    """(the row, what is wrong with it, its line) of each row behind the header."""
+    lines = csv.reader(io.StringIO(text, newline=""), strict=True)
+    header: list[str] = []
+    begin = 1
+    try:
+        for cells in lines:
+            line, begin = begin, lines.line_num + 1
+            if not any(cell.strip() for cell in cells):
+                continue
+            if not header:
+                header = [cell.strip() for cell in cells]
+                missing = [column for column in columns if header.count(column) != 1]
+                if missing:
+                    names = join(", ", missing)
+                    yield None, say("expected a header that names each of these columns once: {names}", names=names), 1
+                    return
+                continue
+            if len(cells) != len(header) or any(len(cell) > _MAX_CELL for cell in cells):
+                yield None, say("{found} cells where the header has {count}", found=len(cells), count=len(header)), line
+                continue
+            row = ClaimRow(line, dict(zip(header, (cell.strip() for cell in cells), strict=True)))
+            yield row, why(row), line
+    except csv.Error as error:
+        yield None, say("not CSV from here on: {why}", why=error), begin
+    if not header:
+        yield (
+            None,
+            say("expected a header that names each of these columns once: {names}", names=join(", ", columns)),
+            1,
+        )
