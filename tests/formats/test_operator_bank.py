@@ -140,11 +140,13 @@ def test_the_key_of_a_matrix_product_in_the_words_of_a_profile() -> None:
     ]
 
 
-def test_batches_and_other_operators_are_not_translated() -> None:
+def test_batches_are_told_and_other_operators_are_not_translated() -> None:
     info = read_operator_bank(BANKS / "after" / "Ascend910B3" / "unified_bank" / KB).entries[0].info
     assert info is not None
     assert product_of(info) is not None
-    assert product_of({**info, "batch_b2": 4}) is None
+    batched = product_of({**info, "batch_b2": 4})
+    assert batched is not None
+    assert batched.batched
     assert product_of({**info, "trans_a_flag": 0}) is None
     assert product_of({name: value for name, value in info.items() if name != "k"}) is None
     assert product_of(None) is None

@@ -122,6 +122,9 @@ def _bank() -> Iterator[str]:
     yield from _cases([f"bank diff banks/before {DAMAGED_BANKS[1]}", "bank diff banks/before no/such/place"], SHORT)
     yield from _cases(["bank msprof/valid/ten_iterations", "bank no/such/place", "bank"], SHORT)
     yield "bank banks/after --rows 2"
+    yield from _cases(f"bank {path} --profile banks/profile --soc Ascend910B3" for path in BANKS)
+    yield from _cases(["bank banks/after --profile banks/profile --top 3"], SHORT)
+    yield from _cases((f"bank banks/after --profile {path} --soc Ascend910B3" for path in VALID), ("json",))
 
 
 _STEM = {
@@ -458,6 +461,8 @@ def _real() -> Iterator[str]:
     folders = ("aoe/doc_samples", "aoe/gdat_bank", "aoe/bank_2021", "aoe")
     yield from _cases((f"{name} real/{one}" for name in ("inspect", "check") for one in folders), SHORT)
     yield from _cases((f"normalize real/{one}" for one in folders), ("text",))
+    profiles = (f"bank real/aoe/bank_2021 --soc Ascend310 --profile real/msprof/{one}" for one in _CAPTURES)
+    yield from _cases(profiles, SHORT, ("en",))
     yield from _cases(["bank real/aoe", "bank diff real/aoe/bank_2021 real/aoe/gdat_bank"], SHORT)
 
 

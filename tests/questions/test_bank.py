@@ -129,3 +129,64 @@ def test_forms(cli: Cli, form: str) -> None:
     assert "768,96;320,96" in out
     if form == "csv":
         assert len(list(csv.DictReader(io.StringIO(out)))) == 6
+
+
+PROFILE = BANKS / "profile"
+
+
+def test_hot_shapes_are_covered_stale_missing_or_unclear(cli: Cli) -> None:
+    ended = cli("bank", BANKS / "after", "--profile", PROFILE, "--soc", "Ascend910B3", "--format", "json")
+    assert ended.code == 0
+    assert [
+        (row["position"], row["op_type"], row["input_shapes"], row["status"]) for row in ended.json["coverage"]
+    ] == [
+        (1, "MatMulV3", "512,1024;1024,256", "covered"),
+        (2, "MatMulV3", "768,96;320,96", "covered"),
+        (3, "MatMulV3", "128,384;384,160", "stale"),
+        (4, "MatMulV3", "2048,2048;2048,2048", "unclear"),
+        (5, "MatMulV3", "64,640;640,48", "missing"),
+        (6, "MatMulV3", "99,101;101,103", "missing"),
+        (7, "Conv3D", "1,32,4,28,28;64,32,3,3,3", "unclear"),
+        (8, "Add", "512,256;512,256", "missing"),
+    ]
+    first = ended.json["coverage"][0]
+    assert (first["count"], first["total_us"], first["share"]) == (2, 802.0, 0.423834)
+    assert len(ended.json["rows"]) == 6
+
+
+def test_people_are_told_first_how_much_is_covered(cli: Cli) -> None:
+    ended = cli("bank", BANKS / "after", "--profile", PROFILE, "--soc", "Ascend910B3", "--top", "4")
+    assert ended.out.startswith(
+        "4 operator shapes, by their time: 2 covered (69.2 %), 1 stale (15.7 %), 1 unclear (15.1 %)."
+    )
+    assert "Entries\n" not in ended.out
+    assert "其中" in cli("bank", BANKS / "after", "--profile", PROFILE, "--lang", "zh").out
+
+
+def test_a_profile_that_does_not_tell_its_chip_is_not_compared(cli: Cli) -> None:
+    rows = cli("bank", BANKS / "after", "--profile", PROFILE, "--format", "json").json["coverage"]
+    assert [row["status"] for row in rows] == ["unclear"] * 7 + ["missing"]
+
+
+def test_a_profile_that_is_none(cli: Cli, tmp_path: Path) -> None:
+    assert cli("bank", BANKS / "after", "--profile", tmp_path / "none").code == 3
+    ended = cli("bank", BANKS / "after", "--profile", BANKS / "before", "--format", "json")
+    assert (ended.code, ended.rules(), ended.json["coverage"]) == (1, {"nothing-measured"}, [])
+    ended = cli("bank", PROFILE, "--profile", PROFILE, "--format", "json")
+    assert (ended.code, ended.rules(), ended.json["coverage"]) == (1, {"nothing-measured"}, [])
+
+
+def test_ranks_are_looked_up_by_themselves(cli: Cli) -> None:
+    ranks = FIXTURES / "msprof" / "valid" / "torch_npu_two_ranks"
+    rows = cli("bank", BANKS / "after", "--profile", ranks, "--soc", "Ascend910B3", "--format", "json").json["coverage"]
+    assert {row["rank_id"] for row in rows} == {0, 1}
+    assert [row["position"] for row in rows if row["rank_id"] == 1][:2] == [1, 2]
+
+
+def test_python_asks_the_same() -> None:
+    from aoe_reports.questions.bank import bank
+    from aoe_reports.questions.bank_diff import bank_diff
+
+    covered = bank([BANKS / "after"], profile=PROFILE, soc="Ascend910B3").table("coverage")
+    assert [row.status for row in covered][:3] == ["covered", "covered", "stale"]
+    assert len(bank_diff([BANKS / "before", BANKS / "after"]).rows) == 6

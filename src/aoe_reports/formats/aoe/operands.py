@@ -28,7 +28,7 @@ _FLAGS = ("trans_a_flag", "trans_b_flag", "bias_flag")
 
 @dataclass(frozen=True, slots=True)
 class MatrixProduct:
-    """The key of a matrix product without batches: [m, k] times [k, n], each as it lies in memory."""
+    """The key of a matrix product: [m, k] times [k, n], each as it lies in memory."""
 
     m: int
     k: int
@@ -36,6 +36,8 @@ class MatrixProduct:
     transposes: tuple[bool, bool]
     """Whether the first, and the second, operand lies in memory transposed."""
     bias: bool
+    batched: bool
+    """Whether there are several products; no source tells the order of the batches."""
     data_types: tuple[str | None, str | None]
     """Of both operands; null for a number that is not known."""
     formats: tuple[str | None, str | None]
@@ -48,10 +50,10 @@ class MatrixProduct:
 
 
 def product_of(info: Mapping[str, Json] | None) -> MatrixProduct | None:
-    """The matrix product that a key is of; None for a key of another operator, or with batches, whose order no source tells."""
+    """The matrix product that a key is of; None for a key of another operator."""
     if info is None or not all(type(info.get(name)) is int for name in (*_SIZES, *_BATCHES)):
         return None
-    if not all(type(info.get(name)) is bool for name in _FLAGS) or any(info[name] != 1 for name in _BATCHES):
+    if not all(type(info.get(name)) is bool for name in _FLAGS):
         return None
     m, k, n = (int(str(info[name])) for name in _SIZES)
     first, second, bias = (info[name] is True for name in _FLAGS)
@@ -61,6 +63,7 @@ def product_of(info: Mapping[str, Json] | None) -> MatrixProduct | None:
         n=n,
         transposes=(first, second),
         bias=bias,
+        batched=any(info[name] != 1 for name in _BATCHES),
         data_types=(_named(DATA_TYPES, info, "a_dtype"), _named(DATA_TYPES, info, "b_dtype")),
         formats=(_named(FORMATS, info, "a_format"), _named(FORMATS, info, "b_format")),
     )
