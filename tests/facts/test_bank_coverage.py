@@ -13,7 +13,15 @@ from aoe_reports.formats.aoe.operands import MatrixProduct
 
 F16, ND = ("FLOAT16", "FLOAT16"), ("ND", "ND")
 PRODUCT = MatrixProduct(
-    m=512, k=1024, n=256, transposes=(False, False), bias=False, batched=False, data_types=F16, formats=ND
+    m=512,
+    k=1024,
+    n=256,
+    transposes=(False, False),
+    bias=False,
+    alone=True,
+    data_types=F16,
+    formats=ND,
+    output_type="FLOAT16",
 )
 CALLED = CalledOperator("MatMulV3", "512,1024;1024,256", "FLOAT16;FLOAT16", "ND;ND")
 
@@ -38,6 +46,8 @@ def test_an_entry_of_the_same_key_covers() -> None:
     [
         (replace(CALLED, data_types=None, formats=None), "covered", ""),
         (replace(CALLED, data_types="FLOAT;FLOAT"), "missing", "entries of these shapes have other data types, formats or bias"),
+        (replace(CALLED, output_types="FLOAT"), "missing", "entries of these shapes have other data types, formats or bias"),
+        (replace(CALLED, output_types="FLOAT16"), "covered", ""),
         (replace(CALLED, formats="NHWC;ND"), "missing", "entries of these shapes have other data types, formats or bias"),
         (replace(CALLED, input_shapes="512,1024;1024,256;256"), "missing", "entries of these shapes have other data types, formats or bias"),
         (replace(CALLED, input_shapes="512,1024;1024,256;"), "covered", ""),
@@ -72,7 +82,7 @@ def test_a_square_product_is_covered_only_if_every_transposition_is() -> None:
 
 
 def test_entries_with_batches_cover_no_single_product_and_unknown_keys_leave_it_open() -> None:
-    assert told(CALLED, banked(replace(PRODUCT, batched=True))) == ("missing", "no entry of these shapes")
+    assert told(CALLED, banked(replace(PRODUCT, alone=False))) == ("missing", "no entry of these shapes")
     assert told(CALLED, banked(None)) == ("unclear", "entries of this type have keys of an unknown form")
 
 

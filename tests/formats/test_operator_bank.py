@@ -146,7 +146,10 @@ def test_batches_are_told_and_other_operators_are_not_translated() -> None:
     assert product_of(info) is not None
     batched = product_of({**info, "batch_b2": 4})
     assert batched is not None
-    assert batched.batched
+    assert not batched.alone
+    fused = product_of({**info, "l1_fused_num": 1.0})
+    assert fused is not None
+    assert not fused.alone
     assert product_of({**info, "trans_a_flag": 0}) is None
     assert product_of({name: value for name, value in info.items() if name != "k"}) is None
     assert product_of(None) is None

@@ -35,6 +35,7 @@ class CalledOperator:
     input_shapes: str | None
     data_types: str | None
     formats: str | None
+    output_types: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +165,10 @@ def _compared(
 def _fits(entry: BankedOperator, called: CalledOperator, *, bias: bool) -> bool:
     """Whether all but the shapes agrees, as far as both tell it."""
     product = entry.product
-    if product is None or product.batched or product.bias != bias:
+    if product is None or not product.alone or product.bias != bias:
         return False
     pairs = [
+        (product.output_type, _words(called.output_types)[0]),
         *zip(product.data_types, _words(called.data_types), strict=False),
         *zip(product.formats, _words(called.formats), strict=False),
     ]
@@ -175,7 +177,7 @@ def _fits(entry: BankedOperator, called: CalledOperator, *, bias: bool) -> bool:
 
 def _reading_of(entry: BankedOperator) -> _Reading | None:
     product = entry.product
-    if product is None or product.batched:
+    if product is None or not product.alone:
         return None
     return (product.m, product.k, product.n, *product.transposes)
 

@@ -14,7 +14,7 @@ from aoe_reports.questions.banked import BankedEntry
 if TYPE_CHECKING:
     from aoe_reports.engine.question import Notes, Unit
 
-_KEYS = ("op_type", "input_shapes", "input_data_types", "input_formats")
+_KEYS = ("op_type", "input_shapes", "input_data_types", "input_formats", "output_data_types")
 
 
 @record
@@ -49,6 +49,7 @@ class CoveredShape:
     input_shapes: str | None = column("Input shapes")
     input_data_types: str | None = column("Data types", detail=True)
     input_formats: str | None = column("Formats", detail=True)
+    output_data_types: str | None = column()
     count: int = column("Tasks", "integer")
     total_ns: int = column("Total", unit=US)
     share: float | None = column("Share", "percent")
@@ -123,6 +124,7 @@ def _of_rank(rank: HotShapes, banked: Sequence[BankedOperator]) -> Iterable[Cove
             input_shapes=shape.called.input_shapes,
             input_data_types=shape.called.data_types,
             input_formats=shape.called.formats,
+            output_data_types=shape.called.output_types,
             count=shape.count,
             total_ns=shape.total_ns,
             share=shape.share,

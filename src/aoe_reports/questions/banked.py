@@ -126,7 +126,7 @@ def _entry(bank: OperatorBankFile, entry: OperatorEntry) -> BankedEntry:
     from aoe_reports.formats.aoe.operands import product_of
 
     product = product_of(entry.info)
-    if product is not None and product.batched:
+    if product is not None and not product.alone:
         product = None
     shapes: Sequence[Sequence[int]] = entry.shapes if product is None else product.shapes
     return BankedEntry(

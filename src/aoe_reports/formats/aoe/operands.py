@@ -23,6 +23,7 @@ PLAIN_FORMATS = frozenset({"NCHW", "NHWC", "ND"})
 
 _SIZES = ("m", "k", "n")
 _BATCHES = tuple(f"batch_{side}{number}" for side in "ab" for number in range(1, 5))
+_FUSED = ("l1_fused_num", "fused_double_operand_num")
 _FLAGS = ("trans_a_flag", "trans_b_flag", "bias_flag")
 
 
@@ -36,10 +37,11 @@ class MatrixProduct:
     transposes: tuple[bool, bool]
     """Whether the first, and the second, operand lies in memory transposed."""
     bias: bool
-    batched: bool
-    """Whether there are several products; no source tells the order of the batches."""
+    alone: bool
+    """Whether it is one product by itself: no batches, whose order no source tells, and nothing fused with it."""
     data_types: tuple[str | None, str | None]
     """Of both operands; null for a number that is not known."""
+    output_type: str | None
     formats: tuple[str | None, str | None]
 
     @property
@@ -63,7 +65,8 @@ def product_of(info: Mapping[str, Json] | None) -> MatrixProduct | None:
         n=n,
         transposes=(first, second),
         bias=bias,
-        batched=any(info[name] != 1 for name in _BATCHES),
+        alone=all(info[name] == 1 for name in _BATCHES) and not any(info.get(name) for name in _FUSED),
+        output_type=_named(DATA_TYPES, info, "out_dtype"),
         data_types=(_named(DATA_TYPES, info, "a_dtype"), _named(DATA_TYPES, info, "b_dtype")),
         formats=(_named(FORMATS, info, "a_format"), _named(FORMATS, info, "b_format")),
     )

@@ -47,9 +47,13 @@ def read_operator_bank(path: Path, *, max_bytes: int | None = None) -> OperatorB
     A name that is none of a bank is read as a runtime_kb. ReadError only where the file cannot be opened.
     """
     path = path_of(path)
+    return parse_operator_bank(path, read_bytes(path, max_bytes or MAX_BANK_BYTES), max_bytes)
+
+
+def parse_operator_bank(path: Path, data: bytes, max_bytes: int | None = None) -> OperatorBankFile:
+    """As `read_operator_bank`, of bytes that were read already."""
     name = bank_name_of(path.name) or BankName("runtime_kb")
     limit = max_bytes or MAX_BANK_BYTES
-    data = read_bytes(path, limit)
     sha256 = hashlib.sha256(data).hexdigest()
     findings: list[Finding] = []
     if len(data) > limit:
