@@ -46,6 +46,7 @@ def test_an_entry_of_the_same_key_covers() -> None:
     [
         (replace(CALLED, data_types=None, formats=None), "covered", ""),
         (replace(CALLED, data_types="FLOAT;FLOAT"), "missing", "entries of these shapes have other data types, formats or bias"),
+        (replace(CALLED, formats="FORMAT_ND;FORMAT_ND"), "covered", ""),
         (replace(CALLED, output_types="FLOAT"), "missing", "entries of these shapes have other data types, formats or bias"),
         (replace(CALLED, output_types="FLOAT16"), "covered", ""),
         (replace(CALLED, formats="NHWC;ND"), "missing", "entries of these shapes have other data types, formats or bias"),
@@ -61,6 +62,13 @@ def test_an_entry_of_the_same_key_covers() -> None:
 )  # fmt: skip
 def test_what_is_not_the_same_is_not_covered(called: CalledOperator, status: Coverage, reason: str) -> None:
     assert told(called, banked()) == (status, reason)
+
+
+@pytest.mark.parametrize("word", ["DT_BF16", "BF16"])
+def test_a_type_is_the_same_with_and_without_the_prefix_of_the_enumeration(word: str) -> None:
+    entry = banked(replace(PRODUCT, data_types=("DT_BF16", "DT_BF16"), output_type="DT_BF16"))
+    called = replace(CALLED, data_types=f"{word};{word}", output_types=word)
+    assert told(called, entry) == ("covered", "")
 
 
 def test_an_entry_of_another_chip_is_stale() -> None:

@@ -86,7 +86,7 @@ def test_an_entry_a_line(tmp_path: Path) -> None:
 def test_what_is_no_entry_is_left_out_and_named_with_its_line(tmp_path: Path, text: str, why: str) -> None:
     file = read(tmp_path, f"{line()}\n{text}\n")
     assert len(file.entries) == 1
-    assert said(file) == [("bank-entry", "error", 2)]
+    assert said(file) == [("operator-bank-entry", "error", 2)]
     assert f"no entry: {why}" in file.findings[0].message
 
 
@@ -102,7 +102,7 @@ def test_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(operator_bank_file, "MAX_LINE_BYTES", len(line()))
     file = read(tmp_path, f"{line()}\n{line(id=71)}\n")
     assert [entry.line for entry in file.entries] == [1]
-    assert said(file) == [("bank-entry", "error", 2)]
+    assert said(file) == [("operator-bank-entry", "error", 2)]
 
 
 def test_two_entries_are_the_same_however_they_are_written() -> None:
@@ -171,12 +171,12 @@ def test_an_auto_tune_bank_tells_nodes_and_their_dimensions_and_no_more() -> Non
 def test_a_key_that_is_no_graph_is_left_out(tmp_path: Path, key: str) -> None:
     file = read(tmp_path, json.dumps({key: "v", "[[1, [2], [], 9, []]]": "v"}), AUTO_TUNE)
     assert [entry.nodes for entry in file.entries] == [1]
-    assert said(file) == [("bank-entry", "error", None)]
+    assert said(file) == [("operator-bank-entry", "error", None)]
 
 
 @pytest.mark.parametrize(
     ("text", "rule"),
-    [("[]", "bank-entry"), ("", "json-truncated"), ('{"a": ', "json-truncated"), ('{"a" "b"}', "json-syntax")],
+    [("[]", "operator-bank-entry"), ("", "json-truncated"), ('{"a": ', "json-truncated"), ('{"a" "b"}', "json-syntax")],
 )
 def test_a_damaged_auto_tune_bank(tmp_path: Path, text: str, rule: str) -> None:
     file = read(tmp_path, text, AUTO_TUNE)
@@ -191,13 +191,13 @@ def test_of_an_entry_that_is_cut_off_nothing_is_used(tmp_path: Path) -> None:
     assert {found[0] for found in said(file)} == {"json-truncated"}
 
 
-@pytest.mark.parametrize("rule", ["bank-entry", "bank-duplicate", "bank-name"])
+@pytest.mark.parametrize("rule", ["operator-bank-entry", "operator-bank-duplicate", "operator-bank-name"])
 def test_damage_is_named_by_check_and_by_bank(rule: str, cli: Cli) -> None:
     folder = BANKS / "invalid" / rule
     for command in ("check", "bank"):
         ended = cli(command, folder, "--format", "json")
         assert ended.rules() == {rule}
-        assert ended.code == (1 if rule == "bank-entry" else 0)
+        assert ended.code == (1 if rule == "operator-bank-entry" else 0)
 
 
 @pytest.mark.skipif(not REAL.is_file(), reason=f"no real bank at {REAL}")

@@ -113,7 +113,7 @@ def test_damage_on_one_side_adds_or_removes_nothing(cli: Cli, tmp_path: Path) ->
     shutil.copytree(BANKS / "after", tmp_path / "b")
     (tmp_path / "b" / KB).write_text("[]\n")
     ended = cli("bank", "diff", BANKS / "before", tmp_path / "b", "--format", "json")
-    assert (ended.code, ended.rules()) == (1, {"bank-entry"})
+    assert (ended.code, ended.rules()) == (1, {"operator-bank-entry"})
     assert {(row["kind"], row["soc"]) for row in ended.json["rows"]} == {
         ("gdat", "Ascend910B3"),
         ("runtime_kb", "Ascend910B1"),
@@ -184,8 +184,7 @@ def test_ranks_are_looked_up_by_themselves(cli: Cli) -> None:
 
 
 def test_python_asks_the_same() -> None:
-    from aoe_reports.questions.bank import bank
-    from aoe_reports.questions.bank_diff import bank_diff
+    from aoe_reports import bank, bank_diff
 
     covered = bank([BANKS / "after"], profile=PROFILE, soc="Ascend910B3").table("coverage")
     assert [row.status for row in covered][:3] == ["covered", "covered", "stale"]

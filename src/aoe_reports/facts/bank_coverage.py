@@ -172,7 +172,7 @@ def _fits(entry: BankedOperator, called: CalledOperator, *, bias: bool) -> bool:
         *zip(product.data_types, _words(called.data_types), strict=False),
         *zip(product.formats, _words(called.formats), strict=False),
     ]
-    return all(mine is None or not theirs or mine == theirs for mine, theirs in pairs)
+    return all(mine is None or not theirs or _bare(mine) == theirs for mine, theirs in pairs)
 
 
 def _reading_of(entry: BankedOperator) -> _Reading | None:
@@ -189,7 +189,12 @@ def _sizes(text: str) -> tuple[int, ...] | None:
 
 
 def _words(text: str | None) -> list[str]:
-    return [word.strip('" ') for word in (text or "").split(";")]
+    """The types or formats of a profile; exporters since 2025 write FORMAT_ND, and DT_BF16 beside FLOAT16."""
+    return [_bare(word.strip('" ')) for word in (text or "").split(";")]
+
+
+def _bare(word: str) -> str:
+    return word.removeprefix("FORMAT_").removeprefix("DT_")
 
 
 def _chips(entries: Sequence[BankedOperator]) -> str:

@@ -65,8 +65,8 @@ CSV_UNPARSABLE = TABLES.rule("csv-unparsable", "error", "a cell that should cont
 MISSING_VALUE = TABLES.rule("missing-value", "error", "a required value is missing; the row cannot be used")
 NEGATIVE_DURATION = TABLES.rule("negative-duration", "error", "a duration is never negative")
 OPERATOR_BANKS = Scope("operator banks")
-BANK_ENTRY = OPERATOR_BANKS.rule(
-    "bank-entry",
+OPERATOR_BANK_ENTRY = OPERATOR_BANKS.rule(
+    "operator-bank-entry",
     "error",
     "a line or member of an operator bank that is no entry; it is left out",
     "the open code of CANN that reads banks (opbase, op_runtime_bank.cpp)",

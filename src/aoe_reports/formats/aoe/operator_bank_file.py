@@ -18,7 +18,7 @@ from aoe_reports.formats.aoe.operator_banks import (
 )
 from aoe_reports.formats.aoe.result_files import as_utf8, parse_floats, parse_json, read_bytes
 from aoe_reports.formats.objects import path_of
-from aoe_reports.formats.rules import BANK_ENTRY, JSON_TOO_LARGE
+from aoe_reports.formats.rules import JSON_TOO_LARGE, OPERATOR_BANK_ENTRY
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
 
@@ -64,7 +64,9 @@ def parse_operator_bank(path: Path, data: bytes, max_bytes: int | None = None) -
     read = _graphs if name.form == "auto_tune" else _lines
     wrong: list[_Wrong] = []
     entries = tuple(read(path, text, findings, wrong))
-    return OperatorBankFile(path, name, entries, (*findings, *BANK_ENTRY.found_at(str(path), wrong)), sha256, len(data))
+    return OperatorBankFile(
+        path, name, entries, (*findings, *OPERATOR_BANK_ENTRY.found_at(str(path), wrong)), sha256, len(data)
+    )
 
 
 def _lines(_: Path, text: bytes, __: list[Finding], wrong: list[_Wrong]) -> Iterator[OperatorEntry]:
