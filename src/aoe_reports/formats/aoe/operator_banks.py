@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -164,13 +165,15 @@ def _dimensions(node: Any) -> tuple[int, ...]:
 
 
 def digest_of(value: Any) -> str:
-    """A hash of a JSON value: members in any order, 1.0 as 1."""
+    """A hash of a JSON value: members in any order, 1.0 as 1. Raises NotAnEntryError for a number that no float holds."""
     text = json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_DIGITS]
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, float):
+        if not math.isfinite(value):
+            raise NotAnEntryError(say("a number is out of range"))
         return int(value) if abs(value) < _EXACT and value.is_integer() else repr(value)
     if isinstance(value, Decimal):
         return str(value)
