@@ -22,6 +22,8 @@ from .formats.aoe.bank_file import BankFile as BankFile
 from .formats.aoe.bank_file import read_bank as read_bank
 from .formats.aoe.gradients import GradientBank as GradientBank
 from .formats.aoe.gradients import GradientModel as GradientModel
+from .formats.aoe.operator_bank_file import OperatorBankFile as OperatorBankFile
+from .formats.aoe.operator_bank_file import read_operator_bank as read_operator_bank
 from .formats.aoe.result_files import ResultFile as ResultFile
 from .formats.aoe.result_files import read_results as read_results
 from .formats.aoe.results import Modification as Modification
@@ -48,6 +50,8 @@ from .questions.advice.registry import Facts as Facts
 from .questions.advice.registry import Thresholds as Thresholds
 from .questions.advice.registry import find_advice as find_advice
 from .questions.advise import advise as advise
+from .questions.bank import bank as bank
+from .questions.bank_diff import bank_diff as bank_diff
 from .questions.breakdown import breakdown as breakdown
 from .questions.communication import communication as communication
 from .questions.compare import compare as compare

@@ -24,7 +24,7 @@ SAME_IN_ALL_LANGUAGES = ("json", "jsonl", "csv", "openmetrics", "grafana", "parq
 """Forms for programs; the group `language` tries that they are."""
 COMMANDS = (
     "", "inspect", "table", "check", "hotspots", "steps", "breakdown", "critical-path", "communication", "stragglers", "compare",
-    "advise", "trace", "collect", "plan", "preflight", "tune", "verify", "adopt", "normalize", "ingest", "history", "regressions", "ack", "expect",
+    "bank", "bank list", "bank diff", "advise", "trace", "collect", "plan", "preflight", "tune", "verify", "adopt", "normalize", "ingest", "history", "regressions", "ack", "expect",
     "tag", "report", "site", "serve", "nightly", "demo", "config", "store", "store info", "store verify",
     "store compact", "store vacuum", "store undo", "store export", "store import",
 )  # fmt: skip
@@ -108,6 +108,23 @@ def _check() -> Iterator[str]:
         CHECK_FORMS,
     )
     yield from ("check msprof/invalid --select no-such-rule", "check aoe/valid/report_flat --max-size 10")
+
+
+BANKS = "banks/before", "banks/after", "banks/auto_tune", "aoe/valid/gradient_bank"
+DAMAGED_BANKS = _folders("banks/invalid")
+
+
+def _bank() -> Iterator[str]:
+    yield from _cases(f"bank {path}" for path in BANKS)
+    yield from _cases(f"bank diff {before} {after}" for before, after in itertools.pairwise(BANKS))
+    yield from _damaged("bank", DAMAGED_BANKS)
+    yield from _damaged("check", DAMAGED_BANKS)
+    yield from _cases([f"bank diff banks/before {DAMAGED_BANKS[1]}", "bank diff banks/before no/such/place"], SHORT)
+    yield from _cases(["bank msprof/valid/ten_iterations", "bank no/such/place", "bank"], SHORT)
+    yield "bank banks/after --rows 2"
+    yield from _cases(f"bank {path} --profile banks/profile --soc Ascend910B3" for path in BANKS)
+    yield from _cases(["bank banks/after --profile banks/profile --top 3"], SHORT)
+    yield from _cases((f"bank banks/after --profile {path} --soc Ascend910B3" for path in VALID), ("json",))
 
 
 _STEM = {
@@ -456,6 +473,9 @@ def _real() -> Iterator[str]:
     folders = ("aoe/doc_samples", "aoe/gdat_bank", "aoe/bank_2021", "aoe")
     yield from _cases((f"{name} real/{one}" for name in ("inspect", "check") for one in folders), SHORT)
     yield from _cases((f"normalize real/{one}" for one in folders), ("text",))
+    profiles = (f"bank real/aoe/bank_2021 --soc Ascend310 --profile real/msprof/{one}" for one in _CAPTURES)
+    yield from _cases(profiles, SHORT, ("en",))
+    yield from _cases(["bank real/aoe", "bank diff real/aoe/bank_2021 real/aoe/gdat_bank"], SHORT)
 
 
 def _timelines() -> Iterator[str]:
@@ -479,6 +499,7 @@ CASES: dict[str, list[str]] = {
     for name, made in {
         "check": _check(),
         "inspect": _inspect(),
+        "bank": _bank(),
         "table": _table(),
         "hotspots": _question("hotspots", _BYS, ["demo/nights/2026-02-14"]),
         "steps": _question("steps", _FILTERS, ["demo/nights"]),
@@ -529,6 +550,8 @@ def _full() -> Iterator[tuple[str, str]]:
     rich = {
         "inspect": ("inspect msprof/valid/exports_of_2022", FORMS),
         "check": ("check msprof/invalid", CHECK_FORMS),
+        "bank": ("bank banks/after", FORMS),
+        "bank-diff": ("bank diff banks/before banks/after", FORMS),
         "hotspots": ("hotspots msprof/valid/merged_two_devices", FORMS),
         "steps": ("steps msprof/valid/cluster_of_two_ranks", FORMS),
         "breakdown": ("breakdown timelines", FORMS),

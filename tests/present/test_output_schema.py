@@ -12,6 +12,8 @@ from goldens.timeline import write_timelines
 
 from aoe_reports.present.schema import schema_of_answers
 from aoe_reports.questions.advise import Advise
+from aoe_reports.questions.bank import Bank
+from aoe_reports.questions.bank_diff import BankDiff
 from aoe_reports.questions.breakdown import Breakdown
 from aoe_reports.questions.check import Check
 from aoe_reports.questions.communication import CommunicationOfRuns
@@ -35,11 +37,26 @@ ASKED = {
     "compare": [MSPROF / "ten_iterations", MSPROF / "ten_iterations"],
     "advise": [MSPROF],
     "inspect": [FIXTURES / "aoe" / "valid", MSPROF / "ten_iterations", FIXTURES / "records" / "valid"],
+    "bank": [FIXTURES / "banks" / "after", "--profile", FIXTURES / "banks" / "profile"],
+    "bank diff": [FIXTURES / "banks" / "before", FIXTURES / "banks" / "after"],
     "check": [FIXTURES / "aoe", FIXTURES / "msprof" / "invalid"],
 }
 
 
-QUESTIONS = (Advise, Breakdown, Check, CommunicationOfRuns, Compare, CriticalPath, Hotspots, Inspect, Steps, Stragglers)
+QUESTIONS = (
+    Advise,
+    Bank,
+    BankDiff,
+    Breakdown,
+    Check,
+    CommunicationOfRuns,
+    Compare,
+    CriticalPath,
+    Hotspots,
+    Inspect,
+    Steps,
+    Stragglers,
+)
 
 
 def test_every_question_has_a_schema() -> None:
@@ -52,7 +69,7 @@ def test_every_question_has_a_schema() -> None:
 def test_what_is_printed_fits(cli: Cli, tmp_path: Path, command: str) -> None:
     write_timelines(tmp_path)
     paths = [tmp_path] if not ASKED[command] else ASKED[command]
-    printed = cli(command, *paths, "--format", "json").json
+    printed = cli(*command.split(), *paths, "--format", "json").json
     jsonschema.validate(printed, SCHEMA)
     jsonschema.validate(printed, {**SCHEMA["$defs"][command], "$defs": SCHEMA["$defs"]})
     tables = [

@@ -21,6 +21,7 @@ BEHAVIOURS = {
     "incomplete": "writes the status of an interrupted tuning and ends well",
     "nothing": "finds nothing that can be tuned",
     "not-better": "finds nothing faster",
+    "kept-first": "the first operator was in a bank already; finds nothing faster for the others",
     "hang": "stops moving after the first operator",
     "stubborn": "as hang, with a child, both ignoring SIGTERM",
     "crash": "dies of SIGABRT while it writes: half a result file",
@@ -230,7 +231,9 @@ def tune_operators(asked: dict, behaviour: str) -> Result:
         result.write("", ended=True, segment=False)
         return result
     for i, (name, op_type) in enumerate(names):
-        if behaviour == "not-better":
+        if behaviour == "kept-first" and i == 0:
+            result.counts["reserved"] += 1
+        elif behaviour in {"not-better", "kept-first"}:
             result.counts["unsatisfied"] += 1
         elif name in bank.names and os.environ.get("REPEAT_TUNE") != "True":
             result.counts["reserved"] += 1

@@ -9,6 +9,7 @@ import typer
 
 from aoe_reports.cli.acknowledge import ack, expect, tag
 from aoe_reports.cli.adopt import adopt
+from aoe_reports.cli.bank import bank
 from aoe_reports.cli.check import check
 from aoe_reports.cli.collect import collect
 from aoe_reports.cli.command import make_when_asked
@@ -53,7 +54,7 @@ COMMANDS = (
     command_of(Advise()), trace, map, reduce, collect, plan, preflight, tune, verify, adopt, normalize, ingest, history, regressions,
     ack, expect, tag, report, site, serve, nightly, demo, config,
 )  # fmt: skip
-GROUPS = (store,)
+GROUPS = (bank, store)
 """Commands that have commands."""
 
 

@@ -14,7 +14,7 @@ from aoe_reports.engine.executors import threads_of_unit
 from aoe_reports.engine.rules import NOTHING_MEASURED
 from aoe_reports.facts.steps import Step, steps_of
 from aoe_reports.facts.tasks import TaskSet, split_devices
-from aoe_reports.formats.ascend.names import RESULT_KINDS
+from aoe_reports.formats.ascend.names import OPERATOR_BANKS, RESULT_KINDS
 from aoe_reports.formats.capture import Capture, Source, group_runs
 from aoe_reports.formats.csv.parse import BLOCK_BYTES
 from aoe_reports.formats.csv.summary import START, TableData
@@ -64,6 +64,11 @@ def aoe_files(discovery: Discovery) -> list[FoundFile]:
 def bank_files(discovery: Discovery) -> list[FoundFile]:
     """The gradient banks of AOE among the files found."""
     return [file for file in discovery.files if file.name.kind == "gdat"]
+
+
+def operator_bank_files(discovery: Discovery) -> list[FoundFile]:
+    """The banks of operators among the files found."""
+    return [file for file in discovery.files if file.name.kind in OPERATOR_BANKS]
 
 
 def record_files(discovery: Discovery) -> list[FoundFile]:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from aoe_reports.facts.clock import Clock, measure_clock
 from aoe_reports.model.columns import Floats, Ints, Mask, codes, floats, has_value, integers, keep_where, words_in
@@ -45,6 +46,8 @@ _BANDWIDTHS = ("main_mem_read_bw_gb_per_s", "main_mem_write_bw_gb_per_s")
 _CONFLICTS = ("vec_bankgroup_cflt_ratio", "vec_bank_cflt_ratio")
 _CORE_TIMES = {"aic_": "aicore_time_us", "aiv_": "aiv_time_us"}
 
+OPERANDS = ("input_data_types", "input_formats", "output_data_types")
+"""What an operator's inputs and outputs are, beside their shapes."""
 KEYS = ("op_type", "task_type", "op_name", "input_shapes")
 """What makes up an operator."""
 TASK_COLUMNS = (
@@ -56,7 +59,7 @@ TASK_COLUMNS = (
 )
 """The columns of tasks (op_summary, kernel_details) that are looked at, where they are there."""
 _KEPT = frozenset(
-    {*KEYS, "op_state", "task_start_ns", "task_duration_ns", "task_wait_ns", "block_num", "mix_block_num"}
+    {*KEYS, *OPERANDS, "op_state", "task_start_ns", "task_duration_ns", "task_wait_ns", "block_num", "mix_block_num"}
 )
 
 
@@ -185,6 +188,13 @@ class OperatorBounds:
             return np.zeros(self.names.count, dtype=np.int64), []
         place = self.keys.index(name)
         return self.names.numbers[place].astype(np.int64), self.names.words[place]
+
+    def only_word(self, group: int, name: str) -> str | None:
+        """The word that all tasks of an operator have in a column; null where they differ, or there is none."""
+        if name not in self.tasks.column_names:
+            return None
+        words = pc.unique(self.tasks[name].filter(pa.array(self.group_of == group))).to_pylist()
+        return words[0] if len(words) == 1 else None
 
     def operator(self, group: int) -> Operator:
         """One operator, with all that is known of it."""

@@ -66,6 +66,13 @@ TOTAL_MISMATCH = TABLES.rule(
 CSV_UNPARSABLE = TABLES.rule("csv-unparsable", "error", "a cell that should contain a number but does not")
 MISSING_VALUE = TABLES.rule("missing-value", "error", "a required value is missing; the row cannot be used")
 NEGATIVE_DURATION = TABLES.rule("negative-duration", "error", "a duration is never negative")
+OPERATOR_BANKS = Scope("operator banks")
+OPERATOR_BANK_ENTRY = OPERATOR_BANKS.rule(
+    "operator-bank-entry",
+    "error",
+    "a line or member of an operator bank that is no entry; it is left out",
+    "the open code of CANN that reads banks (opbase, op_runtime_bank.cpp)",
+)
 UNIT_MISMATCH = Scope("AOE results, tables").rule(
     "unit-mismatch",
     "error",

@@ -12,7 +12,7 @@ from aoe_reports.formats.tuner_files import tuner_file_kinds
 from aoe_reports.history import rules as of_history
 from aoe_reports.model.rules import ListedRule, rules_in
 from aoe_reports.questions import rules as of_questions
-from aoe_reports.rules import gradient_bank, profiling_options, records, schema
+from aoe_reports.rules import gradient_bank, operator_bank, profiling_options, records, schema
 from aoe_reports.rules import rules as of_tables
 from aoe_reports.rules.forms import statistics
 from aoe_reports.rules.results import FILE_RULES, RULES
@@ -25,7 +25,7 @@ from aoe_reports.tuning.aoe import preflight
 MODULES = (
     of_files, of_csv, of_databases, of_timelines, of_captures, of_questions, of_history, of_the_store, of_tuning, adopt,
     of_tables, values, steps, times, task_types, statistics, communication, communication_fleet,
-    gradient_bank, profiling_options, records, schema, preflight,
+    gradient_bank, operator_bank, profiling_options, records, schema, preflight,
 )  # fmt: skip
 """Where rules are declared, beside those on results (`rules/results`) and those on the files of other tuners."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
-from aoe_reports.model.findings import Finding, Severity
+from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding, Severity
 from aoe_reports.model.rows import column, row
 from aoe_reports.model.texts import Text, say
 
@@ -37,6 +37,14 @@ class Rule:
     ) -> Finding:
         """A finding of this rule, of its severity unless another is given."""
         return Finding(severity or self.severity, self.name, path, message, line, column, pointer=pointer)
+
+    def found_at(self, path: str, places: Iterable[tuple[str, int | None]]) -> list[Finding]:
+        """Findings of (message, line); after EXAMPLES_PER_RULE of them one counts the rest."""
+        every = [self.found(path, message, line) for message, line in places]
+        if len(every) <= EXAMPLES_PER_RULE:
+            return every
+        more = say("and {count} more of this kind", count=len(every) - EXAMPLES_PER_RULE)
+        return [*every[:EXAMPLES_PER_RULE], self.found(path, more)]
 
     def checked_by(self, check: Callable[[Subject], Result_co]) -> CheckedRule[Subject, Result_co]:
         """Join the rule to the function that tries it: a decorator."""

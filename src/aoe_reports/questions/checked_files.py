@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from aoe_reports.formats.aoe.bank_file import read_bank
+from aoe_reports.formats.aoe.operator_bank_file import read_operator_bank
 from aoe_reports.formats.aoe.result_files import parse_results, read_bytes
 from aoe_reports.formats.aoe.results import Outline, outline_of
-from aoe_reports.formats.ascend.names import AOE_KINDS, INFO_KINDS
+from aoe_reports.formats.ascend.names import AOE_KINDS, INFO_KINDS, RESULT_KINDS
 from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.identify import unreadable_file
 from aoe_reports.formats.mindspore.names import UNREAD_KINDS
@@ -19,6 +20,7 @@ from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
 from aoe_reports.questions.check import CheckedFile, CheckOptions, OneFile, Summarise
 from aoe_reports.rules.gradient_bank import check_bank_file
+from aoe_reports.rules.operator_bank import check_operator_bank
 from aoe_reports.rules.records import check_records_file
 from aoe_reports.rules.results.check import check_result_file, check_result_text
 
@@ -40,7 +42,7 @@ def not_checked(file: FoundFile, error: Exception) -> OneFile:
 def checker_of(file: FoundFile) -> _Check | None:
     """What checks a file; None where none does."""
     if file.name.kind in AOE_KINDS:
-        return _bank if file.name.kind == "gdat" else _result
+        return _result if file.name.kind in RESULT_KINDS else _bank if file.name.kind == "gdat" else _operator_bank
     if file.name.kind == "record":
         return _records
     if file.name.source == "tuner":
@@ -83,6 +85,11 @@ def _bank(file: FoundFile, chosen: CheckOptions, _: Summarise | None) -> OneFile
     """A gradient bank of AOE."""
     read = read_bank(file.path, file.name, max_bytes=chosen.max_size)
     return _one(file, check_bank_file(read), summary=read.bank.summary() if read.parsed else None)
+
+
+def _operator_bank(file: FoundFile, chosen: CheckOptions, _: Summarise | None) -> OneFile:
+    """A bank of operators."""
+    return _one(file, check_operator_bank(read_operator_bank(file.path, max_bytes=chosen.max_size)))
 
 
 def _tuner_file(file: FoundFile, chosen: CheckOptions, _: Summarise | None) -> OneFile:

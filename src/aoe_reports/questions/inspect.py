@@ -57,6 +57,7 @@ class Inspect(Question[RunOptions, InspectedFile]):
             bank_files,
             find_captures,
             label_of,
+            operator_bank_files,
             record_files,
             tuner_files,
             unread_files,
@@ -70,7 +71,13 @@ class Inspect(Question[RunOptions, InspectedFile]):
                 rank = capture.info.rank_id
                 found += [FileUnit(file=file, run=run, rank_id=rank) for file in capture.files]
                 found += [FileUnit(file=file, run=run, rank_id=rank, superseded=True) for file in capture.superseded]
-        alone = (*aoe_files(files), *bank_files(files), *record_files(files), *tuner_files(files))
+        alone = (
+            *aoe_files(files),
+            *bank_files(files),
+            *operator_bank_files(files),
+            *record_files(files),
+            *tuner_files(files),
+        )
         found += [FileUnit(file=file) for file in alone]
         return found + [FileUnit(file=file, rank_id=file.name.rank_id) for file in unread_files(files)]
 
@@ -167,11 +174,12 @@ def _bounds(data: TableData) -> tuple[int | None, int | None]:
 
 def _reader(file: FoundFile) -> Callable[[FoundFile, InspectedFile, Notes], InspectedFile] | None:
     """How a file that belongs to no capture is read; None where it is not."""
-    from aoe_reports.formats.ascend.names import RESULT_KINDS
+    from aoe_reports.formats.ascend.names import OPERATOR_BANKS, RESULT_KINDS
 
     if file.name.source == "tuner":
         return _of_tuner
-    return {**dict.fromkeys(RESULT_KINDS, _of_result), "gdat": _of_bank, "record": _of_records}.get(file.name.kind)
+    banks = {**dict.fromkeys(OPERATOR_BANKS, _of_operators), "gdat": _of_bank}
+    return {**dict.fromkeys(RESULT_KINDS, _of_result), **banks, "record": _of_records}.get(file.name.kind)
 
 
 def _of_result(file: FoundFile, known: InspectedFile, notes: Notes) -> InspectedFile:
@@ -195,6 +203,14 @@ def _of_bank(file: FoundFile, known: InspectedFile, notes: Notes) -> InspectedFi
         return known
     summary = bank.bank.summary()
     return replace(known, rows=summary.gradients, summary=summary)
+
+
+def _of_operators(file: FoundFile, known: InspectedFile, notes: Notes) -> InspectedFile:
+    from aoe_reports.formats.aoe.operator_bank_file import read_operator_bank
+
+    bank = read_operator_bank(file.path)
+    notes.add(bank.findings)
+    return replace(known, rows=len(bank.entries))
 
 
 def _of_tuner(file: FoundFile, known: InspectedFile, notes: Notes) -> InspectedFile:

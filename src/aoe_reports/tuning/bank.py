@@ -49,6 +49,8 @@ class Bank:
     """Whether the lines of a file of this name are entries that can be told apart."""
     chip_of: Callable[[str], str | None]
     """The chip that a file is of, by its path; null: it does not tell."""
+    values_of: Callable[[str, bytes], Mapping[str, str] | None] = lambda _, __: None
+    """(name, content): what a file of operators keeps (its hash), by what it is looked up by (its hash); null: it does not tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,20 +60,22 @@ class BankEntry:
     size: int
     sha256: str
     entries: frozenset[str] | None = None
+    values: Mapping[str, str] | None = None
+    """Of a file of operators, what it keeps by what it is looked up by: hashes of both. Null where damage leaves that open."""
 
 
 Listing = Mapping[str, BankEntry]
 """Files of a bank by their path: operators in a folder of the chip, subgraphs beside it."""
 
 
-def entry_of_bytes(data: bytes, *, holds_lines: bool) -> BankEntry:
+def entry_of_bytes(data: bytes, *, holds_lines: bool, values: Mapping[str, str] | None = None) -> BankEntry:
     """What a file of this content is; `holds_lines`: its lines are entries."""
     lines = None
     if holds_lines:
         lines = frozenset(
             hashlib.sha256(line.strip()).hexdigest()[:ENTRY_DIGITS] for line in data.splitlines() if line.strip()
         )
-    return BankEntry(len(data), hashlib.sha256(data).hexdigest(), lines)
+    return BankEntry(len(data), hashlib.sha256(data).hexdigest(), lines, values)
 
 
 @row

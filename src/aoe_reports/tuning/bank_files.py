@@ -83,4 +83,4 @@ def _entry(bank: Bank, path: Path) -> BankEntry:
             say("too large for a bank file"),
             say("expected at most {most} bytes", most=MAX_BANK_FILE_BYTES),
         )
-    return entry_of_bytes(data, holds_lines=bank.holds_lines(path.name))
+    return entry_of_bytes(data, holds_lines=bank.holds_lines(path.name), values=bank.values_of(path.name, data))

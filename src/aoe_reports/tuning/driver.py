@@ -11,6 +11,7 @@ from typing import Generic, Literal, Protocol, TypeVar
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.rows import column, row
 from aoe_reports.model.texts import Language
+from aoe_reports.tuning.bank import Listing
 from aoe_reports.tuning.job_state import PrintedClaim, Tool
 from aoe_reports.tuning.plan import Plan, StageName, TuneOps
 from aoe_reports.tuning.prior_jobs import PriorJobs, PriorSources
@@ -160,6 +161,15 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
+class BankSides:
+    """A job's bank: what was in it before, what is in it now, and where it lies."""
+
+    before: Listing
+    after: Listing
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
 class Machine:
     """What is known of the machine before a job begins: which tuner is there, what speaks against tuning on it."""
 
@@ -219,8 +229,16 @@ class Driver(Protocol[Task]):
     ) -> list[Finding]:
         """What is wrong with a stage's run; it went well if no error is among it. Findings of a log are `log`'s."""
 
-    def outcome(self, plan: Plan, asked: TuneOps | None, attempts: Sequence[Attempted[Task]], *, done: bool) -> Outcome:
-        """What came of the job; `done`: every stage went well."""
+    def outcome(
+        self,
+        plan: Plan,
+        asked: TuneOps | None,
+        attempts: Sequence[Attempted[Task]],
+        *,
+        done: bool,
+        bank: BankSides | None = None,
+    ) -> Outcome:
+        """What came of the job; `done`: every stage went well. `bank` tells of what the results leave open."""
 
     def remeasure(self, plan: Plan, language: Language) -> tuple[str, str]:
         """A script and a page: how to measure again after tuning."""

@@ -25,7 +25,17 @@ from aoe_reports.tuning.answers import JobAnswer, job_answer
 from aoe_reports.tuning.bank import BankChange, difference, digest_of, document_of_listing
 from aoe_reports.tuning.bank_exchange import see_whole
 from aoe_reports.tuning.bank_files import bank_of_plan, copy_files, list_bank, paths_of_layout, socs_of
-from aoe_reports.tuning.driver import Attempted, Driver, JobFolder, Listener, OutcomeRow, Results, Stage, command_line
+from aoe_reports.tuning.driver import (
+    Attempted,
+    BankSides,
+    Driver,
+    JobFolder,
+    Listener,
+    OutcomeRow,
+    Results,
+    Stage,
+    command_line,
+)
 from aoe_reports.tuning.job_state import JobState, SeededBank, StageRun, Tool
 from aoe_reports.tuning.options import TuneOptions
 from aoe_reports.tuning.plan import REDACTED, Job, Plan, TuneOps, check_soc, path_problems, to_json, tune_ops_of_plan
@@ -555,10 +565,12 @@ class _Job:
         done = tuned.status == "done"
         tuned.signal = None if done else self.stop.signal
         tasks = [Attempted(one.tasks, any(one is other for other in last)) for one in self.attempts]
-        outcome = self.driver.outcome(self.plan, self.asked, tasks, done=done)
+        bank = self.here / BANK
+        before, after = read_listing(self.here / BANK_BEFORE), list_bank(self.bank, bank)
+        sides = BankSides(before, after, bank)
+        outcome = self.driver.outcome(self.plan, self.asked, tasks, done=done, bank=sides)
         tuned.rows = outcome.rows
-        after = list_bank(self.bank, self.here / BANK)
-        changes = difference(read_listing(self.here / BANK_BEFORE), after)
+        changes = difference(before, after)
         tuned.findings += [f for attempt in last for f in attempt.findings]
         self._say_what_changed(done, outcome.changed, bool(changes))
         self._say_other_chips(changes)

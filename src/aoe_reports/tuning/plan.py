@@ -47,6 +47,10 @@ class Candidate:
     op_name: str | None = column("Operator", default=None)
     op_type: str | None = column("Operator type", default=None, before="op_name")
     input_shapes: str | None = column("Input shapes", default=None)
+    input_data_types: str | None = column(default=None)
+    """Null, as formats and the output's types, where not all its tasks have the same."""
+    input_formats: str | None = column(default=None)
+    output_data_types: str | None = column(default=None)
     count: int | None = column("Tasks", "integer", default=None)
     total_us: float | None = column("Total", "us", default=None)
     share: float | None = column("Share of the step", "percent", default=None)

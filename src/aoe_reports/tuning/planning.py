@@ -15,6 +15,7 @@ from aoe_reports.engine.communication import read_communication
 from aoe_reports.engine.question import Answer, one_table
 from aoe_reports.engine.rules import NO_COMMUNICATION
 from aoe_reports.facts.bounds import (
+    OPERANDS,
     TASK_COLUMNS,
     CoreCounts,
     OperatorBounds,
@@ -216,7 +217,9 @@ def _measure(captures: Sequence[Capture], options: PlanOptions, findings: list[F
     """The device with the longest step."""
     best: tuple[tuple[Any, ...], MeasuredDevice] | None = None
     devices = 0
-    for measured in read_devices(captures, TASK_COLUMNS, findings, rank=options.rank, device=options.device):
+    for measured in read_devices(
+        captures, TASK_COLUMNS | set(OPERANDS), findings, rank=options.rank, device=options.device
+    ):
         devices += 1
         order = planned_first(measured.tasks, measured.shares)
         if best is None or order < best[0]:

@@ -1,1 +1,1 @@
-"""What the Ascend Optimization Engine writes: results and gradient banks."""
+"""What the Ascend Optimization Engine writes: results and banks."""

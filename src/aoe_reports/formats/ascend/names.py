@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from aoe_reports.formats.aoe.operator_banks import bank_name_of
 from aoe_reports.formats.ascend.tables import FILE_KINDS, TIMELINES
 from aoe_reports.formats.found import FileName
 from aoe_reports.formats.table import NO_ID, Table
@@ -45,8 +46,12 @@ INFO_KINDS = frozenset({"profiler_info", "profiler_metadata", "communication_gro
 """Files that tell about a capture and hold no measurement."""
 RESULT_KINDS = frozenset({"opat", "sgat"})
 """Results of AOE."""
-AOE_KINDS = frozenset({*RESULT_KINDS, "gdat"})
-"""What AOE writes that is no table: results, and the bank of gradient tuning."""
+OPERATOR_BANKS = frozenset({"runtime_kb", "auto_tune"})
+"""Banks of operators: of AOE, and of Auto Tune before it."""
+BANK_KINDS = frozenset({*OPERATOR_BANKS, "gdat"})
+"""Banks of operators, and the bank of gradient tuning."""
+AOE_KINDS = RESULT_KINDS | BANK_KINDS
+"""What AOE writes that is no table."""
 NO_TABLES = frozenset({*AOE_KINDS, "record"})
 """Files of which no table is read; they belong to no capture."""
 ARCHIVE_NAME = re.compile(
@@ -104,12 +109,13 @@ def _export_name(found: re.Match[str], folder: str) -> FileName | None:
 
 
 def _aoe_name(name: str) -> FileName | None:
-    """What AOE writes: results, and the bank of gradient tuning."""
+    """What AOE writes: results and banks."""
     if found := _AOE.match(name):
         return FileName(found["kind"], "json", "aoe", time=found["time"], pid=int(found["pid"]))
     if found := _BANK.match(name):
         return FileName("gdat", "json", "aoe", soc=found["soc"])
-    return None
+    bank = bank_name_of(name)
+    return None if bank is None else FileName(bank.form, "json", "aoe", time=bank.time, soc=bank.soc)
 
 
 def is_plain_word(kind: str) -> bool:

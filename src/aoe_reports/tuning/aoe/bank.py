@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
+from aoe_reports.formats.aoe.operator_bank_file import parse_operator_bank
 from aoe_reports.tuning.bank import Bank, BankLayout
 
 RUNTIME_KB = "_runtime_kb.json"
@@ -46,4 +47,12 @@ def chip_of(path: str) -> str | None:
     return path.removesuffix(GRADIENTS) if path.endswith(GRADIENTS) and path != GRADIENTS else None
 
 
-AOE_BANK = Bank(in_use=bank_in_use, at=bank_at, holds_lines=holds_lines, chip_of=chip_of)
+def values_of(name: str, data: bytes) -> Mapping[str, str] | None:
+    """What a file of operators keeps by what it is looked up by; null for other files, and where something of it cannot be read."""
+    if not holds_lines(name):
+        return None
+    bank = parse_operator_bank(Path(name), data)
+    return None if bank.findings else {entry.key: entry.value for entry in bank.entries}
+
+
+AOE_BANK = Bank(in_use=bank_in_use, at=bank_at, holds_lines=holds_lines, chip_of=chip_of, values_of=values_of)

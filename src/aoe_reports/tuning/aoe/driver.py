@@ -19,6 +19,7 @@ from aoe_reports.model.texts import Language, say
 from aoe_reports.rules.gradient_bank import check_bank_file
 from aoe_reports.rules.results.check import check_result_file
 from aoe_reports.tuning.aoe.bank import GRADIENTS
+from aoe_reports.tuning.aoe.bank_evidence import evidence_of
 from aoe_reports.tuning.aoe.command import (
     AOE_CONFIG,
     SCRIPT,
@@ -36,7 +37,17 @@ from aoe_reports.tuning.aoe.plan_files import read_config, read_tune_ops
 from aoe_reports.tuning.aoe.preflight import Declared, check_host
 from aoe_reports.tuning.aoe.prior_jobs import read_prior_jobs
 from aoe_reports.tuning.aoe.progress import progress_of
-from aoe_reports.tuning.driver import Argument, Attempted, JobFolder, Listener, Machine, Outcome, Results, Stage
+from aoe_reports.tuning.driver import (
+    Argument,
+    Attempted,
+    BankSides,
+    JobFolder,
+    Listener,
+    Machine,
+    Outcome,
+    Results,
+    Stage,
+)
 from aoe_reports.tuning.job_state import Tool
 from aoe_reports.tuning.plan import TENSORFLOW, Plan, TuneOps, to_json
 from aoe_reports.tuning.plan_folder import PLAN
@@ -146,12 +157,19 @@ class AoeDriver:
         ]
 
     def outcome(
-        self, plan: Plan, asked: TuneOps | None, attempts: Sequence[Attempted[TuningResult]], *, done: bool
+        self,
+        plan: Plan,
+        asked: TuneOps | None,
+        attempts: Sequence[Attempted[TuningResult]],
+        *,
+        done: bool,
+        bank: BankSides | None = None,
     ) -> Outcome:
         """What became of each operator that was asked for, and of what else was changed."""
         results = _together(attempts)
         last = [result for attempt in attempts if attempt.last for result in attempt.tasks]
-        rows = outcome_rows(plan, asked, results, ended=done and came_to_its_end(last))
+        evidence = None if bank is None else evidence_of(bank, plan.soc)
+        rows = outcome_rows(plan, asked, results, ended=done and came_to_its_end(last), bank=evidence)
         return Outcome(rows, sum(len(result.modifications) for result in results))
 
     def remeasure(self, plan: Plan, language: Language) -> tuple[str, str]:

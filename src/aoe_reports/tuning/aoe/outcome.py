@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from aoe_reports.formats.aoe.results import Modification, TuningResult, status_of
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import join, say
+from aoe_reports.tuning.aoe.bank_evidence import BankEvidence, BankState
 from aoe_reports.tuning.aoe.codes import explain_code, is_failure
 from aoe_reports.tuning.aoe.console import Console
 from aoe_reports.tuning.aoe.progress import gain_of
@@ -48,20 +49,26 @@ class _Requested:
 
 
 def outcome_rows(
-    plan: Plan, tune_ops: TuneOps | None, results: Sequence[TuningResult], *, ended: bool
+    plan: Plan,
+    tune_ops: TuneOps | None,
+    results: Sequence[TuningResult],
+    *,
+    ended: bool,
+    bank: BankEvidence | None = None,
 ) -> list[OutcomeRow]:
     """One row an operator, type or subgraph: those that were asked for in the plan's order, then what else was changed.
 
     `status` is improved, already-banked, not-better, failed, not-seen or unclear: AOE names only what it changed and what
-    failed, of the rest it tells counts. `ended`: whether tuning went on to its end. Times in us, gain as a fraction; of a task
+    failed, of the rest it tells counts; where these leave it open, the job's bank may tell. `ended`: whether tuning went on to its end. Times in us, gain as a fraction; of a task
     that was broken off none: what it changed is unclear until tuning comes to its end.
     """
     case = _Reported(plan, _asked(plan, tune_ops), results, ended=ended)
     found = _matches(case.asked, case.operators, case.known)
     used = {id(m) for matches in found for m, _ in matches}
     others = [m for m in case.operators if id(m) not in used]
-    rest = _rest(case, [not matches for matches in found], all_used=not others)
-    rows = [row for a, matches in zip(case.asked, found, strict=True) for row in _rows_of(case, a, matches, rest)]
+    rests = _rests(case, [not matches for matches in found], bank, all_used=not others)
+    told = zip(case.asked, found, rests, strict=True)
+    rows = [row for a, matches, rest in told for row in _rows_of(case, a, matches, rest)]
     rows += [_unproven_row(None, m, ended=ended) for m in others if id(m) in case.unproven]
     rows += _not_asked(case, [m for m in others if id(m) not in case.unproven])
     return [*rows, *_subgraphs(case)]
@@ -78,6 +85,15 @@ class _Reported:
         self.failed = {_TUNED_COPY.sub("", name) for result in results for name in result.failed_operators}
         # A script may leave out that it is to tune a few operators only: then the counts are of others, too.
         self.exactly = plan.scenario in TENSORFLOW or bool(plan.job.command)
+
+    @property
+    def counted(self) -> tuple[int, int]:
+        """How many operators AOE counts as kept, and as not improved."""
+        reserved, unsatisfied = (
+            sum(result.summary.get(f"repo_{name}_num", 0) for result in self.results if result.kind == "opat")
+            for name in ("reserved", "unsatisfied")
+        )
+        return reserved, unsatisfied
 
     def is_failed(self, a: _Requested) -> bool:
         """Whether AOE names it, or an operator that it is a part of, as failed."""
@@ -209,17 +225,44 @@ def _is_failed(a: _Requested, failed: set[str], known: set[str]) -> bool:
     return a.op_name in failed or any(is_part_of(a.op_name, name, known) for name in failed)
 
 
-def _rest(case: _Reported, unmatched: Sequence[bool], *, all_used: bool) -> tuple[Status, str]:
-    """What became of operators that were asked for and that AOE names nowhere: it counts them only.
+def _rests(
+    case: _Reported, unmatched: Sequence[bool], bank: BankEvidence | None, *, all_used: bool
+) -> list[tuple[Status, str]]:
+    """What became of each operator that was asked for and that AOE names nowhere: it counts them only, and the bank may tell.
 
     `all_used`: whether everything that was changed was asked for.
     """
-    pairs = zip(case.asked, unmatched, strict=True)
-    rest = sum(1 for a, without in pairs if a.op_name and without and not case.is_failed(a))
-    reserved, unsatisfied = (
-        sum(result.summary.get(f"repo_{name}_num", 0) for result in case.results if result.kind == "opat")
-        for name in ("reserved", "unsatisfied")
-    )
+    left = [
+        without and a.op_name is not None and not case.is_failed(a)
+        for a, without in zip(case.asked, unmatched, strict=True)
+    ]
+    rest = _rest(case, sum(left), all_used=all_used)
+    if rest[0] != "unclear" or bank is None or not case.ended:
+        return [rest] * len(left)
+    states = [
+        bank.state_of(a.candidate) if is_left and a.candidate is not None else None
+        for a, is_left in zip(case.asked, left, strict=True)
+    ]
+    reserved, unsatisfied = case.counted
+    is_told = _is_certain(case, reserved + unsatisfied, sum(left), all_used=all_used) and "changed" not in states
+    if is_told and states.count("kept") == reserved:  # whatever else is left can only be among the others
+        message = say("the bank has the entries of all {kept} kept; nothing faster was found", kept=reserved)
+        rest = ("not-better", message)
+    return [_BY_BANK[state] if state else rest for state in states]
+
+
+_BY_BANK: dict[BankState, tuple[Status, str]] = {
+    "changed": (
+        "improved",
+        say("AOE does not list it, but this job added or changed the entry for its inputs in the bank"),
+    ),
+    "kept": ("already-banked", say("the bank had the entry for its inputs, and this job did not change it")),
+}
+
+
+def _rest(case: _Reported, rest: int, *, all_used: bool) -> tuple[Status, str]:
+    """What became of so many operators, by AOE's counts alone."""
+    reserved, unsatisfied = case.counted
     if not reserved and not unsatisfied:
         if not case.ended:
             return "not-seen", say("tuning ended before anything about it was reported")

@@ -1,0 +1,52 @@
+"""`bank`: what knowledge banks hold; a path in the place of a command means `list`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from aoe_reports.cli.language import LanguageOption
+from aoe_reports.cli.questions import command_of
+from aoe_reports.questions.bank import Bank
+from aoe_reports.questions.bank_diff import BankDiff
+
+_LIST = "list"
+_OF_GROUP = frozenset({"-h", "--help"})
+_LANGUAGE = "--lang"
+
+
+class _ListsUnlessTold(TyperGroup):
+    """A group whose first command is meant where none is named."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Name the command, where the first argument is none."""
+        first = _after_language(args)
+        if args[first:] and args[first] not in self.commands and args[first] not in _OF_GROUP:
+            args = [*args[:first], _LIST, *args[first:]]
+        return super().parse_args(ctx, args)
+
+
+bank = typer.Typer(
+    name="bank",
+    help="Read knowledge banks: `bank PATH` lists what they cover, `bank diff` compares two.",
+    cls=_ListsUnlessTold,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+)
+bank.command(_LIST)(command_of(Bank()))
+bank.command("diff")(command_of(BankDiff()))
+
+
+@bank.callback()
+def options(language: LanguageOption = "en") -> None:
+    """Read the option that all commands of the group share; the command behind looks at it."""
+    del language
+
+
+def _after_language(args: list[str]) -> int:
+    """Where the arguments begin behind the option that all commands share."""
+    if args and args[0] == _LANGUAGE:
+        return 2
+    return int(bool(args) and args[0].startswith(f"{_LANGUAGE}="))

@@ -1,0 +1,45 @@
+"""Rules on banks of operators: is each entry found, and is it the only one for its operator?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from aoe_reports.formats.aoe.operator_bank_file import OperatorBankFile
+from aoe_reports.formats.rules import OPERATOR_BANKS
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.texts import say
+
+_CODE = say("the open code of CANN that reads banks (opbase, op_runtime_bank.cpp and runtime_bank_manager.cpp)")
+BANK_DUPLICATE = OPERATOR_BANKS.rule(
+    "operator-bank-duplicate", "warning", "one operator has several entries, of which CANN uses one", _CODE
+)
+BANK_NAME = OPERATOR_BANKS.rule(
+    "operator-bank-name", "warning", "a bank is searched for by the operator type in its name", _CODE
+)
+
+
+def check_operator_bank(file: OperatorBankFile) -> list[Finding]:
+    """Everything that is to be said about one bank, reading included."""
+    path = str(file.path)
+    return [
+        *file.findings,
+        *BANK_DUPLICATE.found_at(path, _repeated(file)),
+        *BANK_NAME.found_at(path, _named_otherwise(file)),
+    ]
+
+
+def _repeated(file: OperatorBankFile) -> Iterator[tuple[str, int | None]]:
+    """Entries for what an entry above is for."""
+    first: dict[str, int | None] = {}
+    for entry in file.entries:
+        if entry.key in first:
+            yield say("the same operator has an entry in line {line}, too", line=first[entry.key]), entry.line
+        first.setdefault(entry.key, entry.line)
+
+
+def _named_otherwise(file: OperatorBankFile) -> Iterator[tuple[str, int | None]]:
+    """Entries of another type than the name tells."""
+    for entry in file.entries:
+        if None not in {file.name.op_type, entry.op_type} and entry.op_type != file.name.op_type:
+            message = say("an entry of {op_type} in a bank of {name}", op_type=entry.op_type, name=file.name.op_type)
+            yield message, entry.line
