@@ -149,6 +149,24 @@ def test_archives_are_said_and_not_read(tmp_path: Path, name: str) -> None:
     assert [(f.severity, f.rule) for f in findings] == [("error", "unreadable")]
 
 
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("cluster_communication.json", "the analysis of a cluster repeats"),
+        ("cluster_communication_matrix.json", "the analysis of a cluster repeats"),
+        ("fusion_result.json", "which fusion rules of graphs took effect"),
+    ],
+)
+def test_what_is_recognised_and_not_read_is_named_with_the_reason(tmp_path: Path, name: str, why: str) -> None:
+    for explicit, said in ((False, ("info", "not-read")), (True, ("error", "unknown-file"))):
+        found, findings = told(tmp_path / name, "{}", explicit=explicit)
+        assert found is None
+        assert [(finding.severity, finding.rule) for finding in findings] == [said]
+        assert findings[0].message.startswith(f"recognised, but not read: {why}")
+    _, findings = told(tmp_path / f"my_{name}", "{}")
+    assert findings == []
+
+
 def test_a_real_archive_below_a_folder_does_not_hide_what_lies_beside_it(tmp_path: Path) -> None:
     table = tmp_path / "kernel_details.csv"
     table.write_text("x\n")

@@ -11,7 +11,7 @@ from aoe_reports.formats.found import TUNER, FileName, FoundFile
 from aoe_reports.formats.head import head_of, header_of
 from aoe_reports.formats.objects import ObjectPath
 from aoe_reports.formats.records.forms import is_header_of_records, is_parquet_of_records
-from aoe_reports.formats.rules import ARCHIVE, SPARSE_FILE, UNKNOWN_FILE, UNREADABLE
+from aoe_reports.formats.rules import ARCHIVE, NOT_READ, SPARSE_FILE, UNKNOWN_FILE, UNREADABLE
 from aoe_reports.formats.table import table_of_header
 from aoe_reports.formats.tuner_files import kind_of_tuner_file
 from aoe_reports.formats.vendor import TABLES, parse_name, vendor_of
@@ -30,6 +30,17 @@ _RECORD = re.compile(r'"runtime_ms_mean"\s*:')
 """Every benchmark log record (schema v0.1) has it; quoted inside of a text, as in a Delta log, it looks otherwise."""
 _OUTPUT = re.compile(r'\{\s*"command"\s*:')
 """What a command of ours printed as JSON: rows that are named like fields of records are none."""
+
+_UNREAD = (
+    (
+        re.compile(r"cluster_communication(_matrix)?\.json"),
+        say(
+            "the analysis of a cluster repeats what communication.json and communication_matrix.json of each rank hold"
+        ),
+    ),
+    (re.compile(r"fusion_result\.json"), say("which fusion rules of graphs took effect, without times")),
+)
+"""Files of the platform of which nothing is read, and why; each by its name."""
 
 _PACKED = say("an archive is not read; unpack it first (single .csv.gz and .json.gz files are read directly)")
 _PACKED_BESIDE = say("an archive is read only where it is named itself, as it may hold what lies beside it")
@@ -50,6 +61,11 @@ def unreadable_file(path: object, error: Exception) -> Finding:
 def identify(path: Path, *, explicit: bool, findings: list[Finding]) -> FoundFile | None:
     """Tell what a file is by its name, and where that is not enough by its head."""
     name = parse_name(path.name, path.parent.name)
+    unread = next((reason for pattern, reason in _UNREAD if pattern.fullmatch(path.name)), None)
+    if unread is not None:
+        rule = UNKNOWN_FILE if explicit else NOT_READ
+        findings.append(rule.found(str(path), say("recognised, but not read: {why}", why=unread)))
+        return None
     if name is None and not (explicit or path.suffix.lower() in _LOOKED_INTO):
         if ARCHIVE_NAME.search(path.name):
             packed = _PACKED_BESIDE if READ_ARCHIVE.search(path.name) else _PACKED
