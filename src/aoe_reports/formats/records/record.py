@@ -138,4 +138,7 @@ OURS = "aoe_reports"
 
 def canonical_json(value: Any) -> str:
     """JSON text that is the same for the same value."""
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _CANONICAL.encode(value)
+
+
+_CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
