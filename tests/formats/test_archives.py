@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import shutil
+import struct
 import tarfile
 import tempfile
 import zipfile
@@ -128,7 +130,11 @@ def test_what_leads_out_of_it_is_passed_over(tmp_path: Path) -> None:
             member.type, member.linkname = kind, "/etc/passwd"
             archive.addfile(member)
     path.write_bytes(content.getvalue())
-    assert names_in(path) == ({"in/x.csv": "5"}, [])
+    found, (left_out,) = names_in(path)
+    assert found == {"in/x.csv": "5"}
+    assert (left_out.severity, left_out.rule, left_out.path) == ("warning", "archive", str(path))
+    assert left_out.message.startswith("6 members are left out, ")
+    assert left_out.message.endswith("are not followed: ../up.csv, /root.csv, a/../../b.csv")
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["run.tar"]
 
 
@@ -140,7 +146,46 @@ def test_links_in_a_zip_are_passed_over(tmp_path: Path) -> None:
         archive.writestr("../up.csv", "1")
         archive.writestr("folder/", "")
         archive.writestr("in.csv", "2")
-    assert names_in(tmp_path / "run.zip") == ({"in.csv": "2"}, [])
+    found, (left_out,) = names_in(tmp_path / "run.zip")
+    assert found == {"in.csv": "2"}
+    assert left_out.message.endswith("are not followed: link.csv, ../up.csv")
+
+
+def test_a_hard_link_is_the_file_that_it_is_linked_to(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "a.csv").write_text("1")
+    (tmp_path / "run" / "b.csv").hardlink_to(tmp_path / "run" / "a.csv")
+    archive = archive_of(tmp_path / "run", tmp_path / "run.tar.gz")
+    assert names_in(archive) == ({"a.csv": "1", "b.csv": "1"}, [])
+
+
+@pytest.mark.parametrize("ending", FORMS)
+def test_files_have_the_times_that_they_were_packed_with(tmp_path: Path, ending: str) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "a.csv").write_text("1")
+    os.utime(tmp_path / "run" / "a.csv", (1_768_000_000, 1_768_000_000))
+    with fetching():
+        (found,) = unpacked(archive_of(tmp_path / "run", tmp_path / f"run.{ending}"), None, [])
+        assert found.stat().st_mtime_ns == 1_768_000_000 * 10**9
+
+
+def test_times_in_utc_go_before_those_on_the_wall(tmp_path: Path) -> None:
+    told = zipfile.ZipInfo("a.csv", (2020, 1, 1, 0, 0, 0))
+    told.extra = struct.pack("<HHBi", 0x5455, 5, 1, 1_768_000_001)
+    with zipfile.ZipFile(tmp_path / "run.zip", "w") as archive:
+        archive.writestr(told, "1")
+    with fetching():
+        (found,) = unpacked(tmp_path / "run.zip", None, [])
+    assert found.modified_ns == 1_768_000_001 * 10**9
+
+
+def test_one_that_is_named_twice_is_read_once(cli: Cli, two_ranks: Path, tmp_path: Path) -> None:
+    archive = archive_of(two_ranks, tmp_path / "run.zip")
+    (tmp_path / "link.zip").symlink_to(archive)
+    rows = cli("inspect", archive, "--format", "json").json["rows"]
+    for again in (archive, tmp_path / "link.zip"):
+        ended = cli("inspect", archive, again, "--format", "json")
+        assert (ended.code, ended.json["rows"], ended.json["findings"]) == (0, rows, [])
 
 
 def encrypted() -> bytes:

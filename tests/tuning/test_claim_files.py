@@ -67,6 +67,8 @@ def test_a_table_claims_what_stands_in_it_whatever_else_it_has(tmp_path: Path) -
         (HEADER + "a,,2,-1\n", 2, "after_us"),
         (HEADER + "a,,2,nan\n", 2, "after_us"),
         (HEADER + "a,,2,1e999\n", 2, "after_us"),
+        (HEADER + "a,,2,1_0\n", 2, "after_us"),
+        (HEADER + "a,,\u0662,1\n", 2, "before_us"),
         (HEADER + "a,,inf,1\n", 2, "before_us"),
         (HEADER + "a,,two,1\n", 2, "before_us"),
         (HEADER + ",,2,1\n", 2, "no operator"),

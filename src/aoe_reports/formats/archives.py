@@ -5,15 +5,20 @@ All of an archive is used, or nothing of it. Names in it decide nothing about wh
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import shutil
 import stat
+import struct
 import tarfile
+import tempfile
+import time
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NoReturn, Self
 
@@ -22,9 +27,9 @@ from aoe_reports.formats.expand import MAX_RATIO
 from aoe_reports.formats.identify import MAX_EXPANDED_BYTES, unreadable_file
 from aoe_reports.formats.objects import Held, ObjectPath, hold, object_of
 from aoe_reports.formats.owned import TemporaryFolder
-from aoe_reports.formats.rules import EXPANDED_TOO_LARGE, GZIP_DAMAGED
+from aoe_reports.formats.rules import ARCHIVE, EXPANDED_TOO_LARGE, GZIP_DAMAGED, UNREADABLE
 from aoe_reports.model.findings import Finding
-from aoe_reports.model.texts import say
+from aoe_reports.model.texts import join, say
 
 MAX_MEMBERS = 100_000
 """So many files of one archive are unpacked: a run of ten thousand ranks has more, and lies in a folder."""
@@ -51,35 +56,63 @@ def unpacked(path: Path, max_expanded: int | None, findings: list[Finding]) -> l
 
     It may expand to `max_expanded` bytes; None means 1 GiB, or MAX_RATIO times its size where that is more.
     """
+    left_out: list[str] = []
     try:
-        every = _unpacked(path, max_expanded)
+        every = _unpacked(path, max_expanded, left_out)
     except _TooMuchError as error:
         findings.append(EXPANDED_TOO_LARGE.found(str(path), str(error)))
     except _DAMAGE as error:
         message = say("this archive cannot be unpacked ({error}); its content is not used", error=str(error))
         findings.append(GZIP_DAMAGED.found(str(path), message))
     except OSError as error:
-        findings.append(unreadable_file(path, error))
+        findings.append(_no_room(path) if error.errno in {errno.ENOSPC, errno.EDQUOT} else unreadable_file(path, error))
     else:
+        if left_out:
+            message = say(
+                "{count} members are left out, as links and names that lead out of the archive are not followed: {names}",
+                count=len(left_out),
+                names=join(", ", left_out[:_NAMED]),
+            )
+            findings.append(ARCHIVE.found(str(path), message))
         hold(path, every)
         return every
     return []
 
 
-def _unpacked(path: Path, max_expanded: int | None) -> list[ObjectPath]:
+_NAMED = 3
+"""So many of the members that are left out are named."""
+
+
+def _no_room(path: Path) -> Finding:
+    message = say("no room to unpack it in {folder} (TMPDIR names another folder)", folder=tempfile.gettempdir())
+    return UNREADABLE.found(str(path), message)
+
+
+def _unpacked(path: Path, max_expanded: int | None, left_out: list[str]) -> list[ObjectPath]:
     told = path.stat()
     left = _Limit(max(MAX_EXPANDED_BYTES, MAX_RATIO * told.st_size) if max_expanded is None else max_expanded)
-    folder = TemporaryFolder()
+    folder, version = TemporaryFolder(), f"{told.st_size}-{told.st_mtime_ns}"
     found: dict[str, ObjectPath] = {}
     with _members(path, left) as members:
-        for number, (name, content) in enumerate(members):
-            place = folder.path / str(number)
-            with place.open("wb") as file:
-                shutil.copyfileobj(content, file, _BLOCK)
-            os.utime(place, ns=(told.st_mtime_ns, told.st_mtime_ns))
-            version = f"{told.st_size}-{told.st_mtime_ns}"
-            one = found[name] = object_of(str(path / name), place.stat().st_size, version, told.st_mtime_ns)
-            one.held = Held(place=str(place), folder=folder)  # the last of one name counts, as for whoever unpacks it
+        for number, member in enumerate(members):
+            name = _name_of(member.name)
+            same = found.get(_name_of(member.same_as)) if member.same_as else None
+            if not name or (member.content is None and same is None):
+                left_out.append(member.name)
+                continue
+            if same is None:
+                assert member.content is not None
+                time_ns = told.st_mtime_ns if member.time_ns is None else member.time_ns
+                place = folder.path / str(number)
+                with place.open("wb") as file:
+                    shutil.copyfileobj(member.content, file, _BLOCK)
+                os.utime(place, ns=(time_ns, time_ns))
+                size: int | None = place.stat().st_size
+                held: Held | None = Held(place=str(place), folder=folder)
+            else:
+                held, size, time_ns = same.held, same.size, same.modified_ns
+            one = found[name] = object_of(str(path / name), size, version, time_ns)
+            one.held = held  # the last of one name counts, as for whoever unpacks it
     return sorted(found.values(), key=str)
 
 
@@ -123,12 +156,22 @@ class _Counted:
         return self._left.count_bytes(self._content.read(_BLOCK if size < 0 else min(size, _BLOCK)))
 
 
-_Readable = IO[bytes] | _Counted
+@dataclass(frozen=True, slots=True)
+class _Packed:
+    """A member of an archive that is no folder."""
+
+    name: str
+    content: IO[bytes] | _Counted | None
+    """None for a link, or a device."""
+    time_ns: int | None
+    """When it was changed; None where no file can be from then."""
+    same_as: str = ""
+    """The member that it is a hard link to."""
 
 
 @contextmanager
-def _members(path: Path, left: _Limit) -> Iterator[Iterator[tuple[str, _Readable]]]:
-    """(name, content) of every file of an archive; links and devices are none."""
+def _members(path: Path, left: _Limit) -> Iterator[Iterator[_Packed]]:
+    """Every member of an archive."""
     ending = path.suffix.lower()
     if ending == ".zip":
         with zipfile.ZipFile(path) as zipped:
@@ -147,26 +190,54 @@ def _members(path: Path, left: _Limit) -> Iterator[Iterator[tuple[str, _Readable
 
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Of the others some take as much memory as the archive says."""
+_ENCRYPTED = 1
 
 
-def _of_zip(archive: zipfile.ZipFile, left: _Limit) -> Iterator[tuple[str, _Readable]]:
+def _of_zip(archive: zipfile.ZipFile, left: _Limit) -> Iterator[_Packed]:
     for member in archive.infolist():
         left.count_member()
+        if member.flag_bits & _ENCRYPTED:
+            raise zipfile.BadZipFile("encrypted")
         if member.compress_type not in _METHODS:
             raise zipfile.BadZipFile(f"compression method {member.compress_type}")
-        name = _name_of(member.filename)
-        if name and not member.is_dir() and not stat.S_ISLNK(member.external_attr >> 16):
+        if stat.S_ISLNK(member.external_attr >> 16):
+            yield _Packed(member.filename, None, None)
+        elif not member.is_dir():
             with archive.open(member) as content:
-                yield name, _Counted(content, left)
+                yield _Packed(member.filename, _Counted(content, left), _ns_of(_zip_time(member)))
 
 
-def _of_tar(archive: tarfile.TarFile, left: _Limit) -> Iterator[tuple[str, _Readable]]:
+def _zip_time(member: zipfile.ZipInfo) -> float:
+    """When a member was changed, in s: as Info-ZIP writes it in UTC, else as the clock on the wall showed it."""
+    extra = member.extra
+    while len(extra) >= _EXTRA.size:
+        kind, size = _EXTRA.unpack_from(extra)
+        if kind == _UTC_TIMES and size >= _TIME.size and len(extra) >= _EXTRA.size + _TIME.size:
+            told, seconds = _TIME.unpack_from(extra, _EXTRA.size)
+            if told & 1:
+                return float(seconds)
+        extra = extra[_EXTRA.size + size :]
+    try:
+        return time.mktime((*member.date_time, 0, 0, -1))
+    except (OverflowError, ValueError):
+        return -1.0
+
+
+_EXTRA, _TIME = struct.Struct("<HH"), struct.Struct("<Bi")
+_UTC_TIMES = 0x5455
+
+
+def _of_tar(archive: tarfile.TarFile, left: _Limit) -> Iterator[_Packed]:
     while (member := archive.next()) is not None:
         left.count_member()
-        name = _name_of(member.name)
-        content = archive.extractfile(member) if name and member.isreg() else None
-        if content is not None:
-            yield name, content
+        if not member.isdir():
+            content = archive.extractfile(member) if member.isreg() else None
+            yield _Packed(member.name, content, _ns_of(member.mtime), member.linkname if member.islnk() else "")
+
+
+def _ns_of(seconds: float) -> int | None:
+    """A time in whole nanoseconds; None before 1970 and after 2242, which nothing is from."""
+    return int(seconds * 1_000_000_000) if 0 <= seconds < 1 << 33 else None
 
 
 class _Member(tarfile.TarInfo):

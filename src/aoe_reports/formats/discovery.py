@@ -84,9 +84,11 @@ def _found_below(
 ) -> Iterator[tuple[str, FoundFile | None]]:
     """(real path, what it is) of every file below a path; of one that is known not once more."""
     if is_archive(path) and _kind(str(path)) == "file":
+        here, real = str(path), _real(str(path))
         for inside in unpacked(path, max_expanded, findings):
-            if _is_entered(inside, path) and str(inside) not in known:
-                yield str(inside), identify(inside, explicit=False, findings=findings)
+            place = real + str(inside).removeprefix(here)
+            if _is_entered(inside, path):
+                yield place, None if place in known else identify(inside, explicit=False, findings=findings)
         return
     if not isinstance(path, ObjectPath):
         for entry, real in _Walk(path, findings).files():

@@ -42,7 +42,9 @@ _UNREAD = (
 )
 """Files of the platform of which nothing is read, and why; each by its name."""
 
-_PACKED = say("an archive is not read; unpack it first (single .csv.gz and .json.gz files are read directly)")
+_PACKED = say(
+    "an archive of this kind is not read; unpack it first (.zip, .tar, .tar.gz and .tgz are read where they are named)"
+)
 _PACKED_BESIDE = say("an archive is read only where it is named itself, as it may hold what lies beside it")
 
 

@@ -263,8 +263,8 @@ def _of_kernel(question: Question) -> Recipe:
     notes = [
         say("The name of the kernel and the numbers of launches are examples: name a kernel that hotspots shows."),
         say(
-            "Measure the same program before and after a kernel is tuned, each into its own folder: several launches "
-            "show how far a measurement scatters."
+            "To check what a tuner claims, call this at least five times before and five times after, in turns, each time "
+            "into a folder of its own: launches of one call do not show how far two calls are apart (verify --claims)."
         ),
     ]
     return Recipe(
