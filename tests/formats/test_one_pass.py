@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from made_events import TRACE, X, bad, flows, metadata, no_surrogates, styles, tasks, write
 
 from aoe_reports.formats.trace import parts as of_parts
+from aoe_reports.formats.trace import scan
 from aoe_reports.formats.trace.events import EVENTS_SCHEMA, collect_events, look_at_timeline, stream_events
 from aoe_reports.formats.trace.parts import parts_of
 from aoe_reports.formats.trace.quick import collect_quickly
@@ -172,3 +173,19 @@ def test_what_is_plain_is_read_in_one_pass(tmp_path: Path) -> None:
     assert len(first.rows) + len(second.rows) == 3
     assert first.rows
     assert second.rows
+
+
+@pytest.mark.parametrize(("blanks", "is_odd"), [(3 << 10, False), (9 << 10, True)])
+def test_no_more_of_a_file_is_held_than_an_event_may_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blanks: int, is_odd: bool
+) -> None:
+    monkeypatch.setattr(scan, "_BLOCK_BYTES", 1 << 10)
+    monkeypatch.setattr(scan, "_MAX_BLOCK_BYTES", 8 << 10)
+    path = tmp_path / "trace_view.json"
+    name = json.dumps({"ph": "M", "name": "process_name", "pid": 7, "args": {"name": "CANN"}})
+    path.write_text(f"[{' ' * blanks}{name}]")
+    if is_odd:
+        with pytest.raises(OddFileError):
+            scan.guess_names(path)
+    else:
+        assert scan.guess_names(path).processes == {"7": "CANN"}

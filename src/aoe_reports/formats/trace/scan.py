@@ -19,6 +19,8 @@ from aoe_reports.model.documents import object_of, text_of
 
 _BLOCK_BYTES = 1 << 20
 """With 8 MB, of which each has fresh memory, the look takes 1.4 times as long and 35 MB more."""
+_MAX_BLOCK_BYTES = 32 << 20
+"""No event is longer, nor what stands between two: where none ends in so much, the file is walked through, in little memory."""
 _PIECE_BYTES = 1 << 18
 _EVENT_BYTES = 1 << 14
 """No event that names something is longer."""
@@ -44,6 +46,8 @@ def guess_names(path: Path) -> Names:
                 break
             if not end:
                 size *= 2
+            if size > _MAX_BLOCK_BYTES:
+                raise OddFileError
             for start, stop in _hits(block, end):
                 window = (before if start < _EVENT_BYTES else b"") + block[
                     max(start - _EVENT_BYTES, 0) : min(stop + _EVENT_BYTES, end)
