@@ -137,7 +137,7 @@ def test_a_changed_byte_is_found_as_by_the_other_readers(tmp_path: Path, at: int
 @many
 @given(
     st.integers(0, len(TRACE)),
-    st.sampled_from([b"]", b"},", b"[", b'"', b"NaN", b"{}", b":inf", b"true", b"1e3", b"\xff", b"},{", b" , ", b",}"]),
+    st.sampled_from([b"]", b"},", b"[", b'"', b"NaN", b"{}", b":inf", b"true", b"1e3", b"\xff", b"},{", b",}"]),
 )
 def test_inserted_bytes_are_found_as_by_the_other_readers(tmp_path: Path, at: int, more: bytes) -> None:
     check_damaged(write(tmp_path, TRACE[:at] + more + TRACE[at:]), 0, 2**61)
@@ -154,6 +154,16 @@ def check_damaged(path: Path, start: int, end: int) -> None:
     rows = [row for _, row in walk_events(path) if isinstance(row, Row)] if look.usable else []
     inside = [row for row in rows if row.phase not in "stf" and reaches_in(row, start, end)]
     assert len([event for event in every if event["ph"] not in "Mstf"]) == len(inside)
+
+
+@pytest.mark.parametrize("pid", [7.5, True, [1], {"a": 1}])
+def test_whatever_a_process_is_called_by_its_events_are_kept(tmp_path: Path, pid: Any) -> None:
+    named = {"ph": "M", "name": "process_name", "pid": pid, "args": {"name": "CANN"}}
+    inside = [{**event(phase, us, cat="c", id=1), "pid": pid} for phase, us in (("B", 1), ("s", 2), ("f", 3), ("E", 4))]
+    names, events, findings = cut_lines(write(tmp_path, [named, *inside]), 0, 10_000)
+    look = look_at_timeline(tmp_path / "trace_view.json")
+    assert findings == list(look.findings)
+    assert len(names) + len(events) == (0 if not look.usable else sum(look.phases.values()))
 
 
 def event(phase: str, us: int, **more: Any) -> dict[str, Any]:

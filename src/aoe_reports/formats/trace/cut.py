@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, compress
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 import msgspec
@@ -77,8 +78,14 @@ class _Joint(msgspec.Struct, gc=False):
     name: msgspec.Raw = msgspec.Raw()
     id: msgspec.Raw = msgspec.Raw()
     id2: msgspec.Raw = msgspec.Raw()
-    pid: int | str | None = None
-    tid: int | str | None = None
+    pid: Any = None
+    tid: Any = None
+
+    @property
+    def thread(self) -> Thread:
+        """Process and thread; what is neither a whole number nor a text as its text."""
+        pid, tid = (one if type(one) is int else as_text(one) for one in (self.pid, self.tid))
+        return pid, tid
 
 
 _JOINT = msgspec.json.Decoder(_Joint)
@@ -140,7 +147,7 @@ class _Part:
         if start_us != start_us:  # noqa: PLR0124 -- NaN: it has no time
             return
         joint, (start, _) = _JOINT.decode(text), times_of(text)
-        key = (joint.pid, joint.tid) if joint.ph in "BE" else (bytes(joint.cat), bytes(joint.id), bytes(joint.id2))
+        key = joint.thread if joint.ph in "BE" else (bytes(joint.cat), bytes(joint.id), bytes(joint.id2))
         number = self.paired.count
         self.paired.add([text])
         self._kept.append(0)
@@ -164,7 +171,7 @@ class _Part:
             self._kept[number] = start < self.end_ns
         for text in compress(self.paired, self._kept):
             joint = _JOINT.decode(text)
-            self.threads.add((joint.pid, joint.tid))
+            self.threads.add(joint.thread)
             self.body.add([text])
         self.paired.close()
 
@@ -220,7 +227,7 @@ class Cut:
             begun = {key for joint, key in zip(joints, keys, strict=True) if joint.ph == "s"}
             whole = begun & {key for joint, key in zip(joints, keys, strict=True) if joint.ph != "s"}
             kept = [number for number, key in enumerate(keys) if key in whole]
-            self._threads.update((joints[number].pid, joints[number].tid) for number in kept)
+            self._threads.update(joints[number].thread for number in kept)
             self._flows.add([texts[number] for number in kept])
 
     @property
