@@ -166,6 +166,14 @@ def test_whatever_a_process_is_called_by_its_events_are_kept(tmp_path: Path, pid
     assert len(names) + len(events) == (0 if not look.usable else sum(look.phases.values()))
 
 
+@pytest.mark.parametrize("place", range(4))
+def test_a_key_that_stands_twice_is_found_as_by_the_other_readers(tmp_path: Path, place: int) -> None:
+    named = {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "CANN"}}
+    told = [json.dumps(one) for one in (named, event("B", 1), event("E", 4), event("X", 2, dur=1))]
+    told[place] = told[place].replace('"pid": 1', '"pid": 1, "pid": 1')
+    check_damaged(write(tmp_path, f"[{','.join(told)}]"), 0, 2**61)
+
+
 def event(phase: str, us: int, **more: Any) -> dict[str, Any]:
     return {"ph": phase, "name": more.pop("name", "a"), "pid": 1, "tid": 1, "ts": us, **more}
 

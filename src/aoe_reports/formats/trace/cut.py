@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 
 from aoe_reports.formats.trace.json_list import strict_json
-from aoe_reports.formats.trace.texts import Text, Told, Window, read_texts, times_of
+from aoe_reports.formats.trace.texts import Text, Told, Window, event_of, read_texts, times_of
 from aoe_reports.formats.trace.walk import as_text
 from aoe_reports.model.documents import Json, object_of, text_of
 from aoe_reports.model.errors import ReadError
@@ -116,7 +116,10 @@ class _Part:
 
     def take(self, window: Window) -> None:
         """Keep what reaches in, and what names something."""
-        self.metadata.add([window.texts[place] for place in window.metadata])
+        named = [window.texts[place] for place in window.metadata]
+        for text in named:
+            event_of(text)  # is read again when it is handed on
+        self.metadata.add(named)
         for place in window.paired:
             self._take_paired(window.texts[place], window.starts_us[place])
         starts = np.asarray(window.starts_us, dtype=np.float64)

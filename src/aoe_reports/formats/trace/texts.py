@@ -19,7 +19,7 @@ from aoe_reports.formats.trace.events import KNOWN_PHASES, with_findings
 from aoe_reports.formats.trace.json_list import MAX_ELEMENT_BYTES, WINDOW_BYTES, NotAList, has_both_ends, strict_json
 from aoe_reports.formats.trace.shape import LATEST_NS, LONGEST_US, OddFileError, TimelineLook, is_stage_row
 from aoe_reports.formats.trace.walk import Metadata, duration_ns, nanoseconds, unusable_events, walk_with_texts
-from aoe_reports.model.documents import object_of
+from aoe_reports.model.documents import JsonObject, object_of
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.texts import say
@@ -160,9 +160,17 @@ def read_texts(path: Path, new: Callable[[], T]) -> tuple[T | None, Told]:
     return taker, told
 
 
+def event_of(text: Text) -> JsonObject:
+    """An event from its text; OddFileError where a key stands twice, which msgspec takes."""
+    try:
+        return object_of(strict_json(bytes(text)))
+    except ValueError as error:
+        raise OddFileError from error
+
+
 def times_of(text: Text) -> tuple[int, int]:
     """(when an event begins that has a time, when it ends), in ns, from its text."""
-    event = object_of(strict_json(bytes(text)))
+    event = event_of(text)
     start = nanoseconds(event.get("ts")) or 0
     return start, start + (duration_ns(event.get("dur")) or 0)
 
