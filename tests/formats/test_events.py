@@ -267,11 +267,38 @@ def test_an_event_that_cannot_be_used_is_reported(tmp_path: Path, event: object)
 def test_an_event_with_what_is_no_number_is_reported(tmp_path: Path, number: str, key: str) -> None:
     bad = json.dumps({**X, key: {"y": ["NUMBER"]} if key == "args" else "NUMBER"}).replace('"NUMBER"', number)
     path = write(tmp_path, f"[{json.dumps(X)}, {bad}]")
-    if key == "x":  # duckdb does not see it: nobody reads it
-        assert rows(path, "name") == ["a", "a"]
-        return
     assert [(f.rule, f.pointer) for f in look_at_timeline(path).findings] == [("timeline-event", "/1")]
     assert rows(path, "name") == ["a"]
+
+
+@pytest.mark.parametrize(
+    "end", ['"args":{"y":1 , }}]', '"args":{"y":[1,]}}]', '"x":1\n,\n}]', '"x":1},]', '"x":"é"},\t]']
+)
+def test_a_comma_behind_the_last_is_no_json(tmp_path: Path, end: str) -> None:
+    path = write(tmp_path, f'[{{"ph":"X","name":"a","ts":1,"dur":1,{end}')
+    assert [finding.rule for finding in look_at_timeline(path).findings] == ["json-syntax"]
+    assert rows(path) == []
+
+
+def test_a_comma_and_a_bracket_in_a_text_are_read_in_one_pass(tmp_path: Path) -> None:
+    told = {**X, "name": "é,]", "args": {"shapes": '[1, ] "}, }', "more": {"text": ",}"}}}
+    look = look_by_sql(write(tmp_path, [told, X]))
+    assert (look.plain, look.rows) == (True, 2)
+
+
+def test_more_such_texts_than_are_looked_at_are_read_event_by_event(tmp_path: Path) -> None:
+    path = write(tmp_path, [{**X, "name": ",]"}] * 1001)
+    with pytest.raises(OddFileError):
+        look_by_sql(path)
+    assert (look_at_timeline(path).rows, look_at_timeline(path).findings) == (1001, ())
+
+
+def test_of_several_names_of_a_process_the_last_is_its_name(tmp_path: Path) -> None:
+    def named(name: str, tid: int) -> dict[str, Any]:
+        return {"ph": "M", "name": "process_name", "pid": 1, "tid": tid, "args": {"name": name}}
+
+    found = look_by_sql(write(tmp_path, [named("first", 1), named("second", 2), named("last", 1)]))
+    assert found.names.processes == {"1": "last"}
 
 
 def test_a_key_that_stands_twice_is_reported(tmp_path: Path) -> None:

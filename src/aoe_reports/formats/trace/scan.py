@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from json import JSONDecodeError, JSONDecoder
 from pathlib import Path
 
@@ -25,19 +26,25 @@ _PIECE_BYTES = 1 << 18
 _EVENT_BYTES = 1 << 14
 """No event that names something is longer."""
 _MAX_NAMES = 20_000
-_HINT = r'"M"|[:,\[][ \t\r\n]*-?(?:[nN]a[nN]|NAN|[iI]nf|INF)'
-r"""What may be an event that names something, or a number that is none. `\s` would know all of Unicode, and take ten times as long."""
+_HINT = r'"M"|[:,\[][ \t\r\n]*-?(?:[nN]a[nN]|NAN|[iI]nf|INF)|,[ \t\r\n]*[}\]]'
+r"""What may be an event that names something, a number that is none, or a comma behind the last of a list: duckdb takes both.
+
+`\s` would know all of Unicode, and take ten times as long.
+"""
+_LAST_COMMA = re.compile(rb",\s*[}\]]")
+_MAX_COMMAS = 1000
+"""So many are looked at closely: texts may have them."""
 _NO_NUMBER = re.compile(rb"[:,\[]\s*-?(?:nan|inf|infinity)\s*[,}\]]", re.IGNORECASE)
 _METADATA = re.compile(rb'"M"')
 _DECODER = JSONDecoder()
 
 
 def guess_names(path: Path) -> Names:
-    """What processes and threads are called, as far as it can be seen; OddFileError for NaN and Infinity.
+    """What processes and threads are called, as far as it can be seen; OddFileError for what duckdb takes and is no JSON.
 
     Whoever reads the events knows the names for certain, and compares.
     """
-    names, seen, before, size = Names(), 0, b"", _BLOCK_BYTES
+    names, seen, commas, before, size = Names(), 0, 0, b"", _BLOCK_BYTES
     with path.open("rb") as file:
         while block := file.read(size):
             end = block.rfind(b"}") + 1
@@ -54,6 +61,7 @@ def guess_names(path: Path) -> Names:
                 ]
                 if _NO_NUMBER.search(window):
                     raise OddFileError
+                commas += _commas_in_texts(window, _MAX_COMMAS - commas)
                 seen += _learn(window, names, _MAX_NAMES - seen)
             before = block[max(end - _EVENT_BYTES, 0) : end]
     return names
@@ -73,6 +81,14 @@ def _hits(block: bytes, length: int) -> list[tuple[int, int]]:
     return [(start, end) for start, end, hit in zip(bounds, bounds[1:], found, strict=False) if hit]
 
 
+def _commas_in_texts(window: bytes, most: int) -> int:
+    """How many commas stand before a closing bracket, all of them in texts; OddFileError where one is none's, or there are more."""
+    places = [found.start() for found in _LAST_COMMA.finditer(window)]
+    if len(places) > most or not all(any(True for _ in _around(window, place)) for place in places):
+        raise OddFileError
+    return len(places)
+
+
 def _learn(window: bytes, names: Names, most: int) -> int:
     """Take in the names of some bytes; how many events were looked at."""
     looked = 0
@@ -80,7 +96,7 @@ def _learn(window: bytes, names: Names, most: int) -> int:
         if looked >= most:
             break
         looked += 1
-        event = _around(window, found.start())
+        event = next((event for event in _around(window, found.start()) if event.get("ph") == "M"), None)
         if event is not None:
             args = object_of(event.get("args"))
             values = (event.get("name"), event.get("pid"), event.get("tid"), args.get("name"))
@@ -88,17 +104,17 @@ def _learn(window: bytes, names: Names, most: int) -> int:
     return looked
 
 
-def _around(window: bytes, place: int) -> dict[str, object] | None:
-    """The event around a place: the innermost object whose phase is M."""
+def _around(window: bytes, place: int) -> Iterator[dict[str, object]]:
+    """The objects around a place, the innermost first."""
     start = place
     for _ in range(8):
         start = window.rfind(b"{", max(place - _EVENT_BYTES, 0), start)
         if start < 0:
-            return None
+            return
         try:
-            event, _ = _DECODER.raw_decode(window[start : place + _EVENT_BYTES].decode(errors="ignore"))
+            text = window[start : place + _EVENT_BYTES].decode(errors="ignore")
+            event, length = _DECODER.raw_decode(text)
         except (JSONDecodeError, RecursionError):
             continue
-        if isinstance(event, dict) and event.get("ph") == "M":
-            return event
-    return None
+        if isinstance(event, dict) and len(text[:length].encode()) > place - start:
+            yield event

@@ -19,6 +19,7 @@ from aoe_reports.formats.ascend.tables.timelines import FLOW_CATEGORY
 from aoe_reports.formats.owned import TemporaryFolder
 from aoe_reports.formats.table import NO_ID
 from aoe_reports.formats.trace.parts import PartFiles
+from aoe_reports.formats.trace.scan import guess_names
 from aoe_reports.formats.trace.shape import (
     EXACT_US,
     INTEGER_ARGS,
@@ -47,7 +48,6 @@ BATCH_ROWS = 1 << 15
 START = "TRY_CAST(TRY_CAST(ts AS DECIMAL(22, 3)) * 1000 AS BIGINT)"
 """Exact for texts and for whole numbers; another number has gone through a float64."""
 DURATION = "CAST(us * 1000 AS BIGINT)"
-NOT_JSON = r"[:\[,]-?(nan|NaN|inf|Inf|Infinity|INF)[,}\]]"
 
 LOOK = f"""
 SELECT ph, what, what_pid, what_tid, last(what_name) FILTER (what_name IS NOT NULL), count(*), min(start) FILTER (ph = 'X'),
@@ -57,7 +57,7 @@ FROM (
     SELECT ph, cat, id, start, duration,
         CASE WHEN ph = 'M' AND name IN ('process_name', 'thread_name') THEN name END AS what,
         CASE WHEN what IS NOT NULL THEN pid END AS what_pid,
-        CASE WHEN what IS NOT NULL THEN tid END AS what_tid,
+        CASE WHEN what = 'thread_name' THEN tid END AS what_tid,
         CASE WHEN what IS NOT NULL THEN args ->> '$.name' END AS what_name,
         ph = 'X' AND starts_with(name, 'Stage') AND regexp_full_match(name, '{STAGE_ROW}') AS stage,
         coalesce(
@@ -68,9 +68,6 @@ FROM (
                 OR ((ascii(name) < 58 OR ascii(name) IN (91, 123)) AND json_valid(name))
                 OR name IN ('true', 'false', 'NaN', 'nan', 'inf', 'Infinity')
             ), false
-        ) OR coalesce(
-            (contains(args, 'NaN') OR contains(args, 'nan') OR contains(args, 'Inf') OR contains(args, 'inf'))
-            AND regexp_matches(args, '{NOT_JSON}'), false
         ) AS odd,
         ph <> 'M' AND start >= {EXACT_US * 1000} AND NOT exact AND (
             (ts[-4] <> '.' AND (contains(ts, '.') OR contains(ts, 'e')))
@@ -133,6 +130,7 @@ class InexactError(OddFileError):
 
 def look_by_sql(path: Path) -> TimelineLook:
     """What `look_at_timeline` tells of a file without surprises; OddFileError else."""
+    guess_names(path)
     try:
         return _look(path, from_text=False)
     except InexactError:
