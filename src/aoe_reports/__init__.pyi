@@ -56,6 +56,7 @@ from .questions.breakdown import breakdown as breakdown
 from .questions.communication import communication as communication
 from .questions.compare import compare as compare
 from .questions.critical_path import critical_path as critical_path
+from .questions.explain import explain as explain
 from .questions.hotspots import hotspots as hotspots
 from .questions.inspect import inspect as inspect
 from .questions.steps import steps as steps

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoe_reports.facts.breakdown import EVENT_COLUMNS, break_down_events, host_call, part_time
+from aoe_reports.facts.breakdown import EVENT_COLUMNS, break_down_events, part_time
+from aoe_reports.facts.host_calls import host_call
 from aoe_reports.model.intervals import Intervals, covered, union, united
 
 SPANS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12)), max_size=12)

@@ -23,7 +23,7 @@ LANGUAGES = ("en", "zh")
 SAME_IN_ALL_LANGUAGES = ("json", "jsonl", "csv", "openmetrics", "grafana", "parquet")
 """Forms for programs; the group `language` tries that they are."""
 COMMANDS = (
-    "", "inspect", "table", "check", "hotspots", "steps", "breakdown", "critical-path", "communication", "stragglers", "compare",
+    "", "inspect", "table", "check", "hotspots", "steps", "breakdown", "critical-path", "communication", "stragglers", "compare", "explain",
     "bank", "bank list", "bank diff", "advise", "trace", "collect", "plan", "preflight", "tune", "verify", "adopt", "normalize", "ingest", "history", "regressions", "ack", "expect",
     "tag", "report", "site", "serve", "nightly", "demo", "config", "store", "store info", "store verify",
     "store compact", "store vacuum", "store undo", "store export", "store import",
@@ -182,6 +182,16 @@ def _compare() -> Iterator[str]:
     nights = "compare demo/nights/2026-02-01 demo/nights/2026-02-10"
     yield from _cases(f"{nights} {o}" for o in ["", *options[:4]])
     yield from _cases([f"{nights} demo/nights/2026-02-11"])
+
+
+def _explain() -> Iterator[str]:
+    pairs = list(itertools.pairwise(VALID))
+    yield from _cases((f"explain {path} {path}" for path in VALID), SHORT)
+    yield from _cases(f"explain {a} {b} --force" for a, b in pairs[::2])
+    yield from _cases((f"explain {a} {b}" for a, b in pairs), ("json",))
+    yield from _damaged(f"explain {VALID[-3]}", DAMAGED, "--force")
+    nights = "explain demo/nights/2026-02-01 demo/nights/2026-02-10"
+    yield from _cases(f"{nights}{o}" for o in ("", " --top 2", " --rank 0 --strict"))
 
 
 def _collect() -> Iterator[str]:
@@ -488,6 +498,7 @@ def _timelines() -> Iterator[str]:
     yield from _cases(f"critical-path timelines{one}" for one in ("", " --step 7 --top 2 --shorten 20 --by op_name"))
     yield from _cases(["critical-path timelines"], ("svg",))
     yield from _cases((f"{name} timelines --strict" for name in names), ("text",))
+    yield from _cases(["explain timelines timelines"])
     yield from ("normalize timelines", "table trace_view timelines", "compare timelines timelines --by step")
     yield "nightly timelines --store out/s --workload w --site out/site && show out/site out/site/report.md"
 
@@ -510,6 +521,7 @@ CASES: dict[str, list[str]] = {
         ),
         "stragglers": _question("stragglers", ("--top 1", "--strict"), ["demo/nights/2026-02-14"]),
         "compare": _compare(),
+        "explain": _explain(),
         "trace": _trace(),
         "advise": _question("advise", (*_FILTERS, "--top 1"), ["demo/nights/2026-02-14"]),
         "collect": _collect(),
@@ -559,6 +571,7 @@ def _full() -> Iterator[tuple[str, str]]:
         "communication": ("communication msprof/valid/communication_of_four_ranks", FORMS),
         "stragglers": ("stragglers msprof/valid/two_devices_by_name", FORMS),
         "compare": ("compare demo/nights/2026-02-01 demo/nights/2026-02-10", FORMS),
+        "explain": ("explain demo/nights/2026-02-01 demo/nights/2026-02-10", FORMS),
         "advise": ("advise msprof/valid/communication_of_four_ranks", FORMS),
         "collect": ("collect --framework pytorch --for communication", ("text", "json", "markdown")),
         "plan": ("plan demo/nights/2026-02-14 -o out/p", FORMS),

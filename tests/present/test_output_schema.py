@@ -19,6 +19,7 @@ from aoe_reports.questions.check import Check
 from aoe_reports.questions.communication import CommunicationOfRuns
 from aoe_reports.questions.compare import Compare
 from aoe_reports.questions.critical_path import CriticalPath
+from aoe_reports.questions.explain import Explain
 from aoe_reports.questions.hotspots import Hotspots
 from aoe_reports.questions.inspect import Inspect
 from aoe_reports.questions.steps import Steps
@@ -35,6 +36,7 @@ ASKED = {
     "communication": [MSPROF],
     "stragglers": [MSPROF],
     "compare": [MSPROF / "ten_iterations", MSPROF / "ten_iterations"],
+    "explain": [RANKS, MSPROF / "torch_npu_two_ranks", "--force"],
     "advise": [MSPROF],
     "inspect": [FIXTURES / "aoe" / "valid", MSPROF / "ten_iterations", FIXTURES / "records" / "valid"],
     "bank": [FIXTURES / "banks" / "after", "--profile", FIXTURES / "banks" / "profile"],
@@ -52,6 +54,7 @@ QUESTIONS = (
     CommunicationOfRuns,
     Compare,
     CriticalPath,
+    Explain,
     Hotspots,
     Inspect,
     Steps,

@@ -344,8 +344,18 @@ def read_steps(capture: Capture, read: Callable[[Source], list[TableData]]) -> l
 
 def timeline_tells_steps(capture: Capture) -> bool:
     """Whether the steps of a capture stand in no table, and are told from its timeline."""
-    sources = vendor_of(capture.profiler).steps(capture)
-    return any(_told_by_timeline(file, one.kind) for one in sources for file in one.files)
+    return _any_of_timeline(vendor_of(capture.profiler).steps(capture))
+
+
+def timeline_tells_tasks(capture: Capture) -> bool:
+    """Whether the tasks of a capture stand in no table, and are told from its timeline."""
+    return _any_of_timeline(
+        source for source in vendor_of(capture.profiler).tasks(capture) if TABLES[source.kind].facts != "sums"
+    )
+
+
+def _any_of_timeline(sources: Iterable[Source]) -> bool:
+    return any(_told_by_timeline(file, source.kind) for source in sources for file in source.files)
 
 
 def read_steps_noting(capture: Capture, findings: list[Finding]) -> list[Step]:

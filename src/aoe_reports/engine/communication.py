@@ -56,8 +56,8 @@ def read_communication(
     findings: list[Finding],
 ) -> None:
     """Take in what one capture tells, of one step or of all; `models` of a bank tell what of a tail stays."""
-    own = _read_operators(capture, findings)
-    into.volumes += _read_volumes(capture, step, findings)
+    own = read_operators(capture, findings)
+    into.volumes += read_volumes(capture, step, findings)
     matrix = _read_matrix(capture, findings)
     timelines = _read_timelines(capture, own, findings)
     figures = [one for several in timelines.values() for one in several]
@@ -80,13 +80,13 @@ def _of_step(found: Sequence[Item], step: int | None) -> list[Item]:
     return [one for one in found if step in {None, one.step}]
 
 
-def _read_operators(capture: Capture, findings: list[Finding]) -> list[OperatorTime]:
+def read_operators(capture: Capture, findings: list[Finding]) -> list[OperatorTime]:
     """What the table of operators of a capture tells."""
     times = _frame(capture, "communication", findings)
     return operator_times(_with_rank(times, capture.info.rank_id)) if times is not None else []
 
 
-def _read_volumes(capture: Capture, step: int | None, findings: list[Finding]) -> list[TransportVolume]:
+def read_volumes(capture: Capture, step: int | None, findings: list[Finding]) -> list[TransportVolume]:
     """What the table of bandwidths of a capture tells, summed by group, type of operator and transport."""
     volumes = _frame(capture, "communication_bandwidth", findings)
     if volumes is None:

@@ -5,17 +5,16 @@ Computed from the tasks alone: the profiler's own Overlap Analysis is only summe
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Literal, cast
 
 import numpy as np
 import pyarrow as pa
 
 from aoe_reports.facts.frames import Frame, as_arrow
+from aoe_reports.facts.host_calls import COLLECTOR_PROCESS, HOST_CALLS, HostCall, QueueCall, host_call
 from aoe_reports.facts.spans import LongestGaps, RunningUnion, Spans, SpansOf, chosen_of, windows
 from aoe_reports.facts.steps import STEP_RANGE, step_of_range
 from aoe_reports.formats.ascend.tables.op_summary import COMPUTE_TASKS
@@ -48,8 +47,7 @@ EVENT_COLUMNS = (
     "ph", "name", "category", "flow_id", "connection_id", "pid", "process", "thread", "start_ns", "duration_ns", "task_type", "stage_row",
 )  # fmt: skip
 """The columns of events that are looked at."""
-Cause = Literal["host launched late", "synchronisation", "data loading", "waiting for communication", "unknown"]
-HostCall = Literal["synchronisation", "data loading"]
+Cause = Literal["host launched late", "waiting for communication", "unknown"] | HostCall
 _NOT_HOST = frozenset({DEVICE_PROCESS, OVERLAP_PROCESS, *COMMUNICATION_PROCESSES})
 _SPAN_COLUMNS = ("name", "pid", "thread", "connection_id", "start_ns", "duration_ns")
 _OF_SPANS = ("start", "connection", "name")
@@ -61,29 +59,6 @@ _SHIFT = 32
 _UPPER = 2**_SHIFT
 """The id of a flow is a connection in the upper half of 64 bits, as nearly all are; others are no connection's key."""
 _MAX_THREADS = 2**15 - 1
-
-
-_SYNCHRONISES = re.compile(
-    r"(?:AscendCL|Runtime|)@?(?:\w*Synchronize\w*|StreamSyncTaskFinish|MemCopySync|aclrtMemcpy)",
-    re.ASCII,
-)
-"""Calls of AscendCL and of the Runtime that return when the device is done: synchronising, and copying without Async."""
-_LOADS = re.compile(r"(?:AscendCL@)?acltdt\w+|GetNext.*|.*dataloader.*", re.ASCII | re.IGNORECASE | re.DOTALL)
-"""The range that PyTorch's DataLoader records around its `__next__`, such ranges of users, channels of data to graphs."""
-_FRAME = re.compile(r"\.py\(\d+\): ")
-"""What a Python frame is called: where stacks are recorded frames stand around the ranges that are always there."""
-
-
-@lru_cache(maxsize=1 << 16)
-def host_call(name: str) -> HostCall | Literal["enqueue", "dequeue"] | None:
-    """What a call of the host says of why it launches nothing; null where it says nothing of that."""
-    if name.startswith(("Enqueue", "enqueue")):
-        return "enqueue"
-    if name.startswith(("Dequeue", "dequeue")):
-        return "dequeue"
-    if _SYNCHRONISES.fullmatch(name):
-        return "synchronisation"
-    return "data loading" if _LOADS.fullmatch(name) and not _FRAME.search(name) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +129,7 @@ class DeviceBreakdown:
 
 
 @dataclass(frozen=True, slots=True)
-class _OfDevice:
+class OfDevice:
     """What there is of one device; `told` says that its communication is known."""
 
     pid: str | None
@@ -162,6 +137,15 @@ class _OfDevice:
     talk: SpansOf
     stated: dict[str, list[int]]
     told: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Launches:
+    """What launched some spans: when, on which thread of the host (-1: unknown), and whether that is known."""
+
+    start: Ints
+    thread: Ints
+    known: Mask
 
 
 class Activity:
@@ -177,13 +161,10 @@ class Activity:
         self._tasks, self._operators, self._planes = (Spans(*_OF_SPANS, "end", "pid") for _ in range(3))
         self._calls = Spans(*_OF_SPANS, "thread")
         self._flows, self._arrivals = Spans("start", "key", "thread"), Spans("start", "key")
-        self._waits: dict[HostCall, Spans] = {
-            "synchronisation": Spans("start", "end", "thread", "name"),
-            "data loading": Spans("start", "end", "thread", "name"),
-        }
-        self._queued = Spans("start", "thread")
+        self.waits: dict[HostCall, Spans] = {kind: Spans("start", "end", "thread", "name") for kind in HOST_CALLS}
+        self.queued = Spans("start", "thread")
         self._threads = Numbering()
-        self._emptying: set[int] = set()
+        self.emptying: set[int] = set()
         self._synchronising: set[str] = set()
         self._steps: dict[int, tuple[int, int]] = {}
         self._stated: dict[tuple[str | None, str], list[int]] = defaultdict(lambda: [0, 0])
@@ -263,7 +244,10 @@ class Activity:
         """Keep of the host's calls those that say what it waited for, and who fed the queue of whom."""
         if not mask.any():
             return
-        some = frame.select(["name", "thread", "start_ns", "duration_ns"]).filter(keep_where(mask))
+        some = frame.select(["name", "process", "thread", "start_ns", "duration_ns"]).filter(keep_where(mask))
+        collects = words_in(some["process"], {COLLECTOR_PROCESS})
+        if collects.any():
+            self._add_calls("garbage collection", some.filter(keep_where(collects)))
         numbers, words = codes(some["name"])
         kinds = dict(zip(words, map(host_call, words), strict=True))
         if steps := [word for word in words if word.startswith(STEP_RANGE)]:
@@ -273,17 +257,17 @@ class Activity:
             those = {word for word in words if kinds[word] == kind}
             self._add_calls(kind, some.filter(keep_where(coded_in((numbers, words), those))))
 
-    def _add_calls(self, kind: HostCall | Literal["enqueue", "dequeue"], calls: pa.Table) -> None:
+    def _add_calls(self, kind: HostCall | QueueCall, calls: pa.Table) -> None:
         start, _ = integers(calls["start_ns"])
         thread = self._thread_of(calls)
         if kind == "dequeue":
-            self._emptying.update(np.unique(thread).tolist())
+            self.emptying.update(np.unique(thread).tolist())
         elif kind == "enqueue":
-            self._queued.add(start=start, thread=thread)
+            self.queued.add(start=start, thread=thread)
         else:
             duration, _ = integers(calls["duration_ns"])
             name = self._numbered(calls["name"])
-            self._waits[kind].add(start=start, end=start + duration, thread=thread, name=name)
+            self.waits[kind].add(start=start, end=start + duration, thread=thread, name=name)
 
     def _add_steps(self, frame: pa.Table, mask: Mask) -> None:
         if not mask.any():
@@ -315,10 +299,10 @@ class Activity:
         places = np.asarray([*(place if place < _MAX_THREADS else -1 for place in threads), -1], dtype=np.int16)
         pairs = [(self._tasks, other._tasks), (self._operators, other._operators), (self._planes, other._planes)]
         pairs += [(self._calls, other._calls), (self._flows, other._flows), (self._arrivals, other._arrivals)]
-        pairs += [(self._queued, other._queued), *((self._waits[kind], other._waits[kind]) for kind in self._waits)]
+        pairs += [(self.queued, other.queued), *((self.waits[kind], other.waits[kind]) for kind in self.waits)]
         for mine, theirs in pairs:
             mine.take(theirs, {"name": words, "pid": words, "thread": places})
-        self._emptying |= {int(places[thread]) for thread in other._emptying}
+        self.emptying |= {int(places[thread]) for thread in other.emptying}
         self._synchronising |= other._synchronising
         for step, span in other._steps.items():
             self._steps.setdefault(step, span)
@@ -327,30 +311,32 @@ class Activity:
             entry[0] += time_ns
             entry[1] += rows
 
-    def break_down(self, gaps: int = 10) -> list[DeviceBreakdown]:
-        """What each device did, by its number; the `gaps` longest gaps of each."""
-        words = dict(zip(self._numbers.values(), self._numbers, strict=True))
+    def of_devices(self) -> list[OfDevice]:
+        """What there is of each device, by its number."""
         talk = self._operators if len(self._operators) else self._planes
         places = SpansOf(self._tasks).pids_there() or SpansOf(talk).pids_there()
         if len(places) == 1:
             stated = {thread: entry for (_, thread), entry in sorted(self._stated.items(), key=str)}
-            of_device = _OfDevice(words.get(places[0]), SpansOf(self._tasks), SpansOf(talk), stated, told=True)
-            return [self._device(of_device, words, gaps)]
+            return [OfDevice(self.word(places[0]), SpansOf(self._tasks), SpansOf(talk), stated, told=True)]
         found = []
         for place in places:
-            pid = words.get(place)
-            same = [number for number in SpansOf(talk).pids_there() if self._same_device(words.get(number), pid)]
+            pid = self.word(place)
+            same = [number for number in SpansOf(talk).pids_there() if self._same_device(self.word(number), pid)]
             stated = {
                 thread: entry
                 for (of, thread), entry in sorted(self._stated.items(), key=str)
                 if self._same_device(of, pid)
             }
             told = not len(talk) or len(same) > 0
-            of_device = _OfDevice(pid, SpansOf(self._tasks, [place]), SpansOf(talk, same), stated, told=told)
-            found.append(self._device(of_device, words, gaps))
-        return sorted(found, key=lambda device: -1 if device.device_id is None else device.device_id)
+            found.append(OfDevice(pid, SpansOf(self._tasks, [place]), SpansOf(talk, same), stated, told=told))
+        return sorted(found, key=lambda device: -1 if (number := self.number_of(device.pid)) is None else number)
 
-    def _device(self, mine: _OfDevice, words: dict[int, str], gaps: int) -> DeviceBreakdown:
+    def break_down(self, gaps: int = 10) -> list[DeviceBreakdown]:
+        """What each device did, by its number; the `gaps` longest gaps of each."""
+        words = dict(zip(self._numbers.values(), self._numbers, strict=True))
+        return [self._device(device, words, gaps) for device in self.of_devices()]
+
+    def _device(self, mine: OfDevice, words: dict[int, str], gaps: int) -> DeviceBreakdown:
         whole, steps, outside = _Parting(gaps), defaultdict[int, _Parting](_Parting), 0
         for window in windows(mine.tasks, mine.talk):
             tasks, talk = mine.tasks.between(*window), mine.talk.between(*window)
@@ -362,7 +348,7 @@ class Activity:
                 steps[number].add(chosen_of(tasks, own == number), chosen_of(talk, others == number))
             outside += int((own < 0).sum() + (others < 0).sum())
         return DeviceBreakdown(
-            device_id=self._device_of(mine.pid),
+            device_id=self.number_of(mine.pid),
             whole=whole.parts(told=mine.told),
             steps={number: steps[number].parts(told=mine.told) for number in sorted(steps)},
             outside=outside,
@@ -373,13 +359,15 @@ class Activity:
             stated_rows={thread: entry[1] for thread, entry in mine.stated.items()},
         )
 
-    def _device_of(self, pid: str | None) -> int | None:
+    def number_of(self, pid: str | None) -> int | None:
+        """The number of the device that a process stands for, where the events tell it."""
         if self._pid_is_device:
             return int(pid) if pid and pid.isdecimal() else None
-        others = {of for of, _ in self._stated} | set(map(self._word, SpansOf(self._operators).pids_there()[:1]))
+        others = {of for of, _ in self._stated} | set(map(self.word, SpansOf(self._operators).pids_there()[:1]))
         return device_of_process(pid, others)
 
-    def _word(self, number: int) -> str | None:
+    def word(self, number: int) -> str | None:
+        """The word that stands under a number."""
         return next((word for word, known in self._numbers.items() if known == number), None)
 
     def _same_device(self, other: str | None, pid: str | None) -> bool:
@@ -396,16 +384,16 @@ class Activity:
         if not self._steps or not len(spans["start"]):
             return nowhere
         begun = spans["start"].copy()
-        launched, known = self._launches(spans)
-        begun[known] = launched[known]
+        launches = self.launches_of(spans)
+        begun[launches.known] = launches.start[launches.known]
         ordered = sorted((start, end, number) for number, (start, end) in self._steps.items())
         starts, ends, numbers = (np.asarray(part, dtype=np.int64) for part in zip(*ordered, strict=True))
         place = np.searchsorted(starts, begun, side="right") - 1
         inside = (place >= 0) & (begun < ends[place])
         return np.where(inside, numbers[place], nowhere)
 
-    def _launches(self, spans: Numbers) -> tuple[Ints, Mask]:
-        """(when each span was launched, where that is known): by the call of its connection, else by its flow.
+    def launches_of(self, spans: Numbers) -> Launches:
+        """What launched each span: the call of its connection, else its flow.
 
         Of several calls of a connection it is the last one before the span.
         """
@@ -423,27 +411,32 @@ class Activity:
         for near in (behind, before):
             call = order[np.clip(near, 0, max(len(order) - 1, 0))]
             same = (call < count) & (connections[call] == connections[order]) & (connections[order] >= 0)
-            found[order[same]], there[order[same]] = times[call[same]], True
-        launched, known = found[count:], there[count:]
-        by_flow, arrived = self._flows_to(spans["start"])
-        return np.where(known, launched, by_flow), known | arrived
+            found[order[same]], there[order[same]] = call[same], True
+        by_call, known = found[count:], there[count:]
+        flows = self._flows_to(spans["start"])
+        start, thread = flows.start, flows.thread
+        start[known], thread[known] = mine["start"][by_call[known]], mine["thread"][by_call[known]]
+        return Launches(start, thread, known | flows.known)
 
-    def _flows_to(self, starts: Ints) -> tuple[Ints, Mask]:
-        """(begin of the flow that ends where a task starts, whether there is one)."""
+    def _flows_to(self, starts: Ints) -> Launches:
+        """The flow that ends where a task starts."""
         arrived = self._arrivals.where(lambda some: np.isin(some["start"], starts))
         moments, keys = arrived["start"], arrived["key"]
         begun = self._flows.where(lambda some: np.isin(some["key"], keys))
         sources, begins = begun["key"], begun["start"]
         if not len(sources):
-            return np.zeros(len(starts), dtype=np.int64), np.zeros(len(starts), dtype=bool)
+            nothing = np.zeros(len(starts), dtype=np.int64)
+            return Launches(nothing, nothing - 1, np.zeros(len(starts), dtype=bool))
         # where several flows end at one time, or begin under one key, the first: the order of the file decides nothing
-        by_time, by_key = np.lexsort((keys, moments)), np.lexsort((begins, sources))
-        moments, keys, sources, begins = moments[by_time], keys[by_time], sources[by_key], begins[by_key]
+        by_time, by_key = np.lexsort((keys, moments)), np.lexsort((begun["thread"], begins, sources))
+        moments, keys, sources = moments[by_time], keys[by_time], sources[by_key]
         end = np.minimum(np.searchsorted(moments, starts), len(moments) - 1)
         source = np.minimum(np.searchsorted(sources, keys[end]), len(sources) - 1)
-        return begins[source], (moments[end] == starts) & (sources[source] == keys[end])
+        known = (moments[end] == starts) & (sources[source] == keys[end])
+        begun_by = by_key[source]
+        return Launches(begins[begun_by].astype(np.int64), begun["thread"][begun_by].astype(np.int64), known)
 
-    def _gaps(self, spans: Sequence[tuple[int, int]], mine: _OfDevice, words: dict[int, str]) -> list[Gap]:
+    def _gaps(self, spans: Sequence[tuple[int, int]], mine: OfDevice, words: dict[int, str]) -> list[Gap]:
         if not spans:
             return []
         starts, ends = (np.sort(np.asarray(part, dtype=np.int64)) for part in zip(*spans, strict=True))
@@ -451,17 +444,19 @@ class Activity:
         talk = mine.talk.where(lambda some: _touching(some, starts, ends))
         behind = [_first_of(np.flatnonzero(tasks["start"] == end), tasks, words) for _, end in spans]
         after = chosen_of(tasks, np.asarray(behind, dtype=np.int64))
-        launched, known = self._launches(after)
+        launched = self.launches_of(after)
         near = _Near(
             tasks=tasks,
             talk=talk,
             communication=union(talk["start"], talk["end"]) if mine.told else None,
             steps=self._step_of(tasks),
             calls=self._calls.where(lambda some: np.isin(some["connection"], after["connection"])),
-            flows=self._flows.where(lambda some: np.isin(some["start"], launched[known])),
+            flows=self._flows.where(lambda some: np.isin(some["start"], launched.start[launched.known])),
             words=words,
         )
-        launches = [int(launch) if there else None for launch, there in zip(launched, known, strict=True)]
+        launches = [
+            int(launch) if there else None for launch, there in zip(launched.start, launched.known, strict=True)
+        ]
         return [self._gap(span, near, task, launch) for span, task, launch in zip(spans, behind, launches, strict=True)]
 
     def _gap(self, span: tuple[int, int], near: _Near, after: int, launched: int | None) -> Gap:
@@ -503,13 +498,13 @@ class Activity:
         entered something last before the launch entered that task.
         """
         threads = [thread] if thread >= 0 else []
-        if thread in self._emptying:
+        if thread in self.emptying:
             threads += sorted(self._entered_last(launched))
         best: tuple[HostCall, str | None, int] | None = None
-        for kind, spans in self._waits.items():
-            calls = spans.where(
-                lambda some: np.isin(some["thread"], threads) & (some["start"] < end) & (some["end"] > start)
-            )
+        for kind, spans in self.waits.items():
+            calls = spans.where(lambda some: (some["start"] < end) & (some["end"] > start))
+            if kind != "garbage collection":  # which blocks all threads of the process
+                calls = chosen_of(calls, np.isin(calls["thread"], threads))
             if not len(calls["start"]):
                 continue
             spent = covered(union(calls["start"], calls["end"]), start, end)
@@ -520,7 +515,7 @@ class Activity:
     def _entered_last(self, launched: int) -> set[int]:
         """The threads that were the last to enter something into a queue until then."""
         latest, threads = 0, set[int]()
-        for some in self._queued.blocks():
+        for some in self.queued.blocks():
             until = some["start"][some["start"] <= launched]
             if len(until) and (last := int(until.max())) >= latest:
                 latest, threads = last, threads if last == latest else set()

@@ -14,8 +14,9 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.facts.breakdown import EVENT_COLUMNS as ACTIVITY_COLUMNS
-from aoe_reports.facts.breakdown import Activity, host_call
+from aoe_reports.facts.breakdown import Activity
 from aoe_reports.facts.critical_path import POINT, Graph, Slices, graph_of, is_busy, last_before
+from aoe_reports.facts.host_calls import host_call
 from aoe_reports.facts.spans import Spans, chosen_of
 from aoe_reports.formats.ascend.tables.op_summary import COMPUTE_TASKS
 from aoe_reports.formats.ascend.tables.timelines import (
@@ -215,7 +216,8 @@ class Dependencies(Activity):
         self, pid: str | None, some: Numbers, host: Mapping[str, Numbers], words: Mapping[int, str], *, told: bool
     ) -> Device:
         kind = _kinds(some, words)
-        launched, known = self._launches(some)
+        launches = self.launches_of(some)
+        launched, known = launches.start, launches.known
         thread, there = _threads_at(host["launches"], launched)
         known &= there
         shift, delay = _clocks(some["start"] - launched, known, is_busy(kind))
@@ -247,7 +249,7 @@ class Dependencies(Activity):
         columns = nodes.table()
         graph = graph_of(Slices(**{field: columns[field] for field in _FIELDS}))
         return Device(
-            device_id=self._device_of(pid),
+            device_id=self.number_of(pid),
             graph=graph,
             names=names,
             step=columns["step"][graph.places],

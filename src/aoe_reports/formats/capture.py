@@ -47,6 +47,8 @@ class CaptureInfo:
     """What one link of the chip can carry, one way, by transport, where that is known."""
     groups: dict[int, tuple[GroupPlace, ...]] = field(default_factory=dict)
     """The places of ranks in the groups that split the work of the job: of this rank, or of all where it is of a cluster."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Versions, variables of the environment and whatever else scripts said, by name: what may explain a difference."""
     workload: str | None = None
     """What somebody's script said was measured (`add_metadata` of the framework's profiler)."""
 

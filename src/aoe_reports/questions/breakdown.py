@@ -318,8 +318,8 @@ def _launched_late(gap: Gap) -> str:
 def _reason(gap: Gap) -> str:
     if gap.cause == "host launched late":
         return _launched_late(gap)
-    if gap.cause in {"synchronisation", "data loading"}:
-        share = (gap.host_call_ns or 0) / gap.duration_ns
+    if gap.host_call_ns is not None:
+        share = gap.host_call_ns / gap.duration_ns
         call = gap.host_call or say("unnamed")
         return say("{cause}: {share:.1%} of it, {call}", cause=say(gap.cause), share=share, call=call)
     if gap.cause == "waiting for communication":

@@ -17,6 +17,7 @@ from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.ascend.tables.pmu import metrics_set
 from aoe_reports.formats.capture import Capture
+from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.discovery import discover
 from aoe_reports.model.columns import has_value
 from aoe_reports.model.errors import UsageError
@@ -128,9 +129,8 @@ def _read_capture(run: ComparedRun, capture: Capture, wanted: SideOptions, findi
     sets, tables = read_tasks(capture, _fields(capture, wanted), by_type=by_type, all_tasks=communication)
     findings += [finding for data in tables for finding in data.findings]
     run.tasks += [tasks.as_exported() for tasks in sets]
-    if sets and tables[-1].table.facts == "tasks":
-        run.metrics = metrics_set(field.header for field in tables[-1].match.fields)
-    elif sets:
+    run.metrics = metrics_of(tables) or run.metrics
+    if sets and tables[-1].table.facts != "tasks":
         name = tables[-1].name
         message = say(
             "no table of tasks with their operators here; {table} is used instead ({what})",
@@ -138,6 +138,13 @@ def _read_capture(run: ComparedRun, capture: Capture, wanted: SideOptions, findi
             what=say("it has no inputs of calls"),
         )
         findings.append(STANDS_IN.found(str(tables[-1].path), message))
+
+
+def metrics_of(tables: Sequence[TableData]) -> str | None:
+    """The set of PMU metrics that the header of the tasks shows, where these are in a table of tasks."""
+    if not tables or tables[-1].table.facts != "tasks":
+        return None
+    return metrics_set(field.header for field in tables[-1].match.fields)
 
 
 def _fields(capture: Capture, wanted: SideOptions) -> frozenset[str]:
@@ -186,6 +193,16 @@ def may_be_compared(
         message = join("; ", (message, say("use --force to compare anyway")))
     findings.append(NOT_COMPARABLE.found(candidate.label, message, severity="warning" if force else "error"))
     return force
+
+
+def settings_of(run: ComparedRun) -> dict[str, str]:
+    """What info files of a run say of versions, the environment and the like; of captures that differ each value."""
+    names = sorted({name for capture in run.captures for name in capture.info.settings})
+    return {name: words_of(_one(run, _setting(name))) for name in names}
+
+
+def _setting(name: str) -> Callable[[Capture], str | None]:
+    return lambda capture: capture.info.settings.get(name)
 
 
 def words_of(value: Any) -> str:

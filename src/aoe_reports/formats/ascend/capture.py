@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -254,7 +255,8 @@ def _read_info(paths: Sequence[Path], files: Sequence[FoundFile], findings: list
             info = _with_profiler_info(info, document, found["rank"])
         elif PROFILER_METADATA.match(path.name):
             groups = places_of_rank(document.get("parallel_group_info"))
-            info = replace(info, workload=_stated_workload(document), groups=info.groups | groups)
+            settings = {**info.settings, **_stated_settings(document)}
+            info = replace(info, workload=_stated_workload(document), groups=info.groups | groups, settings=settings)
         elif COMMUNICATION_GROUP.match(path.name):
             info = replace(info, groups=info.groups | places_of_cluster(document.get("comm_group_parallel_info")))
         elif found := MSPROF_INFO.match(path.name):
@@ -307,6 +309,16 @@ def _stated_workload(document: JsonObject) -> str | None:
     return next((name for key in WORKLOAD_KEYS if (name := (_text(document.get(key)) or "").strip())), None)
 
 
+_MAX_SETTINGS = 200
+
+
+def _stated_settings(document: JsonObject) -> dict[str, str]:
+    """The texts of an info file by name: variables of the environment, versions, whatever `add_metadata` was given."""
+    stated = {**document, **object_of(document.get("ENV_VARIABLES"))}
+    told = {name[:200]: text for name in sorted(stated) if (text := _text(stated[name]))}
+    return dict(islice(told.items(), _MAX_SETTINGS))
+
+
 def _with_profiler_info(info: CaptureInfo, document: JsonObject, rank: str | None) -> CaptureInfo:
     experimental = object_of(object_of(document.get("config")).get("experimental_config"))
     end = object_of(document.get("end_info")).get("collectionTimeEnd")
@@ -318,6 +330,7 @@ def _with_profiler_info(info: CaptureInfo, document: JsonObject, rank: str | Non
         profiler_level=_text(experimental.get("_profiler_level")),
         aic_metrics=_text(experimental.get("_aic_metrics")),
         engine_version=_text(document.get("cann_version")),
+        settings={**info.settings, **_stated_settings(document)},
     )
 
 

@@ -54,6 +54,8 @@ N_(
         "host launched late",
         "synchronisation",
         "data loading",
+        "compilation",
+        "garbage collection",
         "waiting for communication",
         # what a run is, and what became of it
         "profile",

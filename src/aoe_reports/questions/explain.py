@@ -1,0 +1,290 @@
+"""Why a step takes longer or shorter than before: the whole change, in parts that add up to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aoe_reports.engine.ask import asking
+from aoe_reports.engine.question import Argument, CaptureOptions, Finished, Question, Request, only
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.options import option, options
+from aoe_reports.model.rows import US, Rows, column, row
+from aoe_reports.model.texts import say
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from aoe_reports.facts.waterfall import Waterfall
+    from aoe_reports.questions.compared_runs import RunUnit
+    from aoe_reports.questions.explained_runs import ExplainedRun, Place
+
+
+@options
+class ExplainOptions(CaptureOptions):
+    """What is explained."""
+
+    top: int = option(default=15, minimum=1, maximum=10_000, help="Number of parts per device; the others are one row.")
+    rank: int | None = only("rank")
+    force: bool = option(
+        default=False,
+        help="Explain even if a comparison is known not to be valid.",
+        flags=["--force"],
+        only_here=say("what is forced"),
+    )
+
+
+@row
+class ChangePart:
+    """A part of the change of a mean step: the parts of a device add up to its change, to the nanosecond."""
+
+    position: int = column("#", "integer")
+    baseline: str = column()
+    candidate: str = column()
+    rank_id: int | None = column("Rank", "integer")
+    device_id: int | None = column()
+    area: str | None = column("Part", "word")
+    cause: str = column("Cause", "word")
+    name: str | None = column("Operator")
+    before_ns: int | None = column("Before", unit=US)
+    after_ns: int | None = column("After", unit=US)
+    calls_before: float | None = column("Calls before", "number", detail=True)
+    calls_after: float | None = column("Calls after", "number", detail=True)
+    difference_ns: int = column("Difference", unit=US)
+    share: float | None = column("Share of the change", "percent")
+    reached_ns: int = column("Step becomes", unit=US)
+
+
+@row
+class ExplainedStep:
+    """The mean step of a device before and after: all time from its first to its last task, divided by the number of steps."""
+
+    baseline: str = column()
+    candidate: str = column()
+    rank_id: int | None = column()
+    device_id: int | None = column()
+    baseline_steps: int = column()
+    candidate_steps: int = column()
+    before_ns: int = column(unit=US)
+    after_ns: int = column(unit=US)
+    difference_ns: int = column(unit=US)
+    ratio: float | None = column()
+    computing_ns: int = column(unit=US)
+    communication_ns: int = column(unit=US)
+    idle_ns: int = column(unit=US)
+    awaited_before: int | None = column()
+    awaited_after: int | None = column()
+
+
+@row
+class Condition:
+    """What is known of both runs: what differs may be the reason."""
+
+    what: str = column("Condition", "word")
+    before: str | None = column("Before")
+    after: str | None = column("After")
+    differs: bool = column()
+
+
+class Explain(Question[ExplainOptions, "ExplainedRun | None"]):
+    """Explain why a step takes longer or shorter. Divides the whole change into computing, communication that nothing hides, and idle time, by cause; the parts add up to it."""
+
+    name = "explain"
+    title = "Why a step changed"
+    options = ExplainOptions
+    tables = (("rows", ChangePart), ("steps", ExplainedStep), ("conditions", Condition))
+    form_help = "Output format; csv omits steps and conditions."
+    arguments = (
+        Argument(name="baseline", help="Baseline: one run.", many=False),
+        Argument(name="candidate", help="Candidate: the run to explain.", many=False),
+    )
+
+    def discover(self, paths: Sequence[Path], asked: Request[ExplainOptions]) -> list[RunUnit]:
+        """The run below each path; the first is the baseline."""
+        from aoe_reports.questions.compared_runs import find_side
+
+        found = [find_side(path, asked.options.max_expanded, asked.notes) for path in paths]
+        return [unit for unit in found if unit is not None]
+
+    def units(self, files: list[RunUnit], asked: Request[ExplainOptions]) -> list[RunUnit]:
+        """The runs."""
+        del asked
+        return files
+
+    def map_unit(self, unit: RunUnit, asked: Request[ExplainOptions]) -> ExplainedRun | None:
+        """What the devices of one run did."""
+        from aoe_reports.questions.explained_runs import read_explained
+
+        return read_explained(unit, asked.options.rank, asked.notes)
+
+    def finish(self, parts: Sequence[tuple[RunUnit, ExplainedRun | None]], asked: Request[ExplainOptions]) -> Finished:
+        """The candidate against the baseline, device by device."""
+        from aoe_reports.questions.explain_words import headline_of, sections_of
+
+        findings, runs = asked.notes.findings, {unit.path: run for unit, run in parts}
+        sides = [run for path in asked.inputs if (run := runs.get(path)) is not None]
+        rows: list[ChangePart] = []
+        steps: list[ExplainedStep] = []
+        conditions: list[Condition] = []
+        if len(sides) == len(asked.inputs):
+            before, after = sides
+            conditions = list(_conditions(before, after))
+            if _may_be_explained(before, after, findings, force=asked.options.force):
+                for places in _paired(before, after, findings):
+                    waterfall = _explained(places, before, after)
+                    steps.append(_step(places, before, after, waterfall))
+                    rows += _rows(places, before, after, waterfall, asked.options.top)
+        return Finished(
+            tables=(
+                Rows(type=ChangePart, rows=rows),
+                Rows(type=ExplainedStep, rows=steps, key="steps"),
+                Rows(type=Condition, rows=conditions, key="conditions"),
+            ),
+            headline=headline_of(steps, rows),
+            sections=sections_of(steps, rows, conditions),
+        )
+
+
+explain = asking(Explain(), ExplainOptions)
+"""Why a step changed from the first path to the second: `explain([before, after]).rows`."""
+
+_Pair = tuple["Place", "Place"]
+"""The device before, and after."""
+_MAY_DIFFER = ("CANN version", "number of steps", "shape recording")
+"""What may differ where a change is explained: steps are mean ones, inputs are left out where one side has none."""
+
+
+def _may_be_explained(before: ExplainedRun, after: ExplainedRun, findings: list[Finding], *, force: bool) -> bool:
+    from aoe_reports.questions.compared_runs import may_be_compared
+
+    return may_be_compared(before.compared, after.compared, findings, by="op_type", force=force, leave_out=_MAY_DIFFER)
+
+
+def _conditions(before: ExplainedRun, after: ExplainedRun) -> Iterator[Condition]:
+    from aoe_reports.questions.compared_runs import FACTS, settings_of, words_of
+
+    runs = (before.compared, after.compared)
+    for what, of in FACTS.items():
+        told = [of(run) for run in runs]
+        words = [None if one is None else words_of(one) for one in told]
+        if words != [None, None]:
+            yield Condition(what=say(what), before=words[0], after=words[1], differs=words[0] != words[1])
+    stated = [settings_of(run) for run in runs]
+    for name in sorted({*stated[0], *stated[1]}):
+        values = [one.get(name) for one in stated]
+        yield Condition(what=name, before=values[0], after=values[1], differs=values[0] != values[1])
+
+
+def _paired(before: ExplainedRun, after: ExplainedRun, findings: list[Finding]) -> list[_Pair]:
+    """Devices of one rank and number; of two runs with a device each these two."""
+    from aoe_reports.questions.rules import COMPARABILITY_UNKNOWN, NOT_COMPARABLE
+
+    same = [place for place in before.sides if place in after.sides]
+    if same:
+        return [(place, place) for place in sorted(same, key=_order)]
+    if len(before.sides) == len(after.sides) == 1:
+        message = say("the rank differs from the baseline or is unknown")
+        findings.append(COMPARABILITY_UNKNOWN.found(after.compared.label, message))
+        return [(next(iter(before.sides)), next(iter(after.sides)))]
+    by_rank = _by_rank(before, after)
+    if not by_rank:
+        message = say("not comparable with {baseline}: no rank is on both sides", baseline=before.compared.label)
+        findings.append(NOT_COMPARABLE.found(after.compared.label, message))
+    return by_rank
+
+
+def _by_rank(before: ExplainedRun, after: ExplainedRun) -> list[_Pair]:
+    """Ranks that moved to a device of another number."""
+    sides = [{place[0]: place for place in run.sides} for run in (before, after)]
+    shared = sides[0].keys() & sides[1].keys() - {None}
+    return [(sides[0][rank], sides[1][rank]) for rank in sorted(shared, key=lambda one: one or 0)]
+
+
+def _order(place: Place) -> tuple[int, int]:
+    return (-1 if place[0] is None else place[0], -1 if place[1] is None else place[1])
+
+
+def _explained(places: _Pair, before: ExplainedRun, after: ExplainedRun) -> Waterfall:
+    from aoe_reports.facts.waterfall import waterfall_of
+
+    return waterfall_of(before.sides[places[0]], after.sides[places[1]])
+
+
+def _step(places: _Pair, before: ExplainedRun, after: ExplainedRun, waterfall: Waterfall) -> ExplainedStep:
+    areas = dict.fromkeys(("computing", "communication", "idle"), 0)
+    for part in waterfall.parts:
+        areas[part.area] += part.change_ns
+    ratio = round(waterfall.after_ns / waterfall.before_ns, 6) if waterfall.before_ns else None
+    return ExplainedStep(
+        baseline=before.compared.label,
+        candidate=after.compared.label,
+        rank_id=places[1][0],
+        device_id=places[1][1],
+        baseline_steps=before.sides[places[0]].steps,
+        candidate_steps=after.sides[places[1]].steps,
+        before_ns=waterfall.before_ns,
+        after_ns=waterfall.after_ns,
+        difference_ns=waterfall.change_ns,
+        ratio=ratio,
+        computing_ns=areas["computing"],
+        communication_ns=areas["communication"],
+        idle_ns=areas["idle"],
+        awaited_before=before.awaited,
+        awaited_after=after.awaited,
+    )
+
+
+def _rows(
+    places: _Pair, before: ExplainedRun, after: ExplainedRun, waterfall: Waterfall, top: int
+) -> Iterator[ChangePart]:
+    from aoe_reports.facts.waterfall import without_the_small
+
+    parts, others, rest = without_the_small(waterfall, top)
+    reached = waterfall.before_ns
+    where: dict[str, Any] = {
+        "baseline": before.compared.label,
+        "candidate": after.compared.label,
+        "rank_id": places[1][0],
+        "device_id": places[1][1],
+    }
+    whole = waterfall.change_ns
+    for position, part in enumerate(parts, start=1):
+        reached += part.change_ns
+        yield ChangePart(
+            **where,
+            position=position,
+            area=part.area,
+            cause=part.cause,
+            name=part.name or None,
+            before_ns=round(part.before),
+            after_ns=round(part.after),
+            calls_before=_count(part.count_before),
+            calls_after=_count(part.count_after),
+            difference_ns=part.change_ns,
+            share=_share(part.change_ns, whole),
+            reached_ns=reached,
+        )
+    if others:
+        yield ChangePart(
+            **where,
+            position=len(parts) + 1,
+            area=None,
+            cause="others",
+            name=None,
+            before_ns=None,
+            after_ns=None,
+            calls_before=None,
+            calls_after=None,
+            difference_ns=rest,
+            share=_share(rest, whole),
+            reached_ns=reached + rest,
+        )
+
+
+def _count(value: Fraction | None) -> float | None:
+    return None if value is None else round(float(value), 3)
+
+
+def _share(change_ns: int, whole_ns: int) -> float | None:
+    return round(change_ns / whole_ns, 6) if whole_ns else None

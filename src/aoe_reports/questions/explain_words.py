@@ -1,0 +1,118 @@
+"""What `explain` found, in words: the headline, and a section for each device."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aoe_reports.model.causes import reason_words
+from aoe_reports.model.report import Grid, Section
+from aoe_reports.model.rows import as_mapping, columns_of, telling_columns
+from aoe_reports.model.texts import Text, count_of, join, say
+from aoe_reports.model.time_units import times_in_one_unit
+from aoe_reports.questions.explain import ChangePart, Condition, ExplainedStep
+
+_NAMED = 3
+"""So many parts are in a headline."""
+_AREAS = {"computing": say("computing"), "communication": say("communication"), "idle": say("idle")}
+
+
+def headline_of(steps: Sequence[ExplainedStep], rows: Sequence[ChangePart]) -> str:
+    """How much the step changed that changed most, and the largest parts of it."""
+    if not steps:
+        return ""
+    most = max(steps, key=lambda step: abs(step.difference_ns))
+    return say(
+        "A step{rank}: {change}{parts}.{others}",
+        rank="" if most.rank_id is None else say(" on rank {rank}", rank=most.rank_id),
+        change=_change(most),
+        parts=_largest([part for part in rows if _whose(part) == _whose(most)], most.difference_ns),
+        others=""
+        if len(steps) == 1
+        else count_of(len(steps) - 1, " {number} other device below.", " {number} other devices below."),
+    )
+
+
+def _whose(one: ExplainedStep | ChangePart) -> tuple[int | None, int | None]:
+    return one.rank_id, one.device_id
+
+
+def _change(step: ExplainedStep) -> Text:
+    (before, after), unit = times_in_one_unit(step.before_ns, step.after_ns)
+    if step.ratio is None:
+        return say("{before} → {after} {unit}", before=before, after=after, unit=unit)
+    return say(
+        "{change:+.1%} ({before} → {after} {unit})", change=step.ratio - 1, before=before, after=after, unit=unit
+    )
+
+
+def _largest(parts: Sequence[ChangePart], change_ns: int) -> str:
+    """The largest parts that go the way of the whole."""
+    same = [one for one in parts if one.difference_ns * change_ns > 0 and one.cause != "others"][:_NAMED]
+    return join("", (say("; {part}", part=_words(one)) for one in same))
+
+
+def _words(one: ChangePart) -> Text:
+    (time,), unit = times_in_one_unit(one.difference_ns)
+    sign = "+" if one.difference_ns > 0 else ""
+    what = say("{name}: {cause}", name=one.name, cause=reason_words(one.cause)) if one.name else reason_words(one.cause)
+    return say("{what} {sign}{time} {unit}", what=what, sign=sign, time=time, unit=unit)
+
+
+def sections_of(
+    steps: Sequence[ExplainedStep], rows: Sequence[ChangePart], conditions: Sequence[Condition]
+) -> list[Section]:
+    """What differs between the runs, then the parts of each device."""
+    found = [_conditions(conditions)] if any(one.differs for one in conditions) else []
+    for step in steps:
+        mine = [
+            as_mapping(one) | {"cause": reason_words(one.cause), "area": _AREAS.get(one.area or "")}
+            for one in rows
+            if _whose(one) == _whose(step)
+        ]
+        grid = Grid(telling_columns(columns_of(ChangePart), mine), mine) if mine else None
+        found.append(Section(_title(step), _sentences(step), grid=grid))
+    return found
+
+
+def _conditions(conditions: Sequence[Condition]) -> Section:
+    rows = [as_mapping(one) for one in conditions if one.differs]
+    return Section(
+        say("What differs between the runs"), [], grid=Grid(telling_columns(columns_of(Condition), rows), rows)
+    )
+
+
+def _title(step: ExplainedStep) -> str:
+    return say(
+        "{candidate} compared with {baseline}{rank}",
+        candidate=step.candidate,
+        baseline=step.baseline,
+        rank="" if step.rank_id is None else say(", rank {rank}", rank=step.rank_id),
+    )
+
+
+def _sentences(step: ExplainedStep) -> list[str]:
+    sums = say(
+        (
+            "A mean step: before {before:,.3f} us (of {baseline_steps}), after {after:,.3f} us (of {candidate_steps}), "
+            "difference {difference:+,.3f} us: computing {computing:+,.3f}, communication that nothing hides "
+            "{communication:+,.3f}, idle {idle:+,.3f}."
+        ),
+        before=step.before_ns / 1000,
+        after=step.after_ns / 1000,
+        baseline_steps=_steps(step.baseline_steps),
+        candidate_steps=_steps(step.candidate_steps),
+        difference=step.difference_ns / 1000,
+        computing=step.computing_ns / 1000,
+        communication=step.communication_ns / 1000,
+        idle=step.idle_ns / 1000,
+    )
+    if step.awaited_after is None:
+        return [sums]
+    waited = say("The rank that others wait for longest: {after}", after=step.awaited_after)
+    if step.awaited_before not in {None, step.awaited_after}:
+        return [sums, say("{waited} (before: {before}).", waited=waited, before=step.awaited_before)]
+    return [sums, say("{waited}.", waited=waited)]
+
+
+def _steps(count: int) -> Text:
+    return count_of(count, "{number} step", "{number} steps")

@@ -1,0 +1,130 @@
+"""`explain`: the planted cause of a change comes first, and the parts add up to it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from commandline import Cli
+from planted_changes import BASE, Planted, planted, write_pair
+
+from aoe_reports import explain
+
+SEEDS = range(7)
+"""Of 17 changes each: 119 pairs."""
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_planted_cause_is_named_first(tmp_path: Path, seed: int) -> None:
+    wrong = []
+    for place, change in enumerate(planted(seed)):
+        answer = explain([*write_pair(tmp_path / str(place), change, seed * 100)])
+        first, step = answer.rows[0], answer.table("steps")[0]
+        assert sum(part.difference_ns for part in answer.rows) == step.difference_ns
+        assert step.computing_ns + step.communication_ns + step.idle_ns == step.difference_ns
+        assert answer.rows[-1].reached_ns == step.after_ns
+        if (first.area, first.cause, first.name) != (change.area, change.cause, change.operator):
+            wrong.append((change.name, first))
+    assert wrong == []
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> tuple[Path, Path]:
+    return write_pair(tmp_path, planted(1)[13], 5)  # a blocking copy
+
+
+def test_it_is_told_in_words(cli: Cli, pair: tuple[Path, Path]) -> None:
+    text = cli("explain", *pair, "--top", 2).out
+    headline = text.splitlines()[0]
+    assert headline.startswith("A step on rank 0: +9.")
+    assert "; the host synchronises +" in headline
+    assert "A mean step: before 1,8" in text
+    assert "(of 4 steps)" in text
+    assert "all other parts" in text
+    assert len([line for line in text.splitlines() if line[:3].strip().isdigit()]) == 3
+
+
+def test_json_has_all_tables_and_csv_the_parts(cli: Cli, pair: tuple[Path, Path]) -> None:
+    found = cli("explain", *pair, "--format", "json").json
+    assert [found["steps"][0][name] for name in ("rank_id", "baseline_steps", "candidate_steps")] == [0, 4, 4]
+    assert sum(round(row["difference_us"] * 1000) for row in found["rows"]) == round(
+        found["steps"][0]["difference_us"] * 1000
+    )
+    rows = list(csv.DictReader(io.StringIO(cli("explain", *pair, "--format", "csv").out)))
+    assert [row["cause"] for row in rows] == [row["cause"] for row in found["rows"]]
+
+
+def test_what_differs_between_the_runs_is_listed(cli: Cli, pair: tuple[Path, Path]) -> None:
+    for path, version in zip(pair, ("2.1.0", "2.6.0"), strict=True):
+        output = path / "rank0_ascend_pt"
+        (output / "profiler_info_0.json").write_text(json.dumps({"cann_version": "8.0", "torch_npu_version": version}))
+        stated = {"ENV_VARIABLES": {"HCCL_ALGO": "", "PATH_OF": "same"}, "commit": f"of {version}"}
+        (output / "profiler_metadata.json").write_text(json.dumps(stated))
+    text = cli("explain", *pair).out
+    section = text[text.index("What differs") : text.index("A mean step")]
+    assert "torch_npu_version  2.1.0" in section
+    assert "of 2.6.0" in section
+    assert "PATH_OF" not in section
+    conditions = {row["what"]: row for row in cli("explain", *pair, "--format", "json").json["conditions"]}
+    assert conditions["PATH_OF"] == {"what": "PATH_OF", "before": "same", "after": "same", "differs": False}
+    assert "HCCL_ALGO" not in conditions
+
+
+def test_runs_of_other_chips_are_explained_by_force_only(cli: Cli, pair: tuple[Path, Path]) -> None:
+    for path, level in zip(pair, ("Level0", "Level1"), strict=True):
+        stated = {"config": {"experimental_config": {"_profiler_level": level}}}
+        (path / "rank0_ascend_pt" / "profiler_info_0.json").write_text(json.dumps(stated))
+    result = cli("explain", *pair)
+    assert result.code == 1
+    assert "not-comparable" in result.err
+    assert "A step" not in result.out
+    assert "the host synchronises" in cli("explain", *pair, "--force").out
+
+
+def test_a_timeline_alone_is_enough(pair: tuple[Path, Path], tmp_path: Path) -> None:
+    for path, name in zip(pair, ("one", "two"), strict=True):
+        (tmp_path / name).mkdir()
+        source = path / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT" / "trace_view.json"
+        shutil.copy(source, tmp_path / name)
+    whole, alone = explain([*pair], top=100), explain([tmp_path / "one", tmp_path / "two"], top=100)
+    assert alone.rows[0].cause == "synchronisation"
+    assert alone.table("steps")[0].difference_ns == whole.table("steps")[0].difference_ns
+    assert {part.name for part in alone.rows if part.area == "computing"} == {
+        f"aclnn{kernel.op_type}" for kernel in BASE.kernels
+    }
+
+
+def test_a_table_of_tasks_is_enough(pair: tuple[Path, Path]) -> None:
+    expected = explain([*pair]).table("steps")[0]
+    for path in pair:
+        (path / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT" / "trace_view.json").unlink()
+    answer = explain([*pair])
+    assert (answer.rows[0].area, answer.rows[0].cause) == ("idle", "unknown")  # no host is there to tell
+    assert answer.table("steps")[0].computing_ns == expected.computing_ns
+
+
+def test_a_rank_is_chosen(pair: tuple[Path, Path]) -> None:
+    assert explain([*pair], rank=0).rows
+    assert explain([*pair], rank=3).rows == []
+    assert "nothing-measured" in {finding.rule for finding in explain([*pair], rank=3).findings}
+
+
+def test_nothing_changed_from_a_run_to_itself(cli: Cli, pair: tuple[Path, Path]) -> None:
+    found = cli("explain", pair[0], pair[0], "--format", "json").json
+    assert (found["rows"], found["steps"][0]["difference_us"]) == ([], 0)
+
+
+def test_one_that_is_not_there_ends_in_3(cli: Cli, pair: tuple[Path, Path], tmp_path: Path) -> None:
+    result = cli("explain", pair[0], tmp_path / "nothing")
+    assert result.code == 3
+    assert "A step" not in result.out
+
+
+def test_planted_changes_have_names_of_their_own() -> None:
+    names = [change.name for change in planted(0)]
+    assert len(set(names)) == len(names) == 17
+    assert all(isinstance(change, Planted) for change in planted(0))

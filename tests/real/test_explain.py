@@ -1,0 +1,47 @@
+"""Changes between real captures; skipped where they are not there (they are not part of the project)."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from commandline import ROOT
+
+from aoe_reports import explain
+from aoe_reports.engine.captures import collect_events_of, find_runs
+from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity
+from aoe_reports.facts.exposed import exposed_of
+from aoe_reports.formats.discovery import discover
+from aoe_reports.formats.vendor import vendor_of
+
+DATA = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data")) / "msprof"
+pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"no real captures in {DATA}")
+
+
+def test_parts_of_real_timelines_are_what_breakdown_tells() -> None:
+    seen = 0
+    for captures in find_runs(discover([DATA / "torch_npu_2025-01"])):
+        for files in (files for one in captures for files in vendor_of(one.profiler).events(one)):
+            activity, _ = collect_events_of(files, EVENT_COLUMNS, Activity)
+            for device in exposed_of(activity, kernels=True):
+                whole = device.whole
+                assert sum(device.idle_ns.values()) == whole.free_ns
+                assert sum(device.communication_ns.values()) == whole.communication_not_overlapped_ns
+                assert set(device.idle_ns) >= {"host launch", "behind the launch"}
+                assert sum(total for _, total in device.kernels.values()) >= whole.computing_ns
+                seen += 1
+    assert seen == 12
+
+
+@pytest.mark.parametrize("level", ["level0", "level1", "level2"])
+def test_real_runs_are_explained_to_the_nanosecond(level: str) -> None:
+    folder = DATA / "torch_npu_2025-01"
+    answer = explain([folder / "text" / level, folder / "db" / level], top=3)
+    steps = answer.table("steps")
+    assert [step.rank_id for step in steps] == [0, 1]
+    for step in steps:
+        mine = [row for row in answer.rows if row.rank_id == step.rank_id]
+        assert len(mine) == 4
+        assert sum(row.difference_ns for row in mine) == step.difference_ns
+        assert mine[-1].reached_ns == step.after_ns
