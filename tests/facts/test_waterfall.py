@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -24,7 +25,7 @@ def exposed(
         communication_ns=alone, overlapped_ns=alone, communication_not_overlapped_ns=alone, free_ns=free,
     )  # fmt: skip
     calls = dict.fromkeys(talk, steps)
-    return Exposed(0, parts, steps, communication_ns=talk, communication_calls=calls, idle_ns=idle)
+    return Exposed(0, "timeline", parts, steps, communication_ns=talk, communication_calls=calls, idle_ns=idle)
 
 
 def side(
@@ -140,6 +141,16 @@ def test_where_communication_is_not_told_what_is_beside_computing_is_one_part() 
         Side(exposed(100, {"hcom_allReduce__1": talk}, {"unknown": 5}, told=False), 1, None) for talk in (10, 25)
     )
     assert told(waterfall_of(before, after)) == [("idle", "not-told", "", 15)]
+
+
+def test_what_is_beside_computing_is_one_part_where_other_sources_tell_it() -> None:
+    before = side({key("a"): (1, 100)}, {"hcom_allReduce__1": 10}, {"unknown": 5})
+    of_tasks = replace(before.exposed, told_by="tasks", communication_ns={}, idle_ns={"unknown": 15})
+    assert told(waterfall_of(before, replace(before, exposed=of_tasks))) == []
+    later = exposed(100, {}, {"unknown": 40})
+    assert told(waterfall_of(before, replace(before, exposed=replace(later, told_by="tasks")))) == [
+        ("idle", "not-told", "", 25)
+    ]
 
 
 @pytest.mark.parametrize(

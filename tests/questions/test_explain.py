@@ -98,6 +98,27 @@ def test_a_timeline_alone_is_enough(pair: tuple[Path, Path], tmp_path: Path) -> 
     }
 
 
+def test_a_damaged_timeline_is_not_held_against_a_whole_one(cli: Cli, pair: tuple[Path, Path]) -> None:
+    trace = pair[1] / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT" / "trace_view.json"
+    trace.write_bytes(trace.read_bytes()[:50_000])
+    result = cli("explain", *pair, "--format", "json")
+    assert result.code == 1
+    assert {"json-truncated", "comparability-unknown"} <= result.rules()
+    assert (result.json["steps"][0]["baseline_told_by"], result.json["steps"][0]["candidate_told_by"]) == (
+        "timeline",
+        "tasks",
+    )
+    beside = [(row["area"], row["cause"]) for row in result.json["rows"] if row["area"] != "computing"]
+    assert beside in ([("idle", "not-told")], [("idle", "not-told"), (None, "others")])
+
+
+def test_kernels_are_grouped_by_name(cli: Cli, pair: tuple[Path, Path]) -> None:
+    rows = cli("explain", *pair, "--by", "op_name", "--top", 100, "--format", "json").json["rows"]
+    assert {row["name"] for row in rows if row["area"] == "computing"} == {
+        f"aclnn{kernel.op_type}" for kernel in BASE.kernels
+    }
+
+
 def test_a_table_of_tasks_is_enough(pair: tuple[Path, Path]) -> None:
     expected = explain([*pair]).table("steps")[0]
     for path in pair:

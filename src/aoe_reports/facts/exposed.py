@@ -20,6 +20,8 @@ from aoe_reports.formats.spilled import Numbers
 from aoe_reports.model.columns import Ints, Mask, exact_sum
 from aoe_reports.model.intervals import Intervals, union, united
 
+Told = Literal["timeline", "tasks", "steps"]
+"""What tells the time of a device: its timeline, a table of tasks with times, a table of steps."""
 IdleCause = Literal["host launch", "behind the launch", "unknown"] | HostCall
 _ORDER: tuple[HostCall, ...] = ("garbage collection", "compilation", "data loading", "synchronisation")
 """Of calls around each other the first counts: what blocks the process, then the narrower one."""
@@ -30,6 +32,7 @@ class Exposed:
     """All time of one device; times in ns."""
 
     device_id: int | None
+    told_by: Told
     whole: Parts
     steps: int
     """How many steps there are; 0 where nothing tells."""
@@ -56,6 +59,7 @@ def exposed_of(activity: Activity, *, kernels: bool) -> list[Exposed]:
         found.append(
             Exposed(
                 device_id=told.device_id,
+                told_by="timeline",
                 whole=told.whole,
                 steps=len(told.steps),
                 step_ns=tuple(parts.end_to_end_ns for parts in told.steps.values()),
@@ -85,6 +89,7 @@ def exposed_of_spans(tasks: Numbers, talk: Numbers, words: list[str], steps: int
     words = [words[number] for number in np.unique(talk["name"]).tolist()]
     return Exposed(
         device_id=None,
+        told_by="tasks",
         whole=whole,
         steps=steps,
         communication_ns=_by_operator(talk, computing, words),
@@ -109,6 +114,7 @@ def together(several: Sequence[Exposed]) -> Exposed:
             kernels[name] = before[0] + count, before[1] + total
     return Exposed(
         device_id=several[0].device_id,
+        told_by=several[0].told_by,
         whole=Parts(
             start_ns=0,
             end_ns=sum(whole.end_to_end_ns for whole in wholes),

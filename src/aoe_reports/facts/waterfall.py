@@ -255,7 +255,8 @@ def _exchange_words(cause: CallCause, others: Sequence[str], one: str) -> str:
 
 def _beside_computing(before: Side, after: Side) -> Iterator[Part]:
     """Communication that nothing hides, and idle time."""
-    if before.exposed.whole.free_ns is not None and after.exposed.whole.free_ns is not None:
+    alike = before.exposed.told_by == after.exposed.told_by
+    if alike and before.exposed.whole.free_ns is not None and after.exposed.whole.free_ns is not None:
         yield from _communication(before, after)
         yield from _idle(before, after)
         return

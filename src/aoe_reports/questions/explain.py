@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import Argument, CaptureOptions, Finished, Question, Request, only
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row
-from aoe_reports.model.texts import say
+from aoe_reports.model.texts import N_, say
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -21,10 +21,16 @@ if TYPE_CHECKING:
     from aoe_reports.questions.explained_runs import ExplainedRun, Place
 
 
+ExplainedBy = Literal["op_type", "op_name"]
+
+
 @options
 class ExplainOptions(CaptureOptions):
     """What is explained."""
 
+    by: ExplainedBy = option(
+        default="op_type", help="Key by which kernels are grouped; where only a timeline tells them, always op_name."
+    )
     top: int = option(default=15, minimum=1, maximum=10_000, help="Number of parts per device; the others are one row.")
     rank: int | None = only("rank")
     force: bool = option(
@@ -66,6 +72,8 @@ class ExplainedStep:
     device_id: int | None = column()
     baseline_steps: int = column()
     candidate_steps: int = column()
+    baseline_told_by: str = column()
+    candidate_told_by: str = column()
     before_ns: int = column(unit=US)
     after_ns: int = column(unit=US)
     difference_ns: int = column(unit=US)
@@ -116,7 +124,7 @@ class Explain(Question[ExplainOptions, "ExplainedRun | None"]):
         """What the devices of one run did."""
         from aoe_reports.questions.explained_runs import read_explained
 
-        return read_explained(unit, asked.options.rank, asked.notes)
+        return read_explained(unit, asked.options, asked.notes)
 
     def finish(self, parts: Sequence[tuple[RunUnit, ExplainedRun | None]], asked: Request[ExplainOptions]) -> Finished:
         """The candidate against the baseline, device by device."""
@@ -132,6 +140,7 @@ class Explain(Question[ExplainOptions, "ExplainedRun | None"]):
             conditions = list(_conditions(before, after))
             if _may_be_explained(before, after, findings, force=asked.options.force):
                 for places in _paired(before, after, findings):
+                    findings += _told_apart(places, before, after)
                     waterfall = _explained(places, before, after)
                     steps.append(_step(places, before, after, waterfall))
                     rows += _rows(places, before, after, waterfall, asked.options.top)
@@ -201,6 +210,24 @@ def _by_rank(before: ExplainedRun, after: ExplainedRun) -> list[_Pair]:
     return [(sides[0][rank], sides[1][rank]) for rank in sorted(shared, key=lambda one: one or 0)]
 
 
+_SOURCES = N_({"timeline": "its timeline", "tasks": "its table of tasks", "steps": "its table of steps"})
+
+
+def _told_apart(places: _Pair, before: ExplainedRun, after: ExplainedRun) -> list[Finding]:
+    """That two sides do not tell the same of what is beside computing."""
+    from aoe_reports.questions.rules import COMPARABILITY_UNKNOWN
+
+    told = [run.sides[place].exposed.told_by for run, place in zip((before, after), places, strict=True)]
+    if told[0] == told[1]:
+        return []
+    message = say(
+        "the baseline is told by {before}, this by {after}: communication and idle time are one part, without a cause",
+        before=say(_SOURCES[told[0]]),
+        after=say(_SOURCES[told[1]]),
+    )
+    return [COMPARABILITY_UNKNOWN.found(after.compared.label, message)]
+
+
 def _order(place: Place) -> tuple[int, int]:
     return (-1 if place[0] is None else place[0], -1 if place[1] is None else place[1])
 
@@ -223,6 +250,8 @@ def _step(places: _Pair, before: ExplainedRun, after: ExplainedRun, waterfall: W
         device_id=places[1][1],
         baseline_steps=before.sides[places[0]].steps,
         candidate_steps=after.sides[places[1]].steps,
+        baseline_told_by=before.sides[places[0]].exposed.told_by,
+        candidate_told_by=after.sides[places[1]].exposed.told_by,
         before_ns=waterfall.before_ns,
         after_ns=waterfall.after_ns,
         difference_ns=waterfall.change_ns,

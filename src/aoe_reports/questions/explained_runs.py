@@ -34,6 +34,7 @@ from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.columns import Ints, codes, exact_sum, has_value, integers, keep_where, valid
 from aoe_reports.model.texts import say
 from aoe_reports.questions.compared_runs import ComparedRun, RunUnit, metrics_of
+from aoe_reports.questions.explain import ExplainedBy, ExplainOptions
 from aoe_reports.stats.grouping import group_codes, is_communication
 
 Place = tuple[int | None, int | None]
@@ -52,26 +53,26 @@ class ExplainedRun:
     """The rank that the others wait for longest, where tables of communication tell."""
 
 
-def read_explained(unit: RunUnit, rank: int | None, notes: Notes) -> ExplainedRun | None:
+def read_explained(unit: RunUnit, wanted: ExplainOptions, notes: Notes) -> ExplainedRun | None:
     """What the devices of a run did; None where nothing tells. A capture that cannot be read is noted."""
     run = ExplainedRun(ComparedRun(unit.path, unit.captures))
     operators: list[OperatorTime] = []
     for capture in unit.captures:
         notes.add(capture.findings)
-        if not capture.info.may_hold(rank):
+        if not capture.info.may_hold(wanted.rank):
             continue
         with notes.where_unreadable(capture.root):
-            operators += _read_capture(run, capture, rank, notes)
+            operators += _read_capture(run, capture, wanted, notes)
     awaited = find_awaited_ranks(operators)
     run.awaited = awaited[0].rank if awaited else None
     if run.sides:
         return run
     what = say("no step to explain here")
-    notes.add([nothing_measured([unit.path], what, unit.captures, rank=rank)])
+    notes.add([nothing_measured([unit.path], what, unit.captures, rank=wanted.rank)])
     return None
 
 
-def _read_capture(run: ExplainedRun, capture: Capture, rank: int | None, notes: Notes) -> list[OperatorTime]:
+def _read_capture(run: ExplainedRun, capture: Capture, wanted: ExplainOptions, notes: Notes) -> list[OperatorTime]:
     """Take in the devices of one capture; what its tables tell of communication."""
     alone = timeline_tells_tasks(capture)  # then one pass over it tells everything
     steps = [] if timeline_tells_steps(capture) else read_steps_noting(capture, notes.findings)
@@ -86,10 +87,12 @@ def _read_capture(run: ExplainedRun, capture: Capture, rank: int | None, notes: 
     if not any(exposed.whole.end_to_end_ns for exposed in found.values()):
         found = _of_tables(sets, steps)
     for place, exposed in found.items():
-        if rank not in {None, place[0]}:
+        if wanted.rank not in {None, place[0]}:
             continue
         mine = [tasks for tasks in sets if tasks.device_id in {None, place[1]} or place[1] is None]
-        calls = _calls(mine) or {(name, None, None, None): of for name, of in exposed.kernels.items()} or None
+        calls = (
+            _calls(mine, wanted.by) or {(name, None, None, None): of for name, of in exposed.kernels.items()} or None
+        )
         count = exposed.steps or _steps_of(place, steps, mine)
         run.sides[place] = Side(exposed=exposed, steps=max(count, 1), calls=calls, talk=talk)
     return operators
@@ -164,6 +167,7 @@ def _of_step(step: Step) -> Exposed:
     )
     return Exposed(
         device_id=step.device_id,
+        told_by="steps",
         whole=whole,
         steps=1,
         step_ns=(whole.end_to_end_ns,),
@@ -183,21 +187,21 @@ def _distinct_steps(frame: pa.Table) -> int:
     return 0 if told is None else int((np.unique(told[1]) >= 0).sum())
 
 
-def _calls(sets: Sequence[TaskSet]) -> Mapping[CallKey, tuple[int, int]] | None:
+def _calls(sets: Sequence[TaskSet], by: ExplainedBy) -> Mapping[CallKey, tuple[int, int]] | None:
     """(count, total ns) of what computes, by type and inputs; None where no table tells tasks."""
     found: dict[CallKey, list[int]] = defaultdict(lambda: [0, 0])
     for tasks in sets:
         if tasks.grouped:
             return None
-        for key, count, total in _grouped(tasks.frame):
+        for key, count, total in _grouped(tasks.frame, by):
             found[key][0] += count
             found[key][1] += total
     return {key: (count, total) for key, (count, total) in found.items()} if found else None
 
 
-def _grouped(frame: pa.Table) -> Iterable[tuple[CallKey, int, int]]:
+def _grouped(frame: pa.Table, by: ExplainedBy) -> Iterable[tuple[CallKey, int, int]]:
     frame = frame.filter(keep_where(~is_communication(frame["task_type"])))
-    named = "op_type" if has_value(frame, "op_type") else "op_name"
+    named = by if has_value(frame, by) else "op_name"
     groups, names = group_codes(frame, [named, *_KEYS[1:]])
     durations, _ = integers(frame["task_duration_ns"])
     counts = np.bincount(groups, minlength=names.count)
