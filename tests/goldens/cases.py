@@ -191,6 +191,7 @@ def _explain() -> Iterator[str]:
     yield from _cases((f"explain {a} {b}" for a, b in pairs), ("json",))
     yield from _damaged(f"explain {VALID[-3]}", DAMAGED, "--force")
     nights = "explain demo/nights/2026-02-01 demo/nights/2026-02-10"
+    yield from _cases([nights], ("svg",))
     yield from _cases(f"{nights}{o}" for o in ("", " --top 2", " --rank 0 --strict"))
 
 

@@ -7,6 +7,7 @@ import io
 import json
 import shutil
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 from commandline import Cli
@@ -56,6 +57,22 @@ def test_json_has_all_tables_and_csv_the_parts(cli: Cli, pair: tuple[Path, Path]
     )
     rows = list(csv.DictReader(io.StringIO(cli("explain", *pair, "--format", "csv").out)))
     assert [row["cause"] for row in rows] == [row["cause"] for row in found["rows"]]
+
+
+def test_a_waterfall_is_drawn(cli: Cli, pair: tuple[Path, Path]) -> None:
+    drawn = ET.fromstring(cli("explain", *pair, "--top", 3, "--format", "svg").out)
+    bars = [one for one in drawn.iter("{http://www.w3.org/2000/svg}rect") if one.find("{*}title") is not None]
+    assert [one.get("class") for one in bars][:2] == ["whole", "longer"]
+    assert len(bars) == 6
+    rows = explain([*pair], top=3).rows
+    titles = [one.findtext("{*}title") for one in bars]
+    assert titles[1] == f"the host synchronises: {rows[0].difference_ns:+,} ns"
+    step = explain([*pair]).table("steps")[0]
+    assert (titles[0], titles[-1]) == (f"before: {step.before_ns:,} ns", f"after: {step.after_ns:,} ns")
+    ends = [float(one.get("x", "")) + float(one.get("width", "")) for one in bars]
+    assert ends[1] > ends[0], "it takes longer"
+    assert float(bars[2].get("x", "")) <= ends[1] + 0.1
+    assert "bars begin at" in cli("explain", *pair, "--format", "svg").out
 
 
 def test_what_differs_between_the_runs_is_listed(cli: Cli, pair: tuple[Path, Path]) -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from aoe_reports.formats.found import FoundFile
     from aoe_reports.model.rows import Rows
     from aoe_reports.model.step_picture import StepPicture
+    from aoe_reports.model.waterfall_picture import WaterfallPicture
 
 MAX_ID = 2**31 - 1
 """The largest number of a rank, device or step that an option takes."""
@@ -214,8 +215,8 @@ class Finished:
     """All findings in order, where they may be too many to be put in order in memory."""
     details: Sequence[Any] = ()
     """What forms for people tell beside the tables."""
-    picture: StepPicture | None = None
-    """One step, for a form that draws it."""
+    picture: StepPicture | WaterfallPicture | None = None
+    """One step, or one change of it, for a form that draws it."""
 
 
 @record

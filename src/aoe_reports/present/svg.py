@@ -7,9 +7,11 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from aoe_reports.locale import html_tag
-from aoe_reports.model.texts import in_language, say
+from aoe_reports.model.texts import in_language, in_value, say
+from aoe_reports.model.waterfall_picture import WaterfallPicture
 from aoe_reports.present.step_drawing import WIDTH, description_of, draw_step, legend_of
 from aoe_reports.present.values import plain
+from aoe_reports.present.waterfall_drawing import draw_waterfall, legend_of_waterfall
 
 if TYPE_CHECKING:
     from aoe_reports.present.forms import Shown
@@ -17,12 +19,14 @@ if TYPE_CHECKING:
 _STYLE = """
 svg { --back: #fff; --ink: #1d2127; --soft: #59616d; --grid: #e4e7eb; font: 12px system-ui, sans-serif; }
 .computing { fill: #2f6fc4; } .communication { fill: #d0852c; } .other-task { fill: #7b8794; }
+.whole { fill: #7b8794; } .longer { fill: #c0483f; } .shorter { fill: #2f8f83; }
 .launch { fill: #8250c4; } .host { fill: #2f8f83; } .unexplained-wait { fill: #c0483f; }
 .back { fill: var(--back); } .route { fill: var(--ink); } .grid { stroke: var(--grid); }
 .tick { fill: var(--soft); } .end { text-anchor: end; } .middle { text-anchor: middle; } .head { fill: var(--ink); }
 @media (prefers-color-scheme: dark) {
   svg { --back: #1b1f25; --ink: #e6e8eb; --soft: #a3abb7; --grid: #2b313a; }
   .computing { fill: #5f97ea; } .communication { fill: #e0a04f; } .other-task { fill: #8d99a6; }
+  .whole { fill: #8d99a6; } .longer { fill: #f08a80; } .shorter { fill: #5cc4b6; }
   .launch { fill: #b18cf0; } .host { fill: #5cc4b6; } .unexplained-wait { fill: #f08a80; }
 }
 """
@@ -30,10 +34,14 @@ _HEAD, _KEY, _MARGIN = 24, 150, 12
 
 
 def render(shown: Shown) -> Iterator[str]:
-    """The picture of a step, its legend below; what is said instead where there is none."""
+    """The picture of a step, or of a change of it, its legend below; what is said instead where there is none."""
     language, picture = shown.language, shown.answer.picture
     if picture is None:
         told, inner, height, keys = in_language(say("no step here that can be drawn"), language), "", 0, []
+    elif isinstance(picture, WaterfallPicture):
+        drawn = draw_waterfall(picture, language)
+        told, inner, height = str(in_value(picture.title, language)), drawn.inner, drawn.height
+        keys = legend_of_waterfall(picture, language)
     else:
         drawn = draw_step(picture, language)
         told, inner, height = in_language(description_of(picture), language), drawn.inner, drawn.height

@@ -102,7 +102,8 @@ class Explain(Question[ExplainOptions, "ExplainedRun | None"]):
     title = "Why a step changed"
     options = ExplainOptions
     tables = (("rows", ChangePart), ("steps", ExplainedStep), ("conditions", Condition))
-    form_help = "Output format; csv omits steps and conditions."
+    form_help = "Output format; csv omits steps and conditions, svg is a picture of the largest change."
+    has_picture = True
     arguments = (
         Argument(name="baseline", help="Baseline: one run.", many=False),
         Argument(name="candidate", help="Candidate: the run to explain.", many=False),
@@ -128,7 +129,7 @@ class Explain(Question[ExplainOptions, "ExplainedRun | None"]):
 
     def finish(self, parts: Sequence[tuple[RunUnit, ExplainedRun | None]], asked: Request[ExplainOptions]) -> Finished:
         """The candidate against the baseline, device by device."""
-        from aoe_reports.questions.explain_words import headline_of, sections_of
+        from aoe_reports.questions.explain_words import headline_of, picture_of, sections_of
 
         findings, runs = asked.notes.findings, {unit.path: run for unit, run in parts}
         sides = [run for path in asked.inputs if (run := runs.get(path)) is not None]
@@ -152,6 +153,7 @@ class Explain(Question[ExplainOptions, "ExplainedRun | None"]):
             ),
             headline=headline_of(steps, rows),
             sections=sections_of(steps, rows, conditions),
+            picture=picture_of(steps, rows),
         )
 
 

@@ -9,6 +9,7 @@ from aoe_reports.model.report import Grid, Section
 from aoe_reports.model.rows import as_mapping, columns_of, telling_columns
 from aoe_reports.model.texts import Text, count_of, join, say
 from aoe_reports.model.time_units import times_in_one_unit
+from aoe_reports.model.waterfall_picture import BarKind, WaterfallBar, WaterfallPicture
 from aoe_reports.questions.explain import ChangePart, Condition, ExplainedStep
 
 _NAMED = 3
@@ -18,9 +19,9 @@ _AREAS = {"computing": say("computing"), "communication": say("communication"), 
 
 def headline_of(steps: Sequence[ExplainedStep], rows: Sequence[ChangePart]) -> str:
     """How much the step changed that changed most, and the largest parts of it."""
-    if not steps:
+    most = _largest_change(steps)
+    if most is None:
         return ""
-    most = max(steps, key=lambda step: abs(step.difference_ns))
     return say(
         "A step{rank}: {change}{parts}.{others}",
         rank="" if most.rank_id is None else say(" on rank {rank}", rank=most.rank_id),
@@ -30,6 +31,32 @@ def headline_of(steps: Sequence[ExplainedStep], rows: Sequence[ChangePart]) -> s
         if len(steps) == 1
         else count_of(len(steps) - 1, " {number} other device below.", " {number} other devices below."),
     )
+
+
+def picture_of(steps: Sequence[ExplainedStep], rows: Sequence[ChangePart]) -> WaterfallPicture | None:
+    """The waterfall of the step that changed most."""
+    most = _largest_change(steps)
+    if most is None:
+        return None
+    bars = [WaterfallBar(say("before"), 0, most.before_ns, "whole")]
+    for one in rows:
+        if _whose(one) == _whose(most):
+            kind: BarKind = "longer" if one.difference_ns > 0 else "shorter"
+            bars.append(WaterfallBar(_label(one), one.reached_ns - one.difference_ns, one.reached_ns, kind))
+    rank = "" if most.rank_id is None else say(" on rank {rank}", rank=most.rank_id)
+    return WaterfallPicture(
+        say("A step{rank}: {change}", rank=rank, change=_change(most)),
+        (*bars, WaterfallBar(say("after"), 0, most.after_ns, "whole")),
+    )
+
+
+def _largest_change(steps: Sequence[ExplainedStep]) -> ExplainedStep | None:
+    return max(steps, key=lambda step: abs(step.difference_ns), default=None)
+
+
+def _label(one: ChangePart) -> str:
+    cause = reason_words(one.cause)
+    return say("{name}: {cause}", name=one.name, cause=cause) if one.name else cause
 
 
 def _whose(one: ExplainedStep | ChangePart) -> tuple[int | None, int | None]:
@@ -54,8 +81,7 @@ def _largest(parts: Sequence[ChangePart], change_ns: int) -> str:
 def _words(one: ChangePart) -> Text:
     (time,), unit = times_in_one_unit(one.difference_ns)
     sign = "+" if one.difference_ns > 0 else ""
-    what = say("{name}: {cause}", name=one.name, cause=reason_words(one.cause)) if one.name else reason_words(one.cause)
-    return say("{what} {sign}{time} {unit}", what=what, sign=sign, time=time, unit=unit)
+    return say("{what} {sign}{time} {unit}", what=_label(one), sign=sign, time=time, unit=unit)
 
 
 def sections_of(
