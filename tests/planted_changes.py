@@ -43,6 +43,9 @@ class Program:
     transit_us: float = 400.0
     wait_us: float = 60.0
     megabytes: float = 20.0
+    beside_us: float = 40.0
+    """For how long the all-reduce runs beside the last kernel."""
+    steps: int = STEPS
     tables: bool = True
     """Whether there are tables of kernels and of communication."""
 
@@ -79,7 +82,7 @@ def _without(*types: str) -> list[Kernel]:
 
 
 def planted(seed: int) -> list[Planted]:
-    """Fifteen changes, of sizes that the seed tells."""
+    """Eighteen changes, of sizes that the seed tells."""
     size = random.Random(seed).uniform(1.0, 2.0)
     longer = [
         replace(kernel, us=kernel.us * (1 + 0.12 * size)) if kernel.op_type == "MatMulV2" else kernel
@@ -102,6 +105,7 @@ def planted(seed: int) -> list[Planted]:
         Planted("split", replace(BASE, kernels=tuple(split)), "computing", "split", "SoftmaxV2 → Exp + RealDiv + ReduceMax"),
         Planted("slower link", replace(BASE, transit_us=400 + 120 * size), "communication", "slower-transfer", "allreduce"),
         Planted("more bytes", replace(BASE, transit_us=400 * (1 + size / 2), megabytes=20 * (1 + size / 2)), "communication", "more-bytes", "allreduce"),
+        Planted("less overlap", replace(BASE, beside_us=12 / size), "communication", "less-hidden", "allreduce"),
         Planted("later rank", replace(BASE, wait_us=60 + 120 * size), "communication", "more-waiting", "allreduce"),
         Planted("slower host", replace(BASE, host_us=150 * size), "idle", "host launch"),
         Planted("blocking copy", replace(BASE, synchronise_us=150 * size), "idle", "synchronisation"),
@@ -173,7 +177,7 @@ class _Run:
         program = self.program
         wait, transit = self.scattered(program.wait_us), self.scattered(program.transit_us)
         self.host += self.scattered(program.launch_us)
-        start = round(max(self.free - 40, self.host + _GAP_US), 3)  # 40 us of it beside computing
+        start = round(max(self.free - program.beside_us, self.host + _GAP_US), 3)
         self.trace.talk(ALL_REDUCE, start, round(wait + transit, 3), launched=round(self.host, 3))
         self.free = max(self.free, start + wait + transit)
         size = program.megabytes
@@ -185,7 +189,7 @@ class _Run:
         }  # fmt: skip
 
     def write(self, folder: Path) -> Path:
-        for number in range(1, STEPS + 1):
+        for number in range(1, self.program.steps + 1):
             self.step(number)
         self.trace.write(folder)
         output = folder / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT"

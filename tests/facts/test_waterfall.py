@@ -6,37 +6,56 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from aoe_reports.facts.breakdown import Parts
-from aoe_reports.facts.exposed import Exposed, together
+from aoe_reports.facts.exposed import Exposed, Ran, alone, together
 from aoe_reports.facts.waterfall import CallKey, Side, Talk, Waterfall, waterfall_of, without_the_small
+from aoe_reports.model.intervals import union
 
 
 def exposed(
-    computing: int, talk: dict[str, int], idle: dict[Any, int], steps: int = 1, *, told: bool = True
+    computing: int, talk: dict[str, Ran], idle: dict[Any, int], steps: int = 1, *, told: bool = True
 ) -> Exposed:
-    whole = computing + sum(talk.values()) + sum(idle.values())
-    alone, free = (sum(talk.values()), sum(idle.values())) if told else (None, None)
+    alone = sum(ran.alone_ns for ran in talk.values())
+    free = sum(idle.values())
     parts = Parts(
-        start_ns=0, end_ns=whole, tasks=1, intervals=1, computing_ns=computing,
-        communication_ns=alone, overlapped_ns=alone, communication_not_overlapped_ns=alone, free_ns=free,
+        start_ns=0, end_ns=computing + alone + free, tasks=1, intervals=1, computing_ns=computing,
+        communication_ns=alone if told else None, overlapped_ns=0 if told else None,
+        communication_not_overlapped_ns=alone if told else None, free_ns=free if told else None,
     )  # fmt: skip
-    calls = dict.fromkeys(talk, steps)
-    return Exposed(0, "timeline", parts, steps, communication_ns=talk, communication_calls=calls, idle_ns=idle)
+    return Exposed(0, "timeline", parts, steps, communication=talk, idle_ns=idle)
+
+
+def ran(alone_ns: int, total_ns: int | None = None, calls: int = 1) -> Ran:
+    return Ran(calls, alone_ns if total_ns is None else total_ns, alone_ns)
 
 
 def side(
     calls: dict[CallKey, tuple[int, int]] | None,
-    talk: dict[str, int] | None = None,
+    talk: dict[str, Ran] | None = None,
     idle: dict[Any, int] | None = None,
     steps: int = 1,
-    tables: dict[str, Talk] | None = None,
+    alone: dict[str, int] | None = None,
+    talk_tables: dict[str, Talk] | None = None,
+    **more: Any,
 ) -> Side:
-    computing = sum(total for _, total in (calls or {}).values())
-    return Side(exposed(computing, talk or {}, idle or {}, steps), steps, calls, tables or {})
+    own: dict[str, int] = {}
+    for (name, *_), (_, total) in (calls or {}).items():
+        own[name or ""] = own.get(name or "", 0) + total
+    own |= alone or {}
+    return Side(
+        exposed(sum(own.values()), talk or {}, idle or {}, steps),
+        steps,
+        True,
+        calls,
+        alone=own,
+        talk=talk_tables or {},
+        **more,
+    )
 
 
 def key(op_type: str, shapes: str | None = "1", formats: str | None = "ND", types: str | None = "F") -> CallKey:
@@ -50,19 +69,21 @@ def told(waterfall: Waterfall) -> list[tuple[str, str, str, int]]:
 names = st.sampled_from("abcdef")
 keys = st.tuples(names, st.sampled_from(["1", "2", None]), st.sampled_from(["ND", "NZ"]), st.just("F"))
 measured = st.tuples(st.integers(1, 50), st.integers(1, 10**15))
-talks = st.dictionaries(
-    st.sampled_from(["hcom_allReduce__1", "hcom_allReduce__2", "hcom_send__1", "x"]), st.integers(0, 10**12)
+operators = ("hcom_allReduce__1", "hcom_allReduce__2", "hcom_send__1", "x")
+runs = st.tuples(st.integers(1, 9), st.integers(0, 10**12), st.integers(0, 10**12)).map(
+    lambda one: Ran(one[0], max(one[1:]), min(one[1:]))
 )
+talks = st.dictionaries(st.sampled_from(operators), runs)
 idles = st.dictionaries(st.sampled_from(["host launch", "compilation", "unknown"]), st.integers(0, 10**12))
-told_talk = st.dictionaries(
-    st.sampled_from(["allreduce", "send"]),
-    st.builds(Talk, st.integers(0, 10**12), st.none() | st.integers(0, 10**12), st.none() | st.integers(0, 10**12)),
-)
+tables = st.dictionaries(st.sampled_from(operators), st.builds(Talk, *(st.integers(0, 10**12) for _ in range(3))))
+sizes = st.dictionaries(st.sampled_from(["allreduce", "send"]), st.fractions(min_value=1, max_value=10**9))
 sides = st.builds(
-    lambda calls, talk, idle, steps, computing, tell, is_told: Side(
-        exposed(computing, talk, idle, steps, told=is_told), steps, calls, tell
+    lambda calls, talk, idle, steps, computing, own, tell, sent, is_told, by: Side(
+        exposed(computing, talk, idle, steps, told=is_told), steps, True, calls, by,
+        {name: own.get(name, 0) for name in {key[0] or "" for key in calls or {}}}, tell, sent
     ),
-    st.none() | st.dictionaries(keys, measured, min_size=1), talks, idles, st.integers(1, 7), st.integers(0, 10**15), told_talk, st.booleans(),
+    st.none() | st.dictionaries(keys, measured, min_size=1), talks, idles, st.integers(1, 7), st.integers(0, 10**15),
+    st.dictionaries(names, st.integers(0, 10**15)), tables, sizes, st.booleans(), st.sampled_from(["op_type", "op_name"]),
 )  # fmt: skip
 
 
@@ -103,7 +124,7 @@ def test_the_way_back_is_as_long(before: Side, after: Side) -> None:
         ({key("a"): (2, 100)}, {key("a", None, None, None): (2, 160)}, [("slower-calls", "a", 60)]),
         ({key("a"): (1, 5)}, {key("a"): (1, 5), key("b"): (3, 9)}, [("new", "b", 9)]),
         ({key("a"): (1, 5), key("b"): (3, 9)}, {key("a"): (1, 5)}, [("vanished", "b", -9)]),
-        ({key("a"): (3, 9)}, {key("b"): (3, 5)}, [("replaced", "a → b", -4)]),
+        ({key("SortV2"): (2, 9)}, {key("SortV3"): (3, 5)}, [("replaced", "SortV2 → SortV3", -4)]),
         ({key("a"): (3, 9), key("b"): (3, 8)}, {key("ab"): (3, 10)}, [("fused", "a + b → ab", -7)]),
         ({key("a"): (5, 10), key("b"): (3, 8)}, {key("a"): (2, 4), key("ab"): (3, 9)}, [("fused", "a + b → ab", -5)]),
         ({key("ab"): (3, 10)}, {key("a"): (3, 9), key("b"): (3, 8)}, [("split", "ab → a + b", 7)]),
@@ -113,39 +134,47 @@ def test_causes_of_computing(before: Any, after: Any, expected: list[Any]) -> No
     assert told(waterfall_of(side(before), side(after))) == [("computing", *one) for one in expected]
 
 
-def test_seven_types_that_lose_as_many_calls_are_no_fusion() -> None:
-    before = {key(name): (1, 10) for name in "abcdefg"}
-    assert ("computing", "new", "x", 5) in told(waterfall_of(side(before), side({key("x"): (1, 5)})))
-    six = {key(name): (1, 10) for name in "abcdef"}
-    assert told(waterfall_of(side(six), side({key("x"): (1, 5)}))) == [
-        ("computing", "fused", "a + b + c + d + e + f → x", -55)
-    ]
+def test_a_kernel_that_another_one_hides_costs_nothing() -> None:
+    both = [side({key("a"): (1, 100), key("b"): (1, time)}, alone={"a": 100, "b": 0}) for time in (50, 90)]
+    assert told(waterfall_of(*both)) == []
 
 
-def test_kernels_that_run_side_by_side_take_no_time_twice() -> None:
-    before, after = side({key("a"): (1, 100)}), side({key("a"): (1, 150)})
-    hidden = Side(exposed(100, {}, {}), 1, after.calls)
-    assert told(waterfall_of(before, hidden)) == [
-        ("computing", "side-by-side", "", -50), ("computing", "slower-calls", "a", 50),
+def test_a_kernel_that_is_hidden_no_more_is_no_slower() -> None:
+    before = side({key("a"): (1, 100), key("b"): (1, 50)}, alone={"a": 100, "b": 20})
+    after = side({key("a"): (1, 100), key("b"): (1, 60)}, alone={"a": 100, "b": 60})
+    assert told(waterfall_of(before, after)) == [
+        ("computing", "less-hidden", "b", 36), ("computing", "slower-calls", "b", 4),
     ]  # fmt: skip
 
 
+def test_what_no_table_lists_is_a_part() -> None:
+    one = side({key("a"): (1, 100)})
+    more = replace(one, exposed=exposed(130, {}, {}))
+    assert told(waterfall_of(one, more)) == [("computing", "not-listed", "", 30)]
+
+
+def test_names_are_not_held_against_types() -> None:
+    one, other = side({key("a"): (1, 100)}), side({key("b"): (1, 130)}, grouped_by="op_name")
+    assert told(waterfall_of(one, other)) == [("computing", "not-told", "", 30)]
+
+
 def test_without_calls_on_one_side_computing_is_one_part() -> None:
-    assert told(waterfall_of(side({key("a"): (1, 100)}), Side(exposed(130, {}, {}), 1, None))) == [
+    assert told(waterfall_of(side({key("a"): (1, 100)}), Side(exposed(130, {}, {}), 1, True, None))) == [
         ("computing", "not-told", "", 30)
     ]
 
 
 def test_where_communication_is_not_told_what_is_beside_computing_is_one_part() -> None:
     before, after = (
-        Side(exposed(100, {"hcom_allReduce__1": talk}, {"unknown": 5}, told=False), 1, None) for talk in (10, 25)
+        Side(exposed(100, {"hcom_allReduce__1": ran(talk)}, {"unknown": 5}, told=False), 1, True, None)
+        for talk in (10, 25)
     )
     assert told(waterfall_of(before, after)) == [("idle", "not-told", "", 15)]
 
 
 def test_what_is_beside_computing_is_one_part_where_other_sources_tell_it() -> None:
-    before = side({key("a"): (1, 100)}, {"hcom_allReduce__1": 10}, {"unknown": 5})
-    of_tasks = replace(before.exposed, told_by="tasks", communication_ns={}, idle_ns={"unknown": 15})
+    before = side({key("a"): (1, 100)}, {"hcom_allReduce__1": ran(10)}, {"unknown": 5})
+    of_tasks = replace(before.exposed, told_by="tasks", communication={}, idle_ns={"unknown": 15})
     assert told(waterfall_of(before, replace(before, exposed=of_tasks))) == []
     later = exposed(100, {}, {"unknown": 40})
     assert told(waterfall_of(before, replace(before, exposed=replace(later, told_by="tasks")))) == [
@@ -154,28 +183,49 @@ def test_what_is_beside_computing_is_one_part_where_other_sources_tell_it() -> N
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "times", "expected"),
+    ("before", "after", "expected"),
     [
-        (Talk(100, 40, 1000), Talk(200, 140, 1000), (100, 200), [("more-waiting", 100)]),
-        (Talk(100, 40, 1000), Talk(130, 40, 1000), (100, 130), [("slower-transfer", 30)]),
-        (Talk(100, 40, 1000), Talk(160, 40, 2000), (100, 160), [("more-bytes", 60)]),
-        (Talk(100, 40, 2000), Talk(70, 40, 1000), (100, 70), [("fewer-bytes", -30)]),
-        (Talk(100, 40, None), Talk(160, 40, None), (100, 160), [("slower-calls", 60)]),
-        (Talk(100, None, 1000), Talk(160, None, 1000), (100, 160), [("slower-transfer", 60)]),
-        (None, None, (100, 160), [("slower-calls", 60)]),
-        (None, Talk(160, 100, 1000), (100, 160), [("slower-calls", 60)]),
+        ((Talk(100, 40, 60), 1000, ran(100)), (Talk(200, 140, 60), 1000, ran(200)), [("more-waiting", 100)]),
+        ((Talk(100, 40, 60), 1000, ran(100)), (Talk(130, 40, 90), 1000, ran(130)), [("slower-transfer", 30)]),
+        ((Talk(100, 40, 60), 1000, ran(100)), (Talk(130, 40, 60), 1000, ran(130)), [("longer-pauses", 30)]),
+        ((Talk(100, 40, 60), 1000, ran(100)), (Talk(160, 40, 120), 2000, ran(160)), [("more-bytes", 60)]),
+        ((Talk(100, 40, 60), 2000, ran(100)), (Talk(70, 40, 30), 1000, ran(70)), [("fewer-bytes", -30)]),
+        ((Talk(100, 40, 60), 0, ran(100)), (Talk(130, 40, 90), 0, ran(130)), [("slower-transfer", 30)]),
+        ((None, 1000, ran(100)), (None, 1000, ran(160)), [("slower-calls", 60)]),
+        ((None, 0, ran(100)), (Talk(160, 100, 60), 1000, ran(160)), [("slower-calls", 60)]),
+        ((None, 0, ran(100, calls=2)), (None, 0, ran(150, calls=3)), [("more-calls", 50)]),
+        ((Talk(100, 40, 60), 9, ran(40, 100)), (Talk(100, 40, 60), 9, ran(100, 100)), [("less-hidden", 60)]),
+        ((None, 0, ran(90, 100)), (None, 0, ran(10, 100)), [("more-hidden", -80)]),
+        ((Talk(100, 0, 100), 9, ran(50, 100)), (Talk(200, 0, 200), 9, ran(100, 200)), [("slower-transfer", 50)]),
     ],
 )  # fmt: skip
-def test_causes_of_communication(before: Any, after: Any, times: tuple[int, int], expected: list[Any]) -> None:
+def test_causes_of_communication(before: Any, after: Any, expected: list[Any]) -> None:
     both = [
-        side({key("a"): (1, 9)}, {"hcom_allReduce__7_0": time}, tables={} if tells is None else {"allreduce": tells})
-        for time, tells in zip(times, (before, after), strict=True)
+        side(
+            {key("a"): (1, 9)},
+            {"hcom_allReduce__7_0": one},
+            talk_tables={} if tells is None else {"hcom_allReduce__7_0": tells},
+            bytes_per_call={"allreduce": Fraction(sent)} if sent else {},
+        )
+        for tells, sent, one in (before, after)
     ]
     assert told(waterfall_of(*both)) == [("communication", cause, "allreduce", time) for cause, time in expected]
 
 
+def test_waiting_is_that_of_the_operator_that_is_seen() -> None:
+    both = [
+        side(
+            {key("a"): (1, 9)},
+            {"hcom_allReduce__1": ran(0, 500), "hcom_allReduce__2": ran(400)},
+            talk_tables={"hcom_allReduce__1": Talk(wait + 100, wait, 100), "hcom_allReduce__2": Talk(400, 0, 400)},
+        )
+        for wait in (50, 400)
+    ]
+    assert told(waterfall_of(*both)) == []
+
+
 def test_communication_of_one_side_is_new_or_vanished() -> None:
-    with_it, without = side({key("a"): (1, 9)}, {"hcom_send__7_0": 70}), side({key("a"): (1, 9)})
+    with_it, without = side({key("a"): (1, 9)}, {"hcom_send__7_0": ran(70)}), side({key("a"): (1, 9)})
     assert told(waterfall_of(without, with_it)) == [("communication", "new", "send", 70)]
     assert told(waterfall_of(with_it, without)) == [("communication", "vanished", "send", -70)]
 
@@ -188,8 +238,31 @@ def test_steps_are_mean_ones() -> None:
 
 
 def test_several_times_of_a_device_are_one() -> None:
-    one, other = exposed(100, {"x": 5}, {"unknown": 7}), exposed(50, {"x": 1, "y": 2}, {"compilation": 3}, steps=2)
+    one = exposed(100, {"x": ran(5)}, {"unknown": 7})
+    other = exposed(50, {"x": ran(1), "y": ran(2)}, {"compilation": 3}, steps=2)
     found = together([one, other])
     assert (found.steps, found.whole.end_to_end_ns, found.whole.computing_ns, found.whole.free_ns) == (3, 168, 150, 10)
-    assert (found.communication_ns, found.idle_ns) == ({"x": 6, "y": 2}, {"unknown": 7, "compilation": 3})
+    assert found.communication == {"x": ran(6, calls=2), "y": ran(2)}
+    assert found.idle_ns == {"unknown": 7, "compilation": 3}
     assert together([one]) is one
+
+
+def test_a_copy_of_a_timeline_counts_once() -> None:
+    one = exposed(100, {"x": ran(5)}, {"unknown": 7}, steps=2)
+    assert together([one, replace(one)]).steps == 2
+
+
+spans = st.lists(st.tuples(st.integers(0, 200), st.integers(0, 50)), max_size=30)
+
+
+@given(spans, spans)
+def test_own_times_are_the_union(mine: list[tuple[int, int]], others: list[tuple[int, int]]) -> None:
+    starts, lengths = np.asarray(mine, dtype=np.int64).reshape(-1, 2).T
+    begins, times = np.asarray(others, dtype=np.int64).reshape(-1, 2).T
+    beside = union(begins, begins + times)
+    moments = {moment for start, length in mine for moment in range(start, start + length)}
+    covered = {moment for start, length in others for moment in range(start, start + length)}
+    own = alone(starts, starts + lengths, beside)
+    assert int(own.sum()) == len(moments - covered)
+    assert (own >= 0).all()
+    assert (own <= lengths).all()

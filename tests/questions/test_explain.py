@@ -6,17 +6,18 @@ import csv
 import io
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from commandline import Cli
+from commandline import FIXTURES, Cli
 from planted_changes import BASE, Planted, planted, write_pair
 
 from aoe_reports import explain
 
 SEEDS = range(7)
-"""Of 17 changes each: 119 pairs."""
+"""Of 18 changes each: 126 pairs."""
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -35,7 +36,7 @@ def test_the_planted_cause_is_named_first(tmp_path: Path, seed: int) -> None:
 
 @pytest.fixture
 def pair(tmp_path: Path) -> tuple[Path, Path]:
-    return write_pair(tmp_path, planted(1)[13], 5)  # a blocking copy
+    return write_pair(tmp_path, next(one for one in planted(1) if one.name == "blocking copy"), 5)
 
 
 def test_it_is_told_in_words(cli: Cli, pair: tuple[Path, Path]) -> None:
@@ -129,6 +130,45 @@ def test_a_damaged_timeline_is_not_held_against_a_whole_one(cli: Cli, pair: tupl
     assert beside in ([("idle", "not-told")], [("idle", "not-told"), (None, "others")])
 
 
+def test_another_number_of_steps_is_no_change(tmp_path: Path) -> None:
+    slow = replace(BASE, load_us=800)
+    fewer = Planted("fewer steps", replace(slow, steps=1), "", "", base=slow)
+    step = explain([*write_pair(tmp_path, fewer, 3)]).table("steps")[0]
+    assert (step.baseline_steps, step.candidate_steps) == (4, 1)
+    assert abs(step.difference_ns) < 0.01 * step.before_ns
+
+
+def test_names_of_a_timeline_are_not_held_against_types_of_a_table(cli: Cli, pair: tuple[Path, Path]) -> None:
+    (pair[1] / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv").unlink()
+    found = cli("explain", *pair, "--format", "json").json
+    assert [row["cause"] for row in found["rows"] if row["area"] == "computing"] == ["not-told"]
+    assert any("--by op_name divides it" in finding["message"] for finding in found["findings"])
+    by_name = cli("explain", *pair, "--by", "op_name", "--top", 100, "--format", "json").json["rows"]
+    assert {row["cause"] for row in by_name if row["area"] == "computing"} <= {"slower-calls", "faster-calls"}
+
+
+def test_a_table_that_is_cut_off_tells_no_kernels(cli: Cli, pair: tuple[Path, Path]) -> None:
+    table = pair[1] / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv"
+    lines = table.read_text().splitlines(keepends=True)
+    table.write_text("".join(lines[: len(lines) // 2]))
+    found = cli("explain", *pair, "--format", "json").json
+    assert [row["cause"] for row in found["rows"] if row["area"] == "computing"] == ["not-told"]
+    assert any(
+        "the table of tasks lists 73 kernels, the timeline shows 148" in one["message"] for one in found["findings"]
+    )
+
+
+def test_whom_others_wait_for_is_told_for_one_rank_too(cli: Cli, fixture_of_ranks: Path) -> None:
+    for rank in ((), ("--rank", 3)):
+        steps = cli("explain", fixture_of_ranks, fixture_of_ranks, *rank, "--format", "json").json["steps"]
+        assert {step["awaited_after"] for step in steps} == {1}
+
+
+@pytest.fixture
+def fixture_of_ranks() -> Path:
+    return FIXTURES / "msprof" / "valid" / "communication_of_four_ranks"
+
+
 def test_kernels_are_grouped_by_name(cli: Cli, pair: tuple[Path, Path]) -> None:
     rows = cli("explain", *pair, "--by", "op_name", "--top", 100, "--format", "json").json["rows"]
     assert {row["name"] for row in rows if row["area"] == "computing"} == {
@@ -164,5 +204,5 @@ def test_one_that_is_not_there_ends_in_3(cli: Cli, pair: tuple[Path, Path], tmp_
 
 def test_planted_changes_have_names_of_their_own() -> None:
     names = [change.name for change in planted(0)]
-    assert len(set(names)) == len(names) == 17
+    assert len(set(names)) == len(names) == 18
     assert all(isinstance(change, Planted) for change in planted(0))

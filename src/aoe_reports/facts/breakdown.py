@@ -285,6 +285,11 @@ class Activity:
             entry[0] += row["duration_ns"]
             entry[1] += 1
 
+    @property
+    def first_step_ns(self) -> int | None:
+        """When the first step began on the host; None where there are no steps."""
+        return min((start for start, _ in self._steps.values()), default=None)
+
     def step_of_tasks(self) -> Ints | None:
         """The step that launched each task that computes, in the order of the events, -1 for none; None where there are no steps."""
         if not self._steps:

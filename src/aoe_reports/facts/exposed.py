@@ -1,13 +1,14 @@
-"""What of a device's time nothing hides: communication while nothing computes, by operator, and idle time, by cause.
+"""What of a device's time nothing hides: each kernel's own time, communication while nothing computes, idle time by cause.
 
-Each nanosecond is of one part: parts add up to what `breakdown` calls communication not overlapped and free.
+Each nanosecond is of one part: parts add up to what `breakdown` calls computing, communication not overlapped and free. Where a timeline has
+steps, time begins with the first of them: the pause before its first task belongs to it as those between steps belong to the others.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -28,6 +29,19 @@ _ORDER: tuple[HostCall, ...] = ("garbage collection", "compilation", "data loadi
 
 
 @dataclass(frozen=True, slots=True)
+class Ran:
+    """What ran under one name: how often, for how long in all, and for how long of it nothing else hid it; ns."""
+
+    calls: int
+    total_ns: int
+    alone_ns: int
+
+    def __add__(self, other: Ran) -> Ran:
+        """Both together."""
+        return Ran(self.calls + other.calls, self.total_ns + other.total_ns, self.alone_ns + other.alone_ns)
+
+
+@dataclass(frozen=True, slots=True)
 class Exposed:
     """All time of one device; times in ns."""
 
@@ -36,82 +50,70 @@ class Exposed:
     whole: Parts
     steps: int
     """How many steps there are; 0 where nothing tells."""
-    step_ns: tuple[int, ...] = ()
-    """How long each of them took, from its first task to its last."""
-    kernels: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    """(count, total) of what computes, by name; nothing where a table tells more."""
-    communication_ns: Mapping[str, int] = field(default_factory=dict)
-    """What is not overlapped, by the operator that ran; of several at the same time that which began first."""
-    communication_calls: Mapping[str, int] = field(default_factory=dict)
+    kernels: Mapping[str, Ran] = field(default_factory=dict)
+    """What computes, by name; of several at the same time that which began first. Nothing where a table tells more."""
+    communication: Mapping[str, Ran] = field(default_factory=dict)
+    """By operator; alone is it beside no computing, of several at the same time that which began first."""
     idle_ns: Mapping[IdleCause, int] = field(default_factory=dict)
     """Time in which nothing ran, by what was waited for."""
 
 
 def exposed_of(activity: Activity, *, kernels: bool) -> list[Exposed]:
     """What each device of a timeline did not hide, by its number; with its kernels by name if they are wanted."""
-    steps = activity.break_down(0)
+    devices = activity.break_down(0)
     found = []
-    for device, told in zip(activity.of_devices(), steps, strict=True):
+    for device, told in zip(activity.of_devices(), devices, strict=True):
         tasks, talk = device.tasks.between(*EVER), device.talk.between(*EVER)
         computing = union(tasks["start"], tasks["end"])
         busy = united(computing, union(talk["start"], talk["end"]))
-        words = [activity.word(number) or "" for number in np.unique(talk["name"]).tolist()]
+        whole = _since(told.whole, activity.first_step_ns)
         found.append(
             Exposed(
                 device_id=told.device_id,
                 told_by="timeline",
-                whole=told.whole,
+                whole=whole,
                 steps=len(told.steps),
-                step_ns=tuple(parts.end_to_end_ns for parts in told.steps.values()),
-                kernels=_kernels(tasks, activity) if kernels else {},
-                communication_ns=_by_operator(talk, computing, words) if device.told else {},
-                communication_calls=_counts(talk, words) if device.told else {},
-                idle_ns=_idle(activity, device, busy) if device.told else {},
+                kernels=_ran(tasks, NOTHING_RAN, activity.word) if kernels else {},
+                communication=_ran(talk, computing, activity.word) if device.told else {},
+                idle_ns=_idle(activity, device, busy, whole.start_ns) if device.told else {},
             )
         )
     return found
 
 
-def _kernels(tasks: Numbers, activity: Activity) -> dict[str, tuple[int, int]]:
-    names, number, counts = np.unique(tasks["name"], return_inverse=True, return_counts=True)
-    order = np.argsort(number, kind="stable")
-    lengths = np.split((tasks["end"] - tasks["start"])[order], np.cumsum(counts)[:-1])
-    return {
-        activity.word(name) or "": (count, exact_sum(part))
-        for name, count, part in zip(names.tolist(), counts.tolist(), lengths, strict=True)
-    }
+def _since(whole: Parts, begin_ns: int | None) -> Parts:
+    """All time of a device from the begin of the first step on, if that is earlier."""
+    if begin_ns is None or begin_ns >= whole.start_ns or not whole.tasks:
+        return whole
+    free = None if whole.free_ns is None else whole.free_ns + whole.start_ns - begin_ns
+    return replace(whole, start_ns=begin_ns, free_ns=free)
 
 
-def exposed_of_spans(tasks: Numbers, talk: Numbers, words: list[str], steps: int) -> Exposed:
+def exposed_of_spans(tasks: Numbers, talk: Numbers, words: Sequence[str], steps: int) -> Exposed:
     """The same of a table of tasks, `words` by the numbers of the names in `talk`: nothing tells why the device was idle."""
     computing = union(tasks["start"], tasks["end"])
     whole = part_time(computing, union(talk["start"], talk["end"]), len(tasks["start"]), len(talk["start"]))
-    words = [words[number] for number in np.unique(talk["name"]).tolist()]
     return Exposed(
         device_id=None,
         told_by="tasks",
         whole=whole,
         steps=steps,
-        communication_ns=_by_operator(talk, computing, words),
-        communication_calls=_counts(talk, words),
+        communication=_ran(talk, computing, words.__getitem__),
         idle_ns={"unknown": whole.free_ns} if whole.free_ns else {},
     )
 
 
 def together(several: Sequence[Exposed]) -> Exposed:
-    """Several times of one device as one: iterations in files of their own, or rows of a table of steps."""
+    """Several times of one device as one: iterations in files of their own, or rows of a table of steps; of copies one."""
+    different = {(one.whole.start_ns, one.whole.end_to_end_ns, one.whole.computing_ns): one for one in several}
+    if several[0].told_by == "timeline":
+        several = list(different.values())
     if len(several) == 1:
         return several[0]
     wholes = [one.whole for one in several]
-    communication, calls, idle = Counter[str](), Counter[str](), Counter[IdleCause]()
-    kernels: dict[str, tuple[int, int]] = {}
+    idle = Counter[IdleCause]()
     for one in several:
-        communication.update(one.communication_ns)
-        calls.update(one.communication_calls)
         idle.update(one.idle_ns)
-        for name, (count, total) in one.kernels.items():
-            before = kernels.get(name, (0, 0))
-            kernels[name] = before[0] + count, before[1] + total
     return Exposed(
         device_id=several[0].device_id,
         told_by=several[0].told_by,
@@ -127,36 +129,50 @@ def together(several: Sequence[Exposed]) -> Exposed:
             free_ns=summed(whole.free_ns for whole in wholes),
         ),
         steps=sum(max(one.steps, 1) for one in several),
-        step_ns=tuple(time for one in several for time in one.step_ns or (one.whole.end_to_end_ns,)),
-        kernels=kernels,
-        communication_ns=communication,
-        communication_calls=calls,
+        kernels=_added(one.kernels for one in several),
+        communication=_added(one.communication for one in several),
         idle_ns=idle,
     )
 
 
+def _added(several: Iterable[Mapping[str, Ran]]) -> dict[str, Ran]:
+    found: dict[str, Ran] = {}
+    for one in several:
+        for name, ran in one.items():
+            found[name] = found[name] + ran if name in found else ran
+    return found
+
+
 _NOTHING = np.zeros(0, dtype=np.int64)
+NOTHING_RAN = Intervals(_NOTHING, _NOTHING)
 
 
-def _by_operator(talk: Numbers, computing: Intervals, words: list[str]) -> dict[str, int]:
-    """Communication beside no computing, by operator."""
-    order = np.lexsort((talk["name"], -talk["end"], talk["start"]))
-    starts, ends = talk["start"][order], talk["end"][order]
-    if not len(starts):
-        return {}
-    reach = np.maximum.accumulate(ends)
-    fresh = np.maximum(starts, np.append(starts[0], reach[:-1]))  # behind all that began before
-    there = fresh < ends
-    alone = ends[there] - fresh[there] - covered_between(computing, fresh[there], ends[there])
-    _, number = np.unique(talk["name"], return_inverse=True)
-    of = number[order][there]
-    return {word: exact_sum(alone[of == place]) for place, word in enumerate(words) if (of == place).any()}
+def alone(starts: Ints, ends: Ints, beside: Intervals) -> Ints:
+    """How much of each span neither a span that began before it nor `beside` covers: together they are the union."""
+    order = np.lexsort((-ends, starts))
+    found = np.zeros(len(starts), dtype=np.int64)
+    if not len(order):
+        return found
+    begins, until = starts[order], ends[order]
+    reach = np.maximum.accumulate(until)
+    fresh = np.minimum(np.maximum(begins, np.append(begins[0], reach[:-1])), until)
+    found[order] = until - fresh - covered_between(beside, fresh, until)
+    return found
 
 
-def _counts(talk: Numbers, words: list[str]) -> dict[str, int]:
-    _, number, counts = np.unique(talk["name"], return_inverse=True, return_counts=True)
-    del number
-    return dict(zip(words, counts.tolist(), strict=True))
+def _ran(spans: Numbers, beside: Intervals, word: Callable[[int], str | None]) -> dict[str, Ran]:
+    """What ran, by name."""
+    names, number, counts = np.unique(spans["name"], return_inverse=True, return_counts=True)
+    order = np.argsort(number, kind="stable")
+    cuts = np.cumsum(counts)[:-1]
+    totals = np.split((spans["end"] - spans["start"])[order], cuts)
+    own = np.split(alone(spans["start"], spans["end"], beside)[order], cuts)
+    found: dict[str, Ran] = {}
+    for place, name in enumerate(names.tolist()):
+        key = word(name) or ""
+        ran = Ran(int(counts[place]), exact_sum(totals[place]), exact_sum(own[place]))
+        found[key] = found[key] + ran if key in found else ran
+    return found
 
 
 def covered_between(intervals: Intervals, starts: Ints, ends: Ints) -> Ints:
@@ -176,11 +192,11 @@ def _covered_before(intervals: Intervals, times: Ints) -> Ints:
     return found
 
 
-def _idle(activity: Activity, device: OfDevice, busy: Intervals) -> dict[IdleCause, int]:
-    """Time between what ran, by what the span behind it waited for."""
-    starts, ends = busy.ends[:-1], busy.starts[1:]
-    if not len(starts):
+def _idle(activity: Activity, device: OfDevice, busy: Intervals, begin_ns: int) -> dict[IdleCause, int]:
+    """Time between what ran, and before it, by what the span behind it waited for."""
+    if not len(busy):
         return {}
+    starts, ends = np.append(min(begin_ns, int(busy.starts[0])), busy.ends[:-1]), busy.starts
     launched, thread = _launch_behind(activity, device, ends)
     known = thread > _NOBODY
     late = np.clip(np.where(known, launched, starts), starts, ends)

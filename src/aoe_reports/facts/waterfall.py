@@ -6,7 +6,7 @@ as exact fractions, and rounded at the end so that their sum is that of the whol
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -14,6 +14,7 @@ from math import floor
 from typing import Literal
 
 from aoe_reports.facts.communication import type_of_operator
+from aoe_reports.facts.exchanges import exchanged
 from aoe_reports.facts.exposed import Exposed, IdleCause
 
 Area = Literal["computing", "communication", "idle"]
@@ -21,25 +22,26 @@ CallCause = Literal[
     "slower-calls", "faster-calls", "more-calls", "fewer-calls",
     "changed-shapes", "changed-formats", "changed-data-types", "changed-inputs", "new", "vanished", "fused", "split", "replaced",
 ]  # fmt: skip
-TalkCause = Literal["slower-transfer", "faster-transfer", "more-bytes", "fewer-bytes", "more-waiting", "less-waiting"]
-Cause = Literal["side-by-side", "not-told"] | CallCause | TalkCause | IdleCause
+HiddenCause = Literal["less-hidden", "more-hidden"]
+"""Another share of it runs beside something else: the change that is left when everything hides as much as before."""
+TalkCause = Literal[
+    "slower-transfer", "faster-transfer", "more-bytes", "fewer-bytes", "more-waiting", "less-waiting", "longer-pauses", "shorter-pauses",
+]  # fmt: skip
+Cause = Literal["not-listed", "not-told"] | CallCause | HiddenCause | TalkCause | IdleCause
 
 INPUTS: tuple[tuple[CallCause, int], ...] = (("changed-shapes", 1), ("changed-formats", 2), ("changed-data-types", 3))
 """What calls of one type may differ in, and where it stands in a key of `calls`."""
 CallKey = tuple[str | None, str | None, str | None, str | None]
 """(operator type, shapes, formats, data types) of calls; null where nothing tells."""
-_MOST_FUSED = 6
-"""More types that lose as many calls as a new one has are no fusion: then many types have that number."""
-_PAIR = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """What tables tell of the communication of one kind; ns and bytes, null where they do not."""
+    """What tables tell of one communication operator, in all of its calls; ns."""
 
     elapsed_ns: int
-    wait_ns: int | None
-    transit_bytes: int | None
+    wait_ns: int
+    transit_ns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +51,22 @@ class Side:
     exposed: Exposed
     steps: int
     """How many steps the time is divided by: at least 1."""
+    steps_known: bool
     calls: Mapping[CallKey, tuple[int, int]] | None
     """(count, total ns) of what computes, by key; null where nothing tells calls."""
+    grouped_by: str = "op_type"
+    """What the first word of a key is."""
+    alone: Mapping[str, int] = field(default_factory=dict)
+    """For how long of it nothing else hid it, by that word; ns."""
     talk: Mapping[str, Talk] = field(default_factory=dict)
+    """By operator."""
+    bytes_per_call: Mapping[str, Fraction] = field(default_factory=dict)
     """By kind of communication."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of the change of a step, in ns, exactly; `before` and `after` are of what it is a part of."""
+    """A part of the change of a step, in ns, exactly; `before` and `after` are what its operator, or its cause, takes of a step."""
 
     area: Area
     cause: Cause
@@ -119,20 +128,17 @@ def _in_whole_ns(parts: Sequence[Part], total: int) -> list[Part]:
 
 
 def _computing(before: Side, after: Side) -> Iterator[Part]:
-    """What kernels make by themselves, and what they make by running side by side."""
+    """What each kernel's own time makes, and computing that no table lists."""
     unions = [_of_step(side, side.exposed.whole.computing_ns) for side in (before, after)]
-    if before.calls is None or after.calls is None:
+    if before.calls is None or after.calls is None or before.grouped_by != after.grouped_by:
         yield Part("computing", "not-told", "", unions[1] - unions[0], unions[0], unions[1])
         return
     with_inputs = _tells_inputs(before.calls) and _tells_inputs(after.calls)
     yield from _calls(*(_Types.of(side, with_inputs=with_inputs) for side in (before, after)))
-    sums = [
-        _of_step(side, sum(total for _, total in side.calls.values()))
-        for side in (before, after)
-        if side.calls is not None
+    beside = [
+        union - _of_step(side, sum(side.alone.values())) for union, side in zip(unions, (before, after), strict=True)
     ]
-    beside = [union - total for union, total in zip(unions, sums, strict=True)]
-    yield Part("computing", "side-by-side", "", beside[1] - beside[0], beside[0], beside[1])
+    yield Part("computing", "not-listed", "", beside[1] - beside[0], beside[0], beside[1])
 
 
 def _tells_inputs(calls: Iterable[CallKey]) -> bool:
@@ -142,9 +148,10 @@ def _tells_inputs(calls: Iterable[CallKey]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Types:
-    """The calls of one step by type: (calls, ns) by inputs."""
+    """The calls of one step by type: (calls, ns) by inputs, and the own time of each type."""
 
     calls: dict[str, dict[CallKey, tuple[Fraction, Fraction]]]
+    alone: dict[str, Fraction]
 
     @classmethod
     def of(cls, side: Side, *, with_inputs: bool) -> _Types:
@@ -154,7 +161,7 @@ class _Types:
             inputs = key if with_inputs else (key[0], None, None, None)
             known = found[key[0] or ""].get(inputs, (Fraction(0), Fraction(0)))
             found[key[0] or ""][inputs] = known[0] + _of_step(side, count), known[1] + _of_step(side, total)
-        return cls(dict(found))
+        return cls(dict(found), {name: _of_step(side, own) for name, own in side.alone.items()})
 
     def count(self, name: str) -> Fraction:
         return sum((count for count, _ in self.calls.get(name, {}).values()), Fraction(0))
@@ -162,22 +169,26 @@ class _Types:
     def total(self, name: str) -> Fraction:
         return sum((total for _, total in self.calls.get(name, {}).values()), Fraction(0))
 
+    def own(self, name: str) -> Fraction:
+        return self.alone.get(name, Fraction(0))
+
 
 def _calls(before: _Types, after: _Types) -> Iterator[Part]:
     every = sorted({*before.calls, *after.calls})
     taken: dict[str, list[Part]] = {name: list(_of_type(name, before, after)) for name in every}
-    for cause, sources, target in _exchanged(every, before, after):
-        moved = [part for name in (*sources, target) for part in taken[name] if part.cause not in _OF_SAME_CALLS]
-        for name in (*sources, target):
+    for cause, others, one in exchanged({name: (before.count(name), after.count(name)) for name in every}):
+        names = (*others, one)
+        moved = [part for name in names for part in taken[name] if part.cause not in _OF_SAME_CALLS]
+        for name in names:
             taken[name] = [part for part in taken[name] if part.cause in _OF_SAME_CALLS]
-        names = (*sources, target)
+        many = " + ".join(others)
         yield Part(
             "computing",
             cause,
-            _exchange_words(cause, sources, target),
+            f"{one} → {many}" if cause == "split" else f"{many} → {one}",
             sum((part.change for part in moved), Fraction(0)),
-            sum(map(before.total, names), Fraction(0)),
-            sum(map(after.total, names), Fraction(0)),
+            sum(map(before.own, names), Fraction(0)),
+            sum(map(after.own, names), Fraction(0)),
             sum(map(before.count, names), Fraction(0)),
             sum(map(after.count, names), Fraction(0)),
         )
@@ -185,11 +196,11 @@ def _calls(before: _Types, after: _Types) -> Iterator[Part]:
         yield from parts
 
 
-_OF_SAME_CALLS = frozenset({"slower-calls", "faster-calls"})
+_OF_SAME_CALLS = frozenset({"slower-calls", "faster-calls", "less-hidden", "more-hidden"})
 
 
 def _of_type(name: str, before: _Types, after: _Types) -> Iterator[Part]:
-    """Calls that take longer, their number, and calls with other inputs: together all of the type's change."""
+    """Calls that take longer, their number, calls with other inputs, and how much of them is hidden: all of the type's change."""
     mine, others = before.calls.get(name, {}), after.calls.get(name, {})
     longer = number = Fraction(0)
     for key in mine.keys() & others.keys():
@@ -197,19 +208,29 @@ def _of_type(name: str, before: _Types, after: _Types) -> Iterator[Part]:
         unchanged = t_before * n_after / n_before
         longer += t_after - unchanged
         number += unchanged - t_before
-    whole = after.total(name) - before.total(name)
-    inputs = whole - longer - number
+    totals, owns = (before.total(name), after.total(name)), (before.own(name), after.own(name))
+    share = _share(totals, owns)
+    inputs = totals[1] - totals[0] - longer - number
+    hidden = owns[1] - owns[0] - (totals[1] - totals[0]) * share
     changes: list[tuple[Cause, Fraction]] = [
-        ("slower-calls" if longer > 0 else "faster-calls", longer),
-        ("more-calls" if number > 0 else "fewer-calls", number),
-        (_changed(mine, others), inputs),
+        ("slower-calls" if longer > 0 else "faster-calls", longer * share),
+        ("more-calls" if number > 0 else "fewer-calls", number * share),
+        (_changed(mine, others), inputs * share),
+        (_hidden(hidden), hidden),
     ]
     for cause, change in changes:
         if change:
-            yield Part(
-                "computing", cause, name, change,
-                before.total(name), after.total(name), before.count(name), after.count(name),
-            )  # fmt: skip
+            yield Part("computing", cause, name, change, *owns, before.count(name), after.count(name))
+
+
+def _share(totals: Sequence[Fraction], owns: Sequence[Fraction]) -> Fraction:
+    """How much of some time nothing hid before; of what was not there before, after."""
+    place = 0 if totals[0] else 1
+    return owns[place] / totals[place] if totals[place] else Fraction(0)
+
+
+def _hidden(change: Fraction) -> HiddenCause:
+    return "less-hidden" if change > 0 else "more-hidden"
 
 
 def _changed(before: Iterable[CallKey], after: Iterable[CallKey]) -> CallCause:
@@ -221,36 +242,7 @@ def _changed(before: Iterable[CallKey], after: Iterable[CallKey]) -> CallCause:
     return apart[0] if len(apart) == 1 else "changed-inputs"
 
 
-_Exchange = tuple[CallCause, tuple[str, ...], str]
-"""(what happened, the types of many, the type of one)."""
-
-
-def _exchanged(every: Sequence[str], before: _Types, after: _Types) -> Iterator[_Exchange]:
-    """Types in whose place others stand: a new type with as many calls as several others lost, and the other way round."""
-    change = {name: after.count(name) - before.count(name) for name in every}
-    used: set[str] = set()
-    for sign, one_side, kind in ((1, before, "fused"), (-1, after, "split")):
-        for name in every:
-            if name in used or one_side.calls.get(name) or not change[name]:
-                continue
-            others = [other for other in every if other not in used and change[other] == -change[name]]
-            if sign * change[name] > 0 and _PAIR <= len(others) <= _MOST_FUSED:
-                used |= {name, *others}
-                yield "fused" if kind == "fused" else "split", tuple(others), name
-    for name in every:
-        gone = [
-            other
-            for other in every
-            if other not in used and other not in after.calls and change[other] == -change[name]
-        ]
-        if name not in used and name not in before.calls and len(gone) == 1:
-            used |= {name, *gone}
-            yield "replaced", (gone[0],), name
-
-
-def _exchange_words(cause: CallCause, others: Sequence[str], one: str) -> str:
-    many = " + ".join(others)
-    return f"{one} → {many}" if cause == "split" else f"{many} → {one}"
+# communication
 
 
 def _beside_computing(before: Side, after: Side) -> Iterator[Part]:
@@ -266,34 +258,66 @@ def _beside_computing(before: Side, after: Side) -> Iterator[Part]:
     yield Part("idle", "not-told", "", times[1] - times[0], times[0], times[1])
 
 
-# communication
-
-
 def _communication(before: Side, after: Side) -> Iterator[Part]:
-    """What communication that nothing hides makes, by kind: waiting for ranks, bytes, and how fast they went."""
-    sides = [_Exposed.of(side) for side in (before, after)]
-    for kind in sorted({*sides[0].ns, *sides[1].ns}):
-        yield from _of_kind(kind, before, after, sides)
+    """What communication that nothing hides makes, by kind: waiting, bytes and how fast they went, pauses, and what hides it."""
+    names = [_names_by_kind(side) for side in (before, after)]
+    for kind in sorted({*names[0], *names[1]}):
+        mine, others = names[0].get(kind, set()), names[1].get(kind, set())
+        # operators that are the same on both sides are held against each other one by one
+        groups = [{name} for name in sorted(mine)] if mine == others else [mine | others]
+        sides = [[_Kind.of(kind, group, side) for group in groups] for side in (before, after)]
+        changes: dict[Cause, Fraction] = defaultdict(Fraction)
+        for one, other in zip(*sides, strict=True):
+            for cause, change in _changes(one, other):
+                changes[cause] += change
+        alone = [sum((one.alone for one in side), Fraction(0)) for side in sides]
+        calls = [sum((one.calls for one in side), Fraction(0)) for side in sides]
+        for cause, change in changes.items():
+            yield Part("communication", cause, kind, change, alone[0], alone[1], calls[0], calls[1])
+
+
+def _names_by_kind(side: Side) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for name in side.exposed.communication:
+        found[_kind(name)].add(name)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
-class _Exposed:
-    """Communication of one step that nothing hides, and its calls, by kind."""
+class _Kind:
+    """Operators of one kind in a step: (all of their time, what nothing hides), and of these waiting, transfer and the rest."""
 
-    ns: dict[str, Fraction]
-    count: dict[str, Fraction]
+    calls: Fraction
+    whole: tuple[Fraction, Fraction]
+    parts: tuple[tuple[Fraction, Fraction], ...] | None
+    """None where tables do not tell of every operator."""
+    size: Fraction
+    """Bytes; 0 where nothing tells."""
+
+    @property
+    def alone(self) -> Fraction:
+        """What nothing hides."""
+        return self.whole[1]
 
     @classmethod
-    def of(cls, side: Side) -> _Exposed:
-        time, count = Counter[str](), Counter[str]()
-        for name, alone in side.exposed.communication_ns.items():
-            time[_kind(name)] += alone
-        for name, calls in side.exposed.communication_calls.items():
-            count[_kind(name)] += calls
-        return cls(
-            {kind: _of_step(side, alone) for kind, alone in time.items()},
-            {kind: _of_step(side, calls) for kind, calls in count.items()},
+    def of(cls, kind: str, names: set[str], side: Side) -> _Kind:
+        ran = {name: one for name, one in side.exposed.communication.items() if name in names}
+        calls = _of_step(side, sum(one.calls for one in ran.values()))
+        whole = tuple(
+            _of_step(side, sum(getattr(one, name) for one in ran.values())) for name in ("total_ns", "alone_ns")
         )
+        told = {name: talk for name in ran if (talk := side.talk.get(name)) is not None and talk.elapsed_ns}
+        parts = None
+        if ran and len(told) == len(ran):
+            shares = {name: _shares(talk) for name, talk in told.items()}
+            parts = tuple(
+                (
+                    sum((_of_step(side, one.total_ns) * shares[name][place] for name, one in ran.items()), Fraction(0)),
+                    sum((_of_step(side, one.alone_ns) * shares[name][place] for name, one in ran.items()), Fraction(0)),
+                )
+                for place in range(3)
+            )
+        return cls(calls, (whole[0], whole[1]), parts, calls * side.bytes_per_call.get(kind, Fraction(0)))
 
 
 def _kind(name: str) -> str:
@@ -302,48 +326,56 @@ def _kind(name: str) -> str:
     return name if kind == "other" else kind
 
 
-def _of_kind(kind: str, before: Side, after: Side, sides: Sequence[_Exposed]) -> Iterator[Part]:
-    whole = [side.ns.get(kind, Fraction(0)) for side in sides]
-    counts = [side.count.get(kind, Fraction(0)) for side in sides]
+def _shares(talk: Talk) -> tuple[Fraction, Fraction, Fraction]:
+    """How much of an operator is waiting, transfer, and neither."""
+    wait = min(Fraction(talk.wait_ns, talk.elapsed_ns), Fraction(1))
+    transit = min(Fraction(talk.transit_ns, talk.elapsed_ns), 1 - wait)
+    return wait, transit, 1 - wait - transit
 
-    def part(cause: Cause, change: Fraction, of: Sequence[Fraction] = whole) -> Part:
-        return Part("communication", cause, kind, change, of[0], of[1], counts[0], counts[1])
 
-    told = [side.talk.get(kind) for side in (before, after)]
-    if not (counts[0] and counts[1]):
-        yield part("not-told" if counts == [0, 0] else "new" if counts[1] else "vanished", whole[1] - whole[0])
+def _changes(before: _Kind, after: _Kind) -> Iterator[tuple[Cause, Fraction]]:
+    """What the change of some operators consists of: what hides them comes last, it is what the others leave."""
+    if not (before.calls and after.calls):
+        told: Cause = "not-told" if before.calls == after.calls else "new" if after.calls else "vanished"
+        yield told, after.alone - before.alone
         return
-    shares = [share for one in told if (share := _share_of_waiting(one)) is not None]
-    waits = [time * share for time, share in zip(whole, shares, strict=False)]
-    if len(waits) < len(told):  # only one side tells, or none
-        waits = [Fraction(0)] * len(told)
-    else:
-        more = waits[1] - waits[0]
-        yield part("more-waiting" if more > 0 else "less-waiting", more, waits)
-    moving = [time - wait for time, wait in zip(whole, waits, strict=True)]
-    sizes = [_bytes(side, one) for side, one in zip((before, after), told, strict=True)]
-    known = all(sizes)
-    amounts = sizes if known else counts
-    longer = moving[1] - moving[0] * amounts[1] / amounts[0]
-    larger = moving[1] - moving[0] - longer
-    if known:
-        yield part("slower-transfer" if longer > 0 else "faster-transfer", longer, moving)
-        yield part("more-bytes" if larger > 0 else "fewer-bytes", larger, moving)
-    else:
-        yield part("slower-calls" if longer > 0 else "faster-calls", longer, moving)
-        yield part("more-calls" if larger > 0 else "fewer-calls", larger, moving)
+    hidden = after.alone - before.alone
+    for cause, change in _amounts_of(before, after):
+        yield cause, change
+        hidden -= change
+    yield _hidden(hidden), hidden
 
 
-def _bytes(side: Side, talk: Talk | None) -> Fraction:
-    """What one step sent; 0 where nothing tells."""
-    return _of_step(side, (talk.transit_bytes or 0) if talk is not None else 0)
+def _amounts_of(before: _Kind, after: _Kind) -> Iterator[tuple[Cause, Fraction]]:
+    if before.parts is None or after.parts is None:
+        yield from _amounts(before.whole, after.whole, (before.calls, after.calls), _CALLS)
+        return
+    known = bool(before.size and after.size)
+    sizes = (before.size, after.size) if known else (before.calls, after.calls)
+    yield from _amounts(before.parts[0], after.parts[0], _ALIKE, ("more-waiting", "less-waiting", *_CALLS[2:]))
+    yield from _amounts(before.parts[1], after.parts[1], sizes, (*_BYTES[:2], *(_BYTES if known else _CALLS)[2:]))
+    yield from _amounts(before.parts[2], after.parts[2], _ALIKE, ("longer-pauses", "shorter-pauses", *_CALLS[2:]))
 
 
-def _share_of_waiting(talk: Talk | None) -> Fraction | None:
-    """How much of its operators a kind of communication waits; null where tables do not tell."""
-    if talk is None or talk.wait_ns is None or not talk.elapsed_ns:
-        return None
-    return min(Fraction(talk.wait_ns, talk.elapsed_ns), Fraction(1))
+_Words = tuple[Cause, Cause, Cause, Cause]
+"""(longer, shorter, more, fewer)."""
+_CALLS: _Words = ("slower-calls", "faster-calls", "more-calls", "fewer-calls")
+_ALIKE = (Fraction(1), Fraction(1))
+_BYTES: _Words = ("slower-transfer", "faster-transfer", "more-bytes", "fewer-bytes")
+
+
+def _amounts(
+    before: tuple[Fraction, Fraction],
+    after: tuple[Fraction, Fraction],
+    amounts: tuple[Fraction, Fraction],
+    words: _Words,
+) -> Iterator[tuple[Cause, Fraction]]:
+    """What a time makes by its amount, and by how long each of it takes, as if as much of it were hidden as before."""
+    share = _share((before[0], after[0]), (before[1], after[1]))
+    longer = (after[0] - before[0] * amounts[1] / amounts[0]) * share
+    larger = (after[0] - before[0]) * share - longer
+    yield words[0] if longer > 0 else words[1], longer
+    yield words[2] if larger > 0 else words[3], larger
 
 
 # idle time

@@ -43,7 +43,10 @@ class ExplainOptions(CaptureOptions):
 
 @row
 class ChangePart:
-    """A part of the change of a mean step: the parts of a device add up to its change, to the nanosecond."""
+    """A part of the change of a mean step: the parts of a device add up to its change, to the nanosecond.
+
+    `before_ns` and `after_ns` are what the operator, or the cause of idle time, takes of a step with nothing hiding it.
+    """
 
     position: int = column("#", "integer")
     baseline: str = column()
@@ -53,8 +56,8 @@ class ChangePart:
     area: str | None = column("Part", "word")
     cause: str = column("Cause", "word")
     name: str | None = column("Operator")
-    before_ns: int | None = column("Before", unit=US)
-    after_ns: int | None = column("After", unit=US)
+    before_ns: int | None = column("All of it before", unit=US)
+    after_ns: int | None = column("All of it after", unit=US)
     calls_before: float | None = column("Calls before", "number", detail=True)
     calls_after: float | None = column("Calls after", "number", detail=True)
     difference_ns: int = column("Difference", unit=US)
@@ -216,18 +219,24 @@ _SOURCES = N_({"timeline": "its timeline", "tasks": "its table of tasks", "steps
 
 
 def _told_apart(places: _Pair, before: ExplainedRun, after: ExplainedRun) -> list[Finding]:
-    """That two sides do not tell the same of what is beside computing."""
+    """What two sides do not tell alike."""
     from aoe_reports.questions.rules import COMPARABILITY_UNKNOWN
 
     told = [run.sides[place].exposed.told_by for run, place in zip((before, after), places, strict=True)]
-    if told[0] == told[1]:
-        return []
-    message = say(
-        "the baseline is told by {before}, this by {after}: communication and idle time are one part, without a cause",
-        before=say(_SOURCES[told[0]]),
-        after=say(_SOURCES[told[1]]),
-    )
-    return [COMPARABILITY_UNKNOWN.found(after.compared.label, message)]
+    sides = before.sides[places[0]], after.sides[places[1]]
+    messages = []
+    if told[0] != told[1]:
+        what = say(
+            "the baseline is told by {before}, this by {after}: communication and idle time are one part, without a cause",
+            before=say(_SOURCES[told[0]]),
+            after=say(_SOURCES[told[1]]),
+        )
+        messages.append(what)
+    if None not in (sides[0].calls, sides[1].calls) and sides[0].grouped_by != sides[1].grouped_by:
+        messages.append(say("only one side tells types of kernels: computing is one part; --by op_name divides it"))
+    if sides[0].steps_known != sides[1].steps_known:
+        messages.append(say("only one side tells its steps: the other is taken for one step"))
+    return [COMPARABILITY_UNKNOWN.found(after.compared.label, message) for message in messages]
 
 
 def _order(place: Place) -> tuple[int, int]:
@@ -317,5 +326,9 @@ def _count(value: Fraction | None) -> float | None:
     return None if value is None else round(float(value), 3)
 
 
+_LARGEST_SHARE = 10
+"""Parts that are larger cancel each other out: of next to no change they are no share."""
+
+
 def _share(change_ns: int, whole_ns: int) -> float | None:
-    return round(change_ns / whole_ns, 6) if whole_ns else None
+    return round(change_ns / whole_ns, 6) if abs(change_ns) <= abs(whole_ns) * _LARGEST_SHARE and whole_ns else None

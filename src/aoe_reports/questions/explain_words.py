@@ -26,7 +26,7 @@ def headline_of(steps: Sequence[ExplainedStep], rows: Sequence[ChangePart]) -> s
         "A step{rank}: {change}{parts}.{others}",
         rank="" if most.rank_id is None else say(" on rank {rank}", rank=most.rank_id),
         change=_change(most),
-        parts=_largest([part for part in rows if _whose(part) == _whose(most)], most.difference_ns),
+        parts=_largest([part for part in rows if _whose(part) == _whose(most)]),
         others=""
         if len(steps) == 1
         else count_of(len(steps) - 1, " {number} other device below.", " {number} other devices below."),
@@ -72,10 +72,9 @@ def _change(step: ExplainedStep) -> Text:
     )
 
 
-def _largest(parts: Sequence[ChangePart], change_ns: int) -> str:
-    """The largest parts that go the way of the whole."""
-    same = [one for one in parts if one.difference_ns * change_ns > 0 and one.cause != "others"][:_NAMED]
-    return join("", (say("; {part}", part=_words(one)) for one in same))
+def _largest(parts: Sequence[ChangePart]) -> str:
+    """The largest parts, whichever way they go: what one adds another may take back."""
+    return join("", (say("; {part}", part=_words(one)) for one in parts[:_NAMED] if one.cause != "others"))
 
 
 def _words(one: ChangePart) -> Text:

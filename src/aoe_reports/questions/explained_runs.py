@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -23,7 +24,7 @@ from aoe_reports.engine.communication import read_operators, read_volumes
 from aoe_reports.engine.question import Notes
 from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity, Parts
 from aoe_reports.facts.communication import OperatorTime, find_awaited_ranks
-from aoe_reports.facts.exposed import Exposed, exposed_of, exposed_of_spans, together
+from aoe_reports.facts.exposed import NOTHING_RAN, Exposed, Ran, alone, exposed_of, exposed_of_spans, together
 from aoe_reports.facts.idle import step_of_tasks
 from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet
@@ -35,6 +36,7 @@ from aoe_reports.model.columns import Ints, codes, exact_sum, has_value, integer
 from aoe_reports.model.texts import say
 from aoe_reports.questions.compared_runs import ComparedRun, RunUnit, metrics_of
 from aoe_reports.questions.explain import ExplainedBy, ExplainOptions
+from aoe_reports.questions.rules import COMPARABILITY_UNKNOWN
 from aoe_reports.stats.grouping import group_codes, is_communication
 
 Place = tuple[int | None, int | None]
@@ -58,9 +60,6 @@ def read_explained(unit: RunUnit, wanted: ExplainOptions, notes: Notes) -> Expla
     run = ExplainedRun(ComparedRun(unit.path, unit.captures))
     operators: list[OperatorTime] = []
     for capture in unit.captures:
-        notes.add(capture.findings)
-        if not capture.info.may_hold(wanted.rank):
-            continue
         with notes.where_unreadable(capture.root):
             operators += _read_capture(run, capture, wanted, notes)
     awaited = find_awaited_ranks(operators)
@@ -74,28 +73,67 @@ def read_explained(unit: RunUnit, wanted: ExplainOptions, notes: Notes) -> Expla
 
 def _read_capture(run: ExplainedRun, capture: Capture, wanted: ExplainOptions, notes: Notes) -> list[OperatorTime]:
     """Take in the devices of one capture; what its tables tell of communication."""
-    alone = timeline_tells_tasks(capture)  # then one pass over it tells everything
+    operators = read_operators(capture, notes.findings)
+    if not capture.info.may_hold(wanted.rank):
+        return operators  # whom the others wait for
+    notes.add(capture.findings)
+    only_timeline = timeline_tells_tasks(capture)  # then one pass over it tells everything
     steps = [] if timeline_tells_steps(capture) else read_steps_noting(capture, notes.findings)
-    sets, tables = ([], []) if alone else read_tasks(capture, _FIELDS, by_type=False, all_tasks=True)
+    sets, tables = ([], []) if only_timeline else read_tasks(capture, _FIELDS, by_type=False, all_tasks=True)
     notes.add(finding for data in tables for finding in data.findings)
     run.compared.tasks += map(_in_short, sets)
     run.compared.steps += steps
     run.compared.metrics = metrics_of(tables) or run.compared.metrics
-    operators = read_operators(capture, notes.findings)
-    talk = _talk(operators, capture, notes)
-    found = _of_timeline(capture, notes, alone=alone)
+    found = _of_timeline(capture, notes, alone=only_timeline)
     if not any(exposed.whole.end_to_end_ns for exposed in found.values()):
         found = _of_tables(sets, steps)
+    sizes = _bytes_per_call(operators, capture, notes)
     for place, exposed in found.items():
         if wanted.rank not in {None, place[0]}:
             continue
         mine = [tasks for tasks in sets if tasks.device_id in {None, place[1]} or place[1] is None]
-        calls = (
-            _calls(mine, wanted.by) or {(name, None, None, None): of for name, of in exposed.kernels.items()} or None
-        )
         count = exposed.steps or _steps_of(place, steps, mine)
-        run.sides[place] = Side(exposed=exposed, steps=max(count, 1), calls=calls, talk=talk)
+        side = Side(
+            exposed=exposed,
+            steps=max(count, 1),
+            steps_known=count > 0,
+            calls=None,
+            talk=_talk(operators),
+            bytes_per_call=sizes,
+        )
+        run.sides[place] = _with_calls(side, mine, wanted.by, notes, str(capture.root))
     return operators
+
+
+def _with_calls(side: Side, sets: Sequence[TaskSet], by: ExplainedBy, notes: Notes, path: str) -> Side:
+    """With the kernels of a table, else of the timeline; a table that lists far fewer than the timeline shows tells none."""
+    ran = side.exposed.kernels
+    if ran:
+        calls: dict[CallKey, tuple[int, int]] = {
+            (name, None, None, None): (one.calls, one.total_ns) for name, one in ran.items()
+        }
+        return replace(side, calls=calls, alone={name: one.alone_ns for name, one in ran.items()}, grouped_by="op_name")
+    whole = [tasks for tasks in sets if not tasks.grouped]
+    if not whole:
+        return side
+    frame = pa.concat_tables([tasks.frame for tasks in whole], promote_options="permissive")
+    frame = frame.filter(keep_where(~is_communication(frame["task_type"])))
+    shown = side.exposed.whole.tasks if side.exposed.told_by == "timeline" else 0
+    if not frame.num_rows or frame.num_rows < shown * _LEAST_LISTED:
+        message = say(
+            "the table of tasks lists {listed:,} kernels, the timeline shows {shown:,}: computing is one part",
+            listed=frame.num_rows,
+            shown=shown,
+        )
+        if frame.num_rows:
+            notes.add([COMPARABILITY_UNKNOWN.found(path, message)])
+        return side
+    named = by if has_value(frame, by) else "op_name"
+    return replace(side, calls=_calls(frame, named), alone=_alone(frame, named), grouped_by=named)
+
+
+_LEAST_LISTED = 0.95
+"""Of the kernels that a timeline shows so many have to be in the table, or that is cut off."""
 
 
 def _in_short(tasks: TaskSet) -> TaskSet:
@@ -170,8 +208,7 @@ def _of_step(step: Step) -> Exposed:
         told_by="steps",
         whole=whole,
         steps=1,
-        step_ns=(whole.end_to_end_ns,),
-        communication_ns={"": talk},
+        communication={"": Ran(0, talk, talk)},
         idle_ns={"unknown": free},
     )
 
@@ -187,28 +224,25 @@ def _distinct_steps(frame: pa.Table) -> int:
     return 0 if told is None else int((np.unique(told[1]) >= 0).sum())
 
 
-def _calls(sets: Sequence[TaskSet], by: ExplainedBy) -> Mapping[CallKey, tuple[int, int]] | None:
-    """(count, total ns) of what computes, by type and inputs; None where no table tells tasks."""
-    found: dict[CallKey, list[int]] = defaultdict(lambda: [0, 0])
-    for tasks in sets:
-        if tasks.grouped:
-            return None
-        for key, count, total in _grouped(tasks.frame, by):
-            found[key][0] += count
-            found[key][1] += total
-    return {key: (count, total) for key, (count, total) in found.items()} if found else None
-
-
-def _grouped(frame: pa.Table, by: ExplainedBy) -> Iterable[tuple[CallKey, int, int]]:
-    frame = frame.filter(keep_where(~is_communication(frame["task_type"])))
-    named = by if has_value(frame, by) else "op_name"
+def _calls(frame: pa.Table, named: str) -> dict[CallKey, tuple[int, int]]:
+    """(count, total ns) of kernels, by type or name, and inputs."""
     groups, names = group_codes(frame, [named, *_KEYS[1:]])
     durations, _ = integers(frame["task_duration_ns"])
-    counts = np.bincount(groups, minlength=names.count)
-    totals = _sums(durations, groups, names.count)
+    counts, totals = np.bincount(groups, minlength=names.count), _sums(durations, groups, names.count)
+    found: dict[CallKey, tuple[int, int]] = {}
     for place in range(names.count):
         op_type, shapes, formats, types = names[place]
-        yield (op_type, shapes, formats, types), int(counts[place]), totals[place]
+        found[(op_type, shapes, formats, types)] = int(counts[place]), totals[place]
+    return found
+
+
+def _alone(frame: pa.Table, named: str) -> dict[str, int]:
+    """For how long nothing hid the kernels of a type or name; of a table without times all of it."""
+    starts, there = integers(frame["task_start_ns"])
+    durations, _ = integers(frame["task_duration_ns"])
+    own = alone(starts, starts + durations, NOTHING_RAN) if there.all() else durations
+    groups, names = group_codes(frame, [named])
+    return {names[place][0] or "": time for place, time in enumerate(_sums(own, groups, names.count))}
 
 
 def _sums(values: Ints, groups: Ints, count: int) -> list[int]:
@@ -218,20 +252,26 @@ def _sums(values: Ints, groups: Ints, count: int) -> list[int]:
     return [exact_sum(ordered[start:end]) for start, end in pairwise(bounds.tolist())]
 
 
-def _talk(operators: Sequence[OperatorTime], capture: Capture, notes: Notes) -> dict[str, Talk]:
-    """What the tables of communication of a capture tell, by kind of operator."""
+def _talk(operators: Sequence[OperatorTime]) -> dict[str, Talk]:
+    """What a table tells of communication operators that have all their times told, by operator."""
+    found: dict[str, list[OperatorTime]] = defaultdict(list)
+    for one in operators:
+        found[one.op_name].append(one)
+    return {
+        name: Talk(
+            elapsed_ns=sum(one.elapsed_ns for one in several),
+            wait_ns=sum(one.wait_ns or 0 for one in several),
+            transit_ns=sum(one.transit_ns or 0 for one in several),
+        )
+        for name, several in found.items()
+        if all(one.wait_ns is not None and one.transit_ns is not None for one in several)
+    }
+
+
+def _bytes_per_call(operators: Sequence[OperatorTime], capture: Capture, notes: Notes) -> dict[str, Fraction]:
+    """What a call of each kind of communication sends: a table may hold fewer steps than the timeline."""
     sizes = Counter[str]()
     for volume in read_volumes(capture, None, notes.findings):
         sizes[volume.op_type] += volume.transit_bytes
-    kinds = sorted({operator.op_type for operator in operators})
-    return {kind: _of_kind([one for one in operators if one.op_type == kind], sizes.get(kind)) for kind in kinds}
-
-
-def _of_kind(operators: Sequence[OperatorTime], transit_bytes: int | None) -> Talk:
-    waits = [one.wait_ns for one in operators]
-    known = [wait for wait in waits if wait is not None]
-    return Talk(
-        elapsed_ns=sum(one.elapsed_ns for one in operators),
-        wait_ns=sum(known) if len(known) == len(waits) else None,
-        transit_bytes=transit_bytes,
-    )
+    calls = Counter(one.op_type for one in operators)
+    return {kind: Fraction(size, calls[kind]) for kind, size in sizes.items() if size and calls[kind]}
