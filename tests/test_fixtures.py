@@ -27,6 +27,7 @@ CHECKED = [
     *sorted((FIXTURES / "rocprof" / "valid").iterdir()),
     *sorted((FIXTURES / "mindspore" / "valid").iterdir()),
     *sorted((FIXTURES / "msopprof" / "valid").iterdir()),
+    *sorted((FIXTURES / "msserviceprofiler" / "valid").iterdir()),
     *(f for f in VALID if f.parent.parent.name == "msprof"),
 ]
 """Whatever tells no time of day is stored with a warning, so only `check` has nothing to say of it."""
@@ -144,7 +145,10 @@ def test_every_rule_that_a_small_text_can_break_has_a_fixture() -> None:
 
 def test_every_table_and_timeline_is_in_some_valid_fixture() -> None:
     files = discover(
-        [FIXTURES / source / "valid" for source in ("msprof", "rocprof", "mindspore", "msopprof", "aoe")]
+        [
+            FIXTURES / source / "valid"
+            for source in ("msprof", "rocprof", "mindspore", "msopprof", "msserviceprofiler", "aoe")
+        ]
     ).files
     tables = {kind for file in files for kind in file.holds}
     counters = {table.name for table in SYSTEM_TABLES}

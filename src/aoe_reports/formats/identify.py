@@ -9,6 +9,7 @@ from pathlib import Path
 from aoe_reports.formats.ascend.names import ARCHIVE_NAME, NO_TABLES, READ_ARCHIVE
 from aoe_reports.formats.found import TUNER, FileName, FoundFile
 from aoe_reports.formats.head import head_of, header_of
+from aoe_reports.formats.msserviceprofiler import names as msserviceprofiler
 from aoe_reports.formats.objects import ObjectPath
 from aoe_reports.formats.records.forms import is_header_of_records, is_parquet_of_records
 from aoe_reports.formats.rules import ARCHIVE, NOT_READ, SPARSE_FILE, UNKNOWN_FILE, UNREADABLE
@@ -39,6 +40,7 @@ _UNREAD = (
         ),
     ),
     (re.compile(r"fusion_result\.json"), say("which fusion rules of graphs took effect, without times")),
+    *msserviceprofiler.UNREAD,
 )
 """Files of the platform of which nothing is read, and why; each by its name."""
 
@@ -95,11 +97,19 @@ def _identified(path: Path, name: FileName | None, findings: list[Finding], *, e
         return None
     found = _by_content(path, size) if name is None else FoundFile(path, name, size)
     if found is not None and found.name.source != TUNER and found.name.kind not in NO_TABLES:  # said when they are read
-        found = vendor_of(found.name.source).identify(found, findings)
+        found = vendor_of(found.name.source).identify(found, findings) or _called_alike(found)
     if found is None and explicit:
         message = say("neither its name nor its content matches a known kind; see `aoe-reports table --list`")
         findings.append(UNKNOWN_FILE.found(str(path), message))
     return found
+
+
+def _called_alike(found: FoundFile) -> FoundFile | None:
+    """Records or claims of a tuner that somebody gave the name of a profiler's table."""
+    if found.name.form != "csv" or found.name.packed or found.size == 0:
+        return None
+    alike = _by_content(found.path, found.size)
+    return alike if alike is not None and not alike.holds else None
 
 
 def _is_database(name: FileName | None) -> bool:

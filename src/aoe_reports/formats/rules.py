@@ -9,7 +9,8 @@ UNKNOWN_FILE = ALL_FILES.rule("unknown-file", "error", "a file that was given by
 NOT_READ = ALL_FILES.rule(
     "not-read",
     "info",
-    "files that are recognised but not read, and why (a warning if MindSpore's own profiler wrote no other files)",
+    "files that are recognised but not read, and why (a warning if MindSpore's own profiler wrote no other files, and for raw "
+    "data without exports)",
 )
 NOT_A_FILE = ALL_FILES.rule("not-a-file", "warning", "a folder, pipe or device that has the name of an input file")
 BROKEN_LINK = ALL_FILES.rule("broken-link", "warning", "a link that leads nowhere or is circular")
