@@ -123,7 +123,7 @@ READ = {
 """What reading and storing are about."""
 
 NO_SMALL_TEXT = {
-    "json-too-large", "csv-syntax", "expanded-too-large",
+    "json-too-large", "csv-syntax", "archive-damaged", "expanded-too-large",
     "unreadable", "nothing-found", "unknown-file", "not-a-file", "broken-link", "link-loop", "sparse-file", "path-too-deep", "too-much-linked",
     "db-damaged", "db-incomplete", "db-value", "db-dangling-id", "db-journal",
     "repeated-export", "superseded", "several-exports", "hccl-stage-rows", "inexact-timestamp", "info-file",

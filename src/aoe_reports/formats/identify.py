@@ -18,7 +18,7 @@ from aoe_reports.formats.tuner_files import kind_of_tuner_file
 from aoe_reports.formats.vendor import TABLES, parse_name, vendor_of
 from aoe_reports.model.errors import ReadError, of_the_system
 from aoe_reports.model.findings import Finding
-from aoe_reports.model.texts import join, say
+from aoe_reports.model.texts import Text, join, say
 
 MAX_EXPANDED_BYTES = 1 << 30
 """How far one compressed file may expand unless told otherwise."""
@@ -47,7 +47,16 @@ _UNREAD = (
 _PACKED = say(
     "an archive of this kind is not read; unpack it first (.zip, .tar, .tar.gz and .tgz are read where they are named)"
 )
+_PACKED_IN_BUCKET = say("an archive in a bucket is not read; fetch it and name the file")
+_PACKED_IN_ARCHIVE = say("an archive in an archive is not read; unpack the outer one and name this one")
 _PACKED_BESIDE = say("an archive is read only where it is named itself, as it may hold what lies beside it")
+
+
+def _why_packed(path: Path) -> Text:
+    """Why an archive is not read where it lies."""
+    if isinstance(path, ObjectPath):
+        return _PACKED_IN_BUCKET if path.is_uri else _PACKED_IN_ARCHIVE
+    return _PACKED_BESIDE if READ_ARCHIVE.search(path.name) else _PACKED
 
 
 def why(error: Exception) -> str:
@@ -72,11 +81,11 @@ def identify(path: Path, *, explicit: bool, findings: list[Finding]) -> FoundFil
         return None
     if name is None and not (explicit or path.suffix.lower() in _LOOKED_INTO):
         if ARCHIVE_NAME.search(path.name):
-            packed = _PACKED_BESIDE if READ_ARCHIVE.search(path.name) else _PACKED
-            findings.append(ARCHIVE.found(str(path), say("{why}; skipped", why=packed)))
+            findings.append(ARCHIVE.found(str(path), say("{why}; skipped", why=_why_packed(path))))
         return None
     if name is None and ARCHIVE_NAME.search(path.name):
-        message = say("{why}; only files and folders are read", why=_PACKED)
+        why_not = _why_packed(path) if isinstance(path, ObjectPath) else _PACKED
+        message = say("{why}; only files and folders are read", why=why_not)
         findings.append(UNREADABLE.found(str(path), message))
         return None
     try:

@@ -26,6 +26,9 @@ TOO_MUCH_LINKED = ALL_FILES.rule(
 ARCHIVE = ALL_FILES.rule(
     "archive", "warning", "an archive in a folder, or one of another kind than zip and tar; it is not read"
 )
+ARCHIVE_DAMAGED = ALL_FILES.rule(
+    "archive-damaged", "error", "a zip or tar archive that cannot be unpacked as a whole: none of it is used"
+)
 GZIP_DAMAGED = ALL_FILES.rule("gzip-damaged", "error", "a compressed file that cannot be fully decompressed")
 EXPANDED_TOO_LARGE = ALL_FILES.rule(
     "expanded-too-large", "error", "a compressed file that exceeds the allowed size when decompressed"
