@@ -57,6 +57,8 @@ def test_a_worker_whose_data_is_not_parsed_yet_is_named(cli: Cli, tmp_path: Path
         assert (finding["severity"], finding["path"]) == ("warning", str(waiting))
         assert "analyse(PATH)" in finding["message"]
         assert ended.code == 0
+    for part in (waiting / "profiler_info_1.json", waiting / "PROF_000001_20250109074800121_ABCDEFGH"):
+        assert "not-read" not in cli("inspect", part, "--format", "json").rules()
     alone = cli("ingest", waiting, "--store", tmp_path / "s", "--format", "json")
     assert "not-read" in alone.rules()
 

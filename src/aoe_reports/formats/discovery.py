@@ -75,7 +75,7 @@ def discover(paths: Sequence[Path], *, max_expanded: int | None = None) -> Disco
             )
             findings.append(NOTHING_FOUND.found(str(path), message))
     findings.extend(_unread(list(files.values())))
-    findings.extend(_without_exports(list(files.values())))
+    findings.extend(_without_exports(list(files.values()), paths))
     in_order = tuple(sorted(files.values(), key=lambda file: str(file.path)))
     told = tuple(findings.counted())
     return Discovery(in_order, told, any(finding.rule in _NOT_READ for finding in told))
@@ -162,8 +162,8 @@ def _unread(files: Sequence[FoundFile]) -> list[Finding]:
     return found
 
 
-def _without_exports(files: Sequence[FoundFile]) -> list[Finding]:
-    """The captures of which only files about them are here: raw data that nobody has parsed, or not yet."""
+def _without_exports(files: Sequence[FoundFile], paths: Sequence[Path]) -> list[Finding]:
+    """The captures, all of which was looked at, with only files about them: raw data that nobody has parsed, or not yet."""
     kinds: dict[Path, set[str]] = {}
     for file in files:
         if file.name.source in _OF_CAPTURES:
@@ -172,8 +172,14 @@ def _without_exports(files: Sequence[FoundFile]) -> list[Finding]:
         "raw data without exports: it has not been parsed, or not yet (`msprof --export=on --output=PATH`, "
         "`torch_npu.profiler.profiler.analyse(PATH)`)"
     )
-    raw = [root for root, found in kinds.items() if found <= ascend.INFO_KINDS and ascend.is_capture(root.name)]
-    return [NOT_READ.found(str(root), message, severity="warning") for root in sorted(raw)]
+    whole = [absolute_of(path) for path in paths]
+    raw = [
+        root
+        for root, found in sorted(kinds.items())
+        if found <= ascend.INFO_KINDS and ascend.is_capture(root.name)
+        if any(absolute_of(root).is_relative_to(path) for path in whole)
+    ]
+    return [NOT_READ.found(str(root), message, severity="warning") for root in raw]
 
 
 _OF_CAPTURES = frozenset({"msprof", "torch_npu", "mindspore"})
