@@ -28,7 +28,7 @@ from aoe_reports.model.rows import Rows, as_mapping
 from aoe_reports.model.texts import join, say
 from aoe_reports.stats.bootstrap import MIN_VALUES
 from aoe_reports.tuning.answers import JobAnswer
-from aoe_reports.tuning.claim_files import why_no_table
+from aoe_reports.tuning.claim_files import tables_below, why_no_table
 from aoe_reports.tuning.measured import runs_below
 from aoe_reports.tuning.rules import (
     VERIFY_FREQUENCY,
@@ -107,7 +107,7 @@ def _unknown(path: Path) -> str:
 def _passed_over(folder: Path) -> list[Finding]:
     """The tables below a folder that are of no tuner and of no profiler, each with what keeps it from being used."""
     found = []
-    for path in sorted(one for one in folder.rglob("*") if one.suffix.lower() in _TABLES and one.is_file()):
+    for path in tables_below(folder):
         try:
             of_other = parse_name(path.name, path.parent.name) is not None
             if not of_other and kind_of_tuner_file(path.name, head_of(path)) is None:
@@ -115,9 +115,6 @@ def _passed_over(folder: Path) -> list[Finding]:
         except OSError:  # said when it was read
             continue
     return found[:EXAMPLES_PER_RULE]
-
-
-_TABLES = frozenset({".csv", ".tsv"})
 
 
 # The two sides

@@ -74,6 +74,16 @@ def _candidates(paths: Sequence[Path]) -> Iterator[Path]:
             yield from (Path(place, name) for name in names)
 
 
+def tables_below(folder: Path) -> list[Path]:
+    """The files below a folder that look like tables, in the order of their names; none of a path that is a file."""
+    if folder.is_file():
+        return []
+    return sorted({path for path in _candidates([folder]) if path.suffix.lower() in _TABLES and path.is_file()})
+
+
+_TABLES = frozenset({".csv", ".tsv"})
+
+
 def _fits(kind: TunerFileKind, path: Path, *, explicit: bool) -> bool:
     """Whether a file is of a kind: by its name, else by its head; a text that is no table only where it is named."""
     if kind.fits(path.name, ""):
