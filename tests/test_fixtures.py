@@ -27,6 +27,7 @@ CHECKED = [
     *sorted((FIXTURES / "rocprof" / "valid").iterdir()),
     *sorted((FIXTURES / "mindspore" / "valid").iterdir()),
     *sorted((FIXTURES / "msopprof" / "valid").iterdir()),
+    *sorted((FIXTURES / "msserviceprofiler" / "valid").iterdir()),
     *(f for f in VALID if f.parent.parent.name == "msprof"),
 ]
 """Whatever tells no time of day is stored with a warning, so only `check` has nothing to say of it."""
@@ -122,7 +123,7 @@ READ = {
 """What reading and storing are about."""
 
 NO_SMALL_TEXT = {
-    "json-too-large", "csv-syntax", "expanded-too-large",
+    "json-too-large", "csv-syntax", "archive-damaged", "expanded-too-large",
     "unreadable", "nothing-found", "unknown-file", "not-a-file", "broken-link", "link-loop", "sparse-file", "path-too-deep", "too-much-linked",
     "db-damaged", "db-incomplete", "db-value", "db-dangling-id", "db-journal",
     "repeated-export", "superseded", "several-exports", "hccl-stage-rows", "inexact-timestamp", "info-file",
@@ -144,7 +145,10 @@ def test_every_rule_that_a_small_text_can_break_has_a_fixture() -> None:
 
 def test_every_table_and_timeline_is_in_some_valid_fixture() -> None:
     files = discover(
-        [FIXTURES / source / "valid" for source in ("msprof", "rocprof", "mindspore", "msopprof", "aoe")]
+        [
+            FIXTURES / source / "valid"
+            for source in ("msprof", "rocprof", "mindspore", "msopprof", "msserviceprofiler", "aoe")
+        ]
     ).files
     tables = {kind for file in files for kind in file.holds}
     counters = {table.name for table in SYSTEM_TABLES}

@@ -247,7 +247,7 @@ def test_of_a_damaged_one_nothing_is_used(cli: Cli, tmp_path: Path, what: str) -
     (tmp_path / name).write_bytes(data)
     ended = cli("hotspots", tmp_path / name, "--format", "json")
     (found,) = ended.json["findings"]
-    assert (ended.code, found["rule"], found["path"]) == (1, "gzip-damaged", str(tmp_path / name))
+    assert (ended.code, found["rule"], found["path"]) == (1, "archive-damaged", str(tmp_path / name))
     assert found["message"].startswith("this archive cannot be unpacked (")
     assert "()" not in found["message"]
     assert ended.json["rows"] == []
@@ -274,7 +274,7 @@ def test_whatever_is_changed_all_is_used_or_nothing_and_why_is_said(name: str, d
         with fetching():
             found = unpacked(path, None, findings)
         assert not (found and findings)
-        assert {finding.rule for finding in findings} <= {"gzip-damaged", "unreadable", "expanded-too-large"}
+        assert {finding.rule for finding in findings} <= {"archive-damaged", "unreadable", "expanded-too-large"}
 
 
 @pytest.mark.parametrize("ending", ["zip", "tar.gz"])
@@ -305,6 +305,15 @@ def test_one_beside_others_is_not_read_twice(cli: Cli, two_ranks: Path, tmp_path
     ended = cli("inspect", two_ranks, "--format", "json")
     assert (ended.code, ended.rules()) == (0, {"archive"})
     assert "read only where it is named itself" in ended.out
+
+
+def test_one_in_another_is_named_with_what_to_do(cli: Cli, two_ranks: Path, tmp_path: Path) -> None:
+    shutil.move(archive_of(two_ranks / "rank1_ascend_pt", tmp_path / "inner.tar.gz"), two_ranks)
+    outer = archive_of(two_ranks, tmp_path / "outer.zip")
+    ended = cli("inspect", outer, "--format", "json")
+    (finding,) = ended.json["findings"]
+    assert (ended.code, finding["rule"], Path(finding["path"]).name) == (0, "archive", "inner.tar.gz")
+    assert finding["message"] == "an archive in an archive is not read; unpack the outer one and name this one; skipped"
 
 
 def test_a_folder_may_be_called_so(cli: Cli, two_ranks: Path, tmp_path: Path) -> None:

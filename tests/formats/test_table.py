@@ -223,6 +223,11 @@ IDENTITIES = {
     "op_memory_ub": "block_id sub_block_id",
     "op_pipe_utilization": "block_id sub_block_id",
     "op_resource_conflicts": "block_id sub_block_id",
+    "service_request": "http_rid",
+    "service_pd_communication": "rid",
+    "service_batch_summary": "metric",
+    "service_request_summary": "metric",
+    "service_summary": "metric",
     "rocprof_results": "index op_name device_id queue_id queue_index task_start_ns task_duration_ns",
     "kernel_trace": "agent queue_id task_id correlation_id op_name task_start_ns task_stop_ns",
 }
@@ -304,14 +309,26 @@ UNITS = {
     "kernel_trace": {"task_start_ns": "ns of us ns", "task_stop_ns": "ns of us ns"},
 }
 """The unit where a header names none, and those that exporters write; elsewhere times are in us, sizes in bytes."""
+OF_SERVICES = dict.fromkeys(("duration", "timestamp"), " of ms microsecond")
+"""In what services are told in, a header without a unit tells no time."""
+OTHERS_OF_SERVICES = {
+    **{
+        (f"service_{kind}", f"{name}_time_ns"): "ms of ms"
+        for kind in ("prefill", "decode")
+        for name in ("max", "min", "mean", "std")
+    },
+    ("service_spec_decode", "draft_model_time_ns"): "ms of ms",
+}
 USUAL = {"duration": "us of us", "timestamp": "us of us ns", "size": "B of B Bytes KB MB"}
 
 
 @pytest.mark.parametrize("name", ALL_TABLES)
 def test_units_are_those_of_the_exporters(name: str) -> None:
     told = {one.field: f"{one.unit} of {' '.join(one.units)}" for one in ALL_TABLES[name].columns if one.type in USUAL}
-    usual = {one.field: USUAL[one.type] for one in ALL_TABLES[name].columns if one.type in USUAL}
-    assert told == usual | UNITS.get(name, {})
+    usual = USUAL | OF_SERVICES if ALL_TABLES[name].source == "msserviceprofiler" else USUAL
+    expected = {one.field: usual[one.type] for one in ALL_TABLES[name].columns if one.type in usual}
+    others = {field: units for (table, field), units in OTHERS_OF_SERVICES.items() if table == name}
+    assert told == expected | UNITS.get(name, {}) | others
 
 
 FREE = {

@@ -304,3 +304,120 @@ def test_what_does_not_go_together_is_refused(cli: Cli, tmp_path: Path, args: tu
     ended = cli("verify", *(arg.format(**names) for arg in args))
     assert ended.code == 2
     assert said in ended.err
+
+
+def two_kernels(folder: Path, drawn: random.Random, counts: tuple[int, int]) -> None:
+    write_kernel(folder, "small", 100, drawn, repeats=counts[0])
+    write_kernel(folder, "large", 1000, drawn, first=30, repeats=counts[1])
+
+
+@pytest.mark.parametrize("damage", ["value", "removed", "encoding"])
+def test_a_damaged_capture_is_a_finding_and_the_others_are_judged(cli: Cli, tmp_path: Path, damage: str) -> None:
+    drawn = random.Random(1)
+    write_kernel(tmp_path / "b", "k", 100, drawn, repeats=6)
+    write_kernel(tmp_path / "a", "k", 80, drawn, repeats=6)
+    broken = sorted((tmp_path / "a").iterdir())[2]
+    table = broken / "OpBasicInfo.csv"
+    text = table.read_text()
+    if damage == "value":
+        table.write_text(text.split("\n")[0] + "\nk,vector,NA,8,NA,0,NA,1800,1800,\n")
+    elif damage == "removed":
+        table.write_text(text.split("\n")[0] + "\n")
+    else:
+        table.write_bytes(text.encode("utf-16"))
+    ended = checked(cli, "--claims", claims_file(tmp_path, "k,,100,80"), tmp_path / "b", tmp_path / "a")
+    assert (ended.code, ended.json["verdict"], ended.json["reasons"]) == (1, "confirmed", ["damage"])
+    assert operators(ended)["k"]["verdict"] == "confirmed"
+    assert (ended.json["captures_before"], ended.json["captures_after"]) == (6, 5)
+    assert any(Path(one["path"]).is_relative_to(broken) for one in ended.json["findings"] if one["severity"] == "error")
+
+
+def test_where_no_capture_of_a_side_can_be_used_nothing_is_judged(cli: Cli, tmp_path: Path) -> None:
+    drawn = random.Random(1)
+    for side in ("b", "a"):
+        write_kernel(tmp_path / side, "k", 100, drawn, repeats=2)
+    for table in (tmp_path / "a").rglob("*.csv"):
+        table.write_bytes(b"")
+    ended = checked(cli, "--claims", claims_file(tmp_path, "k,,100,80"), tmp_path / "b", tmp_path / "a")
+    assert (ended.code, ended.json["rows"]) == (3, [])
+
+
+def test_a_sum_counts_each_kernel_by_the_captures_that_have_it(cli: Cli, tmp_path: Path) -> None:
+    """Twelve captures of the larger kernel do not make it weigh more, and none that lacks a kernel makes it shorter."""
+    drawn = random.Random(1)
+    two_kernels(tmp_path / "b", drawn, (6, 12))
+    two_kernels(tmp_path / "a", drawn, (6, 6))
+    path = claims_file(tmp_path, "small,,100,80", "large,,1000,800")
+    ended = checked(cli, "--claims", path, tmp_path / "b", tmp_path / "a")
+    together = ended.json["method"]["operators_together"]
+    assert together["measured_before_us"] == pytest.approx(1100, rel=0.02)
+    assert together["measured_after_us"] == pytest.approx(1100, rel=0.02)
+    text = "measured in different captures: each operator counts by the captures that have it"
+    assert together["reason"] == f"{text} (12, 6 of 18)"
+
+
+def test_a_kernel_that_is_claimed_under_two_names_counts_once(cli: Cli, tmp_path: Path) -> None:
+    drawn = random.Random(1)
+    for side, factor in (("b", 1.0), ("a", 0.8)):
+        write_kernel(tmp_path / side, "k_mix_aic", 100 * factor, drawn, repeats=6)
+    once = claims_file(tmp_path, "k_mix_aic,,100,80", name="once.csv")
+    twice = claims_file(tmp_path, "k_mix_aic,,100,80", "k,,100,90", name="twice.csv")
+    sides = (tmp_path / "b", tmp_path / "a")
+    first, second = (checked(cli, "--claims", path, *sides).json for path in (once, twice))
+    assert second["method"]["operators_together"] == first["method"]["operators_together"]
+    by_type = [row for row in second["rows"] if row["scope"] == "op_type"]
+    assert by_type == [row for row in first["rows"] if row["scope"] == "op_type"]
+    reasons = [row["reason"] for row in second["rows"] if row["scope"] == "operator"]
+    assert sorted(reasons, key=str) == [None, "also claimed as k_mix_aic: sums count it once, by that claim"]
+
+
+def test_a_store_is_refused_where_it_is_named_and_passed_over_where_it_is_everybodys(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop = write_loop(tmp_path / "loop", "faster", 1)
+    asked = ("--claims", claims_file(tmp_path, "block1/conv,,240,192"), loop.before, loop.after)
+    refused = cli("verify", *asked, "--store", tmp_path / "s")
+    assert (refused.code, "nothing is stored; --store belongs to a plan's folder" in refused.err) == (2, True)
+    monkeypatch.setenv("AOE_REPORTS_STORE", str(tmp_path / "s"))
+    assert cli("verify", *asked).code == 0
+    assert not (tmp_path / "s").exists()
+
+
+@pytest.mark.parametrize(
+    ("header", "why"),
+    [
+        ("operator;shapes;before_us;after_us", "its cells are separated by ';'; expected commas"),
+        ("operator\tbefore_us\tafter_us", "its cells are separated by a tab; expected commas"),
+        (
+            "Operator,before_us,after",
+            "its header lacks operator, after_us; it has Operator, before_us, after",
+        ),
+        ("operator,after_us", "its header lacks before_us; it has operator, after_us"),
+        ("name,gain", None),
+    ],
+)
+@pytest.mark.parametrize("in_folder", [False, True])
+def test_a_table_that_is_nearly_one_of_claims_is_named_with_what_it_lacks(
+    cli: Cli, tmp_path: Path, header: str, why: str | None, *, in_folder: bool
+) -> None:
+    loop = write_loop(tmp_path / "loop", "faster", 1)
+    folder = tmp_path / "claims"
+    folder.mkdir()
+    claims_file(folder, "block1/conv,,240,192")
+    wrong = folder / "wrong.csv"
+    wrong.write_text(f"{header}\nx\n")
+    asked = (folder,) if in_folder else (folder / "claims.csv", wrong)
+    options = [part for path in asked for part in ("--claims", path)]
+    ended = checked(cli, *options, loop.before, loop.after)
+    (finding,) = [one for one in ended.json["findings"] if one["rule"] == "unknown-file"]
+    assert (finding["path"], finding["severity"]) == (str(wrong), "warning" if in_folder else "error")
+    assert finding["message"].startswith("no claims in a form of AOE, Triton, msOpTuner, CSV")
+    assert finding["message"].partition("; ")[2] == (why or "")
+    assert ended.json["verdict"] == "confirmed"
+
+
+def test_tables_of_profilers_beside_claims_are_not_named(cli: Cli, tmp_path: Path) -> None:
+    loop = write_loop(tmp_path / "loop", "faster", 1)
+    claims_file(tmp_path, "block1/conv,,240,192")
+    ended = checked(cli, "--claims", tmp_path, loop.before, loop.after)
+    assert "unknown-file" not in ended.rules()

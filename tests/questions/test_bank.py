@@ -163,6 +163,22 @@ def test_people_are_told_first_how_much_is_covered(cli: Cli) -> None:
     assert "其中" in cli("bank", BANKS / "after", "--profile", PROFILE, "--lang", "zh").out
 
 
+def test_with_a_profile_csv_holds_what_is_covered(cli: Cli) -> None:
+    asked = ("bank", BANKS / "after", "--profile", PROFILE, "--soc", "Ascend910B3")
+    rows = list(csv.DictReader(io.StringIO(cli(*asked, "--format", "csv").out)))
+    told = cli(*asked, "--format", "json").json["coverage"]
+    assert [(row["op_type"], row["status"]) for row in rows] == [(row["op_type"], row["status"]) for row in told]
+
+
+@pytest.mark.parametrize(("soc", "said"), [("Foo", True), ("ascend910b3", False), ("Ascend910B1", False)])
+def test_a_chip_that_no_bank_is_of_is_named(cli: Cli, soc: str, *, said: bool) -> None:
+    ended = cli("bank", BANKS / "after", "--profile", PROFILE, "--soc", soc, "--format", "json")
+    messages = [finding["message"] for finding in ended.json["findings"] if finding["rule"] == "bank-chip"]
+    expected = f"--soc {soc}: no bank here has an entry for this chip; chips here: Ascend910B1, Ascend910B3"
+    assert messages == ([expected] if said else [])
+    assert ended.code == 0
+
+
 def test_a_profile_that_does_not_tell_its_chip_is_not_compared(cli: Cli) -> None:
     rows = cli("bank", BANKS / "after", "--profile", PROFILE, "--format", "json").json["coverage"]
     assert [row["status"] for row in rows] == ["unclear"] * 7 + ["missing"]

@@ -8,6 +8,7 @@ from aoe_reports.model.rules import rules_in
 from aoe_reports.questions import rules
 
 SEVERITIES = {
+    "bank-chip": "warning",
     "comparability-unknown": "warning",
     "device-unknown": "warning",
     "no-peers": "info",

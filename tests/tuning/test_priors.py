@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from statistics import NormalDist
 from typing import Any
 
+import numpy as np
 import pytest
 
 from aoe_reports.tuning.aoe.bank import RUNTIME_KB
@@ -15,8 +15,6 @@ from aoe_reports.tuning.aoe.prior_jobs import read_prior_jobs
 from aoe_reports.tuning.prior import Gain, Priors, cost_of_summary, saved_share
 from aoe_reports.tuning.prior_jobs import PriorJobs, PriorSources
 from aoe_reports.tuning.verdict_intervals import LEVEL, Interval, Noise, widened
-
-Z = NormalDist().inv_cdf((1 + LEVEL) / 2)
 
 
 @pytest.mark.parametrize(
@@ -68,20 +66,20 @@ def test_what_an_operator_costs(time: float | None, counts: dict[str, int], cost
 
 
 @pytest.mark.parametrize(
-    ("noise", "interval", "found"),
+    ("reach", "interval", "found"),
     [
         (None, None, None),
-        (0.01, None, (-0.2 - Z * 0.01, -0.2 + Z * 0.01, None)),
+        (0.03, None, (-0.23, -0.17, None)),
         (None, Interval(-0.25, -0.1, "steps"), (-0.25, -0.1, "steps")),
         (0.0, Interval(-0.25, -0.1, "calls"), (-0.25, -0.1, "calls")),
-        (0.01, Interval(-0.25, -0.1, "steps"), (-0.2 - (0.05**2 + (Z * 0.01) ** 2) ** 0.5, -0.2 + (0.1**2 + (Z * 0.01) ** 2) ** 0.5, "steps")),
+        (0.03, Interval(-0.25, -0.1, "steps"), (-0.2 - (0.05**2 + 0.03**2) ** 0.5, -0.2 + (0.1**2 + 0.03**2) ** 0.5, "steps")),
         (None, Interval(-0.19, -0.1, "steps"), (-0.2, -0.1, "steps")),
     ],
 )  # fmt: skip
 def test_noise_widens_an_interval(
-    noise: float | None, interval: Interval | None, found: tuple[float, float, str | None] | None
+    reach: float | None, interval: Interval | None, found: tuple[float, float, str | None] | None
 ) -> None:
-    told = widened(-0.2, interval, noise)
+    told = widened(-0.2, interval, reach)
     assert (told is None) is (found is None)
     if told is not None and found is not None:
         assert (told.low, told.high, told.blocks) == (pytest.approx(found[0]), pytest.approx(found[1]), found[2])
@@ -91,6 +89,21 @@ def test_the_noise_of_operators_is_drift_and_spread_together() -> None:
     assert Noise(controls=9, drift=0.03, spread=0.04).of_operators == pytest.approx(0.05)
     assert Noise(controls=4).of_operators == 0.0
     assert LEVEL == 0.99
+
+
+@pytest.mark.parametrize("controls", [5, 7, 10, 15, 26, 50, 200])
+def test_noise_that_few_controls_tell_reaches_as_far_as_it_has_to(controls: int) -> None:
+    """Of operators that nobody touched one in a hundred lies outside, whatever the number of controls."""
+    drawn = np.random.default_rng(controls)
+    size = 20_000
+    changes, mine = drawn.normal(0, 0.01, (size, controls)), drawn.normal(0, 0.01, size)
+    drift = np.median(changes, axis=1)
+    spread = np.median(np.abs(changes - drift[:, None]), axis=1) * 1.4826
+    reach = Noise(controls=controls).reach(1.0)
+    assert reach is not None
+    outside = np.mean(np.abs(mine) > reach * np.hypot(drift, spread))
+    assert 0.006 <= outside <= 0.014
+    assert Noise(controls=controls).reach(None) is None
 
 
 STAMP = "aoe_result_{kind}_2026010102030{number}005_pid4711.json"

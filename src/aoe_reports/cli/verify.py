@@ -25,7 +25,11 @@ Places = Annotated[
 
 
 def verify(
-    places: Places, chosen: VerifyOptions, form: Annotated[AnnotatedFormat, FORM] = "text", output: Output = None
+    ctx: typer.Context,
+    places: Places,
+    chosen: VerifyOptions,
+    form: Annotated[AnnotatedFormat, FORM] = "text",
+    output: Output = None,
 ) -> None:
     """Verify a tuner's claims with two profiles. Verdicts are confirmed, partly, not-reproduced, regressed and not-comparable, with reasons and next steps."""
     from dataclasses import replace
@@ -35,14 +39,15 @@ def verify(
 
     chosen = replace(chosen, language=spoken())
     if chosen.claims:
-        before, after = _sides(places, chosen)
+        source = ctx.get_parameter_source("store")
+        before, after = _sides(places, chosen, names_store=source is not None and source.name == "COMMANDLINE")
         answer = check_claims(before, after, chosen)
     else:
         answer = verify_job(_plan_folder(places, chosen), chosen)
     reply(answer, form, output, strict=chosen.strict, forms=ANNOTATED_FORMS)
 
 
-def _sides(places: list[Path], chosen: VerifyOptions) -> tuple[Path, Path]:
+def _sides(places: list[Path], chosen: VerifyOptions, *, names_store: bool) -> tuple[Path, Path]:
     """BEFORE and AFTER, and nothing that belongs to a plan's folder."""
     if len(places) != len(("BEFORE", "AFTER")):
         raise UsageError(
@@ -50,6 +55,8 @@ def _sides(places: list[Path], chosen: VerifyOptions) -> tuple[Path, Path]:
         )
     if chosen.before is not None or chosen.after is not None or chosen.results:
         raise UsageError(say("verify --claims: --before, --after and --results belong to a plan's folder"))
+    if names_store:  # the environment and a configuration name it for all commands
+        raise UsageError(say("verify --claims: nothing is stored; --store belongs to a plan's folder"))
     return places[0], places[1]
 
 

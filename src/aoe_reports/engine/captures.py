@@ -81,6 +81,11 @@ def tuner_files(discovery: Discovery) -> list[FoundFile]:
     return [file for file in discovery.files if file.name.source == "tuner"]
 
 
+def service_captures(discovery: Discovery) -> list[Capture]:
+    """What profilers of services tell among the files found: requests and batches, nothing that ran on a device."""
+    return [capture for capture in group_captures(discovery.files) if capture.of_service]
+
+
 def unread_files(discovery: Discovery) -> list[FoundFile]:
     """The files that are recognised and not read among the files found."""
     return [file for file in discovery.files if file.name.kind in UNREAD_KINDS]

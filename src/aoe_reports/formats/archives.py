@@ -27,7 +27,7 @@ from aoe_reports.formats.expand import MAX_RATIO
 from aoe_reports.formats.identify import MAX_EXPANDED_BYTES, unreadable_file
 from aoe_reports.formats.objects import Held, ObjectPath, hold, object_of
 from aoe_reports.formats.owned import TemporaryFolder
-from aoe_reports.formats.rules import ARCHIVE, EXPANDED_TOO_LARGE, GZIP_DAMAGED, UNREADABLE
+from aoe_reports.formats.rules import ARCHIVE, ARCHIVE_DAMAGED, EXPANDED_TOO_LARGE, UNREADABLE
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import join, say
 
@@ -63,7 +63,7 @@ def unpacked(path: Path, max_expanded: int | None, findings: list[Finding]) -> l
         findings.append(EXPANDED_TOO_LARGE.found(str(path), str(error)))
     except _DAMAGE as error:
         message = say("this archive cannot be unpacked ({error}); its content is not used", error=str(error))
-        findings.append(GZIP_DAMAGED.found(str(path), message))
+        findings.append(ARCHIVE_DAMAGED.found(str(path), message))
     except OSError as error:
         findings.append(_no_room(path) if error.errno in {errno.ENOSPC, errno.EDQUOT} else unreadable_file(path, error))
     else:

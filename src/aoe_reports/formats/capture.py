@@ -97,6 +97,8 @@ class Capture:
     """Whether there is more here than files about a capture."""
     measures: bool = True
     """Whether a profiler measured something here: AOE's tables lie where it worked, and measure nothing."""
+    of_service: bool = False
+    """Whether requests and batches of a service are told here, and nothing that ran on a device."""
     of_cluster: bool = False
     """Whether all here was computed from the captures of several ranks."""
     named_time: str | None = None

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from aoe_reports.formats.archives import is_archive, unpacked
 from aoe_reports.formats.ascend import names as ascend
+from aoe_reports.formats.ascend.capture import capture_root
 from aoe_reports.formats.found import FileName, FoundFile
 from aoe_reports.formats.identify import identify, why
 from aoe_reports.formats.mindspore.names import UNREAD_KINDS
@@ -74,6 +75,7 @@ def discover(paths: Sequence[Path], *, max_expanded: int | None = None) -> Disco
             )
             findings.append(NOTHING_FOUND.found(str(path), message))
     findings.extend(_unread(list(files.values())))
+    findings.extend(_without_exports(list(files.values()), paths))
     in_order = tuple(sorted(files.values(), key=lambda file: str(file.path)))
     told = tuple(findings.counted())
     return Discovery(in_order, told, any(finding.rule in _NOT_READ for finding in told))
@@ -158,6 +160,29 @@ def _unread(files: Sequence[FoundFile]) -> list[Finding]:
         )
         found.append(NOT_READ.found(str(folder), message, severity=severity))
     return found
+
+
+def _without_exports(files: Sequence[FoundFile], paths: Sequence[Path]) -> list[Finding]:
+    """The captures, all of which was looked at, with only files about them: raw data that nobody has parsed, or not yet."""
+    kinds: dict[Path, set[str]] = {}
+    for file in files:
+        if file.name.source in _OF_CAPTURES:
+            kinds.setdefault(capture_root(file.path), set()).add(file.name.kind)
+    message = say(
+        "raw data without exports: it has not been parsed, or not yet (`msprof --export=on --output=PATH`, "
+        "`torch_npu.profiler.profiler.analyse(PATH)`)"
+    )
+    whole = [absolute_of(path) for path in paths]
+    raw = [
+        root
+        for root, found in sorted(kinds.items())
+        if found <= ascend.INFO_KINDS and ascend.is_capture(root.name)
+        if any(absolute_of(root).is_relative_to(path) for path in whole)
+    ]
+    return [NOT_READ.found(str(root), message, severity="warning") for root in raw]
+
+
+_OF_CAPTURES = frozenset({"msprof", "torch_npu", "mindspore"})
 
 
 def result_files(paths: Sequence[Path]) -> list[tuple[Path, FileName]]:

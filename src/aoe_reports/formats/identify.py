@@ -9,6 +9,7 @@ from pathlib import Path
 from aoe_reports.formats.ascend.names import ARCHIVE_NAME, NO_TABLES, READ_ARCHIVE
 from aoe_reports.formats.found import TUNER, FileName, FoundFile
 from aoe_reports.formats.head import head_of, header_of
+from aoe_reports.formats.msserviceprofiler import names as msserviceprofiler
 from aoe_reports.formats.objects import ObjectPath
 from aoe_reports.formats.records.forms import is_header_of_records, is_parquet_of_records
 from aoe_reports.formats.rules import ARCHIVE, NOT_READ, SPARSE_FILE, UNKNOWN_FILE, UNREADABLE
@@ -17,7 +18,7 @@ from aoe_reports.formats.tuner_files import kind_of_tuner_file
 from aoe_reports.formats.vendor import TABLES, parse_name, vendor_of
 from aoe_reports.model.errors import ReadError, of_the_system
 from aoe_reports.model.findings import Finding
-from aoe_reports.model.texts import join, say
+from aoe_reports.model.texts import Text, join, say
 
 MAX_EXPANDED_BYTES = 1 << 30
 """How far one compressed file may expand unless told otherwise."""
@@ -39,13 +40,23 @@ _UNREAD = (
         ),
     ),
     (re.compile(r"fusion_result\.json"), say("which fusion rules of graphs took effect, without times")),
+    *msserviceprofiler.UNREAD,
 )
 """Files of the platform of which nothing is read, and why; each by its name."""
 
 _PACKED = say(
     "an archive of this kind is not read; unpack it first (.zip, .tar, .tar.gz and .tgz are read where they are named)"
 )
+_PACKED_IN_BUCKET = say("an archive in a bucket is not read; fetch it and name the file")
+_PACKED_IN_ARCHIVE = say("an archive in an archive is not read; unpack the outer one and name this one")
 _PACKED_BESIDE = say("an archive is read only where it is named itself, as it may hold what lies beside it")
+
+
+def _why_packed(path: Path) -> Text:
+    """Why an archive is not read where it lies."""
+    if isinstance(path, ObjectPath):
+        return _PACKED_IN_BUCKET if path.is_uri else _PACKED_IN_ARCHIVE
+    return _PACKED_BESIDE if READ_ARCHIVE.search(path.name) else _PACKED
 
 
 def why(error: Exception) -> str:
@@ -70,11 +81,11 @@ def identify(path: Path, *, explicit: bool, findings: list[Finding]) -> FoundFil
         return None
     if name is None and not (explicit or path.suffix.lower() in _LOOKED_INTO):
         if ARCHIVE_NAME.search(path.name):
-            packed = _PACKED_BESIDE if READ_ARCHIVE.search(path.name) else _PACKED
-            findings.append(ARCHIVE.found(str(path), say("{why}; skipped", why=packed)))
+            findings.append(ARCHIVE.found(str(path), say("{why}; skipped", why=_why_packed(path))))
         return None
     if name is None and ARCHIVE_NAME.search(path.name):
-        message = say("{why}; only files and folders are read", why=_PACKED)
+        why_not = _why_packed(path) if isinstance(path, ObjectPath) else _PACKED
+        message = say("{why}; only files and folders are read", why=why_not)
         findings.append(UNREADABLE.found(str(path), message))
         return None
     try:
@@ -95,11 +106,19 @@ def _identified(path: Path, name: FileName | None, findings: list[Finding], *, e
         return None
     found = _by_content(path, size) if name is None else FoundFile(path, name, size)
     if found is not None and found.name.source != TUNER and found.name.kind not in NO_TABLES:  # said when they are read
-        found = vendor_of(found.name.source).identify(found, findings)
+        found = vendor_of(found.name.source).identify(found, findings) or _called_alike(found)
     if found is None and explicit:
         message = say("neither its name nor its content matches a known kind; see `aoe-reports table --list`")
         findings.append(UNKNOWN_FILE.found(str(path), message))
     return found
+
+
+def _called_alike(found: FoundFile) -> FoundFile | None:
+    """Records or claims of a tuner that somebody gave the name of a profiler's table."""
+    if found.name.form != "csv" or found.name.packed or found.size == 0:
+        return None
+    alike = _by_content(found.path, found.size)
+    return alike if alike is not None and not alike.holds else None
 
 
 def _is_database(name: FileName | None) -> bool:

@@ -9,7 +9,8 @@ UNKNOWN_FILE = ALL_FILES.rule("unknown-file", "error", "a file that was given by
 NOT_READ = ALL_FILES.rule(
     "not-read",
     "info",
-    "files that are recognised but not read, and why (a warning if MindSpore's own profiler wrote no other files)",
+    "files that are recognised but not read, and why (a warning if MindSpore's own profiler wrote no other files, and for raw "
+    "data without exports)",
 )
 NOT_A_FILE = ALL_FILES.rule("not-a-file", "warning", "a folder, pipe or device that has the name of an input file")
 BROKEN_LINK = ALL_FILES.rule("broken-link", "warning", "a link that leads nowhere or is circular")
@@ -24,6 +25,9 @@ TOO_MUCH_LINKED = ALL_FILES.rule(
 )
 ARCHIVE = ALL_FILES.rule(
     "archive", "warning", "an archive in a folder, or one of another kind than zip and tar; it is not read"
+)
+ARCHIVE_DAMAGED = ALL_FILES.rule(
+    "archive-damaged", "error", "a zip or tar archive that cannot be unpacked as a whole: none of it is used"
 )
 GZIP_DAMAGED = ALL_FILES.rule("gzip-damaged", "error", "a compressed file that cannot be fully decompressed")
 EXPANDED_TOO_LARGE = ALL_FILES.rule(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 ColumnType = Literal["text", "integer", "number", "share", "duration", "timestamp", "size", "unknown"]
 
-NANOSECONDS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
+NANOSECONDS = {"ns": 1, "us": 1_000, "microsecond": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 """Nanoseconds in one unit of time, by the unit's name in a header."""
 
 TICK = "10 ns"
@@ -208,6 +208,8 @@ class Table:
     """Columns that follow from those of the file."""
     null_words: tuple[str, ...] = ()
     """Words that stand for no value in every column of numbers."""
+    by_name: bool = False
+    """Whether only a file's name tells that it is of this kind: anybody's table may have such a header."""
     whole_in_each_file: bool = False
     """Whether every file of one capture (one an iteration) holds the rows of all iterations."""
 
@@ -347,7 +349,7 @@ _MIN_COLUMNS = 3
 def table_of_header(header: Sequence[str], tables: Iterable[Table]) -> Table | None:
     """The one table whose columns are all in this header; for files whose name tells nothing."""
     fitting: list[tuple[int, Table]] = []
-    for table in tables:
+    for table in (one for one in tables if not one.by_name):
         match = table.match(header)
         known = sum(field.type != "unknown" for field in match.fields)
         if table.form == "csv" and not match.missing and known >= _MIN_COLUMNS:

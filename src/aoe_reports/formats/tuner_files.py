@@ -53,6 +53,8 @@ class TunerFileKind:
     """(path, the most bytes that are read): what it says; ReadError only where it cannot be opened."""
     rules: tuple[Rule, ...]
     """Its own."""
+    columns: tuple[str, ...] = ()
+    """Those that the header of a table has to name."""
 
 
 @cache

@@ -13,6 +13,7 @@ from aoe_reports.formats.capture import Capture, Source
 from aoe_reports.formats.found import FileName, FoundFile, Writer
 from aoe_reports.formats.mindspore import vendor as mindspore
 from aoe_reports.formats.msopprof import vendor as msopprof
+from aoe_reports.formats.msserviceprofiler import vendor as msserviceprofiler
 from aoe_reports.formats.rocprof import vendor as rocprof
 from aoe_reports.formats.table import Table, TaskTypes
 from aoe_reports.model.findings import Finding
@@ -60,6 +61,7 @@ VENDORS: dict[str, Vendor] = {
     "ascend": ascend,
     "mindspore": mindspore,
     "msopprof": msopprof,
+    "msserviceprofiler": msserviceprofiler,
     "rocprof": rocprof,
 }
 

@@ -97,6 +97,7 @@ def profile_of(
     silent: bool = False,
 ) -> Profile | None:
     """The device of a run that is compared; None where there is none, which is found unless that is known already."""
+    known = len(findings)
     try:
         devices = read_devices(captures, _COLUMNS, findings, rank=options.rank, device=options.device)
         best, number = _longest(devices, ranks)
@@ -104,7 +105,7 @@ def profile_of(
         findings.append(unreadable_file(path, error))
         return None
     if best is None:
-        if not silent and not has(findings, "error"):
+        if not silent and not has(findings[known:] if captures else findings, "error"):
             findings.append(NOTHING_MEASURED.found(str(path), say("no tasks here to compare")))
         return None
     if number > 1 and ranks is None:

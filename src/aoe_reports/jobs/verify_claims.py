@@ -10,22 +10,25 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from aoe_reports.formats.head import head_of
 from aoe_reports.formats.objects import asked_path
 from aoe_reports.formats.rules import UNKNOWN_FILE, UNREADABLE
-from aoe_reports.formats.tuner_files import TUNERS
+from aoe_reports.formats.tuner_files import TUNERS, kind_of_tuner_file
+from aoe_reports.formats.vendor import parse_name
 from aoe_reports.jobs.claims_report import ClaimsFacts, ClaimsPage, claims_report
 from aoe_reports.jobs.verify_answer import facts_of, highlight, reasons_for, remarks_on_noise
 from aoe_reports.jobs.verify_case import FREQUENCY, Measured, Profile, may_be_held, profile_of, was_taken_first
 from aoe_reports.jobs.verify_options import VerifyOptions
 from aoe_reports.model.columns import floats
 from aoe_reports.model.errors import UsageError
-from aoe_reports.model.findings import Finding, Severity, has
+from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding, Severity, has
 from aoe_reports.model.findings import in_order as findings_in_order
 from aoe_reports.model.options import check_options
 from aoe_reports.model.rows import Rows, as_mapping
 from aoe_reports.model.texts import join, say
 from aoe_reports.stats.bootstrap import MIN_VALUES
 from aoe_reports.tuning.answers import JobAnswer
+from aoe_reports.tuning.claim_files import tables_below, why_no_table
 from aoe_reports.tuning.measured import runs_below
 from aoe_reports.tuning.rules import (
     VERIFY_FREQUENCY,
@@ -47,9 +50,9 @@ def check_claims(before: Path, after: Path, options: VerifyOptions) -> JobAnswer
     check_options(options)
     findings: list[Finding] = []
     claims, unreadable = _claims(options, findings)
-    first = _side(asked_path(before), None, options, findings)
+    first, lost = _side(asked_path(before), None, options, findings)
     rank = options.rank if first is None else first.profiles[0].device.tasks.rank_id
-    last = _side(asked_path(after), (rank,), options, findings)
+    last, lost_after = _side(asked_path(after), (rank,), options, findings)
     inputs = tuple(map(str, (*options.claims, asked_path(before), asked_path(after))))
     if first is None or last is None or unreadable:
         return _nothing_read(inputs, options, findings)
@@ -59,7 +62,8 @@ def check_claims(before: Path, after: Path, options: VerifyOptions) -> JobAnswer
     if _are_comparable(first, last, options, findings):
         verified = verify_claims(claims, first.side, last.side, needs_noise=True)
         findings += _remarks(first, last, verified)
-    return _answer(inputs, claims, (first, last), verified, findings_in_order(findings), options)
+    answer = _answer(inputs, claims, (first, last), verified, findings_in_order(findings), options)
+    return replace(answer, unreadable=lost or lost_after)
 
 
 def _nothing_read(inputs: tuple[str, ...], options: VerifyOptions, findings: list[Finding]) -> JobAnswer:
@@ -84,7 +88,8 @@ def _claims(options: VerifyOptions, findings: list[Finding]) -> tuple[Claims, bo
         unreadable = unreadable or any(one.unreadable for one in read)
         findings += found
         if path.is_file() and not found and not any(one.claims.claimed_by for one in read):
-            findings.append(UNKNOWN_FILE.found(str(path), _unknown()))
+            findings.append(UNKNOWN_FILE.found(str(path), _unknown(path)))
+        findings += _passed_over(path)
     claims = claims_together(parts)
     if not claims.operators and not claims.subgraphs and not has(findings, "error"):
         where = join(", ", map(str, options.claims))
@@ -92,9 +97,24 @@ def _claims(options: VerifyOptions, findings: list[Finding]) -> tuple[Claims, bo
     return claims, unreadable
 
 
-def _unknown() -> str:
+def _unknown(path: Path) -> str:
     titles = join(", ", (tuner(name).title for name in TUNERS))
-    return say("no claims in a form of {tuners} (docs/tuning.md lists the forms)", tuners=titles)
+    unknown = say("no claims in a form of {tuners} (docs/tuning.md lists the forms)", tuners=titles)
+    why = why_no_table(head_of(path))
+    return unknown if why is None else join("; ", (unknown, why))
+
+
+def _passed_over(folder: Path) -> list[Finding]:
+    """The tables below a folder that are of no tuner and of no profiler, each with what keeps it from being used."""
+    found = []
+    for path in tables_below(folder):
+        try:
+            of_other = parse_name(path.name, path.parent.name) is not None
+            if not of_other and kind_of_tuner_file(path.name, head_of(path)) is None:
+                found.append(UNKNOWN_FILE.found(str(path), _unknown(path), severity="warning"))
+        except OSError:  # said when it was read
+            continue
+    return found[:EXAMPLES_PER_RULE]
 
 
 # The two sides
@@ -102,18 +122,19 @@ def _unknown() -> str:
 
 def _side(
     path: Path, ranks: tuple[int | None] | None, options: VerifyOptions, findings: list[Finding]
-) -> Measured | None:
-    """The captures of one side, each by itself; None where one of them cannot be used."""
+) -> tuple[Measured | None, bool]:
+    """(the captures of one side that can be used, each by itself, None where none can; whether anything could not be read)."""
     runs, unreadable = runs_below(path, options.max_expanded, findings)
+    known = len(findings)
     profiles = []
     for captures in runs or [()]:
         where = captures[0].root if len(runs) > 1 else path
         profile = profile_of(where, captures, ranks, options, findings, silent=unreadable)
-        if profile is None:
-            return None
-        profiles.append(profile)
-        ranks = ranks or (profile.device.tasks.rank_id,)
-    return None if unreadable else Measured(path, tuple(profiles), profiles[0].side)
+        if profile is not None:  # else it is found
+            profiles.append(profile)
+            ranks = ranks or (profile.device.tasks.rank_id,)
+    unreadable = unreadable or any(one.rule == UNREADABLE.name for one in findings[known:])
+    return (Measured(path, tuple(profiles), profiles[0].side) if profiles else None), unreadable
 
 
 def _named(claims: Claims, before: Measured, after: Measured, options: VerifyOptions) -> tuple[Measured, Measured]:

@@ -50,6 +50,6 @@ class VerifyOptions(DeviceOptions):
             "operator."
         ),
     )
-    store: str | None = store_for(" for the verdicts")
+    store: str | None = store_for(" for the verdicts, not with --claims")
     force: bool = flag("force", "Compare even if a comparison is known not to be valid.", say("what is forced"))
     language: Language = option(default="en", help="Language of the pages in the plan's folder.", cli=False)

@@ -238,6 +238,8 @@ class Rows(Generic[R_co]):
     """Where people see it among the tables: the least first, those of one place as they are listed."""
     is_shown: bool = True
     """Whether people see it; JSON and CSV have it in any case."""
+    is_csv: bool = False
+    """Whether CSV, which holds one table, holds this one in place of the first."""
 
     def mappings(self) -> list[JsonObject]:
         """The rows as JSON and CSV hold them."""

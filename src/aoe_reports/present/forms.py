@@ -58,7 +58,8 @@ def _json(shown: Shown) -> Iterator[str]:
 def _csv(shown: Shown) -> Iterator[str]:
     from aoe_reports.present.csv import render_rows  # noqa: PLC0415
 
-    yield render_rows(shown.answer.tables[0].mappings())
+    tables = shown.answer.tables
+    yield render_rows(next((table for table in tables if table.is_csv), tables[0]).mappings())
 
 
 def _text(shown: Shown) -> Iterator[str]:

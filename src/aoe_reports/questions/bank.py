@@ -11,12 +11,14 @@ from aoe_reports.engine.question import FileUnit, Finished, Notes, Question, Req
 from aoe_reports.model.classes import record
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import Rows
-from aoe_reports.model.texts import say
+from aoe_reports.model.texts import join, say
 from aoe_reports.questions.bank_profile import CoveredShape, HotShapes, coverage_of, headline_of, hot_shapes
 from aoe_reports.questions.banked import BankedEntry, BankedFile, entries_of
+from aoe_reports.questions.rules import BANK_CHIP
 
 if TYPE_CHECKING:
     from aoe_reports.formats.discovery import Discovery
+    from aoe_reports.model.findings import Finding
 
 _Part = tuple[BankedFile, list[BankedEntry]] | list[HotShapes]
 
@@ -91,8 +93,15 @@ class Bank(Question[BankOptions, _Part]):
         covered = coverage_of(ranks, entries) if files else []
         with_profile = asked.options.profile is not None
         coverage = Rows(
-            type=CoveredShape, rows=covered, key="coverage", title=say("Hot operator shapes"), of_runs=True, place=1
+            type=CoveredShape,
+            rows=covered,
+            key="coverage",
+            title=say("Hot operator shapes"),
+            of_runs=True,
+            place=1,
+            is_csv=with_profile,
         )
+        asked.notes.add(_without_chip(asked.options.soc, entries, asked.inputs))
         return Finished(
             tables=(
                 Rows(type=BankedEntry, rows=entries, title=say("Entries"), place=2, is_shown=not with_profile),
@@ -105,6 +114,19 @@ class Bank(Question[BankOptions, _Part]):
     def is_answered(self, finished: Finished) -> bool:
         """Whether there is a bank."""
         return bool(finished.tables[1].rows)
+
+
+def _without_chip(soc: str | None, entries: Sequence[BankedEntry], inputs: Sequence[str]) -> list[Finding]:
+    """That the chip that somebody named has no entry in any bank, and which have."""
+    chips = {entry.soc for entry in entries if entry.soc}
+    if soc is None or not chips or soc.casefold() in {chip.casefold() for chip in chips}:
+        return []
+    message = say(
+        "--soc {soc}: no bank here has an entry for this chip; chips here: {chips}",
+        soc=soc,
+        chips=join(", ", sorted(chips)),
+    )
+    return [BANK_CHIP.found(min(inputs), message)]
 
 
 bank = asking(Bank(), BankOptions)

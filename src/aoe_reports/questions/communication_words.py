@@ -45,14 +45,13 @@ def _slow_link(link: Link) -> str:
 
 
 def _slowest(links: Sequence[Link]) -> str:
-    """The first links as evidence."""
-    return join(
-        ", ",
-        [
-            f"{one.source_rank}-{one.destination_rank} ({one.relative_bandwidth or 0.0:.1%})"
-            for one in links[:_SHOWN_LINKS]
-        ],
-    )
+    """The first links as evidence, and how many more there are."""
+    shown = [
+        f"{one.source_rank}-{one.destination_rank} ({one.relative_bandwidth or 0.0:.1%})"
+        for one in links[:_SHOWN_LINKS]
+    ]
+    more = len(links) - _SHOWN_LINKS
+    return join(", ", [*shown, say("and {count} more", count=more)] if more > 0 else shown)
 
 
 def _slow_host(one: SlowHost) -> str:

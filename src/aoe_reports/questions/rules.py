@@ -1,6 +1,6 @@
 """Rules that answers to questions add to those of the files."""
 
-from aoe_reports.model.rules import COMPARISONS, RECORDS, RUNS, TIMELINES
+from aoe_reports.model.rules import COMPARISONS, RECORDS, RUNS, TIMELINES, Scope
 
 NO_TIMELINE = RUNS.rule(
     "no-timeline", "warning", "neither a timeline of the whole device nor a database that contains one"
@@ -24,6 +24,7 @@ COMPARABILITY_UNKNOWN = COMPARISONS.rule(
 STEPS_BY_PLACE = COMPARISONS.rule(
     "steps-by-place", "info", "no step number occurs in both captures: steps are paired in order"
 )
+BANK_CHIP = Scope("banks").rule("bank-chip", "warning", "--soc names a chip that no bank has entries for")
 NO_RECORD = RUNS.rule("no-record", "info", "a run for which v0.1 has no record: its content is in the run's own row")
 RAW_CAPPED = RUNS.rule(
     "raw-capped", "info", "records of more tasks or steps than --raw: their individual times are left out"

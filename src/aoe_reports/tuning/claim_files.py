@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 from aoe_reports.formats.aoe.result_files import read_bytes
 from aoe_reports.formats.head import head_of, header_of
 from aoe_reports.formats.identify import unreadable_file
-from aoe_reports.formats.tuner_files import TunerFileKind
+from aoe_reports.formats.tuner_files import TunerFileKind, tuner_file_kinds
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import join, say
@@ -74,6 +74,16 @@ def _candidates(paths: Sequence[Path]) -> Iterator[Path]:
             yield from (Path(place, name) for name in names)
 
 
+def tables_below(folder: Path) -> list[Path]:
+    """The files below a folder that look like tables, in the order of their names; none of a path that is a file."""
+    if folder.is_file():
+        return []
+    return sorted({path for path in _candidates([folder]) if path.suffix.lower() in _TABLES and path.is_file()})
+
+
+_TABLES = frozenset({".csv", ".tsv"})
+
+
 def _fits(kind: TunerFileKind, path: Path, *, explicit: bool) -> bool:
     """Whether a file is of a kind: by its name, else by its head; a text that is no table only where it is named."""
     if kind.fits(path.name, ""):
@@ -111,6 +121,38 @@ class ClaimTable:
 def has_columns(head: str, columns: Sequence[str]) -> bool:
     """Whether the first line of a file names all of some columns."""
     return set(columns) <= {cell.strip() for cell in header_of(head)}
+
+
+_SEPARATORS = (";", "\t", "|")
+
+
+def why_no_table(head: str) -> str | None:
+    """What keeps a text from being the table of claims that it is nearest to; None for one that is near to none."""
+    known = [kind.columns for kind in tuner_file_kinds() if kind.columns]
+    line = head.lstrip("\ufeff").partition("\n")[0]
+    for separator in _SEPARATORS:
+        cells = {cell.strip().strip('"').casefold() for cell in line.split(separator)}
+        if separator in line and any(len(cells & set(columns)) > 1 for columns in known):
+            name = say("a tab") if separator == "\t" else repr(separator)
+            return say("its cells are separated by {name}; expected commas", name=name)
+    header = [cell.strip() for cell in header_of(head)]
+    plain = {_bare(cell) for cell in header}
+    columns = max(known, key=lambda columns: len({_bare(one) for one in columns} & plain))
+    if not any(_bare(one) in plain for one in columns):
+        return None
+    return say(
+        "its header lacks {missing}; it has {found}",
+        missing=join(", ", [one for one in columns if one not in header]),
+        found=join(", ", header[:_SHOWN_CELLS]),
+    )
+
+
+_SHOWN_CELLS = 12
+
+
+def _bare(cell: str) -> str:
+    """A column's name without what people write in several ways."""
+    return re.sub(r"[^a-z0-9]", "", cell.casefold())
 
 
 def read_claim_table(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from aoe_reports.model.texts import Text, say
 from aoe_reports.tuning.names import shapes_key, type_key
@@ -25,6 +25,11 @@ class Matches:
         meant = [self._meant(claim, groups) for claim, groups in zip(claims.operators, named, strict=True)]
         self.of_claim = _narrowest(claims, meant)
         self.pairs = list(zip(claims.operators, self.of_claim, strict=True))
+        self._counted = _counted(self.pairs, by_name)
+        self.once = [
+            (claim, [group for group in groups if self._counted[group] is claim]) for claim, groups in self.pairs
+        ]
+        """As `pairs`, with each operator at one claim: one may be claimed by its name and by its function."""
         self.ambiguous = {claim for claim, groups in self.pairs if claim.before_us is None and len(groups) > 1}
         """Claims of one time, of operators that have several shapes, each with its own."""
         nameless = [kind for claim, groups in self.pairs if not groups for kind in claim.op_types]
@@ -41,6 +46,11 @@ class Matches:
             return groups
         wanted = shapes_key(claim.input_shapes)
         return [group for group in groups if shapes_key(self._shapes[group] or "") == wanted]
+
+    def other_claim(self, claim: Claim, group: int) -> str | None:
+        """The name of the claim by which sums count an operator; None where it is this one."""
+        counted = self._counted[group]
+        return None if counted is claim else counted.op_name
 
     def change_of(self, claim: Claim, group: int) -> float | None:
         """After/before - 1 of an operator as a claim has it, by the measured time before where it tells none; null: it claims no gain."""
@@ -63,6 +73,15 @@ class Matches:
         if claim in self.ambiguous:
             return say("only a time after tuning is claimed, and it is not said of which shapes")
         return say("only a time after tuning is claimed, and it is not below the time that was measured before")
+
+
+def _counted(pairs: Sequence[tuple[Claim, list[int]]], by_name: Collection[str]) -> dict[int, Claim]:
+    """The claim that each operator counts by: one of its own name goes before one of its function."""
+    counted: dict[int, Claim] = {}
+    for claim, groups in sorted(pairs, key=lambda pair: pair[0].op_name not in by_name):
+        for group in groups:
+            counted.setdefault(group, claim)
+    return counted
 
 
 def _narrowest(claims: Claims, meant: Sequence[list[int]]) -> list[list[int]]:

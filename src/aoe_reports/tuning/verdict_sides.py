@@ -31,6 +31,8 @@ class MeasuredSide:
     shares: StepShares
     captures: int = 0
     """How many repeated captures the blocks are; 0: the blocks are steps."""
+    parts: tuple[tuple[int, int], ...] = ()
+    """(tasks, steps) of each of several captures, in the order of the tasks; () of one."""
 
     @property
     def blocks(self) -> int:
@@ -54,6 +56,10 @@ class Both:
     totals: list[Ints]
     counts: list[Ints]
     groups_of: list[Ints]
+    captures_with: list[Mask]
+    """Which captures of a side have an operator: a row an operator, a column a capture."""
+    steps_with: list[Ints]
+    """How many steps those captures have; all, of an operator that none has."""
     sides: tuple[MeasuredSide, MeasuredSide]
 
     def mean(self, side: int, group: int) -> float | None:
@@ -72,6 +78,10 @@ class Both:
         place = self.keys.index(name)
         words: list[str | None] = [None, *self.names.words[place]]
         return [words[number] for number in self.names.numbers[place].tolist()]
+
+    def calls(self, group: int) -> float:
+        """How often one operator is called in a step before, of the captures that have it: another may be of another kernel."""
+        return int(self.counts[0][group]) / int(self.steps_with[0][group])
 
     @property
     def by_captures(self) -> bool:
@@ -92,14 +102,35 @@ def both_sides(before: MeasuredSide, after: MeasuredSide) -> Both:
     groups_of, names = group_codes(whole, keys)
     cut = before.frame.num_rows
     parts = [groups_of[:cut], groups_of[cut:]]
-    totals, counts = [], []
+    totals, counts, present, steps = [], [], [], []
     for side, part in zip((before, after), parts, strict=True):
         durations, _ = integers(side.frame["task_duration_ns"])
         sums: Ints = np.zeros(names.count, dtype=np.int64)
         np.add.at(sums, part, durations)
         totals.append(sums)
         counts.append(np.bincount(part, minlength=names.count).astype(np.int64))
-    return Both(names, keys, totals, counts, parts, sides=(before, after))
+        having = _captures_with(side, part, names.count)
+        each = np.asarray([steps for _, steps in side.parts] or [side.shares.steps], dtype=np.int64)
+        present.append(having)
+        steps.append(np.where(having.any(axis=1), having @ each, each.sum()))
+    return Both(
+        names=names,
+        keys=keys,
+        totals=totals,
+        counts=counts,
+        groups_of=parts,
+        captures_with=present,
+        steps_with=steps,
+        sides=(before, after),
+    )
+
+
+def _captures_with(side: MeasuredSide, groups_of: Ints, count: int) -> Mask:
+    """Which captures have which operator."""
+    tasks = [number for number, _ in side.parts] or [len(groups_of)]
+    having: Mask = np.zeros((count, len(tasks)), dtype=bool)
+    having[groups_of, np.repeat(np.arange(len(tasks)), tasks)] = True
+    return having
 
 
 def called(side: MeasuredSide, name: str, other: str) -> MeasuredSide | None:
@@ -120,16 +151,19 @@ def repeated(parts: Sequence[MeasuredSide], *, by_captures: bool) -> MeasuredSid
     """Several captures of one side as one; the blocks are the captures, or all their steps."""
     frame = pa.concat_tables([part.frame for part in parts], promote_options="permissive")
     shares = _summed([part.shares for part in parts])
+    sizes = tuple((part.frame.num_rows, part.shares.steps) for part in parts)
     if by_captures:
         block_of = np.repeat(np.arange(len(parts), dtype=np.int64), [part.frame.num_rows for part in parts])
         means = [part.step_us for part in parts]
         lengths = tuple(round(us * 1000) for us in means if us is not None)
-        return MeasuredSide(frame, block_of, lengths if len(lengths) == len(parts) else (), shares, len(parts))
+        known = lengths if len(lengths) == len(parts) else ()
+        return MeasuredSide(frame, block_of, known, shares, captures=len(parts), parts=sizes)
     begins = np.cumsum([0, *(part.blocks for part in parts)])
     blocks = [
         np.where(part.block_of >= 0, part.block_of + begin, -1) for part, begin in zip(parts, begins, strict=False)
     ]
-    return MeasuredSide(frame, np.concatenate(blocks), tuple(ns for part in parts for ns in part.step_ns), shares)
+    lengths = tuple(ns for part in parts for ns in part.step_ns)
+    return MeasuredSide(frame, np.concatenate(blocks), lengths, shares, parts=sizes)
 
 
 def _summed(shares: Sequence[StepShares]) -> StepShares:

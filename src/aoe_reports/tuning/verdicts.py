@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from aoe_reports.model.texts import say
+from aoe_reports.model.texts import join, say
 from aoe_reports.stats.bootstrap import MIN_VALUES, SEED
 from aoe_reports.tuning.names import type_key
 from aoe_reports.tuning.reconciliation import Reconciliation, reconcile, rounded_row
@@ -101,7 +101,7 @@ def verify_claims(claims: Claims, before: MeasuredSide, after: MeasuredSide, *, 
     held = _Evidence(claims, both, found, sample, noise_between(both, found.touched), needs_noise)
     rows = [row for claim, groups in found.pairs for row in _operator_rows(held, claim, groups)]
     together, work = _together(held), _work_ratio(both)
-    changes = [(group, found.change_of(claim, group)) for claim, groups in found.pairs for group in groups]
+    changes = [(group, found.change_of(claim, group)) for claim, groups in found.once for group in groups]
     shares = [(group, -change) for group, change in changes if change is not None]
     reconciliation = reconcile(both, shares, found.touched)
     step_claims = _step_claims(claims, both, reconciliation)
@@ -174,7 +174,9 @@ def _operator_row(held: _Evidence, row: Row, claim: Claim, group: int) -> Row:
         told = say("only a time after tuning is claimed: it is compared with the time that was measured before")
         row = replace(row, claimed_change=claimed, reason=told)
     noise = None if held.noise.spread is None else held.noise.of_operators
-    interval = widened(change, held.sample.change_of_means([group]), noise)
+    interval = widened(change, held.sample.change_of_means([group]), held.noise.reach(noise))
+    if (other := held.found.other_claim(claim, group)) is not None:
+        row = replace(row, reason=say("also claimed as {other}: sums count it once, by that claim", other=other))
     unknown = say("fewer than {least} steps and calls, and the noise is not known", least=MIN_VALUES)
     return held.judged(row, change, interval, unknown)
 
@@ -192,10 +194,10 @@ class _Weighed:
 
 def _weighed(held: _Evidence) -> list[_Weighed]:
     """The claimed operators that are in both profiles, with their calls in a step before."""
-    both, steps = held.both, held.both.sides[0].shares.steps
+    both = held.both
     return [
-        _Weighed(group, claim, int(both.counts[0][group]) / steps, change)
-        for claim, groups in held.found.pairs
+        _Weighed(group, claim, both.calls(group), change)
+        for claim, groups in held.found.once
         for group in groups
         if both.counts[0][group] and both.counts[1][group]
         if (change := held.found.change_of(claim, group)) is not None
@@ -211,7 +213,7 @@ def _sum_row(held: _Evidence, kind: str | None, mine: Sequence[_Weighed], sample
         return None
     change = totals[1] / totals[0] - 1
     interval = sample.change_of_means([one.group for one in mine], [one.calls for one in mine])
-    interval = widened(change, interval, _noise_of_sum(held.noise, before))
+    interval = widened(change, interval, held.noise.reach(_noise_of_sum(held.noise, before)))
     expected = float((before * np.asarray([one.change for one in mine])).sum() / before.sum())
     first, calls = mine[0].claim, sum(one.calls for one in mine)
     alike = all(one.claim == first for one in mine)
@@ -225,7 +227,22 @@ def _sum_row(held: _Evidence, kind: str | None, mine: Sequence[_Weighed], sample
         claimed_change=expected,
         claim="operators",
     )
-    return held.judged(row, change, interval, _too_few_steps())
+    row = held.judged(row, change, interval, _too_few_steps())
+    apart = _measured_apart(both, [one.group for one in mine])
+    return row if apart is None or row.reason else replace(row, reason=apart)
+
+
+def _measured_apart(both: Both, groups: Sequence[int]) -> str | None:
+    """That operators of a sum were not measured in the same captures; None where they were."""
+    for having in both.captures_with:
+        mine = having[list(groups)]
+        if (mine != mine[0]).any():
+            return say(
+                "measured in different captures: each operator counts by the captures that have it ({counts} of {captures})",
+                counts=join(", ", [str(int(one.sum())) for one in mine]),
+                captures=having.shape[1],
+            )
+    return None
 
 
 def _too_few_steps() -> str:
@@ -269,8 +286,7 @@ def _whole_type(held: _Evidence, kind: str, groups: Sequence[int]) -> Row | None
     if not named or not common:
         return None
     claim = Claim(kind, (kind,), sum(one.before_us or 0.0 for one in named), sum(one.after_us for one in named))
-    steps = both.sides[0].shares.steps
-    mine = [_Weighed(group, claim, int(both.counts[0][group]) / steps, claim.change or 0.0) for group in common]
+    mine = [_Weighed(group, claim, both.calls(group), claim.change or 0.0) for group in common]
     row = _sum_row(held, kind, mine, Sample(both, common))
     return None if row is None else _with_claim(row, claim, len(named))
 
@@ -294,12 +310,12 @@ def is_same_work(ratio: float | None) -> bool:
 def _work_ratio(both: Both) -> float | None:
     """How many calls of the same operators a step holds, after/before: their median, weighted by time."""
     calls = []
-    for side, groups_of in zip(both.sides, both.groups_of, strict=True):
+    for side, groups_of, steps_with in zip(both.sides, both.groups_of, both.steps_with, strict=True):
         inside = side.block_of >= 0
         if inside.any() and not both.by_captures:
             calls.append(np.bincount(groups_of[inside], minlength=both.names.count) / side.blocks)
         else:
-            calls.append(np.bincount(groups_of, minlength=both.names.count) / side.shares.steps)
+            calls.append(np.bincount(groups_of, minlength=both.names.count) / steps_with)
     known = np.flatnonzero((calls[0] > 0) & (calls[1] > 0))
     if not len(known):
         return None
@@ -340,7 +356,7 @@ def _step_row(held: _Evidence, judged: StepClaim | None, work: float | None) -> 
         )
         return replace(row, reason=why)
     change = after / before - 1
-    interval = widened(change, change_of_steps(held.both), _noise_of_step(held, before))
+    interval = widened(change, change_of_steps(held.both), held.noise.reach(_noise_of_step(held, before)))
     row = held.judged(row, change, interval, _too_few_steps())
     if judged is None and row.verdict != "regressed":
         unclaimed = say("no claim was made that could be confirmed")

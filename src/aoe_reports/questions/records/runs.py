@@ -14,6 +14,7 @@ from aoe_reports.engine.captures import (
     files_without_run,
     nothing_measured,
     record_files,
+    service_captures,
     unread_files,
 )
 from aoe_reports.engine.executors import Executor
@@ -71,6 +72,12 @@ class RunReader(Reader[RecordOptions, Part]):
                 "this ({kind}) is not a run and is not stored; use `check` to examine it", kind=found.name.kind
             )
             asked.notes.add([NO_RUN.found(str(found.path), message)])
+        for capture in service_captures(files):
+            message = say(
+                "the tables of a service ({kinds}) are no run and are not stored; use `table` to read them",
+                kinds=kinds_of(capture.files),
+            )
+            asked.notes.add([NO_RUN.found(str(capture.root), message)])
 
     def units(self, files: Discovery, asked: Request[RecordOptions]) -> Sequence[Unit | FileUnit]:
         """The captures of profiles, then banks, tuning reports and records, which may be those of what stands before them."""

@@ -34,5 +34,6 @@ FILES: tuple[TunerFileKind, ...] = (
         fits=is_claim_list,
         read=_read,
         rules=(CLAIMS_FORM, CLAIMS_ROW, CLAIMS_DUPLICATE, CLAIMS_NO_GAIN),
+        columns=COLUMNS,
     ),
 )

@@ -37,5 +37,6 @@ FILES: tuple[TunerFileKind, ...] = (
         fits=is_candidates,
         read=_read,
         rules=(CLAIMS_FORM, CLAIMS_ROW, OPTUNER_NOT_MEASURED),
+        columns=COLUMNS,
     ),
 )

@@ -1,0 +1,1 @@
+"""What msServiceProfiler tells of a service (MindIE, vLLM-Ascend, SGLang): its requests and batches."""

@@ -1,0 +1,70 @@
+"""msServiceProfiler: tables of a service in one folder. It tells of no tasks and steps of a device; PROF_* beside it do."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from aoe_reports.formats.capture import Capture, CaptureInfo, Source
+from aoe_reports.formats.found import FileName, FoundFile, Writer
+from aoe_reports.formats.head import head_of, header_of
+from aoe_reports.formats.msserviceprofiler.names import SPANS
+from aoe_reports.formats.msserviceprofiler.tables import FILES, SPAN
+from aoe_reports.formats.table import Table, TaskTypes
+from aoe_reports.model.findings import Finding
+
+_WRITER = "msserviceprofiler"
+writers: frozenset[Writer] = frozenset({_WRITER})
+record_source = _WRITER
+tables: Mapping[str, Table] = {table.name: table for table in (*FILES.values(), SPAN)}
+task_types = TaskTypes()
+
+
+def parse_name(name: str, folder: str) -> FileName | None:
+    """`request.csv`; in `span_info` users chose the names."""
+    stem, dot, suffix = name.rpartition(".")
+    table = SPAN if folder == SPANS else FILES.get(stem)
+    return FileName(table.name, "csv", _WRITER) if table is not None and dot and stem and suffix == "csv" else None
+
+
+def identify(found: FoundFile, findings: list[Finding]) -> FoundFile | None:  # noqa: ARG001 -- nothing is to be said
+    """A table whose header tells; anybody's request.csv may be called so."""
+    kind = found.name.kind
+    return replace(found, holds=(kind,)) if tables[kind].fits(header_of(head_of(found.path))) else None
+
+
+def group(files: Iterable[FoundFile]) -> list[Capture]:
+    """A capture is what one folder holds, and its spans; nothing in it was measured on a device."""
+    folders: dict[Path, list[FoundFile]] = defaultdict(list)
+    for file in files:
+        folder = file.path.parent
+        folders[folder.parent if folder.name == SPANS else folder].append(file)
+    return [
+        Capture(
+            folder,
+            tuple(sorted(mine, key=lambda file: str(file.path))),
+            (),
+            CaptureInfo(engine="cann"),
+            profiler=_WRITER,
+            measures=False,
+            of_service=True,
+        )
+        for folder, mine in sorted(folders.items())
+    ]
+
+
+def tasks(capture: Capture) -> tuple[Source, ...]:  # noqa: ARG001 -- of no capture
+    """None: a request is no task of a device."""
+    return ()
+
+
+def steps(capture: Capture) -> tuple[Source, ...]:  # noqa: ARG001 -- of no capture
+    """None."""
+    return ()
+
+
+def events(capture: Capture) -> list[list[FoundFile]]:  # noqa: ARG001 -- of no capture
+    """None."""
+    return []
