@@ -30,6 +30,7 @@ from aoe_reports.model.changes import (
     SuspectedCause,
 )
 from aoe_reports.model.classes import record
+from aoe_reports.model.metrics import loss
 from aoe_reports.model.rows import Rows, as_mapping
 from aoe_reports.store import History
 
@@ -181,7 +182,7 @@ def _why(row: SeriesChange, labels: SeriesLabels, selection: RegressionOptions) 
     if selection.fail_on != "suspect":
         return None
     suspected = row.change if row.state == "suspect" else None
-    if is_open and row.change is not None and row.suspicion is not None and row.suspicion.change > 0:
+    if is_open and row.change is not None and row.suspicion is not None and loss(row.suspicion.change, row.better) > 0:
         # what is open passed every gate; with the newest nights on top of it, it may not
         suspected = (1 + row.change) * (1 + row.suspicion.change) - 1
     return "suspect" if _fails(labels, suspected, gates) else None
@@ -192,7 +193,8 @@ def _is_settled(row: SeriesChange) -> bool:
 
 
 def _fails(labels: SeriesLabels, change: float | None, gates: Sequence[Gate]) -> bool:
-    return change is not None and change > 0 and any(gate.holds(labels, change) for gate in gates)
+    lost = None if change is None else loss(change, labels.better)
+    return lost is not None and lost > 0 and any(gate.holds(labels, lost) for gate in gates)
 
 
 def _place(row: SeriesChange) -> tuple[Any, ...]:

@@ -50,6 +50,11 @@ CLOCK_JUMP = RUNS.rule(
 SEVERAL_HARDWARE = THE_STORE.rule(
     "several-hardware", "info", "a workload measured on several kinds of hardware: each kind has its own series"
 )
+METRIC_UNITS = THE_STORE.rule(
+    "metric-units",
+    "warning",
+    "a metric that its records give in several units: only nights in the newest unit are compared",
+)
 HARDWARE_UNNAMED = THE_STORE.rule(
     "hardware-unnamed",
     "warning",

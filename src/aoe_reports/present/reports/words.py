@@ -92,6 +92,7 @@ N_(
         "asset",
         # why a series is not judged
         "no-times",
+        "no-direction",
         "too-few-nights",
         # why something takes another time
         "both",
