@@ -12,6 +12,7 @@ from aoe_reports.history.detector_run import DetectorRun
 from aoe_reports.history.examination import Examination, examine
 from aoe_reports.history.gate import Gate
 from aoe_reports.history.incident_rows import incident_rows
+from aoe_reports.history.known_bad import known_bad_baselines
 from aoe_reports.history.news import record_changes, withdrawals
 from aoe_reports.history.observations import observations
 from aoe_reports.history.options import EVERYTHING, EXIT_CODES, RegressionOptions, View
@@ -81,9 +82,11 @@ def find_regressions(
     examined = examine(history, selection, view, detected)
     if selection.record:
         record_changes(examined)
-    rows = _shown_rows(examined, selection)
+    asked = [(index, row) for index, row in series_rows(examined) if examined.is_asked(index)]
+    rows = _shown_rows(examined, asked, selection)
     why = {row.fails for row in rows}
     findings = [*examined.findings, *([] if selection.whole_history else withdrawals(examined))]
+    findings += known_bad_baselines((row for _, row in asked), str(examined.baseline))
     remark = None if _is_comparable(examined) else examined.too_little()
     if remark is not None:
         findings.append(NOT_ENOUGH_DATA.found(history.uri, remark))
@@ -115,12 +118,14 @@ def find_regressions(
     )
 
 
-def _shown_rows(examined: Examination, selection: RegressionOptions) -> list[SeriesChange]:
-    """The rows that are asked for, in their order."""
+def _shown_rows(
+    examined: Examination, asked: Sequence[tuple[int, SeriesChange]], selection: RegressionOptions
+) -> list[SeriesChange]:
+    """Those of the rows that are shown, in their order."""
     rows = [
         replace(row, fails=_why(row, examined.labels[index], selection))
-        for index, row in series_rows(examined)
-        if examined.is_asked(index) and (selection.every or row.state is not None)
+        for index, row in asked
+        if selection.every or row.state is not None
     ]
     return sorted(rows, key=_place_in_history if selection.whole_history else _place)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from aoe_reports.history.baselines import Acceptance, ActiveChange, Level, LevelShift
 from aoe_reports.history.detection.verdicts import Change
 from aoe_reports.history.examination import Examination
+from aoe_reports.history.known_bad import bad_spans, known_bad, measured, nights_of_level
 from aoe_reports.history.pinned import hold_against
 from aoe_reports.model.changes import (
     METRIC,
@@ -123,7 +124,7 @@ def _row(examined: Examination, index: int) -> SeriesChange:
         first_since=first.first_since or first.since,
         new=any(shift.found in {None, row.last_night} for shift in active.shifts),
         acknowledged=_acknowledged(active),
-        baseline=_baseline("segment", active.baseline, row.better),
+        baseline=_segment(examined, index, active),
         moves=[_move(shift, examined.incident_of(index, shift), row.better) for shift in active.shifts],
         attribution=_attribution(examined, index, active),
     )
@@ -156,10 +157,25 @@ def _attribution(examined: Examination, index: int, active: ActiveChange) -> Ste
     return examined.attribution(index, changes[-1])
 
 
-def _baseline(kind: str, level: Level | None, better: str | None) -> BaselineLevel | None:
+def _segment(examined: Examination, index: int, active: ActiveChange) -> BaselineLevel | None:
+    """The level before the first change that nobody accepted; of a slow-down with those of its nights that are known to be worse."""
+    level, course = active.baseline, examined.judged_series[index]
+    is_worse = level is not None and (active.change or 0.0) > 0
+    nights = nights_of_level(course, active.every, level) if is_worse and level is not None else []
+    return _baseline("segment", level, examined.labels[index].better, _known_bad(examined, index, nights))
+
+
+def _known_bad(examined: Examination, index: int, nights: Sequence[str]) -> list[str]:
+    spans = bad_spans(examined.active_changes[index].every, examined.judged.parameters.least_effect)
+    return known_bad(nights, spans)
+
+
+def _baseline(kind: str, level: Level | None, better: str | None, bad: Sequence[str] = ()) -> BaselineLevel | None:
     if level is None:
         return None
-    return BaselineLevel(kind=kind, level=value_of(level.cost, better), nights=level.nights, until=level.until)
+    return BaselineLevel(
+        kind=kind, level=value_of(level.cost, better), nights=level.nights, until=level.until, known_bad=bad
+    )
 
 
 def _pinned_row(examined: Examination, index: int) -> SeriesChange:
@@ -171,7 +187,8 @@ def _pinned_row(examined: Examination, index: int) -> SeriesChange:
         times = [night for place, night in enumerate(series.nights) if series.count(place, place + 1)]
         chosen = times[: -newest or None][-baseline.nights :]
     held = hold_against(series, chosen, newest=newest)
-    row = replace(row, baseline=_baseline(str(baseline), held.baseline, row.better))
+    bad = _known_bad(examined, index, measured(series, (night for night in chosen if night in series.nights)))
+    row = replace(row, baseline=_baseline(str(baseline), held.baseline, row.better, bad))
     if held.baseline is None or held.newest is None:
         return replace(row, reason=row.reason or ("no-baseline" if held.baseline is None else "too-few-nights"))
     return replace(

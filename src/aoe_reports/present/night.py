@@ -246,10 +246,14 @@ def _suspected(one: SuspectedCause) -> Text:
 def _without_regression(changes: Sequence[SeriesChange]) -> str:
     """The headline of a night with no regression that is open: what else changed, as far as it is news."""
     slower = [row for row in changes if is_slower(row)]
+    accepted = sum(row.acknowledged is not None for row in slower)
     news = [row.state for row in changes if is_news(row)]
     counts = [
         say("{count} series with a suspected regression (run the night again)", count=news.count("suspect")),
-        say("{count} slower and acknowledged", count=sum(row.acknowledged is not None for row in slower)),
+        say(
+            "{count} worse and acknowledged" if has_metrics(slower) else "{count} slower and acknowledged",
+            count=accepted,
+        ),
         say("{count} recovered", count=news.count("recovered")),
         say("{count} improved", count=news.count("improved")),
     ]
