@@ -125,6 +125,7 @@ class GateOptions(StrictDataOptions):
         """Refuse, before anything is done, what says nothing or does not go together. Raises UsageError."""
         self.gates()
         self.held_against()
+        self.declarations()
 
 
 @options

@@ -81,6 +81,7 @@ N_(
         "communication_not_overlapped",
         "overlapped",
         "subgraph",
+        "metric",
         "before",
         "after",
         "file",
