@@ -47,16 +47,6 @@ def _told(told: Mapping[str, Any]) -> Meaning:
     return Meaning(unit if isinstance(unit, str) and unit else None, better if better in BETTER else None)
 
 
-def undeclared_words(metrics: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """(metric, key) of what a record says of a metric that means nothing."""
-    for name, told in metrics.items():
-        if isinstance(told, dict) and "value" in told:
-            if not isinstance(told.get("unit", ""), str):
-                yield name, "unit"
-            if told.get("better", BETTER[0]) not in BETTER:
-                yield name, "better"
-
-
 def _is_number(value: Any) -> TypeGuard[int | float]:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
