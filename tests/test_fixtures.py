@@ -19,7 +19,7 @@ from aoe_reports.jobs.rules import list_rules
 VALID = sorted((FIXTURES / "msprof" / "valid").iterdir()) + sorted((FIXTURES / "aoe" / "valid").iterdir())
 RULE_FOLDERS = [
     folder
-    for source in ("msprof", "rocprof", "aoe", "records")
+    for source in ("msprof", "rocprof", "aoe", "records", "benchmarks")
     for folder in sorted((FIXTURES / source / "invalid").iterdir())
     if folder.is_dir()
 ]
@@ -28,6 +28,7 @@ CHECKED = [
     *sorted((FIXTURES / "mindspore" / "valid").iterdir()),
     *sorted((FIXTURES / "msopprof" / "valid").iterdir()),
     *sorted((FIXTURES / "msserviceprofiler" / "valid").iterdir()),
+    *sorted((FIXTURES / "benchmarks" / "valid").iterdir()),
     *(f for f in VALID if f.parent.parent.name == "msprof"),
 ]
 """Whatever tells no time of day is stored with a warning, so only `check` has nothing to say of it."""
@@ -132,7 +133,7 @@ NO_SMALL_TEXT = {
     "workload-alike", "workload-changed", "workload-continued", "workload-from", "workload-unchecked", "time-unknown", "time-zone-assumed",
     "rank-skew", "pipeline-bubbles", "no-timeline", "no-peers", "device-unknown", "not-comparable", "comparability-unknown", "steps-by-place",
     "store-missing", "store-truncated", "store-damaged", "store-unreadable", "store-log", "store-doubled", "store-half-run", "store-body", "store-row", "import-refused", "store-not-covered", "store-not-compacted", "not-enough-data",
-    "clock-jump", "several-hardware", "hardware-unnamed", "change-withdrawn", "advice-limited", "plan-unknown",
+    "clock-jump", "several-hardware", "hardware-unnamed", "metric-units", "baseline-known-bad", "change-withdrawn", "advice-limited", "plan-unknown",
 }  # fmt: skip
 """Rules that take a large file, a database, links, a store, words, a second capture or another command: they are tested elsewhere."""
 

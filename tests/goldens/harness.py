@@ -81,7 +81,17 @@ class Place:
         self.version = ""
         for name in ("home", "configuration"):
             (self.root / name).mkdir(parents=True)
-        for name in ("msprof", "msopprof", "msserviceprofiler", "aoe", "triton", "msoptuner", "claims", "records"):
+        for name in (
+            "msprof",
+            "msopprof",
+            "msserviceprofiler",
+            "aoe",
+            "triton",
+            "msoptuner",
+            "claims",
+            "records",
+            "benchmarks",
+        ):
             shutil.copytree(ROOT / "fixtures" / name, self.root / name)
         _write_museum(self.root / "museum")
         write_timelines(self.root / "timelines")

@@ -17,7 +17,7 @@ def series(name: str, scope: str, model: str, *values: float) -> SeriesFacts:
     nights = tuple(f"2026-01-{day:02}" for day in range(1, len(values) + 1))
     times = np.array(values, dtype=np.float64)
     rest: dict[str, Any] = {"engine": "cann", "source": "x", "runs": nights, "shifts": (), "level": None, "sigma": None, "watched": 0, "share_of_step": None, "step_series": None}  # fmt: skip
-    return SeriesFacts(row=SeriesChange(**known), model=model, nights=nights, values_ms=times, **rest)
+    return SeriesFacts(row=SeriesChange(**known), model=model, nights=nights, values=times, **rest)
 
 
 EVERY = (

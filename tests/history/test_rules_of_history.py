@@ -9,11 +9,13 @@ from aoe_reports.model.rules import rules_in
 
 SEVERITIES = {
     "advice-limited": "info",
+    "baseline-known-bad": "info",
     "change-withdrawn": "warning",
     "clock-jump": "warning",
     "hardware-unnamed": "warning",
     "import-refused": "error",
     "less-complete": "warning",
+    "metric-units": "warning",
     "not-enough-data": "warning",
     "older-normaliser": "info",
     "plan-unknown": "warning",

@@ -34,13 +34,11 @@ def slowed(series: str, at: int = 30, nights: int = 40, hardware: str = "910B") 
     return [record(series, night, float(value), hardware=hardware) for night, value in enumerate(values)]
 
 
-def test_runs_of_one_night_are_one_value_with_a_spread() -> None:
+def test_runs_of_one_night_are_one_value() -> None:
     found = put_together(
         frame(record("s", 1, 10.0), record("s", 1, 14.0, "b"), record("s", 1, 11.0, "bc"), record("s", 2, 9.0))
     )
-    assert found.values_ms.tolist() == [[11.0, 9.0]]
-    assert round(float(found.spreads_ms[0, 0]), 3) == 2.082
-    assert np.isnan(found.spreads_ms[0, 1])
+    assert found.costs.tolist() == [[11.0, 9.0]]
     assert found.runs[0].tolist() == ["2026-01-02bc", "2026-01-03"]
 
 
@@ -58,13 +56,13 @@ def test_runs_of_one_night_are_one_value_with_a_spread() -> None:
 def test_of_two_runs_of_a_night_the_shorter_counts_of_three_the_middle_one(times: list[float], night: float) -> None:
     for order in (times, times[::-1]):
         found = put_together(frame(*(record("s", 1, time, name) for time, name in zip(order, "abcde", strict=False))))
-        assert found.values_ms.tolist() == found.totals_ms.tolist() == [[night]]
+        assert found.costs.tolist() == found.totals_ms.tolist() == [[night]]
 
 
 def test_a_record_that_is_there_twice_is_one() -> None:
     one = put_together(frame(record("s", 1, 10.0), record("s", 1, 20.0, "b")))
     two = put_together(frame(record("s", 1, 10.0), record("s", 1, 20.0, "b"), record("s", 1, 10.0)))
-    assert one.values_ms.tolist() == two.values_ms.tolist() == [[10.0]]
+    assert one.costs.tolist() == two.costs.tolist() == [[10.0]]
 
 
 def test_missing_nights_and_values_are_gaps() -> None:
@@ -72,7 +70,7 @@ def test_missing_nights_and_values_are_gaps() -> None:
         frame(record("a", 1, 1.0), record("a", 3, None), record("b", 2, 2.0), record("b", 3, float("nan")))
     )
     assert found.nights == ("2026-01-02", "2026-01-03")
-    assert np.isnan(found.values_ms).tolist() == [[False, True], [True, False]]
+    assert np.isnan(found.costs).tolist() == [[False, True], [True, False]]
 
 
 def test_two_hardware_classes_are_two_series() -> None:

@@ -167,7 +167,7 @@ NIGHT = Night(
     missing=["lstm"],
 )  # fmt: skip
 OF_JOB = replace(NIGHT, job=Job([blank(IngestedRun, night="2026-01-09", run="r9", kind="profile", workload="net", hardware="npu", records=12, step_ms=10.7, outcome="added", status="ok", path="/nights/net"), blank(IngestedRun, night="2026-01-09", run="r8", kind="profile", workload="net", records=1, outcome="unchanged", status="incomplete", path="/nights/old")], simulated=True))  # fmt: skip
-QUIET = replace(OF_JOB, changes=(), incidents=(), suspicions=(), trend=replace(NIGHT.trend, nights=["2026-01-09"], values_ms=[10.7]))  # type: ignore[type-var] # fmt: skip
+QUIET = replace(OF_JOB, changes=(), incidents=(), suspicions=(), trend=replace(NIGHT.trend, nights=["2026-01-09"], values=[10.7]))  # type: ignore[type-var] # fmt: skip
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "html"])

@@ -50,7 +50,7 @@ def test_a_month_is_what_put_together_makes_of_it(told: list[tuple[str, int, int
     assert names == sorted(ids)
     back = np.argsort(ids)
     assert tuple(nights) == expected.nights
-    np.testing.assert_array_equal(values[order], expected.values_ms[back])
+    np.testing.assert_array_equal(values[order], expected.costs[back])
     np.testing.assert_array_equal(runs[order], expected.runs[back])
 
 

@@ -18,5 +18,5 @@ def site(
     """Write a folder of static pages. They show what changed, since when, by how much and in which operator, for every series and every run."""
     from aoe_reports.site.build import BuiltPages, build_site
 
-    built = build_site(place.store, chosen.folder, chosen.false_alarms_per_year, spoken())
+    built = build_site(place.store, chosen.folder, chosen.false_alarms_per_year, spoken(), metrics=chosen.metrics)
     reply(one_table("site", "Site", [place.store], Rows(type=BuiltPages, rows=built)), form, None)

@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 
 from aoe_reports.formats.ascend.names import ARCHIVE_NAME, NO_TABLES, READ_ARCHIVE
+from aoe_reports.formats.benchmarks.megatron import HEAD_BYTES, is_training_log
+from aoe_reports.formats.benchmarks.registry import begins_as_benchmark
 from aoe_reports.formats.found import TUNER, FileName, FoundFile
 from aoe_reports.formats.head import head_of, header_of
 from aoe_reports.formats.msserviceprofiler import names as msserviceprofiler
@@ -26,7 +28,8 @@ MAX_EXPANDED_BYTES = 1 << 30
 SPARSE_FROM_BYTES = 256 << 20
 """A text of this size that was never written as a whole is not read: a hole costs nothing to make, and hours to read."""
 
-_LOOKED_INTO = frozenset({".csv", ".json", ".jsonl", ".parquet"})
+_LOOKED_INTO = frozenset({".csv", ".json", ".jsonl", ".parquet", ".log"})
+_LOGS = frozenset({".log", ".txt", ".out"})
 _RECORD = re.compile(r'"runtime_ms_mean"\s*:')
 """Every benchmark log record (schema v0.1) has it; quoted inside of a text, as in a Delta log, it looks otherwise."""
 _OUTPUT = re.compile(r'\{\s*"command"\s*:')
@@ -149,6 +152,10 @@ def _by_content(path: Path, size: int) -> FoundFile | None:
         return FoundFile(path, FileName("record", "parquet", "foreign"), size) if of_records else None
     text = head_of(path)
     name = _by_words(text)
+    if name is None and path.suffix.lower() in _LOGS:
+        with path.open("rb") as file:
+            if is_training_log(file.read(HEAD_BYTES)):
+                name = FileName("record", "txt", "foreign")
     is_json = text.startswith(("[", "{"))
     header = [] if name is not None or is_json else header_of(text)
     if is_header_of_records(header):
@@ -176,5 +183,5 @@ def _by_words(text: str) -> FileName | None:
         return None
     if '"modelhash"' in text and '"gradientSize"' in text:
         return FileName("gdat", "json", "aoe")
-    is_record = _RECORD.search(text) and not _OUTPUT.match(text)
+    is_record = (_RECORD.search(text) or begins_as_benchmark(text)) and not _OUTPUT.match(text)
     return FileName("record", "json", "foreign") if is_record else None

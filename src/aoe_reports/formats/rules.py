@@ -64,6 +64,9 @@ JSON_ROW = TABLES.rule("json-row", "error", "an entry of a JSON summary or docum
 RECORDS_TABLE = RECORDS.rule(
     "records-table", "error", "a CSV or Parquet file of records that cannot be read from here on, or a row of it"
 )
+BENCHMARK_RESULT = RECORDS.rule(
+    "benchmark-result", "error", "a part of a benchmark's result that lacks what its form demands; it is left out"
+)
 TOTAL_MISMATCH = TABLES.rule(
     "total-mismatch", "warning", "communication.json: the operators do not add up to its own total"
 )

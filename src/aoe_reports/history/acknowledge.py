@@ -22,6 +22,7 @@ from aoe_reports.history.pinned import is_date
 from aoe_reports.history.recorded import Recorded, ack_id, ack_rows, read_recorded
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.errors import UsageError
+from aoe_reports.model.metrics import value_of
 from aoe_reports.model.rows import column, row
 from aoe_reports.model.texts import say
 from aoe_reports.store import History, equals
@@ -76,7 +77,7 @@ def acknowledge(store: str, subject: str, chosen: AckOptions) -> Acknowledgement
     if chosen.revoke:
         return _revoke(store, subject, chosen)
     history = History.open(store, origin=origin_of("ack"))
-    examined = examine(history, RegressionOptions())
+    examined = examine(history, RegressionOptions(metrics=chosen.metrics))
     indexes = _open_series(examined, subject)
     accepted = [_acceptance(examined, index) for index in indexes if examined.active_changes[index].open]
     if not accepted:
@@ -105,7 +106,8 @@ def _open_series(examined: Examination, subject: str) -> list[int]:
 
 def _acceptance(examined: Examination, index: int) -> Accepted:
     active = examined.active_changes[index]
-    return Accepted(examined.ids[index], active.shifts[-1].since, limit_of(active))
+    limit = value_of(limit_of(active), examined.labels[index].better)
+    return Accepted(examined.ids[index], active.shifts[-1].since, limit)
 
 
 def _active_ack(examined: Examination, indexes: Sequence[int]) -> Acceptance | None:

@@ -68,7 +68,7 @@ class Scatter:
 
 @dataclass(frozen=True, slots=True)
 class LevelShift:
-    """A change of level as it is kept: dates instead of indexes, times in ms."""
+    """A change of level with dates instead of indexes: of times in ms, of metrics of their costs (model/metrics.py)."""
 
     since: str
     """The first night of the new level (of a slope)."""
@@ -105,7 +105,7 @@ class LevelShift:
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """A new level that somebody vouched for, known since a night and no slower than `limit` (ms)."""
+    """A new level that somebody vouched for, known since a night and no slower than `limit` (a cost)."""
 
     through: str
     limit: float
@@ -131,9 +131,9 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level in ms, and of how many nights it is."""
+    """A level (a time in ms, of a metric its cost), and of how many nights it is."""
 
-    ms: float
+    cost: float
     nights: int
     until: str | None = None
     """The first night that is none of its."""
@@ -171,10 +171,10 @@ class ActiveChange:
 
 @dataclass(frozen=True, slots=True)
 class JudgedSeries:
-    """The nights of one series that are looked at: dates, times in ms, and what the detector says of them."""
+    """The nights of one series that are looked at: dates, times in ms or costs, and what the detector says of them."""
 
     nights: Sequence[str]
-    values_ms: Floats
+    costs: Floats
     verdict: Verdict
     scatter: Scatter
     runs: Sequence[str | None] = ()
@@ -201,10 +201,10 @@ class JudgedSeries:
 
     def logs(self, start: int, end: int) -> Floats:
         """The logarithms of the times of an interval of indexes."""
-        return np.asarray(np.log(self.values_ms[start:end][self._times(start, end)]))
+        return np.asarray(np.log(self.costs[start:end][self._times(start, end)]))
 
     def _times(self, start: int, end: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        part = self.values_ms[start:end]
+        part = self.costs[start:end]
         return np.asarray(np.isfinite(part) & (part > 0))
 
     def last_night(self) -> str | None:
@@ -391,7 +391,7 @@ class _Walk:
         """Go on over one change."""
         self.now = shift
         here = Level(shift.before, shift.before_nights, shift.since)
-        if not self.open and (self.reference is None or self.reference.ms >= here.ms):
+        if not self.open and (self.reference is None or self.reference.cost >= here.cost):
             self.reference = here
         assert self.reference is not None
         if not shift.slower:
@@ -403,7 +403,7 @@ class _Walk:
         elif accepted is not None and not self.open:
             self.last, self.reference = self._told(shift, shift.state, here, accepted), None
         elif accepted is not None:  # announced: the frozen baseline is taken along, and what is open stays open
-            self.reference = replace(self.reference, ms=self.reference.ms * (shift.after / shift.before))
+            self.reference = replace(self.reference, cost=self.reference.cost * (shift.after / shift.before))
         else:
             self.open.append(shift)
 
@@ -412,7 +412,7 @@ class _Walk:
             self.last = self._told(shift, shift.state, Level(shift.before, shift.before_nights, shift.since), None)
             self.reference = None
             return
-        gap = math.log(shift.after / reference.ms)
+        gap = math.log(shift.after / reference.cost)
         tolerance = self.scatter.tolerance(reference.nights, shift.after_nights)
         if gap > tolerance:
             self._take_partial(shift, reference)
@@ -420,7 +420,7 @@ class _Walk:
         state: State = "recovered" if gap >= -tolerance else "improved"
         self.open = []
         self.last = self._told(shift, state, Level(shift.before, shift.before_nights, shift.since), None)
-        self.reference = reference if shift.after > reference.ms else None
+        self.reference = reference if shift.after > reference.cost else None
 
     def _take_partial(self, shift: LevelShift, reference: Level) -> None:
         """Quicker, and still slower than the baseline: what is left may have been accepted, though the worst never was."""
@@ -452,11 +452,11 @@ class _Walk:
         self, shift: LevelShift, state: State, baseline: Level, accepted: Acceptance | Expectation | None
     ) -> ActiveChange:
         return ActiveChange(
-            state, baseline, (shift,), baseline.ms, shift.after, *self._interval(baseline, shift), accepted=accepted
+            state, baseline, (shift,), baseline.cost, shift.after, *self._interval(baseline, shift), accepted=accepted
         )
 
     def _interval(self, baseline: Level, shift: LevelShift) -> tuple[float, float]:
-        if baseline.ms == shift.before and math.isclose(
+        if baseline.cost == shift.before and math.isclose(
             math.sqrt((1 + shift.ci_low) * (1 + shift.ci_high)), 1 + shift.change, rel_tol=1e-9
         ):
             return shift.ci_low, shift.ci_high
@@ -473,7 +473,7 @@ class _Walk:
         """The newest level against the frozen baseline."""
         assert self.now is not None
         now = Level(self.now.after, self.now.after_nights)
-        gap = math.log(now.ms / reference.ms)
+        gap = math.log(now.cost / reference.cost)
         newest = [shift for shift in self.open if shift.slower][-1]
         state: State = "drift" if newest.state == "drift" else "confirmed"
         if gap <= self.scatter.tolerance(reference.nights, now.nights):
@@ -484,8 +484,8 @@ class _Walk:
             state=state,
             baseline=reference,
             shifts=tuple(self.open),
-            before=reference.ms,
-            after=now.ms,
+            before=reference.cost,
+            after=now.cost,
             ci_low=low,
             ci_high=high,
         )
@@ -493,13 +493,13 @@ class _Walk:
 
 def interval(before: Level, after: Level, scatter: Scatter) -> tuple[float, float]:
     """The 95 % interval of `after / before - 1`."""
-    step = math.log(after.ms / before.ms)
+    step = math.log(after.cost / before.cost)
     half = INTERVAL_SCORE * scatter.error(before.nights, after.nights)
     return math.expm1(step - half), math.expm1(step + half)
 
 
 def limit_of(active: ActiveChange) -> float:
-    """The slowest level (ms) that an acknowledgement of a standing vouches for: twice the half width of its interval."""
+    """The slowest level (a cost) that an acknowledgement of a standing vouches for: twice the half width of its interval."""
     assert active.after is not None
     assert active.ci_high is not None
     assert active.change is not None

@@ -156,7 +156,7 @@ def _moved(
 
 def times_of(stored: StoredSeries, indexes: Sequence[int]) -> Floats:
     """The times of series in ms, a row a series; NaN for what is none."""
-    values = stored.judged.histories.values_ms[list(indexes)]
+    values = stored.judged.histories.costs[list(indexes)]
     return np.where(np.isfinite(values) & (values > 0), values, np.nan)
 
 

@@ -12,8 +12,9 @@ from aoe_reports.history.baselines import ordinal
 from aoe_reports.history.dictionary_encoded import read_coded
 from aoe_reports.history.gate import Gate
 from aoe_reports.history.rules import CLOCK_JUMP, HARDWARE_UNNAMED, SEVERAL_HARDWARE
-from aoe_reports.history.series import LABELS, Judged, judge_histories, put_together
+from aoe_reports.history.series import LABELS, Judged, histories_of, judge_histories
 from aoe_reports.model.findings import Finding
+from aoe_reports.model.metrics import Declarations
 from aoe_reports.model.texts import join, say
 from aoe_reports.store import History, Where, equals
 from aoe_reports.store.layout import ROWS
@@ -67,6 +68,8 @@ class DetectorInput:
     """Nights of the baseline, however old they are."""
     gates: tuple[Gate, ...] = ()
     """Those with a budget of their own; how large an effect they want does not matter here."""
+    declarations: Declarations = ()
+    """What is said of metrics."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,8 @@ class DetectorRun:
     jumps: Mapping[str, Finding]
     """What is said of runs whose clock was wrong, by run."""
     judged: Judged
+    odd_metrics: Sequence[Finding] = ()
+    """What is said of metrics, each under the name of its model."""
 
 
 def run_detector(history: History, wanted: DetectorInput, runs: Sequence[RunOfNight]) -> DetectorRun:
@@ -88,10 +93,9 @@ def run_detector(history: History, wanted: DetectorInput, runs: Sequence[RunOfNi
     stored = _records(history, wanted)
     jumps = {run.run_id: _clock_jump(run, history.uri) for run in _runs_with_wrong_clock(runs)}
     records = stored.filter(~pl.col("run_id").is_in(list(jumps))) if jumps else stored
-    judged = judge_histories(
-        put_together(records), wanted.false_alarms_per_year, within=wanted.within, gates=wanted.gates
-    )
-    return DetectorRun(input=wanted, stored=stored, records=records, jumps=jumps, judged=judged)
+    histories, odd = histories_of(records, wanted.declarations)
+    judged = judge_histories(histories, wanted.false_alarms_per_year, within=wanted.within, gates=wanted.gates)
+    return DetectorRun(input=wanted, stored=stored, records=records, jumps=jumps, judged=judged, odd_metrics=odd)
 
 
 def _records(history: History, wanted: DetectorInput) -> pl.DataFrame:
@@ -150,7 +154,7 @@ def _clock_jump(run: RunOfNight, store: str) -> Finding:
 
 def odd_nights(detected: DetectorRun, runs: Sequence[RunOfNight], series: Collection[str] | None) -> list[Finding]:
     """What is odd about the nights that were judged; of the workloads of `series` alone, where it is given."""
-    mixed = _mixed_hardware(detected.judged)
+    mixed = [*_mixed_hardware(detected.judged), *detected.odd_metrics]
     if series is None:
         return [*detected.jumps.values(), *mixed]
     # what is odd about others' nights is not ours to answer for

@@ -41,6 +41,7 @@ def examine(
         until=view.until,
         chosen=tuple(chosen or ()),
         gates=selection.budgeted_gates(),
+        declarations=selection.declarations(),
     )
     if detected is None or detected.input != wanted:
         detected = run_detector(history, wanted, runs)
@@ -128,8 +129,7 @@ class Examination(StoredSeries):
         self.active_changes = [
             find_active(
                 series,
-                recorded.shifts.get(labels.series_id, ()),
-                recorded.acceptances.get(labels.series_id, ()),
+                *recorded.of_costs(labels),
                 recorded.expectations_of(labels),
             )
             for series, labels in zip(self.judged_series, self.labels, strict=True)
@@ -185,7 +185,8 @@ class Examination(StoredSeries):
 
     def shown(self) -> list[int]:
         """The series that are looked at."""
-        return [index for index, series_id in enumerate(self.ids) if self.view.shows(series_id)]
+        shows = self.view.shows
+        return [index for index, one in enumerate(self.labels) if shows(one.series_id, one.record_series)]
 
     def is_asked(self, index: int) -> bool:
         """Whether a series is of the workload and scope that are asked for."""

@@ -26,7 +26,7 @@ class Gate:
     labels: tuple[tuple[str, str, str], ...] = ()
     """(label, "=" or "!=", value), all of which hold."""
     least_effect: float = 0.0
-    """`after / before - 1`."""
+    """Of a loss: 0.03 is 3 % more time, or 3 % less of a metric where higher is better."""
     alarms_per_year: float | None = None
     """False alarms that all series that it watches may raise together; None: they share those of the store."""
 
@@ -34,9 +34,9 @@ class Gate:
         """Whether a series is one of those that it names."""
         return all((getattr(labels, name) == value) == (sign == "=") for name, sign, value in self.labels)
 
-    def holds(self, labels: SeriesLabels, change: float) -> bool:
-        """Whether a series with a change (`after / before - 1`) passes."""
-        return self.watches(labels) and change >= self.least_effect
+    def holds(self, labels: SeriesLabels, loss: float) -> bool:
+        """Whether a series with a loss (`after / before - 1`, of what is better when higher the negative of that) passes."""
+        return self.watches(labels) and loss >= self.least_effect
 
 
 def parse_gate(text: str) -> Gate:

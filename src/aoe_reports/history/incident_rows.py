@@ -8,9 +8,14 @@ from aoe_reports.history.causes import explain
 from aoe_reports.history.examination import Examination
 from aoe_reports.history.incidents import Incident, SeriesShift, nights_around
 from aoe_reports.history.series import SeriesLabels
-from aoe_reports.model.causes import causes_in_words, operator_words, rank_words
-from aoe_reports.model.changes import WHOLE, IncidentCause, IncidentChange, IncidentMember
+from aoe_reports.model.causes import causes_in_words, operator_words, rank_words, series_name
+from aoe_reports.model.changes import METRIC, NOTICED, IncidentCause, IncidentChange, IncidentMember
+from aoe_reports.model.metrics import value_change, value_of
 from aoe_reports.model.texts import Text, say
+
+_OF_MEMBER = (
+    "series_id", "model", "workload", "scope", "op_type", "op_name", "rank_id", "metric", "unit", "better",
+)  # fmt: skip
 
 
 def incident_rows(examined: Examination, shown: Collection[str]) -> list[IncidentChange]:
@@ -48,7 +53,8 @@ def _row(examined: Examination, incident: Incident) -> IncidentChange:
         model=lead.labels.model if len(models) == 1 else None,
         models=models,
         hardware=lead.labels.hardware,
-        change=lead.shift.change,
+        change=value_change(lead.shift.change, lead.labels.better),
+        better=lead.labels.better,
         impact_ms=lead.impact_ms,
         open=any(member.open for member in members),
         new=2 * sum(_is_new(examined, one) for one in incident.members) > len(members),
@@ -69,15 +75,12 @@ def _member(examined: Examination, one: SeriesShift) -> IncidentMember:
     active = examined.active_changes[index]
     told = any(each.since == shift.since for each in active.shifts)
     return IncidentMember(
-        **{
-            name: getattr(one.labels, name)
-            for name in ("series_id", "model", "workload", "scope", "op_type", "op_name", "rank_id")
-        },
+        **{name: getattr(one.labels, name) for name in _OF_MEMBER},
         state=shift.state,
         since=shift.since,
-        before=shift.before,
-        after=shift.after,
-        change=shift.change,
+        before=value_of(shift.before, one.labels.better),
+        after=value_of(shift.after, one.labels.better),
+        change=value_change(shift.change, one.labels.better),
         impact_ms=one.impact_ms,
         open=told and active.open and not examined.has_ended(index),
     )
@@ -86,10 +89,10 @@ def _member(examined: Examination, one: SeriesShift) -> IncidentMember:
 def _title(lead: SeriesShift, causes: Sequence[IncidentCause], models: Sequence[str]) -> Text:
     """The step if it moved, else the operator with the largest impact, and what caused it, in words."""
     labels = lead.labels
-    named = say("{what} {change:+.1%}", what=_subject(labels), change=lead.shift.change)
+    named = say("{what} {change:+.1%}", what=_subject(labels), change=value_change(lead.shift.change, labels.better))
     if not causes:
-        return named if labels.scope in WHOLE else say("{model}: {what}", model=labels.model, what=named)
-    if labels.scope not in WHOLE:
+        return named if labels.scope in NOTICED else say("{model}: {what}", model=labels.model, what=named)
+    if labels.scope not in NOTICED:
         return causes_in_words(causes, models)
     return say(
         "{incident}: {causes}", incident=named, causes=causes_in_words(causes, models, labels.model, of_step=True)
@@ -97,6 +100,8 @@ def _title(lead: SeriesShift, causes: Sequence[IncidentCause], models: Sequence[
 
 
 def _subject(labels: SeriesLabels) -> Text:
+    if labels.scope == METRIC:
+        return say("{name}{rank}", name=series_name(labels), rank=rank_words(labels.rank_id))
     if labels.op_name or labels.scope == "op_type":
         return operator_words(labels.op_type, labels.op_name, labels.rank_id)
     rank = rank_words(labels.rank_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +12,9 @@ from typing import Any, NamedTuple
 
 from aoe_reports.history.baselines import LevelShift
 from aoe_reports.history.series import SeriesLabels
-from aoe_reports.model.changes import COMPUTING
+from aoe_reports.model.changes import COMPUTING, METRIC
 
-_NAMING = ("step", "model", COMPUTING, "op")
+_NAMING = ("step", "model", METRIC, COMPUTING, "op")
 """What names an incident: the step, if it moved, and so on; else what has the largest impact."""
 
 
@@ -159,7 +160,9 @@ def incident_of(
 def _naming(one: SeriesShift) -> tuple[Any, ...]:
     scope = one.labels.scope
     rank = _NAMING.index(scope) if scope in _NAMING else len(_NAMING)
-    return rank, -abs(one.impact_ms), one.series
+    # a metric costs no time: of several the one that moved most
+    size = math.log(one.shift.after / one.shift.before) if scope == METRIC else one.impact_ms
+    return rank, -abs(size), one.series
 
 
 def incident_id(one: SeriesShift) -> str:

@@ -11,7 +11,9 @@ from aoe_reports.formats.records.payloads import Seen
 from aoe_reports.history.examination import Examination
 from aoe_reports.history.recorded import News, record_news
 from aoe_reports.history.rules import CHANGE_WITHDRAWN
+from aoe_reports.model.causes import series_name
 from aoe_reports.model.findings import Finding
+from aoe_reports.model.metrics import value_change
 from aoe_reports.model.texts import say
 
 
@@ -36,7 +38,7 @@ def _news(examined: Examination) -> Iterator[News]:
         if (fresh or active.withdrawn) and last_night is not None:
             yield News(
                 labels=examined.labels[index],
-                timestamp_ns=times[examined.ids[index]],
+                timestamp_ns=times[examined.labels[index].record_series or examined.ids[index]],
                 last_night=last_night,
                 parameters=examined.judged.parameters_of(index),
                 shifts=fresh,
@@ -53,9 +55,9 @@ def withdrawals(examined: Examination) -> Iterator[Finding]:
                     "{workload} (series {series_id}): a change of {change:+.1%} since {since} was reported on "
                     "{found}; the current nights do not confirm it (incident {incident})"
                 ),
-                workload=examined.labels[index].workload,
+                workload=series_name(examined.labels[index]),
                 series_id=examined.ids[index],
-                change=shift.change,
+                change=value_change(shift.change, examined.labels[index].better),
                 since=shift.since,
                 found=shift.found,
                 incident=shift.incident,

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from aoe_reports.history.detection.verdicts import Observed
 from aoe_reports.history.examination import Examination
-from aoe_reports.model.changes import SeriesObservation
+from aoe_reports.model.changes import METRIC, SeriesObservation
+from aoe_reports.model.metrics import value_change, value_of
 
 RECENT_NIGHTS = 14
 """Nights in which something must have begun or ended to be listed in a report: what is older was listed then."""
@@ -30,15 +31,20 @@ def _of_series(examined: Examination, index: int) -> Iterator[SeriesObservation]
             scope=labels.scope,
             op_type=labels.op_type,
             op_name=labels.op_name,
+            metric=labels.metric if labels.scope == METRIC else None,
+            unit=labels.unit,
+            better=labels.better,
             hardware=labels.hardware,
             rank_id=labels.rank_id,
             device_id=labels.device_id,
             since=nights[one.night],
             until=None if one.until is None else nights[one.until - 1],
             recent=_is_recent(one, len(nights)),
-            before=None if of_scatter else one.before,
-            after=None if of_scatter else one.after,
-            change=one.after / one.before - 1,
+            before=None if of_scatter else value_of(one.before, labels.better),
+            after=None if of_scatter else value_of(one.after, labels.better),
+            change=one.after / one.before - 1
+            if of_scatter
+            else value_change(one.after / one.before - 1, labels.better),
             scatter_before=one.before if of_scatter else None,
             scatter_after=one.after if of_scatter else None,
         )

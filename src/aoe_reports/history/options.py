@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from aoe_reports.model.changes import Scope
@@ -15,6 +16,7 @@ from aoe_reports.stats.budget import FALSE_ALARMS_PER_YEAR
 if TYPE_CHECKING:
     from aoe_reports.history.gate import Gate
     from aoe_reports.history.pinned import Baseline
+    from aoe_reports.model.metrics import Declarations
 
 EXIT_CODES = {"regression": 1, "suspect": 5, "not-enough-data": 4}
 """The exit code of each reason that the history gives, the one that counts first."""
@@ -32,7 +34,26 @@ class StoreOptions:
 
 
 @options
-class AlarmOptions:
+class MetricOptions:
+    """What the metrics of records mean."""
+
+    metrics: Path | None = option(
+        default=None,
+        help="File that declares unit and good direction of metrics (TOML: a table for each name).",
+        metavar="FILE",
+        shared=True,
+        names="input",
+    )
+
+    def declarations(self) -> Declarations:
+        """What the file says. Raises UsageError."""
+        from aoe_reports.formats.metric_file import read_declarations  # noqa: PLC0415 -- tomllib
+
+        return () if self.metrics is None else read_declarations(self.metrics)
+
+
+@options
+class AlarmOptions(MetricOptions):
     """How sure a change must be."""
 
     false_alarms_per_year: float = option(
@@ -104,6 +125,7 @@ class GateOptions(StrictDataOptions):
         """Refuse, before anything is done, what says nothing or does not go together. Raises UsageError."""
         self.gates()
         self.held_against()
+        self.declarations()
 
 
 @options
@@ -160,9 +182,9 @@ class View:
     until: str | None = None
     """The store as it was when this night was its newest (None: as it is)."""
 
-    def shows(self, series_id: str) -> bool:
-        """Whether a series is among those that are shown."""
-        return self.series is None or series_id in self.series
+    def shows(self, series_id: str, record_series: str | None = None) -> bool:
+        """Whether a series is among those that are shown; a metric is if the series of its records is."""
+        return self.series is None or (record_series or series_id) in self.series
 
     def reaches(self, night: str) -> bool:
         """Whether a night was there already."""
@@ -219,7 +241,7 @@ class ReasonOptions(WhoOptions):
 
 
 @options
-class AckOptions(ReasonOptions):
+class AckOptions(MetricOptions, ReasonOptions):
     """What is said of a series or an incident."""
 
     revoke: bool = option(

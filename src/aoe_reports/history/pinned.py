@@ -80,6 +80,21 @@ class BaselineComparison:
     ci_low: float | None = None
     ci_high: float | None = None
 
+    @property
+    def before(self) -> float | None:
+        """The cost of the baseline."""
+        return None if self.baseline is None else self.baseline.cost
+
+    @property
+    def after(self) -> float | None:
+        """The cost of the newest level."""
+        return None if self.newest is None else self.newest.cost
+
+    @property
+    def change(self) -> float | None:
+        """`after / before - 1`."""
+        return None if self.before is None or self.after is None else self.after / self.before - 1
+
 
 def hold_against(course: JudgedSeries, nights: Collection[str], *, newest: int | None = None) -> BaselineComparison:
     """The newest level of a series, behind the nights of the baseline, against theirs.
@@ -100,7 +115,7 @@ def hold_against(course: JudgedSeries, nights: Collection[str], *, newest: int |
     if len(logs) < parameters.least_level:
         return BaselineComparison(before)
     after = Level(math.exp(scatter.level(logs)), len(logs))
-    times = np.isfinite(course.values_ms[start:]) & (course.values_ms[start:] > 0)
+    times = np.isfinite(course.costs[start:]) & (course.costs[start:] > 0)
     since = course.nights[start + int(times.argmax())]
     return BaselineComparison(before, after, since, _state(course, before, after), *interval(before, after, scatter))
 
@@ -108,7 +123,7 @@ def hold_against(course: JudgedSeries, nights: Collection[str], *, newest: int |
 def _state(course: JudgedSeries, before: Level, after: Level) -> State | None:
     """What the step from one level to another is, where it is proved."""
     verdict, parameters = course.verdict, course.parameters
-    step = math.log(after.ms / before.ms)
+    step = math.log(after.cost / before.cost)
     freedom = FREEDOM * max(verdict.nights - len(verdict.changes) - 1, 1)
     square = (step / course.scatter.error(before.nights, after.nights)) ** 2
     proof = freedom * math.log1p(square / freedom)

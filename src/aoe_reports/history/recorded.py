@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
 
@@ -28,9 +28,10 @@ from aoe_reports.formats.records.record import canonical_json
 from aoe_reports.history.baselines import Acceptance, Expectation, LevelShift
 from aoe_reports.history.detection.verdicts import Parameters
 from aoe_reports.history.detector import VERSION
-from aoe_reports.history.series import LABELS, MAX_MS, MIN_MS, SeriesLabels
+from aoe_reports.history.series import LABELS, MAX_COST, MIN_COST, SeriesLabels
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.errors import LeftOutWarning
+from aoe_reports.model.metrics import value_change, value_of
 from aoe_reports.model.texts import say
 from aoe_reports.store import History
 from aoe_reports.store.layout import month_of, table_of
@@ -69,6 +70,17 @@ class Recorded:
     incidents: dict[str, list[tuple[str, Seen]]] = field(default_factory=dict)
     """By incident: what was seen of it, oldest first, each with the night on which that was recorded; withdrawn changes stay."""
 
+    def of_costs(self, labels: SeriesLabels) -> tuple[list[LevelShift], list[Acceptance]]:
+        """Changes and acceptances of a series, of its costs; none of one that nobody says the good direction of."""
+        series, better = labels.series_id, labels.better
+        if better is None:
+            return [], []
+        accepted = self.acceptances.get(series, ())
+        return (
+            [shift_of_costs(one, better) for one in self.shifts.get(series, ())],
+            [replace(one, limit=value_of(one.limit, better)) for one in accepted],
+        )
+
     def expectations_of(self, labels: SeriesLabels) -> list[Expectation]:
         """What was announced of a series: of its model, of its workload, or of what that is a part of."""
         workload = str(labels.workload)
@@ -100,7 +112,7 @@ def change_of(state: str, body: str | None) -> Found | Withdrawn | None:
     if state not in SHIFT_STATES:
         raise NotDecodableError(say("an unknown state"))
     found = cast("Found", decode(body, Found))
-    if not all(MIN_MS / 2 < time < MAX_MS * 2 for time in (found.before, found.after)):
+    if not all(MIN_COST / 2 < value < MAX_COST * 2 for value in (found.before, found.after)):
         raise NotDecodableError(say("a duration outside the plausible range"))
     return found
 
@@ -209,6 +221,19 @@ def _when(timestamp_ns: int) -> str:
     return datetime.fromtimestamp(timestamp_ns // 1_000_000_000, UTC).isoformat()
 
 
+def shift_of_costs(shift: LevelShift, better: str | None) -> LevelShift:
+    """A change of values as one of costs, or the other way: the store holds values, as people see them."""
+    if better != "higher":
+        return shift
+    return replace(
+        shift,
+        before=value_of(shift.before, better),
+        after=value_of(shift.after, better),
+        ci_low=value_change(shift.ci_high, better),
+        ci_high=value_change(shift.ci_low, better),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class News:
     """What is to be remembered of one series: changes that nobody told yet, and told ones that hold no more."""
@@ -235,12 +260,12 @@ def record_news(history: History, recorded: Recorded, news: Iterable[News], fals
             "false_alarms_per_year": false_alarms_per_year,
         }
         position = recorded.counts.get(one.labels.series_id, 0)
-        for shift in one.shifts:
+        for shift in (shift_of_costs(each, one.labels.better) for each in one.shifts):
             seen = to_builtins(one.seen.get(shift.incident or ""))
             body = {**_shift_body(shift), "found": one.last_night, "change": shift.change, "seen": seen, **by}
             rows.append(_row(one, shift, shift.state, {**body, "position": position}))
             position += 1
-        for shift in one.withdrawn:
+        for shift in (shift_of_costs(each, one.labels.better) for each in one.withdrawn):
             body = {**_shift_body(shift), "change": shift.change, "withdrawn": one.last_night, **by}
             rows.append(_row(one, shift, WITHDRAWN, {**body, "position": position}))
             position += 1

@@ -12,6 +12,7 @@ from aoe_reports.history.detector_run import DetectorRun
 from aoe_reports.history.examination import Examination, examine
 from aoe_reports.history.gate import Gate
 from aoe_reports.history.incident_rows import incident_rows
+from aoe_reports.history.known_bad import known_bad_baselines
 from aoe_reports.history.news import record_changes, withdrawals
 from aoe_reports.history.observations import observations
 from aoe_reports.history.options import EVERYTHING, EXIT_CODES, RegressionOptions, View
@@ -30,6 +31,7 @@ from aoe_reports.model.changes import (
     SuspectedCause,
 )
 from aoe_reports.model.classes import record
+from aoe_reports.model.metrics import loss
 from aoe_reports.model.rows import Rows, as_mapping
 from aoe_reports.store import History
 
@@ -80,9 +82,11 @@ def find_regressions(
     examined = examine(history, selection, view, detected)
     if selection.record:
         record_changes(examined)
-    rows = _shown_rows(examined, selection)
+    asked = [(index, row) for index, row in series_rows(examined) if examined.is_asked(index)]
+    rows = _shown_rows(examined, asked, selection)
     why = {row.fails for row in rows}
     findings = [*examined.findings, *([] if selection.whole_history else withdrawals(examined))]
+    findings += known_bad_baselines((row for _, row in asked), str(examined.baseline))
     remark = None if _is_comparable(examined) else examined.too_little()
     if remark is not None:
         findings.append(NOT_ENOUGH_DATA.found(history.uri, remark))
@@ -114,12 +118,14 @@ def find_regressions(
     )
 
 
-def _shown_rows(examined: Examination, selection: RegressionOptions) -> list[SeriesChange]:
-    """The rows that are asked for, in their order."""
+def _shown_rows(
+    examined: Examination, asked: Sequence[tuple[int, SeriesChange]], selection: RegressionOptions
+) -> list[SeriesChange]:
+    """Those of the rows that are shown, in their order."""
     rows = [
         replace(row, fails=_why(row, examined.labels[index], selection))
-        for index, row in series_rows(examined)
-        if examined.is_asked(index) and (selection.every or row.state is not None)
+        for index, row in asked
+        if selection.every or row.state is not None
     ]
     return sorted(rows, key=_place_in_history if selection.whole_history else _place)
 
@@ -181,7 +187,7 @@ def _why(row: SeriesChange, labels: SeriesLabels, selection: RegressionOptions) 
     if selection.fail_on != "suspect":
         return None
     suspected = row.change if row.state == "suspect" else None
-    if is_open and row.change is not None and row.suspicion is not None and row.suspicion.change > 0:
+    if is_open and row.change is not None and row.suspicion is not None and loss(row.suspicion.change, row.better) > 0:
         # what is open passed every gate; with the newest nights on top of it, it may not
         suspected = (1 + row.change) * (1 + row.suspicion.change) - 1
     return "suspect" if _fails(labels, suspected, gates) else None
@@ -192,7 +198,8 @@ def _is_settled(row: SeriesChange) -> bool:
 
 
 def _fails(labels: SeriesLabels, change: float | None, gates: Sequence[Gate]) -> bool:
-    return change is not None and change > 0 and any(gate.holds(labels, change) for gate in gates)
+    lost = None if change is None else loss(change, labels.better)
+    return lost is not None and lost > 0 and any(gate.holds(labels, lost) for gate in gates)
 
 
 def _place(row: SeriesChange) -> tuple[Any, ...]:

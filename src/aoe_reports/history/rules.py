@@ -50,6 +50,16 @@ CLOCK_JUMP = RUNS.rule(
 SEVERAL_HARDWARE = THE_STORE.rule(
     "several-hardware", "info", "a workload measured on several kinds of hardware: each kind has its own series"
 )
+BASELINE_KNOWN_BAD = THE_STORE.rule(
+    "baseline-known-bad",
+    "info",
+    "a baseline that has nights of a regression that was found, accepted or not: it may hide that regression",
+)
+METRIC_UNITS = THE_STORE.rule(
+    "metric-units",
+    "warning",
+    "a metric that its records give in several units: only nights in the newest unit are compared",
+)
 HARDWARE_UNNAMED = THE_STORE.rule(
     "hardware-unnamed",
     "warning",

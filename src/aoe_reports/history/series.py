@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 
 from aoe_reports.history.detection.verdicts import Change, Parameters, Verdict
 from aoe_reports.history.detector import VERSION, detect_changes
+from aoe_reports.history.metric_series import metric_records
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.metrics import MAX_VALUE, MIN_VALUE, TIME_UNIT, Better, Declarations
 from aoe_reports.stats.budget import FALSE_ALARMS_PER_YEAR, WATCHED_NIGHTS, Budget
 from aoe_reports.stats.noise import Floats
 
@@ -38,27 +41,35 @@ class SeriesLabels:
     phase: str | None
     rank_id: int | None
     device_id: int | None
+    unit: str | None = TIME_UNIT
+    """Of its values; None where nobody has said."""
+    better: Better | None = "lower"
+    """Which direction is the good one; None where nobody has said: then the series is not judged."""
+    record_series: str | None = None
+    """Of a metric the series of the records that it is a number of."""
 
 
-LABELS = tuple(each.name for each in fields(SeriesLabels) if each.name != "series_id")
+_OF_METRICS = ("unit", "better", "record_series")
+"""What is told of metrics alone: no columns of records."""
+LABELS = tuple(each.name for each in fields(SeriesLabels) if each.name not in {"series_id", *_OF_METRICS})
 """The columns of records that say what a series is; one that the records lack is null."""
 
 
 MIN_MS, MAX_MS = 1e-12, 1e15
 """Times beyond are none of a run, but a wrong unit or garbage: a femtosecond, thirty thousand years."""
+MIN_COST, MAX_COST = 1 / MAX_VALUE, 1 / MIN_VALUE
+"""Costs of metrics, which have any unit, lie between these."""
 
 
 @dataclass(frozen=True, slots=True)
 class Histories:
-    """Series against nights, both in a fixed order: by workload and id, by date."""
+    """Series against nights, both in a fixed order: times, then metrics, each by workload and id; by date."""
 
     labels: tuple[SeriesLabels, ...]
     """Of each series."""
     nights: tuple[str, ...]
-    values_ms: Floats
-    """(series, nights): what a night took (`of_runs`), NaN where none ran, 0 where no run has a possible time."""
-    spreads_ms: Floats
-    """(series, nights): sample standard deviation of the runs of a night, NaN for fewer than two."""
+    costs: Floats
+    """(series, nights): what a night took in ms (`of_runs`), of a metric its cost; NaN where none ran, 0 where no run has a possible one."""
     runs: np.ndarray[Any, np.dtype[np.object_]]
     """(series, nights): the newest run of a night, None where none ran."""
     totals_ms: Floats
@@ -74,8 +85,38 @@ def of_runs(times: pl.Expr) -> pl.Expr:
     return times.quantile(0.5, "lower")
 
 
-def put_together(records: pl.DataFrame) -> Histories:
+def histories_of(records: pl.DataFrame, declarations: Declarations = ()) -> tuple[Histories, Sequence[Finding]]:
+    """(histories of the times of records and of their metrics, what is odd about these); columns as for `put_together`, and metrics."""
+    times, metrics = put_together(records), metric_records(records, declarations)
+    if metrics is None:
+        return times, ()
+    others = put_together(metrics.rows, (MIN_COST, MAX_COST))
+    return _beside(times, others), metrics.findings
+
+
+def _beside(times: Histories, metrics: Histories) -> Histories:
+    """Series of both against the nights of both."""
+    nights = sorted({*times.nights, *metrics.nights})
+    places = {night: place for place, night in enumerate(nights)}
+
+    def spread(table: Any, of: Histories, nothing: Any) -> Any:
+        found = np.full((len(of.labels), len(nights)), nothing, dtype=table.dtype)
+        found[:, [places[night] for night in of.nights]] = table
+        return found
+
+    return Histories(
+        labels=(*times.labels, *metrics.labels),
+        nights=tuple(nights),
+        costs=np.concatenate([spread(one.costs, one, np.nan) for one in (times, metrics)]),
+        runs=np.concatenate([spread(one.runs, one, None) for one in (times, metrics)]),
+        totals_ms=np.concatenate([spread(one.totals_ms, one, np.nan) for one in (times, metrics)]),
+    )
+
+
+def put_together(records: pl.DataFrame, within: tuple[float, float] = (MIN_MS, MAX_MS)) -> Histories:
     """Histories of records: series_id, night (date), run_id, timestamp_ns, runtime_ms_mean; of LABELS and total_ns what there is.
+
+    A value beyond what is possible (`within`) is no time.
 
     A time that is missing or not a number is no run; a night has an impossible one (0) only where none of its runs has another.
     The order of rows does not matter, nor whether one is there twice.
@@ -83,7 +124,8 @@ def put_together(records: pl.DataFrame) -> Histories:
     missing = [pl.lit(None, dtype=pl.String).alias(name) for name in LABELS if name not in records.columns]
     if "total_ns" not in records.columns:
         missing.append(pl.lit(None, dtype=pl.Int64).alias("total_ns"))
-    columns = ["series_id", "night", "timestamp_ns", "run_id", "runtime_ms_mean", *LABELS, "total_ns"]
+    about = [*LABELS, *(name for name in _OF_METRICS if name in records.columns)]
+    columns = ["series_id", "night", "timestamp_ns", "run_id", "runtime_ms_mean", *about, "total_ns"]
     ordered = (
         records.with_columns(missing)
         .select(columns)
@@ -91,12 +133,12 @@ def put_together(records: pl.DataFrame) -> Histories:
         .sort(columns, nulls_last=True)
         .unique(["series_id", "night", "run_id", "runtime_ms_mean"], keep="last", maintain_order=True)
     )
-    possible = (pl.col("runtime_ms_mean") > MIN_MS) & (pl.col("runtime_ms_mean") < MAX_MS)
+    possible = (pl.col("runtime_ms_mean") > within[0]) & (pl.col("runtime_ms_mean") < within[1])
     times = pl.col("runtime_ms_mean").filter(possible)
     all_calls = pl.coalesce(pl.col("total_ns") / 1e6, pl.col("runtime_ms_mean"))
     labels = (
         ordered.group_by("series_id", maintain_order=True)
-        .agg(pl.col(*LABELS).last())
+        .agg(pl.col(*about).last())
         .sort("workload", "series_id", nulls_last=True)
         .with_row_index("row")
     )
@@ -105,7 +147,6 @@ def put_together(records: pl.DataFrame) -> Histories:
         ordered.group_by("series_id", "night", maintain_order=True)
         .agg(
             of_runs(times).fill_null(0.0).alias("value"),
-            times.std().alias("spread"),
             of_runs(all_calls.filter(possible)).fill_null(math.nan).alias("total"),
             pl.col("run_id").last(),
         )
@@ -113,18 +154,16 @@ def put_together(records: pl.DataFrame) -> Histories:
         .join(nights, on="night")
     )
     shape = (labels.height, nights.height)
-    values, spreads, runs = np.full(shape, np.nan), np.full(shape, np.nan), np.full(shape, None, dtype=object)
+    values, runs = np.full(shape, np.nan), np.full(shape, None, dtype=object)
     totals = np.full(shape, np.nan)
     places = cells["row"].to_numpy(), cells["column"].to_numpy()
     values[places] = cells["value"].to_numpy()
-    spreads[places] = cells["spread"].fill_null(np.nan).to_numpy()
     runs[places] = cells["run_id"].to_list()
     totals[places] = cells["total"].to_numpy()
     return Histories(
-        labels=tuple(SeriesLabels(*row) for row in labels.select("series_id", *LABELS).iter_rows()),
+        labels=tuple(SeriesLabels(*row) for row in labels.select("series_id", *about).iter_rows()),
         nights=tuple(nights["night"].to_list()),
-        values_ms=values,
-        spreads_ms=spreads,
+        costs=values,
         runs=runs,
         totals_ms=totals,
     )
@@ -173,9 +212,14 @@ def judge_histories(
     what that look may show.
     """
     parameters = replace(parameters or Parameters(), hindsight=within is None)
-    values = histories.values_ms if within is None else histories.values_ms.copy()
+    values = histories.costs if within is None else histories.costs.copy()
     if within is not None:
         values[:, : max(values.shape[1] - within, 0)] = np.nan
+    undirected = [row for row, one in enumerate(histories.labels) if one.better is None]
+    known = (np.isfinite(values[undirected]) & (values[undirected] > 0)).sum(axis=1).tolist()
+    if undirected:
+        values = values if within is not None else values.copy()
+        values[undirected] = np.nan
     times = np.isfinite(values) & (values > 0)
     can_be_judged = times.sum(axis=1) >= parameters.least_nights
     eligible = int(can_be_judged.sum())
@@ -184,10 +228,12 @@ def judge_histories(
     days = [date.fromisoformat(night).toordinal() for night in histories.nights]
     names = [one.workload for one in histories.labels]
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    verdicts = tuple(detect_changes(values, parameters, days, [numbers[name] for name in names], budgets))
+    verdicts = detect_changes(values, parameters, days, [numbers[name] for name in names], budgets)
+    for row, nights in zip(undirected, known, strict=True):
+        verdicts[row] = replace(verdicts[row], reason="no-direction", nights=nights)
     return Judged(
         histories=histories,
-        verdicts=verdicts,
+        verdicts=tuple(verdicts),
         eligible=eligible,
         false_alarms_per_year=false_alarms_per_year,
         parameters=parameters,

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from aoe_reports.history.baselines import Acceptance, ActiveChange, Level, LevelShift
 from aoe_reports.history.detection.verdicts import Change
 from aoe_reports.history.examination import Examination
+from aoe_reports.history.known_bad import bad_spans, known_bad, measured, nights_of_level
 from aoe_reports.history.pinned import hold_against
-from aoe_reports.model.changes import Acknowledged, BaselineLevel, PinnedShift, SeriesChange, StepAttribution, Suspicion
+from aoe_reports.model.changes import (
+    METRIC,
+    Acknowledged,
+    BaselineLevel,
+    PinnedShift,
+    SeriesChange,
+    StepAttribution,
+    Suspicion,
+)
+from aoe_reports.model.metrics import loss, value_change, value_levels, value_of
 
-_LABELS = ("series_id", "workload", "scope", "op_type", "op_name", "metric", "hardware", "rank_id", "device_id")
-_LEVELS = ("before", "after", "change", "ci_low", "ci_high")
+_LABELS = (
+    "series_id", "workload", "scope", "op_type", "op_name", "metric", "unit", "better", "hardware", "rank_id", "device_id",
+)  # fmt: skip
 
 
 def series_rows(examined: Examination) -> Iterator[tuple[int, SeriesChange]]:
@@ -42,7 +54,7 @@ def _with_change(examined: Examination, row: SeriesChange, index: int, change: C
         state=change.state,
         since=histories.nights[change.night],
         since_run=histories.runs[index, change.night],
-        **{name: getattr(change, name) for name in _LEVELS},
+        **value_levels(change, row.better),
     )
 
 
@@ -59,7 +71,7 @@ def _common(examined: Examination, index: int) -> SeriesChange:
         change=None,
         ci_low=None,
         ci_high=None,
-        smallest_detectable=verdict.smallest_detectable,
+        smallest_detectable=_smallest_loss(verdict.smallest_detectable, labels.better),
         nights=verdict.nights,
         left_out=verdict.left_out,
         reason=verdict.reason,
@@ -72,17 +84,22 @@ def _common(examined: Examination, index: int) -> SeriesChange:
         acknowledged=None,
         baseline=None,
         moves=(),
-        suspicion=_suspicion(examined, verdict.suspect),
+        suspicion=_suspicion(examined, verdict.suspect, labels.better),
         metadata=(),
         attribution=None,
         fails=None,
     )
 
 
-def _suspicion(examined: Examination, suspect: Change | None) -> Suspicion | None:
+def _smallest_loss(cost: float | None, better: str | None) -> float | None:
+    """The smallest loss of a value that would be found, by the smallest change of its cost."""
+    return None if cost is None else loss(value_change(cost, better), better)
+
+
+def _suspicion(examined: Examination, suspect: Change | None, better: str | None) -> Suspicion | None:
     if suspect is None:
         return None
-    return Suspicion(since=examined.judged.histories.nights[suspect.night], change=suspect.change)
+    return Suspicion(since=examined.judged.histories.nights[suspect.night], change=value_change(suspect.change, better))
 
 
 def _row(examined: Examination, index: int) -> SeriesChange:
@@ -101,16 +118,21 @@ def _row(examined: Examination, index: int) -> SeriesChange:
         state=active.state,
         since=first.since,
         since_run=first.since_run,
-        **{name: getattr(active, name) for name in _LEVELS},
-        impact_ms=examined.impact_ms(index, active.before, active.after),
+        **value_levels(active, row.better),
+        impact_ms=_impact_ms(examined, index, active.before, active.after),
         incident=examined.incident_of(index, first),
         first_since=first.first_since or first.since,
         new=any(shift.found in {None, row.last_night} for shift in active.shifts),
         acknowledged=_acknowledged(active),
-        baseline=_baseline("segment", active.baseline),
-        moves=[_move(shift, examined.incident_of(index, shift)) for shift in active.shifts],
+        baseline=_segment(examined, index, active),
+        moves=[_move(shift, examined.incident_of(index, shift), row.better) for shift in active.shifts],
         attribution=_attribution(examined, index, active),
     )
+
+
+def _impact_ms(examined: Examination, index: int, before: float, after: float) -> float | None:
+    """What all calls of a run take more; a metric takes none."""
+    return None if examined.labels[index].scope == METRIC else examined.impact_ms(index, before, after)
 
 
 def _acknowledged(active: ActiveChange) -> Acknowledged | None:
@@ -122,9 +144,9 @@ def _acknowledged(active: ActiveChange) -> Acknowledged | None:
     return Acknowledged(kind=kind, id=told.id, who=told.who, when=told.when, reason=told.reason)
 
 
-def _move(shift: LevelShift, incident: str | None) -> PinnedShift:
-    names = ("since", "since_run", "state", *_LEVELS)
-    return PinnedShift(**{name: getattr(shift, name) for name in names}, incident=incident)
+def _move(shift: LevelShift, incident: str | None, better: str | None) -> PinnedShift:
+    told: dict[str, Any] = {name: getattr(shift, name) for name in ("since", "since_run", "state")}
+    return PinnedShift(**told, **value_levels(shift, better), incident=incident)
 
 
 def _attribution(examined: Examination, index: int, active: ActiveChange) -> StepAttribution | None:
@@ -135,10 +157,25 @@ def _attribution(examined: Examination, index: int, active: ActiveChange) -> Ste
     return examined.attribution(index, changes[-1])
 
 
-def _baseline(kind: str, level: Level | None) -> BaselineLevel | None:
+def _segment(examined: Examination, index: int, active: ActiveChange) -> BaselineLevel | None:
+    """The level before the first change that nobody accepted; of a slow-down with those of its nights that are known to be worse."""
+    level, course = active.baseline, examined.judged_series[index]
+    is_worse = level is not None and (active.change or 0.0) > 0
+    nights = nights_of_level(course, active.every, level) if is_worse and level is not None else []
+    return _baseline("segment", level, examined.labels[index].better, _known_bad(examined, index, nights))
+
+
+def _known_bad(examined: Examination, index: int, nights: Sequence[str]) -> list[str]:
+    spans = bad_spans(examined.active_changes[index].every, examined.judged.parameters.least_effect)
+    return known_bad(nights, spans)
+
+
+def _baseline(kind: str, level: Level | None, better: str | None, bad: Sequence[str] = ()) -> BaselineLevel | None:
     if level is None:
         return None
-    return BaselineLevel(kind=kind, level=level.ms, nights=level.nights, until=level.until)
+    return BaselineLevel(
+        kind=kind, level=value_of(level.cost, better), nights=level.nights, until=level.until, known_bad=bad
+    )
 
 
 def _pinned_row(examined: Examination, index: int) -> SeriesChange:
@@ -150,19 +187,15 @@ def _pinned_row(examined: Examination, index: int) -> SeriesChange:
         times = [night for place, night in enumerate(series.nights) if series.count(place, place + 1)]
         chosen = times[: -newest or None][-baseline.nights :]
     held = hold_against(series, chosen, newest=newest)
-    row = replace(row, baseline=_baseline(str(baseline), held.baseline))
+    bad = _known_bad(examined, index, measured(series, (night for night in chosen if night in series.nights)))
+    row = replace(row, baseline=_baseline(str(baseline), held.baseline, row.better, bad))
     if held.baseline is None or held.newest is None:
         return replace(row, reason=row.reason or ("no-baseline" if held.baseline is None else "too-few-nights"))
-    before, after = held.baseline.ms, held.newest.ms
     return replace(
         row,
         state=held.state,
         since=held.since,
         since_run=None if held.since is None else series.runs[series.place(held.since)],
-        before=before,
-        after=after,
-        change=after / before - 1,
-        ci_low=held.ci_low,
-        ci_high=held.ci_high,
-        impact_ms=examined.impact_ms(index, before, after),
+        **value_levels(held, row.better),
+        impact_ms=_impact_ms(examined, index, held.baseline.cost, held.newest.cost),
     )

@@ -41,7 +41,7 @@ def speed_up(before: float | None, after: float | None) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class PlacedShift:
-    """A level shift: columns into the series' own nights, levels in ms, `change` as after / before - 1."""
+    """A level shift: columns into the series' own nights, levels in the unit of the series, `change` as after / before - 1."""
 
     start: int
     until: int
@@ -63,12 +63,13 @@ class SeriesFacts:
     source: str
     nights: tuple[str, ...]
     """Dates with a time, oldest first."""
-    values_ms: Floats
+    values: Floats
+    """In the unit of its row."""
     runs: tuple[str, ...]
     """The newest run of each night."""
     shifts: tuple[PlacedShift, ...]
     level: float | None
-    """Of the newest nights in ms."""
+    """Of the newest nights."""
     sigma: float | None
     """Relative scatter from night to night."""
     watched: int
@@ -80,7 +81,7 @@ class SeriesFacts:
     hindsight: tuple[PlacedShift, ...] = ()
     """Changes of the whole history looked at once, as `regressions --whole-history` tells them; the watch's are `shifts`."""
     hindsight_level: float | None = None
-    """Of the newest nights in ms, by the same look."""
+    """Of the newest nights, by the same look."""
     has_page: bool = True
     observations: tuple[SeriesObservation, ...] = ()
     """What it does that is no change of its level, of the nights that were judged."""
@@ -249,4 +250,4 @@ class StoreFacts:
         measured = [series for series in self.series if series.model == model and series.nights]
         steps = [series for series in measured if series.row.scope == "step"]
         wholes = steps or [series for series in measured if series.row.scope == "model"]
-        return max(wholes, key=lambda series: (series.values_ms[-1], series.id), default=None)
+        return max(wholes, key=lambda series: (series.values[-1], series.id), default=None)

@@ -37,7 +37,7 @@ class StoredSeries:
         verdict = self.judged.verdicts[index]
         return JudgedSeries(
             nights=histories.nights,
-            values_ms=histories.values_ms[index],
+            costs=histories.costs[index],
             verdict=verdict,
             scatter=Scatter.of(verdict, parameters),
             runs=histories.runs[index],
@@ -95,7 +95,7 @@ class StoredSeries:
 
     def _find_cutoffs(self) -> dict[Group, str]:
         """The night since when a series of each group must have had a time, or it is not measured any more."""
-        times = np.isfinite(self.judged.histories.values_ms)
+        times = np.isfinite(self.judged.histories.costs)
         nights = {group: np.flatnonzero(times[mine].any(axis=0)).tolist() for group, mine in self.by_group.items()}
         all_nights = self.judged.histories.nights
         return {group: all_nights[found[-ENDED_NIGHTS:][0]] for group, found in nights.items() if found}

@@ -147,7 +147,8 @@ def _write_site(
             if stored:  # else there may be no store, and the pages are what they were
                 progress(lambda: say("writing the pages of {site}", site=site))
                 detected = found.detected if found is not None else None
-                build_site(chosen.store, site, chosen.false_alarms_per_year, language, detected, chosen.gate)
+                alarms = chosen.false_alarms_per_year
+                build_site(chosen.store, site, alarms, language, detected, chosen.gate, chosen.metrics)
     except OSError as error:
         why = error.strerror or error
         raise AoeReportsError(say("{folder}: the site cannot be written: {why}", folder=site, why=why)) from error

@@ -10,6 +10,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from aoe_reports.engine.output import write_whole
@@ -26,11 +27,12 @@ from aoe_reports.history.series import LABELS, put_together
 from aoe_reports.history.site_facts import RunFacts, stored_findings
 from aoe_reports.history.stored_advice import read_advice
 from aoe_reports.jobs.report_options import ReportOptions
-from aoe_reports.model.changes import SeriesChange
+from aoe_reports.model.changes import METRIC, SeriesChange
 from aoe_reports.model.classes import record
 from aoe_reports.model.errors import AoeReportsError, UsageError
 from aoe_reports.model.findings import Finding, in_order
 from aoe_reports.model.listings import ListedVerdict
+from aoe_reports.model.metrics import value_of
 from aoe_reports.model.names import shorten_middle
 from aoe_reports.model.report import BarChart
 from aoe_reports.model.runs import Stored, TuningClaim
@@ -101,7 +103,11 @@ def _data_of(content: Night, headline: str) -> Row:
 
 
 def _trend_data(trend: Trend) -> Row:
-    return {name: value for name, value in asdict(trend).items() if name != "model"}
+    told = {name: value for name, value in asdict(trend).items() if name != "model"}
+    if trend.metric is not None:
+        return told
+    told["values_ms"] = told.pop("values")
+    return {name: value for name, value in told.items() if name not in {"metric", "unit", "better"}}
 
 
 def _hotspots_data(hot: Hotspots) -> Row:
@@ -128,7 +134,11 @@ def report_night(store: str, options: ReportOptions | None = None) -> NightRepor
     until = night if night is not None and newest is not None and night < newest else None
     found = find_regressions(
         history,
-        RegressionOptions(workload=options.workload, false_alarms_per_year=options.false_alarms_per_year),
+        RegressionOptions(
+            workload=options.workload,
+            false_alarms_per_year=options.false_alarms_per_year,
+            metrics=options.metrics,
+        ),
         view=View(until=until),
     )
     mine = [run for run in runs if run["night"] == night and options.workload in {None, run["model"]}]
@@ -179,7 +189,7 @@ def read_night(
         )
     if night is None:
         return content
-    trend = _trend(history, content.changes, night, runs, incomplete)
+    trend = _trend(history, found, night, runs, incomplete)
     model = None if trend is None else trend.model
     tunings, claims = _tunings(history, runs)
     return replace(
@@ -277,14 +287,17 @@ _TIMES = ("series_id", "night", "run_id", "timestamp_ns", "runtime_ms_mean", *LA
 
 
 def _trend(
-    history: History, rows: Sequence[SeriesChange], night: str, runs: Sequence[Row], incomplete: Sequence[str]
+    history: History, found: Regressions | None, night: str, runs: Sequence[Row], incomplete: Sequence[str]
 ) -> Trend | None:
     """The history of what the report is about: what changed, else the slowest step of the night, else any change."""
+    rows = () if found is None else found.rows
     lead = lead_of(rows)
     series = lead.series_id if lead is not None else _slowest(history, night, runs, incomplete)
     series = series or next((row.series_id for row in rows), None)
     if series is None:
         return None
+    if found is not None and lead is not None and lead.scope == METRIC:
+        return _trend_of_metric(found, lead)
     columns = [name for name in _TIMES if name in ROWS.names]
     table = history.records(columns, [equals("series_id", series), equals("night", night, "<=")])
     together = put_together(pl.DataFrame(table).filter(~pl.col("run_id").is_in(list(incomplete))))
@@ -298,7 +311,26 @@ def _trend(
         rank_id=labels.rank_id,
         device_id=labels.device_id,
         nights=together.nights[-WATCHED_NIGHTS:],
-        values_ms=together.values_ms[0, -WATCHED_NIGHTS:].tolist(),
+        values=together.costs[0, -WATCHED_NIGHTS:].tolist(),
+    )
+
+
+def _trend_of_metric(found: Regressions, row: SeriesChange) -> Trend:
+    """The history of a metric, which no record holds by itself."""
+    histories, place = found.detected.judged.histories, found.places[row.series_id]
+    costs, labels = histories.costs[place], histories.labels[place]
+    columns = np.flatnonzero(np.isfinite(costs) & (costs > 0))
+    return Trend(
+        series_id=row.series_id,
+        workload=labels.workload,
+        model=labels.model,
+        rank_id=labels.rank_id,
+        device_id=labels.device_id,
+        nights=[histories.nights[column] for column in columns],
+        values=[value_of(cost, row.better) for cost in costs[columns].tolist()],
+        metric=labels.metric,
+        unit=row.unit,
+        better=row.better,
     )
 
 

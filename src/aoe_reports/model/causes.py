@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import Protocol
 
-from aoe_reports.model.changes import COMPUTING, IncidentCause, PastNight, ToldFact
+from aoe_reports.model.changes import COMPUTING, METRIC, IncidentCause, PastNight, ToldFact
 from aoe_reports.model.texts import Text, count_of, join, say
 
 NAMED = 3
@@ -53,6 +54,29 @@ _REASONS = {
 def reason_words(reason: str) -> str:
     """Why an operator takes more or less of a step, as people say it."""
     return _REASONS.get(reason, reason)
+
+
+class Named(Protocol):
+    """A series, as far as its name goes."""
+
+    @property
+    def workload(self) -> str:
+        """What was measured."""
+
+    @property
+    def scope(self) -> str:
+        """What it is of."""
+
+    @property
+    def metric(self) -> str | None:
+        """The name of a metric."""
+
+
+def series_name(one: Named) -> Text | str:
+    """What a series is called: the workload, of a metric with its name."""
+    return (
+        say("{metric} of {workload}", metric=one.metric, workload=one.workload) if one.scope == METRIC else one.workload
+    )
 
 
 def causes_in_words(

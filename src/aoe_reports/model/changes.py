@@ -7,12 +7,18 @@ from typing import Final, Literal, get_args
 
 from aoe_reports.model.rows import column, row
 
-Scope = Literal["step", "model", "computing", "op_type", "op", "communication", "subgraph"]
+RecordScope = Literal["step", "model", "computing", "op_type", "op", "communication", "subgraph"]
 """What a measured time is of."""
+Scope = Literal["step", "model", "metric", "computing", "op_type", "op", "communication", "subgraph"]
+"""What a series is of: a measured time, or another number that its records have."""
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
 """In the order in which they are listed: steps before what they are made of."""
 WHOLE = frozenset({"step", "model"})
 """Scopes of what is measured as a whole."""
+METRIC: Final = "metric"
+"""The scope of a number among the `metrics` of records."""
+NOTICED = frozenset({*WHOLE, METRIC})
+"""Scopes of what a user notices."""
 COMPUTING: Final = "computing"
 """The scope of what all operators of a rank take together, of a run of many ranks."""
 
@@ -30,12 +36,14 @@ class Acknowledged:
 
 @row
 class BaselineLevel:
-    """What the newest level is held against, in ms."""
+    """What the newest level is held against, in the unit of the series."""
 
     kind: str = column()
     level: float = column()
     nights: int = column()
     until: str | None = column()
+    known_bad: Sequence[str] = column(default=())
+    """Those of its nights that are known to be worse: of a regression that was reported, accepted or not."""
 
 
 @row
@@ -119,7 +127,10 @@ class StepAttribution:
 
 @row
 class SeriesChange:
-    """A series and what it does: `before` and `after` in ms, `change` is `after / before - 1` (above 0 is slower)."""
+    """A series and what it does: `before` and `after` in `unit`, `change` is `after / before - 1`.
+
+    Above 0 is slower; of a metric where `better` is higher, below 0 is worse.
+    """
 
     series_id: str = column("Series", before="incident", detail=True)
     workload: str = column("Workload")
@@ -127,6 +138,8 @@ class SeriesChange:
     op_type: str | None = column()
     op_name: str | None = column()
     metric: str | None = column()
+    unit: str | None = column(default="ms")
+    better: str | None = column(default="lower")
     hardware: str | None = column("Hardware", detail=True)
     rank_id: int | None = column("Rank", "integer", before="hardware")
     device_id: int | None = column("Device", "integer", before="hardware")
@@ -168,6 +181,9 @@ class IncidentMember:
     op_type: str | None = column()
     op_name: str | None = column()
     rank_id: int | None = column()
+    metric: str | None = column(default=None)
+    unit: str | None = column(default="ms")
+    better: str | None = column(default="lower")
     state: str = column()
     since: str = column()
     before: float = column()
@@ -211,6 +227,8 @@ class IncidentChange:
     models: Sequence[str] = column()
     hardware: str | None = column()
     change: float = column()
+    better: str | None = column(default="lower")
+    """Of what it is named by."""
     impact_ms: float = column()
     open: bool = column()
     new: bool = column()
@@ -247,6 +265,9 @@ class SeriesObservation:
     scope: str = column()
     op_type: str | None = column()
     op_name: str | None = column()
+    metric: str | None = column(default=None)
+    unit: str | None = column(default="ms")
+    better: str | None = column(default="lower")
     hardware: str | None = column()
     rank_id: int | None = column()
     device_id: int | None = column()
@@ -257,7 +278,7 @@ class SeriesObservation:
     """Whether it began or ended within the newest 14 nights."""
     before: float | None = column("Before", "ms")
     after: float | None = column("After", "ms")
-    """Levels in ms; null of a change of scatter."""
+    """Levels in `unit`; null of a change of scatter."""
     change: float = column("Change", "change")
     """`after / before - 1`, of levels or of scatters."""
     scatter_before: float | None = column("Scatter before", "percent")

@@ -10,6 +10,8 @@ from dataclasses import replace
 
 from aoe_reports.model.causes import causes_in_words, facts_in_words, models_in_words
 from aoe_reports.model.changes import (
+    METRIC,
+    NOTICED,
     WHOLE,
     IncidentCause,
     IncidentChange,
@@ -19,6 +21,7 @@ from aoe_reports.model.changes import (
     SuspectedCause,
     ToldFact,
 )
+from aoe_reports.model.metrics import loss
 from aoe_reports.model.report import Report
 from aoe_reports.model.texts import Text, capital, count_of, join, say
 from aoe_reports.model.time_units import times_in_one_unit
@@ -46,6 +49,7 @@ from aoe_reports.present.reports.night_words import (
     title_name,
     with_short_names,
 )
+from aoe_reports.present.reports.series_cells import has_metrics, value_words
 
 SHOWN_FINDINGS = 50
 _OF_MOVE = ("since", "since_run", "before", "after", "change", "incident")
@@ -145,6 +149,8 @@ def night_headline(
 def _others_open(count: int, slower: Sequence[SeriesChange], *, is_first: bool) -> Text:
     """How many incidents are open beside the first; against a chosen baseline there are only series."""
     if all(row.incident is None for row in slower):
+        if has_metrics(slower):
+            return count_of(count, "{number} other series is worse.", "{number} other series are worse.")
         return count_of(count, "{number} other series is slower.", "{number} other series are slower.")
     if is_first:
         return count_of(count, "{number} incident is open.", "{number} incidents are open.")
@@ -192,7 +198,9 @@ def verdict_line(
     by_series = slower and all(row.incident is None for row in slower)
     parts = [
         said,
-        count_of(count, "{number} series slower", "{number} series slower")
+        count_of(count, "{number} series worse", "{number} series worse")
+        if by_series and has_metrics(slower)
+        else count_of(count, "{number} series slower", "{number} series slower")
         if by_series
         else count_of(count, "{number} incident open", "{number} incidents open"),
     ]
@@ -211,11 +219,11 @@ def _new_part(row: SeriesChange, known: Mapping[str, IncidentChange]) -> SeriesC
         incident = known.get(row.incident or "")
         is_new = row.incident is None or (row.new if incident is None else incident.new)
         return row if is_new else None
-    new = [move for move in moves if move.change > 0 and known[move.incident or ""].new]
+    new = [move for move in moves if loss(move.change, row.better) > 0 and known[move.incident or ""].new]
     if new and len(row.moves) > 1:
         move = new[-1]
         return replace(row, **{name: getattr(move, name) for name in _OF_MOVE})
-    return row if new or (row.new and row.fails is not None and row.scope in WHOLE) else None
+    return row if new or (row.new and row.fails is not None and row.scope in NOTICED) else None
 
 
 def _newly_quicker(changes: Sequence[SeriesChange], known: Mapping[str, IncidentChange]) -> SeriesChange | None:
@@ -238,10 +246,14 @@ def _suspected(one: SuspectedCause) -> Text:
 def _without_regression(changes: Sequence[SeriesChange]) -> str:
     """The headline of a night with no regression that is open: what else changed, as far as it is news."""
     slower = [row for row in changes if is_slower(row)]
+    accepted = sum(row.acknowledged is not None for row in slower)
     news = [row.state for row in changes if is_news(row)]
     counts = [
         say("{count} series with a suspected regression (run the night again)", count=news.count("suspect")),
-        say("{count} slower and acknowledged", count=sum(row.acknowledged is not None for row in slower)),
+        say(
+            "{count} worse and acknowledged" if has_metrics(slower) else "{count} slower and acknowledged",
+            count=accepted,
+        ),
         say("{count} recovered", count=news.count("recovered")),
         say("{count} improved", count=news.count("improved")),
     ]
@@ -258,7 +270,7 @@ def _change_words(lead: SeriesChange, slower: Sequence[SeriesChange], known: Map
     causes = [] if incident is None else [with_short_names(cause) for cause in incident.causes]
     since = _since(lead.since if incident is None else incident.since)
     models = [] if incident is None else _open_models(incident)
-    if causes and lead.scope not in WHOLE:
+    if causes and lead.scope not in NOTICED:
         is_lead = [(cause.kind, cause.followers) for cause in causes] == [("operator", 1)]
         levels = _levels(lead) if is_lead else ""
         text: str = say("{what}{since}{levels}", what=causes_in_words(causes, models), since=since, levels=levels)
@@ -292,6 +304,9 @@ def _levels(row: SeriesChange) -> str:
     """From which level to which."""
     if not (row.before and row.after):
         return ""
+    if row.scope == METRIC:
+        levels = (value_words(level, row.unit) for level in (row.before, row.after))
+        return say(" ({before} → {after})", **dict(zip(("before", "after"), levels, strict=True)))
     (before, after), unit = times_in_one_unit(row.before * 1e6, row.after * 1e6)
     return say(" ({before} → {after} {unit})", before=before, after=after, unit=unit)
 

@@ -7,13 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from aoe_reports.model.changes import WHOLE, IncidentChange, SeriesChange
+from aoe_reports.model.changes import METRIC, WHOLE, IncidentChange, SeriesChange
+from aoe_reports.model.metrics import loss
 from aoe_reports.present.reports.changes import STATES, Changes
 from aoe_reports.present.values import plain
 
 PREFIX = "aoe_reports"
 LABELS = ("series_id", "workload", "scope", "op_type", "op_name", "hardware", "rank_id", "device_id", "state")
 """Of a series; an empty one is one that the series has not."""
+OF_METRICS = ("metric", "unit", "better")
+"""More labels, of a metric alone."""
 
 
 Labels = Mapping[str, str | int | None]
@@ -58,6 +61,8 @@ def _families(changes: Changes) -> Iterator[tuple[str, str, str, Iterable[Sample
 
 def _series_families(rows: Sequence[SeriesChange]) -> Iterator[tuple[str, str, str, Iterable[Sample]]]:
     """Each series by itself."""
+    metrics = [row for row in rows if row.scope == METRIC]
+    rows = [row for row in rows if row.scope != METRIC]
     yield "series_change_ratio", "ratio", "After / before - 1 of a series; above 0 is slower.", _of(rows, "change")
     yield "series_before_seconds", "seconds", "Level of a series before its change.", _of(rows, "before", 1e-3)
     yield "series_after_seconds", "seconds", "Level of a series after its change.", _of(rows, "after", 1e-3)
@@ -65,13 +70,32 @@ def _series_families(rows: Sequence[SeriesChange]) -> Iterator[tuple[str, str, s
     yield "series_smallest_detectable_ratio", "ratio", about, _of(rows, "smallest_detectable")
     about = "The night since which a series is changed (its beginning in UTC)."
     yield "series_since_timestamp_seconds", "seconds", about, [Sample(_series(row), _epoch(row.since)) for row in rows]
+    if metrics:
+        yield from _metric_families(metrics)
+
+
+def _metric_families(rows: Sequence[SeriesChange]) -> Iterator[tuple[str, str, str, Iterable[Sample]]]:
+    """Metrics, in their own units: the label `better` tells which sign of a change is the good one."""
+    about = "After / before - 1 of a metric; worse is below 0 where better is higher, else above 0."
+    yield "metric_change_ratio", "ratio", about, _of(rows, "change")
+    yield "metric_before", "", "Level of a metric before its change, in the unit of its label.", _of(rows, "before")
+    yield "metric_after", "", "Level of a metric after its change, in the unit of its label.", _of(rows, "after")
+    about = "The smallest loss of a metric that would have been found."
+    yield "metric_smallest_detectable_ratio", "ratio", about, _of(rows, "smallest_detectable")
+    about = "The night since which a metric is changed (its beginning in UTC)."
+    yield "metric_since_timestamp_seconds", "seconds", about, [Sample(_series(row), _epoch(row.since)) for row in rows]
 
 
 def _incident_families(changes: Changes) -> Iterator[tuple[str, str, str, Iterable[Sample]]]:
     """What changed together, and the steps among the series: for a dashboard that does not list thousands of series."""
     incidents = [(_incident(one), one) for one in changes.incidents]
-    about = "After / before - 1 of the series that names an incident; above 0 is slower."
-    yield "incident_change_ratio", "ratio", about, [Sample(labels, one.change) for labels, one in incidents]
+    about = (
+        "Loss of the series that names an incident: after / before - 1, of metrics where higher is better the negative."
+        if any(one.better == "higher" for one in changes.incidents)
+        else "After / before - 1 of the series that names an incident; above 0 is slower."
+    )
+    lost = [Sample(labels, loss(one.change, one.better)) for labels, one in incidents]
+    yield "incident_change_ratio", "ratio", about, lost
     about = "How much longer all calls of a run of that series take."
     yield (
         "incident_impact_seconds",
@@ -111,7 +135,8 @@ def _of(rows: Iterable[SeriesChange], name: str, factor: float = 1.0) -> list[Sa
 
 
 def _series(row: SeriesChange) -> Labels:
-    return {name: getattr(row, name) for name in LABELS}
+    more = OF_METRICS if row.scope == METRIC else ()
+    return {name: getattr(row, name) for name in (*LABELS, *more)}
 
 
 def _epoch(night: str | None) -> float | None:

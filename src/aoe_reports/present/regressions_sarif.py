@@ -6,7 +6,7 @@ import json
 import re
 from urllib.parse import quote
 
-from aoe_reports.model.changes import SeriesChange
+from aoe_reports.model.changes import METRIC, SeriesChange
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.findings import Finding
 from aoe_reports.present.reports.changes import (
@@ -89,8 +89,12 @@ def _result(row: SeriesChange, state: str, store: dict[str, str]) -> JsonObject:
         # the same change of the same series is the same alert, night after night
         "partialFingerprints": {"seriesSince/v1": f"{row.series_id}:{row.first_since or row.since}"},
         **_suppressions(row),
-        "properties": {name: plain(v) if isinstance(v := getattr(row, name), str) else v for name in _FACTS},
+        "properties": {name: plain(v) if isinstance(v := getattr(row, name), str) else v for name in _facts_of(row)},
     }
+
+
+def _facts_of(row: SeriesChange) -> tuple[str, ...]:
+    return (*_FACTS, "unit", "better") if row.scope == METRIC else _FACTS
 
 
 def _suppressions(row: SeriesChange) -> JsonObject:

@@ -28,6 +28,10 @@ def _with_unit(column: Column, rows: Sequence[Cells]) -> Column:
     in_ns = _IN_NS.get(column.kind)
     if in_ns is None:
         return column
+    if any(isinstance(row.get(column.key), str) for row in rows) and not any(
+        _size_of(row.get(column.key)) for row in rows
+    ):
+        return replace(column, kind="text")  # each value has its own unit
     largest = max(map(_size_of, (row.get(column.key) for row in rows)), default=0) * in_ns
     size, unit = next(
         (one for one in TIME_UNITS if largest >= one[0]), TIME_UNITS[-1] if largest else (in_ns, _name(in_ns))

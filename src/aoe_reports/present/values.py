@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from aoe_reports.model.documents import Cells
+from aoe_reports.model.metrics import loss
 from aoe_reports.model.rows import Column, Kind
 from aoe_reports.model.texts import Text
 
@@ -75,8 +76,9 @@ def look_of(row: Cells, column: Column) -> Tone | None:
     word = (value.template if isinstance(value, Text) else cell(row, column)).partition(":")[0]
     if column.kind == "state":
         return _STATES.get(word)
-    change = row.get("change")
-    return (_QUICKER if isinstance(change, int | float) and change < 0 else _ALARMS).get(word)
+    change, better = row.get("change"), row.get("better")
+    is_better = isinstance(change, int | float) and loss(change, better if isinstance(better, str) else None) < 0
+    return (_QUICKER if is_better else _ALARMS).get(word)
 
 
 _STATES: dict[str, Tone] = {

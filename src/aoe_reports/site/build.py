@@ -18,6 +18,7 @@ from aoe_reports.history.stored_advice import StoredAdvice
 from aoe_reports.model.changes import IncidentChange
 from aoe_reports.model.documents import Json, JsonObject
 from aoe_reports.model.errors import AoeReportsError, UsageError
+from aoe_reports.model.metrics import TIME_UNIT
 from aoe_reports.model.rows import as_mapping, column, row
 from aoe_reports.model.texts import Language, say
 from aoe_reports.site import FORMAT
@@ -78,17 +79,19 @@ def build_site(
     language: Language = "en",
     detected: DetectorRun | None = None,
     gates: Sequence[str] = (),
+    metrics: Path | None = None,
 ) -> list[BuiltPages]:
     """Write the dashboard of a store into a folder, which is replaced as a whole; all series share the false alarms.
 
     Those that `gates` with a budget name have that instead. What the detector said before is taken from `detected` where the store's nights are still the same.
+    `metrics` is the file that declares what metrics mean.
     """
     refuse_other_folder(folder)
     try:
         existed = folder.exists()
         with locked(folder):
             try:  # facts are read by whoever is alone: what comes later is never older
-                history, facts = read_facts(store, false_alarms_per_year, detected, gates)
+                history, facts = read_facts(store, false_alarms_per_year, detected, gates, metrics)
                 made: JsonObject = {"format": FORMAT, "language": language, "look": look()}
                 with new_generation(folder, made) as generation:
                     return _Builder(
@@ -207,7 +210,7 @@ class _Builder:
         versions = versions_in(series, self.versions)
         past = past_in(series, self.facts.past_nights, self.text)
         paths = [side.folder for side in sides_of(series, runs)]
-        values = series.values_ms
+        values = series.values
         twin = {
             "format_version": 1,
             "page": "series",
@@ -228,7 +231,7 @@ class _Builder:
             "incident": None if incident is None else _beginning_of(incident),
             "together": [one.change.series_id for one in together],
             "nights": series.nights,
-            "values_ms": values,
+            "values_ms" if series.row.unit == TIME_UNIT else "values": values,
             "newest_runs": series.runs[len(series.runs) - series.watched :],
         }  # fmt: skip
         content = _as_json(twin)

@@ -13,7 +13,10 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from aoe_reports.model.changes import METRIC
+from aoe_reports.model.metrics import loss
 from aoe_reports.model.rows import Kind
+from aoe_reports.present.reports.series_cells import Valued, value_words
 from aoe_reports.present.values import NONE, plain, show
 
 LONGEST = 120
@@ -109,11 +112,19 @@ def linked(text: Any, href: str | None, sub: Any = None) -> str:
     return f'<td class="text">{inner}{_below(sub)}</td>'
 
 
-def changed(value: float | None, sub: Any = None) -> str:
-    """A change as a signed share: slower and quicker differ in colour and in sign."""
+def level(value: float | None, one: Valued, sub: float | None = None) -> str:
+    """A cell with a level of a series, maybe with another one below it: a time in the unit of its column, a metric in its own."""
+    if one.scope != METRIC:
+        return cell(value, "ms", None if sub is None else show(sub, "ms"))
+    shown, below = (None if each is None else value_words(each, one.unit) for each in (value, sub))
+    return f'<td class="number">{words(shown)}{_below(below)}</td>'
+
+
+def changed(value: float | None, sub: Any = None, better: str | None = "lower") -> str:
+    """A change as a signed share: worse and better differ in colour, and of what one knows the good direction of in sign."""
     if value is None:
         return cell(None, "change")
-    kind = "slower-word" if value > 0 else "quicker-word"
+    kind = "slower-word" if loss(value, better) > 0 else "quicker-word"
     return f'<td class="number"><span class="{kind}">{words(show(value, "change"))}</span>{_below(sub)}</td>'
 
 

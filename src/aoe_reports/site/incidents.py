@@ -8,8 +8,9 @@ from markupsafe import Markup
 
 from aoe_reports.history.site_facts import SeriesFacts, StoreFacts
 from aoe_reports.model.causes import facts_in_words, models_in_words
-from aoe_reports.model.changes import IncidentChange, IncidentMember, SuspectedCause
+from aoe_reports.model.changes import METRIC, IncidentChange, IncidentMember, SuspectedCause
 from aoe_reports.present.reports.incidents import worst_first
+from aoe_reports.present.reports.series_cells import value_words
 from aoe_reports.present.values import show
 from aoe_reports.site.cells import Table, cell, changed, drawn, head, linked, sentence, short, stated
 from aoe_reports.site.charts import sparkline
@@ -58,7 +59,7 @@ def _incident(
     return [
         head(text.told(incident.title), f"{root}series/{file_name(lead.series_id)}.html", incident.incident),
         drawn(spark(series[lead.series_id], text)),
-        changed(lead.change),
+        changed(lead.change, better=lead.better),
         linked(incident.since, f"{root}runs/{file_name(run)}.html" if run else None),
         cell(len(members), "integer"),
         _state(incident, members, series, text),
@@ -102,16 +103,22 @@ def _facts(one: IncidentChange | SuspectedCause, text: Texts) -> str:
 
 def spark(series: SeriesFacts, text: Texts) -> Markup:
     """The newest nights of a series as a small line, its last change marked."""
-    values = series.values_ms[-SPARK_NIGHTS:].tolist()
+    values = series.values[-SPARK_NIGHTS:].tolist()
     offset = len(series.nights) - len(values)
     mark = next((shift.start - offset for shift in reversed(series.shifts) if shift.start >= offset), None)
+    of_time = series.row.scope != METRIC
+    levels = {"low": min(values), "high": max(values), "now": values[-1]}
+    shown = {
+        name: show(one, "ms") if of_time else text.told(value_words(one, series.row.unit))
+        for name, one in levels.items()
+    }
     said = text(
-        "{what}: {count} nights up to {night}, between {low} and {high} ms, now {now} ms",
-        what=short(str(series.row.workload)),
+        "{what}: {count} nights up to {night}, between {low} and {high} ms, now {now} ms"
+        if of_time
+        else "{what}: {count} nights up to {night}, between {low} and {high}, now {now}",
+        what=short(text.series(series.row)),
         count=len(values),
         night=series.nights[-1],
-        low=show(min(values), "ms"),
-        high=show(max(values), "ms"),
-        now=show(values[-1], "ms"),
+        **shown,
     )
     return sparkline(values, mark, said)

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from aoe_reports.history.site_facts import SeriesFacts, StoreFacts
 from aoe_reports.model.causes import rank_words
-from aoe_reports.model.changes import WHOLE, SeriesChange
+from aoe_reports.model.changes import METRIC, NOTICED, SeriesChange
 from aoe_reports.model.classes import record
 from aoe_reports.model.rows import as_mapping
 from aoe_reports.model.runs import StepTimes
 from aoe_reports.present.night import night_headline
 from aoe_reports.present.reports.incidents import is_open
 from aoe_reports.present.values import plain, show
-from aoe_reports.site.cells import Table, cell, changed, drawn, head, linked, stated
+from aoe_reports.site.cells import Table, changed, drawn, head, level, linked, stated
 from aoe_reports.site.comparison import page_of, pairs_of
 from aoe_reports.site.incidents import incidents_table, spark
 from aoe_reports.site.overview import interval, run_row, runs_table
@@ -74,9 +74,14 @@ def model_page(model: str, facts: StoreFacts, text: Texts) -> Content:
 
 
 def _steps(series: Sequence[SeriesFacts]) -> list[SeriesFacts]:
-    """What is measured of a model as a whole, the longest first."""
-    wholes = [one for one in series if one.row.scope in WHOLE and one.nights]
-    return sorted(wholes, key=lambda one: (-one.values_ms[-1], one.id))
+    """What is measured of a model as a whole, the longest first; then its metrics."""
+    wholes = [one for one in series if one.row.scope in NOTICED and one.nights]
+    return sorted(wholes, key=lambda one: (one.row.scope == METRIC, _order(one), one.id))
+
+
+def _order(one: SeriesFacts) -> tuple[float, str]:
+    """The longest time first; metrics, which have several units, by name."""
+    return (0.0, str(one.row.metric)) if one.row.scope == METRIC else (-one.values[-1], "")
 
 
 def _steps_table(steps: Sequence[SeriesFacts], text: Texts) -> Table:
@@ -94,12 +99,12 @@ def _steps_table(steps: Sequence[SeriesFacts], text: Texts) -> Table:
 def _step_cells(one: SeriesFacts, text: Texts) -> list[str]:
     row = one.row
     state = state_of(row)
-    name = text.told(row.scope) + text.told(rank_words(row.rank_id))
+    name = text.told(row.metric if row.scope == METRIC else row.scope) + text.told(rank_words(row.rank_id))
     return [
         head(name, series_link(one, _ROOT), row.hardware),
         drawn(spark(one, text)),
-        cell(float(one.values_ms[-1]), "ms"),
-        stated(state, text.word(state)),
-        changed(row.change, interval(row.ci_low, row.ci_high)),
+        level(float(one.values[-1]), row),
+        stated(state, text.state(state, row)),
+        changed(row.change, interval(row.ci_low, row.ci_high), row.better),
         linked(row.since, f"{_ROOT}runs/{file_name(row.since_run)}.html" if row.since_run else None),
     ]

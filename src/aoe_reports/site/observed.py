@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aoe_reports.model.changes import SeriesObservation
-from aoe_reports.site.cells import Table, cell, changed, head
+from aoe_reports.site.cells import Table, cell, changed, head, level
 from aoe_reports.site.texts import Texts
 
 
@@ -17,9 +17,9 @@ def observed_table(observations: Sequence[SeriesObservation], text: Texts) -> Ta
             head(text.told(one.kind)),
             cell(one.since),
             cell(one.until),
-            cell(one.before, "ms"),
-            cell(one.after, "ms"),
-            changed(one.change),
+            level(one.before, one),
+            level(one.after, one),
+            changed(one.change, better=one.better),
             cell(one.scatter_before, "percent"),
             cell(one.scatter_after, "percent"),
         ]

@@ -20,8 +20,9 @@ from aoe_reports.model.texts import N_
 from aoe_reports.present.night import headline, night_headline, with_missing
 from aoe_reports.present.reports.incidents import is_open
 from aoe_reports.present.reports.night_content import Night
+from aoe_reports.present.reports.series_cells import has_metrics
 from aoe_reports.present.values import plain, show
-from aoe_reports.site.cells import Columns, Table, cell, changed, drawn, head, linked, short, stated
+from aoe_reports.site.cells import Columns, Table, cell, changed, drawn, head, level, linked, short, stated
 from aoe_reports.site.comparison import page_of, pairs_of
 from aoe_reports.site.incidents import incidents_table, spark
 from aoe_reports.site.pages import Content, ListPage, Page
@@ -203,10 +204,14 @@ def _group(key: Group, members: Sequence[SeriesFacts], text: Texts) -> Table:
         )
     columns = [
         (text("Item"), "text"), *text.columns(SeriesChange, "change", "since"), (text("Effect on step (lower bound)"), "number"),
-        (text("After, before (ms)"), "number"), (text("Attributed to"), "text"),
+        (_levels_title(members, text), "number"), (text("Attributed to"), "text"),
     ]  # fmt: skip
     rows = [_changed_row(series, text) for series in members[:SHOWN]]
     return Table(columns, rows, " ".join(said), text(_GROUPS[key].title))
+
+
+def _levels_title(members: Sequence[SeriesFacts], text: Texts) -> str:
+    return text("After, before") if has_metrics([one.row for one in members]) else text("After, before (ms)")
 
 
 def _changed_row(series: SeriesFacts, text: Texts) -> list[str]:
@@ -215,11 +220,11 @@ def _changed_row(series: SeriesFacts, text: Texts) -> list[str]:
     part = text("{share} of the step", share=show(share, "percent")) if share is not None else text("share unknown")
     named = " ".join(part for part in (row.op_type, row.op_name) if part)
     return [
-        head(row.workload, series_link(series), _where(series, text)),
-        changed(row.change, interval(row.ci_low, row.ci_high)),
+        head(text.series(row), series_link(series), _where(series, text)),
+        changed(row.change, interval(row.ci_low, row.ci_high), row.better),
         linked(row.since, f"runs/{file_name(row.since_run)}.html" if row.since_run else None),
         cell(sure_effect(series), "change", part),
-        cell(show(row.after, "ms"), "ms", show(row.before, "ms")),
+        level(row.after, row, row.before),
         cell(cause_of(series, text) or named),
     ]
 
@@ -257,7 +262,7 @@ def _model(model: str, facts: StoreFacts, text: Texts) -> list[str]:
     return [
         head(model, place, _where(slowest, text)),
         drawn(spark(slowest, text)),
-        cell(float(slowest.values_ms[-1]), "ms"),
+        cell(float(slowest.values[-1]), "ms"),
         stated(state, text.word(state), show(change, "change") if change is not None else ""),
         *ran,
     ]
@@ -436,12 +441,12 @@ def _series_cells(series: SeriesFacts, text: Texts) -> list[str]:
     row = series.row
     state = state_of(row) if row.state or row.reason else None
     return [
-        head(row.workload, f"{file_name(series.id)}.html" if series.has_page else None, _where(series, text)),
-        stated(state, text.word(state)) if state else cell(None),
-        changed(row.change),
+        head(text.series(row), f"{file_name(series.id)}.html" if series.has_page else None, _where(series, text)),
+        stated(state, text.state(state, row)) if state else cell(None),
+        changed(row.change, better=row.better),
         cell(row.since),
-        cell(row.before, "ms"),
-        cell(row.after if row.after is not None else series.level, "ms"),
+        level(row.before, row),
+        level(row.after if row.after is not None else series.level, row),
         cell(row.smallest_detectable, "percent"),
         cell(row.nights, "integer"),
     ]

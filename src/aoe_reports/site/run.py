@@ -234,9 +234,9 @@ def _neighbour(run: RunFacts | None) -> tuple[str, str] | None:
 def _change_cells(series: SeriesFacts, text: Texts) -> list[str]:
     row = series.row
     return [
-        head(row.workload, series_link(series, "../")),
-        changed(row.change, interval(row.ci_low, row.ci_high)),
-        stated(state_of(row), text.word(state_of(row))),
+        head(text.series(row), series_link(series, "../")),
+        changed(row.change, interval(row.ci_low, row.ci_high), row.better),
+        stated(state_of(row), text.state(state_of(row), row)),
     ]
 
 

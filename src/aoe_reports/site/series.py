@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -18,6 +18,7 @@ from markupsafe import Markup
 from aoe_reports.history.site_facts import PlacedShift, RunFacts, SeriesFacts, differing_facts
 from aoe_reports.model.causes import facts_in_words, reason_words
 from aoe_reports.model.changes import (
+    METRIC,
     IncidentChange,
     IncidentMember,
     OperatorChange,
@@ -26,10 +27,12 @@ from aoe_reports.model.changes import (
     StepAttribution,
 )
 from aoe_reports.model.classes import record
+from aoe_reports.model.metrics import loss
 from aoe_reports.model.texts import N_
 from aoe_reports.present.reports.night_words import place_words
+from aoe_reports.present.reports.series_cells import has_metrics, value_words
 from aoe_reports.present.values import plain, show
-from aoe_reports.site.cells import Table, cell, changed, head, linked, short, stated
+from aoe_reports.site.cells import Table, cell, changed, head, level, linked, short, stated
 from aoe_reports.site.charts import Figure, Level, days_of, history_chart, waterfall
 from aoe_reports.site.observed import observed_table
 from aoe_reports.site.overview import interval
@@ -142,7 +145,10 @@ def together_with(
     """The other series of the same incident; of some series somebody accepted that they are slower."""
     incident = incidents.get(series.row.incident or "")
     return [
-        Member(one, slower_word(one.state, one.change, accepted=not one.open and one.series_id in accepted))
+        Member(
+            one,
+            slower_word(one.state, loss(one.change, one.better), accepted=not one.open and one.series_id in accepted),
+        )
         for one in (() if incident is None else incident.members)
         if one.series_id != series.id
     ]
@@ -292,7 +298,7 @@ def series_page(
     newest_title = text("The newest {nights} nights", nights=min(SHOWN_NIGHTS, len(series.nights)))
     watched = text("The last {nights} nights", nights=series.watched)
     return SeriesPage(
-        title=row.workload + text.told(place_words(row)),
+        title=text.series(row) + text.told(place_words(row)),
         state_word=state,
         said=" ".join(filter(None, (_said(series, text), accepted_words(row, text)))),
         facts=list(_facts(series, text)),
@@ -307,7 +313,8 @@ def series_page(
         hindsight=_hindsight(series, marks, text),
         newest_title=newest_title,
         newest=Table(
-            [(text("Night"), "text"), (text("Time (ms)"), "number"), (text("Run"), "text")], list(_newest(series, runs))
+            [(text("Night"), "text"), (_value_title(row, text), "number"), (text("Run"), "text")],
+            list(_newest(series, runs)),
         ),
         changed=bool(_starts(series)),
         recorded=recorded_words(incident, text),
@@ -332,7 +339,8 @@ def _differences_table(differences: Sequence[FactChange], text: Texts) -> Table:
 def _together_table(row: SeriesChange, together: Sequence[Member], pages: Collection[str], text: Texts) -> Table:
     columns = [(text("Item"), "text"), *text.columns(SeriesChange, "state", "change")]
     cells = [_together_cells(one, pages, text) for one in together[:SHOWN_MEMBERS]]
-    return Table([*columns, (text("After, before (ms)"), "number")], cells, _together_about(row, together, text))
+    levels = text("After, before") if has_metrics([one.change for one in together]) else text("After, before (ms)")
+    return Table([*columns, (levels, "number")], cells, _together_about(row, together, text))
 
 
 def _hindsight(series: SeriesFacts, marks: _Marks, text: Texts) -> Hindsight | None:
@@ -353,9 +361,9 @@ def _is_older(series: SeriesFacts) -> bool:
 def _newest(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> Iterator[list[str]]:
     """The newest nights with their times and runs, the newest first."""
     newest = slice(-SHOWN_NIGHTS, None)
-    told = zip(series.nights[newest], series.values_ms[newest].tolist(), series.runs[newest], strict=True)
+    told = zip(series.nights[newest], series.values[newest].tolist(), series.runs[newest], strict=True)
     for night, value, run in reversed(list(told)):
-        yield [_night_cell(night), cell(value, "ms"), _run_cell(run, run in runs)]
+        yield [_night_cell(night), level(value, series.row), _run_cell(run, run in runs)]
 
 
 @lru_cache(maxsize=4096)
@@ -371,15 +379,7 @@ def _run_cell(run_id: str, there: bool) -> str:
 def _said(series: SeriesFacts, text: Texts) -> str:
     row = series.row
     if row.state is None:
-        if row.reason:
-            return text("{nights} nights have a time: too few to judge.", nights=row.nights)
-        if row.smallest_detectable is None:
-            return text("No change in the last {nights} nights.", nights=row.nights)
-        return text(
-            "No change in the last {nights} nights. A slow-down of {smallest} would be detected within two weeks.",
-            nights=row.nights,
-            smallest=show(row.smallest_detectable, "percent"),
-        )
+        return _unchanged(row, text)
     suspected = row.state == "suspect"
     values = {
         "since": row.since,
@@ -387,9 +387,11 @@ def _said(series: SeriesFacts, text: Texts) -> str:
         "change": show(row.change, "change") if suspected else show(abs(row.change or 0.0), "percent"),
         "low": show(row.ci_low, "change"),
         "high": show(row.ci_high, "change"),
-        "before": show(row.before, "ms"),
-        "after": show(row.after, "ms"),
+        "before": _level_words(row.before, row, text),
+        "after": _level_words(row.after, row, text),
     }
+    if row.scope == METRIC:
+        return _said_of_metric(row, text, values, suspected=suspected)
     if suspected:
         return text(
             (
@@ -406,6 +408,53 @@ def _said(series: SeriesFacts, text: Texts) -> str:
     )
 
 
+def _unchanged(row: SeriesChange, text: Texts) -> str:
+    """That nothing changed, or why nothing can be said."""
+    if row.reason == "no-direction":
+        return text("Nobody has said whether more of this metric is better or worse: it is kept, and not judged.")
+    if row.reason:
+        return text("{nights} nights have a time: too few to judge.", nights=row.nights)
+    if row.smallest_detectable is None:
+        return text("No change in the last {nights} nights.", nights=row.nights)
+    said = (
+        "No change in the last {nights} nights. A loss of {smallest} would be detected within two weeks."
+        if row.scope == METRIC
+        else "No change in the last {nights} nights. A slow-down of {smallest} would be detected within two weeks."
+    )
+    return text(said, nights=row.nights, smallest=show(row.smallest_detectable, "percent"))
+
+
+def _level_words(value: float | None, row: SeriesChange, text: Texts) -> str:
+    """A level in words: of a time without its unit, of a metric with it."""
+    if row.scope != METRIC or value is None:
+        return show(value, "ms")
+    return text.told(value_words(value, row.unit))
+
+
+def _said_of_metric(row: SeriesChange, text: Texts, values: Mapping[str, Any], *, suspected: bool) -> str:
+    if suspected:
+        return text(
+            "Outliers since {since}: {before} became {after} ({change}). One or two nights are not sufficient evidence.",
+            **values,
+        )
+    return text(
+        "{change} worse since {since} (95 % interval {low} to {high}): {before} became {after}."
+        if loss(row.change or 0.0, row.better) > 0
+        else "{change} better since {since} (95 % interval {low} to {high}): {before} became {after}.",
+        **values,
+    )
+
+
+def _value_title(row: SeriesChange, text: Texts) -> str:
+    return text("Value") if row.scope == METRIC else text("Time (ms)")
+
+
+def _direction(better: str | None, text: Texts) -> str:
+    if better is None:
+        return text("not declared")
+    return text("higher is better") if better == "higher" else text("lower is better")
+
+
 def _facts(series: SeriesFacts, text: Texts) -> Iterator[tuple[str, str]]:
     row = series.row
     known = {
@@ -413,6 +462,10 @@ def _facts(series: SeriesFacts, text: Texts) -> Iterator[tuple[str, str]]:
         "hardware": row.hardware, "engine": series.engine, "rank": row.rank_id, "device": row.device_id,
     }  # fmt: skip
     yield from ((text.word(name), str(value)) for name, value in known.items() if value is not None)
+    if row.scope == METRIC:
+        yield text("Metric"), str(row.metric)
+        yield text("Unit"), row.unit or text("unknown")
+        yield text("Good direction"), _direction(row.better, text)
     if series.share_of_step is not None and row.scope != "step":
         yield text("Share of the step"), show(series.share_of_step, "percent")
     if row.smallest_detectable is not None:
@@ -528,26 +581,28 @@ def _together_cells(member: Member, pages: Collection[str], text: Texts) -> list
     one = member.change
     return [
         head(
-            one.workload,
+            text.series(one),
             f"{file_name(one.series_id)}.html" if one.series_id in pages else None,
             text("rank {rank}", rank=one.rank_id) if one.rank_id is not None else None,
         ),
-        stated(member.state, text.word(member.state)),
-        changed(one.change),
-        cell(one.after, "ms", show(one.before, "ms")),
+        stated(member.state, text.state(member.state, one)),
+        changed(one.change, better=one.better),
+        level(one.after, one, one.before),
     ]
 
 
 def _chart(series: SeriesFacts, look: Look, title: str, marks: _Marks, text: Texts) -> Figure:
-    start, values = look.start, series.values_ms[look.start :]
+    start, values = look.start, series.values[look.start :]
     inside = [Level(one.start - start, one.until - start, one.first, one.last) for one in look.levels]
     said = text(
-        "Times of {count} nights from {first} to {last}, between {low} and {high} ms; {changes} level shifts.",
+        "Values of {count} nights from {first} to {last}, between {low} and {high}; {changes} level shifts."
+        if series.row.scope == METRIC
+        else "Times of {count} nights from {first} to {last}, between {low} and {high} ms; {changes} level shifts.",
         count=len(values),
         first=series.nights[start],
         last=series.nights[-1],
-        low=show(float(values.min()), "ms"),
-        high=show(float(values.max()), "ms"),
+        low=_level_words(float(values.min()), series.row, text),
+        high=_level_words(float(values.max()), series.row, text),
         changes=len(look.shifts),
     )
     versions, past = ([one for one in some if one.place >= start] for some in marks)
@@ -578,7 +633,8 @@ def _named(marks: Sequence[NightMark], series: SeriesFacts, text: Texts) -> str:
 def _levels_table(series: SeriesFacts, look: Look, text: Texts) -> Table:
     """The levels, each with the change that it began with."""
     columns = [
-        (text("From"), "text"), (text("To"), "text"), (text("Nights"), "number"), (text("Level (ms)"), "number"),
+        (text("From"), "text"), (text("To"), "text"), (text("Nights"), "number"),
+        (text("Level") if series.row.scope == METRIC else text("Level (ms)"), "number"),
         (text("Change from previous level"), "number"), (text("95 % interval"), "text"), (text("State"), "text"),
     ]  # fmt: skip
     begun = {shift.start: shift for shift in reversed(look.shifts)}
@@ -588,10 +644,10 @@ def _levels_table(series: SeriesFacts, look: Look, text: Texts) -> Table:
             head(series.nights[one.start]),
             cell(series.nights[one.until - 1]),
             cell(one.until - one.start, "integer"),
-            cell(one.last, "ms"),
-            changed(None if shift is None else shift.change),
+            level(one.last, series.row),
+            changed(None if shift is None else shift.change, better=series.row.better),
             cell(shift and interval(shift.ci_low, shift.ci_high)),
-            cell(shift and text.word(shift.state)),
+            cell(shift and text.state(shift.state, series.row)),
         ]
         for one, shift in zip(look.levels, shifts, strict=True)
     ]
@@ -679,17 +735,17 @@ def _spans(days: bytes) -> Sequence[tuple[int, int]]:
 def _data(series: SeriesFacts, watch: Look, marks: _Marks, text: Texts) -> Markup:
     """The history for the script that zooms: runs of dates, times with seven digits, levels, changes."""
     # seven digits: more than a screen shows, half of what a page would weigh
-    scale = 10.0 ** (6 - np.floor(np.log10(np.maximum(np.abs(series.values_ms), 1e-300))))
+    scale = 10.0 ** (6 - np.floor(np.log10(np.maximum(np.abs(series.values), 1e-300))))
     told = {
         "days": _spans(days_of(series.nights).tobytes()),
-        "values": np.round(series.values_ms * scale) / scale,
+        "values": np.round(series.values * scale) / scale,
         "levels": [[one.start, one.until, one.first, one.last] for one in watch.levels],
         "changes": [shift.start for shift in watch.shifts],
         "versions": [[one.place, plain(one.label)] for one in marks.versions],
         "past": [[one.place, plain(one.label)] for one in marks.past],
         "band": None if watch.sigma is None else float(np.exp(1.96 * watch.sigma)),
         "watched": series.watched,
-        "names": [text("Night"), text("Time (ms)"), text("level"), text("95 % range of normal nights")],
+        "names": [text("Night"), _value_title(series.row, text), text("level"), text("95 % range of normal nights")],
     }
     safe = (
         orjson.dumps(told, option=orjson.OPT_SERIALIZE_NUMPY).decode().replace("<", "\\u003c").replace("&", "\\u0026")

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 from functools import cache
 from operator import methodcaller
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,14 @@ from aoe_reports.history.options import RegressionOptions
 from aoe_reports.history.paged import paged_series
 from aoe_reports.history.past_nights import past_nights
 from aoe_reports.history.regressions import Regressions, find_regressions
-from aoe_reports.history.series import LABELS, MAX_MS, MIN_MS, Histories, judge_histories, put_together
+from aoe_reports.history.series import (
+    LABELS,
+    MAX_MS,
+    MIN_MS,
+    Histories,
+    judge_histories,
+    put_together,
+)
 from aoe_reports.history.site_facts import (
     Claim,
     Floats,
@@ -42,7 +50,9 @@ from aoe_reports.history.site_facts import (
 from aoe_reports.model.changes import SeriesObservation
 from aoe_reports.model.columns import Ints, Mask, codes, floats, keep_where
 from aoe_reports.model.listings import ListedVerdict
+from aoe_reports.model.metrics import value_levels
 from aoe_reports.model.runs import StepTimes, Stored, TuningClaim
+from aoe_reports.site.stored_metrics import level_of, of_judged, values_of, with_metrics
 from aoe_reports.stats.budget import WATCHED_NIGHTS, Budget
 from aoe_reports.store import History, Where, equals
 from aoe_reports.store.layout import RANK_KIND, ROW_COUNTS
@@ -65,11 +75,17 @@ _FACTS_OF_RUN = ("engine", "engine_version", "hardware", "hardware_config", "run
 
 
 def read_facts(
-    store: str, false_alarms_per_year: float, detected: DetectorRun | None = None, gates: Sequence[str] = ()
+    store: str,
+    false_alarms_per_year: float,
+    detected: DetectorRun | None = None,
+    gates: Sequence[str] = (),
+    metrics: Path | None = None,
 ) -> tuple[History, StoreFacts]:
     """Everything that pages need but the records of single runs; the store stays open for those."""
     history = History.open(store)
-    chosen = RegressionOptions(false_alarms_per_year=false_alarms_per_year, every=True, gate=tuple(gates))
+    chosen = RegressionOptions(
+        false_alarms_per_year=false_alarms_per_year, every=True, gate=tuple(gates), metrics=metrics
+    )
     told = find_regressions(history, chosen, detected=detected)
     runs = _runs(history)
     nights = sorted({run.night for run in runs})
@@ -172,9 +188,7 @@ def _histories(history: History, ids: Sequence[str], incomplete: Sequence[str]) 
         values[rows, column:until], runs[rows, column:until] = times, of_runs
         column = until
     unused = np.empty((0, 0))
-    return Histories(labels=(), nights=nights, values_ms=values, spreads_ms=unused, runs=runs, totals_ms=unused), list(
-        gone.values()
-    )
+    return Histories(labels=(), nights=nights, costs=values, runs=runs, totals_ms=unused), list(gone.values())
 
 
 _GONE, _NONE = -1, -2
@@ -218,7 +232,7 @@ def _block(
     if np.count_nonzero(taken) < len(numbers):
         block = put_together(pl.DataFrame(records.filter(keep_where(kept))))
         of_block = np.array([row_of[labels.series_id] for labels in block.labels])
-        return of_block, block.nights, block.values_ms, block.runs
+        return of_block, block.nights, block.costs, block.runs
     values, runs = np.full(shape, np.nan), np.full(shape, None, dtype=object)
     found = times[kept]
     values[numbers, columns] = np.where((found > MIN_MS) & (found < MAX_MS), found, 0.0)
@@ -260,11 +274,14 @@ def _months(parts: Sequence[StoredFile]) -> dict[str, list[StoredFile]]:
 def _series(history: History, told: Regressions, runs: Sequence[RunFacts], nights: Sequence[str]) -> list[SeriesFacts]:
     incomplete = [run.run_id for run in runs if run.status == "incomplete"]
     histories, gone = _histories(history, [row.series_id for row in told.rows], incomplete)
+    histories = with_metrics(history, histories, told, incomplete)
+    judged = of_judged(histories, told)
     since = nights[-WATCHED_NIGHTS] if len(nights) > WATCHED_NIGHTS else ""
     start = sum(night < since for night in histories.nights)
-    verdicts, first = _verdicts(histories, told, start)
-    whole = _look_back(histories, gone, told.budget.false_alarms_per_year)
+    verdicts, first = _verdicts(histories, judged, told, start)
+    whole = _look_back(judged, gone, told.budget.false_alarms_per_year)
     newest = _newest(history, since, incomplete)
+    every = told.detected.judged.histories.labels
     paged = paged_series(told.detected.judged.histories.labels, told.incidents)
 
     @cache
@@ -277,10 +294,11 @@ def _series(history: History, told: Regressions, runs: Sequence[RunFacts], night
         observed[one.series_id].append(one)
     found = []
     for place, row in enumerate(told.rows):
-        values = histories.values_ms[place]
+        values = histories.costs[place]
         columns = np.flatnonzero(~np.isnan(values))
         verdict = verdicts[place]
-        facts = newest.get(row.series_id, {})
+        labels = every[told.places[row.series_id]]
+        facts = newest.get(row.series_id, {"model": labels.model, "engine": labels.engine, "source": labels.source})
         found.append(
             SeriesFacts(
                 row=row,
@@ -288,16 +306,16 @@ def _series(history: History, told: Regressions, runs: Sequence[RunFacts], night
                 engine=facts.get("engine") or "unknown",
                 source=facts.get("source") or "unknown",
                 nights=nights_of(columns.tobytes()),
-                values_ms=np.ascontiguousarray(values[columns]),
+                values=np.ascontiguousarray(values_of(values[columns], row)),
                 runs=tuple(histories.runs[place, columns].tolist()),
-                shifts=tuple(_placed_shift(change, columns, first) for change in _changes(verdict)),
-                level=verdict.level,
+                shifts=tuple(_placed_shift(change, row.better, columns, first) for change in _changes(verdict)),
+                level=level_of(verdict.level, row),
                 sigma=verdict.sigma,
                 watched=int((columns >= start).sum()),
                 share_of_step=facts.get("share_of_step"),
                 step_series=facts.get("step_series"),
-                hindsight=tuple(_placed_shift(change, columns) for change in whole[place].changes),
-                hindsight_level=whole[place].level,
+                hindsight=tuple(_placed_shift(change, row.better, columns) for change in whole[place].changes),
+                hindsight_level=level_of(whole[place].level, row),
                 has_page=row.series_id in paged,
                 observations=tuple(observed.get(row.series_id, ())),
             )
@@ -305,7 +323,9 @@ def _series(history: History, told: Regressions, runs: Sequence[RunFacts], night
     return found
 
 
-def _verdicts(histories: Histories, told: Regressions, start: int) -> tuple[Sequence[Verdict], int]:
+def _verdicts(
+    histories: Histories, can_be_judged: Histories, told: Regressions, start: int
+) -> tuple[Sequence[Verdict], int]:
     """(verdicts on the nights from column `start` on, the column from which they count nights): those of `regressions`.
 
     It leaves out nights of a clock that was wrong: where it saw others, series are judged anew, under the same budget.
@@ -313,15 +333,15 @@ def _verdicts(histories: Histories, told: Regressions, start: int) -> tuple[Sequ
     seen, nights = told.detected.judged.histories, histories.nights[start:]
     rows = [told.places[row.series_id] for row in told.rows]
     if (
-        len(rows) == len(seen.values_ms)
+        len(rows) == len(seen.costs)
         and seen.nights == nights
         and len(nights) <= WATCHED_NIGHTS
-        and np.array_equal(seen.values_ms[rows], histories.values_ms[:, start:], equal_nan=True)
+        and np.array_equal(seen.costs[rows], histories.costs[:, start:], equal_nan=True)
     ):
         return [told.detected.judged.verdicts[row] for row in rows], start
     own = told.detected.judged.budgets
     judged = judge_histories(
-        histories,
+        can_be_judged,
         told.budget.false_alarms_per_year,
         within=len(nights),
         budgets=[own[row] for row in rows] if own else None,
@@ -332,7 +352,7 @@ def _verdicts(histories: Histories, told: Regressions, start: int) -> tuple[Sequ
 def _look_back(histories: Histories, gone: Sequence[int], false_alarms_per_year: float) -> Sequence[Levels]:
     """What changes `regressions --whole-history` tells of these series: all series that ever were share its budget."""
     least = Parameters().least_nights
-    values = histories.values_ms
+    values = histories.costs
     counts = (np.isfinite(values) & (values > 0)).sum(axis=1)
     eligible = int((counts >= least).sum()) + sum(count >= least for count in gone)
     return find_levels(values, Parameters(hindsight=True, budget=Budget.shared(false_alarms_per_year, eligible)))
@@ -342,18 +362,14 @@ def _changes(verdict: Verdict) -> list[Change]:
     return [*verdict.changes, *([verdict.suspect] if verdict.suspect is not None else [])]
 
 
-def _placed_shift(change: Change, columns: Any, first: int = 0) -> PlacedShift:
+def _placed_shift(change: Change, better: str | None, columns: Any, first: int = 0) -> PlacedShift:
     """A change, its nights counted from column `first` on, by the series' own nights."""
     start, until = (int(place) for place in np.searchsorted(columns, [first + change.night, first + change.until]))
     return PlacedShift(
         start=start,
         until=until,
         state=change.state,
-        before=change.before,
-        after=change.after,
-        change=change.change,
-        ci_low=change.ci_low,
-        ci_high=change.ci_high,
+        **value_levels(change, better),
     )
 
 

@@ -8,6 +8,8 @@ from functools import cache
 from typing import Any
 
 from aoe_reports.locale import ENGLISH, html_tag, separator_in, translated
+from aoe_reports.model.causes import Named, series_name
+from aoe_reports.model.changes import METRIC
 from aoe_reports.model.rows import Column, columns_of
 from aoe_reports.model.texts import N_, Language, in_language
 from aoe_reports.present.values import STATES, WORDS
@@ -25,6 +27,7 @@ _WORDS: Mapping[str, str] = N_(
         "unchanged": "unchanged",
         "too-few-nights": "too few nights to judge",
         "no-times": "no times",
+        "no-direction": "good direction not declared",
         "acknowledged": "acknowledged",
         # severities
         "error": "error",
@@ -52,6 +55,8 @@ _WORDS: Mapping[str, str] = N_(
         "runtime_config.aic_metrics": "AI Core metrics",
     }
 )
+_OF_METRIC: Mapping[str, str] = N_({"confirmed": "worse", "improved": "better"})
+"""What some of them say of a metric."""
 _FACTS = frozenset({"engine", "engine_version", "runtime_config.profiler_level", "runtime_config.aic_metrics"})
 
 
@@ -81,6 +86,14 @@ class Texts:
     def told(self, value: Any) -> str:
         """A text, or a word that reports have in their tables (a status, a verdict); names stay what they are."""
         return in_language(value if isinstance(value, str) else str(value), self.language)
+
+    def state(self, state: str, one: Named) -> str:
+        """How a series stands, in a word: a metric is not slower, but worse."""
+        return self(_OF_METRIC[state]) if one.scope == METRIC and state in _OF_METRIC else self.word(state)
+
+    def series(self, one: Named) -> str:
+        """What a series is called."""
+        return self.told(series_name(one)) if one.scope == METRIC else one.workload
 
     def joined(self, separator: str, parts: Iterable[str]) -> str:
         """Parts with a separator between them."""

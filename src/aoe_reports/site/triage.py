@@ -7,6 +7,7 @@ from typing import Literal
 
 from aoe_reports.history.site_facts import SeriesFacts, StoreFacts
 from aoe_reports.model.changes import SeriesChange
+from aoe_reports.model.metrics import loss
 
 Group = Literal["new", "ongoing", "acknowledged", "recovered", "improved", "suspect"]
 GROUPS: tuple[Group, ...] = ("new", "ongoing", "suspect", "acknowledged", "recovered", "improved")
@@ -25,7 +26,7 @@ def group_of(row: SeriesChange, nights: Sequence[str]) -> Group | None:
         return "suspect"
     if state == "recovered":
         return "recovered"
-    if change < 0:
+    if loss(change, row.better) < 0:
         return "improved"
     if row.acknowledged:
         return "acknowledged"
@@ -46,12 +47,13 @@ def grouped(facts: StoreFacts) -> dict[Group, list[SeriesFacts]]:
 
 def state_of(row: SeriesChange) -> str:
     """The word for how a series stands: that somebody accepted a slow-down says more than that it is one."""
-    return slower_word(row.state or row.reason or "unchanged", row.change, accepted=row.acknowledged is not None)
+    lost = None if row.change is None else loss(row.change, row.better)
+    return slower_word(row.state or row.reason or "unchanged", lost, accepted=row.acknowledged is not None)
 
 
-def slower_word(state: str, change: float | None, *, accepted: bool) -> str:
-    """The state of a series, or that its slow-down is acknowledged."""
-    slower = state in {"confirmed", "drift"} and (change or 0.0) > 0
+def slower_word(state: str, lost: float | None, *, accepted: bool) -> str:
+    """The state of a series, or that what it lost (above 0: it is worse) is acknowledged."""
+    slower = state in {"confirmed", "drift"} and (lost or 0.0) > 0
     return "acknowledged" if accepted and slower else state
 
 

@@ -162,7 +162,7 @@ def _measured(job: RunFacts, step: SeriesFacts | None, facts: StoreFacts) -> Mea
     place = bisect_left(step.runs, job.timestamp_ns, key=lambda run: facts.by_id[run].timestamp_ns)
     if not 0 < place < len(step.runs):
         return None
-    before, after = (float(value) for value in step.values_ms[place - 1 : place + 1])
+    before, after = (float(value) for value in step.values[place - 1 : place + 1])
     gained = before / after - 1 if after > 0 else None
     return MeasuredStep(step.id, step.nights[place - 1], step.nights[place], before, after, gained)
 

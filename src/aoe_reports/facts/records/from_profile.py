@@ -10,7 +10,7 @@ from aoe_reports.facts.records.context import RunContext
 from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.records.record import Record
-from aoe_reports.model.changes import Scope
+from aoe_reports.model.changes import RecordScope
 from aoe_reports.model.columns import keep_where
 from aoe_reports.stats.grouping import Group, count_groups, group_tasks, is_communication, statistic_groups
 from aoe_reports.stats.sample import sample_std
@@ -172,7 +172,7 @@ def _of_operator(context: RunContext, device: DeviceGroups, group: Group) -> Rec
 def _record(
     context: RunContext,
     device: DeviceGroups,
-    scope: Scope,
+    scope: RecordScope,
     workload: str,
     group: Group,
     *,

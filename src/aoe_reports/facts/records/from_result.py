@@ -11,7 +11,7 @@ from typing import Any, TypeGuard
 from aoe_reports.facts.records.context import RunContext
 from aoe_reports.formats.aoe.results import Modification, TuningResult
 from aoe_reports.formats.records.record import Phase, Record
-from aoe_reports.model.changes import Scope
+from aoe_reports.model.changes import RecordScope
 from aoe_reports.model.documents import Json
 
 
@@ -19,7 +19,7 @@ from aoe_reports.model.documents import Json
 class _Pair:
     """What was tuned, and its time before and after."""
 
-    scope: Scope
+    scope: RecordScope
     workload: str
     times: tuple[Decimal, Decimal]
     unit: str
@@ -67,7 +67,7 @@ def _of_modification(context: RunContext, result: TuningResult, modification: Mo
     if not (_usable(modification.before) and _usable(modification.after)):
         return None
     is_operator = result.kind == "opat"
-    scope: Scope = "op" if is_operator else "subgraph"
+    scope: RecordScope = "op" if is_operator else "subgraph"
     return _Pair(
         scope=scope,
         workload=f"{context.model}/{scope}/{modification.name}",

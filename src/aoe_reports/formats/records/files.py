@@ -1,8 +1,11 @@
-"""Reads files of benchmark log records: one JSON object, a list of them (.json), one a line (.jsonl), or a table (.csv, .parquet)."""
+"""Reads files of benchmark log records: one JSON object, a list of them (.json), one a line (.jsonl), or a table (.csv, .parquet).
+
+Results of benchmark programs (`formats.benchmarks`) are read as the records that they tell.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
@@ -11,10 +14,13 @@ from typing import Any
 import jiter
 
 from aoe_reports.formats.aoe.result_files import MAX_RESULT_BYTES, as_utf8, read_bytes
+from aoe_reports.formats.benchmarks.form import Entry
+from aoe_reports.formats.benchmarks.megatron import entries_of_log, is_training_log
+from aoe_reports.formats.benchmarks.registry import form_of
 from aoe_reports.formats.json.text import explain, of_parser
 from aoe_reports.formats.records.forms import is_parquet, rows_of_csv, rows_of_parquet
 from aoe_reports.formats.records.record import SCHEMA_VERSION
-from aoe_reports.formats.rules import JSON_DUPLICATE_KEY, JSON_SYNTAX, JSON_TOO_LARGE, JSON_TRUNCATED
+from aoe_reports.formats.rules import BENCHMARK_RESULT, JSON_DUPLICATE_KEY, JSON_SYNTAX, JSON_TOO_LARGE, JSON_TRUNCATED
 from aoe_reports.model.documents import Json
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
@@ -37,6 +43,8 @@ class RecordText:
     """What `pointer` leads into, as UTF-8: the line, or the whole file; of a row of a table nothing."""
     derived: tuple[str, ...] = ()
     """The fields that the file itself does not have."""
+    of_benchmark: bool = False
+    """Whether it is none itself, but made of the result of a benchmark program."""
 
 
 def read_records(path: Path, findings: list[Finding], max_bytes: int | None = None) -> Iterator[RecordText]:
@@ -83,6 +91,8 @@ def _entries(path: Path, findings: list[Finding], max_bytes: int | None) -> Iter
             yield RecordText(document, time, "", line)
     elif path.suffix.lower() == ".jsonl":
         yield from _lines(path, text, findings)
+    elif is_training_log(text):
+        yield from _of_benchmark(path, entries_of_log(text.decode("utf-8", errors="replace"), path.stem), findings)
     else:
         yield from _document(path, text, findings)
 
@@ -101,13 +111,36 @@ def _lines(path: Path, text: bytes, findings: list[Finding]) -> Iterator[RecordT
 def _document(path: Path, text: bytes, findings: list[Finding]) -> Iterator[RecordText]:
     document, wrong = _parsed(path, text)
     exact = cache(partial(_exact, text))
-    if wrong is not None:
+    form = form_of(document if wrong is None else _with_nan(text))
+    if form is not None:
+        yield from _of_benchmark(
+            path, form.entries(document if wrong is None else _with_nan(text), path.stem), findings
+        )
+    elif wrong is not None:
         findings.append(wrong)
     elif isinstance(document, list):
         for i, entry in enumerate(document):
             yield RecordText(entry, _timestamp(entry, exact, i), f"/{i}", None, text)
     else:
         yield RecordText(document, _timestamp(document, exact), "", None, text)
+
+
+def _with_nan(text: bytes) -> Any:
+    """A document with NaN and infinite numbers, which programs of Python write for what was not measured; None for none."""
+    if b"NaN" not in text and b"Infinity" not in text:
+        return None
+    try:
+        return jiter.from_json(text, allow_inf_nan=True, catch_duplicate_keys=True)
+    except ValueError:
+        return None
+
+
+def _of_benchmark(path: Path, entries: Iterable[Entry], findings: list[Finding]) -> Iterator[RecordText]:
+    for pointer, record, wrong in entries:
+        if record is not None:
+            yield RecordText(record, record.get("timestamp"), pointer, of_benchmark=True)
+        if wrong is not None:
+            findings.append(BENCHMARK_RESULT.found(str(path), wrong, pointer=pointer or None))
 
 
 def _timestamp(document: Any, exact: Callable[[], Any], place: int | None = None) -> Any:

@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from aoe_reports.formats.records.identity import Int64
 from aoe_reports.formats.vendor import VENDORS
-from aoe_reports.model.changes import Scope
+from aoe_reports.model.changes import RecordScope
 from aoe_reports.model.documents import Json, JsonObject
 
 RecordSource = str
@@ -44,7 +44,7 @@ class TypedFields:
     """As JSON of ours says it; a foreign record that belongs to no run yet has an empty one."""
     timestamp_ns: Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
     model: str
-    scope: Scope
+    scope: RecordScope
     source: RecordSource
     phase: Phase | None = None
     op_type: str | None = None

@@ -111,7 +111,7 @@ class Verdict:
     """Nights with a time."""
     left_out: int
     """Values that are no times: zero, negative or infinite. Missing (NaN) is not counted."""
-    reason: Literal["no-times", "too-few-nights"] | None
+    reason: Literal["no-times", "too-few-nights", "no-direction"] | None
     """Why the series cannot be judged; None when it can."""
     level: float | None
     """Of the newest nights, in the unit of the values."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from aoe_reports.model.changes import AlarmBudget, IncidentChange, SeriesChange, SuspectedCause
+from aoe_reports.model.causes import series_name
+from aoe_reports.model.changes import METRIC, AlarmBudget, IncidentChange, SeriesChange, SuspectedCause
 from aoe_reports.model.findings import Finding
+from aoe_reports.model.metrics import TIME_UNIT, loss
 
 STATES: Mapping[str, str] = {
     "confirmed": "slower since a night: at least three nights say so, and the proof is what the budget of false alarms asks for",
@@ -45,14 +47,16 @@ class Changes:
 
 def is_slower(row: SeriesChange) -> bool:
     """Whether a series changed for the worse."""
-    return row.state is not None and (row.change or 0.0) > 0
+    return row.state is not None and loss(row.change or 0.0, row.better) > 0
 
 
 def describe_change(row: SeriesChange) -> str:
     """A changed series in one sentence."""
-    parts = [f"{row.workload}: {row.state}"]
+    parts = [f"{series_name(row)}: {row.state}"]
     if row.change is not None:
-        parts.append(f"{row.before:.6g} ms to {row.after:.6g} ms ({row.change:+.2%}{_interval(row)})")
+        known = row.unit if row.scope == METRIC else TIME_UNIT
+        unit = f" {known}" if known else ""
+        parts.append(f"{row.before:.6g}{unit} to {row.after:.6g}{unit} ({row.change:+.2%}{_interval(row)})")
     if row.since is not None:
         parts.append(f"since {row.since} (run {row.since_run})")
     if row.smallest_detectable is not None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from aoe_reports.model.causes import facts_in_words, models_in_words
-from aoe_reports.model.changes import WHOLE, IncidentChange, IncidentMember, SeriesChange, SuspectedCause, ToldFact
+from aoe_reports.model.causes import facts_in_words, models_in_words, series_name
+from aoe_reports.model.changes import NOTICED, IncidentChange, IncidentMember, SeriesChange, SuspectedCause, ToldFact
+from aoe_reports.model.metrics import loss
 from aoe_reports.model.report import Section
 from aoe_reports.model.rows import column, row, row_from
 from aoe_reports.model.texts import count_of, join, say
 from aoe_reports.present.answers import grid_of
+from aoe_reports.present.reports.series_cells import series_grid
 
 SHOWN_MEMBERS = 10
 DETAILED = 3
@@ -37,7 +39,7 @@ class _SuspectedLine:
 
 def is_slower(row: SeriesChange) -> bool:
     """Whether a row tells of a slow-down that is more than a suspicion."""
-    return row.state in {"confirmed", "drift"} and (row.change or 0) > 0
+    return row.state in {"confirmed", "drift"} and loss(row.change or 0.0, row.better) > 0
 
 
 def is_open(row: SeriesChange) -> bool:
@@ -52,7 +54,7 @@ def worst_first(incidents: Iterable[IncidentChange]) -> list[IncidentChange]:
 
 def _cost(incident: IncidentChange) -> float:
     """What an incident costs a step, or gains it, as a share: the change of the step that it is named after, else by its causes."""
-    if incident.members[0].scope in WHOLE:
+    if incident.members[0].scope in NOTICED:
         return abs(incident.change)
     return max((abs(cause.step_share or 0.0) for cause in incident.causes), default=0.0)
 
@@ -76,7 +78,7 @@ def incident_sections(incidents: Sequence[IncidentChange], rows: Sequence[Series
                 )
             )
         shown = members[:SHOWN_MEMBERS]
-        grid = grid_of(SeriesChange, shown, without=_OF_NO_MEMBER) if number < DETAILED else None
+        grid = series_grid(SeriesChange, shown, shown, _OF_NO_MEMBER) if number < DETAILED else None
         title = say("{since}: {title}", since=incident.since, title=incident.title)
         sections.append(Section(title, sentences, grid))
     if len(told) > SHOWN_INCIDENTS:
@@ -154,14 +156,14 @@ def _words(members: Sequence[Member]) -> Iterator[str]:
         if len(member.moves) > 1:
             words = say(
                 "{workload} is compared with the level before the first of its changes: {steps}.",
-                workload=member.workload,
+                workload=series_name(member),
                 steps=join(", ", (f"{move.change:+.1%} {move.since}" for move in member.moves)),
             )
             said[words] = None
         if member.ended:
             words = say(
                 "{workload} (series {series}) has not been measured since {night}.",
-                workload=member.workload,
+                workload=series_name(member),
                 series=member.series_id,
                 night=member.last_night,
             )

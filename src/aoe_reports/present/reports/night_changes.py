@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from aoe_reports.model.causes import reason_words
-from aoe_reports.model.changes import AlarmBudget, OperatorChange, SeriesChange, StepAttribution
+from aoe_reports.model.changes import METRIC, AlarmBudget, OperatorChange, SeriesChange, StepAttribution
 from aoe_reports.model.report import Chart, Section, Waterfall
 from aoe_reports.model.rows import column, row, row_from
 from aoe_reports.model.texts import capital, count_of, join, say
@@ -26,6 +26,7 @@ from aoe_reports.present.reports.night_words import (
     whole_name,
 )
 from aoe_reports.present.reports.observations import observation_sections
+from aoe_reports.present.reports.series_cells import has_metrics, series_grid, value_words
 
 SHOWN_CHANGES = 20
 LEVEL_NIGHTS = 14
@@ -55,16 +56,17 @@ def changes_sections(night: Night) -> Iterator[Section]:
         yield Section("Changes", [say("Nothing was measured.")])
         return
     told = [row for row in night.changes if is_news(row)]
-    apart = [row_from(_ChangedSeries, one, what=subject_words(one)) for one in apart_of(told, night.suspicions)]
+    rows = apart_of(told, night.suspicions)
+    apart = [row_from(_ChangedSeries, one, what=subject_words(one)) for one in rows[:SHOWN_CHANGES]]
     sentences: list[str] = [_price(budget), *gate_budgets(budget)]
     if budget.baseline != "segment":
         sentences.append(say("The baseline was specified: {baseline}.", baseline=budget.baseline))
     if night.remark is not None:
         sentences.append(say("{text}.", text=capital(night.remark)))
     sentences.append(_counted_changes(night.changes, told))
-    if len(apart) > SHOWN_CHANGES:
-        sentences.append(say("The first {shown} of {count} are listed.", shown=SHOWN_CHANGES, count=len(apart)))
-    shown = grid_of(_ChangedSeries, apart[:SHOWN_CHANGES], whole=True) if apart else None
+    if len(rows) > SHOWN_CHANGES:
+        sentences.append(say("The first {shown} of {count} are listed.", shown=SHOWN_CHANGES, count=len(rows)))
+    shown = series_grid(_ChangedSeries, apart, rows[:SHOWN_CHANGES], whole=True) if apart else None
     yield Section("Changes", sentences, shown)
     if night.suspicions:
         yield suspicions_section(night.suspicions)
@@ -87,14 +89,16 @@ def _price(budget: AlarmBudget) -> str:
 
 
 def _counted_changes(changes: Sequence[SeriesChange], told: Sequence[SeriesChange]) -> str:
+    worse, better = sum(map(is_open, told)), sum(row.state in {"recovered", "improved"} for row in told)
+    accepted, mixed = sum(row.acknowledged is not None for row in told), has_metrics(told)
     counts = [
-        say("{count} series slower", count=sum(is_open(row) for row in told)),
+        say("{count} series worse" if mixed else "{count} series slower", count=worse),
         say(
             "{count} with a suspected regression (run the night again)",
             count=sum(row.state == "suspect" for row in told),
         ),
-        say("{count} slower and accepted", count=sum(row.acknowledged is not None for row in told)),
-        say("{count} quicker", count=sum(row.state in {"recovered", "improved"} for row in told)),
+        say("{count} worse and accepted" if mixed else "{count} slower and accepted", count=accepted),
+        say("{count} better" if mixed else "{count} quicker", count=better),
         say("{count} with a change that was reported before and is settled", count=len(changes) - len(told)),
     ]
     known = [one for one in counts if one.values["count"]]
@@ -108,26 +112,39 @@ def _incidents(night: Night, told: Sequence[SeriesChange]) -> Iterator[Section]:
     yield from incident_sections(shown, night.changes)
 
 
+def _trend_words(trend: Trend, counted: str) -> str:
+    """What a line over nights shows."""
+    values, nights = trend.values, trend.nights
+    place = join("", (whole_name(trend.workload), place_words(trend)))
+    known = {"nights": counted, "first": nights[0], "last": nights[-1]}
+    extremes = {"low": min(values), "high": max(values), "newest": values[-1]}
+    if trend.metric is None:
+        return say(
+            (
+                "{what}, mean time in ms over {nights} from {first} to {last}, between {low:,.6g} and {high:,.6g} ms, {newest:,.6g} ms "
+                "in the newest"
+            ),
+            what=place,
+            **known,
+            **extremes,
+        )
+    return say(
+        "{metric} of {what}, {nights} from {first} to {last}, between {low} and {high}, {newest} in the newest",
+        metric=whole_name(trend.metric),
+        what=place,
+        **known,
+        **{name: value_words(value, trend.unit) for name, value in extremes.items()},
+    )
+
+
 def trend_section(night: Night, trend: Trend) -> Section:
-    place = place_words(trend)
-    low, high = min(trend.values_ms), max(trend.values_ms)
     nights = trend.nights
     row = night.lead
     counted = count_of(len(nights), "{number:,} night", "{number:,} nights")
-    described = say(
-        (
-            "{what}, mean time in ms over {nights} from {first} to {last}, between {low:,.6g} and {high:,.6g} ms, {newest:,.6g} ms "
-            "in the newest"
-        ),
-        what=join("", (whole_name(trend.workload), place)),
-        nights=counted,
-        first=nights[0],
-        last=nights[-1],
-        low=low,
-        high=high,
-        newest=trend.values_ms[-1],
-    )
-    title = join("", (title_name(trend.workload), place))
+    described = _trend_words(trend, counted)
+    title = join("", (title_name(trend.workload), place_words(trend)))
+    if trend.metric is not None:
+        title = say("{metric} of {workload}", metric=title_name(trend.metric), workload=title)
     levels: tuple[tuple[str, str, float], ...] = ()
     marked = None
     if row is not None and row.state is not None and row.since is not None and row.since in nights:
@@ -137,14 +154,19 @@ def trend_section(night: Night, trend: Trend) -> Section:
             first, last = nights[max(at - LEVEL_NIGHTS, 0)], nights[at - 1]
             levels = ((first, last, row.before), (marked, nights[-1], row.after))
         title = say("{what}: {change:+.1%}", what=title, change=row.change)
-        described += say(
-            "; {state}: {change:+.1%} since {since}, from {before:,.6g} to {after:,.6g} ms",
-            state=say(row.state),
-            change=row.change,
-            since=marked,
-            before=row.before,
-            after=row.after,
-        )
+        moved = {"state": say(row.state), "change": row.change, "since": marked}
+        if row.scope == METRIC:
+            levels_words = {name: value_words(getattr(row, name) or 0.0, row.unit) for name in ("before", "after")}
+            described += say(
+                "; {state}: {change:+.1%} since {since}, from {before} to {after}", **moved, **levels_words
+            )
+        else:
+            described += say(
+                "; {state}: {change:+.1%} since {since}, from {before:,.6g} to {after:,.6g} ms",
+                **moved,
+                before=row.before,
+                after=row.after,
+            )
         state = say(row.state)
     elif len(nights) < night.least_nights:
         state = say("too few nights to judge, {number} of {least}", number=len(nights), least=night.least_nights)
@@ -152,18 +174,19 @@ def trend_section(night: Night, trend: Trend) -> Section:
     else:
         state = say("no change")
         described += say("; no change is marked")
-    subtitle = say(
-        "Night {night}: {state}. Mean time of {nights}, lower is better",
-        night=night.night,
-        state=state,
-        nights=counted,
-    )
+    known = {"night": night.night, "state": state, "nights": counted}
+    if trend.metric is None:
+        subtitle = say("Night {night}: {state}. Mean time of {nights}, lower is better", **known)
+    elif trend.better == "higher":
+        subtitle = say("Night {night}: {state}. {nights}, higher is better", **known)
+    else:
+        subtitle = say("Night {night}: {state}. {nights}, lower is better", **known)
     alt = say("Line chart: {what}", what=described)
     chart = Chart(
         title=title,
         nights=nights,
-        lines={trend.workload: trend.values_ms},
-        unit="ms",
+        lines={trend.workload: trend.values},
+        unit=trend.unit or "",
         description=alt,
         marked=marked,
         subtitle=subtitle,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from aoe_reports.model.advice import AdviceSummary, StoredAdviceRow, StoredCandidate
 from aoe_reports.model.changes import (
+    NOTICED,
     WHOLE,
     AlarmBudget,
     IncidentChange,
@@ -16,6 +17,7 @@ from aoe_reports.model.changes import (
 )
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.listings import ListedVerdict
+from aoe_reports.model.metrics import TIME_UNIT
 from aoe_reports.model.rows import column, row
 from aoe_reports.model.runs import IngestedRun, Stored, TuningClaim
 from aoe_reports.present.reports.incidents import is_open, is_slower
@@ -31,7 +33,11 @@ class Trend:
     rank_id: int | None
     device_id: int | None
     nights: Sequence[str]
-    values_ms: Sequence[float]
+    values: Sequence[float]
+    metric: str | None = None
+    """Of a metric its name."""
+    unit: str | None = TIME_UNIT
+    better: str | None = "lower"
 
 
 @row
@@ -164,12 +170,12 @@ def lead_of(changes: Sequence[SeriesChange]) -> SeriesChange | None:
     slower = list(filter(is_open, changes)) or list(filter(is_slower, changes))
     if slower:
         return foremost(slower)
-    return next((row for row in changes if row.state is not None and row.scope in WHOLE), None)
+    return next((row for row in changes if row.state is not None and row.scope in NOTICED), None)
 
 
 def foremost(rows: Sequence[SeriesChange]) -> SeriesChange | None:
-    """The first step of some rows, else the operator with the largest impact."""
-    whole = next((row for row in rows if row.scope in WHOLE), None)
+    """The first step of some rows, else the first metric, else the operator with the largest impact."""
+    whole = next((row for scopes in (WHOLE, NOTICED) for row in rows if row.scope in scopes), None)
     return whole or min(rows, key=lambda row: (row.scope != "op", -abs(row.impact_ms or 0.0)), default=None)
 
 

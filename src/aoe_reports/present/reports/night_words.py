@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from aoe_reports.model.advice import StoredAdviceRow, StoredCandidate
 from aoe_reports.model.causes import operator_words, rank_words
-from aoe_reports.model.changes import IncidentCause, OperatorChange, SeriesChange, SeriesObservation
+from aoe_reports.model.changes import METRIC, IncidentCause, OperatorChange, SeriesChange, SeriesObservation
 from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.names import shorten_middle
 from aoe_reports.model.texts import join, say
@@ -23,6 +23,8 @@ TITLE_NAME, LINE_NAME, WHOLE_NAME = 80, 160, 500
 def subject_words(row: SeriesChange | SeriesObservation) -> str:
     """What a series is, in words."""
     workload, kind, name = row.workload, row.op_type, row.op_name
+    if row.scope == METRIC:
+        return say("{metric} of {workload}", metric=line_name(row.metric), workload=series_words(row))
     if row.scope == "step" and workload.endswith("/step"):
         return say("step of {model}{rank}", model=line_name(workload.removesuffix("/step")), rank=place_words(row))
     endings = [f"/op/{name}"] if name else []

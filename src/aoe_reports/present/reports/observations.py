@@ -8,8 +8,8 @@ from aoe_reports.model.changes import SeriesObservation
 from aoe_reports.model.report import Section
 from aoe_reports.model.rows import column, row, row_from
 from aoe_reports.model.texts import say
-from aoe_reports.present.answers import grid_of
 from aoe_reports.present.reports.night_words import subject_words
+from aoe_reports.present.reports.series_cells import series_grid
 
 SHOWN = 20
 
@@ -40,4 +40,4 @@ def observation_sections(observations: Sequence[SeriesObservation], *, every: bo
             say("The first {shown} of {count} are listed; the JSON output contains all.", shown=SHOWN, count=len(told))
         )
     shown = [row_from(_ObservedLine, one, what=subject_words(one)) for one in told[:SHOWN]]
-    yield Section("Observed", said, grid_of(_ObservedLine, shown))
+    yield Section("Observed", said, series_grid(_ObservedLine, shown, told[:SHOWN]))

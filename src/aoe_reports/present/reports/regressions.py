@@ -23,6 +23,7 @@ from aoe_reports.present.night import night_headline
 from aoe_reports.present.reports.budgets import gate_budgets
 from aoe_reports.present.reports.incidents import apart_of, incident_sections, suspicions_section
 from aoe_reports.present.reports.observations import observation_sections
+from aoe_reports.present.reports.series_cells import has_metrics, series_grid
 
 SHOWN_CHANGES = 20
 SHOWN_STEPS = 3
@@ -72,6 +73,8 @@ def regressions_report(
 def _changes_section(apart: Sequence[SeriesChange], rows: Sequence[SeriesChange]) -> Section:
     """Series that belong to no incident; where those that did not change are asked for, all of them."""
     said = [say("Change is after / before - 1: above 0 is slower.")]
+    if has_metrics(apart):
+        said.append(say("Of metrics where higher is better, below 0 is worse."))
     shown = apart if any(row.state is None for row in rows) else apart[:SHOWN_CHANGES]
     if len(apart) > len(shown):
         said.append(
@@ -81,7 +84,7 @@ def _changes_section(apart: Sequence[SeriesChange], rows: Sequence[SeriesChange]
                 count=len(apart),
             )
         )
-    return Section("Changes", said, grid_of(SeriesChange, shown, without=_OF_MEMBERS))
+    return Section("Changes", said, series_grid(SeriesChange, shown, shown, _OF_MEMBERS))
 
 
 def attribution_section(row: SeriesChange, told: StepAttribution) -> Section:

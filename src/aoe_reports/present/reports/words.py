@@ -83,6 +83,7 @@ N_(
         "communication_not_overlapped",
         "overlapped",
         "subgraph",
+        "metric",
         "before",
         "after",
         "file",
@@ -94,6 +95,7 @@ N_(
         "asset",
         # why a series is not judged
         "no-times",
+        "no-direction",
         "too-few-nights",
         # why something takes another time
         "both",

@@ -51,7 +51,8 @@ def read_records(found: FoundFile, options: RecordOptions) -> RecordFile:
         assert time is not None  # what has no time is not sound
         written = {name: value for name, value in text.document.items() if name not in text.derived}
         digest = hashlib.sha256(canonical_json(written).encode()).hexdigest()[:32]
-        record = record_of_document(text.document, time.ns, options.workload)
+        named = {"hardware": options.hardware} if text.of_benchmark and options.hardware is not None else {}
+        record = record_of_document({**text.document, **named}, time.ns, options.workload)
         entries.append(_Entry(record, digest, own_run_of(text.document), time.zoned))
     return RecordFile(str(found.path), entries, findings)
 

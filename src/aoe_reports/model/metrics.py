@@ -1,0 +1,143 @@
+"""What a metric of a record means: its unit, and whether more of it is better. The one home of known names and of directions.
+
+The detector knows one direction: what it is given is a cost, of which more is worse. A time is its own cost, and so is a metric
+where lower is better; where higher is better the cost is 1 / value. People see the values themselves, with their own signs.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Any, Final, Literal, get_args
+
+Better = Literal["higher", "lower"]
+"""Which direction of a metric is the good one."""
+BETTER: Final[tuple[Better, ...]] = get_args(Better)
+
+TIME_UNIT = "ms"
+"""Of the mean run time of a record, where lower is better."""
+MIN_VALUE, MAX_VALUE = 1e-30, 1e30
+"""Values beyond are none of a metric, but garbage; zero and less have no logarithm, so nothing can be said of their level."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """Unit and good direction of a metric; None where nobody has said so."""
+
+    unit: str | None = None
+    better: Better | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """What a mapping file says of the metrics whose names fit a pattern (`*` stands for any part)."""
+
+    pattern: str
+    meaning: Meaning
+    judged: bool = True
+    """False: never, whatever the record or the known names say."""
+
+    def fits(self, name: str) -> bool:
+        """Whether a metric is one of those."""
+        return fnmatchcase(name.casefold(), self.pattern.casefold())
+
+
+Declarations = tuple[Declaration, ...]
+"""Those of a mapping file, in its order: the first that fits counts."""
+
+_STATISTIC = r"(?:mean|avg|average|median|min|max|p\d{1,3}(?:_\d{1,3})?)"
+_LATENCY = (
+    "ttft|time_to_first_token|tpot|time_per_output_token|itl|inter_token_latency|e2el|e2e_latency|end_to_end_latency"
+    "|latency"
+)
+_PER_DEVICE = r"(?:_per_(?:gpu|npu|device|card|chip))?"
+_SECOND = r"_per_(?:s|sec|secs|second)"
+_KNOWN: tuple[tuple[re.Pattern[str], str | None, Better], ...] = tuple(
+    (re.compile(pattern, re.ASCII), unit, better)  # type: ignore[misc]
+    for pattern, unit, better in (
+        (
+            rf"(?:{_STATISTIC}_)?(?:{_LATENCY})(?:_{_STATISTIC})?(?:_(?P<time>ns|us|ms|s))?",
+            None,
+            "lower",
+        ),
+        (rf"(?:\w+_)?(?:tokens?|tok){_SECOND}{_PER_DEVICE}", "tokens/s", "higher"),
+        (rf"(?:\w+_)?(?:requests?|req){_SECOND}{_PER_DEVICE}", "requests/s", "higher"),
+        (rf"(?:\w+_)?(?:samples?){_SECOND}{_PER_DEVICE}", "samples/s", "higher"),
+        (rf"(?:\w+_)?(?:images?){_SECOND}{_PER_DEVICE}", "images/s", "higher"),
+        (rf"(?:\w+_)?(?:items?){_SECOND}{_PER_DEVICE}", "items/s", "higher"),
+        (rf"(?:\w+_)?(?:bytes?){_SECOND}{_PER_DEVICE}", "B/s", "higher"),
+        (r"(?:input|output|prompt|generation|total_token|token|tokens)_throughput", "tokens/s", "higher"),
+        (r"(?:request|requests)_(?:throughput|goodput)|qps|rps", "requests/s", "higher"),
+        (r"throughput", None, "higher"),
+        (rf"(?:\w+_)?tflops?(?:_per_s)?{_PER_DEVICE}", "TFLOP/s", "higher"),
+        (r"(?:\w+_)?(?:mfu|hfu)|model_flops_utili[sz]ation", None, "higher"),
+        (r"(?:\w+_)?accuracy|acc|top_?\d+_acc", None, "higher"),
+    )
+)
+"""Names that many programs use, as `normalised` gives them: unit, good direction."""
+
+
+def meaning_of(name: str, told: Meaning, declarations: Declarations = ()) -> Meaning:
+    """What a metric means: as a mapping file says it, else as its record does (`told`), else as its name is known."""
+    known = known_meaning(name)
+    unit, better = told.unit or known.unit, told.better or known.better
+    declared = next((one for one in declarations if one.fits(name)), None)
+    if declared is None:
+        return Meaning(unit, better)
+    unit = declared.meaning.unit or unit
+    return Meaning(unit, (declared.meaning.better or better) if declared.judged else None)
+
+
+@lru_cache(maxsize=4096)
+def known_meaning(name: str) -> Meaning:
+    """What a name that many programs use means; nothing of any other."""
+    words = normalised(name)
+    for pattern, unit, better in _KNOWN:
+        found = pattern.fullmatch(words)
+        if found is not None:
+            return Meaning(found.groupdict().get("time") or unit, better)
+    return Meaning()
+
+
+def normalised(name: str) -> str:
+    """A name in small letters with `_` between its words: `P99 TTFT (ms)` is p99_ttft_ms, `tokens/s` tokens_per_s."""
+    return re.sub(r"[^0-9a-z]+", "_", name.casefold().replace("/", "_per_")).strip("_")
+
+
+def cost_of(value: float, better: Better | None) -> float:
+    """What the detector is given of a value; 0, which is none, of what has no level."""
+    if not MIN_VALUE < value < MAX_VALUE:
+        return 0.0
+    return 1 / value if better == "higher" else value
+
+
+def value_of(cost: float, better: str | None) -> float:
+    """The value that a cost is of."""
+    return 1 / cost if better == "higher" and cost else cost
+
+
+def loss(change: float, better: str | None) -> float:
+    """A change of a value (`after / before - 1`) as a loss: above 0 is worse."""
+    return -change if better == "higher" else change
+
+
+def value_change(change: float, better: str | None) -> float:
+    """The change of a value, by that of its cost."""
+    return 1 / (1 + change) - 1 if better == "higher" else change
+
+
+def value_levels(one: object, better: str | None) -> dict[str, Any]:
+    """before, after, change, ci_low and ci_high of a value, by those of its cost: the attributes that `one` has."""
+    costs: dict[str, Any] = {name: getattr(one, name) for name in LEVELS}
+    if better != "higher":
+        return costs
+    turned = {name: cost and value_of(cost, better) for name, cost in costs.items() if name in {"before", "after"}}
+    for name, end in (("change", "change"), ("ci_low", "ci_high"), ("ci_high", "ci_low")):
+        moved = costs[end]
+        turned[name] = None if moved is None else value_change(moved, better)
+    return turned
+
+
+LEVELS = ("before", "after", "change", "ci_low", "ci_high")

@@ -1,0 +1,76 @@
+"""How a series is shown in a table whose rows are of several units: a metric with its own unit, a time in that of its column."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from aoe_reports.model.causes import Named, series_name
+from aoe_reports.model.changes import METRIC
+from aoe_reports.model.documents import Cells
+from aoe_reports.model.metrics import TIME_UNIT
+from aoe_reports.model.report import Grid
+from aoe_reports.model.texts import say
+from aoe_reports.present.answers import grid_of
+from aoe_reports.present.values import show
+
+
+class Valued(Named, Protocol):
+    """A series with levels."""
+
+    @property
+    def unit(self) -> str | None:
+        """Of its levels."""
+
+    @property
+    def better(self) -> str | None:
+        """Its good direction."""
+
+    @property
+    def before(self) -> float | None:
+        """A level."""
+
+    @property
+    def after(self) -> float | None:
+        """Another one."""
+
+
+def value_words(value: float, unit: str | None) -> str:
+    """A value with its unit, as far as that is known."""
+    if unit == TIME_UNIT:
+        return say("{value} {unit}", value=show(value, "ms"), unit=unit)
+    number = f"{value:,.6g}"
+    return number if unit is None else say("{value} {unit}", value=number, unit=unit)
+
+
+def has_metrics(rows: Collection[Named]) -> bool:
+    """Whether any of some series is no time: then worse is not always slower."""
+    return any(row.scope == METRIC for row in rows)
+
+
+def series_grid(
+    kind: type[object],
+    rows: Sequence[object],
+    of: Sequence[Valued],
+    without: Collection[str] = (),
+    *,
+    whole: bool = False,
+) -> Grid:
+    """A table of series, whose rows of metrics have their own units; `of` are the series of the rows."""
+    grid = grid_of(kind, rows, without, whole=whole)
+    if not has_metrics(of):
+        return grid
+    return replace(grid, rows=[_in_own_unit(cells, one) for cells, one in zip(grid.rows, of, strict=True)])
+
+
+def _in_own_unit(cells: Cells, one: Valued) -> Cells:
+    if one.scope != METRIC:
+        return cells
+    levels = {name: None if value is None else value_words(value, one.unit) for name, value in _levels(one)}
+    named = {"workload": series_name(one)} if "workload" in cells else {}
+    return {**cells, **levels, **named, "impact_ms": None, "better": one.better}
+
+
+def _levels(one: Valued) -> Sequence[tuple[str, float | None]]:
+    return ("before", one.before), ("after", one.after)
