@@ -16,12 +16,11 @@ from typing import Literal
 from aoe_reports.facts.communication import type_of_operator
 from aoe_reports.facts.exchanges import exchanged
 from aoe_reports.facts.exposed import Exposed, IdleCause
+from aoe_reports.stats.comparison import INPUTS
+from aoe_reports.stats.comparison import Cause as ComparedCause
 
 Area = Literal["computing", "communication", "idle"]
-CallCause = Literal[
-    "slower-calls", "faster-calls", "more-calls", "fewer-calls",
-    "changed-shapes", "changed-formats", "changed-data-types", "changed-inputs", "new", "vanished", "fused", "split", "replaced",
-]  # fmt: skip
+CallCause = ComparedCause | Literal["fused", "split", "replaced"]
 HiddenCause = Literal["less-hidden", "more-hidden"]
 """Another share of it runs beside something else: the change that is left when everything hides as much as before."""
 TalkCause = Literal[
@@ -29,10 +28,8 @@ TalkCause = Literal[
 ]  # fmt: skip
 Cause = Literal["not-listed", "not-told"] | CallCause | HiddenCause | TalkCause | IdleCause
 
-INPUTS: tuple[tuple[CallCause, int], ...] = (("changed-shapes", 1), ("changed-formats", 2), ("changed-data-types", 3))
-"""What calls of one type may differ in, and where it stands in a key of `calls`."""
 CallKey = tuple[str | None, str | None, str | None, str | None]
-"""(operator type, shapes, formats, data types) of calls; null where nothing tells."""
+"""(operator type, what calls of it may differ in: INPUTS) of calls; null where nothing tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +235,11 @@ def _changed(before: Iterable[CallKey], after: Iterable[CallKey]) -> CallCause:
     mine, others = set(before), set(after)
     if not mine or not others:
         return "new" if others else "vanished"
-    apart = [cause for cause, place in INPUTS if {key[place] for key in mine} != {key[place] for key in others}]
+    apart = [
+        cause
+        for place, cause in enumerate(INPUTS.values(), start=1)
+        if {key[place] for key in mine} != {key[place] for key in others}
+    ]
     return apart[0] if len(apart) == 1 else "changed-inputs"
 
 

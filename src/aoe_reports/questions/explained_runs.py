@@ -37,12 +37,14 @@ from aoe_reports.model.texts import say
 from aoe_reports.questions.compared_runs import ComparedRun, RunUnit, metrics_of
 from aoe_reports.questions.explain import ExplainedBy, ExplainOptions
 from aoe_reports.questions.rules import COMPARABILITY_UNKNOWN
+from aoe_reports.stats.comparison import INPUTS
 from aoe_reports.stats.grouping import group_codes, is_communication
 
 Place = tuple[int | None, int | None]
 """(rank, device)."""
-_KEYS = ("op_type", "input_shapes", "input_formats", "input_data_types")
-_FIELDS = frozenset({*_KEYS, "op_name", "task_type", "task_start_ns", "task_duration_ns", "device_id", "step"})
+_FIELDS = frozenset(
+    {"op_type", *INPUTS, "op_name", "task_type", "task_start_ns", "task_duration_ns", "device_id", "step"}
+)
 
 
 @dataclass(slots=True)
@@ -226,7 +228,7 @@ def _distinct_steps(frame: pa.Table) -> int:
 
 def _calls(frame: pa.Table, named: str) -> dict[CallKey, tuple[int, int]]:
     """(count, total ns) of kernels, by type or name, and inputs."""
-    groups, names = group_codes(frame, [named, *_KEYS[1:]])
+    groups, names = group_codes(frame, [named, *INPUTS])
     durations, _ = integers(frame["task_duration_ns"])
     counts, totals = np.bincount(groups, minlength=names.count), _sums(durations, groups, names.count)
     found: dict[CallKey, tuple[int, int]] = {}
