@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 
 from aoe_reports.facts.records.context import RunContext
 from aoe_reports.facts.records.over_ranks import over_ranks
-from aoe_reports.formats.records.record import Record, Scope
+from aoe_reports.formats.records.record import Record
+from aoe_reports.model.changes import RecordScope
 
 CONTEXT = RunContext("20260101T000000-00000000", 0, "net", source="msprof")
 
 
-def timed(rank: int, mean_ms: float, name: str = "conv", scope: Scope = "op", count: int = 2) -> Record:
+def timed(rank: int, mean_ms: float, name: str = "conv", scope: RecordScope = "op", count: int = 2) -> Record:
     """A record of a rank."""
     return Record(
         **CONTEXT.fields(),

@@ -16,8 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aoe_reports.formats.records.from_document import record_of_document
-from aoe_reports.formats.records.record import FIELDS, JSON_FIELDS, OURS, Phase, Record, Scope
+from aoe_reports.formats.records.record import FIELDS, JSON_FIELDS, OURS, Phase, Record
 from aoe_reports.formats.records.row import record_of_row, row_of_record
+from aoe_reports.model.changes import RecordScope
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.timestamps import parse_timestamp
 from aoe_reports.rules.records import sound_records
@@ -74,7 +75,7 @@ OWN = st.builds(
     run_id=st.just("20260101T020304-0123abcd"),
     timestamp_ns=st.integers(0, (1 << 63) - 1),
     model=TEXT,
-    scope=st.sampled_from(get_args(Scope)),
+    scope=st.sampled_from(get_args(RecordScope)),
     source=st.sampled_from(("msprof", "aoe")),
     phase=st.none() | st.sampled_from(get_args(Phase)),
     op_type=st.none() | TEXT,

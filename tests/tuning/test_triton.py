@@ -32,8 +32,11 @@ def test_damage_is_found_by_its_rule(folder: Path, cli: Cli) -> None:
 
 def test_a_sound_cache_is_checked_without_complaint_and_said_in_a_line(cli: Cli) -> None:
     ended = cli("check", CACHE, "--strict", "--format", "json")
-    assert (ended.code, ended.json["findings"]) == (0, [])
-    shown = {row["summary"]["key"]: row for row in ended.json["rows"]}
+    assert ended.code == 0
+    assert [(one["rule"], Path(one["path"]).name) for one in ended.json["findings"]] == [
+        ("autotune-no-claim", "train.log")
+    ]
+    shown = {row["summary"]["key"]: row for row in ended.json["rows"] if row["kind"] == "triton_autotune"}
     row = shown["4096, 1024, torch.float16"]
     assert (row["kind"], row["tuning_names"], row["verdict"]) == ("triton_autotune", ["softmax_kernel"], "pass")
     assert row["summary"]["best"].startswith("XBLOCK: 256, num_warps: 4")
@@ -46,6 +49,7 @@ def test_inspect_names_the_files(cli: Cli) -> None:
         ("triton_autotune", "tuner", 3),
         ("triton_autotune", "tuner", 3),
         ("triton_autotune", "tuner", 2),
+        ("triton_printed", "tuner", 2),
     ]
 
 
