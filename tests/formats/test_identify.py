@@ -155,6 +155,7 @@ def test_archives_are_said_and_not_read(tmp_path: Path, name: str) -> None:
         ("cluster_communication.json", "the analysis of a cluster repeats"),
         ("cluster_communication_matrix.json", "the analysis of a cluster repeats"),
         ("fusion_result.json", "which fusion rules of graphs took effect"),
+        ("communicator_group.json", "groups of ranks as a simulator of networks takes them"),
     ],
 )
 def test_what_is_recognised_and_not_read_is_named_with_the_reason(tmp_path: Path, name: str, why: str) -> None:

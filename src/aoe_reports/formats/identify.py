@@ -43,6 +43,10 @@ _UNREAD = (
         ),
     ),
     (re.compile(r"fusion_result\.json"), say("which fusion rules of graphs took effect, without times")),
+    (
+        re.compile(r"communicator_group\.json"),
+        say("groups of ranks as a simulator of networks takes them; profilers write communication_group.json"),
+    ),
     *msserviceprofiler.UNREAD,
 )
 """Files of the platform of which nothing is read, and why; each by its name."""
