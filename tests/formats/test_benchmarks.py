@@ -54,6 +54,25 @@ def test_vllm_without_a_server() -> None:
     assert latency["metrics"]["p90_latency_ms"] == {"value": 2090.0, "unit": "ms", "better": "lower"}
 
 
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("vllm_serve/serve.json", "output_throughput"),
+        ("vllm_serve/serve.json", "request_throughput"),
+        ("vllm_throughput/throughput_example_8b.json", "tokens_per_second"),
+        ("vllm_throughput/throughput_example_8b.json", "requests_per_second"),
+    ],
+)
+@pytest.mark.parametrize("value", ["x", None, True])
+def test_a_throughput_that_is_no_number_is_found(tmp_path: Path, cli: Cli, name: str, key: str, value: Any) -> None:
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps({**json.loads((VALID / name).read_text()), key: value}))
+    ended = cli("check", path, "--format", "json")
+    (found,) = ended.json["findings"]
+    assert (ended.code, found["rule"], found["pointer"]) == (1, "benchmark-result", f"/{key}")
+    assert "expected a number" in found["message"]
+
+
 def test_pytest_benchmark() -> None:
     packed, once = records_in(VALID / "pytest_benchmark" / "pytest.json")
     assert packed["workload"] == "tests/test_pack.py::test_pack[64]"

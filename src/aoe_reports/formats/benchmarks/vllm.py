@@ -38,6 +38,10 @@ def _serve(document: Mapping[str, Any], stem: str) -> Iterator[Entry]:
     if not is_time(duration):
         yield Entry("/duration", None, say("expected a duration in seconds"))
         return
+    wrong = list(_no_numbers(document, ("request_throughput", "output_throughput")))
+    if wrong:
+        yield from wrong
+        return
     model = document.get("model_id")
     told = _DATE.fullmatch(str(document.get("date")))
     others = {
@@ -60,6 +64,13 @@ def _serve(document: Mapping[str, Any], stem: str) -> Iterator[Entry]:
     )
 
 
+def _no_numbers(document: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[Entry]:
+    """What should be a number and is none: without it the nights would lose a metric without a word."""
+    for name in names:
+        if not is_number(document[name]):
+            yield Entry(f"/{name}", None, say("expected a number"))
+
+
 def _known(document: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     return {name: document[name] for name in names if document.get(name) is not None}
 
@@ -69,6 +80,10 @@ def _throughput(document: Mapping[str, Any], stem: str) -> Iterator[Entry]:
     elapsed = document["elapsed_time"]
     if not is_time(elapsed):
         yield Entry("/elapsed_time", None, say("expected a duration in seconds"))
+        return
+    wrong = list(_no_numbers(document, ("requests_per_second", "tokens_per_second")))
+    if wrong:
+        yield from wrong
         return
     record = record_of(
         stem_without_dates(stem),
