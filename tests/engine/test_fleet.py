@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import re
@@ -213,6 +214,8 @@ def test_an_address_that_is_none_is_an_error_in_one_line(address: str, monkeypat
     monkeypatch.setattr("aoe_reports.engine.fleet.CONNECT_S", 1)
     with pytest.raises(AoeReportsError, match="no scheduler answers"):
         list(Fleet(address).map(str, [1]))
+    client = pytest.importorskip("distributed").Client
+    assert [one for one in gc.get_objects() if isinstance(one, client) and one.status != "closed"] == []
 
 
 def test_who_reads_is_what_the_options_say() -> None:

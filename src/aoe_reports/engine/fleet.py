@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-import threading
+from asyncio import run, timeout
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -110,7 +110,8 @@ def _client(address: str) -> Iterator[Client]:
                     cluster = running.enter_context(LocalCluster(**local))
                 yield running.enter_context(Client(cluster))
             return
-        with _connected(address) as client:
+        _check_scheduler(address)
+        with Client(address, timeout=CONNECT_S) as client:
             _check_workers(client, address)
             yield client
 
@@ -158,22 +159,22 @@ def _check_workers(client: Client, address: str) -> None:
             )
 
 
-def _connected(address: str) -> Client:
-    """A client of a scheduler that answers; one that accepts and says nothing would be waited for without an end."""
-    from distributed import Client  # noqa: PLC0415
+def _check_scheduler(address: str) -> None:
+    """AoeReportsError where no scheduler answers.
 
-    found: list[Client | Exception] = []
+    A client would wait without an end for one that accepts and says nothing; and what is left of a client that could not
+    connect closes itself while garbage is collected, which blocks every later one where that happens as its loop starts.
+    """
+    from distributed.core import rpc  # noqa: PLC0415
 
-    def connect() -> None:
-        try:
-            found.append(Client(address, timeout=CONNECT_S))
-        except Exception as error:  # noqa: BLE001 -- whatever an address may raise is told below
-            found.append(error)
+    async def ask() -> None:
+        async with timeout(CONNECT_S), rpc(address) as scheduler:
+            await scheduler.identity()
 
-    connecting = threading.Thread(target=connect, daemon=True)
-    connecting.start()
-    connecting.join(CONNECT_S + 1)
-    client = found[0] if found else TimeoutError(say("no answer within {seconds} s", seconds=CONNECT_S))
-    if isinstance(client, Exception):
-        raise AoeReportsError(say("{address}: no scheduler answers: {why}", address=address, why=client)) from client
-    return client
+    try:
+        with ThreadPoolExecutor(1) as own:  # a notebook runs a loop of its own in this thread
+            own.submit(run, ask()).result()
+    except Exception as error:  # whatever an address may raise
+        silent = say("no answer within {seconds} s", seconds=CONNECT_S)
+        why = silent if isinstance(error, TimeoutError) else error
+        raise AoeReportsError(say("{address}: no scheduler answers: {why}", address=address, why=why)) from error
