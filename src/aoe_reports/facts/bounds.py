@@ -63,9 +63,10 @@ _KEPT = frozenset(
 )
 
 
-def counters_of(tasks: pa.Table) -> list[str]:
+def counter_columns(tasks: pa.Table) -> dict[str, pa.ChunkedArray]:
     """The columns of tasks that only what bounds operators is measured by: they are most of a table."""
-    return [name for name in tasks.column_names if name in TASK_COLUMNS and pa.types.is_floating(tasks[name].type)]
+    names = [name for name in tasks.column_names if name in TASK_COLUMNS and pa.types.is_floating(tasks[name].type)]
+    return {name: tasks[name] for name in names}
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +183,7 @@ class OperatorBounds:
         """One word of an operator's key; null where the export has no such column."""
         return self.names[group][self.keys.index(name)] if name in self.keys else None
 
-    def key_codes(self, name: str) -> tuple[Ints, list[str]]:
+    def key_codes(self, name: str) -> tuple[Ints, Sequence[str]]:
         """(the number of each operator's word, counted from 1, 0 for null; the words)."""
         if name not in self.keys:
             return np.zeros(self.names.count, dtype=np.int64), []
@@ -252,6 +253,7 @@ def measure_operators(
     tasks: pa.Table,
     cores: CoreCounts | None = None,
     *,
+    counters: Counters | None = None,
     dynamic_model: bool = False,
     bound_ratio: float = BOUND_RATIO,
     peak_gb_per_s: float | None = None,
@@ -261,8 +263,8 @@ def measure_operators(
     `dynamic_model` says that files are there which msprof writes of models with dynamic shapes alone (thread_group,
     ge_op_execute): where tasks have no OP State, their shapes are then dynamic, else nothing tells.
     """
-    computing = _computing(tasks)
-    counters = _Counters(tasks, computing)
+    computing = computing_of(tasks)
+    counters = counters or Counters(counter_columns(tasks), computing)
     tasks = tasks.select([name for name in tasks.column_names if name in _KEPT])
     if computing is not None:
         tasks = tasks.filter(keep_where(computing))
@@ -274,7 +276,7 @@ def measure_operators(
     duration, _ = integers(tasks["task_duration_ns"])
     total = groups.sum(duration)
     cores = cores or CoreCounts()
-    clock = measure_clock(tasks, counters.column, cores.cube, cores.vector, cores.rated_mhz)
+    clock = measure_clock(tasks, counters.whole, cores.cube, cores.vector, cores.rated_mhz)
     means = _Means(counters, groups, duration)
     ratio = _ratios(means)
     bandwidth = means.of(_BANDWIDTHS)
@@ -307,7 +309,7 @@ def measure_operators(
     )
 
 
-def _computing(tasks: pa.Table) -> Mask | None:
+def computing_of(tasks: pa.Table) -> Mask | None:
     """Which tasks compute; None where all of them do."""
     if "task_type" not in tasks.column_names:
         return None
@@ -320,33 +322,45 @@ def _highest(values: Floats | None) -> float | None:
 
 
 class TaskGroups:
-    """Rows put in order by group once, so that any column of them is summed quickly and exactly."""
+    """Columns of tasks summed by group."""
 
     def __init__(self, group_of: Ints, count: int) -> None:
-        self._order = np.argsort(group_of, kind="stable")
-        ordered = group_of[self._order]
-        self._starts = np.searchsorted(ordered, np.arange(count))
-        self.count: Ints = np.diff(self._starts, append=len(ordered)).astype(np.int64)
+        self._of: Ints = group_of.astype(np.int64)  # any other kind is converted at each sum
+        self._groups = count
+        self.count: Ints = np.bincount(self._of, minlength=count)
 
     def sum(self, values: Ints) -> Ints:
         """Whole numbers, summed by group; exactly, as long as a sum is no longer than 146 years."""
         if len(values) and int(np.abs(values).max()) * len(values) >= _INT64_MAX:
-            whole = np.add.reduceat(values[self._order].astype(object), self._starts)
+            whole = np.zeros(self._groups, dtype=object)
+            np.add.at(whole, self._of, values.astype(object))
             return np.asarray([min(int(value), _MAX_NS) for value in whole], dtype=np.int64)
-        return np.add.reduceat(values[self._order], self._starts, dtype=np.int64)
+        sums: Ints = np.zeros(self._groups, dtype=np.int64)
+        np.add.at(sums, self._of, values)
+        return sums
 
-    def weigh(self, values: Floats, there: Mask, weights: Ints) -> Floats:
-        """The weighted mean of each group over the rows that have a value (0 where they have none); NaN where none has."""
-        above = np.add.reduceat((values * weights)[self._order], self._starts)
-        below = np.add.reduceat((there * weights.astype(np.float64))[self._order], self._starts)
-        means: Floats = np.divide(above, below, out=np.full(len(below), np.nan), where=below > 0)
-        return means
+    def weigh(self, columns: Sequence[Column], weights: Ints) -> Floats:
+        """The weighted mean of each group of the sum of some columns, over the tasks that any of them tells of; NaN where none does."""
+        above = np.zeros(self._groups)
+        for column in columns:
+            rows = column.rows
+            above += np.bincount(self._of[rows], weights=column.values * weights[rows], minlength=self._groups)
+        rows = columns[0].rows
+        for column in columns[1:]:
+            rows = np.union1d(rows, column.rows)
+        below = np.bincount(self._of[rows], weights=weights[rows], minlength=self._groups)
+        means: Floats = np.divide(above, below, out=np.full(self._groups, np.nan), where=below > 0)
+        return means.round(_DECIMALS, out=means)
 
     def any(self, mask: Mask) -> Mask:
         """Whether any row of a group is marked."""
-        return np.logical_or.reduceat(mask[self._order], self._starts)
+        found: Mask = np.zeros(self._groups, dtype=bool)
+        found[self._of[mask]] = True
+        return found
 
 
+_DECIMALS = 9
+"""Counters have three or so; what is beyond is the noise of adding the same numbers in another order."""
 _INT64_MAX = 2**63 - 1
 _MAX_NS = 2**62
 """146 years: a longer sum of times is taken for that."""
@@ -358,24 +372,45 @@ def _filled(tasks: pa.Table, name: str) -> Ints:
     return values if there.all() else np.where(there, values, 0)
 
 
-class _Counters:
-    """Columns of numbers of the tasks that compute, each taken out when it is asked for: they are many."""
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of numbers of tasks: those that are there, and in which rows."""
 
-    def __init__(self, tasks: pa.Table, computing: Mask | None) -> None:
-        self._tasks = tasks
-        self._computing = computing
+    rows: Ints
+    values: Floats
 
-    def column(self, name: str) -> tuple[Floats, Mask] | None:
-        """(values, 0 where there is none; where there is one), where the export has the column with a number somewhere."""
-        if name not in self._tasks.column_names or not pa.types.is_floating(self._tasks[name].type):
+
+class Counters:
+    """Columns of numbers of tasks without their nulls: of a large table they are most, and cube cores tell of few tasks."""
+
+    def __init__(self, columns: dict[str, pa.ChunkedArray], computing: Mask | None = None) -> None:
+        """Of `counter_columns`, of the tasks that compute (None: of all); they are taken out one by one, so that each can go."""
+        self._columns: dict[str, tuple[Floats, Any]] = {}
+        self._count = 0
+        while columns:
+            name, column = columns.popitem()
+            values, there = floats(column)
+            del column
+            if computing is not None:
+                values, there = values[computing], there[computing]
+            self._count = len(values)
+            if there.any():
+                self._columns[name] = values[there], np.packbits(there)
+
+    def column(self, name: str) -> Column | None:
+        """One of them; None where the export has none, or no number in it."""
+        if name not in self._columns:
             return None
-        values, there = floats(self._tasks[name])
-        if self._computing is not None:
-            values, there = values[self._computing], there[self._computing]
-        if not there.any():
+        values, told = self._columns[name]
+        return Column(np.flatnonzero(np.unpackbits(told, count=self._count)), values)
+
+    def whole(self, name: str) -> tuple[Floats, Mask] | None:
+        """The same as (values, 0 where there is none; where there is one)."""
+        column = self.column(name)
+        if column is None:
             return None
-        if not there.all():
-            values[~there] = 0.0
+        values, there = np.zeros(self._count), np.zeros(self._count, dtype=bool)
+        values[column.rows], there[column.rows] = column.values, True
         return values, there
 
 
@@ -383,26 +418,21 @@ class _Counters:
 class _Means:
     """Means of counters by group, weighted by the tasks' time."""
 
-    counters: _Counters
+    counters: Counters
     groups: TaskGroups
     duration: Ints
 
     def of(self, names: Sequence[str], core: str | None = None) -> Floats | None:
         """The mean of the sum of some columns (of all cores, or of one); None where none is there."""
-        whole: tuple[Floats, Mask] | None = None
-        for prefix in CORES if core is None else (core,):
-            for name in names:
-                column = self.counters.column(f"{prefix}{name}")
-                if column is None:
-                    continue
-                whole = column if whole is None else (whole[0] + column[0], whole[1] | column[1])
-        return None if whole is None else self.groups.weigh(*whole, self.duration)
+        prefixes = CORES if core is None else (core,)
+        found = [self.counters.column(f"{prefix}{name}") for prefix in prefixes for name in names]
+        columns = [column for column in found if column is not None]
+        return self.groups.weigh(columns, self.duration) if columns else None
 
     def core_shares(self) -> dict[str, Floats]:
         """Of tasks with both kinds of cores: how long each worked, as a part of the one that worked longer."""
-        times = {core: self.counters.column(name) for core, name in _CORE_TIMES.items()}
-        means = {core: self.groups.weigh(*time, self.duration) for core, time in times.items() if time is not None}
-        if len(means) < len(times):
+        means = {core: mean for core, name in _CORE_TIMES.items() if (mean := self.of((name,), "")) is not None}
+        if len(means) < len(_CORE_TIMES):
             return {}
         longer = np.fmax.reduce(list(means.values()))
         return {
@@ -505,7 +535,8 @@ def _blocks(
         return None, None, {}
     blocks, known = integers(tasks["block_num"])
     known = known & (blocks > 0)
-    mean = groups.weigh(np.where(known, blocks, 0.0), known, duration)
+    told = np.flatnonzero(known)
+    mean = groups.weigh([Column(told, blocks[told].astype(np.float64))], duration)
     norms = _block_norms(tasks, blocks, known, duration, cores, clock)
     use = np.full(tasks.num_rows, np.nan)
     for kind, norm in norms.items():
@@ -518,8 +549,8 @@ def _blocks(
         mixed, there = integers(tasks["mix_block_num"])
         mine = there & (mixed > 0) & words_in(tasks["task_type"], {"MIX_AIC"})
         use[mine] = np.fmax(use[mine], _use(mixed[mine], vector.cores))
-    told = use >= 0
-    mean_use = groups.weigh(np.where(told, use, 0.0), told, duration) if told.any() else None
+    told = np.flatnonzero(use >= 0)
+    mean_use = groups.weigh([Column(told, use[told])], duration) if len(told) else None
     return mean, mean_use, norms
 
 
@@ -532,19 +563,19 @@ def _bounds_of(
     ratio: dict[str, Floats], bandwidth: Floats | None, peak: float | None, least: float, count: int
 ) -> Ints:
     """The number of the bound of each group: the unit with the highest ratio, where that is high enough."""
-    bound: Ints = np.zeros(count, dtype=np.int64)
+    bound: Ints = np.zeros(count, dtype=np.int8)
     if ratio:
-        units = list(ratio)
-        table = np.vstack([np.nan_to_num(ratio[unit], nan=-1.0) for unit in units])
-        highest = table.max(axis=0)
-        places = np.asarray([BOUNDS.index(unit) for unit in units if unit in BOUNDS], dtype=np.int64)
-        bound = np.where(highest > least, places[table.argmax(axis=0)], bound)
+        highest = np.full(count, -1.0)
+        for unit, mean in ratio.items():  # of equal ratios the first unit's
+            higher = mean > highest
+            highest[higher], bound[higher] = mean[higher], BOUNDS.index(unit)
+        bound[highest <= least] = 0
         # that nothing bounds it can only be told where the transfers were measured, too
         moved = np.nan_to_num(ratio["mte2"], nan=-1.0) >= 0 if "mte2" in ratio else np.zeros(count, dtype=bool)
-        bound = np.where((highest > 0) & (highest <= least) & moved, BOUNDS.index("none"), bound)
+        bound[(highest > 0) & (highest <= least) & moved] = BOUNDS.index("none")
     if bandwidth is not None and peak:
         full = np.nan_to_num(bandwidth, nan=0.0) > least * peak
-        bound = np.where((bound == 0) & full, BOUNDS.index("memory-bandwidth"), bound)
+        bound[(bound == 0) & full] = BOUNDS.index("memory-bandwidth")
     return bound
 
 
@@ -579,8 +610,8 @@ def _states(tasks: pa.Table, groups: TaskGroups, *, dynamic_model: bool) -> Ints
             groups.any(np.isin(numbers, [n for n, word in enumerate(lower, start=1) if word == name]))
             for name in ("static", "dynamic")
         ]
-        return masks[0].astype(np.int64) + 2 * masks[1].astype(np.int64)
-    return np.full(count, STATES.index("dynamic" if dynamic_model else "unknown"), dtype=np.int64)
+        return masks[0].astype(np.int8) + 2 * masks[1].astype(np.int8)
+    return np.full(count, STATES.index("dynamic" if dynamic_model else "unknown"), dtype=np.int8)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ hundred thousand tasks: commands that are run by hand go through the buffers ins
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any, overload
 
 import numpy as np
 import pyarrow as pa
@@ -45,7 +45,35 @@ def bits(column: pa.ChunkedArray) -> Mask:
     return np.concatenate(parts) if parts else np.zeros(0, dtype=bool)
 
 
-def codes(column: pa.ChunkedArray) -> tuple[Ints, list[str]]:
+class Words(Sequence[str]):
+    """Distinct words as they stand in a column: each becomes a text of Python's when it is asked for (a name takes twice its room)."""
+
+    def __init__(self, words: pa.Array) -> None:
+        self._words = words
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[str]: ...
+    def __getitem__(self, place: int | slice) -> str | Sequence[str]:
+        if isinstance(place, slice):
+            start, stop, step = place.indices(len(self))
+            return [self[one] for one in range(start, stop, step)]
+        word: str = self._words[int(place)].as_py()
+        return word
+
+    def __iter__(self) -> Iterator[str]:
+        for start in range(0, len(self), _AT_ONCE):
+            yield from self._words.slice(start, _AT_ONCE).to_pylist()
+
+
+_AT_ONCE = 1 << 14
+
+
+def codes(column: pa.ChunkedArray) -> tuple[Ints, Sequence[str]]:
     """A column of words as (each row's number among the distinct words, counted from 1, 0 for null; those words)."""
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
@@ -57,7 +85,7 @@ def codes(column: pa.ChunkedArray) -> tuple[Ints, list[str]]:
     numbers += 1
     if indices.null_count:
         numbers[~valid(indices)] = 0
-    return numbers, column.chunk(0).dictionary.to_pylist()
+    return numbers, Words(column.chunk(0).dictionary)
 
 
 class Numbering(dict[str, int]):

@@ -244,8 +244,8 @@ def _block(
 
 def _numbered(column: pa.ChunkedArray, kept: Mask) -> tuple[list[str], Any]:
     """The different texts of the rows kept in order, and of each of them the number of its text."""
-    numbers, words = codes(column)
-    numbers = numbers[kept] - 1
+    numbers, every = codes(column)
+    numbers, words = numbers[kept] - 1, list(every)
     used = np.flatnonzero(np.bincount(numbers, minlength=len(words)))
     used = used[np.argsort(np.array(words, dtype=object)[used])]
     places = np.zeros(len(words), dtype=np.int64)

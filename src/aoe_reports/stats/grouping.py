@@ -137,11 +137,11 @@ class Names:
 
     count: int
     numbers: list[Ints]
-    words: list[list[str]]
+    words: list[Sequence[str]]
 
     def __getitem__(self, group: int) -> tuple[str | None, ...]:
         pairs = zip(self.numbers, self.words, strict=True)
-        return tuple(words[numbers[group] - 1] if numbers[group] else None for numbers, words in pairs)
+        return tuple(words[int(numbers[group]) - 1] if numbers[group] else None for numbers, words in pairs)
 
 
 def group_codes(tasks: pa.Table, keys: Sequence[str]) -> tuple[Ints, Names]:
@@ -149,7 +149,7 @@ def group_codes(tasks: pa.Table, keys: Sequence[str]) -> tuple[Ints, Names]:
     groups_of: Ints = np.zeros(tasks.num_rows, dtype=np.int32)
     count = 1
     numbers: list[Ints] = []
-    words: list[list[str]] = []
+    words: list[Sequence[str]] = []
     for key in keys:
         of_key, words_of_key = codes(tasks[key])
         width = len(words_of_key) + 1
@@ -157,7 +157,7 @@ def group_codes(tasks: pa.Table, keys: Sequence[str]) -> tuple[Ints, Names]:
             groups_of = groups_of.astype(np.int64)
         sparse = of_key if count == 1 else groups_of * width + of_key
         present, groups_of = _dense(sparse, count * width)
-        numbers = [*(before[present // width] for before in numbers), present % width]
+        numbers = [*(before[present // width] for before in numbers), _narrow(present % width)]
         words.append(words_of_key)
         count = len(present)
     return groups_of, Names(count, numbers, words)
@@ -167,13 +167,18 @@ def _dense(sparse: Ints, size: int) -> tuple[Ints, Ints]:
     """The codes that occur, ascending, and each row's place among them."""
     if size > max(4 * len(sparse), 1 << 16):
         present, dense = np.unique(sparse, return_inverse=True)
-        return present, dense.astype(np.int64, copy=False)
+        return present, _narrow(dense)
     occurs = np.zeros(size, dtype=bool)
     occurs[sparse] = True
     if occurs.all():
         return np.arange(size), sparse
     place = np.cumsum(occurs, dtype=sparse.dtype) - 1
     return np.flatnonzero(occurs), place[sparse]
+
+
+def _narrow(numbers: Ints) -> Ints:
+    """Numbers of words or of groups: there are never more of them than an int32 holds, and they are kept for every row."""
+    return numbers.astype(np.int32, copy=False)
 
 
 def sorted_within(groups_of: Ints, values: Ints, groups: int) -> tuple[Ints, Ints]:

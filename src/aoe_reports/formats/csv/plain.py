@@ -114,7 +114,7 @@ class _Column:
     def whole(self) -> pa.ChunkedArray:
         """The whole column."""
         if not pa.types.is_floating(self.read_as):
-            return pa.chunked_array(self._chunks)
+            return pa.chunked_array(self._chunks).unify_dictionaries()
         return pa.chunked_array(
             [pa.nulls(len(chunk), self.read_as) if chunk.type == WORDS else chunk for chunk in self._chunks]
         )

@@ -16,9 +16,11 @@ from aoe_reports.engine.rules import NOTHING_MEASURED, STANDS_IN
 from aoe_reports.facts.bounds import (
     TASK_COLUMNS,
     CoreCounts,
+    Counters,
     OperatorBounds,
     StepShares,
-    counters_of,
+    computing_of,
+    counter_columns,
     measure_operators,
 )
 from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity, DeviceBreakdown, Gap
@@ -94,9 +96,13 @@ def advise_tasks(
         tasks = _chosen(sets.pop(0), chosen)
         if tasks is None:
             continue
+        columns = counter_columns(tasks.frame)
+        tasks = replace(tasks, frame=tasks.frame.drop_columns(list(columns)))
+        counters = Counters(columns, computing_of(tasks.frame))
+        give_back()
         shares, gaps = measure_shares(capture, tasks, steps, findings)
-        bounds = _bounds_of(capture, tasks, chosen)
-        tasks = replace(tasks, frame=tasks.frame.drop_columns(counters_of(tasks.frame)))
+        bounds = _bounds_of(capture, tasks, counters, chosen)
+        del counters
         give_back()
         yield tasks, _on_tasks(capture, tasks, bounds, shares, gaps, chosen)
     if not told:  # else its tasks are not what was asked for
@@ -126,10 +132,11 @@ def _chosen(tasks: TaskSet, chosen: Chosen) -> TaskSet | None:
     return replace(tasks, frame=frame) if frame.num_rows else None
 
 
-def _bounds_of(capture: Capture, tasks: TaskSet, chosen: Chosen) -> OperatorBounds | None:
+def _bounds_of(capture: Capture, tasks: TaskSet, counters: Counters, chosen: Chosen) -> OperatorBounds | None:
     return measure_operators(
         tasks.frame,
         CoreCounts.of_hardware(capture.info.hardware),
+        counters=counters,
         dynamic_model=any(file.name.kind in DYNAMIC_KINDS for file in capture.files),
         bound_ratio=chosen.thresholds.bound_ratio,
         peak_gb_per_s=chosen.thresholds.memory_gb_per_s,
