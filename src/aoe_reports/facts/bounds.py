@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aoe_reports.facts.clock import Clock, measure_clock
-from aoe_reports.model.columns import Floats, Ints, Mask, codes, floats, has_value, integers, keep_where, words_in
+from aoe_reports.model.columns import Floats, Ints, Mask, SomeRows, codes, floats, has_value, integers, words_in
+from aoe_reports.model.memory import give_back
 from aoe_reports.model.texts import say
 from aoe_reports.stats.grouping import Names, group_codes, is_communication
 
@@ -148,7 +149,7 @@ class OperatorBounds:
     """The operator of each task that computes."""
     groups: TaskGroups
     """The same, for sums."""
-    tasks: pa.Table
+    tasks: SomeRows
     """The tasks that compute, in the order of `group_of`."""
     clock: Clock | None
     peak_gb_per_s: float | None
@@ -265,9 +266,7 @@ def measure_operators(
     """
     computing = computing_of(tasks)
     counters = counters or Counters(counter_columns(tasks), computing)
-    tasks = tasks.select([name for name in tasks.column_names if name in _KEPT])
-    if computing is not None:
-        tasks = tasks.filter(keep_where(computing))
+    tasks = SomeRows(tasks.select([name for name in tasks.column_names if name in _KEPT]), computing)
     if not tasks.num_rows:
         return None
     keys = tuple(key for key in KEYS if key in tasks.column_names)
@@ -366,7 +365,7 @@ _MAX_NS = 2**62
 """146 years: a longer sum of times is taken for that."""
 
 
-def _filled(tasks: pa.Table, name: str) -> Ints:
+def _filled(tasks: SomeRows, name: str) -> Ints:
     """A column of whole numbers, 0 where there is no value."""
     values, there = integers(tasks[name])
     return values if there.all() else np.where(there, values, 0)
@@ -390,12 +389,13 @@ class Counters:
         while columns:
             name, column = columns.popitem()
             values, there = floats(column)
-            del column
+            del column  # what the table held goes before more is taken
             if computing is not None:
                 values, there = values[computing], there[computing]
             self._count = len(values)
             if there.any():
                 self._columns[name] = values[there], np.packbits(there)
+            give_back()
 
     def column(self, name: str) -> Column | None:
         """One of them; None where the export has none, or no number in it."""
@@ -496,7 +496,7 @@ def _most(blocks: Ints, mine: Mask) -> int:
 
 
 def _block_norms(
-    tasks: pa.Table, blocks: Ints, known: Mask, duration: Ints, cores: CoreCounts, clock: Clock | None
+    tasks: SomeRows, blocks: Ints, known: Mask, duration: Ints, cores: CoreCounts, clock: Clock | None
 ) -> dict[str, BlockNorm]:
     """By kind of cores: those of the info file, else those that counters saw at work, else the usual number of blocks."""
     # an older chip has only one kind of cores: its info file says 0 vector cores
@@ -528,7 +528,7 @@ _MAX_BLOCKS = 1 << 16
 
 
 def _blocks(
-    tasks: pa.Table, groups: TaskGroups, duration: Ints, cores: CoreCounts, clock: Clock | None
+    tasks: SomeRows, groups: TaskGroups, duration: Ints, cores: CoreCounts, clock: Clock | None
 ) -> tuple[Floats | None, Floats | None, dict[str, BlockNorm]]:
     """(mean blocks, part of the cores that they keep busy) by group, and what they were held against."""
     if not has_value(tasks, "block_num") or "task_type" not in tasks.column_names:
@@ -600,7 +600,7 @@ def _savings(
     return total - np.floor(total * needed).astype(np.int64)
 
 
-def _states(tasks: pa.Table, groups: TaskGroups, *, dynamic_model: bool) -> Ints:
+def _states(tasks: SomeRows, groups: TaskGroups, *, dynamic_model: bool) -> Ints:
     """The number of the state of each group in STATES."""
     count = len(groups.count)
     if has_value(tasks, "op_state"):

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 
-from aoe_reports.model.columns import Floats, Ints, Mask, has_value, integers, words_in
+from aoe_reports.model.columns import Floats, Ints, Mask, SomeRows, has_value, integers, words_in
 
 _MIN_US = 5.0
 """Times have three decimals: of shorter ones the third tells too little."""
@@ -46,7 +45,7 @@ Column = Callable[[str], tuple[Floats, Mask] | None]
 
 
 def measure_clock(
-    tasks: pa.Table,
+    tasks: SomeRows,
     column: Column,
     cube_cores: int | None = None,
     vector_cores: int | None = None,
@@ -83,7 +82,7 @@ _Level = tuple[Floats, float, bool, int | None]
 """(each task's frequency, the highest that was held, whether cycles are summed over cores, the cores seen)."""
 
 
-def _levels(tasks: pa.Table, column: Column, cores: Mapping[str, int | None]) -> Iterator[tuple[str, Ints, _Level]]:
+def _levels(tasks: SomeRows, column: Column, cores: Mapping[str, int | None]) -> Iterator[tuple[str, Ints, _Level]]:
     """(kind of cores, the tasks that tell, their level) by counter."""
     for kind, cycles, time, types in _COUNTERS:
         measured = _rates(tasks, column, cycles, time, types)
@@ -92,7 +91,7 @@ def _levels(tasks: pa.Table, column: Column, cores: Mapping[str, int | None]) ->
 
 
 def _rates(
-    tasks: pa.Table, column: Column, cycles: str, time: str, types: frozenset[str]
+    tasks: SomeRows, column: Column, cycles: str, time: str, types: frozenset[str]
 ) -> tuple[Ints, Floats, Floats, Ints] | None:
     """(the rows that tell, cycles in a us, their time in us, their blocks)."""
     counts, times = column(cycles), column(time)

@@ -120,7 +120,7 @@ def coded_in(column: tuple[Ints, Sequence[str]], wanted: Collection[str]) -> Mas
     return np.asarray([False, *(word in wanted for word in words)])[numbers]
 
 
-def has_value(frame: pa.Table, name: str) -> bool:
+def has_value(frame: pa.Table | SomeRows, name: str) -> bool:
     """Whether a frame has this column, with a value somewhere."""
     return name in frame.column_names and bool(valid(frame[name]).any())
 
@@ -163,6 +163,25 @@ def values_of(values: Sequence[str | int]) -> pa.Array:
     raw = [str(value).encode(errors="surrogatepass") for value in values]
     ends = np.cumsum([0, *map(len, raw)], dtype=np.int32)
     return pa.Array.from_buffers(pa.string(), len(raw), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(raw))])
+
+
+class SomeRows:
+    """Some rows of a table (None: all), as a table: a column is copied when it is asked for, and no two at once."""
+
+    def __init__(self, table: pa.Table, rows: Mask | None) -> None:
+        self._table = table
+        self._rows = None if rows is None else keep_where(rows)
+        self.num_rows: int = table.num_rows if rows is None else int(rows.sum())
+
+    @property
+    def column_names(self) -> list[str]:
+        """The names of the table's columns."""
+        names: list[str] = self._table.column_names
+        return names
+
+    def __getitem__(self, name: str) -> pa.ChunkedArray:
+        """One column of these rows."""
+        return self._table[name] if self._rows is None else self._table[name].filter(self._rows)
 
 
 def keep_where(mask: Mask) -> pa.Array:

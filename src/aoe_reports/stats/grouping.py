@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.formats.vendor import TASK_TYPES
-from aoe_reports.model.columns import Ints, Mask, codes, integers, words_in
+from aoe_reports.model.columns import Ints, Mask, SomeRows, codes, integers, words_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class Names:
         return tuple(words[int(numbers[group]) - 1] if numbers[group] else None for numbers, words in pairs)
 
 
-def group_codes(tasks: pa.Table, keys: Sequence[str]) -> tuple[Ints, Names]:
+def group_codes(tasks: pa.Table | SomeRows, keys: Sequence[str]) -> tuple[Ints, Names]:
     """A dense group number for each row, and each group's key."""
     groups_of: Ints = np.zeros(tasks.num_rows, dtype=np.int32)
     count = 1
