@@ -168,7 +168,7 @@ def values_of(values: Sequence[str | int]) -> pa.Array:
 class SomeRows:
     """Some rows of a table (None: all), as a table: a column is copied when it is asked for, and no two at once."""
 
-    def __init__(self, table: pa.Table, rows: Mask | None) -> None:
+    def __init__(self, table: pa.Table | SomeRows, rows: Mask | None) -> None:
         self._table = table
         self._rows = None if rows is None else keep_where(rows)
         self.num_rows: int = table.num_rows if rows is None else int(rows.sum())

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from aoe_reports.facts.bounds import STATES, OperatorBounds, cap_saving
-from aoe_reports.model.columns import Ints, Mask, exact_sum, integers
+from aoe_reports.model.columns import Ints, Mask, SomeRows, exact_sum, integers
 from aoe_reports.model.texts import say
 from aoe_reports.questions.advice.advice import (
     MAX_ROWS,
@@ -34,7 +33,7 @@ def _cap_host(saving_ns: int, facts: Facts) -> int:
     return saving_ns if free is None else max(0, min(saving_ns, free))
 
 
-def _waits(facts: Facts) -> tuple[Any, Ints, str] | None:
+def _waits(facts: Facts) -> tuple[pa.Table | SomeRows, Ints, str] | None:
     """(tasks, how long nothing ran before each, what tells so): idle time where it is known, else what tasks waited."""
     if facts.idle_ns is not None and facts.tasks is not None:
         return facts.tasks, facts.idle_ns, say("idle time computed from the task intervals")
@@ -60,8 +59,7 @@ def _wait(facts: Facts, thresholds: Thresholds) -> Iterator[Advice]:
         return
     keys = [key for key in ("op_type", "op_name") if key in tasks.column_names]
     rows = np.flatnonzero(long)
-    some = tasks.select(keys).take(_rows(rows))
-    group_of, names = group_codes(some, keys)
+    group_of, names = group_codes(SomeRows(tasks, long), keys)
     sums = np.zeros(names.count, dtype=np.int64)
     np.add.at(sums, group_of, waits[rows])
     counts = np.bincount(group_of, minlength=names.count)
@@ -89,12 +87,6 @@ def _wait(facts: Facts, thresholds: Thresholds) -> Iterator[Advice]:
             op_name=known.get("op_name"),
             count=int(counts[group]),
         )
-
-
-def _rows(places: Ints) -> Any:
-    return pa.Array.from_buffers(
-        pa.int64(), len(places), [None, pa.py_buffer(np.ascontiguousarray(places, dtype=np.int64))]
-    )
 
 
 @on_operators
