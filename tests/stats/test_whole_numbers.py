@@ -21,7 +21,7 @@ from aoe_reports.stats.bootstrap import difference_of_means, means_drawn, widene
 from aoe_reports.stats.budget import Budget
 from aoe_reports.stats.causes import find_causes
 from aoe_reports.stats.comparison import Side, choose_calls, compare_calls, compare_values, largest_part
-from aoe_reports.stats.grouping import count_groups, group_tasks, merged, statistic_groups
+from aoe_reports.stats.grouping import group_and_count, group_tasks, merged, statistic_groups
 from aoe_reports.stats.modes import find_modes
 from aoe_reports.stats.partition import partition
 from aoe_reports.stats.sample import robust_sigma, sample_std
@@ -173,7 +173,7 @@ def of_grouping() -> list[Any]:
     tasks = calls(1.0)
     found: list[Any] = []
     for keys in (["op_type"], ["task_type", "op_name"], []):
-        found += [group_tasks(tasks, keys), group_tasks(tasks, keys, 2, 3), count_groups(tasks, keys)]
+        found += [group_tasks(tasks, keys), group_tasks(tasks, keys, 2, 3), group_and_count(tasks, keys)[1]]
     groups = group_tasks(tasks, ["op_type"])
     sums = pa.table({"op_type": ["a", "b", "a"], "task_type": ["x", "y", "y"], "count": [1, 2, 3], "total_time_ns": [10, 40, 6], "min_time_ns": [10, 15, 1], "max_time_ns": [10, 25, 3], "avg_time_ns": [10, 20, 2]})  # fmt: skip
     return [*found, merged([*groups, *groups]), statistic_groups(sums), statistic_groups(sums, ("op_type",))]

@@ -29,6 +29,10 @@ class TaskSet:
             return self
         return replace(self, frame=self.frame.drop_columns(sorted(self.missing)), missing=frozenset())
 
+    def without_rows(self) -> TaskSet:
+        """The same with none of its tasks."""
+        return replace(self, frame=self.frame.slice(0, 0))
+
 
 RankOf = Callable[[int | None], int | None]
 """The rank of a device."""

@@ -79,7 +79,7 @@ class Advisor:
 
 @dataclass(slots=True)
 class _Longest:
-    """The device that is planned for: the one with the longest step so far."""
+    """The device that is planned for: the one with the longest step so far; no more of it than a plan is made of."""
 
     order: tuple[Any, ...]
     tasks: TaskSet
@@ -124,7 +124,8 @@ class Looked:
                 order = planned_first(tasks, device.shares)
                 if self.longest is None or order < self.longest.order:
                     light = tasks.frame.select([name for name in RANKED_BY if name in tasks.frame.column_names])
-                    self.longest = _Longest(order, replace(tasks, frame=light), device.shares, device.bounds)
+                    bounds = None if device.bounds is None else replace(device.bounds, ratio={}, clock=None)
+                    self.longest = _Longest(order, replace(tasks, frame=light), device.shares, bounds)
             mine.append(device)
         stated = stated_rows(self.run, tables.capture, mine, _CHOSEN, self.findings)
         self.stated += map(as_mapping, stated)
@@ -241,8 +242,9 @@ class Advising:
         for one in link_maps(self._talk.links):
             links = {name: getattr(one, name) for name in ("group", "transport", "count")}
             yield {"state": LINKS, "subject": "links", "body": {**links, LINKS: cells_of_links(one.shares)}}
-        if plan is not None:
-            yield from _plan_rows(plan, longest.tasks if longest is not None else None)
+        if plan is not None and longest is not None:
+            yield from _plan_rows(plan, longest.tasks)
+            longest.bounds, longest.tasks = None, longest.tasks.without_rows()  # they may be many, and large
 
     def _why_not(self) -> str:
         """Why there is nothing that advice could be on: the first error, if there is any."""
@@ -353,8 +355,8 @@ def _plan_summary(plan: Plan, longest: _Longest) -> Row:
     }
 
 
-def _plan_rows(plan: Plan, tasks: TaskSet | None) -> Iterator[Row]:
-    whose = {"rank_id": tasks.rank_id, "device_id": tasks.device_id} if tasks is not None else {}
+def _plan_rows(plan: Plan, tasks: TaskSet) -> Iterator[Row]:
+    whose = {"rank_id": tasks.rank_id, "device_id": tasks.device_id}
     for position, one in enumerate(plan.candidates[:STORED_CANDIDATES], start=1):
         names = (
             "input_shapes", "count", "total_us", "share", "bound_by", "bound_saving_us", "expected_saving_us", "cost_s", "reason",

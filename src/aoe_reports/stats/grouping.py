@@ -35,14 +35,22 @@ def is_communication(task_type: pa.ChunkedArray) -> Mask:
     return words_in(task_type, TASK_TYPES.communication)
 
 
-def group_tasks(tasks: pa.Table, keys: Sequence[str], top: int | None = None, most_values: int = 0) -> list[Group]:
+def group_tasks(
+    tasks: pa.Table | SomeRows, keys: Sequence[str], top: int | None = None, most_values: int = 0
+) -> list[Group]:
     """Tasks (`task_duration_ns` and columns of words `keys`) grouped; the longest total first, ties by key.
 
-    With `top` only so many groups are made; `count_groups` tells how many there are. Groups of at most `most_values`
-    tasks carry the single times.
+    With `top` only so many groups are made. Groups of at most `most_values` tasks carry the single times.
     """
+    return group_and_count(tasks, keys, top, most_values)[0]
+
+
+def group_and_count(
+    tasks: pa.Table | SomeRows, keys: Sequence[str], top: int | None = None, most_values: int = 0
+) -> tuple[list[Group], int]:
+    """The same, and how many groups there are without `top`."""
     if tasks.num_rows == 0:
-        return []
+        return [], 0
     groups_of, names = group_codes(tasks, keys)
     durations, _ = integers(tasks["task_duration_ns"])
     ordered, starts = sorted_within(groups_of, durations, names.count)
@@ -70,7 +78,7 @@ def group_tasks(tasks: pa.Table, keys: Sequence[str], top: int | None = None, mo
                 values_ns=tuple(in_time[start : start + count].tolist()) if count <= most_values else None,
             )
         )
-    return in_order(groups)[:top]
+    return in_order(groups)[:top], names.count
 
 
 def _std(ordered: Ints, mean: float) -> float:
@@ -81,12 +89,7 @@ def _std(ordered: Ints, mean: float) -> float:
     return float((apart.sum() / (len(apart) - 1)) ** 0.5)
 
 
-def count_groups(tasks: pa.Table, keys: Sequence[str]) -> int:
-    """How many groups `group_tasks` would make."""
-    return group_codes(tasks, keys)[1].count if tasks.num_rows else 0
-
-
-def _order_in_time(tasks: pa.Table, groups_of: Ints) -> Ints:
+def _order_in_time(tasks: pa.Table | SomeRows, groups_of: Ints) -> Ints:
     """The rows group by group, by their start where it is known, else as they stand in the table."""
     if "task_start_ns" not in tasks.column_names:
         return np.argsort(groups_of, kind="stable")

@@ -11,8 +11,8 @@ from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.records.record import Record
 from aoe_reports.model.changes import RecordScope
-from aoe_reports.model.columns import keep_where
-from aoe_reports.stats.grouping import Group, count_groups, group_tasks, is_communication, statistic_groups
+from aoe_reports.model.columns import SomeRows
+from aoe_reports.stats.grouping import Group, group_and_count, group_tasks, is_communication, statistic_groups
 from aoe_reports.stats.sample import sample_std
 
 NS_PER_MS = 1e6
@@ -63,20 +63,18 @@ def groups_of_tasks(tasks: TaskSet, most_raw: int = 0) -> DeviceGroups:
         return DeviceGroups(tasks.rank_id, tasks.device_id, types=statistic_groups(tasks.frame))
     frame = tasks.frame.select([*_OPERATOR_KEYS, "task_start_ns", "task_duration_ns"])
     communication = is_communication(frame["task_type"])
-    compute = frame.filter(keep_where(~communication)) if communication.any() else frame
+    compute = SomeRows(frame, ~communication if communication.any() else None)
     typed = "op_type" not in tasks.missing
     types = group_tasks(compute, _TYPE_KEYS, None, most_raw) if typed else []
-    operators = group_tasks(compute, _OPERATOR_KEYS, MAX_OPERATORS, most_raw)
+    operators, count = group_and_count(compute, _OPERATOR_KEYS, MAX_OPERATORS, most_raw)
     name = _OPERATOR_KEYS.index("op_name")
     return DeviceGroups(
         tasks.rank_id,
         tasks.device_id,
         types=[group for group in types if group.key[0] is not None],
         operators=[group for group in operators if group.key[name] is not None],
-        communication=group_tasks(frame.filter(keep_where(communication)), ["op_type"], None, most_raw)
-        if typed
-        else (),
-        left_out=count_groups(compute, _OPERATOR_KEYS) - MAX_OPERATORS if len(operators) == MAX_OPERATORS else 0,
+        communication=group_tasks(SomeRows(frame, communication), ["op_type"], None, most_raw) if typed else (),
+        left_out=count - len(operators),
     )
 
 
