@@ -112,7 +112,7 @@ def test_the_runs_on_both_sides_of_a_change_are_linked(site: tuple[Path, dict[st
         assert run.startswith(night)
         assert f"../runs/{run}.html" in html
     assert "Run before the change" not in page_of(site, "quiet")[0]
-    assert "aoe-reports compare" not in text, "records have no captures that could be compared"
+    assert "aoe-reports explain" not in text, "records have no captures that could be compared"
 
 
 def test_the_newest_nights_come_first_with_their_runs(site: tuple[Path, dict[str, SeriesChange]]) -> None:

@@ -303,7 +303,7 @@ def series_page(
         said=" ".join(filter(None, (_said(series, text), accepted_words(row, text)))),
         facts=list(_facts(series, text)),
         todo=_to_do(series, sides, text),
-        command=_command(sides, row.rank_id) if sides or state not in _COMPARED else _list_of_runs(series, store),
+        command=_command(sides, row) if sides or state not in _COMPARED else _list_of_runs(series, store),
         sides=list(_side_links(sides, text)),
         accept=_accept(row, store),
         charts=[_chart(series, watch, watched, marks, text)] if series.watched else [],
@@ -548,15 +548,16 @@ def _side_links(sides: Sequence[RunFacts], text: Texts) -> Iterator[tuple[str, s
     yield text("Run after the change, {night}", night=after.night), f"../runs/{names[1]}.html"
 
 
-def _command(sides: Sequence[RunFacts], rank: int | None) -> str:
-    """The comparison of the runs on both sides of the newest change, on one rank; none where that rank's captures cannot be named."""
+def _command(sides: Sequence[RunFacts], row: SeriesChange) -> str:
+    """What tells more of the newest change: of a step why it is longer, else which operators are; none where no captures can be named."""
     paths = [side.folder for side in sides]
     if len(set(paths)) < 2 or not all(paths) or any(side.kind != "profile" for side in sides):  # noqa: PLR2004 -- both sides
         return ""
-    if rank and not all(side.has_folder for side in sides):
+    if row.rank_id and not all(side.has_folder for side in sides):
         return ""
-    of_rank = "" if rank is None else f" --rank {rank}"
-    command = f"aoe-reports compare {' '.join(shlex.quote(plain(path)) for path in paths)}{of_rank}"
+    question = "explain" if row.scope == "step" else "compare"
+    of_rank = "" if row.rank_id is None else f" --rank {row.rank_id}"
+    command = f"aoe-reports {question} {' '.join(shlex.quote(plain(path)) for path in paths)}{of_rank}"
     return command if len(command) <= SHOWN_COMMAND else ""
 
 
