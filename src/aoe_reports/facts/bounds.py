@@ -262,7 +262,7 @@ def measure_operators(
     ge_op_execute): where tasks have no OP State, their shapes are then dynamic, else nothing tells.
     """
     computing = _computing(tasks)
-    counters = _Counters(tasks, computing)
+    counters = Counters(tasks, computing)
     tasks = tasks.select([name for name in tasks.column_names if name in _KEPT])
     if computing is not None:
         tasks = tasks.filter(keep_where(computing))
@@ -275,7 +275,7 @@ def measure_operators(
     total = groups.sum(duration)
     cores = cores or CoreCounts()
     clock = measure_clock(tasks, counters.column, cores.cube, cores.vector, cores.rated_mhz)
-    means = _Means(counters, groups, duration)
+    means = Means(counters, groups, duration)
     ratio = _ratios(means)
     bandwidth = means.of(_BANDWIDTHS)
     peak = peak_gb_per_s or _highest(bandwidth)
@@ -358,7 +358,7 @@ def _filled(tasks: pa.Table, name: str) -> Ints:
     return values if there.all() else np.where(there, values, 0)
 
 
-class _Counters:
+class Counters:
     """Columns of numbers of the tasks that compute, each taken out when it is asked for: they are many."""
 
     def __init__(self, tasks: pa.Table, computing: Mask | None) -> None:
@@ -380,10 +380,10 @@ class _Counters:
 
 
 @dataclass(frozen=True, slots=True)
-class _Means:
+class Means:
     """Means of counters by group, weighted by the tasks' time."""
 
-    counters: _Counters
+    counters: Counters
     groups: TaskGroups
     duration: Ints
 
@@ -411,7 +411,7 @@ class _Means:
         }
 
 
-def _ratios(means: _Means) -> dict[str, Floats]:
+def _ratios(means: Means) -> dict[str, Floats]:
     """Each unit's ratio by group: of the core that has more of it, after the time that the core worked at all."""
     found: dict[str, Floats] = {}
     shares = means.core_shares()

@@ -13,6 +13,17 @@ PIPELINE_BUBBLES = RUNS.rule(
     "pipeline-bubbles", "info", "what the stages of a pipeline wait for each other, and the rank that computes longest"
 )
 NO_PEERS = RUNS.rule("no-peers", "info", "a rank that cannot be compared: no other one of its run does the same work")
+PEAK_UNKNOWN = RUNS.rule(
+    "peak-unknown", "warning", "neither the capture nor the table of chips tells a peak that operators are held against"
+)
+ABOVE_PEAK = RUNS.rule(
+    "above-peak",
+    "warning",
+    "operators reach more than the chip can do by formula: the formula or the peak does not fit",
+)
+COUNTERS_DISAGREE = RUNS.rule(
+    "counters-disagree", "info", "the share of the peak by formula and by hardware counters differ strongly"
+)
 NOT_COMPARABLE = COMPARISONS.rule(
     "not-comparable",
     "error",
