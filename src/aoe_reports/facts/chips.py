@@ -111,8 +111,8 @@ def peaks_of(
         memory = None if one.gb_per_s is None else one.gb_per_s * 1e9
         peaks = replace(peaks, bytes_per_s=memory, l2_bytes=one.l2_bytes, chip=name)
     if tflops is not None:
-        told = say("--peak-tflops")
-        peaks = replace(peaks, cube=_scaled(tflops * 1e12 / CUBE_FLOPS_PER_CYCLE["fp16"], split=split), told_by=told)
+        cycles_per_s = tflops * 1e12 / CUBE_FLOPS_PER_CYCLE["fp16"]
+        peaks = replace(peaks, cube=_scaled(cycles_per_s, split=split), told_by="--peak-tflops")
     if gb_per_s is not None:
         peaks = replace(peaks, bytes_per_s=gb_per_s * 1e9)
     return peaks

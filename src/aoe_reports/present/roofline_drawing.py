@@ -72,7 +72,7 @@ def description_of_roofline(picture: RooflinePicture) -> Text:
         "FLOP/s over FLOP per byte, both logarithmic. Roofs: {roofs}{memory}. {operators}.",
         roofs=roofs or say("not known"),
         memory=memory,
-        operators=join("; ", map(_told, most)) if most else say("No operator whose FLOPs are known"),
+        operators=join("; ", map(_told, most)) if most else say("No operator with known FLOPs"),
     )
 
 

@@ -1,4 +1,4 @@
-"""How near operators come to what the chip can do, and how much of a step that is."""
+"""How near operators come to the peaks of the chip, and the MFU of a step."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class PeakOptions:
 
 @options
 class RooflineOptions(PeakOptions, CaptureOptions):
-    """Which operators are held against the roof, and how they are grouped."""
+    """Which operators are compared with the peaks, and how they are grouped."""
 
     by: RoofedBy = option(default="shape", help="Key by which rows are grouped.")
     top: int = option(default=20, minimum=1, help="Number of rows per device of each run.")
@@ -130,7 +130,7 @@ Part = tuple[list[RoofedOperator], list[RoofedDevice], list[Roof]]
 
 
 class RooflineOfRuns(Question[RooflineOptions, Part]):
-    """Hold operators against the peaks of the chip. Counts FLOPs and bytes by operator type and shapes, says what bounds each, and how much of a step products would take at the peak (MFU)."""
+    """Compare operators with the peaks of the chip. Counts FLOPs and bytes by operator type and shapes, shows what bounds each operator, and computes the MFU of a step."""
 
     name = "roofline"
     title = "Roofline"
@@ -138,7 +138,7 @@ class RooflineOfRuns(Question[RooflineOptions, Part]):
     tables = (("rows", RoofedOperator), ("devices", RoofedDevice), ("roofs", Roof))
     form_help = "Output format; csv omits devices and roofs, svg is a roofline of the device that computes longest."
     has_picture = True
-    nothing = "no task to hold against the peaks here"
+    nothing = "no task to compare with the peaks here"
 
     def prepare(self, files: Any, asked: Request[RooflineOptions]) -> None:
         """Refuse a chip that nothing is known of."""
@@ -341,7 +341,7 @@ def _device(run: str, tasks: TaskSet, roofline: Roofline, steps: Sequence[Step])
         chip=peaks.chip,
         peak_tflops=None if fp16 is None else _rounded(fp16 / 1e12),
         peak_gb_per_s=None if peaks.bytes_per_s is None else _rounded(peaks.bytes_per_s / 1e9),
-        peaks_told_by=str(peaks.told_by) or None,
+        peaks_told_by=peaks.told_by or None,
         steps=count,
         step_ns=None if whole_ns is None else round(whole_ns / count),
         step_told_by=told_by,

@@ -24,16 +24,16 @@ def findings_of(path: str, roofline: Roofline) -> Iterator[Finding]:
     """What is not to be trusted in the figures of one device."""
     if not roofline.peaks.cube:
         message = say(
-            "nothing tells the peak of this chip: no share of it can be computed (--chip, or --peak-tflops and --peak-gb-per-s)"
+            "the peak of this chip is not known, so no share of it is computed; give --chip, or --peak-tflops and --peak-gb-per-s"
         )
         yield PEAK_UNKNOWN.found(path, message)
     elif roofline.peaks.bytes_per_s is None:
-        message = say("nothing tells the bandwidth of this chip's memory: there is no roof (--chip or --peak-gb-per-s)")
+        message = say("the memory bandwidth of this chip is not known, so there is no roof; give --chip or --peak-gb-per-s")
         yield PEAK_UNKNOWN.found(path, message)
     above = [one for one in roofline.known if one.is_above]
     if above:
         message = say(
-            "{operators}: above the peak, so the formula or the peak does not fit",
+            "{operators}: above the peak; the formula or the peak is wrong",
             operators=_listed(above, [max(one.compute_share or 0.0, one.least_share or 0.0) for one in above]),
         )
         yield ABOVE_PEAK.found(path, message)
@@ -57,13 +57,13 @@ def _against_counters(path: str, roofline: Roofline) -> Iterator[Finding]:
             less.append((one, formula, counter))
     if more:
         message = say(
-            "{operators}: more of the peak by formula than the cube's counters saw: it computes less (a mask), or the peak is too low",
+            "{operators}: the formula gives more than the cube counters measured: the operator computes less (a mask), or the peak is too low",
             operators=_pairs(more),
         )
         yield COUNTERS_DISAGREE.found(path, message)
     if less:
         message = say(
-            "{operators}: less than half of what the cube's counters saw: it computes more than the formula asks for (padding)",
+            "{operators}: the formula gives less than half of what the cube counters measured: the kernel computes more (padding)",
             operators=_pairs(less),
         )
         yield COUNTERS_DISAGREE.found(path, message)
@@ -119,9 +119,9 @@ def headline_of(devices: Sequence[RoofedDevice]) -> str:
 
 def _why_no_mfu(device: RoofedDevice) -> Text:
     if not device.cube_flops:
-        return say("there is no matrix product, convolution or attention whose FLOPs are known")
+        return say("there is no matrix product, convolution or attention with known FLOPs")
     if device.step_ns is None:
-        return say("nothing tells how long a step takes")
+        return say("the length of a step is not known")
     return say("the peak of the chip is not known")
 
 
@@ -141,10 +141,10 @@ def sentences_of(devices: Sequence[RoofedDevice], rows: Sequence[RoofedOperator]
     ]
     if any((one.known_share or 0.0) < 1 for one in devices):
         told.append(
-            say("Operators without a formula are counted in the time, with no FLOPs: MFU is at least this much.")
+            say("Operators without a formula count as time without FLOPs: the MFU is a lower bound.")
         )
     if any(one.note == "at-most" for one in rows):
-        told.append(say("At most: a mask or padding may make it less, which the capture does not tell."))
+        told.append(say("at-most: an upper bound, because the capture does not record masks or padding."))
     return told
 
 

@@ -14,12 +14,12 @@ PIPELINE_BUBBLES = RUNS.rule(
 )
 NO_PEERS = RUNS.rule("no-peers", "info", "a rank that cannot be compared: no other one of its run does the same work")
 PEAK_UNKNOWN = RUNS.rule(
-    "peak-unknown", "warning", "neither the capture nor the table of chips tells a peak that operators are held against"
+    "peak-unknown", "warning", "a peak of the chip is not known: neither the capture nor the table of chips has it"
 )
 ABOVE_PEAK = RUNS.rule(
     "above-peak",
     "warning",
-    "operators reach more than the chip can do by formula: the formula or the peak does not fit",
+    "operators exceed a peak of the chip: the formula or the peak is wrong",
 )
 COUNTERS_DISAGREE = RUNS.rule(
     "counters-disagree", "info", "the share of the peak by formula and by hardware counters differ strongly"
