@@ -98,14 +98,16 @@ def peaks_of(
     tflops: float | None = None,
     gb_per_s: float | None = None,
 ) -> Peaks:
-    """The peaks of a device: as given, else by the cores and the frequency of the capture, else by the chip's name.
+    """The peaks of a device: as given, else by its info file, else by the chip's name, else by what counters saw at work.
 
     `chip` is the name as it is told, `split` says whether cube and vector have cores of their own; `tflops` is the peak of
     the cube in FP16, and `gb_per_s` that of the memory.
     """
     entry = named(chip) or _like(chip, cores, clock)
     split = split or (entry is not None and _is_split(entry[1]))
-    peaks = _by_capture(cores, clock, split=split) or (_by_table(*entry) if entry is not None else Peaks())
+    peaks = _by_info(cores, split=split) or (
+        _by_table(*entry) if entry is not None else _by_counters(clock, split=split)
+    )
     if entry is not None:
         name, one = entry
         memory = None if one.gb_per_s is None else one.gb_per_s * 1e9
@@ -148,12 +150,17 @@ def _is_split(one: Chip) -> bool:
     return one.vector_cores > 0 and one.vector_mhz is None
 
 
-def _by_capture(cores: CoreCounts, clock: Clock | None, *, split: bool) -> Peaks | None:
-    if cores.cube and cores.rated_mhz:
-        told = say("{cores} cores at {mhz:,.0f} MHz (info.json)", cores=cores.cube, mhz=cores.rated_mhz)
-        return _of_cores(cores.cube, cores.vector, cores.rated_mhz, told, split=split)
-    if clock is None or not clock.cube_cores or not clock.nominal_mhz:
+def _by_info(cores: CoreCounts, *, split: bool) -> Peaks | None:
+    if not cores.cube or not cores.rated_mhz:
         return None
+    told = say("{cores} cores at {mhz:,.0f} MHz (info.json)", cores=cores.cube, mhz=cores.rated_mhz)
+    return _of_cores(cores.cube, cores.vector, cores.rated_mhz, told, split=split)
+
+
+def _by_counters(clock: Clock | None, *, split: bool) -> Peaks:
+    """The chip may have more cores than those: then the peaks are too low, and shares of them too high."""
+    if clock is None or not clock.cube_cores or not clock.nominal_mhz:
+        return Peaks()
     told = say(
         "{cores} cores at {mhz:,.0f} MHz (the most that counters saw at work)",
         cores=clock.cube_cores,

@@ -195,8 +195,8 @@ def _filter_of(kernel: Tensor, before: Image) -> tuple[Dim, Dim] | None:
         case ("FRACTAL_Z" | "FRACTAL_Z_3D", 4):
             blocks, outer, inner, block = shape
             channels = before.channels
-            of_blocks = -(-channels.value // block)
-            if blocks % of_blocks or (channels.value == channels.block > 1):
+            of_blocks = -(-channels.value // max(block, 1))
+            if not of_blocks or blocks % of_blocks or (channels.value == channels.block > 1):
                 return None
             products = blocks // of_blocks * channels.value
             return Dim(outer * inner, inner), Dim(products, channels.block)

@@ -114,16 +114,20 @@ def tensors_of(shapes: str | None, types: str | None, formats: str | None) -> tu
     return tuple(found)
 
 
+_MAX_ELEMENTS = 1 << 62
+"""No memory holds more of them."""
+
+
 @lru_cache(maxsize=65536)
 def _shape(text: str) -> tuple[int, ...] | None:
-    """The sizes of one tensor; null where one is not known (-1)."""
+    """The sizes of one tensor; null where one is not known (-1), or they are none."""
     if not text:
         return ()
     try:
         sizes = tuple(map(int, text.split(",")))
     except ValueError:
         return None
-    return sizes if min(sizes) >= 0 else None
+    return sizes if min(sizes) >= 0 and prod(sizes) < _MAX_ELEMENTS else None
 
 
 def bytes_of(tensors: Iterable[Tensor]) -> int | None:

@@ -28,7 +28,9 @@ def findings_of(path: str, roofline: Roofline) -> Iterator[Finding]:
         )
         yield PEAK_UNKNOWN.found(path, message)
     elif roofline.peaks.bytes_per_s is None:
-        message = say("the memory bandwidth of this chip is not known, so there is no roof; give --chip or --peak-gb-per-s")
+        message = say(
+            "the memory bandwidth of this chip is not known, so there is no roof; give --chip or --peak-gb-per-s"
+        )
         yield PEAK_UNKNOWN.found(path, message)
     above = [one for one in roofline.known if one.is_above]
     if above:
@@ -140,9 +142,7 @@ def sentences_of(devices: Sequence[RoofedDevice], rows: Sequence[RoofedOperator]
         )
     ]
     if any((one.known_share or 0.0) < 1 for one in devices):
-        told.append(
-            say("Operators without a formula count as time without FLOPs: the MFU is a lower bound.")
-        )
+        told.append(say("Operators without a formula count as time without FLOPs: the MFU is a lower bound."))
     if any(one.note == "at-most" for one in rows):
         told.append(say("at-most: an upper bound, because the capture does not record masks or padding."))
     return told
@@ -159,12 +159,11 @@ def picture_of(
     mine = [one for one in rows if (one.run, one.rank_id, one.device_id) == whose]
     drawn = [one for one in mine if one.intensity and one.tflops]
     used = {(one.precision, _engine(one)) for one in drawn}
-    levels = [
-        RooflineRoof(f"{one.engine} {one.precision.upper()}", one.tflops * 1e12)
-        for one in roofs
-        if (one.run, one.rank_id, one.device_id) == whose
-        and ((one.precision, one.engine) in used or (one.engine, one.precision) == ("cube", "fp16"))
-    ]
+    levels: dict[tuple[str, float], list[str]] = {}
+    for one in roofs:
+        drawn_here = (one.precision, one.engine) in used or (one.engine, one.precision) == ("cube", "fp16")
+        if (one.run, one.rank_id, one.device_id) == whose and drawn_here:
+            levels.setdefault((one.engine, one.tflops), []).append(one.precision.upper())
     rank = "" if most.rank_id is None else say(" on rank {rank}", rank=most.rank_id)
     title = (
         say("Roofline{rank}", rank=rank)
@@ -173,7 +172,7 @@ def picture_of(
     )
     return RooflinePicture(
         title,
-        tuple(levels),
+        tuple(RooflineRoof(f"{name} {'/'.join(kinds)}", tflops * 1e12) for (name, tflops), kinds in levels.items()),
         None if most.peak_gb_per_s is None else most.peak_gb_per_s * 1e9,
         tuple(_point(one) for one in drawn),
         len(mine) - len(drawn),
