@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from commandline import ROOT
 
 from aoe_reports.facts.bounds import CoreCounts
 from aoe_reports.facts.chips import CHIPS, named, peaks_of
 from aoe_reports.facts.clock import Clock
+from aoe_reports.facts.flops import FORMULAS
 
 NOTHING = CoreCounts()
 
@@ -83,3 +85,24 @@ def test_every_chip_has_whole_figures() -> None:
         assert 0 < peaks.cube["fp16"] < 1e15
         assert 0 < peaks.vector["fp32"] < peaks.cube["fp16"]
         assert chip.l2_bytes % (1 << 20) == 0
+
+
+PAGE = (ROOT / "docs" / "roofline.md").read_text()
+
+
+def test_the_page_has_every_chip_with_its_figures() -> None:
+    for name, chip in CHIPS.items():
+        cells = next(line for line in PAGE.splitlines() if line.startswith(f"| {name} |")).split("|")
+        told = [cell.strip() for cell in cells[2:-1]]
+        assert (told[0], told[2]) == (str(chip.cube_cores), str(chip.mhz))
+        assert told[1].startswith(str(chip.vector_cores or "(the same)"))
+        fp16 = peaks_of(name, NOTHING, None).cube["fp16"] / 1e12
+        assert told[3:] == [
+            f"{fp16:.1f}",
+            str(chip.l2_bytes >> 20),
+            "–" if chip.gb_per_s is None else str(chip.gb_per_s),
+        ]
+
+
+def test_the_page_has_every_type_with_a_formula() -> None:
+    assert [name for name in FORMULAS if f"`{name}`" not in PAGE] == []
