@@ -198,7 +198,7 @@ def _explain() -> Iterator[str]:
 def _roofline() -> Iterator[str]:
     options = ("--chip Ascend910B2", "--by op_type", "--rank 0 --top 2 --strict")
     yield from _question("roofline", options, ["demo/nights/2026-02-14"])
-    yield from _cases([f"roofline {VALID[1]} --chip Ascend910B2"], ("svg",))
+    yield from _cases(["roofline msprof/valid/merged_two_devices --chip Ascend910B2"], (*FORMS, "svg"))
 
 
 def _collect() -> Iterator[str]:
@@ -580,7 +580,7 @@ def _full() -> Iterator[tuple[str, str]]:
         "stragglers": ("stragglers msprof/valid/two_devices_by_name", FORMS),
         "compare": ("compare demo/nights/2026-02-01 demo/nights/2026-02-10", FORMS),
         "explain": ("explain demo/nights/2026-02-01 demo/nights/2026-02-10", FORMS),
-        "roofline": ("roofline msprof/valid/communication_of_four_ranks --chip Ascend910B2", FORMS),
+        "roofline": ("roofline msprof/valid/merged_two_devices --chip Ascend910B2", FORMS),
         "advise": ("advise msprof/valid/communication_of_four_ranks", FORMS),
         "collect": ("collect --framework pytorch --for communication", ("text", "json", "markdown")),
         "plan": ("plan demo/nights/2026-02-14 -o out/p", FORMS),
