@@ -128,6 +128,7 @@ def test_steps_are_summed_without_what_lies_between_them() -> None:
     [
         ({"op_type": None}, "no-type"),
         ({"op_type": "TopK"}, "no-formula"),
+        ({"task_type": "AI_CPU"}, "not-ai-core"),
         ({"input_shapes": None}, "no-shapes"),
         ({"output_shapes": None}, "no-shapes"),
         ({"input_shapes": "64,64"}, "no-shapes"),

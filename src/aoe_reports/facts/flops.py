@@ -18,7 +18,14 @@ Engine = Literal["cube", "vector", "none"]
 """Which unit of the chip does it; `none` moves data only."""
 Precision = Literal["fp16", "bf16", "hf32", "fp32", "int8", "int4", "fp8"]
 Unknown = Literal[
-    "no-type", "no-formula", "no-shapes", "shapes-disagree", "private-format", "sequences-unknown", "type-unknown"
+    "not-ai-core",
+    "no-type",
+    "no-formula",
+    "no-shapes",
+    "shapes-disagree",
+    "private-format",
+    "sequences-unknown",
+    "type-unknown",
 ]
 """Why nothing is known of an operator."""
 

@@ -293,6 +293,8 @@ def largest(totals: Ints, top: int) -> list[int]:
 
 
 _CUBE_TASKS = frozenset({"AI_CORE", "MIX_AIC"})
+_ELSEWHERE = frozenset({"AI_CPU", "DSA_SQE"})
+"""Task types of units that the peaks are not of."""
 
 
 def measure_roofline(
@@ -379,6 +381,8 @@ def _refused(names: Names) -> Ints:
     why: Ints = np.where(fits, -1, REASONS.index("no-shapes"))
     why[~has_formula] = REASONS.index("no-formula")
     why[numbers["op_type"] == 0] = REASONS.index("no-type")
+    elsewhere = np.asarray([False, *(word in _ELSEWHERE for word in words["task_type"])])[numbers["task_type"]]
+    why[elsewhere] = REASONS.index("not-ai-core")
     return why
 
 

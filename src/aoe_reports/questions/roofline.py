@@ -111,7 +111,7 @@ class RoofedDevice:
     cube_flops: int = column()
     tflops: float | None = column("TFLOP/s of the step", "number")
     mfu: float | None = column("MFU", "percent")
-    near_share: float | None = column("At 80 % of the roof or more", "percent")
+    near_share: float | None = column("Near the roof", "percent")
 
 
 @row

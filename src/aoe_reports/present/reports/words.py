@@ -123,6 +123,7 @@ N_(
         "memory",
         "cache",
         "small",
+        "not-ai-core",
         "no-type",
         "no-formula",
         "no-shapes",
