@@ -7,7 +7,9 @@ from typing import Any
 
 import pyarrow as pa
 
-WORDS = frozenset({"op_type", "task_type", "op_name", "input_shapes", "op_state"})
+WORDS = frozenset({"op_type", "task_type", "op_name", "input_shapes", "op_state", "hf32_eligible"}) | {
+    f"{side}_{what}" for side in ("input", "output") for what in ("shapes", "data_types", "formats")
+}
 DEFAULTS: dict[str, Any] = {"op_type": "MatMulV2", "task_type": "AI_CORE", "op_name": "mm", "input_shapes": "8,8;8,8"}
 
 

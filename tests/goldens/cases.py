@@ -23,7 +23,7 @@ LANGUAGES = ("en", "zh")
 SAME_IN_ALL_LANGUAGES = ("json", "jsonl", "csv", "openmetrics", "grafana", "parquet")
 """Forms for programs; the group `language` tries that they are."""
 COMMANDS = (
-    "", "inspect", "table", "check", "hotspots", "steps", "breakdown", "critical-path", "communication", "stragglers", "compare", "explain",
+    "", "inspect", "table", "check", "hotspots", "steps", "breakdown", "critical-path", "communication", "stragglers", "compare", "explain", "roofline",
     "bank", "bank list", "bank diff", "advise", "trace", "collect", "plan", "preflight", "tune", "verify", "adopt", "normalize", "ingest", "history", "regressions", "ack", "expect",
     "tag", "report", "site", "serve", "nightly", "demo", "config", "store", "store info", "store verify",
     "store compact", "store vacuum", "store undo", "store export", "store import",
@@ -193,6 +193,12 @@ def _explain() -> Iterator[str]:
     nights = "explain demo/nights/2026-02-01 demo/nights/2026-02-10"
     yield from _cases([nights], ("svg",))
     yield from _cases(f"{nights}{o}" for o in ("", " --top 2", " --rank 0 --strict"))
+
+
+def _roofline() -> Iterator[str]:
+    options = ("--chip Ascend910B2", "--by op_type", "--rank 0 --top 2 --strict")
+    yield from _question("roofline", options, ["demo/nights/2026-02-14"])
+    yield from _cases(["roofline msprof/valid/merged_two_devices --chip Ascend910B2"], (*FORMS, "svg"))
 
 
 def _collect() -> Iterator[str]:
@@ -523,6 +529,7 @@ CASES: dict[str, list[str]] = {
         "stragglers": _question("stragglers", ("--top 1", "--strict"), ["demo/nights/2026-02-14"]),
         "compare": _compare(),
         "explain": _explain(),
+        "roofline": _roofline(),
         "trace": _trace(),
         "advise": _question("advise", (*_FILTERS, "--top 1"), ["demo/nights/2026-02-14"]),
         "collect": _collect(),
@@ -573,6 +580,7 @@ def _full() -> Iterator[tuple[str, str]]:
         "stragglers": ("stragglers msprof/valid/two_devices_by_name", FORMS),
         "compare": ("compare demo/nights/2026-02-01 demo/nights/2026-02-10", FORMS),
         "explain": ("explain demo/nights/2026-02-01 demo/nights/2026-02-10", FORMS),
+        "roofline": ("roofline msprof/valid/merged_two_devices --chip Ascend910B2", FORMS),
         "advise": ("advise msprof/valid/communication_of_four_ranks", FORMS),
         "collect": ("collect --framework pytorch --for communication", ("text", "json", "markdown")),
         "plan": ("plan demo/nights/2026-02-14 -o out/p", FORMS),

@@ -8,8 +8,10 @@ from aoe_reports.model.rules import rules_in
 from aoe_reports.questions import rules
 
 SEVERITIES = {
+    "above-peak": "warning",
     "bank-chip": "warning",
     "comparability-unknown": "warning",
+    "counters-disagree": "info",
     "device-unknown": "warning",
     "no-peers": "info",
     "no-record": "info",
@@ -17,6 +19,7 @@ SEVERITIES = {
     "no-timeline": "warning",
     "not-comparable": "error",
     "operators-capped": "info",
+    "peak-unknown": "warning",
     "pipeline-bubbles": "info",
     "rank-skew": "info",
     "raw-capped": "info",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from aoe_reports.formats.capture import Capture
     from aoe_reports.formats.found import FoundFile
+    from aoe_reports.model.roofline_picture import RooflinePicture
     from aoe_reports.model.rows import Rows
     from aoe_reports.model.step_picture import StepPicture
     from aoe_reports.model.waterfall_picture import WaterfallPicture
@@ -215,8 +216,8 @@ class Finished:
     """All findings in order, where they may be too many to be put in order in memory."""
     details: Sequence[Any] = ()
     """What forms for people tell beside the tables."""
-    picture: StepPicture | WaterfallPicture | None = None
-    """One step, or one change of it, for a form that draws it."""
+    picture: StepPicture | WaterfallPicture | RooflinePicture | None = None
+    """One step, one change of it, or one roofline, for a form that draws it."""
 
 
 @record

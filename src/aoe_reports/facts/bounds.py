@@ -6,7 +6,7 @@ A ratio is the part of a core's cycles in which one of its units worked (CANN: o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -64,9 +64,9 @@ _KEPT = frozenset(
 )
 
 
-def counter_columns(tasks: pa.Table) -> dict[str, pa.ChunkedArray]:
-    """The columns of tasks that only what bounds operators is measured by: they are most of a table."""
-    names = [name for name in tasks.column_names if name in TASK_COLUMNS and pa.types.is_floating(tasks[name].type)]
+def counter_columns(tasks: pa.Table, among: Collection[str] = TASK_COLUMNS) -> dict[str, pa.ChunkedArray]:
+    """The columns of tasks (of `among`) that only what bounds operators is measured by: they are most of a table."""
+    names = [name for name in tasks.column_names if name in among and pa.types.is_floating(tasks[name].type)]
     return {name: tasks[name] for name in names}
 
 
@@ -276,7 +276,7 @@ def measure_operators(
     total = groups.sum(duration)
     cores = cores or CoreCounts()
     clock = measure_clock(tasks, counters.whole, cores.cube, cores.vector, cores.rated_mhz)
-    means = _Means(counters, groups, duration)
+    means = Means(counters, groups, duration)
     ratio = _ratios(means)
     bandwidth = means.of(_BANDWIDTHS)
     peak = peak_gb_per_s or _highest(bandwidth)
@@ -415,7 +415,7 @@ class Counters:
 
 
 @dataclass(frozen=True, slots=True)
-class _Means:
+class Means:
     """Means of counters by group, weighted by the tasks' time."""
 
     counters: Counters
@@ -441,7 +441,7 @@ class _Means:
         }
 
 
-def _ratios(means: _Means) -> dict[str, Floats]:
+def _ratios(means: Means) -> dict[str, Floats]:
     """Each unit's ratio by group: of the core that has more of it, after the time that the core worked at all."""
     found: dict[str, Floats] = {}
     shares = means.core_shares()

@@ -11,7 +11,8 @@ _NUMBERS = pa.int64()
 
 TASK_COLUMNS: Mapping[str, pa.DataType] = {
     **dict.fromkeys(("op_name", "op_type", "task_type", "op_state", "model_name"), _WORDS),
-    **dict.fromkeys(("input_shapes", "input_data_types", "input_formats", "output_data_types"), _WORDS),
+    **dict.fromkeys(("input_shapes", "input_data_types", "input_formats", "hf32_eligible"), _WORDS),
+    **dict.fromkeys(("output_shapes", "output_data_types", "output_formats"), _WORDS),
     **dict.fromkeys(("task_start_ns", "task_duration_ns", "task_wait_ns"), _NUMBERS),
     **dict.fromkeys(("device_id", "model_id", "stream_id", "task_id", "context_id", "step"), _NUMBERS),
     **dict.fromkeys(("block_num", "mix_block_num"), _NUMBERS),

@@ -7,8 +7,10 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from aoe_reports.locale import html_tag
+from aoe_reports.model.roofline_picture import RooflinePicture
 from aoe_reports.model.texts import in_language, in_value, say
 from aoe_reports.model.waterfall_picture import WaterfallPicture
+from aoe_reports.present.roofline_drawing import description_of_roofline, draw_roofline, legend_of_roofline
 from aoe_reports.present.step_drawing import WIDTH, description_of, draw_step, legend_of
 from aoe_reports.present.values import plain
 from aoe_reports.present.waterfall_drawing import draw_waterfall, legend_of_waterfall
@@ -30,18 +32,32 @@ svg { --back: #fff; --ink: #1d2127; --soft: #59616d; --grid: #e4e7eb; font: 12px
   .launch { fill: #b18cf0; } .host { fill: #5cc4b6; } .unexplained-wait { fill: #f08a80; }
 }
 """
+_ROOFLINE_STYLE = """.roof { stroke: var(--ink); stroke-width: 1.5; } .point { fill-opacity: .75; stroke: var(--back); }
+.roof-compute { fill: #2f6fc4; } .roof-memory { fill: #d0852c; } .roof-cache { fill: #2f8f83; }
+.roof-small { fill: #8250c4; } .roof-unbounded { fill: #7b8794; }
+@media (prefers-color-scheme: dark) {
+  .roof-compute { fill: #5f97ea; } .roof-memory { fill: #e0a04f; } .roof-cache { fill: #5cc4b6; }
+  .roof-small { fill: #b18cf0; } .roof-unbounded { fill: #8d99a6; }
+}
+"""
 _HEAD, _KEY, _MARGIN = 24, 150, 12
 
 
 def render(shown: Shown) -> Iterator[str]:
     """The picture of a step, or of a change of it, its legend below; what is said instead where there is none."""
-    language, picture = shown.language, shown.answer.picture
+    language, picture, style, described = shown.language, shown.answer.picture, _STYLE, ""
     if picture is None:
         told, inner, height, keys = in_language(say("no step here that can be drawn"), language), "", 0, []
     elif isinstance(picture, WaterfallPicture):
         drawn = draw_waterfall(picture, language)
         told, inner, height = str(in_value(picture.title, language)), drawn.inner, drawn.height
         keys = legend_of_waterfall(picture, language)
+    elif isinstance(picture, RooflinePicture):
+        drawn = draw_roofline(picture, language)
+        told, inner, height = str(in_value(picture.title, language)), drawn.inner, drawn.height
+        keys, style = legend_of_roofline(picture, language), _STYLE + _ROOFLINE_STYLE
+        about = in_language(description_of_roofline(picture), language)
+        described = f"<title>{_words(told)}</title><desc>{_words(about)}</desc>"
     else:
         drawn = draw_step(picture, language)
         told, inner, height = in_language(description_of(picture), language), drawn.inner, drawn.height
@@ -54,7 +70,7 @@ def render(shown: Shown) -> Iterator[str]:
     whole = _HEAD + height + (24 if keys else 0)
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{-_MARGIN} {-_HEAD - _MARGIN} {WIDTH + 2 * _MARGIN} {whole + 2 * _MARGIN}"'
-        f' role="img" xml:lang="{html_tag(language)}" aria-label="{_words(told)}">\n<style>{_STYLE}</style>\n'
+        f' role="img" xml:lang="{html_tag(language)}" aria-label="{_words(told)}">{described}\n<style>{style}</style>\n'
         f'<rect class="back" x="{-_MARGIN}" y="{-_HEAD - _MARGIN}" width="{WIDTH + 2 * _MARGIN}" height="{whole + 2 * _MARGIN}"/>'
         f'<text class="head" x="0" y="-8">{_words(told)}</text>\n{inner}{legend}\n</svg>\n'
     )

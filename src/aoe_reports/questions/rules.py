@@ -13,6 +13,17 @@ PIPELINE_BUBBLES = RUNS.rule(
     "pipeline-bubbles", "info", "what the stages of a pipeline wait for each other, and the rank that computes longest"
 )
 NO_PEERS = RUNS.rule("no-peers", "info", "a rank that cannot be compared: no other one of its run does the same work")
+PEAK_UNKNOWN = RUNS.rule(
+    "peak-unknown", "warning", "a peak of the chip is not known: neither the capture nor the table of chips has it"
+)
+ABOVE_PEAK = RUNS.rule(
+    "above-peak",
+    "warning",
+    "operators exceed a peak of the chip: the formula or the peak is wrong",
+)
+COUNTERS_DISAGREE = RUNS.rule(
+    "counters-disagree", "info", "the share of the peak by formula and by hardware counters differ strongly"
+)
 NOT_COMPARABLE = COMPARISONS.rule(
     "not-comparable",
     "error",

@@ -23,11 +23,14 @@ from aoe_reports.facts.bounds import (
     measure_operators,
     most_blocks,
 )
+from aoe_reports.facts.chips import named
 from aoe_reports.facts.communication_run import Communication
+from aoe_reports.facts.roofline import TASK_COLUMNS as ROOFLINE_COLUMNS
+from aoe_reports.facts.roofline import measure_roofline
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.objects import absolute_of
-from aoe_reports.model.columns import integers
+from aoe_reports.model.columns import Mask, integers
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.findings import in_order as findings_in_order
@@ -106,6 +109,8 @@ class _Measured:
     """The most memory of the device that was reserved."""
     capture: Capture | None = None
     paths: PathBounds | None = None
+    near_roof: Mask | None = None
+    """Which operators reach so much of what the chip can do that little is to be gained."""
 
 
 def make_plan(profile: Path, folder: Path, options: PlanOptions, environment: Mapping[str, str]) -> Planned:
@@ -218,7 +223,7 @@ def _measure(captures: Sequence[Capture], options: PlanOptions, findings: list[F
     best: tuple[tuple[Any, ...], MeasuredDevice] | None = None
     devices = 0
     for measured in read_devices(
-        captures, TASK_COLUMNS | set(OPERANDS), findings, rank=options.rank, device=options.device
+        captures, TASK_COLUMNS | ROOFLINE_COLUMNS | set(OPERANDS), findings, rank=options.rank, device=options.device
     ):
         devices += 1
         order = planned_first(measured.tasks, measured.shares)
@@ -250,9 +255,29 @@ def _measure(captures: Sequence[Capture], options: PlanOptions, findings: list[F
     exposed = exposed_times(tasks.frame, bounds, shares) if bounds is not None else None
     memory = _memory_used(capture, tasks.device_id, findings)
     blocks = most_blocks(tasks.frame, cores)
+    chip = options.soc if named(options.soc) is not None else capture.info.device_type
+    near = None if bounds is None else _near_roof(tasks, bounds, cores, chip)
     return _Measured(
-        tasks, shares, bounds, exposed, blocks=blocks, cores=cores, memory_used_bytes=memory, capture=capture
+        tasks,
+        shares,
+        bounds,
+        exposed,
+        blocks=blocks,
+        cores=cores,
+        memory_used_bytes=memory,
+        capture=capture,
+        near_roof=near,
     )
+
+
+def _near_roof(tasks: TaskSet, bounds: OperatorBounds, cores: CoreCounts, chip: str | None) -> Mask | None:
+    """The operators all of whose calls certainly reach so much of the roof that tuning gains little."""
+    roofline = measure_roofline(tasks.frame, cores, chip)
+    if roofline is None:
+        return None
+    durations, _ = integers(bounds.tasks["task_duration_ns"])
+    near: Mask = (bounds.sums(durations * roofline.near) == bounds.total_ns) & (bounds.total_ns > 0)
+    return near
 
 
 def _with_paths(measured: _Measured, findings: list[Finding]) -> _Measured:
@@ -313,7 +338,9 @@ def _ranked(measured: _Measured, options: PlanOptions, prior: PriorJobs) -> Rank
     names = bounds.key_codes("op_name")[1] if bounds is not None else []
     types = bounds.key_codes("op_type")[1] if bounds is not None else []
     known = prior.known(names, types)
-    device = Measured(measured.tasks.frame, bounds, measured.exposed, measured.shares, measured.paths)
+    device = Measured(
+        measured.tasks.frame, bounds, measured.exposed, measured.shares, measured.paths, measured.near_roof
+    )
     return rank_operators(device, options, known, prior.priors())
 
 

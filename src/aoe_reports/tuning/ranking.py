@@ -35,7 +35,7 @@ ACLNN = "aclnn"
 
 Why = Literal[
     "communication", "ai-cpu", "not-ai-core", "dynamic-shape", "unknown-shape", "unknown-type", "unknown-name", "aclnn",
-    "type-not-tunable", "banked", "failed-before", "overlapped", "below-threshold", "beyond-top", "beyond-budget", "after-subgraphs",
+    "type-not-tunable", "banked", "failed-before", "near-roof", "overlapped", "below-threshold", "beyond-top", "beyond-budget", "after-subgraphs",
     "subgraphs-first",
 ]  # fmt: skip
 
@@ -53,6 +53,7 @@ REASONS: dict[Why, str] = {
     "type-not-tunable": say("torch_npu dumps no graphs of this type for AOE"),
     "banked": say("it is in a bank; AOE skips it (--repeat-tune tunes it again)"),
     "failed-before": say("its earlier tuning failed"),
+    "near-roof": say("it reaches 80 % or more of what the chip can do (see `roofline`); tuning can gain little"),
     "overlapped": say("it runs in parallel with other work, so less than --min-share of the step waits for it"),
     "below-threshold": say("it takes less than --min-share of the step"),
     "beyond-top": say("it ranks below the --top candidates"),
@@ -147,6 +148,8 @@ class Measured:
     shares: StepShares
     paths: PathBounds | None = None
     """What the critical paths of its steps give up, where a timeline tells."""
+    near_roof: Mask | None = None
+    """Which operators reach so much of what the chip can do that little is to be gained; null where that is not known."""
 
 
 def rank_operators(device: Measured, options: PlanOptions, known: Known, priors: Priors) -> Ranking:
@@ -155,7 +158,7 @@ def rank_operators(device: Measured, options: PlanOptions, known: Known, priors:
     spoken = sorted(_communication(device.frame, shares), key=_rejection_order)
     if bounds is None or options.mode == "gdat":
         return Ranking((), tuple(spoken))
-    classes = _classes(bounds, device.exposed, _reasons(bounds, options, known))
+    classes = _classes(bounds, device.exposed, _reasons(device, bounds, options, known))
     least = options.min_share * (shares.step_ns or shares.computing_ns)
     if options.mode in {"sgat", "both"}:
         return _subgraphs(classes, shares, options, priors, spoken, least)
@@ -224,7 +227,7 @@ def _communication(frame: pa.Table, shares: StepShares) -> list[Rejected]:
     return [Rejected(total_us=told / 1000, reason=_because_of("communication"))] if told else []
 
 
-def _reasons(bounds: OperatorBounds, options: PlanOptions, known: Known) -> Ints:
+def _reasons(device: Measured, bounds: OperatorBounds, options: PlanOptions, known: Known) -> Ints:
     """The first reason (place in _ORDER) against each operator, -1 for none."""
     why: Ints = np.full(bounds.names.count, -1, dtype=np.int64)
 
@@ -247,6 +250,8 @@ def _reasons(bounds: OperatorBounds, options: PlanOptions, known: Known) -> Ints
     if not options.repeat_tune:
         against("banked", _where(bounds, "op_name", known.banked.__contains__))
     against("failed-before", _where(bounds, "op_name", known.failed.__contains__))
+    if device.near_roof is not None:
+        against("near-roof", device.near_roof)
     return why
 
 
