@@ -23,7 +23,7 @@ LANGUAGES = ("en", "zh")
 SAME_IN_ALL_LANGUAGES = ("json", "jsonl", "csv", "openmetrics", "grafana", "parquet")
 """Forms for programs; the group `language` tries that they are."""
 COMMANDS = (
-    "", "inspect", "table", "check", "hotspots", "steps", "breakdown", "critical-path", "communication", "stragglers", "compare", "explain",
+    "", "inspect", "table", "check", "hotspots", "steps", "breakdown", "critical-path", "communication", "stragglers", "compare", "explain", "quality",
     "bank", "bank list", "bank diff", "advise", "trace", "collect", "plan", "preflight", "tune", "verify", "adopt", "normalize", "ingest", "history", "regressions", "ack", "expect",
     "tag", "report", "site", "serve", "nightly", "demo", "config", "store", "store info", "store verify",
     "store compact", "store vacuum", "store undo", "store export", "store import",
@@ -193,6 +193,15 @@ def _explain() -> Iterator[str]:
     nights = "explain demo/nights/2026-02-01 demo/nights/2026-02-10"
     yield from _cases([nights], ("svg",))
     yield from _cases(f"{nights}{o}" for o in ("", " --top 2", " --rank 0 --strict"))
+
+
+def _quality() -> Iterator[str]:
+    yield from _question("quality", ("--strict",), ["demo/nights/2026-02-14"])
+    yield from _cases(["quality timelines"])
+    for name in ("hotspots", "steps", "breakdown"):
+        yield from _cases((f"{name} {path} --trim" for path in VALID), ("json",))
+        yield from _cases([f"{name} timelines --trim", f"{name} msprof/valid/ten_iterations --trim"], ("text",))
+    yield from _cases((f"compare {path} {path} --trim" for path in VALID), ("json",))
 
 
 def _collect() -> Iterator[str]:
@@ -523,6 +532,7 @@ CASES: dict[str, list[str]] = {
         "stragglers": _question("stragglers", ("--top 1", "--strict"), ["demo/nights/2026-02-14"]),
         "compare": _compare(),
         "explain": _explain(),
+        "quality": _quality(),
         "trace": _trace(),
         "advise": _question("advise", (*_FILTERS, "--top 1"), ["demo/nights/2026-02-14"]),
         "collect": _collect(),
@@ -573,6 +583,7 @@ def _full() -> Iterator[tuple[str, str]]:
         "stragglers": ("stragglers msprof/valid/two_devices_by_name", FORMS),
         "compare": ("compare demo/nights/2026-02-01 demo/nights/2026-02-10", FORMS),
         "explain": ("explain demo/nights/2026-02-01 demo/nights/2026-02-10", FORMS),
+        "quality": ("quality msprof/valid/ten_iterations", FORMS),
         "advise": ("advise msprof/valid/communication_of_four_ranks", FORMS),
         "collect": ("collect --framework pytorch --for communication", ("text", "json", "markdown")),
         "plan": ("plan demo/nights/2026-02-14 -o out/p", FORMS),

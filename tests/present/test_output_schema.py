@@ -22,6 +22,7 @@ from aoe_reports.questions.critical_path import CriticalPath
 from aoe_reports.questions.explain import Explain
 from aoe_reports.questions.hotspots import Hotspots
 from aoe_reports.questions.inspect import Inspect
+from aoe_reports.questions.quality import Quality
 from aoe_reports.questions.steps import Steps
 from aoe_reports.questions.stragglers import Stragglers
 
@@ -37,6 +38,7 @@ ASKED = {
     "stragglers": [MSPROF],
     "compare": [MSPROF / "ten_iterations", MSPROF / "ten_iterations"],
     "explain": [RANKS, MSPROF / "torch_npu_two_ranks", "--force"],
+    "quality": [MSPROF],
     "advise": [MSPROF],
     "inspect": [FIXTURES / "aoe" / "valid", MSPROF / "ten_iterations", FIXTURES / "records" / "valid"],
     "bank": [FIXTURES / "banks" / "after", "--profile", FIXTURES / "banks" / "profile"],
@@ -57,6 +59,7 @@ QUESTIONS = (
     Explain,
     Hotspots,
     Inspect,
+    Quality,
     Steps,
     Stragglers,
 )

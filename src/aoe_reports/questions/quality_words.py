@@ -250,7 +250,7 @@ _ADVICE: dict[Code, str] = N_(
         "outlier-steps": "Look at it by itself (`--step`): a checkpoint, an evaluation, garbage collection? A mean has it in it.",
         "compilation": "Compile beforehand: more steps of warm-up, fixed shapes, or torch_npu.npu.set_compile_mode(jit_compile=False).",
         "frequency-drop": "Look at power and temperature limits of the chip (npu-smi info) and profile again.",
-        "frequency-below-rated": "Compare only with captures of the same frequency (npu-smi info -t common shows the limit).",
+        "frequency-below-rated": "Compare only with captures of the same frequency; a limit may be set on the chip.",
         "other-work": "Profile on a device that nobody else uses (npu-smi info lists its processes).",
         "start-skew": "Profile two steps more and leave out the first: its waits are those of the start of the profiler, not of the job.",
         "no-common-step": "Profile the same steps on all ranks: one schedule, prof.step() once a step.",

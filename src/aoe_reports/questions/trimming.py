@@ -56,7 +56,7 @@ def said_of(path: str, unusual: Mapping[Place, StepSeries], *, could_be: bool = 
 
 _WARM_UP, _TEAR_DOWN = say("{steps} (warm-up)"), say("{steps} (tear-down)")
 _LEFT_OUT = say("{ranks}--trim leaves out {steps}")
-_COULD_BE = say("{ranks}{steps} take much more or less than the others; --trim leaves them out, `quality` tells why")
+_COULD_BE = say("{ranks}not like the other steps: {steps}; --trim leaves them out, `quality` tells why")
 
 
 def steps_in_words(numbers: Sequence[int]) -> Text:
