@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from aoe_reports.engine.ask import asking
-from aoe_reports.engine.question import CaptureOptions, Finished, Notes, Question, Request, Unit, only, trim
+from aoe_reports.engine.question import CaptureOptions, Finished, Question, Request, Unit, only, trim
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.options import option, options
@@ -161,8 +161,11 @@ def _read_export(
     """Take in what one export, all of its slices, tells of its devices; `left_out` where a table tells steps that are to be."""
     chosen, notes, info = asked.options, asked.notes, unit.capture.info
     path, iteration = str(files[0].path), files[0].name.iteration
-    events = _events_of(files, notes)
-    devices = _devices_of(events, chosen.gaps, notes, path)
+    events, wrong = _events_of(files)
+    notes.add(wrong)
+    devices = events.break_down(chosen.gaps)
+    if not devices and not has(wrong, "error"):
+        notes.add([_no_task(path)])
     steps = _stated_steps(unit.capture) if any(device.steps for device in devices) else []
     numbers = [_device_of(device, files[0], unit.capture, alone=len(devices) == 1) for device in devices]
     gone = _left_out(devices, numbers, unit, asked, left_out)
@@ -186,25 +189,18 @@ def _read_export(
         )
 
 
-def _events_of(files: Sequence[FoundFile], notes: Notes) -> Events:
+def _events_of(files: Sequence[FoundFile]) -> tuple[Events, list[Finding]]:
     from aoe_reports.engine.captures import collect_events_of
     from aoe_reports.facts.breakdown import EVENT_COLUMNS
     from aoe_reports.facts.breakdown import Activity as Events
 
-    events, wrong = collect_events_of(files, EVENT_COLUMNS, Events)
-    notes.add(wrong)
-    return events
+    return collect_events_of(files, EVENT_COLUMNS, Events)
 
 
-def _devices_of(events: Events, gaps: int, notes: Notes, path: str) -> list[DeviceBreakdown]:
-    """What the devices of one export did; that there is none is said where nothing else is wrong."""
+def _no_task(path: str) -> Finding:
     from aoe_reports.questions.rules import NO_TIMELINE
 
-    devices = events.break_down(gaps)
-    if not devices and not any(has([one], "error") for one in notes.findings if one.path == path):
-        message = say("no device task in this timeline")
-        notes.add([NO_TIMELINE.found(path, message)])
-    return devices
+    return NO_TIMELINE.found(path, say("no device task in this timeline"))
 
 
 def _told_by_tables(capture: Capture, asked: Request[BreakdownOptions]) -> LeftOut | None:
