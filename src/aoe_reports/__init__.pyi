@@ -59,6 +59,7 @@ from .questions.critical_path import critical_path as critical_path
 from .questions.explain import explain as explain
 from .questions.hotspots import hotspots as hotspots
 from .questions.inspect import inspect as inspect
+from .questions.quality import quality as quality
 from .questions.roofline import roofline as roofline
 from .questions.steps import steps as steps
 from .questions.stragglers import stragglers as stragglers

@@ -23,7 +23,7 @@ LANGUAGES = ("en", "zh")
 SAME_IN_ALL_LANGUAGES = ("json", "jsonl", "csv", "openmetrics", "grafana", "parquet")
 """Forms for programs; the group `language` tries that they are."""
 COMMANDS = (
-    "", "inspect", "table", "check", "hotspots", "steps", "breakdown", "critical-path", "communication", "stragglers", "compare", "explain", "roofline",
+    "", "inspect", "table", "check", "hotspots", "steps", "breakdown", "critical-path", "communication", "stragglers", "compare", "explain", "roofline", "quality",
     "bank", "bank list", "bank diff", "advise", "trace", "collect", "plan", "preflight", "tune", "verify", "adopt", "normalize", "ingest", "history", "regressions", "ack", "expect",
     "tag", "report", "site", "serve", "nightly", "demo", "config", "store", "store info", "store verify",
     "store compact", "store vacuum", "store undo", "store export", "store import",
@@ -199,6 +199,15 @@ def _roofline() -> Iterator[str]:
     options = ("--chip Ascend910B2", "--by op_type", "--rank 0 --top 2 --strict")
     yield from _question("roofline", options, ["demo/nights/2026-02-14"])
     yield from _cases(["roofline msprof/valid/merged_two_devices --chip Ascend910B2"], (*FORMS, "svg"))
+
+
+def _quality() -> Iterator[str]:
+    yield from _question("quality", ("--strict",), ["demo/nights/2026-02-14"])
+    yield from _cases(["quality timelines"])
+    for name in ("hotspots", "steps", "breakdown"):
+        yield from _cases((f"{name} {path} --trim" for path in VALID), ("json",))
+        yield from _cases([f"{name} timelines --trim", f"{name} msprof/valid/ten_iterations --trim"], ("text",))
+    yield from _cases((f"compare {path} {path} --trim" for path in VALID), ("json",))
 
 
 def _collect() -> Iterator[str]:
@@ -530,6 +539,7 @@ CASES: dict[str, list[str]] = {
         "compare": _compare(),
         "explain": _explain(),
         "roofline": _roofline(),
+        "quality": _quality(),
         "trace": _trace(),
         "advise": _question("advise", (*_FILTERS, "--top 1"), ["demo/nights/2026-02-14"]),
         "collect": _collect(),
@@ -581,6 +591,7 @@ def _full() -> Iterator[tuple[str, str]]:
         "compare": ("compare demo/nights/2026-02-01 demo/nights/2026-02-10", FORMS),
         "explain": ("explain demo/nights/2026-02-01 demo/nights/2026-02-10", FORMS),
         "roofline": ("roofline msprof/valid/merged_two_devices --chip Ascend910B2", FORMS),
+        "quality": ("quality msprof/valid/ten_iterations", FORMS),
         "advise": ("advise msprof/valid/communication_of_four_ranks", FORMS),
         "collect": ("collect --framework pytorch --for communication", ("text", "json", "markdown")),
         "plan": ("plan demo/nights/2026-02-14 -o out/p", FORMS),

@@ -22,6 +22,7 @@ from aoe_reports.questions.critical_path import CriticalPath
 from aoe_reports.questions.explain import Explain
 from aoe_reports.questions.hotspots import Hotspots
 from aoe_reports.questions.inspect import Inspect
+from aoe_reports.questions.quality import Quality
 from aoe_reports.questions.roofline import RooflineOfRuns
 from aoe_reports.questions.steps import Steps
 from aoe_reports.questions.stragglers import Stragglers
@@ -39,6 +40,7 @@ ASKED = {
     "compare": [MSPROF / "ten_iterations", MSPROF / "ten_iterations"],
     "explain": [RANKS, MSPROF / "torch_npu_two_ranks", "--force"],
     "roofline": [MSPROF, "--chip", "Ascend910B2"],
+    "quality": [MSPROF],
     "advise": [MSPROF],
     "inspect": [FIXTURES / "aoe" / "valid", MSPROF / "ten_iterations", FIXTURES / "records" / "valid"],
     "bank": [FIXTURES / "banks" / "after", "--profile", FIXTURES / "banks" / "profile"],
@@ -59,6 +61,7 @@ QUESTIONS = (
     Explain,
     Hotspots,
     Inspect,
+    Quality,
     RooflineOfRuns,
     Steps,
     Stragglers,

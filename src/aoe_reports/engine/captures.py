@@ -143,7 +143,8 @@ def stream_events_of(
 
     if file.name.form == "db":
         frame, found = _events_of_database(file.path)
-        yield iter((frame if columns is None else frame.select(sorted(columns))).to_batches()), found
+        told = frame if columns is None else frame.select(sorted({*columns} & {*frame.column_names}))
+        yield iter(told.to_batches()), found
         return
     with expanded(file) as (path, wrong):
         if wrong is not None:
@@ -206,6 +207,14 @@ def _events_of_database(path: Path) -> tuple[pa.Table, list[Finding]]:
         values = [False] * frame.num_rows if pa.types.is_boolean(field.type) else [None] * frame.num_rows
         frame = frame.append_column(field, pa.array(values, field.type))
     return frame.select(EVENTS_SCHEMA.names), list(findings)
+
+
+def device_clocks_of(files: Sequence[FoundFile]) -> tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]]:
+    """What databases tell beside events: (device, from when on, MHz) of clocks, (device, process, ns of its tasks)."""
+    from aoe_reports.formats.sqlite import clocks_of_database  # noqa: PLC0415 -- most captures are text
+
+    told = [clocks_of_database(file.path) for file in files if file.name.form == "db"]
+    return [one for clocks, _ in told for one in clocks], [one for _, processes in told for one in processes]
 
 
 def sum_events_of(file: FoundFile, by: Sequence[str]) -> pa.Table | None:

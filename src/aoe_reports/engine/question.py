@@ -99,6 +99,13 @@ def only(what: str) -> Any:
     return option(default=None, minimum=0, maximum=MAX_ID, help=f"Only this {what}.")
 
 
+def trim() -> Any:
+    """The option that leaves out steps which are not the usual ones."""
+    return option(
+        default=False, help="Leave out steps that `quality` calls warm-up or tear-down; says which.", flags=["--trim"]
+    )
+
+
 def all_tasks() -> Any:
     """The option that counts what is no computing, too."""
     return option(default=False, help="Include communication, events and copies.", flags=["--all-tasks"])

@@ -6,8 +6,9 @@ Computed from the tasks alone: the profiler's own Overlap Analysis is only summe
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -290,6 +291,11 @@ class Activity:
         """When the first step began on the host; None where there are no steps."""
         return min((start for start, _ in self._steps.values()), default=None)
 
+    @property
+    def steps_on_host(self) -> dict[int, tuple[int, int]]:
+        """When each step began and ended on the host, by its number."""
+        return self._steps
+
     def step_of_tasks(self) -> Ints | None:
         """The step that launched each task that computes, in the order of the events, -1 for none; None where there are no steps."""
         if not self._steps:
@@ -336,19 +342,30 @@ class Activity:
             found.append(OfDevice(pid, SpansOf(self._tasks, [place]), SpansOf(talk, same), stated, told=told))
         return sorted(found, key=lambda device: -1 if (number := self.number_of(device.pid)) is None else number)
 
-    def break_down(self, gaps: int = 10) -> list[DeviceBreakdown]:
-        """What each device did, by its number; the `gaps` longest gaps of each."""
-        words = dict(zip(self._numbers.values(), self._numbers, strict=True))
-        return [self._device(device, words, gaps) for device in self.of_devices()]
+    def break_down(
+        self, gaps: int = 10, left_out: Mapping[int | None, Collection[int]] = MappingProxyType({})
+    ) -> list[DeviceBreakdown]:
+        """What each device did, by its number; the `gaps` longest gaps of each.
 
-    def _device(self, mine: OfDevice, words: dict[int, str], gaps: int) -> DeviceBreakdown:
+        `left_out` are steps by device: what they launched is in nothing but what the profiler states.
+        """
+        words = dict(zip(self._numbers.values(), self._numbers, strict=True))
+        return [
+            self._device(device, words, gaps, sorted(left_out.get(self.number_of(device.pid), ())))
+            for device in self.of_devices()
+        ]
+
+    def _device(self, mine: OfDevice, words: dict[int, str], gaps: int, left_out: Sequence[int]) -> DeviceBreakdown:
         whole, steps, outside = _Parting(gaps), defaultdict[int, _Parting](_Parting), 0
         for window in windows(mine.tasks, mine.talk):
             tasks, talk = mine.tasks.between(*window), mine.talk.between(*window)
+            own, others = self._step_of(tasks), self._step_of(talk)
+            if left_out:
+                kept, heard = ~np.isin(own, left_out), ~np.isin(others, left_out)
+                tasks, own, talk, others = chosen_of(tasks, kept), own[kept], chosen_of(talk, heard), others[heard]
             whole.add(tasks, talk)
             if not self._steps:
                 continue
-            own, others = self._step_of(tasks), self._step_of(talk)
             for number in sorted({*np.unique(own).tolist(), *np.unique(others).tolist()} - {-1}):
                 steps[number].add(chosen_of(tasks, own == number), chosen_of(talk, others == number))
             outside += int((own < 0).sum() + (others < 0).sum())

@@ -49,6 +49,12 @@ class CaptureInfo:
     """The places of ranks in the groups that split the work of the job: of this rank, or of all where it is of a cluster."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """Versions, variables of the environment and whatever else scripts said, by name: what may explain a difference."""
+    named_ranks: tuple[int, ...] = ()
+    """The ranks of the job that groups of its metadata name, rising; empty where nothing tells."""
+    schedule: Mapping[str, int] = field(default_factory=dict)
+    """When the framework's profiler was to record (`wait`, `warmup`, `active`, `repeat`, `skip_first`), as far as that is told."""
+    recording: tuple[str, ...] = ()
+    """The options of the framework's profiler that are on and make the host record more, by name."""
     workload: str | None = None
     """What somebody's script said was measured (`add_metadata` of the framework's profiler)."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from aoe_reports.engine.ask import asking
-from aoe_reports.engine.question import CaptureOptions, Finished, Notes, Question, Request, Unit, only
+from aoe_reports.engine.question import CaptureOptions, Finished, Question, Request, Unit, only, trim
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.options import option, options
@@ -15,10 +15,12 @@ from aoe_reports.model.rows import US, Rows, column, row, row_from
 from aoe_reports.model.texts import say
 
 if TYPE_CHECKING:
+    from aoe_reports.facts.breakdown import Activity as Events
     from aoe_reports.facts.breakdown import DeviceBreakdown, Gap, Parts
     from aoe_reports.facts.steps import Step
     from aoe_reports.formats.capture import Capture
     from aoe_reports.formats.found import FoundFile
+    from aoe_reports.questions.trimming import LeftOut
 
 
 @options
@@ -29,6 +31,7 @@ class BreakdownOptions(CaptureOptions):
     rank: int | None = only("rank")
     device: int | None = only("device")
     step: int | None = only("step")
+    trim: bool = trim()
 
 
 @row
@@ -114,8 +117,9 @@ class Breakdown(Question[BreakdownOptions, Found]):
             message = say("no timeline of the whole device here (trace_view, msprof) and no database that contains one")
             notes.add([NO_TIMELINE.found(unit.path, message)])
         with notes.where_unreadable(unit.path):
+            left_out = _told_by_tables(capture, asked)
             for files in exports:
-                _read_export(files, unit, asked, found)
+                _read_export(files, unit, asked, found, left_out)
         return found
 
     def finish(self, parts: Sequence[tuple[Unit, Found]], asked: Request[BreakdownOptions]) -> Finished:
@@ -151,17 +155,26 @@ def _said_of_gaps(counted: Sequence[GapCount], chosen: BreakdownOptions) -> str:
     )
 
 
-def _read_export(files: Sequence[FoundFile], unit: Unit, asked: Request[BreakdownOptions], found: Found) -> None:
-    """Take in what one export, all of its slices, tells of its devices."""
+def _read_export(
+    files: Sequence[FoundFile], unit: Unit, asked: Request[BreakdownOptions], found: Found, left_out: LeftOut | None
+) -> None:
+    """Take in what one export, all of its slices, tells of its devices; `left_out` where a table tells steps that are to be."""
     chosen, notes, info = asked.options, asked.notes, unit.capture.info
     path, iteration = str(files[0].path), files[0].name.iteration
-    devices = _devices_of(files, chosen.gaps, notes)
+    events, wrong = _events_of(files)
+    notes.add(wrong)
+    devices = events.break_down(chosen.gaps)
+    if not devices and not has(wrong, "error"):
+        notes.add([_no_task(path)])
     steps = _stated_steps(unit.capture) if any(device.steps for device in devices) else []
-    for device in devices:
-        number = _device_of(device, files[0], unit.capture, alone=len(devices) == 1)
-        rank = info.rank_of(number)
-        notes.add(_judged(device, rank, steps, path))
-        if chosen.rank not in {None, rank} or chosen.device not in {None, number}:
+    numbers = [_device_of(device, files[0], unit.capture, alone=len(devices) == 1) for device in devices]
+    gone = _left_out(devices, numbers, unit, asked, left_out)
+    if any(gone.values()):
+        devices = events.break_down(chosen.gaps, gone)
+    for device, number in zip(devices, numbers, strict=True):
+        rank, mine = info.rank_of(number), gone.get(device.device_id, frozenset())
+        notes.add(_judged(device, rank, steps, path, is_trimmed=bool(mine)))
+        if chosen.rank not in {None, rank} or chosen.device not in {None, number} or iteration in mine:
             continue
         found.activities.extend(
             row_from(Activity, parts, run=unit.run, rank_id=rank, device_id=number, step=step)
@@ -176,20 +189,53 @@ def _read_export(files: Sequence[FoundFile], unit: Unit, asked: Request[Breakdow
         )
 
 
-def _devices_of(files: Sequence[FoundFile], gaps: int, notes: Notes) -> list[DeviceBreakdown]:
-    """What the devices in the slices of one export did; that there is none is said where nothing else is wrong."""
+def _events_of(files: Sequence[FoundFile]) -> tuple[Events, list[Finding]]:
     from aoe_reports.engine.captures import collect_events_of
     from aoe_reports.facts.breakdown import EVENT_COLUMNS
     from aoe_reports.facts.breakdown import Activity as Events
+
+    return collect_events_of(files, EVENT_COLUMNS, Events)
+
+
+def _no_task(path: str) -> Finding:
     from aoe_reports.questions.rules import NO_TIMELINE
 
-    events, wrong = collect_events_of(files, EVENT_COLUMNS, Events)
-    notes.add(wrong)
-    devices = events.break_down(gaps)
-    if not devices and not has(wrong, "error"):
-        message = say("no device task in this timeline")
-        notes.add([NO_TIMELINE.found(str(files[0].path), message)])
-    return devices
+    return NO_TIMELINE.found(path, say("no device task in this timeline"))
+
+
+def _told_by_tables(capture: Capture, asked: Request[BreakdownOptions]) -> LeftOut | None:
+    """The steps that --trim leaves out by a table of steps; null where that is not asked for, or only the timeline tells steps."""
+    from aoe_reports.engine.captures import timeline_tells_steps
+
+    if not asked.options.trim or timeline_tells_steps(capture):
+        return None
+    from aoe_reports.questions.trimming import read_unusual
+
+    return read_unusual(capture, asked.notes)
+
+
+def _left_out(
+    devices: Sequence[DeviceBreakdown],
+    numbers: Sequence[int | None],
+    unit: Unit,
+    asked: Request[BreakdownOptions],
+    told: LeftOut | None,
+) -> dict[int | None, frozenset[int]]:
+    """The steps of each device of an export that are left out."""
+    if not asked.options.trim:
+        return {}
+    from aoe_reports.facts.observed import steps_of_parts
+    from aoe_reports.questions.trimming import steps_left_out, unusual_of
+
+    rank_of = unit.capture.info.rank_of
+    if told is None:
+        every = zip(devices, numbers, strict=True)
+        steps = [step for one, number in every for step in steps_of_parts((rank_of(number), number), one.steps)]
+        told = unusual_of(unit.path, steps, asked.notes)
+    return {
+        one.device_id: steps_left_out((rank_of(number), number), told)
+        for one, number in zip(devices, numbers, strict=True)
+    }
 
 
 def _device_of(device: DeviceBreakdown, file: FoundFile, capture: Capture, *, alone: bool) -> int | None:
@@ -213,7 +259,9 @@ def _stated_steps(capture: Capture) -> list[Step]:
     return [step for step in steps if step.computing_ns is not None]
 
 
-def _judged(device: DeviceBreakdown, rank: int | None, steps: Sequence[Step], path: str) -> Iterator[Finding]:
+def _judged(
+    device: DeviceBreakdown, rank: int | None, steps: Sequence[Step], path: str, *, is_trimmed: bool
+) -> Iterator[Finding]:
     """Where the profiler says otherwise than its own tasks do, and what no step holds."""
     from aoe_reports.questions.rules import DEVICE_UNKNOWN
     from aoe_reports.rules.rules import STEP_MISSING
@@ -229,7 +277,8 @@ def _judged(device: DeviceBreakdown, rank: int | None, steps: Sequence[Step], pa
             count=device.outside,
         )
         yield STEP_MISSING.found(path, message, severity="info")
-    yield from _against_overlap(device, path)
+    if not is_trimmed:  # what the profiler sums up has all steps in it
+        yield from _against_overlap(device, path)
     for step in steps:
         parts = device.steps.get(step.step) if step.step is not None else None
         if parts is not None and step.rank_id == rank and step.device_id in {None, device.device_id}:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aoe_reports.engine.ask import asking
-from aoe_reports.engine.question import Argument, CaptureOptions, Finished, Question, Request, all_tasks, only
+from aoe_reports.engine.question import Argument, CaptureOptions, Finished, Question, Request, all_tasks, only, trim
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.groupings import KEYS, TELLS, ComparedBy
@@ -41,6 +41,7 @@ class CompareOptions(CaptureOptions):
     device: int | None = only("device")
     step: int | None = only("step")
     all_tasks: bool = all_tasks()
+    trim: bool = trim()
     force: bool = option(
         default=False,
         help="Compare even if a comparison is known not to be valid.",

@@ -25,6 +25,7 @@ from aoe_reports.model.findings import Finding
 from aoe_reports.model.groupings import KEYS, ComparedBy
 from aoe_reports.model.texts import N_, join, say
 from aoe_reports.questions.rules import COMPARABILITY_UNKNOWN, NOT_COMPARABLE
+from aoe_reports.questions.trimming import TRIMMED_BY, unusual_of, usual_only, without_steps
 
 
 class SideOptions(Protocol):
@@ -40,6 +41,8 @@ class SideOptions(Protocol):
     def step(self) -> int | None: ...
     @property
     def all_tasks(self) -> bool: ...
+    @property
+    def trim(self) -> bool: ...
 
 
 @dataclass(slots=True)
@@ -97,7 +100,7 @@ def read_side(unit: RunUnit, wanted: SideOptions, notes: Notes) -> ComparedRun |
         if not capture.info.may_hold(wanted.rank):
             continue
         with notes.where_unreadable(capture.root):
-            _read_capture(run, capture, wanted, notes.findings)
+            _read_capture(run, capture, wanted, notes)
     run.tasks = _tasks_asked_for(run.tasks, wanted)
     run.steps = [step for step in run.steps if step.is_of(wanted.rank, wanted.device, wanted.step)]
     if run.steps if wanted.by == "step" else run.tasks:
@@ -120,15 +123,18 @@ def _tasks_asked_for(sets: Sequence[TaskSet], wanted: SideOptions) -> list[TaskS
     return [tasks for tasks in parts if tasks.frame.num_rows]
 
 
-def _read_capture(run: ComparedRun, capture: Capture, wanted: SideOptions, findings: list[Finding]) -> None:
-    run.steps += read_steps_noting(capture, findings)
+def _read_capture(run: ComparedRun, capture: Capture, wanted: SideOptions, notes: Notes) -> None:
+    findings, path = notes.findings, str(capture.root)
+    steps = read_steps_noting(capture, findings)
+    left_out = unusual_of(path, steps, notes) if wanted.trim else {}
+    run.steps += usual_only(steps, left_out)
     if wanted.by == "step":
         return
     communication = wanted.all_tasks or wanted.by == "communication"
     by_type = wanted.by == "op_type" and not communication and wanted.step is None
     sets, tables = read_tasks(capture, _fields(capture, wanted), by_type=by_type, all_tasks=communication)
     findings += [finding for data in tables for finding in data.findings]
-    run.tasks += [tasks.as_exported() for tasks in sets]
+    run.tasks += [tasks.as_exported() for tasks in without_steps(sets, left_out, path, notes)]
     run.metrics = metrics_of(tables) or run.metrics
     if sets and tables[-1].table.facts != "tasks":
         name = tables[-1].name
@@ -153,7 +159,7 @@ def _fields(capture: Capture, wanted: SideOptions) -> frozenset[str]:
         fields.add("device_id")
     if wanted.step is not None:
         fields.add("step")
-    return frozenset(fields)
+    return frozenset(fields) | (TRIMMED_BY if wanted.trim else frozenset())
 
 
 def may_be_compared(

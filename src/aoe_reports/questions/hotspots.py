@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from aoe_reports.engine.ask import asking
-from aoe_reports.engine.question import CaptureOptions, Finished, Question, Request, Unit, all_tasks, only
+from aoe_reports.engine.question import CaptureOptions, Finished, Notes, Question, Request, Unit, all_tasks, only, trim
 from aoe_reports.model.groupings import GROUPINGS, By
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row, row_from
@@ -29,6 +29,7 @@ class HotspotOptions(CaptureOptions):
     device: int | None = only("device")
     step: int | None = only("step")
     all_tasks: bool = all_tasks()
+    trim: bool = trim()
 
 
 @row
@@ -76,6 +77,8 @@ class Hotspots(Question[HotspotOptions, list[Hotspot]]):
         sets, tables = read_tasks(capture, _fields(chosen, capture), by_type=by_type, all_tasks=chosen.all_tasks)
         notes.add(finding for data in tables for finding in data.findings)
         notes.add(of_source(capture, sets, tables))
+        if chosen.trim:
+            sets = _trimmed(sets, capture, notes)
         ranks: dict[int | None, list[TaskSet]] = {}
         for tasks in sorted(sets, key=lambda tasks: -1 if tasks.rank_id is None else tasks.rank_id):
             if chosen.rank in {None, tasks.rank_id}:
@@ -92,12 +95,22 @@ hotspots = asking(Hotspots(), HotspotOptions)
 """Where device time goes below some paths: `hotspots([path], by="shape").rows`."""
 
 
+def _trimmed(sets: Sequence[TaskSet], capture: Capture, notes: Notes) -> list[TaskSet]:
+    from aoe_reports.questions.trimming import read_unusual, without_steps
+
+    return without_steps(sets, read_unusual(capture, notes), str(capture.root), notes)
+
+
 def _fields(chosen: HotspotOptions, capture: Capture) -> frozenset[str]:
     fields = {*GROUPINGS[chosen.by], "task_duration_ns"}
     if chosen.device is not None or capture.info.several_ranks:
         fields.add("device_id")
     if chosen.step is not None:
         fields.add("step")
+    if chosen.trim:
+        from aoe_reports.questions.trimming import TRIMMED_BY
+
+        fields |= TRIMMED_BY
     return frozenset(fields)
 
 

@@ -12,6 +12,13 @@ RANK_SKEW = RUNS.rule("rank-skew", "info", "spread between the ranks of a job in
 PIPELINE_BUBBLES = RUNS.rule(
     "pipeline-bubbles", "info", "what the stages of a pipeline wait for each other, and the rank that computes longest"
 )
+NO_BASELINE = RUNS.rule(
+    "no-baseline", "error", "the numbers of a run say something else each time: nothing can be compared with it"
+)
+READ_WITH_CARE = RUNS.rule(
+    "read-with-care", "warning", "something is in a run that is not the job, or what is needed to judge it is not"
+)
+TRIMMED = RUNS.rule("trimmed", "info", "steps that --trim leaves out, or could: warm-up and tear-down")
 NO_PEERS = RUNS.rule("no-peers", "info", "a rank that cannot be compared: no other one of its run does the same work")
 PEAK_UNKNOWN = RUNS.rule(
     "peak-unknown", "warning", "a peak of the chip is not known: neither the capture nor the table of chips has it"

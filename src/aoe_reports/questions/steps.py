@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aoe_reports.engine.ask import asking
-from aoe_reports.engine.question import CaptureOptions, Finished, Notes, Question, Request, Unit, only
+from aoe_reports.engine.question import CaptureOptions, Finished, Notes, Question, Request, Unit, only, trim
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.options import options
@@ -34,6 +34,7 @@ class StepOptions(CaptureOptions):
     rank: int | None = only("rank")
     device: int | None = only("device")
     step: int | None = only("step")
+    trim: bool = trim()
 
 
 @row
@@ -108,11 +109,12 @@ class Steps(Question[StepOptions, list["Step"]]):
         silent = [unit for unit, steps in parts if not steps and not unit.capture.of_cluster]
         untold = [unit for unit in silent if not stated & set(unit.capture.root.parents)]
         for unit in untold:
-            runs[unit.run] += (found := _of_cluster(asked.context, unit))
-            if not found:
+            runs[unit.run] += (stepping := _of_cluster(asked.context, unit))
+            if not stepping:
                 asked.notes.add([_no_steps(unit.capture)])
         rows, stages, chosen = [], [], asked.options
-        for run, every in sorted(runs.items()):
+        for run, found in sorted(runs.items()):
+            every = _trimmed(run, found, asked.notes, leave_out=chosen.trim)
             mine = [step for step in every if step.is_of(chosen.rank, chosen.device, chosen.step)]
             rows += [row_from(StepRow, step, run=run) for step in in_order(mine)]
             asked.notes.add(_skew(run, every, chosen.step))
@@ -128,6 +130,17 @@ class Steps(Question[StepOptions, list["Step"]]):
                 Rows(type=StageRow, rows=stages, key="stages", title="Stages of the pipeline"),
             )
         )
+
+
+def _trimmed(run: str, steps: list[Step], notes: Notes, *, leave_out: bool) -> list[Step]:
+    """The steps without unusual ones, if these are to be left out; which they are is said in any case."""
+    from aoe_reports.facts.steadiness import unusual_steps
+    from aoe_reports.questions.trimming import said_of, unusual_of, usual_only
+
+    if leave_out:
+        return usual_only(steps, unusual_of(run, steps, notes))
+    notes.add(said_of(run, unusual_steps(steps), could_be=True))
+    return steps
 
 
 def _by_run(parts: Sequence[tuple[Unit, list[Step]]]) -> dict[str, list[Step]]:

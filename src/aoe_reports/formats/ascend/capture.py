@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from aoe_reports.formats.ascend.groups import is_id, places_of_cluster, places_of_rank
+from aoe_reports.formats.ascend.groups import is_id, places_of_cluster, places_of_rank, ranks_named
 from aoe_reports.formats.ascend.links import links_of_chip, links_of_platform
 from aoe_reports.formats.ascend.names import (
     COMMUNICATION_GROUP,
@@ -254,11 +254,15 @@ def _read_info(paths: Sequence[Path], files: Sequence[FoundFile], findings: list
         elif found := PROFILER_INFO.match(path.name):
             info = _with_profiler_info(info, document, found["rank"])
         elif PROFILER_METADATA.match(path.name):
-            groups = places_of_rank(document.get("parallel_group_info"))
+            told = document.get("parallel_group_info")
+            groups, named = places_of_rank(told), {*info.named_ranks, *ranks_named(told)}
             settings = {**info.settings, **_stated_settings(document)}
             info = replace(info, workload=_stated_workload(document), groups=info.groups | groups, settings=settings)
+            info = replace(info, named_ranks=tuple(sorted(named)))
         elif COMMUNICATION_GROUP.match(path.name):
-            info = replace(info, groups=info.groups | places_of_cluster(document.get("comm_group_parallel_info")))
+            told = document.get("comm_group_parallel_info")
+            named = {*info.named_ranks, *ranks_named(told)}
+            info = replace(info, groups=info.groups | places_of_cluster(told), named_ranks=tuple(sorted(named)))
         elif found := MSPROF_INFO.match(path.name):
             info = _with_msprof_info(info, document, found["what"], found["device"])
     rank_id = info.rank_id
@@ -285,6 +289,7 @@ def _with_databases(info: CaptureInfo, files: Sequence[FoundFile]) -> CaptureInf
                 end_ns=info.end_ns or known.end_ns,
                 device_type=info.device_type or known.hardware_name,
                 groups=info.groups or known.groups,
+                named_ranks=info.named_ranks or known.named_ranks,
                 nominal_gb_per_s=info.nominal_gb_per_s or links_of_chip(known.hardware_name),
             )
     return info
@@ -320,7 +325,8 @@ def _stated_settings(document: JsonObject) -> dict[str, str]:
 
 
 def _with_profiler_info(info: CaptureInfo, document: JsonObject, rank: str | None) -> CaptureInfo:
-    experimental = object_of(object_of(document.get("config")).get("experimental_config"))
+    config = object_of(document.get("config"))
+    common, experimental = object_of(config.get("common_config")), object_of(config.get("experimental_config"))
     end = object_of(document.get("end_info")).get("collectionTimeEnd")
     rank_id = document.get("rank_id")
     return replace(
@@ -330,8 +336,20 @@ def _with_profiler_info(info: CaptureInfo, document: JsonObject, rank: str | Non
         profiler_level=_text(experimental.get("_profiler_level")),
         aic_metrics=_text(experimental.get("_aic_metrics")),
         engine_version=_text(document.get("cann_version")),
+        schedule=_schedule(common.get("schedule")),
+        recording=tuple(name for name in _RECORDING if common.get(name) is True),
         settings={**info.settings, **_stated_settings(document)},
     )
+
+
+_RECORDING = ("with_stack", "with_modules", "profile_memory", "record_shapes", "with_flops")
+_SCHEDULE = ("wait", "warmup", "active", "repeat", "skip_first")
+
+
+def _schedule(told: object) -> dict[str, int]:
+    """The schedule as torch_npu writes it down; until 2023 its keys begin with an underscore."""
+    stated = {name: object_of(told).get(name, object_of(told).get(f"_{name}")) for name in _SCHEDULE}
+    return {name: value for name, value in stated.items() if is_id(value)}
 
 
 def _with_msprof_info(info: CaptureInfo, document: JsonObject, what: str, device: str | None) -> CaptureInfo:
@@ -341,6 +359,8 @@ def _with_msprof_info(info: CaptureInfo, document: JsonObject, what: str, device
     if what == "end_info":
         end = _nanoseconds(document.get("collectionTimeEnd"))
         return replace(info, end_ns=max(end, info.end_ns or end)) if end else info
+    if what == "sample.json":
+        return replace(info, aic_metrics=info.aic_metrics or _text(document.get("ai_core_metrics")) or None)
     rank = document.get("rank_id")
     ranks = {int(device): rank} if device is not None and is_id(rank) else {}
     devices = document.get("DeviceInfo")

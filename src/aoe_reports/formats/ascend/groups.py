@@ -26,6 +26,16 @@ def places_of_cluster(groups: object) -> dict[int, tuple[GroupPlace, ...]]:
     return _certain(_of_cluster(groups))
 
 
+def ranks_named(groups: object) -> set[int]:
+    """Every rank that groups of either form name, whatever the groups are for."""
+    each = groups if isinstance(groups, list) else [*object_of(groups).values()]
+    found: set[int] = set()
+    for group in map(object_of, each):
+        ranks = group.get("global_ranks", group.get("rank_set"))
+        found.update(filter(is_id, ranks if isinstance(ranks, list) else []))
+    return found
+
+
 def _of_rank(groups: object) -> Iterator[_Member]:
     for group in map(object_of, object_of(groups).values()):
         kind, ranks, place = _kind(group.get("group_name")), group.get("global_ranks"), group.get("group_rank")

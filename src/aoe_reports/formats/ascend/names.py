@@ -39,10 +39,12 @@ _CAPTURE_TIME = re.compile(r"(?:^|_)(?P<time>(?:19|20)\d{12}(?:\d{3})?)(?=_|$)")
 PROFILER_INFO = re.compile(r"^profiler_info(?:_(?P<rank>\d{1,6}))?\.json$")
 PROFILER_METADATA = re.compile(r"^profiler_metadata\.json$")
 COMMUNICATION_GROUP = re.compile(r"^communication_group\.json$")
-MSPROF_INFO = re.compile(r"^(?P<what>info\.json|start_info|end_info)(?:\.(?P<device>\d{1,3}))?$")
+MSPROF_INFO = re.compile(r"^(?P<what>info\.json|sample\.json|start_info|end_info)(?:\.(?P<device>\d{1,3}))?$")
 DEVICE_FOLDER = re.compile(r"device_(?P<device>\d{1,3})")
 """What one device of a capture lies in."""
-INFO_KINDS = frozenset({"profiler_info", "profiler_metadata", "communication_group", "info", "start_info", "end_info"})
+INFO_KINDS = frozenset(
+    {"profiler_info", "profiler_metadata", "communication_group", "info", "sample", "start_info", "end_info"}
+)
 """Files that tell about a capture and hold no measurement."""
 RESULT_KINDS = frozenset({"opat", "sgat"})
 """Results of AOE."""

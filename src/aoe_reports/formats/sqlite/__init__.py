@@ -2,6 +2,7 @@
 
 from aoe_reports.formats.sqlite.reader import (
     DatabaseInfo,
+    clocks_of_database,
     info_of_database,
     kinds_of_database,
     read_database,
@@ -10,6 +11,7 @@ from aoe_reports.formats.sqlite.reader import (
 
 __all__ = [
     "DatabaseInfo",
+    "clocks_of_database",
     "info_of_database",
     "kinds_of_database",
     "read_database",

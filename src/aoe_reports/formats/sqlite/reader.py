@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.formats.ascend.groups import places_of_rank
+from aoe_reports.formats.ascend.groups import places_of_rank, ranks_named
 from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.digest import sha256_of
@@ -47,6 +48,8 @@ class DatabaseInfo:
     """Name of the chip by device."""
     groups: dict[int, tuple[GroupPlace, ...]] = field(default_factory=dict)
     """The places of its rank in the groups that split the work of the job."""
+    named_ranks: tuple[int, ...] = ()
+    """The ranks that its groups name, rising."""
 
     @property
     def rank_id(self) -> int | None:
@@ -144,6 +147,26 @@ def read_database_events(path: Path) -> tuple[pa.Table, tuple[Finding, ...]]:
         empty = pa.schema([(name, _EVENT_ARROW[kind]) for name, kind in EVENT_TYPES.items()]).empty_table()
         return empty, (*notes, _damaged(path, error, say("none of its events is used")))
     return pa.table(columns), tuple(notes)
+
+
+_Clocks = list[tuple[int, int, int]]
+
+
+def clocks_of_database(path: Path) -> tuple[_Clocks, _Clocks]:
+    """((device, from when on, MHz) of the clock of the cores, (device, process, ns of its tasks)); nothing of a damaged one."""
+    try:
+        with opened(path) as database:
+            clocks = [
+                (device, at, mhz)
+                for device, at, mhz in _numbers(database, "AICORE_FREQ", "deviceId", "timestampNs", "freq")
+            ]
+            tasks = _numbers(database, "TASK", "deviceId", "globalPid", "startNs", "endNs")
+    except sqlite3.Error:
+        return [], []
+    spent: Counter[tuple[int, int]] = Counter()
+    for device, process, start, end in tasks:
+        spent[device, process] += end - start
+    return clocks, [(device, process, ns) for (device, process), ns in sorted(spent.items())]
 
 
 def _damaged(path: Path, error: sqlite3.Error, effect: str) -> Finding:
@@ -277,25 +300,27 @@ def _strings(words: Sequence[str]) -> pa.Array:
 def _info(database: Database) -> DatabaseInfo:
     span = _numbers(database, "SESSION_TIME_INFO", "startTimeNs", "endTimeNs")
     ranks = _numbers(database, "RANK_DEVICE_MAP", "deviceId", "rankId")
+    groups = _groups(database)
     return DatabaseInfo(
         ranks={device: rank for device, rank in ranks if rank >= 0},
         start_ns=min((start for start, _ in span), default=None),
         end_ns=max((end for _, end in span), default=None),
         hardware=_numbers_and_words(database, "NPU_INFO", "id", "name"),
-        groups=_groups(database),
+        groups=places_of_rank(groups),
+        named_ranks=tuple(sorted(ranks_named(groups))),
     )
 
 
-def _groups(database: Database) -> dict[int, tuple[GroupPlace, ...]]:
+def _groups(database: Database) -> object:
     """The groups that the framework wrote down as JSON in a row of META_DATA."""
     if not database.has("META_DATA", "name", "value"):
-        return {}
+        return None
     words = database.fetch("META_DATA", {"name": "words", "value": "words"}, quiet=True).words
     told = dict(zip(words["name"], words["value"], strict=True)).get("parallel_group_info")
     try:
-        return places_of_rank(json.loads(told or "{}"))
+        return json.loads(told or "{}")
     except (ValueError, RecursionError):
-        return {}
+        return None
 
 
 def _numbers(database: Database, table: str, *columns: str) -> list[tuple[int, ...]]:

@@ -44,7 +44,15 @@ EVENTS_SCHEMA = pa.schema(
 flow where it is sure; the ends of any flow are joined by `flow_id`, and with their tasks by thread and `start_ns`. `stage_row` marks the second copy of each task that hccl timelines held until 2023-05.
 """
 
-TEXT_ARGS: dict[str, tuple[str, ...]] = {"task_type": ("Task Type",), "mode": ("Mode",), "level": ("level",)}
+ASKED_ONLY = pa.schema([("frequency_mhz", pa.string())])
+"""Columns that a frame has only where they are asked for: the value of a counter of the frequency, as it is written."""
+
+TEXT_ARGS: dict[str, tuple[str, ...]] = {
+    "task_type": ("Task Type",),
+    "mode": ("Mode",),
+    "level": ("level",),
+    "frequency_mhz": ("MHz",),
+}
 INTEGER_ARGS: dict[str, tuple[str, ...]] = {
     "connection_id": ("connection_id",),
     "stream_id": ("Stream Id", "Physic Stream Id", "stream id"),
@@ -164,13 +172,14 @@ class TimelineLook:
 
 
 def wanted_schema(columns: Iterable[str] | None) -> pa.Schema:
-    """The part of EVENTS_SCHEMA that is asked for, in its order; KeyError for a column that is not in it."""
+    """The part of EVENTS_SCHEMA and ASKED_ONLY that is asked for, in their order; KeyError for a column that is in neither."""
     if columns is None:
         return EVENTS_SCHEMA
     asked = set(columns)
-    if unknown := asked - set(EVENTS_SCHEMA.names):
+    every = [*EVENTS_SCHEMA, *ASKED_ONLY]
+    if unknown := asked - {spec.name for spec in every}:
         raise KeyError(", ".join(sorted(unknown)))
-    return pa.schema([spec for spec in EVENTS_SCHEMA if spec.name in asked])
+    return pa.schema([spec for spec in every if spec.name in asked])
 
 
 def text_array(values: Sequence[str | None]) -> pa.Array:

@@ -56,6 +56,8 @@ HOST_PROCESS = "CANN"
 COMMUNICATION_PROCESSES = frozenset({"HCCL", "Communication"})
 """What the process of communication is called; the first until 2025."""
 OVERLAP_PROCESS = "Overlap Analysis"
+CLOCK_COUNTER = "AI Core Freq"
+"""The counter of the frequency of the cores: it is written where that changes, and at the begin and the end."""
 
 _PID_BITS, _DEVICE_MASK = 10, 31
 

@@ -1,0 +1,124 @@
+"""What `--trim` leaves out: the steps that `quality` calls warm-up or tear-down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from aoe_reports.engine.captures import in_short, read_steps_noting
+from aoe_reports.engine.question import Notes
+from aoe_reports.facts.idle import step_of_tasks
+from aoe_reports.facts.steadiness import Place, StepSeries, unusual_steps
+from aoe_reports.facts.steps import Step
+from aoe_reports.facts.tasks import TaskSet
+from aoe_reports.formats.capture import Capture
+from aoe_reports.model.columns import Mask, has_value, integers, keep_where
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.texts import Text, count_of, join, say
+from aoe_reports.questions.rules import TRIMMED
+
+LeftOut = Mapping[Place, Sequence[Step]]
+"""The steps of each device that are left out."""
+TRIMMED_BY = frozenset({"step", "task_start_ns"})
+"""The columns of tasks that tell which of them are left out."""
+
+
+def read_unusual(capture: Capture, notes: Notes) -> LeftOut:
+    """The steps of a capture that are left out, which is said."""
+    return unusual_of(str(capture.root), read_steps_noting(capture, notes.findings), notes)
+
+
+def unusual_of(path: str, steps: Iterable[Step], notes: Notes) -> LeftOut:
+    """Those of some steps that are left out, which is said."""
+    unusual = unusual_steps(steps)
+    notes.add(said_of(path, unusual))
+    return {place: (*series.warm_up, *series.tear_down) for place, series in unusual.items()}
+
+
+def said_of(path: str, unusual: Mapping[Place, StepSeries], *, could_be: bool = False) -> Iterator[Finding]:
+    """Which steps are left out, or could be; ranks of which the same is to be said together."""
+    by_steps: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
+    for place, series in unusual.items():
+        numbers = _numbers_of(series.warm_up), _numbers_of(series.tear_down)
+        by_steps.setdefault(numbers, []).append(-1 if place[0] is None else place[0])
+    for (warm_up, tear_down), ranks in by_steps.items():
+        parts = [
+            say(template, steps=steps_in_words(numbers))
+            for template, numbers in ((_WARM_UP, warm_up), (_TEAR_DOWN, tear_down))
+            if numbers
+        ]
+        known = sorted({rank for rank in ranks if rank >= 0})
+        whose = count_of(len(known), "rank {ranks}: ", "ranks {ranks}: ", ranks=in_short(known)) if known else ""
+        yield TRIMMED.found(path, say(_COULD_BE if could_be else _LEFT_OUT, steps=join(", ", parts), ranks=whose))
+
+
+_WARM_UP, _TEAR_DOWN = say("{steps} (warm-up)"), say("{steps} (tear-down)")
+_LEFT_OUT = say("{ranks}--trim leaves out {steps}")
+_COULD_BE = say("{ranks}not like the other steps: {steps}; --trim leaves them out, `quality` tells why")
+
+
+def steps_in_words(numbers: Sequence[int]) -> Text:
+    """`step 3`, `steps 3-5`; steps without numbers are no more than a step."""
+    if not numbers:
+        return say("a step")
+    return count_of(len(numbers), "step {steps}", "steps {steps}", steps=in_short(numbers))
+
+
+def _numbers_of(steps: Iterable[Step]) -> tuple[int, ...]:
+    return tuple(sorted({step.step for step in steps if step.step is not None}))
+
+
+def without_steps(sets: Iterable[TaskSet], left_out: LeftOut, path: str, notes: Notes) -> list[TaskSet]:
+    """Tasks without those of steps that are left out; tasks of no step stay.
+
+    Where tasks have no steps their times tell; where they have no times either, that nothing is left out is said.
+    """
+    found = []
+    for tasks in sets:
+        steps = _of_device((tasks.rank_id, tasks.device_id), left_out)
+        kept = _kept(tasks, steps) if steps else None
+        if steps and kept is None:
+            message = say("nothing is left out by --trim: the tasks have neither steps nor times")
+            notes.add([TRIMMED.found(path, message, severity="warning")])
+        found.append(tasks if kept is None else replace(tasks, frame=tasks.frame.filter(keep_where(kept))))
+    return found
+
+
+def _of_device(place: Place, left_out: LeftOut) -> list[Step]:
+    return [
+        step
+        for (rank, device), steps in left_out.items()
+        if rank == place[0] and (device == place[1] or None in {device, place[1]})
+        for step in steps
+    ]
+
+
+def steps_left_out(place: Place, left_out: LeftOut) -> frozenset[int]:
+    """The numbers of the steps of a device that are left out."""
+    return frozenset(_numbers_of(_of_device(place, left_out)))
+
+
+def _kept(tasks: TaskSet, steps: Sequence[Step]) -> Mask | None:
+    """Which tasks are of no step that is left out; None where nothing tells."""
+    if tasks.grouped:
+        return None
+    told = step_of_tasks(tasks.frame)
+    if told is not None:
+        return ~np.isin(told[1], _numbers_of(steps))
+    if not has_value(tasks.frame, "task_start_ns"):
+        return None
+    start, timed = integers(tasks.frame["task_start_ns"])
+    kept = np.ones(len(start), dtype=bool)
+    for step in steps:
+        if step.start_ns is None:
+            return None
+        kept &= ~(timed & (start >= step.start_ns) & (start < step.start_ns + step.duration_ns))
+    return kept
+
+
+def usual_only(steps: Iterable[Step], left_out: LeftOut) -> list[Step]:
+    """Steps without those that are left out."""
+    gone = {id(step) for mine in left_out.values() for step in mine}
+    return [step for step in steps if id(step) not in gone]

@@ -1,0 +1,196 @@
+"""Planted captures and their judgements, what --trim leaves out, and what is said on the command line."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from commandline import FIXTURES, Cli
+from planted_quality import INFO, KINDS, USUAL_US, Rank, write_planted
+
+from aoe_reports import breakdown, compare, hotspots, quality, steps
+from aoe_reports.engine.question import Notes
+from aoe_reports.facts.steps import Step
+from aoe_reports.facts.tasks import TaskSet
+from aoe_reports.questions.trimming import without_steps
+
+SEEDS = 9
+"""Of each kind: 252 captures in all."""
+WARM = [4 * USUAL_US, *[USUAL_US * (1 + 0.001 * place) for place in range(7)]]
+"""Steps 10 to 17, of which the first is warm-up."""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_planted_captures_are_told_with_the_right_words(kind: str, tmp_path: Path) -> None:
+    wrong = []
+    for seed in range(SEEDS):
+        folder = tmp_path / str(seed)
+        planted = write_planted(folder, kind, seed)
+        answer = quality([folder])
+        told = {row.code for row in answer.rows if row.effect != "note"}
+        notes = {row.code for row in answer.rows if row.effect == "note"}
+        (run,) = answer.table("runs")
+        if (told, notes, run.verdict) != (planted.codes, planted.notes, planted.verdict):
+            wrong.append((seed, told, notes, run.verdict))
+    assert not wrong
+
+
+@pytest.mark.parametrize(
+    ("kind", "verdict", "code", "strict"),
+    [
+        ("healthy", "yes.", 0, 0),
+        ("tear-down", "yes, but step", 0, 1),
+        ("drift", "no, it is no baseline, because the step", 1, 1),
+    ],
+)
+def test_the_first_line_and_the_exit_code_are_the_verdict(
+    cli: Cli, tmp_path: Path, kind: str, verdict: str, code: int, strict: int
+) -> None:
+    write_planted(tmp_path, kind, 1)
+    ran = cli("quality", tmp_path)
+    assert ran.code == code
+    assert ran.out.splitlines()[0].startswith(f"Worth reading: {verdict}")
+    assert cli("quality", tmp_path, "--strict").code == strict
+
+
+def test_several_runs_are_counted_and_listed(cli: Cli, tmp_path: Path) -> None:
+    for kind in ("healthy", "drift", "one step"):
+        write_planted(tmp_path / kind, kind, 2)
+    printed = cli("quality", tmp_path).out
+    assert "Worth reading: 1 of 3 runs yes, 1 yes, but with care, 1 no." in printed
+    runs = cli("quality", tmp_path, "--format", "json").json["runs"]
+    assert [(Path(run["run"]).parent.name, run["verdict"]) for run in runs] == [
+        ("drift", "no"),
+        ("healthy", "yes"),
+        ("one step", "yes, but"),
+    ]
+    assert runs[0]["no_baseline"] == ["drift"]
+
+
+def test_evidence_has_numbers_with_units(tmp_path: Path) -> None:
+    Rank(0, WARM).write(tmp_path)
+    (row,) = quality([tmp_path]).rows
+    assert row.evidence == "step 10 is warm-up: 400.0 ms against 100.3 ms of a usual step (4.0 times as long)"
+    assert "--trim" in row.advice
+    assert (row.effect, row.ranks) == ("caution", "0")
+    (device,) = quality([tmp_path]).table("devices")
+    assert (device.steps, device.warm_up, device.usual_steps, device.usual_ns) == (8, [10], 7, 100_300_000)
+
+
+def test_the_clock_of_a_database_is_told(tmp_path: Path) -> None:
+    output = tmp_path / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+    output.mkdir(parents=True)
+    second = 10**9
+    with sqlite3.connect(output / "ascend_pytorch_profiler_0.db") as database:
+        database.execute(
+            "CREATE TABLE TASK (startNs INTEGER, endNs INTEGER, deviceId INTEGER, connectionId INTEGER, globalTaskId INTEGER, "
+            "globalPid INTEGER, taskType INTEGER, contextId INTEGER, streamId INTEGER, taskId INTEGER, modelId INTEGER)"
+        )
+        database.execute("CREATE TABLE STRING_IDS (id INTEGER PRIMARY KEY, value TEXT)")
+        database.execute("INSERT INTO STRING_IDS VALUES (1, 'AI_CORE')")
+        for number in range(10):
+            process = 8 if number == 9 else 7
+            database.execute(
+                "INSERT INTO TASK VALUES (?,?,0,?,?,?,1,0,3,?,0)",
+                (number * second, number * second + second // 2, number, number, process, number),
+            )
+        database.execute("CREATE TABLE AICORE_FREQ (deviceId INTEGER, timestampNs NUMERIC, freq INTEGER)")
+        database.executemany("INSERT INTO AICORE_FREQ VALUES (0,?,?)", [(0, 1800), (5 * second, 900)])
+    answer = quality([tmp_path])
+    told = {row.code: row.evidence for row in answer.rows}
+    assert told["frequency-drop"] == (
+        "the cores ran at 900 to 1,800 MHz: computing takes up to 33.3% longer than at the highest"
+    )
+    assert told["other-work"] == "tasks of other processes ran on the device for 500.0 ms (5.3% of its time)"
+
+
+def test_metrics_that_msprof_recorded_are_known(tmp_path: Path) -> None:
+    folder = tmp_path / "PROF_000001_20260605155111872_ABCDEFGHIJKLMNOP"
+    (folder / "device_0").mkdir(parents=True)
+    (folder / "device_0" / "sample.json").write_text(json.dumps({"ai_core_metrics": "None"}))
+    (folder / "device_0" / "info.json.0").write_text(
+        json.dumps({"DeviceInfo": [{"aic_frequency": "2000"}], "rank_id": 0})
+    )
+    output = folder / "mindstudio_profiler_output"
+    output.mkdir()
+    Rank(0, WARM, info=INFO).write(tmp_path / "made")
+    made = next((tmp_path / "made").rglob("trace_view.json"))
+    made.rename(output / "msprof_20260605155140.json")
+    codes = [row.code for row in quality([folder]).rows]
+    assert codes == ["warm-up", "frequency-below-rated", "no-metrics"]
+
+
+def test_a_service_and_a_single_kernel_are_not_judged(cli: Cli) -> None:
+    for fixture in ("msopprof", "msserviceprofiler"):
+        for path in FIXTURES.glob(f"*/{fixture}*"):
+            assert not quality([path]).rows
+
+
+def test_what_cannot_be_read_is_no_verdict(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "nothing").mkdir()
+    ended = cli("quality", tmp_path)
+    assert ended.code == 1
+    assert "Worth reading:" not in ended.out
+
+
+class TestTrim:
+    """`--trim` of other questions."""
+
+    @pytest.fixture
+    def folder(self, tmp_path: Path) -> Path:
+        Rank(0, WARM).write(tmp_path)
+        return tmp_path
+
+    def test_steps_leave_out_what_is_warm_up(self, cli: Cli, folder: Path) -> None:
+        assert [row.step for row in steps([folder], trim=True).rows] == [*range(11, 18)]
+        assert "rank 0: --trim leaves out step 10 (warm-up)" in cli("steps", folder, "--trim").err
+
+    def test_steps_name_what_could_be_left_out(self, cli: Cli, folder: Path) -> None:
+        assert [row.step for row in steps([folder]).rows] == [*range(10, 18)]
+        told = cli("steps", folder).err
+        assert "rank 0: not like the other steps: step 10 (warm-up)" in told
+        assert "--trim leaves them out" in told
+
+    def test_hotspots_and_compare_count_no_task_of_it(self, folder: Path) -> None:
+        every, some = hotspots([folder], by="op_name"), hotspots([folder], by="op_name", trim=True)
+        assert sum(row.count for row in every.rows) == 48
+        assert sum(row.count for row in some.rows) == 42
+        change = compare([folder, folder], by="op_name", trim=True)
+        assert {row.baseline_count for row in change.rows} == {7}
+
+    def test_breakdown_covers_the_time_of_the_others(self, folder: Path) -> None:
+        whole, *each = breakdown([folder], trim=True).rows
+        every = breakdown([folder]).rows[0]
+        assert [row.step for row in each] == [*range(11, 18)]
+        assert whole.tasks == 42
+        assert whole.start_ns == each[0].start_ns
+        assert whole.end_to_end_ns == each[-1].start_ns + each[-1].end_to_end_ns - each[0].start_ns
+        assert every.tasks == 48
+        assert not any(row.step == 10 for row in breakdown([folder], trim=True).table("gaps"))
+
+    def test_nothing_is_left_out_of_steady_steps(self, tmp_path: Path) -> None:
+        Rank(0, WARM[1:]).write(tmp_path)
+        answer = breakdown([tmp_path], trim=True)
+        assert answer.rows == breakdown([tmp_path]).rows
+        assert not [finding for finding in answer.findings if finding.rule == "trimmed"]
+
+    def test_tasks_without_steps_are_chosen_by_their_times(self) -> None:
+        """op_summary has no steps, step_trace tells when each iteration ran."""
+        folder = FIXTURES / "msprof" / "valid" / "ten_iterations"
+        left = [finding.message for finding in hotspots([folder], trim=True).findings if finding.rule == "trimmed"]
+        assert left == [finding.message for finding in steps([folder], trim=True).findings if finding.rule == "trimmed"]
+
+    def test_tasks_that_know_neither_steps_nor_times_stay_and_that_is_said(self) -> None:
+        frame = pa.table({"op_type": ["MatMul"], "total_time_ns": [5]})
+        left_out = {(0, 0): (Step(0, 0, None, 10, None, 400),)}
+        notes = Notes()
+        (kept,) = without_steps([TaskSet(0, None, frame, grouped=True)], left_out, "here", notes)
+        assert kept.frame.num_rows == 1
+        (told,) = notes.findings
+        assert (told.severity, told.message) == (
+            "warning",
+            "nothing is left out by --trim: the tasks have neither steps nor times",
+        )
