@@ -27,7 +27,7 @@ NEAR = 0.8
 SMALL_NS = 10_000
 """A call that is shorter takes no longer than its launch; see `small_kernel_us` of the advice."""
 _HALF = 0.5
-_TOLERANCE = 0.02
+TOLERANCE = 0.02
 """Times have three decimals, and bandwidths are round figures: less above a peak is none."""
 
 KEYS = (
@@ -142,7 +142,7 @@ class Roofed:
     def is_above(self) -> bool:
         """Whether it reaches more than can be: then its formula, or the peak, is wrong."""
         computed, least = self.compute_share, self.least_share
-        return max(computed or 0.0, least or 0.0) > 1 + _TOLERANCE
+        return max(computed or 0.0, least or 0.0) > 1 + TOLERANCE
 
     @property
     def bound(self) -> RoofBound | None:
@@ -156,7 +156,7 @@ class Roofed:
         memory, compute = self.memory_share or 0.0, self.compute_share or 0.0
         if compute >= memory:
             return "compute"
-        return "cache" if memory > 1 + _TOLERANCE else "memory"
+        return "cache" if memory > 1 + TOLERANCE else "memory"
 
 
 def _part(value: float | None, peak: float | None) -> float | None:
