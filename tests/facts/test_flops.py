@@ -194,6 +194,37 @@ def test_the_heads_of_keys_may_be_fewer_and_those_of_values_narrower() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("query", "key", "statistics"),
+    [
+        ("1,1,4096", "1,4096,1024", "1,32,1,8"),  # one token: a batch of one, too
+        ("1,1,4096", "4096,1,1024", "1,32,1,8"),
+        ("8,32,32,128", "8,4,4096,128", "8,32,32,8"),  # as many heads as rows
+        ("8,32,32,128", "8,4096,4,128", "8,32,32,8"),
+    ],
+)
+def test_the_key_tells_the_layout_where_the_query_does_not(query: str, key: str, statistics: str) -> None:
+    batch, heads, rows, _ = map(int, statistics.split(","))
+    told = f"{statistics} ND FLOAT;{statistics} ND FLOAT;-;{query}"
+    assert flops("FlashAttentionScore", f"{query};{key};{key}", told) == 4 * batch * heads * rows * 4096 * 128
+
+
+@pytest.mark.parametrize(
+    ("query", "key", "value", "why"),
+    [
+        ("2,8,64,16", "3,8,64,16", "3,8,64,16", "sequences-unknown"),
+        ("2,8,64,16", "2,3,64,16", "2,3,64,16", "sequences-unknown"),
+        ("2,8,64,16", "2,8,64,24", "2,8,64,24", "sequences-unknown"),
+        ("2,8,64,16", "2,8,64,16", "2,8,32,16", "shapes-disagree"),
+        ("2,8,64,16", "2,8,64,16", "2,64,16", "shapes-disagree"),
+        ("2,8,64,0", "2,8,64,0", "2,8,64,0", "sequences-unknown"),
+    ],
+)
+def test_attention_whose_tensors_do_not_fit_is_unknown(query: str, key: str, value: str, why: str) -> None:
+    statistics = "2,8,64,8 ND FLOAT"
+    assert flops("FlashAttentionScore", f"{query};{key};{value}", f"{statistics};{statistics};-;{query}") == why
+
+
 def test_the_mask_tells_the_sequence_where_the_statistics_are_flat() -> None:
     shape = "8192,2,640"  # as in a real capture: SBH, statistics without their sizes
     inputs = f"{shape};{shape};{shape};-;83886112;-;1,1,8192,8192"

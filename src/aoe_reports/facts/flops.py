@@ -241,12 +241,23 @@ def attention(by_key: int, by_value: int) -> Counter:
             return "no-shapes"
         query, key, value = call.inputs[:3]
         length = _length_of_keys(call, query.shape, key.shape)
-        if length is None or len(value.shape) != len(key.shape) or not key.shape[-1]:
+        if length is None:
             return "sequences-unknown"
+        if value.shape[:-1] != key.shape[:-1] or not key.shape[-1]:
+            return "shapes-disagree"
         wide = by_key * key.shape[-1] + by_value * value.shape[-1]
         return Count(2 * query.elements * length * wide // key.shape[-1], at_most=True)
 
     return count
+
+
+def _is_place(query: tuple[int, ...], key: tuple[int, ...], place: int) -> bool:
+    """Whether the sizes beside the sequence fit: the same batch, and heads of the query that share those of the key."""
+    width = key[-1] > 0 and query[-1] % key[-1] == 0
+    if len(query) == 3:  # noqa: PLR2004 -- [B, S, H] or [S, B, H]
+        return width and query[1 - place] == key[1 - place]
+    heads = 3 - place
+    return query[-1] == key[-1] > 0 and query[0] == key[0] and key[heads] > 0 and query[heads] % key[heads] == 0
 
 
 _STATISTICS = 8
@@ -260,7 +271,7 @@ def _length_of_keys(call: Call, query: tuple[int, ...], key: tuple[int, ...]) ->
     places = _places_by_statistics(call, query)
     if places is None:
         places = _places_by_mask(call, query, key)
-    lengths = {key[place] for place in places}
+    lengths = {key[place] for place in places if _is_place(query, key, place)}
     return lengths.pop() if len(lengths) == 1 else None
 
 
@@ -284,7 +295,7 @@ def _places_by_statistics(call: Call, query: tuple[int, ...]) -> list[int] | Non
 def _places_by_mask(call: Call, query: tuple[int, ...], key: tuple[int, ...]) -> list[int]:
     """The same as the mask [.., Sq, Skv] tells, where the statistics are told without their sizes."""
     masks = [one.shape[-2:] for one in call.inputs[4:] if len(one.shape) > 1]
-    places = range(len(query) - 1)
+    places = range(len(query) - 3, len(query) - 1)
     return [place for mask in masks for place in places if (query[place], key[place]) == mask]
 
 
