@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.facts.bounds import CoreCounts, Counters, Means, TaskGroups, computing_of, counter_columns
+from aoe_reports.facts.bounds import CUBE_TASKS, CoreCounts, Counters, Means, TaskGroups, computing_of, counter_columns
 from aoe_reports.facts.chips import Peaks, peaks_of
 from aoe_reports.facts.clock import measure_clock
 from aoe_reports.facts.flops import FORMULAS, Call, Unknown, Work, call_of, origins_of, work_of
@@ -259,7 +259,7 @@ class Roofline:
     @property
     def cube_ns(self) -> int:
         """The time of all operators on cube cores: by their work, else by the core that they ran on."""
-        on_cube = np.asarray([False, *(word in _CUBE_TASKS for word in self.names.words[1])])[self.names.numbers[1]]
+        on_cube = np.asarray([False, *(word in CUBE_TASKS for word in self.names.words[1])])[self.names.numbers[1]]
         return self.cube_known_ns + exact_sum(self.totals[on_cube & (self.why >= 0)])
 
     @property
@@ -299,7 +299,6 @@ def largest(totals: Ints, top: int) -> list[int]:
     return np.flatnonzero(totals >= least).tolist()
 
 
-_CUBE_TASKS = frozenset({"AI_CORE", "MIX_AIC"})
 _ELSEWHERE = frozenset({"AI_CPU", "DSA_SQE"})
 """Task types of units that the peaks are not of."""
 
