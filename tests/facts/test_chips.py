@@ -72,6 +72,15 @@ def test_counters_tell_the_chip_of_a_family() -> None:
     assert unnamed.cube == pytest.approx(peaks_of("Ascend910B2", NOTHING, None).cube)
 
 
+def test_cores_that_were_seen_at_work_may_not_be_all() -> None:
+    assert not peaks_of(None, NOTHING, clock(8, 1800, 16), split=True).is_certain
+    assert not peaks_of("Ascend910B", NOTHING, clock(20, 1800), split=True).is_certain  # a 910B2, perhaps
+    assert peaks_of("Ascend910B", NOTHING, clock(24, 1800), split=True).is_certain
+    assert peaks_of("Ascend910B3", NOTHING, clock(8, 1800), split=True).is_certain
+    assert peaks_of("Ascend910B", CoreCounts(cube=20, rated_mhz=1800), None, split=True).is_certain
+    assert peaks_of(None, NOTHING, clock(8, 1800), split=True, tflops=300).is_certain
+
+
 def test_what_is_given_goes_before_all() -> None:
     peaks = peaks_of("Ascend910B2", NOTHING, None, tflops=100, gb_per_s=500)
     assert (peaks.cube["fp16"], peaks.cube["fp32"], peaks.bytes_per_s) == (100e12, 25e12, 5e11)

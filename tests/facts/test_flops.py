@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,6 +60,29 @@ def test_batches_multiply_and_may_be_repeated() -> None:
     assert flops("BatchMatMul", "7,8,2,3;5,3", "7,8,2,5") == 7 * 8 * 60
     assert flops("BatchMatMul", "7,1,2,3;1,8,3,5", "7,8,2,5") == 7 * 8 * 60
     assert flops("BatchMatMul", "6,2,3;7,3,5", "7,2,5") == "shapes-disagree"
+    assert flops("BatchMatMul", "1,2,3;3,5", "7,2,5") == "shapes-disagree"  # seven of one
+    assert flops("BatchMatMul", "0,2,3;1,3,5", "0,2,5") == 0
+
+
+SIZES = st.lists(st.integers(0, 3), max_size=3)
+
+
+@given(SIZES, SIZES, SIZES)
+def test_batches_are_repeated_as_numpy_does(left: list[int], right: list[int], out: list[int]) -> None:
+    shapes = [
+        ",".join(map(str, [*batch, *matrix])) for batch, matrix in ((left, (2, 3)), (right, (3, 5)), (out, (2, 5)))
+    ]
+    try:
+        fits = np.broadcast_shapes(left, right) == tuple(out)
+    except ValueError:
+        fits = False
+    expected = math.prod(out) * 60 if fits else "shapes-disagree"
+    assert flops("BatchMatMul", f"{shapes[0]};{shapes[1]}", shapes[2]) == expected
+
+
+@pytest.mark.parametrize(("inputs", "output"), [("4,8;8", "4"), ("8;8", "1"), ("4,8;;8,2", "4,2")])
+def test_a_vector_is_no_matrix(inputs: str, output: str) -> None:
+    assert flops("MatMul", inputs, output) == "shapes-disagree"
 
 
 def test_blocks_of_fractal_nz_take_the_exact_size_from_what_is_not_padded() -> None:
@@ -92,6 +116,22 @@ def test_a_convolution_and_both_of_its_gradients_count_alike(op_type: str, input
 def test_groups_divide_the_products_and_three_dimensions_multiply_them() -> None:
     assert flops("Conv2D", "2,6,8,8 NCHW;4,3,3,3 NCHW", "2,4,6,6 NCHW") == 2 * (2 * 4 * 36) * 27
     assert flops("Conv3D", "2,3,4,8,8 NCDHW;5,3,2,3,3 NCDHW", "2,5,3,6,6 NCDHW") == 2 * (2 * 5 * 3 * 36) * (3 * 18)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "output"),
+    [
+        ("2,3,8,8 NCHW;5,3,3,3 NCHW", "9,5,6,6 NCHW"),  # as many images before as behind
+        ("2,6,8,8 NCHW;4,4,3,3 NCHW", "2,4,6,6 NCHW"),  # 6 channels are no groups of 4
+        ("2,8,8,6 NHWC;3,3,2,4 HWCN", "2,6,6,4 NHWC"),  # 3 groups, but 4 outputs
+    ],
+)
+def test_images_and_filters_that_do_not_fit_are_unknown(inputs: str, output: str) -> None:
+    assert flops("Conv2D", inputs, output) == "shapes-disagree"
+
+
+def test_a_depthwise_convolution_has_one_product_for_each_place_of_its_kernel() -> None:
+    assert flops("Conv2D", "2,8,8,6 NHWC;3,3,1,6 HWCN", "2,6,6,6 NHWC") == 2 * (2 * 36 * 6) * 9
 
 
 PRIVATE = "2,4,8,8,16 NC1HWC0;36,5,16,16 FRACTAL_Z"
@@ -154,6 +194,37 @@ def test_the_heads_of_keys_may_be_fewer_and_those_of_values_narrower() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("query", "key", "statistics"),
+    [
+        ("1,1,4096", "1,4096,1024", "1,32,1,8"),  # one token: a batch of one, too
+        ("1,1,4096", "4096,1,1024", "1,32,1,8"),
+        ("8,32,32,128", "8,4,4096,128", "8,32,32,8"),  # as many heads as rows
+        ("8,32,32,128", "8,4096,4,128", "8,32,32,8"),
+    ],
+)
+def test_the_key_tells_the_layout_where_the_query_does_not(query: str, key: str, statistics: str) -> None:
+    batch, heads, rows, _ = map(int, statistics.split(","))
+    told = f"{statistics} ND FLOAT;{statistics} ND FLOAT;-;{query}"
+    assert flops("FlashAttentionScore", f"{query};{key};{key}", told) == 4 * batch * heads * rows * 4096 * 128
+
+
+@pytest.mark.parametrize(
+    ("query", "key", "value", "why"),
+    [
+        ("2,8,64,16", "3,8,64,16", "3,8,64,16", "sequences-unknown"),
+        ("2,8,64,16", "2,3,64,16", "2,3,64,16", "sequences-unknown"),
+        ("2,8,64,16", "2,8,64,24", "2,8,64,24", "sequences-unknown"),
+        ("2,8,64,16", "2,8,64,16", "2,8,32,16", "shapes-disagree"),
+        ("2,8,64,16", "2,8,64,16", "2,64,16", "shapes-disagree"),
+        ("2,8,64,0", "2,8,64,0", "2,8,64,0", "sequences-unknown"),
+    ],
+)
+def test_attention_whose_tensors_do_not_fit_is_unknown(query: str, key: str, value: str, why: str) -> None:
+    statistics = "2,8,64,8 ND FLOAT"
+    assert flops("FlashAttentionScore", f"{query};{key};{value}", f"{statistics};{statistics};-;{query}") == why
+
+
 def test_the_mask_tells_the_sequence_where_the_statistics_are_flat() -> None:
     shape = "8192,2,640"  # as in a real capture: SBH, statistics without their sizes
     inputs = f"{shape};{shape};{shape};-;83886112;-;1,1,8192,8192"
@@ -183,6 +254,14 @@ def test_grouped_products_count_each_row_once_and_their_gradient_each_product() 
         ("Add", "4,5;4,5", "4,5", 20, 120),
         ("Mul", "4,5;", "4,5", 20, 82),
         ("ReluGrad", "4,5;4,5", "4,5", 40, 120),
+        ("Addcdiv", "4,5;4,5;4,5;", "4,5", 60, 162),
+        ("ForeachLerpScalar", "4,5;4,5;", "4,5", 60, 122),
+        ("TanhGrad", "4,5;4,5", "4,5", 60, 120),
+        ("DropOutDoMask", "4,5;16 ND UINT8;", "4,5", 40, 98),
+        ("L2Loss", "4,5", "1", 40, 42),
+        ("ScaledMaskedSoftmax", "4,5;4,5 ND BOOL", "4,5", 140, 100),
+        ("AddRmsNorm", "4,5;4,5;5", "4,5;4,1;4,5", 100, 178),
+        ("AddLayerNorm", "4,5;4,5;5;5", "4,5", 160, 140),
         ("ReduceSum", "4,5", "4", 20, 48),
         ("SoftmaxV2", "4,5", "4,5", 100, 80),
         ("SoftmaxGrad", "4,5;4,5", "4,5", 80, 120),
@@ -248,6 +327,17 @@ def test_what_is_not_told_of_tensors_is_unknown(shapes: str | None, types: str |
 def test_types_without_a_formula_and_types_that_are_not_told_are_unknown() -> None:
     assert call_of("TopK", ("2", "FLOAT", "ND"), ("2", "FLOAT", "ND")) == "no-formula"
     assert call_of(None, ("2", "FLOAT", "ND"), ("2", "FLOAT", "ND")) == "no-type"
+
+
+@pytest.mark.parametrize("kind", ["UNDEFINED", "DT_UNDEFINED", "NULL", ""])
+def test_an_optional_input_that_is_not_given_takes_no_memory(kind: str) -> None:
+    made = call_of(
+        "MatMulV2", ("2,3;3,5;", f"FLOAT16;FLOAT16;{kind}", "ND;ND;NULL"), ("2,5;", f"FLOAT16;{kind}", "ND;NULL")
+    )
+    assert isinstance(made, Call)
+    work = work_of(made, {})
+    assert isinstance(work, Work)
+    assert (work.flops, work.bytes_) == (60, 2 * (6 + 15 + 10))
 
 
 def test_bytes_need_the_size_of_each_type() -> None:

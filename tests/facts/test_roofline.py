@@ -123,6 +123,31 @@ def test_steps_are_summed_without_what_lies_between_them() -> None:
     assert (found.step_ns, found.steps) == (500 + 100, 2)
 
 
+def test_products_outside_of_steps_are_no_part_of_the_mfu() -> None:
+    at_peak_ns = round(2 * 4096**3 / B2_FP16 * 1e9)
+    before = product(4096, 4096, 4096, at_peak_ns, step=None, task_start_ns=0)
+    within = product(4096, 4096, 4096, at_peak_ns, step=1, task_start_ns=10**9)
+    found = measured([before, before, within])
+    assert (found.step_ns, found.steps, found.cube_flops) == (at_peak_ns, 1, 2 * 4096**3)
+    assert found.mfu(found.step_ns) == pytest.approx(1, rel=1e-5)
+    assert (found.computing_ns, found.known[0].count) == (3 * at_peak_ns, 3)
+
+
+def test_a_short_call_that_is_near_the_compute_peak_is_not_small() -> None:
+    at_peak_ns = 2 * 512**3 / (20 * 8192 * 1.8e9) * 1e9
+    assert only(product(512, 512, 512, round(at_peak_ns / 0.9)), chip="Ascend910B3").bound == "compute"
+    assert only(product(512, 512, 512, round(at_peak_ns / 0.4)), chip="Ascend910B3").bound == "small"
+
+
+def test_a_peak_of_the_cores_that_were_at_work_is_no_reason_to_be_content() -> None:
+    at_peak_ns = 2 * 4096**3 / B2_FP16 * 1e9
+    cycles = {"block_num": 8, "aicore_time_us": 1e6, "aic_total_cycles": 8 * 1800 * 10**6}
+    row = product(4096, 4096, 4096, round(at_peak_ns * 3.1), task_type="AI_CORE", **cycles)
+    unknown = measured([row], chip=None)
+    assert unknown.known[0].compute_share == pytest.approx(3 / 3.1, rel=1e-3)
+    assert unknown.near.tolist() == [False]
+
+
 @pytest.mark.parametrize(
     ("changed", "why"),
     [

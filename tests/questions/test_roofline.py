@@ -14,6 +14,7 @@ import pytest
 from commandline import FIXTURES, Cli
 
 from aoe_reports import hotspots, roofline
+from aoe_reports.model.errors import UsageError
 
 HEADER = (
     "Device_id,Model ID,Task ID,Stream ID,Op Name,OP Type,OP State,Task Type,Task Start Time(us),Task Duration(us),"
@@ -74,7 +75,39 @@ def test_it_is_told_in_words(cli: Cli, capture: Path) -> None:
     )
     assert "Ascend910B2" in ended.out
     assert "no-formula" in ended.out
-    assert "the MFU is a lower bound" in ended.out
+    assert "the MFU is a lower bound" not in ended.out  # what is not known computes no products
+
+
+def test_the_mfu_is_a_lower_bound_where_the_work_of_cube_cores_is_not_known(cli: Cli, tmp_path: Path) -> None:
+    odd = ("MyMatMul", "AI_CORE", *MATMUL[2:])
+    folder = written(tmp_path, [(AT_PEAK_US * 2, MATMUL, 0.52, 100.0), (100.0, odd, 0.5, 100.0)])
+    assert "the MFU is a lower bound" in cli("roofline", folder, "--chip", "Ascend910B2").out
+    assert "MFU: the FLOPs" not in cli("roofline", written(tmp_path / "odd", [(100.0, odd, 0.5, 100.0)])).out
+
+
+def test_more_than_a_chip_can_do_in_all_is_told(cli: Cli, tmp_path: Path) -> None:
+    folder = written(tmp_path, [(AT_PEAK_US * 1.5, MATMUL, 0.7, 100.0)])
+    (path,) = folder.glob("*.csv")
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines, lines[1].replace(",0,2,MatMulV2_0,", ",1,3,MatMulV2_1,")]) + "\n")
+    found = cli("roofline", folder, "--chip", "Ascend910B2", "--format", "json").json
+    (above,) = found["findings"]
+    assert above["rule"] == "above-peak"
+    assert above["message"] == "MFU 133%: above the peak; a formula, the peak or the length of the steps is wrong"
+
+
+@pytest.mark.parametrize("option", ["--peak-tflops", "--peak-gb-per-s"])
+@pytest.mark.parametrize("value", ["0", "-1", "nan", "inf", "1e300", "1000001"])
+def test_a_peak_that_nothing_has_is_refused(cli: Cli, capture: Path, option: str, value: str) -> None:
+    ended = cli("roofline", capture, option, value, "--format", "svg")
+    assert ended.code == 2
+    assert f"Invalid value for '{option}'" in ended.err
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 0.0])
+def test_python_refuses_the_same_peaks(capture: Path, value: float) -> None:
+    with pytest.raises(UsageError, match="peak_tflops"):
+        roofline([capture], peak_tflops=value)
 
 
 def test_json_has_operators_devices_and_roofs(cli: Cli, capture: Path) -> None:

@@ -472,7 +472,9 @@ class BlockNorm:
         return None if self.typical is None else np.minimum(blocks / self.typical, 1.0)
 
 
-_BLOCK_KINDS = {"cube": ("AI_CORE", "MIX_AIC"), "vector": ("AI_VECTOR_CORE", "MIX_AIV")}
+CUBE_TASKS = frozenset({"AI_CORE", "MIX_AIC"})
+"""Task types of operators that run on cube cores, or on both kinds."""
+_BLOCK_KINDS = {"cube": CUBE_TASKS, "vector": ("AI_VECTOR_CORE", "MIX_AIV")}
 
 
 def most_blocks(tasks: pa.Table, cores: CoreCounts) -> tuple[int | None, int | None]:

@@ -81,6 +81,8 @@ class Peaks:
     chip: str | None = None
     """The chip whose entry was used for any of it."""
     told_by: Text | str = ""
+    is_certain: bool = True
+    """Whether the chip cannot have more cores: counters show only those that were at work."""
 
     def flops_per_s(self, engine: Engine, precision: Precision | None) -> float | None:
         """The peak of one unit and precision; null where it is not known."""
@@ -111,10 +113,11 @@ def peaks_of(
     if entry is not None:
         name, one = entry
         memory = None if one.gb_per_s is None else one.gb_per_s * 1e9
-        peaks = replace(peaks, bytes_per_s=memory, l2_bytes=one.l2_bytes, chip=name)
+        told = named(chip) is not None or bool(cores.cube) or not _has_larger(one)
+        peaks = replace(peaks, bytes_per_s=memory, l2_bytes=one.l2_bytes, chip=name, is_certain=told)
     if tflops is not None:
         cycles_per_s = tflops * 1e12 / CUBE_FLOPS_PER_CYCLE["fp16"]
-        peaks = replace(peaks, cube=_scaled(cycles_per_s, split=split), told_by="--peak-tflops")
+        peaks = replace(peaks, cube=_scaled(cycles_per_s, split=split), told_by="--peak-tflops", is_certain=True)
     if gb_per_s is not None:
         peaks = replace(peaks, bytes_per_s=gb_per_s * 1e9)
     return peaks
@@ -142,6 +145,13 @@ def _like(family: str | None, cores: CoreCounts, clock: Clock | None) -> tuple[s
     return near[0] if near else None
 
 
+def _has_larger(seen: Chip) -> bool:
+    """Whether the family has a chip with more cores of the same frequency, which then were not all at work."""
+    return any(
+        one.family == seen.family and one.mhz == seen.mhz and one.cube_cores > seen.cube_cores for one in CHIPS.values()
+    )
+
+
 _NEAR = 0.01
 """Frequencies that were counted agree to 0.03 % on real exports."""
 
@@ -166,7 +176,8 @@ def _by_counters(clock: Clock | None, *, split: bool) -> Peaks:
         cores=clock.cube_cores,
         mhz=clock.nominal_mhz,
     )
-    return _of_cores(clock.cube_cores, clock.vector_cores, clock.nominal_mhz, told, split=split)
+    seen = _of_cores(clock.cube_cores, clock.vector_cores, clock.nominal_mhz, told, split=split)
+    return replace(seen, is_certain=False)
 
 
 def _of_cores(cube: int, vector: int | None, mhz: float, told_by: Text, *, split: bool) -> Peaks:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from math import prod
 from typing import Literal
 
@@ -77,8 +78,8 @@ def matmul(call: Call) -> Count | Unknown:
     matrices = [matrix_of(one) for one in (*call.inputs[:2], call.outputs[0])]
     left, right, out = matrices
     if left is None or right is None or out is None:
-        return "private-format"
-    if not all(_fits_batch(one.batch, out.batch) for one in (left, right)):
+        return _no_matrix((*call.inputs[:2], call.outputs[0]))
+    if not _fits_batches(left.batch, right.batch, out.batch):
         return "shapes-disagree"
     found = {count for a in _turned(left) for b in _turned(right) if (count := _product(a, b, out)) is not None}
     if len(found) != 1:
@@ -100,11 +101,17 @@ def _product(left: tuple[Dim, Dim], right: tuple[Dim, Dim], out: Matrix) -> Coun
     return Count(2 * prod(size.value for size in known), not all(size.is_exact for size in known))
 
 
-def _fits_batch(batch: tuple[int, ...], out: tuple[int, ...]) -> bool:
-    """Whether matrices can be repeated to those of the output."""
-    return len(batch) <= len(out) and all(
-        mine in {1, theirs} for mine, theirs in zip(reversed(batch), reversed(out), strict=False)
-    )
+def _no_matrix(tensors: Iterable[Tensor]) -> Unknown:
+    """Why one of some tensors is no matrix: vectors are none in any format."""
+    return "shapes-disagree" if any(len(one.shape) < 2 for one in tensors) else "private-format"  # noqa: PLR2004
+
+
+def _fits_batches(left: tuple[int, ...], right: tuple[int, ...], out: tuple[int, ...]) -> bool:
+    """Whether the output has as many matrices as the inputs have when those of size 1 are repeated."""
+    sizes = [set(told) for told in zip_longest(reversed(left), reversed(right), fillvalue=1)]
+    # a size that is 1 on both sides stays 1; 0 and 1 give 0
+    repeated = [(told - {1}) or told for told in sizes]
+    return repeated == [{size} for size in reversed(out)]
 
 
 def grouped_matmul(call: Call) -> Count | Unknown:
@@ -116,7 +123,7 @@ def grouped_matmul(call: Call) -> Count | Unknown:
         return "no-shapes"
     left, right, out = (matrix_of(one) for one in (*call.inputs[:2], call.outputs[0]))
     if left is None or right is None or out is None:
-        return "private-format"
+        return _no_matrix((*call.inputs[:2], call.outputs[0]))
     match len(left.batch), len(right.batch), len(out.batch):
         case 0, 1, 0:
             count = matmul(replace(call, inputs=(call.inputs[0], _first_of(call.inputs[1]))))
@@ -169,7 +176,7 @@ def convolution(pick: _Pick) -> Counter:
             return "private-format"
         outputs, products = filters
         channels = outputs.matched(images[1].channels)
-        if channels is None:
+        if channels is None or images[0].count != images[1].count or not _fits_groups(kernel, images[0], channels):
             return "shapes-disagree"
         channels = _told_by_bias(call, channels)
         if channels.value == channels.block > 1:
@@ -178,6 +185,16 @@ def convolution(pick: _Pick) -> Counter:
         return Count(flops, not (channels.is_exact and products.is_exact))
 
     return count
+
+
+def _fits_groups(kernel: Tensor, before: Image, outputs: Dim) -> bool:
+    """Whether the channels of a filter whose format tells them are those of one of several groups."""
+    place = {"NCHW": 1, "NCDHW": 1, "NCL": 1, "NHWC": -1, "NDHWC": -1, "HWCN": -2, "DHWCN": -2}.get(kernel.format_)
+    if place is None or not before.channels.is_exact or not outputs.is_exact:
+        return True
+    each = kernel.shape[place]
+    groups = before.channels.value // each if each else 0
+    return each * groups == before.channels.value and (groups == 0 or outputs.value % groups == 0)
 
 
 def _told_by_bias(call: Call, channels: Dim) -> Dim:
@@ -224,12 +241,23 @@ def attention(by_key: int, by_value: int) -> Counter:
             return "no-shapes"
         query, key, value = call.inputs[:3]
         length = _length_of_keys(call, query.shape, key.shape)
-        if length is None or len(value.shape) != len(key.shape) or not key.shape[-1]:
+        if length is None:
             return "sequences-unknown"
+        if value.shape[:-1] != key.shape[:-1] or not key.shape[-1]:
+            return "shapes-disagree"
         wide = by_key * key.shape[-1] + by_value * value.shape[-1]
         return Count(2 * query.elements * length * wide // key.shape[-1], at_most=True)
 
     return count
+
+
+def _is_place(query: tuple[int, ...], key: tuple[int, ...], place: int) -> bool:
+    """Whether the sizes beside the sequence fit: the same batch, and heads of the query that share those of the key."""
+    width = key[-1] > 0 and query[-1] % key[-1] == 0
+    if len(query) == 3:  # noqa: PLR2004 -- [B, S, H] or [S, B, H]
+        return width and query[1 - place] == key[1 - place]
+    heads = 3 - place
+    return query[-1] == key[-1] > 0 and query[0] == key[0] and key[heads] > 0 and query[heads] % key[heads] == 0
 
 
 _STATISTICS = 8
@@ -243,7 +271,7 @@ def _length_of_keys(call: Call, query: tuple[int, ...], key: tuple[int, ...]) ->
     places = _places_by_statistics(call, query)
     if places is None:
         places = _places_by_mask(call, query, key)
-    lengths = {key[place] for place in places}
+    lengths = {key[place] for place in places if _is_place(query, key, place)}
     return lengths.pop() if len(lengths) == 1 else None
 
 
@@ -267,14 +295,16 @@ def _places_by_statistics(call: Call, query: tuple[int, ...]) -> list[int] | Non
 def _places_by_mask(call: Call, query: tuple[int, ...], key: tuple[int, ...]) -> list[int]:
     """The same as the mask [.., Sq, Skv] tells, where the statistics are told without their sizes."""
     masks = [one.shape[-2:] for one in call.inputs[4:] if len(one.shape) > 1]
-    places = range(len(query) - 1)
+    places = range(len(query) - 3, len(query) - 1)
     return [place for mask in masks for place in places if (query[place], key[place]) == mask]
 
 
 def of_outputs(each: int) -> Counter:
     """So many operations for each element of the output, as the operator is defined (one for most).
 
-    Source: the definition of the operator in the CANN operator library; a function such as exp counts as one operation.
+    Source: the definition of the operator in the CANN operator library; a function such as exp counts as one operation, and
+    so does the derivative of one. Addcdiv and its kind are x + value·a/b, a linear interpolation x + weight·(y - x), the
+    gradients of sigmoid and tanh dy·y·(1 - y) and dy·(1 - y²): 3.
     """
 
     def count(call: Call) -> Count | Unknown:
@@ -286,10 +316,10 @@ def of_outputs(each: int) -> Counter:
 def of_input(each: int) -> Counter:
     """So many operations for each element of the first input: reductions, normalisation, softmax and their gradients.
 
-    Source: the definitions, operation by operation. A reduction 1 (an addition). Softmax 5 (maximum, difference, exp, sum,
-    quotient), its gradient 4 (product, sum, difference, product). LayerNorm (Ba et al., 2016) 7: mean 1, variance 3,
+    Source: the definitions, operation by operation. A reduction 1 (an addition), a sum of squares 2. Softmax 5 (maximum, difference, exp, sum,
+    quotient), with scale and mask 7, its gradient 4 (product, sum, difference, product). LayerNorm (Ba et al., 2016) 7: mean 1, variance 3,
     normalising 1, scale and shift 2; its gradient 13. RMSNorm (Zhang and Sennrich, 2019) 4: square, sum, product, scale; its
-    gradient 11. Batch normalisation (Ioffe and Szegedy, 2015) as LayerNorm. Adam (Kingma and Ba, 2015, algorithm 1) 12, with
+    gradient 11. With the addition of a residual before it, each has 1 more. Batch normalisation (Ioffe and Szegedy, 2015) as LayerNorm. Adam (Kingma and Ba, 2015, algorithm 1) 12, with
     decay (Loshchilov and Hutter, 2019) 14.
     """
 
@@ -372,24 +402,29 @@ FORMULAS: Mapping[str, Formula] = {
         "Abs", "Add", "AddV2", "Adds", "Cos", "Div", "Equal", "Erf", "Exp", "FastGelu", "Gelu", "GeluV2", "Greater",
         "GreaterEqual", "LeakyRelu", "Less", "LessEqual", "Log", "LogicalAnd", "LogicalNot", "LogicalOr", "Maximum",
         "Minimum", "Mul", "Muls", "Neg", "NotEqual", "Pow", "RealDiv", "Reciprocal", "Relu", "ReluV2", "Rsqrt", "Select",
-        "SelectV2", "Sigmoid", "Sin", "Sqrt", "Square", "Sub", "Swish", "Silu", "Tanh", "DropOutDoMask", "DropOutDoMaskV3",
+        "SelectV2", "Sigmoid", "Sin", "Sqrt", "Square", "Sub", "Swish", "Silu", "Tanh",
         "ForeachMulScalar", "ForeachAddScalar", "ForeachMulList", "ForeachDivList", "ForeachDivScalar", "ForeachSqrt",
     ),
     **_vector(
         of_outputs(2),
-        "Axpy", "AxpyV2", "Addcdiv", "Addcmul", "ForeachAddList", "ForeachAddcdivList", "ForeachAddcmulList",
-        "ForeachLerpScalar", "ForeachSubList", "MulAdd", "SwiGlu", "ReluGrad", "ReluGradV2", "SigmoidGrad", "SwishGrad",
-        "SiluGrad", "TanhGrad", "GeluGrad", "FastGeluGrad", "GeluGradV2",
+        "Axpy", "AxpyV2", "DropOutDoMask", "DropOutDoMaskV3", "FastGeluGrad", "ForeachAddList", "ForeachSubList", "GeluGrad",
+        "GeluGradV2", "MulAdd", "ReluGrad", "ReluGradV2", "SiluGrad", "SwiGlu", "SwishGrad",
+    ),
+    **_vector(
+        of_outputs(3),
+        "Addcdiv", "Addcmul", "ForeachAddcdivList", "ForeachAddcmulList", "ForeachLerpScalar", "SigmoidGrad", "TanhGrad",
     ),
     **_vector(
         of_input(1),
         "ArgMaxV2", "ReduceAll", "ReduceAny", "ReduceMax", "ReduceMean", "ReduceMeanD", "ReduceMin", "ReduceSum",
-        "ReduceSumD", "SquareSumV1", "L2Loss",
+        "ReduceSumD",
     ),
-    **_vector(of_input(5), "SoftmaxV2", "LogSoftmaxV2", "ScaledMaskedSoftmax"),
-    **_vector(of_input(4), "SoftmaxGrad", "LogSoftmaxGrad", "RmsNorm", "AddRmsNorm"),
+    **_vector(of_input(2), "L2Loss", "SquareSumV1"),
+    **_vector(of_input(4), "SoftmaxGrad", "LogSoftmaxGrad", "RmsNorm"),
+    **_vector(of_input(5), "SoftmaxV2", "LogSoftmaxV2", "AddRmsNorm"),
+    **_vector(of_input(7), "ScaledMaskedSoftmax", "LayerNorm", "LayerNormV3", "LayerNormV4", "BatchNorm", "BatchNormV3"),
+    **_vector(of_input(8), "AddLayerNorm"),
     **_vector(of_input(11), "RmsNormGrad"),
-    **_vector(of_input(7), "LayerNorm", "LayerNormV3", "LayerNormV4", "AddLayerNorm", "BatchNorm", "BatchNormV3"),
     **_vector(of_input(13), "LayerNormGrad", "LayerNormGradV3", "BatchNormGrad"),
     **_vector(of_input(12), "ApplyAdam", "ApplyAdamD", "ApplyAdamV2"),
     **_vector(of_input(14), "ApplyAdamW", "ApplyAdamWV2"),
@@ -428,7 +463,8 @@ def work_of(call: Call, origins: Origins) -> Work | Unknown:
 
 def _precision(call: Call, engine: Engine) -> Precision | None:
     """With what precision the first large tensor of an operator is computed."""
-    large = [one for one in (*call.inputs, *call.outputs) if len(one.shape) > 1] or [*call.inputs, *call.outputs]
+    given = [one for one in (*call.inputs, *call.outputs) if one.is_given]
+    large = [one for one in given if len(one.shape) > 1] or given
     if engine == "none" or not large:
         return None
     name = large[0].type_

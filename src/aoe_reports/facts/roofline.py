@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.facts.bounds import CoreCounts, Counters, Means, TaskGroups, computing_of, counter_columns
+from aoe_reports.facts.bounds import CUBE_TASKS, CoreCounts, Counters, Means, TaskGroups, computing_of, counter_columns
 from aoe_reports.facts.chips import Peaks, peaks_of
 from aoe_reports.facts.clock import measure_clock
 from aoe_reports.facts.flops import FORMULAS, Call, Unknown, Work, call_of, origins_of, work_of
@@ -27,7 +27,7 @@ NEAR = 0.8
 SMALL_NS = 10_000
 """A call that is shorter takes no longer than its launch; see `small_kernel_us` of the advice."""
 _HALF = 0.5
-_TOLERANCE = 0.02
+TOLERANCE = 0.02
 """Times have three decimals, and bandwidths are round figures: less above a peak is none."""
 
 KEYS = (
@@ -82,6 +82,10 @@ class Roofed:
     peak_flops_per_s: float | None
     peak_bytes_per_s: float | None
     l2_bytes: int | None
+    step_count: int = 0
+    """How many of its calls lie in steps."""
+    is_peak_certain: bool = True
+    """Whether the chip cannot have more cores than its peak is of."""
 
     @property
     def mean_ns(self) -> float:
@@ -129,8 +133,8 @@ class Roofed:
             return None
         held = self.l2_bytes or 0
         moved = max(self.work.bytes_ - held, 0) / self.mean_ns * 1e9 if self.l2_bytes is not None else None
-        # what may be less than counted is no reason to be content
-        computed = None if self.work.at_most else self.compute_share
+        # what may be less than counted, or a part of a higher peak, is no reason to be content
+        computed = self.compute_share if self.is_peak_certain and not self.work.at_most else None
         shares = [share for share in (computed, _part(moved, self.peak_bytes_per_s)) if share is not None]
         return max(shares, default=None)
 
@@ -138,20 +142,21 @@ class Roofed:
     def is_above(self) -> bool:
         """Whether it reaches more than can be: then its formula, or the peak, is wrong."""
         computed, least = self.compute_share, self.least_share
-        return max(computed or 0.0, least or 0.0) > 1 + _TOLERANCE
+        return max(computed or 0.0, least or 0.0) > 1 + TOLERANCE
 
     @property
     def bound(self) -> RoofBound | None:
         """What bounds it; null where its roof is not known."""
         share = self.roof_share
-        if self.work is not None and self.mean_ns < SMALL_NS and (share is None or share < _HALF):
+        least = (self.compute_share or 0.0) if share is None else share
+        if self.work is not None and self.mean_ns < SMALL_NS and least < _HALF:
             return "small"
         if share is None:
-            return "compute" if (self.compute_share or 0.0) >= _HALF else None
+            return "compute" if least >= _HALF else None
         memory, compute = self.memory_share or 0.0, self.compute_share or 0.0
         if compute >= memory:
             return "compute"
-        return "cache" if memory > 1 + _TOLERANCE else "memory"
+        return "cache" if memory > 1 + TOLERANCE else "memory"
 
 
 def _part(value: float | None, peak: float | None) -> float | None:
@@ -164,6 +169,8 @@ class Roofline:
 
     names: Names
     counts: Ints
+    step_counts: Ints
+    """How many of the calls lie in steps; all where nothing tells of steps."""
     totals: Ints
     why: Ints
     """Place in `REASONS` of why its work is not known, -1 where it is."""
@@ -241,8 +248,8 @@ class Roofline:
 
     @property
     def cube_flops(self) -> int:
-        """Of all products, by formula."""
-        return sum(work.flops * one.count for one, work in self._of_cube())
+        """Of all products in steps, by formula: what ran before the first step is no part of their time."""
+        return sum(work.flops * one.step_count for one, work in self._of_cube())
 
     @property
     def cube_known_ns(self) -> int:
@@ -252,13 +259,13 @@ class Roofline:
     @property
     def cube_ns(self) -> int:
         """The time of all operators on cube cores: by their work, else by the core that they ran on."""
-        on_cube = np.asarray([False, *(word in _CUBE_TASKS for word in self.names.words[1])])[self.names.numbers[1]]
+        on_cube = np.asarray([False, *(word in CUBE_TASKS for word in self.names.words[1])])[self.names.numbers[1]]
         return self.cube_known_ns + exact_sum(self.totals[on_cube & (self.why >= 0)])
 
     @property
     def at_peak_s(self) -> float | None:
-        """How long all products would take at the peak of their precision; null where that of one is not known."""
-        times = [(work.flops * one.count, one.peak_flops_per_s) for one, work in self._of_cube()]
+        """How long all products in steps would take at the peak of their precision; null where that of one is not known."""
+        times = [(work.flops * one.step_count, one.peak_flops_per_s) for one, work in self._of_cube() if one.step_count]
         if not times or any(peak is None for _, peak in times):
             return None
         return sum(flops / peak for flops, peak in times if peak is not None)
@@ -292,7 +299,6 @@ def largest(totals: Ints, top: int) -> list[int]:
     return np.flatnonzero(totals >= least).tolist()
 
 
-_CUBE_TASKS = frozenset({"AI_CORE", "MIX_AIC"})
 _ELSEWHERE = frozenset({"AI_CPU", "DSA_SQE"})
 """Task types of units that the peaks are not of."""
 
@@ -323,6 +329,7 @@ def measure_roofline(
     found = Roofline(
         names=names,
         counts=groups.count,
+        step_counts=groups.sum(_in_steps(tasks, computing)),
         totals=groups.sum(durations),
         why=why,
         group_of=group_of,
@@ -389,6 +396,8 @@ def _roofed(roofline: Roofline, group: int) -> Roofed:
         words=roofline.names[group],
         count=int(roofline.counts[group]),
         total_ns=int(roofline.totals[group]),
+        step_count=int(roofline.step_counts[group]),
+        is_peak_certain=peaks.is_certain,
         work=work,
         why=None if why < 0 else REASONS[why],
         counted=roofline.counted.of(group),
@@ -419,6 +428,13 @@ def _steps(tasks: pa.Table) -> tuple[int | None, int]:
             whole += int(ends[rows].max() - starts[rows].min())
             steps += 1
     return (whole, steps) if steps else (None, 1)
+
+
+def _in_steps(tasks: pa.Table, computing: Mask | None) -> Ints:
+    """1 for each task that computes and lies in a step, or where nothing tells of steps; 0 else."""
+    told = step_of_tasks(tasks)
+    found = np.ones(tasks.num_rows, dtype=np.int64) if told is None else (told[1] >= 0).astype(np.int64)
+    return found if computing is None else found[computing]
 
 
 class CountersOf:

@@ -23,6 +23,10 @@ PLAIN = frozenset({"ND", "NCHW", "NHWC", "NCL", "HWCN", "NCDHW", "NDHWC", "DHWCN
 """Formats whose sizes are the logical ones."""
 
 
+_NOT_GIVEN = frozenset({"", "UNDEFINED", "NULL"})
+"""The type of an optional input that is not given, in exports that do not tell the type it would have."""
+
+
 class Tensor(NamedTuple):
     """One input or output; () is the shape of a scalar, and of an input that is not given."""
 
@@ -31,13 +35,20 @@ class Tensor(NamedTuple):
     format_: str
 
     @property
+    def is_given(self) -> bool:
+        """Whether it is there, as far as that is told."""
+        return bool(self.shape) or self.type_ not in _NOT_GIVEN
+
+    @property
     def elements(self) -> int:
         """How many elements it has."""
-        return prod(self.shape)
+        return prod(self.shape) if self.is_given else 0
 
     @property
     def bytes_(self) -> int | None:
         """How much memory it takes; null where the size of its type is not known."""
+        if not self.is_given:
+            return 0
         bits = BITS.get(self.type_)
         return None if bits is None else -(-self.elements * bits // 8)
 

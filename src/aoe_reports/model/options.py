@@ -117,7 +117,7 @@ def check_options(chosen: object) -> None:
                 )
             )
         low, high = one.option.minimum, one.option.maximum
-        if low is not None and value < low:
+        if low is not None and not value >= low:  # nan is neither less nor more
             raise UsageError(say("{name}: {value} is less than {limit}", name=one.name, value=value, limit=low))
         if high is not None and value > high:
             raise UsageError(say("{name}: {value} is more than {limit}", name=one.name, value=value, limit=high))

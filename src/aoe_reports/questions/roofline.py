@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from aoe_reports.formats.capture import Capture
 
 RoofedBy = Literal["op_type", "shape"]
+_MOST = 1_000_000.0
+"""TFLOP/s or GB/s: no device has a thousandth of it, and a picture has room for it."""
 
 
 @options
@@ -32,9 +34,12 @@ class PeakOptions:
     peak_tflops: float | None = option(
         default=None,
         minimum=0.001,
+        maximum=_MOST,
         help="Peak of the cube cores in FP16, in TFLOP/s; other types by their ratio to it.",
     )
-    peak_gb_per_s: float | None = option(default=None, minimum=0.001, help="Bandwidth of the device's memory, in GB/s.")
+    peak_gb_per_s: float | None = option(
+        default=None, minimum=0.001, maximum=_MOST, help="Bandwidth of the device's memory, in GB/s."
+    )
 
 
 @options
@@ -176,9 +181,10 @@ class RooflineOfRuns(Question[RooflineOptions, Part]):
         for tasks in sorted(sets, key=_place):
             roofline = _measured(capture, tasks, chosen)
             if roofline is not None:
-                notes.add(findings_of(unit.path, roofline))
+                device = _device(unit.run, tasks, roofline, steps)
+                notes.add(findings_of(unit.path, roofline, device.mfu))
                 part[0].extend(_rows(unit.run, tasks, roofline, chosen))
-                part[1].append(_device(unit.run, tasks, roofline, steps))
+                part[1].append(device)
                 part[2].extend(_roofs(unit.run, tasks, roofline))
         return part
 

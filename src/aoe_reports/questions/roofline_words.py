@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from aoe_reports.facts.flops import FORMULAS
-from aoe_reports.facts.roofline import Roofed, Roofline
+from aoe_reports.facts.roofline import TOLERANCE, Roofed, Roofline
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.roofline_picture import PointKind, RooflinePicture, RooflinePoint, RooflineRoof
 from aoe_reports.model.texts import Text, join, say
@@ -20,7 +20,7 @@ _ABOVE_COUNTER, _BELOW_COUNTER, _APART = 1.1, 0.5, 0.05
 """A formula may count less than the cube computed (padding), hardly more; small shares are not held against each other."""
 
 
-def findings_of(path: str, roofline: Roofline) -> Iterator[Finding]:
+def findings_of(path: str, roofline: Roofline, mfu: float | None) -> Iterator[Finding]:
     """What is not to be trusted in the figures of one device."""
     if not roofline.peaks.cube:
         message = say(
@@ -38,6 +38,9 @@ def findings_of(path: str, roofline: Roofline) -> Iterator[Finding]:
             "{operators}: above the peak; the formula or the peak is wrong",
             operators=_listed(above, [max(one.compute_share or 0.0, one.least_share or 0.0) for one in above]),
         )
+        yield ABOVE_PEAK.found(path, message)
+    if mfu is not None and mfu > 1 + TOLERANCE and not above:
+        message = say("MFU {mfu:.0%}: above the peak; a formula, the peak or the length of the steps is wrong", mfu=mfu)
         yield ABOVE_PEAK.found(path, message)
     yield from _against_counters(path, roofline)
 
@@ -136,12 +139,15 @@ def sentences_of(devices: Sequence[RoofedDevice], rows: Sequence[RoofedOperator]
     """What the figures are of."""
     if not devices:
         return []
-    told: list[str] = [
-        say(
-            "MFU: the FLOPs of matrix products, convolutions and attention by formula, each at the peak of its precision, as a share of the step."
+    told: list[str] = []
+    with_mfu = [one for one in devices if one.mfu is not None]
+    if with_mfu:
+        told.append(
+            say(
+                "MFU: the FLOPs of matrix products, convolutions and attention by formula, each at the peak of its precision, as a share of the step."
+            )
         )
-    ]
-    if any((one.known_share or 0.0) < 1 for one in devices):
+    if any((one.cube_known_share or 0.0) < 1 for one in with_mfu):
         told.append(say("Operators without a formula count as time without FLOPs: the MFU is a lower bound."))
     if any(one.note == "at-most" for one in rows):
         told.append(say("at-most: an upper bound, because the capture does not record masks or padding."))
