@@ -18,7 +18,7 @@ from aoe_reports.facts.clock import Clock, measure_clock
 from aoe_reports.model.columns import Floats, Ints, Mask, SomeRows, codes, floats, has_value, integers, words_in
 from aoe_reports.model.memory import give_back
 from aoe_reports.model.texts import say
-from aoe_reports.stats.grouping import Names, group_codes, is_communication
+from aoe_reports.stats.grouping import Names, group_codes, is_communication, largest
 
 Bound = Literal[
     "cube", "vector", "scalar", "mte1", "mte2", "mte3", "fixpipe", "memory-bandwidth", "none", "ai-cpu", "unknown"
@@ -221,13 +221,7 @@ class OperatorBounds:
 
     def operators(self, top: int | None = None) -> list[Operator]:
         """The operators with the longest device time first; ties by their names."""
-        totals = self.total_ns
-        if top is not None and top < len(totals):
-            least = np.partition(totals, len(totals) - top)[len(totals) - top]
-            chosen = np.flatnonzero(totals >= least)
-        else:
-            chosen = np.arange(len(totals))
-        found = [self.operator(int(group)) for group in chosen]
+        found = [self.operator(group) for group in largest(self.total_ns, top)]
         return sorted(found, key=_order)[:top]
 
     def sums(self, values: Ints) -> Ints:

@@ -19,7 +19,7 @@ from aoe_reports.facts.flops import FORMULAS, Call, Unknown, Work, call_of, orig
 from aoe_reports.facts.idle import STEP_COLUMNS, step_of_tasks
 from aoe_reports.formats.tasks import filled_up
 from aoe_reports.model.columns import Floats, Ints, Mask, SomeRows, exact_sum, has_value, integers
-from aoe_reports.stats.grouping import Names, group_codes
+from aoe_reports.stats.grouping import Names, group_codes, largest
 
 RoofBound = Literal["compute", "memory", "cache", "small"]
 NEAR = 0.8
@@ -289,14 +289,6 @@ def _sums(of: Ints, values: Ints, size: int) -> Ints:
 
 def _order(one: Roofed) -> tuple[Any, ...]:
     return (-one.total_ns, *(word or "" for word in one.words))
-
-
-def largest(totals: Ints, top: int) -> list[int]:
-    """The places of the `top` largest totals, and all that tie with the last of them."""
-    if top >= len(totals):
-        return list(range(len(totals)))
-    least = np.partition(totals, len(totals) - top)[len(totals) - top]
-    return np.flatnonzero(totals >= least).tolist()
 
 
 _ELSEWHERE = frozenset({"AI_CPU", "DSA_SQE"})

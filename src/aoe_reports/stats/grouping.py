@@ -60,7 +60,7 @@ def group_and_count(
     totals = np.add.reduceat(ordered, starts, dtype=None if ordered.dtype == object else np.int64)
     in_time = durations[_order_in_time(tasks, groups_of)] if most_values else ordered
     groups = []
-    for i in _largest(totals, top):
+    for i in largest(totals, top):
         count, start = int(counts[i]), int(starts[i])
         values = ordered[start : start + count]
         mean = float(totals[i] / count)
@@ -96,7 +96,7 @@ def _order_in_time(tasks: pa.Table | SomeRows, groups_of: Ints) -> Ints:
     return np.lexsort((integers(tasks["task_start_ns"])[0], groups_of))
 
 
-def _largest(totals: Ints, top: int | None) -> list[int]:
+def largest(totals: Ints, top: int | None) -> list[int]:
     """The groups among the `top` largest totals; all that tie with the last of them, so that keys may decide."""
     if top is None or top >= len(totals):
         return list(range(len(totals)))
