@@ -96,6 +96,42 @@ def test_clocks_of_a_machine_that_began_with_it_say_nothing_of_skew() -> None:
     assert _told(_facts([100 * NS], begin=0), _facts([100 * NS], rank=1, begin=60 * NS)) == {"one-step": "caution"}
 
 
+def test_skew_is_found_between_ranks_of_one_host_where_another_has_another_clock() -> None:
+    def of(rank: int, clock: int, late: int) -> DeviceFacts:
+        facts = _facts(rank=rank, begin=EPOCH + clock)
+        return replace(facts, starts={**facts.starts, 0: facts.starts[0] + late})
+
+    hour = 3_600_000 * NS
+    ranks = [of(0, 0, 0), of(1, 0, 60 * NS), of(2, hour, 0), of(3, hour, 0)]
+    for order in (ranks, ranks[::-1]):
+        judged = [judge_device(one, series_of(one.steps)) for one in order]
+        (found,) = judge_run(judged, set(), ())
+        assert (found.code, found.numbers["skew_ns"], found.numbers["late"]) == ("start-skew", 60 * NS, 1)
+    assert _told(*(of(rank, rank * hour, 0) for rank in range(4))) == {}
+
+
+def test_steps_of_no_time_are_judged() -> None:
+    assert _told(_facts([0, 0, 0, 5, 0, 0, 0, 0])) == {"outlier-steps": "caution"}
+
+
+def test_of_ranks_below_the_rated_frequency_the_slowest_is_told() -> None:
+    ranks = [
+        replace(_facts(rank=rank), clock=ClockUse(mhz, mhz, 0), rated_mhz=1800) for rank, mhz in ((0, 1500), (1, 900))
+    ]
+    (found,) = judge_run([judge_device(one, series_of(one.steps)) for one in ranks], set(), ())
+    assert found.numbers["highest_mhz"] == 900
+
+
+def test_of_ranks_with_few_steps_that_with_the_fewest_is_told() -> None:
+    ranks = [
+        _facts([100 * NS] * 2),
+        _facts([400 * NS, 100 * NS], rank=1),
+        _facts([400 * NS, 100 * NS, 100 * NS], rank=2),
+    ]
+    found = judge_run([judge_device(one, series_of(one.steps)) for one in ranks], set(), ())
+    assert {one.code: one.numbers.get("count") for one in found}["few-steps"] == 2
+
+
 def test_scatter_is_lost_changes_of_three_percent_and_no_baseline_from_ten_on() -> None:
     def alternating(share: float) -> DeviceFacts:
         return _facts([round(100 * NS * (1 + sign * share)) for sign in (1, -1, -1, 1) * 2])

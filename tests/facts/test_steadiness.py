@@ -70,14 +70,14 @@ def test_scatter_is_a_share_and_what_cannot_be_told_of_two_captures() -> None:
 
 def test_a_drift_needs_six_steps_in_order() -> None:
     rising = [100, 102, 104, 106, 108, 110]
-    assert steadiness_of(rising).drift == pytest.approx(10 / 105)
-    assert steadiness_of(rising[::-1]).drift == pytest.approx(-10 / 105)
+    assert steadiness_of(rising).drift == pytest.approx(0.10)
+    assert steadiness_of(rising[::-1]).drift == pytest.approx(-10 / 110)
     assert steadiness_of(rising[:5]).drift == 0
     assert steadiness_of([102, 100, 104, 106, 108, 110]).drift == 0
 
 
 def test_a_long_capture_drifts_as_a_short_one() -> None:
-    assert steadiness_of([1000 + place for place in range(1001)]).drift == pytest.approx(0.663, abs=0.01)
+    assert steadiness_of([1000 + place for place in range(1001)]).drift == pytest.approx(0.99, abs=0.01)
 
 
 def test_an_outlier_takes_half_a_step_longer_and_is_rare() -> None:
@@ -86,6 +86,36 @@ def test_an_outlier_takes_half_a_step_longer_and_is_rare() -> None:
     assert steadiness_of([100, 100, 151, 100]).outliers == ()
     assert steadiness_of([100, 151, 100, 151, 100]).outliers == ()
     assert steadiness_of([100, 100, 151, 100, 100]).scatter == 0
+
+
+def test_a_drift_is_held_against_the_first_step_and_never_more_than_all_of_it() -> None:
+    falling = [100 - 5 * place for place in range(20)]
+    assert steadiness_of(falling).drift == pytest.approx(-0.95)
+    assert steadiness_of(falling[::-1]).drift == pytest.approx(19)
+
+
+def test_what_comes_again_and_again_is_no_tear_down() -> None:
+    """Evaluation every ten steps, in the last one, too."""
+    evaluated = [3 * USUAL if place % 10 == 9 else USUAL for place in range(20)]
+    assert phases_of(evaluated) == Phases()
+    assert steadiness_of(evaluated).outliers == (9, 19)
+    assert phases_of([*evaluated[:-1], 5 * USUAL]) == Phases(tear_down=1)
+
+
+def test_what_comes_every_tenth_step_is_an_outlier_however_many_steps_there_are() -> None:
+    assert steadiness_of([3 * USUAL if place in {3, 13} else USUAL for place in range(15)]).outliers == (3, 13)
+    assert steadiness_of([3 * USUAL if place in {3, 6} else USUAL for place in range(10)]).outliers == ()
+
+
+def test_of_three_or_four_steps_the_last_tells_how_far_they_scatter() -> None:
+    assert phases_of([1_300_000, USUAL, 1_150_000]) == Phases()
+    assert phases_of([1_300_000, USUAL, 1_050_000]) == Phases(warm_up=1)
+    assert phases_of([1_300_000, 1_150_000, USUAL, 900_000]) == Phases()
+
+
+def test_steps_of_no_time_have_a_scatter_of_nothing_and_no_share() -> None:
+    told = steadiness_of([0, 0, 0, 5, 0, 0])
+    assert (told.median_ns, told.scatter, told.drift, told.outliers) == (0, 0, 0, (3,))
 
 
 def test_of_several_models_the_longest_is_judged() -> None:

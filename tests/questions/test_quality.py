@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -107,6 +109,36 @@ def test_the_clock_of_a_database_is_told(tmp_path: Path) -> None:
     assert told["other-work"] == "tasks of other processes ran on the device for 500.0 ms (5.3% of its time)"
 
 
+def test_how_long_another_process_ran_is_told_once(tmp_path: Path) -> None:
+    """Both processes stand for the device: what the other one ran counts, not what the job did."""
+    Rank(0, [USUAL_US] * 8, intruder=0.2).write(tmp_path)
+    (row,) = quality([tmp_path]).rows
+    assert row.evidence == "tasks of other processes ran on the device for 160.0 ms (20.0% of its time)"
+    (device,) = quality([tmp_path]).table("devices")
+    assert device.others_ns == 160_000_000
+
+
+def test_a_rated_frequency_that_is_none_is_not_told(tmp_path: Path) -> None:
+    folder = tmp_path / "PROF_000001_20260605155111872_ABCDEFGHIJKLMNOP"
+    output = folder / "mindstudio_profiler_output"
+    output.mkdir(parents=True)
+    (folder / "device_0").mkdir()
+    (folder / "device_0" / "info.json.0").write_text(
+        json.dumps({"DeviceInfo": [{"aic_frequency": "1e400"}], "rank_id": 0})
+    )
+    Rank(0, WARM[1:]).write(tmp_path / "made")
+    next((tmp_path / "made").rglob("trace_view.json")).rename(output / "msprof_20260605155140.json")
+    assert not quality([folder]).rows
+
+
+def test_missing_ranks_are_named_and_counted(tmp_path: Path) -> None:
+    groups = {"parallel_group_info": {"g": {"group_name": "default_group", "global_ranks": [0, 1, 2]}}}
+    for rank in (0, 2):
+        Rank(rank, WARM[1:], metadata=groups).write(tmp_path)
+    (row,) = quality([tmp_path]).rows
+    assert row.evidence == "rank 1 is missing: 2 of 3 are here"
+
+
 def test_metrics_that_msprof_recorded_are_known(tmp_path: Path) -> None:
     folder = tmp_path / "PROF_000001_20260605155111872_ABCDEFGHIJKLMNOP"
     (folder / "device_0").mkdir(parents=True)
@@ -182,6 +214,22 @@ class TestTrim:
         folder = FIXTURES / "msprof" / "valid" / "ten_iterations"
         left = [finding.message for finding in hotspots([folder], trim=True).findings if finding.rule == "trimmed"]
         assert left == [finding.message for finding in steps([folder], trim=True).findings if finding.rule == "trimmed"]
+
+    @pytest.mark.parametrize("ask", [hotspots, breakdown])
+    def test_that_a_capture_without_steps_is_left_whole_is_said(self, tmp_path: Path, ask: Callable[..., Any]) -> None:
+        Rank(0, WARM, has_steps=False).write(tmp_path)
+        (told,) = [finding for finding in ask([tmp_path], trim=True).findings if finding.rule == "trimmed"]
+        assert (told.severity, told.message) == (
+            "warning",
+            "nothing is left out by --trim: the capture itself tells no steps",
+        )
+
+    @pytest.mark.parametrize("by", [{"step": [1, 1, 1, 2]}, {"task_start_ns": [0, 1, 399, 400]}])
+    def test_tasks_of_other_models_stay(self, by: dict[str, list[int]]) -> None:
+        frame = pa.table({"model_id": [7, 8, None, 7], **by})
+        left_out = {(0, 0): (Step(0, 0, 7, 1, 0, 400),)}
+        (kept,) = without_steps([TaskSet(0, 0, frame)], left_out, "here", Notes())
+        assert kept.frame["model_id"].to_pylist() == [8, 7]
 
     def test_tasks_that_know_neither_steps_nor_times_stay_and_that_is_said(self) -> None:
         frame = pa.table({"op_type": ["MatMul"], "total_time_ns": [5]})

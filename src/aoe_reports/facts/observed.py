@@ -18,7 +18,8 @@ from aoe_reports.model.intervals import covered, union
 
 OBSERVED_COLUMNS = (*EVENT_COLUMNS, "frequency_mhz")
 """The columns of events that are looked at."""
-_HIGHEST_MHZ = 100_000.0
+HIGHEST_MHZ = 100_000.0
+"""What claims to be faster is no frequency of a core, or in another unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,8 @@ class Observed:
         others = _others(several)
         found = []
         for device, one in zip(several, told, strict=True):
+            if others.get(device.pid, 0) is None:
+                continue  # no work of the job
             points = _points_of(clocks, one.device_id) or self._points(device, alone=len(several) == 1)
             beside = _beside(processes, one.device_id) if processes else others.get(device.pid)
             found.append(
@@ -118,7 +121,7 @@ def _number(text: str | None) -> float | None:
         value = float(text or "")
     except ValueError:
         return None
-    return value if 0 < value < _HIGHEST_MHZ else None
+    return value if 0 < value < HIGHEST_MHZ else None
 
 
 def _is_beside(pid: str | None, device: str | None) -> bool:
@@ -128,7 +131,7 @@ def _is_beside(pid: str | None, device: str | None) -> bool:
 
 
 def _points_of(clocks: Iterable[tuple[int, int, int]], device_id: int | None) -> list[tuple[Ints, Floats]]:
-    mine = [(at, mhz) for device, at, mhz in clocks if device_id in {None, device} and 0 < mhz < _HIGHEST_MHZ]
+    mine = [(at, mhz) for device, at, mhz in clocks if device_id in {None, device} and 0 < mhz < HIGHEST_MHZ]
     if not mine:
         return []
     return [(np.asarray([at for at, _ in mine], dtype=np.int64), np.asarray([float(mhz) for _, mhz in mine]))]
@@ -155,18 +158,18 @@ def _clock_use(device: OfDevice, points: Sequence[tuple[Ints, Floats]]) -> Clock
     return ClockUse(highest, min(spent), lost)
 
 
-def _others(devices: Sequence[OfDevice]) -> dict[str | None, int]:
-    """How long tasks of other processes ran on the device of each process of a timeline."""
+def _others(devices: Sequence[OfDevice]) -> dict[str | None, int | None]:
+    """How long tasks of others ran on the device of each process of a timeline; null for the others: one ran longer than they did."""
     told = [one.pid for one in devices if profiled_process(one.pid)]
     if len(told) < 2 or len({device_bits(pid or "") for pid in told}) == len(told):  # noqa: PLR2004 -- nobody else
         return {}
     spent = {one.pid: _tasks_ns(one) for one in devices if one.pid in told}
-    return {
-        pid: sum(
-            ns for other, ns in spent.items() if other != pid and device_bits(other or "") == device_bits(pid or "")
-        )
-        for pid in told
-    }
+    found: dict[str | None, int | None] = {}
+    for device in {device_bits(pid or "") for pid in told}:
+        mine = {pid: ns for pid, ns in spent.items() if device_bits(pid or "") == device}
+        longest = max(mine, key=mine.__getitem__)
+        found |= {pid: sum(mine.values()) - mine[pid] if pid == longest else None for pid in mine}
+    return found
 
 
 def _tasks_ns(device: OfDevice) -> int:

@@ -157,7 +157,7 @@ def _of_count(series: StepSeries | None) -> Iterator[Judgement]:
     elif len(series.steps) == 1:
         yield Judgement("one-step", "caution", {"usual_ns": series.steps[0].duration_ns})
     elif len(series.usual) < MIN_STEPS_FOR_SCATTER:
-        yield Judgement("few-steps", "caution", {"count": len(series.usual)})
+        yield Judgement("few-steps", "caution", {"count": len(series.usual)}, weight=-len(series.usual))
 
 
 def _of_outliers(usual: Sequence[Step], told: Steadiness) -> Iterator[Judgement]:
@@ -165,7 +165,7 @@ def _of_outliers(usual: Sequence[Step], told: Steadiness) -> Iterator[Judgement]
         outliers = [usual[place] for place in told.outliers]
         longest = max(step.duration_ns for step in outliers)
         numbers: Numbers = {"steps": _numbers_of(outliers), "longest_ns": longest, "usual_ns": told.median_ns}
-        yield Judgement("outlier-steps", "caution", numbers, weight=longest / told.median_ns)
+        yield Judgement("outlier-steps", "caution", numbers, weight=longest / told.median_ns if told.median_ns else 0.0)
 
 
 def _of_scatter(usual: Sequence[Step], told: Steadiness, facts: DeviceFacts) -> Iterator[Judgement]:
@@ -253,7 +253,9 @@ def _of_clock(facts: DeviceFacts) -> Iterator[Judgement]:
         yield Judgement("frequency-drop", effect, numbers, weight=clock.lost)
     rated = facts.rated_mhz
     if rated is not None and clock.highest_mhz < rated * (1 - BELOW_RATED):
-        yield Judgement("frequency-below-rated", "caution", {**numbers, "rated_mhz": rated}, weight=rated)
+        yield Judgement(
+            "frequency-below-rated", "caution", {**numbers, "rated_mhz": rated}, weight=1 - clock.highest_mhz / rated
+        )
 
 
 def _of_others(facts: DeviceFacts) -> Iterator[Judgement]:
@@ -316,8 +318,10 @@ def _of_skew(told: Sequence[JudgedDevice], first: int | None) -> Iterator[Judgem
     if len(begun) < len(told):
         return
     usual = median(one.steadiness.median_ns for _, one in begun if one.steadiness is not None)
-    (early, one), (late, other) = min(begun, key=_when), max(begun, key=_when)
-    skew = late - early - _usual_lag(one, other, first)
+    reference = begun[0][1]
+    beside = [(start - _usual_lag(reference, one, first), one) for start, one in begun]
+    (early, one), (late, other) = min(beside, key=_when), max(beside, key=_when)
+    skew = late - early
     if not usual or skew < NOTABLE_SKEW * usual:
         return
     steps = max(len(one.series.usual) for _, one in begun if one.series is not None)
@@ -333,10 +337,10 @@ def _of_skew(told: Sequence[JudgedDevice], first: int | None) -> Iterator[Judgem
 
 
 def _usual_lag(one: JudgedDevice, other: JudgedDevice, first: int) -> int:
-    """How much later the second begins its other steps: clocks of hosts that are apart, or a rank that is always late."""
+    """How much later the second begins its other steps than the first: clocks that are apart, or a rank that is always late."""
     mine, theirs = one.facts.starts, other.facts.starts
     lags = [theirs[number] - mine[number] for number in mine.keys() & theirs.keys() if number != first]
-    return max(int(median(lags)), 0) if lags else 0
+    return int(median(lags)) if lags else 0
 
 
 def _when(one: tuple[int, JudgedDevice]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from math import ceil
 from statistics import median
 
 import numpy as np
@@ -27,7 +28,7 @@ MIN_STEPS_FOR_OUTLIERS = 5
 OUTLIER_LENGTH, OUTLIER_SIGMAS = 0.5, 8.0
 """A usual step that takes longer by half and by so many robust standard deviations is an outlier, while"""
 MAX_OUTLIERS = 0.1
-"""at most this share (or one) are: more are of another kind of step."""
+"""at most this share, rounded up, are (what comes every tenth step): more are of another kind of step."""
 MIN_STEPS_FOR_SCATTER = 3
 """With fewer steps scatter is next to unknown."""
 LEVEL_Z = 1.96
@@ -58,7 +59,7 @@ def phases_of(durations: Sequence[int]) -> Phases:
     count = len(durations)
     if count < MIN_STEPS_FOR_WARM_UP:
         return Phases()
-    usual = _Usual(durations[count // 2 : -1])
+    usual = _Usual(durations[count // 2 : -1], durations[1:] if count <= MIN_STEPS_FOR_TEAR_DOWN else ())
     warm_up = 0
     while warm_up < count // 2 and usual.is_shorter_than(durations[warm_up]):
         warm_up += 1
@@ -68,7 +69,9 @@ def phases_of(durations: Sequence[int]) -> Phases:
     end = count - max(1, count // 5)
     near = _Usual(durations[max(warm_up + cut_head, end - _NEAR) : end])
     tear_down = 0
-    while tear_down < count - end and near.is_shorter_than(durations[count - 1 - tear_down]):
+    while tear_down < count - end and near.is_shorter_than(last := durations[count - 1 - tear_down]):
+        if any(abs(one - last) <= NOTABLE_LENGTH * one for one in durations[warm_up:end]):
+            break  # what comes again and again, as evaluation does
         tear_down += 1
     cut_tail = not tear_down and near.is_longer_than(durations[-1])
     return Phases(warm_up + cut_head, tear_down + cut_tail, cut_head, cut_tail)
@@ -77,9 +80,10 @@ def phases_of(durations: Sequence[int]) -> Phases:
 class _Usual:
     """Some steps that others are held against."""
 
-    def __init__(self, durations: Sequence[int]) -> None:
+    def __init__(self, durations: Sequence[int], scattering: Sequence[int] = ()) -> None:
+        """`scattering` tell how far steps scatter where `durations` is a single one."""
         self._low, self._high = min(durations), max(durations)
-        self._middle, self._margin = median(durations), SIGMAS * robust_sigma(durations)
+        self._middle, self._margin = median(durations), SIGMAS * robust_sigma(scattering or durations)
 
     def is_shorter_than(self, duration: int) -> bool:
         """Whether all of them are notably shorter."""
@@ -101,7 +105,7 @@ class Steadiness:
     detectable: float | None
     """The smallest difference of the means of two such captures that is not within their 95 % interval."""
     drift: float
-    """How much longer (negative: shorter) the last step is than the first, by the median slope; 0 where that may be chance."""
+    """How much longer (negative: shorter) the last step is than the first, by a line of the median slope; 0 where that may be chance."""
     outliers: tuple[int, ...]
     """Their places."""
 
@@ -132,7 +136,7 @@ def _outliers(durations: Sequence[int]) -> Collection[int]:
     middle = median(durations)
     limit = middle + max(OUTLIER_LENGTH * middle, OUTLIER_SIGMAS * robust_sigma(durations))
     found = {place for place, one in enumerate(durations) if one > limit}
-    return found if len(found) <= max(1, MAX_OUTLIERS * len(durations)) else frozenset()
+    return found if len(found) <= ceil(MAX_OUTLIERS * len(durations)) else frozenset()
 
 
 def _drift(durations: Sequence[int]) -> float:
@@ -148,8 +152,10 @@ def _drift(durations: Sequence[int]) -> float:
     if (abs(score) - 1) / scale < DRIFT_Z:
         return 0.0
     slope = float(np.median(rises[later] / (later[1] - later[0])))
-    middle = float(np.median(values))
-    return slope * (count - 1) / middle if middle else 0.0
+    begin = float(np.median(values - slope * np.arange(count)))
+    low, high = float(values.min()), float(values.max())  # a line through steps that do not lie on one may leave them
+    first, last = (min(max(one, low), high) for one in (begin, begin + slope * (count - 1)))
+    return last / first - 1 if first else 0.0
 
 
 def _blocks(durations: Sequence[int]) -> Floats:

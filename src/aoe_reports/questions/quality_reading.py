@@ -15,7 +15,7 @@ from aoe_reports.engine.captures import (
 from aoe_reports.engine.clusters import Cluster, steps_of_ranks
 from aoe_reports.engine.question import Notes, Unit
 from aoe_reports.facts.breakdown import Parts
-from aoe_reports.facts.observed import OBSERVED_COLUMNS, ClockUse, Observed, ObservedDevice, steps_of_parts
+from aoe_reports.facts.observed import HIGHEST_MHZ, OBSERVED_COLUMNS, ClockUse, Observed, ObservedDevice, steps_of_parts
 from aoe_reports.facts.quality import NO_METRICS, Conditions, DeviceFacts
 from aoe_reports.facts.steadiness import Place
 from aoe_reports.facts.steps import Step
@@ -120,9 +120,10 @@ def _facts(place: Place, seen: _Seen, steps: tuple[Step, ...], capture: Capture)
 
 def _rated(capture: Capture) -> float | None:
     try:
-        return float(capture.info.hardware["aic_frequency"]) or None
+        rated = float(capture.info.hardware["aic_frequency"])
     except (KeyError, ValueError):
         return None
+    return rated if 0 < rated < HIGHEST_MHZ else None
 
 
 def _conditions(capture: Capture, *, has_timeline: bool) -> Conditions:

@@ -71,12 +71,16 @@ def _time(ns: float) -> Text:
 
 def _of_warm_up(one: Any) -> Text:
     numbers = one["steps"]
+    if not numbers:
+        return _of_phase(say("the first step is warm-up"), one)
     steps = count_of(len(numbers), "step {steps} is warm-up", "steps {steps} are warm-up", steps=in_short(numbers))
     return _of_phase(steps, one)
 
 
 def _of_tear_down(one: Any) -> Text:
     numbers = one["steps"]
+    if not numbers:
+        return _of_phase(say("the last step is tear-down"), one)
     steps = count_of(len(numbers), "step {steps} is tear-down", "steps {steps} are tear-down", steps=in_short(numbers))
     return _of_phase(steps, one)
 
@@ -193,9 +197,12 @@ def _of_other_steps(one: Any) -> Text:
 
 
 def _of_missing(one: Any) -> Text:
-    return say(
-        "ranks {missing} of {named} are missing",
-        missing=in_short(one["missing"]),
+    return count_of(
+        len(one["missing"]),
+        "rank {ranks} is missing: {here} of {named} are here",
+        "ranks {ranks} are missing: {here} of {named} are here",
+        ranks=in_short(one["missing"]),
+        here=len(one["here"]),
         named=one["named"],
     )
 

@@ -137,7 +137,7 @@ def _trimmed(run: str, steps: list[Step], notes: Notes, *, leave_out: bool) -> l
     from aoe_reports.facts.steadiness import unusual_steps
     from aoe_reports.questions.trimming import said_of, unusual_of, usual_only
 
-    if leave_out:
+    if leave_out and steps:
         return usual_only(steps, unusual_of(run, steps, notes))
     notes.add(said_of(run, unusual_steps(steps), could_be=True))
     return steps

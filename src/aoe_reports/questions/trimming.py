@@ -21,7 +21,7 @@ from aoe_reports.questions.rules import TRIMMED
 
 LeftOut = Mapping[Place, Sequence[Step]]
 """The steps of each device that are left out."""
-TRIMMED_BY = frozenset({"step", "task_start_ns"})
+TRIMMED_BY = frozenset({"step", "task_start_ns", "model_id"})
 """The columns of tasks that tell which of them are left out."""
 
 
@@ -32,7 +32,16 @@ def read_unusual(capture: Capture, notes: Notes) -> LeftOut:
 
 def unusual_of(path: str, steps: Iterable[Step], notes: Notes) -> LeftOut:
     """Those of some steps that are left out, which is said."""
-    unusual = unusual_steps(steps)
+    told = [*steps]
+    if not told:
+        notes.add(
+            [
+                TRIMMED.found(
+                    path, say("nothing is left out by --trim: the capture itself tells no steps"), severity="warning"
+                )
+            ]
+        )
+    unusual = unusual_steps(told)
     notes.add(said_of(path, unusual))
     return {place: (*series.warm_up, *series.tear_down) for place, series in unusual.items()}
 
@@ -105,17 +114,30 @@ def _kept(tasks: TaskSet, steps: Sequence[Step]) -> Mask | None:
     if tasks.grouped:
         return None
     told = step_of_tasks(tasks.frame)
+    kept = np.ones(tasks.frame.num_rows, dtype=bool)
     if told is not None:
-        return ~np.isin(told[1], _numbers_of(steps))
+        for step in steps:
+            if step.step is not None:
+                kept &= ~((told[1] == step.step) & _may_be_of_model(tasks, step))
+        return kept
     if not has_value(tasks.frame, "task_start_ns"):
         return None
     start, timed = integers(tasks.frame["task_start_ns"])
-    kept = np.ones(len(start), dtype=bool)
     for step in steps:
         if step.start_ns is None:
             return None
-        kept &= ~(timed & (start >= step.start_ns) & (start < step.start_ns + step.duration_ns))
+        during = timed & (start >= step.start_ns) & (start < step.start_ns + step.duration_ns)
+        kept &= ~(during & _may_be_of_model(tasks, step))
     return kept
+
+
+def _may_be_of_model(tasks: TaskSet, step: Step) -> Mask:
+    """Which tasks are of the model of a step, or of none that is known: other models count their steps by themselves."""
+    if step.model_id is None or not has_value(tasks.frame, "model_id"):
+        return np.ones(tasks.frame.num_rows, dtype=bool)
+    model, known = integers(tasks.frame["model_id"])
+    mine: Mask = ~known | (model == step.model_id)
+    return mine
 
 
 def usual_only(steps: Iterable[Step], left_out: LeftOut) -> list[Step]:

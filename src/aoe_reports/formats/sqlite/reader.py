@@ -26,7 +26,7 @@ from aoe_reports.formats.sqlite.rules import DB_DAMAGED, DB_INCOMPLETE
 from aoe_reports.formats.sqlite.series import Built, Series, Source, Wanted
 from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Words, opened, said_by
 from aoe_reports.formats.table import NULL_TOKENS, Column, Match, Table, snake_case
-from aoe_reports.model.columns import column_of
+from aoe_reports.model.columns import Ints, column_of
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.parallel import GroupPlace
 from aoe_reports.model.texts import Text, say
@@ -160,12 +160,16 @@ def clocks_of_database(path: Path) -> tuple[_Clocks, _Clocks]:
                 (device, at, mhz)
                 for device, at, mhz in _numbers(database, "AICORE_FREQ", "deviceId", "timestampNs", "freq")
             ]
-            tasks = _numbers(database, "TASK", "deviceId", "globalPid", "startNs", "endNs")
+            tasks = _arrays(database, "TASK", "deviceId", "globalPid", "startNs", "endNs")
     except sqlite3.Error:
         return [], []
     spent: Counter[tuple[int, int]] = Counter()
-    for device, process, start, end in tasks:
-        spent[device, process] += end - start
+    if tasks:
+        device, process, start, end = tasks
+        whose, of = np.unique(np.stack([device, process]), axis=1, return_inverse=True)
+        took = np.zeros(whose.shape[1], dtype=np.int64)
+        np.add.at(took, of.ravel(), np.maximum(end - start, 0))
+        spent.update({(int(one), int(other)): int(ns) for one, other, ns in zip(*whose, took, strict=True)})
     return clocks, [(device, process, ns) for (device, process), ns in sorted(spent.items())]
 
 
@@ -325,11 +329,16 @@ def _groups(database: Database) -> object:
 
 def _numbers(database: Database, table: str, *columns: str) -> list[tuple[int, ...]]:
     """Rows of whole numbers, where a table has all these columns; incomplete rows are reported and left out."""
+    return list(zip(*(one.tolist() for one in _arrays(database, table, *columns)), strict=True))
+
+
+def _arrays(database: Database, table: str, *columns: str) -> list[Ints]:
+    """Columns of whole numbers, where a table has all of them; incomplete rows are reported and left out."""
     if not database.has(table, *columns):
         return []
     kinds: dict[str, CellType] = dict.fromkeys(columns, "integer")
     rows = database.fetch(table, kinds, frozenset(columns))
-    return list(zip(*(rows.ints(name)[rows.good].tolist() for name in columns), strict=True))
+    return [rows.ints(name)[rows.good] for name in columns]
 
 
 def _numbers_and_words(database: Database, table: str, key: str, value: str) -> dict[int, str]:
