@@ -18,7 +18,7 @@ _PARTS = N_(
         "computing": "most of it is computing",
         "communication": "most of it is communication that nothing hides",
         "free": "most of it is free time",
-        "": "it is not of one part of the step",
+        "": "no single part of the step explains it",
     }
 )
 
