@@ -82,11 +82,13 @@ def test_evidence_has_numbers_with_units(tmp_path: Path) -> None:
     assert (device.steps, device.warm_up, device.usual_steps, device.usual_ns) == (8, [10], 7, 100_300_000)
 
 
-def test_the_clock_of_a_database_is_told(tmp_path: Path) -> None:
-    output = tmp_path / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+def database_with_clocks(folder: Path) -> Path:
+    """Ten tasks, one of them of another process; the clock drops in the middle."""
+    output = folder / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
     output.mkdir(parents=True)
     second = 10**9
-    with sqlite3.connect(output / "ascend_pytorch_profiler_0.db") as database:
+    path = output / "ascend_pytorch_profiler_0.db"
+    with sqlite3.connect(path) as database:
         database.execute(
             "CREATE TABLE TASK (startNs INTEGER, endNs INTEGER, deviceId INTEGER, connectionId INTEGER, globalTaskId INTEGER, "
             "globalPid INTEGER, taskType INTEGER, contextId INTEGER, streamId INTEGER, taskId INTEGER, modelId INTEGER)"
@@ -101,12 +103,30 @@ def test_the_clock_of_a_database_is_told(tmp_path: Path) -> None:
             )
         database.execute("CREATE TABLE AICORE_FREQ (deviceId INTEGER, timestampNs NUMERIC, freq INTEGER)")
         database.executemany("INSERT INTO AICORE_FREQ VALUES (0,?,?)", [(0, 1800), (5 * second, 900)])
+    return path
+
+
+def test_the_clock_of_a_database_is_told(tmp_path: Path) -> None:
+    database_with_clocks(tmp_path)
     answer = quality([tmp_path])
     told = {row.code: row.evidence for row in answer.rows}
     assert told["frequency-drop"] == (
         "the cores ran at 900 to 1,800 MHz: computing takes up to 33.3% longer than at the highest"
     )
     assert told["other-work"] == "tasks of other processes ran on the device for 500.0 ms (5.3% of its time)"
+
+
+def test_what_a_database_cannot_tell_of_clocks_and_processes_is_said(cli: Cli, tmp_path: Path) -> None:
+    path = database_with_clocks(tmp_path)
+    with sqlite3.connect(path) as database:
+        database.execute("UPDATE AICORE_FREQ SET freq = 'abc' WHERE rowid = 2")
+        database.execute("UPDATE TASK SET globalPid = 'x' WHERE rowid = 10")
+    ended = cli("quality", tmp_path, "--format", "json")
+    assert (ended.code, ended.json["reasons"]) == (1, ["damage"])
+    said = [one for one in ended.json["findings"] if one["rule"] == "db-value"]
+    assert {one["path"] for one in said} == {str(path)}
+    assert [one["message"].split(":")[0] for one in said] == ["AICORE_FREQ.freq", "TASK.globalPid"]
+    assert {row["code"] for row in ended.json["rows"]}.isdisjoint({"frequency-drop", "other-work"})
 
 
 def test_how_long_another_process_ran_is_told_once(tmp_path: Path) -> None:

@@ -209,12 +209,22 @@ def _events_of_database(path: Path) -> tuple[pa.Table, list[Finding]]:
     return frame.select(EVENTS_SCHEMA.names), list(findings)
 
 
-def device_clocks_of(files: Sequence[FoundFile]) -> tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]]:
-    """What databases tell beside events: (device, from when on, MHz) of clocks, (device, process, ns of its tasks)."""
+def device_clocks_of(
+    files: Sequence[FoundFile],
+) -> tuple[list[tuple[int, int, int]], list[tuple[int, int, int]], list[Finding]]:
+    """What databases tell beside events: (device, from when on, MHz) of clocks, (device, process, ns of its tasks), what is wrong."""
     from aoe_reports.formats.sqlite import clocks_of_database  # noqa: PLC0415 -- most captures are text
 
-    told = [clocks_of_database(file.path) for file in files if file.name.form == "db"]
-    return [one for clocks, _ in told for one in clocks], [one for _, processes in told for one in processes]
+    clocks: list[tuple[int, int, int]] = []
+    processes: list[tuple[int, int, int]] = []
+    findings: list[Finding] = []
+    for file in files:
+        if file.name.form == "db":
+            of_clocks, of_processes, wrong = clocks_of_database(file.path)
+            clocks += of_clocks
+            processes += of_processes
+            findings += wrong
+    return clocks, processes, findings
 
 
 def sum_events_of(file: FoundFile, by: Sequence[str]) -> pa.Table | None:

@@ -72,7 +72,8 @@ def read_capture(unit: Unit, clusters: Sequence[Cluster], notes: Notes) -> Read:
 def _read_export(files: Sequence[FoundFile], capture: Capture, notes: Notes, seen: dict[Place, _Seen]) -> None:
     observed, wrong = collect_events_of(files, OBSERVED_COLUMNS, Observed)
     notes.add(wrong)
-    clocks, processes = device_clocks_of(files)
+    clocks, processes, damaged = device_clocks_of(files)
+    notes.add(damaged)
     devices, compiling = observed.devices(clocks, processes), observed.compiling()
     for device in devices:
         number = device.device_id

@@ -152,17 +152,19 @@ def read_database_events(path: Path) -> tuple[pa.Table, tuple[Finding, ...]]:
 _Clocks = list[tuple[int, int, int]]
 
 
-def clocks_of_database(path: Path) -> tuple[_Clocks, _Clocks]:
-    """((device, from when on, MHz) of the clock of the cores, (device, process, ns of its tasks)); nothing of a damaged one."""
+def clocks_of_database(path: Path) -> tuple[_Clocks, _Clocks, tuple[Finding, ...]]:
+    """((device, from when on, MHz) of the clock of the cores, (device, process, ns of its tasks), what is wrong with them)."""
+    notes: list[Finding] = []
     try:
         with opened(path) as database:
+            notes = database.findings
             clocks = [
                 (device, at, mhz)
                 for device, at, mhz in _numbers(database, "AICORE_FREQ", "deviceId", "timestampNs", "freq")
             ]
             tasks = _arrays(database, "TASK", "deviceId", "globalPid", "startNs", "endNs")
-    except sqlite3.Error:
-        return [], []
+    except sqlite3.Error as error:
+        return [], [], (*notes, _damaged(path, error, say("none of it is used")))
     spent: Counter[tuple[int, int]] = Counter()
     if tasks:
         device, process, start, end = tasks
@@ -170,7 +172,7 @@ def clocks_of_database(path: Path) -> tuple[_Clocks, _Clocks]:
         took = np.zeros(whose.shape[1], dtype=np.int64)
         np.add.at(took, of.ravel(), np.maximum(end - start, 0))
         spent.update({(int(one), int(other)): int(ns) for one, other, ns in zip(*whose, took, strict=True)})
-    return clocks, [(device, process, ns) for (device, process), ns in sorted(spent.items())]
+    return clocks, [(device, process, ns) for (device, process), ns in sorted(spent.items())], tuple(notes)
 
 
 def _damaged(path: Path, error: sqlite3.Error, effect: str) -> Finding:
