@@ -34,6 +34,7 @@ from aoe_reports.model.columns import (
     Ints,
     Mask,
     Numbering,
+    Told,
     bits,
     coded_in,
     codes,
@@ -165,6 +166,11 @@ class Activity:
         self.waits: dict[HostCall, Spans] = {kind: Spans("start", "end", "thread", "name") for kind in HOST_CALLS}
         self.queued = Spans("start", "thread")
         self._threads = Numbering()
+        self._pid = Told(self._numbers.__getitem__, -1, np.int32)
+        self._thread = Told(self._number_of_thread, -1, np.int16)
+        self._computes = Told(COMPUTE_TASKS.__contains__)
+        self._is_plane = Told(lambda thread: thread.startswith(_PLANE))
+        self._is_flow = Told(FLOW_CATEGORY.__eq__)
         self.emptying: set[int] = set()
         self._synchronising: set[str] = set()
         self._steps: dict[int, tuple[int, int]] = {}
@@ -180,17 +186,16 @@ class Activity:
         whole = coded_in(phase, {"X"}) & ~bits(frame["stage_row"])
         of_device = whole & coded_in(process, {DEVICE_PROCESS})
         if of_device.any():
-            self._keep(self._tasks, frame, of_device & words_in(frame["task_type"], COMPUTE_TASKS))
+            self._keep(self._tasks, frame, of_device & self._computes.by(frame["task_type"]))
         talks = whole & coded_in(process, COMMUNICATION_PROCESSES)
         if talks.any():
-            numbers, words = codes(frame["thread"])
-            plane = np.asarray([False, *(word.startswith(_PLANE) for word in words)])[numbers]
+            plane = self._is_plane.by(frame["thread"])
             self._keep(self._operators, frame, talks & ~plane)
             self._keep(self._planes, frame, talks & plane)
         self._add_host(frame, whole & ~coded_in(process, _NOT_HOST))
         _, linked = integers(frame["connection_id"])
         self._keep(self._calls, frame, whole & linked & coded_in(process, {HOST_PROCESS}))
-        flows = ~whole & words_in(frame["category"], {FLOW_CATEGORY})
+        flows = ~whole & self._is_flow.by(frame["category"])
         if flows.any():
             self._keep_flows(self._flows, frame, flows & coded_in(phase, {"s"}))
             self._keep_flows(self._arrivals, frame, flows & coded_in(phase, {"f"}))
@@ -214,7 +219,7 @@ class Activity:
             columns["thread"] = self._thread_of(some)
         else:
             duration, _ = integers(some["duration_ns"])
-            columns |= {"end": start + duration, "pid": self._numbered(some["pid"])}
+            columns |= {"end": start + duration, "pid": self._pid.by(some["pid"])}
         spans.add(**columns)
 
     def _keep_flows(self, spans: Spans, frame: pa.Table, mask: Mask) -> None:
@@ -237,9 +242,11 @@ class Activity:
 
     def _thread_of(self, some: pa.Table) -> Any:
         """Threads as numbers that are the same in every batch; -1 for none, and for those beyond all reason."""
-        numbers, words = codes(some["thread"])
-        known = map(self._threads.__getitem__, words)
-        return np.asarray([-1, *(number if number < _MAX_THREADS else -1 for number in known)], dtype=np.int16)[numbers]
+        return self._thread.by(some["thread"])
+
+    def _number_of_thread(self, word: str) -> int:
+        number = self._threads[word]
+        return number if number < _MAX_THREADS else -1
 
     def _add_host(self, frame: pa.Table, mask: Mask) -> None:
         """Keep of the host's calls those that say what it waited for, and who fed the queue of whom."""

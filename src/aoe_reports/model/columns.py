@@ -7,6 +7,7 @@ hundred thousand tasks: commands that are run by hand go through the buffers ins
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import chain
 from typing import Any, overload
 
 import numpy as np
@@ -49,10 +50,10 @@ class Words(Sequence[str]):
     """Distinct words as they stand in a column: each becomes a text of Python's when it is asked for (a name takes twice its room)."""
 
     def __init__(self, words: pa.Array) -> None:
-        self._words = words
+        self.column = words
 
     def __len__(self) -> int:
-        return len(self._words)
+        return len(self.column)
 
     @overload
     def __getitem__(self, place: int) -> str: ...
@@ -62,23 +63,24 @@ class Words(Sequence[str]):
         if isinstance(place, slice):
             start, stop, step = place.indices(len(self))
             return [self[one] for one in range(start, stop, step)]
-        word: str = self._words[int(place)].as_py()
+        word: str = self.column[int(place)].as_py()
         return word
 
     def __iter__(self) -> Iterator[str]:
-        for start in range(0, len(self), _AT_ONCE):
-            yield from self._words.slice(start, _AT_ONCE).to_pylist()
+        parts = (self.column.slice(start, _AT_ONCE) for start in range(0, len(self), _AT_ONCE))
+        return chain.from_iterable(part.to_pylist() for part in parts)
 
 
 _AT_ONCE = 1 << 14
+_NO_WORDS = pa.nulls(0, pa.string())
 
 
-def codes(column: pa.ChunkedArray) -> tuple[Ints, Sequence[str]]:
+def codes(column: pa.ChunkedArray) -> tuple[Ints, Words]:
     """A column of words as (each row's number among the distinct words, counted from 1, 0 for null; those words)."""
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     if column.num_chunks == 0:
-        return np.zeros(0, dtype=np.int32), []
+        return np.zeros(0, dtype=np.int32), Words(_NO_WORDS)
     column = column.unify_dictionaries()
     indices = pa.chunked_array([chunk.indices for chunk in column.chunks])
     numbers: Ints = _values(indices, np.dtype(np.int32))
@@ -86,6 +88,29 @@ def codes(column: pa.ChunkedArray) -> tuple[Ints, Sequence[str]]:
     if indices.null_count:
         numbers[~valid(indices)] = 0
     return numbers, Words(column.chunk(0).dictionary)
+
+
+class Told:
+    """What the words of a column tell, as numbers: batches whose dictionaries begin alike ask each word once."""
+
+    def __init__(self, tell: Callable[[str], int], none: int = 0, kind: Any = np.bool_) -> None:
+        self._tell = tell
+        self._none = np.asarray([none], dtype=kind)
+        self._asked = _NO_WORDS
+        self._told = self._none
+
+    def by(self, column: pa.ChunkedArray) -> Any:
+        """What the word of each row tells; `none` where there is none."""
+        numbers, words = codes(column)
+        if not len(words):
+            return self._none[numbers]
+        if not words.column.slice(0, len(self._asked)).equals(self._asked):
+            self._asked, self._told = _NO_WORDS, self._none
+        fresh = words.column.slice(len(self._asked)).to_pylist()
+        if fresh:
+            told = np.asarray([self._tell(word) for word in fresh], dtype=self._none.dtype)
+            self._asked, self._told = words.column, np.concatenate([self._told, told])
+        return self._told[numbers]
 
 
 class Numbering(dict[str, int]):
