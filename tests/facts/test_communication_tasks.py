@@ -146,7 +146,7 @@ def test_other_processes_phases_and_second_copies_are_no_tasks() -> None:
     for change in ({"process": "Ascend Hardware"}, {"ph": "f"}, {"stage_row": True}):
         tasks = CommunicationTasks()
         tasks.add(batch([{**event, **change} for event in events]))
-        assert tasks.figures(0) == TaskFigures([], [], [], {}, 0)
+        assert tasks.figures(0) == TaskFigures([], [], [], {}, [], 0)
         tasks.add(batch([*events, *({**event, **change} for event in events)]))
         assert tasks.figures(3, 1) == figures(*events)
 
@@ -187,4 +187,22 @@ def test_an_event_without_a_thread_is_an_operator() -> None:
 
 def test_figures_cannot_be_changed() -> None:
     found = figures(operator(100, 900), wait(110, 300, 5), task(420, 50, 5, 4000))
-    assert check_values(found) == {"TaskFigures", "OperatorTime", "Transfer", "PeerWait"}
+    assert check_values(found) == {"TaskFigures", "OperatorTime", "Transfer", "PeerWait", "Alignment"}
+
+
+def test_copies_off_512_bytes_are_counted_and_only_those_over_links_of_the_chip() -> None:
+    rdma, local = {"transport type": "RDMA"}, {"link type": "ON_CHIP"}
+    found = figures(
+        operator(100, 900),
+        task(110, 10, 5, 1024),
+        task(130, 30, 5, 1000),
+        task(170, 20, 6, 300),
+        task(200, 20, 6, 700, **rdma),
+        task(300, 20, 0, 700, **local),
+        wait(400, 9, 5),
+        cut=4,
+    )
+    (one,) = found.alignments
+    assert (one.rank_id, one.step, one.transport) == (3, 1, "HCCS")
+    assert (one.copies, one.size_bytes, one.time_ns) == (3, 2324, 60)
+    assert (one.unaligned_copies, one.unaligned_bytes, one.unaligned_ns) == (1, 1000, 30)

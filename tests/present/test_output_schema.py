@@ -84,7 +84,7 @@ def test_what_is_printed_fits(cli: Cli, tmp_path: Path, command: str) -> None:
     tables = [
         key for key, what in SCHEMA["$defs"][command]["properties"].items() if "properties" in what.get("items", {})
     ]
-    # rows of slow ends, hosts, stages and experts: tests/questions
+    # rows of slow ends, hosts, stages, experts, copies and contention: tests/questions
     assert {key for key in tables if not printed[key]} <= {
         "slow_ends",
         "slow_hosts",
@@ -92,6 +92,8 @@ def test_what_is_printed_fits(cli: Cli, tmp_path: Path, command: str) -> None:
         "hosts",
         "stages",
         "experts",
+        "alignments",
+        "contentions",
     }
 
 

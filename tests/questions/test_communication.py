@@ -253,7 +253,8 @@ def test_rows_by_rank_group_and_type(cli: Cli, tmp_path: Path) -> None:
     assert found["rows"][0] == {
         "run": str(tmp_path), "rank_id": 0, "group": GROUP, "type": "collective", "op_type": "allreduce", "operators": 4,
         "elapsed_us": 32_000.0, "transit_us": 12_000.0, "wait_us": 20_000.0, "synchronization_us": 20_000.0,
-        "idle_us": 0.0, "wait_ratio": 0.625, "synchronization_ratio": 0.625,
+        "idle_us": 0.0, "wait_ratio": 0.625, "synchronization_ratio": 0.625, "transit_bytes": 240_000_000,
+        "bus_gb_per_s": 20.0, "bus_nominal_ratio": None,
     }  # fmt: skip
     assert [row["rank_id"] for row in found["rows"]] == [0, 1, 2, 3]
     assert [(row["transport"], row["transit_bytes"], row["bandwidth_gb_per_s"]) for row in found["transports"][:2]] == [

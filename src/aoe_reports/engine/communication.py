@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 
-from aoe_reports.engine.captures import collect_events_of, joined, read_source
+from aoe_reports.engine.captures import collect_events_of, joined, read_source, read_tasks
 from aoe_reports.engine.rules import (
     BANDWIDTH_MISMATCH,
     COMMUNICATION_EXAMPLES,
     COMMUNICATION_INCOMPLETE,
+    COMMUNICATION_PACKETS,
     COMMUNICATION_TASK,
     NO_COMMUNICATION,
     STANDS_IN,
@@ -25,16 +26,18 @@ from aoe_reports.facts.communication import (
     transfers_of_matrix,
     type_of_operator,
 )
-from aoe_reports.facts.communication_run import Communication, TransportVolume
+from aoe_reports.facts.communication_run import Communication, ContentionOf, TransportVolume
 from aoe_reports.facts.communication_tasks import TASK_COLUMNS, CommunicationTasks, TaskFigures
+from aoe_reports.facts.contention import CONTENTION_COLUMNS, find_contention
 from aoe_reports.facts.gradient_tail import Tail, find_gradient_tails
+from aoe_reports.facts.packets import RdmaTime, packets_of
 from aoe_reports.facts.tasks import split_devices
 from aoe_reports.formats.aoe.gradients import GradientModel
 from aoe_reports.formats.ascend.capture import exports_of
 from aoe_reports.formats.ascend.tables.timelines import WHOLE_TIMELINES
 from aoe_reports.formats.capture import Capture
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
-from aoe_reports.model.texts import say
+from aoe_reports.model.texts import count_of, say
 
 _TIMELINES = ("hccl", *WHOLE_TIMELINES)
 """Timelines that show communication, the smallest first."""
@@ -57,7 +60,7 @@ def read_communication(
 ) -> None:
     """Take in what one capture tells, of one step or of all; `models` of a bank tell what of a tail stays."""
     own = read_operators(capture, findings)
-    into.volumes += read_volumes(capture, step, findings)
+    into.take(read_bandwidths(capture, step, findings))
     matrix = _read_matrix(capture, findings)
     timelines = _read_timelines(capture, own, findings)
     figures = [one for several in timelines.values() for one in several]
@@ -76,6 +79,19 @@ def read_communication(
         findings.append(NO_COMMUNICATION.found(str(capture.root), message))
 
 
+def read_contention(capture: Capture, into: Communication, step: int | None, top: int, findings: list[Finding]) -> None:
+    """Take in what computing loses beside communication, of each device, from the tasks of a capture."""
+    import pyarrow.compute as pc  # noqa: PLC0415 -- for what is asked for rarely
+
+    fields = CONTENTION_COLUMNS | ({"step"} if step is not None else set())
+    sets, tables = read_tasks(capture, fields, by_type=False, all_tasks=True)
+    findings += [finding for data in tables for finding in data.findings]
+    for tasks in sets:
+        frame = tasks.frame if step is None else tasks.frame.filter(pc.equal(tasks.frame["step"], step))
+        if (found := find_contention(frame, top)) is not None:
+            into.contentions.append(ContentionOf(tasks.rank_id, tasks.device_id, found))
+
+
 def _of_step(found: Sequence[Item], step: int | None) -> list[Item]:
     return [one for one in found if step in {None, one.step}]
 
@@ -86,19 +102,42 @@ def read_operators(capture: Capture, findings: list[Finding]) -> list[OperatorTi
     return operator_times(_with_rank(times, capture.info.rank_id)) if times is not None else []
 
 
-def read_volumes(capture: Capture, step: int | None, findings: list[Finding]) -> list[TransportVolume]:
-    """What the table of bandwidths of a capture tells, summed by group, type of operator and transport."""
-    volumes = _frame(capture, "communication_bandwidth", findings)
-    if volumes is None:
-        return []
-    findings += _mismatches(volumes, "communication_bandwidth", str(capture.root))
+def read_bandwidths(capture: Capture, step: int | None, findings: list[Finding]) -> Communication:
+    """What the table of bandwidths of a capture tells: volumes by group, type of operator and transport, packets, times of RDMA."""
+    found = Communication()
+    frame = _frame(capture, "communication_bandwidth", findings)
+    if frame is None:
+        return found
+    findings += _mismatches(frame, "communication_bandwidth", str(capture.root))
+    rows = [row for row in frame.to_pylist() if step in {None, number_of_step(row["step"])}]
+    found.volumes += _volumes(capture, rows)
+    found.packets, unusable = packets_of(capture.info.rank_id, rows)
+    if unusable:
+        message = count_of(
+            unusable,
+            "communication_bandwidth: a size of packets cannot be read; it is not among the packets",
+            "communication_bandwidth: {number} sizes of packets cannot be read; they are not among the packets",
+        )
+        findings.append(COMMUNICATION_PACKETS.found(str(capture.root), message))
+    found.rdma += [
+        RdmaTime(
+            (number_of_step(row["step"]), row["type"], row["group"], row["op_name"] or ""),
+            capture.info.rank_id,
+            row["transit_ns"],
+        )
+        for row in rows
+        if row["transport"] == "RDMA" and row["transit_ns"]
+    ]
+    return found
+
+
+def _volumes(capture: Capture, rows: Sequence[Mapping[str, Any]]) -> list[TransportVolume]:
     sums: dict[tuple[str | None, str, str], list[int]] = {}
-    for row in volumes.to_pylist():
-        if step in {None, number_of_step(row["step"])}:
-            key = (row["group"], type_of_operator(row["op_name"] or ""), row["transport"] or "unknown")
-            entry = sums.setdefault(key, [0, 0])
-            entry[0] += row["transit_bytes"] or 0
-            entry[1] += row["transit_ns"]
+    for row in rows:
+        key = (row["group"], type_of_operator(row["op_name"] or ""), row["transport"] or "unknown")
+        entry = sums.setdefault(key, [0, 0])
+        entry[0] += row["transit_bytes"] or 0
+        entry[1] += row["transit_ns"]
     return [
         TransportVolume(
             rank_id=capture.info.rank_id,

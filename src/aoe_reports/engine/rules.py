@@ -26,6 +26,9 @@ COMMUNICATION_EXAMPLES = COMMUNICATION.rule(
 COMMUNICATION_INCOMPLETE = COMMUNICATION.rule(
     "communication-incomplete", "warning", "rows of links without volume or transport", "real exports have both"
 )
+COMMUNICATION_PACKETS = COMMUNICATION.rule(
+    "communication-packets", "warning", "sizes of packets that are no sizes, counts and times", "real exports have them"
+)
 COMMUNICATION_TASK = COMMUNICATION.rule(
     "communication-task", "warning", "a communication task whose arguments are damaged", "the exporters' timelines"
 )

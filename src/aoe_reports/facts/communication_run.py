@@ -19,8 +19,10 @@ from aoe_reports.facts.communication import (
 )
 from aoe_reports.facts.communication_fleet import GroupOfRanks, Unpaired, find_unpaired, groups_over_ranks
 from aoe_reports.facts.communication_tasks import TaskFigures
+from aoe_reports.facts.contention import Contention
 from aoe_reports.facts.gradient_tail import Tail
 from aoe_reports.facts.hosts import HostOf
+from aoe_reports.facts.packets import Alignment, PacketSum, RdmaTime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +37,35 @@ class TransportVolume:
     transit_ns: int
 
 
+@dataclass(frozen=True, slots=True)
+class ContentionOf:
+    """What one device loses to contention."""
+
+    rank_id: int | None
+    device_id: int | None
+    contention: Contention
+
+
+_OfRank = tuple[int | None, str | None, str]
+SDMA = "SDMA"
+"""What HCCS, PCIE and SIO carried, once more."""
+
+
+@dataclass(frozen=True, slots=True)
+class BusRate:
+    """What one rank sent over all of its links, and how fast while it transferred."""
+
+    transit_bytes: int
+    transit_ns: int | None
+    nominal: float | None
+    """What these links can carry together, in GB/s."""
+
+    @property
+    def gb_per_s(self) -> float | None:
+        """Bytes of all links a nanosecond."""
+        return self.transit_bytes / self.transit_ns if self.transit_ns and self.transit_bytes else None
+
+
 @dataclass(slots=True)
 class Communication:
     """The communication of one rank, or of all ranks of a run."""
@@ -45,6 +76,10 @@ class Communication:
     peer_waits: list[PeerWait] = field(default_factory=list)
     link_waits: dict[tuple[Any, ...], int] = field(default_factory=dict)
     """ns of waiting by (group, source, destination)."""
+    packets: list[PacketSum] = field(default_factory=list)
+    alignments: list[Alignment] = field(default_factory=list)
+    rdma: list[RdmaTime] = field(default_factory=list)
+    contentions: list[ContentionOf] = field(default_factory=list)
     tails: list[Tail] = field(default_factory=list)
     hosts: dict[int, str] = field(default_factory=dict)
     """The host of each rank that is known to be on one."""
@@ -57,6 +92,10 @@ class Communication:
         self.transfers += other.transfers
         self.volumes += other.volumes
         self.peer_waits += other.peer_waits
+        self.packets += other.packets
+        self.alignments += other.alignments
+        self.rdma += other.rdma
+        self.contentions += other.contentions
         self.tails += other.tails
         self.hosts |= other.hosts
         for transport, rate in other.nominal_gb_per_s.items():
@@ -68,6 +107,7 @@ class Communication:
         """Take in who waited for whom, in one step or in all."""
         for one in figures:
             self.peer_waits += [wait for wait in one.peer_waits if step in {None, wait.step}]
+            self.alignments += [some for some in one.alignments if step in {None, some.step}]
             for (of_step, *link), waited in one.link_waits.items():
                 if step in {None, of_step}:
                     self._add_wait(tuple(link), waited)
@@ -79,6 +119,39 @@ class Communication:
     def links(self) -> list[Link]:
         """All links, the slowest of their likes first."""
         return links_of(self.transfers, self.link_waits)
+
+    def bus_rates(self) -> dict[_OfRank, BusRate]:
+        """What each rank sent over all links at once while it transferred, by (rank, group, type of operator)."""
+        carried: dict[_OfRank, dict[str, int]] = {}
+        for volume in self.volumes:
+            of_rank = carried.setdefault((volume.rank_id, volume.group, volume.op_type), {})
+            of_rank[volume.transport] = of_rank.get(volume.transport, 0) + volume.transit_bytes
+        times: dict[_OfRank, int | None] = {}
+        for operator in self.operators:
+            key = (operator.rank_id, operator.group, operator.op_type)
+            before = times.get(key, 0)
+            times[key] = None if before is None or operator.transit_ns is None else before + operator.transit_ns
+        nominal = self._nominal_of_ranks()
+        found = {}
+        for key, by_transport in carried.items():
+            links = {name: size for name, size in by_transport.items() if name != SDMA}
+            size = sum(links.values()) or by_transport.get(SDMA, 0)
+            found[key] = BusRate(size, times.get(key), nominal.get(key[:2]))
+        return found
+
+    def _nominal_of_ranks(self) -> dict[tuple[int | None, str | None], float | None]:
+        """What the links that begin at each rank can carry together, by (rank, group); None where one of them is not known."""
+        links: dict[tuple[int | None, str | None], set[tuple[int, str]]] = {}
+        for transfer in self.transfers:
+            if transfer.is_link:
+                mine = links.setdefault((transfer.rank_id, transfer.group), set())
+                mine.add((transfer.destination_rank, transfer.transport))
+        return {
+            key: sum(self.nominal_gb_per_s[transport] for _, transport in mine)
+            if all(transport in self.nominal_gb_per_s for _, transport in mine)
+            else None
+            for key, mine in links.items()
+        }
 
     @property
     def host_of(self) -> HostOf:

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.facts.communication import LOCAL, OperatorTime, PeerWait, Transfer, type_of_operator
+from aoe_reports.facts.packets import ALIGNED_BYTES, Alignment
 from aoe_reports.formats.ascend.tables.timelines import COMMUNICATION_PROCESSES
 from aoe_reports.model.columns import Ints, Mask, bits, codes, integers, keep_where, words_in
 from aoe_reports.model.documents import JsonObject
@@ -50,6 +51,7 @@ class TaskFigures:
     peer_waits: list[PeerWait]
     link_waits: dict[tuple[Any, ...], int]
     """ns of waiting by (step, group, source, destination)."""
+    alignments: list[Alignment]
     unusable: int
     """Tasks whose arguments are damaged: they are in no sum."""
 
@@ -170,7 +172,8 @@ class CommunicationTasks:
         owner = self._owners(spans, tasks)
         transfers = _transfers(operators, tasks, owner, words, rank_id, step)
         peers, links = _waits(operators, tasks, owner)
-        return TaskFigures(operators, transfers, peers, links, self._unusable)
+        alignments = _alignments(operators, tasks, owner, words, rank_id, step)
+        return TaskFigures(operators, transfers, peers, links, alignments, self._unusable)
 
     def _owners(self, spans: Sequence[OperatorSpan], tasks: _Tasks) -> Ints:
         """The operator that each task belongs to, by time and thread; below 0 where that is not certain.
@@ -259,6 +262,35 @@ def _transfers(
             )
         )
     return found
+
+
+def _alignments(
+    operators: Sequence[OperatorTime],
+    tasks: _Tasks,
+    owner: Ints,
+    words: Mapping[int, str | None],
+    rank_id: int | None,
+    step: int | None,
+) -> list[Alignment]:
+    """The copies over each transport by step; RDMA has other rules, and a copy within the chip is none of a link."""
+    moved = np.flatnonzero(~tasks.waits & (tasks.size > 0))
+    sums: dict[tuple[int | None, int], list[int]] = {}
+    rows = zip(
+        owner[moved].tolist(),
+        tasks.transport[moved].tolist(),
+        tasks.size[moved].tolist(),
+        (tasks.end - tasks.start)[moved].tolist(),
+        strict=True,
+    )
+    for place, transport, size, length in rows:
+        if words[transport] not in {"RDMA", LOCAL}:
+            of_step = operators[place].step if place >= 0 else step
+            entry = sums.setdefault((of_step, transport), [0] * 6)
+            unaligned = size > ALIGNED_BYTES and size % ALIGNED_BYTES != 0
+            for at, value in enumerate((1, size, length)):
+                entry[at] += value
+                entry[at + 3] += value if unaligned else 0
+    return [Alignment(rank_id, of_step, words[way] or "unknown", *entry) for (of_step, way), entry in sums.items()]
 
 
 def _waits(

@@ -18,9 +18,10 @@ from aoe_reports.model.texts import say
 if TYPE_CHECKING:
     from aoe_reports.facts.communication import LateRank, Link, OperatorTime
     from aoe_reports.facts.communication_fleet import GroupOfRanks, SlowEnd
-    from aoe_reports.facts.communication_run import Communication, TransportVolume
+    from aoe_reports.facts.communication_run import BusRate, Communication, TransportVolume
     from aoe_reports.facts.gradient_tail import Tail
     from aoe_reports.facts.hosts import SlowHost
+    from aoe_reports.facts.packets import Alignment, PacketClass
     from aoe_reports.formats.aoe.gradients import GradientModel
     from aoe_reports.formats.discovery import Discovery
 
@@ -37,6 +38,9 @@ class CommunicationOptions(CaptureOptions):
     rank: int | None = only("rank")
     step: int | None = only("step")
     top: int = option(default=20, minimum=1, help="Number of operators and links per run.")
+    contention: bool = option(
+        default=False, help="Also compare computing beside communication with computing alone; reads tables of tasks."
+    )
 
 
 @row
@@ -56,6 +60,9 @@ class TypeOfOperator:
     idle_ns: int | None = column("Idle", unit=US, detail=True)
     wait_ratio: float | None = column("Wait ratio", "percent")
     synchronization_ratio: float | None = column("Synchronization ratio", "percent", detail=True)
+    transit_bytes: int | None = column("Volume (bytes)", "integer", detail=True)
+    bus_gb_per_s: float | None = column("Bus GB/s", "number")
+    bus_nominal_ratio: float | None = column("Of nominal", "percent", detail=True)
 
 
 @row
@@ -90,6 +97,58 @@ class Transport:
     transit_bytes: int = column("Volume (bytes)", "integer")
     transit_ns: int = column("Transit", unit=US)
     bandwidth_gb_per_s: float | None = column("GB/s", "number")
+
+
+@row
+class PacketRow:
+    """The packets of one size over one transport, of all ranks that are shown; `lost` is against the rate of the fastest size."""
+
+    run: str = column("Run")
+    transport: str = column("Transport")
+    least_bytes: int = column("From (bytes)", "integer")
+    most_bytes: int | None = column("To below (bytes)", "integer")
+    packets: int = column("Packets", "integer")
+    transit_bytes: int = column("Volume (bytes)", "integer")
+    transit_ns: int = column("Transit", unit=US)
+    bandwidth_gb_per_s: float | None = column("GB/s", "number")
+    bytes_share: float | None = column("Of volume", "percent")
+    time_share: float | None = column("Of transit", "percent")
+    lost_ns: int | None = column("Extra time", unit=US)
+
+
+@row
+class AlignmentRow:
+    """The copies of one rank over one transport, and those whose size is no multiple of 512 bytes."""
+
+    run: str = column("Run")
+    rank_id: int | None = column("Rank", "integer")
+    transport: str = column("Transport")
+    copies: int = column("Copies", "integer")
+    unaligned_copies: int = column("Unaligned", "integer")
+    unaligned_bytes: int = column("Unaligned (bytes)", "integer")
+    unaligned_share: float = column("Of volume", "percent")
+    gb_per_s: float | None = column("GB/s aligned", "number")
+    unaligned_gb_per_s: float | None = column("GB/s unaligned", "number")
+
+
+@row
+class ContentionRow:
+    """Tasks of one type and one shape of one device: medians beside communication and without."""
+
+    run: str = column("Run")
+    rank_id: int | None = column("Rank", "integer")
+    device_id: int | None = column()
+    op_type: str | None = column("Operator type")
+    op_name: str | None = column("Operator", detail=True)
+    task_type: str | None = column("Core", detail=True)
+    input_shapes: str | None = column("Input shapes")
+    alone: int = column("Calls alone", "integer")
+    beside: int = column("Beside communication", "integer")
+    alone_median_ns: int = column("Alone (median)", unit=US)
+    beside_median_ns: int = column("Beside (median)", unit=US)
+    slowdown: float = column("Slower by", "percent")
+    lost_ns: int = column("Extra time", unit=US)
+    is_slower: bool = column("Slower", "state")
 
 
 @row
@@ -238,6 +297,9 @@ class RunTables:
     types: list[TypeOfOperator] = field(default_factory=list)
     operators: list[Operator] = field(default_factory=list)
     transports: list[Transport] = field(default_factory=list)
+    packets: list[PacketRow] = field(default_factory=list)
+    alignments: list[AlignmentRow] = field(default_factory=list)
+    contentions: list[ContentionRow] = field(default_factory=list)
     links: list[LinkRow] = field(default_factory=list)
     awaited: list[AwaitedRank] = field(default_factory=list)
     groups: list[GroupRow] = field(default_factory=list)
@@ -263,6 +325,9 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
         ("rows", TypeOfOperator),
         ("operators", Operator),
         ("transports", Transport),
+        ("packets", PacketRow),
+        ("alignments", AlignmentRow),
+        ("contentions", ContentionRow),
         ("links", LinkRow),
         ("awaited", AwaitedRank),
         ("groups", GroupRow),
@@ -289,13 +354,15 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
 
     def map_unit(self, unit: Unit, asked: Request[CommunicationOptions]) -> Communication:
         """What one rank tells; what was read before something that cannot be read stays."""
-        from aoe_reports.engine.communication import read_communication
+        from aoe_reports.engine.communication import read_communication, read_contention
         from aoe_reports.facts.communication_run import Communication
 
         found, notes = Communication(), asked.notes
         notes.add(unit.capture.findings)
         with notes.where_unreadable(unit.path):
             read_communication(unit.capture, found, asked.context.models, asked.options.step, notes.findings)
+            if asked.options.contention:
+                read_contention(unit.capture, found, asked.options.step, asked.options.top, notes.findings)
             found.nominal_gb_per_s = dict(unit.capture.info.nominal_gb_per_s)
             if host := unit.capture.info.host:
                 ranks = {one.rank_id for one in found.transfers}
@@ -335,7 +402,7 @@ def _tables(told: RunTables, segments: Sequence[SegmentRow]) -> tuple[Rows[Any],
                 say(
                     "Wait ratio = wait / (wait + transit); synchronization is the waiting before the first "
                     "transfer. Values are as the profiler states them for one plane: time spent waiting for "
-                    "other planes counts as idle."
+                    "other planes counts as idle. Bus: the bytes of all links of the rank per time of transit."
                 )
             ],
         ),
@@ -355,6 +422,41 @@ def _tables(told: RunTables, segments: Sequence[SegmentRow]) -> tuple[Rows[Any],
             is_shown=told.single_ranks,
             title="By transport",
             sentences=[say("SDMA counts the data carried by HCCS, PCIE and SIO a second time.")],
+        ),
+        Rows(
+            type=PacketRow,
+            rows=told.packets,
+            key="packets",
+            title="Packets",
+            sentences=[
+                say(
+                    "Extra time: how much longer smaller packets took than their bytes at the rate of the fastest size that holds "
+                    "at least 5% of the volume."
+                )
+            ],
+        ),
+        Rows(
+            type=AlignmentRow,
+            rows=told.alignments,
+            key="alignments",
+            title="Alignment of copies",
+            is_shown=told.single_ranks,
+            sentences=[
+                say("Unaligned: the size is no multiple of 512 bytes. From the tasks of a timeline; without RDMA.")
+            ],
+        ),
+        Rows(
+            type=ContentionRow,
+            rows=told.contentions,
+            key="contentions",
+            title="Computing beside communication",
+            is_shown=told.single_ranks,
+            sentences=[
+                say(
+                    "Tasks that communication runs beside for half of them or more, against tasks of the same type and shapes beside "
+                    "none; extra time is the difference of the medians times the calls. Slower: by more than 3 standard errors."
+                )
+            ],
         ),
         Rows(
             type=LinkRow,
@@ -482,14 +584,34 @@ def _tell(run: Communication, label: str, chosen: CommunicationOptions, told: Ru
     """Add the rows of one run; what is found in it."""
     from aoe_reports.facts.communication_fleet import find_slow_ends
     from aoe_reports.facts.hosts import find_slow_hosts
-    from aoe_reports.questions.communication_words import slow_links, slow_ranks, tails_left, unpaired
+    from aoe_reports.facts.packets import alignments_of_ranks, classes_of, resent
+    from aoe_reports.questions.communication_words import (
+        contended,
+        retransmitted,
+        slow_links,
+        slow_ranks,
+        small_packets_sent,
+        tails_left,
+        unaligned,
+        unpaired,
+    )
 
     shown = [time for time in run.operators if chosen.rank in {None, time.rank_id}]
-    told.types.extend(_types_of_operators(shown, label))
+    told.types.extend(_types_of_operators(shown, label, run.bus_rates()))
     longest = sorted(shown, key=lambda time: -time.elapsed_ns)[: chosen.top]
     told.operators.extend(_operator_row(label, place, time) for place, time in enumerate(longest, start=1))
     told.counts["operators"] += len(shown)
     told.transports.extend(_transports([one for one in run.volumes if chosen.rank in {None, one.rank_id}], label))
+    classes = classes_of(one for one in run.packets if chosen.rank in {None, one.rank_id})
+    told.packets.extend(_packet_row(label, one) for one in classes)
+    alignments = alignments_of_ranks(one for one in run.alignments if chosen.rank in {None, one.rank_id})
+    told.alignments.extend(_alignment_row(label, one) for one in alignments)
+    contentions = [one for one in run.contentions if chosen.rank in {None, one.rank_id}]
+    for one in contentions:
+        told.contentions.extend(
+            row_from(ContentionRow, some, run=label, rank_id=one.rank_id, device_id=one.device_id)
+            for some in one.contention.operators
+        )
     links, awaited = run.links, run.awaited
     known = {transfer.link for transfer in run.transfers if chosen.rank in {None, transfer.rank_id}}
     mine = [link for link in links if (link.group, link.source_rank, link.destination_rank, link.transport) in known]
@@ -507,16 +629,24 @@ def _tell(run: Communication, label: str, chosen: CommunicationOptions, told: Ru
     yield from slow_links(links, hosts, ends, label)
     yield from slow_ranks(awaited, label)
     yield from unpaired(run.unpaired, label)
+    yield from retransmitted(resent(run.operators, run.rdma), label)
+    yield from small_packets_sent(classes, label)
+    yield from unaligned(alignments, label)
+    yield from contended(contentions, label)
     yield from tails_left(run.tails, label)
 
 
-def _types_of_operators(times: Sequence[OperatorTime], label: str) -> Iterator[TypeOfOperator]:
+def _types_of_operators(
+    times: Sequence[OperatorTime], label: str, buses: Mapping[tuple[int | None, str | None, str], BusRate]
+) -> Iterator[TypeOfOperator]:
     from aoe_reports.facts.communication import grouped, share_of_waiting, summed
 
     by_type = grouped(times, lambda time: (time.rank_id, time.group, time.type, time.op_type))
     for (rank, group, kind, op_type), mine in by_type.items():
         transit, wait = summed(time.transit_ns for time in mine), summed(time.wait_ns for time in mine)
         synchronization = summed(time.synchronization_ns for time in mine)
+        bus = buses.get((rank, group, op_type))
+        rate = None if bus is None else bus.gb_per_s
         yield TypeOfOperator(
             run=label,
             rank_id=rank,
@@ -531,6 +661,9 @@ def _types_of_operators(times: Sequence[OperatorTime], label: str) -> Iterator[T
             idle_ns=summed(time.idle_ns for time in mine),
             wait_ratio=share_of_waiting(wait, transit),
             synchronization_ratio=share_of_waiting(synchronization, transit),
+            transit_bytes=None if bus is None else bus.transit_bytes,
+            bus_gb_per_s=None if rate is None else round(rate, 4),
+            bus_nominal_ratio=round(rate / bus.nominal, 4) if bus and rate and bus.nominal else None,
         )
 
 
@@ -577,6 +710,23 @@ def _link_row(label: str, link: Link, nominal_gb_per_s: Mapping[str, float]) -> 
         nominal_ratio=own / nominal if own is not None and nominal else None,
         lost_ns=link.lost_ns if link.compared else None,
         slow=link.is_slow,
+    )
+
+
+def _packet_row(label: str, one: PacketClass) -> PacketRow:
+    rate = one.gb_per_s
+    return row_from(PacketRow, one, run=label, bandwidth_gb_per_s=None if rate is None else round(rate, 4))
+
+
+def _alignment_row(label: str, one: Alignment) -> AlignmentRow:
+    size, time = one.size_bytes - one.unaligned_bytes, one.time_ns - one.unaligned_ns
+    return row_from(
+        AlignmentRow,
+        one,
+        run=label,
+        unaligned_share=one.unaligned_bytes / one.size_bytes,
+        gb_per_s=round(size / time, 4) if size and time else None,
+        unaligned_gb_per_s=round(one.unaligned_bytes / one.unaligned_ns, 4) if one.unaligned_ns else None,
     )
 
 

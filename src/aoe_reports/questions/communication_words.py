@@ -6,12 +6,25 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
 from aoe_reports.engine.rules import GRADIENT_TAIL
-from aoe_reports.facts.communication import SLOW_LINK, SLOW_RANK, LateRank, Link, grouped
+from aoe_reports.facts.communication import SLOW_LINK, SLOW_RANK, LateRank, Link, OperatorTime, grouped
 from aoe_reports.facts.communication_fleet import UNPAIRED, SlowEnd, Unpaired
+from aoe_reports.facts.communication_run import ContentionOf
+from aoe_reports.facts.contention import CONTENTION, LEAST_SHARE
 from aoe_reports.facts.gradient_tail import Tail
 from aoe_reports.facts.hosts import SlowHost
+from aoe_reports.facts.packets import (
+    ALIGNED_BYTES,
+    RETRANSMISSION,
+    SMALL_PACKETS,
+    UNALIGNED,
+    UNALIGNED_SHARE,
+    Alignment,
+    PacketClass,
+    RdmaTime,
+    small_packets,
+)
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
-from aoe_reports.model.texts import N_, join, say
+from aoe_reports.model.texts import N_, count_of, join, say
 
 _SHOWN_LINKS = 4
 
@@ -164,6 +177,82 @@ def unpaired(found: Sequence[Unpaired], label: str) -> list[Finding]:
 
 def _step(step: int | None) -> str:
     return say("all steps") if step is None else say("step {step}", step=step)
+
+
+def small_packets_sent(classes: Sequence[PacketClass], label: str) -> Iterator[Finding]:
+    """What smaller packets cost, by transport."""
+    for small, fast in small_packets(classes):
+        message = say(
+            "{transport}: packets below {most:,} bytes carry {bytes:.1%} of the volume and take {time:.1%} of the time ({slow:.3f} GB/s; "
+            "{fast:.3f} GB/s from {least:,} bytes on), {lost:.3f} us more than at that rate; send larger buckets "
+            "(bucket_cap_mb of DistributedDataParallel) or fewer collectives",
+            transport=small.transport,
+            most=small.most_bytes or fast.least_bytes,
+            bytes=small.bytes_share or 0.0,
+            time=small.time_share or 0.0,
+            slow=small.gb_per_s or 0.0,
+            fast=fast.gb_per_s or 0.0,
+            least=fast.least_bytes,
+            lost=(small.lost_ns or 0) / 1000,
+        )
+        yield SMALL_PACKETS.found(label, message)
+
+
+def unaligned(alignments: Sequence[Alignment], label: str) -> Iterator[Finding]:
+    """Transports over which a rank copies mostly sizes that are no multiple of 512 bytes."""
+    found = [one for one in alignments if one.unaligned_bytes >= UNALIGNED_SHARE * one.size_bytes]
+    for one in found[:EXAMPLES_PER_RULE]:
+        message = say(
+            "{transport}: {share:.1%} of the bytes of rank {rank} are in copies whose size is no multiple of {size} bytes ({copies} of "
+            "{all}); pad the tensors, or choose buckets whose part for each rank is such a multiple",
+            transport=one.transport,
+            share=one.unaligned_bytes / one.size_bytes,
+            rank="-" if one.rank_id is None else str(one.rank_id),
+            size=ALIGNED_BYTES,
+            copies=one.unaligned_copies,
+            all=one.copies,
+        )
+        yield UNALIGNED.found(label, message)
+    if len(found) > EXAMPLES_PER_RULE:
+        yield UNALIGNED.found(label, say("and {count} more of this kind", count=len(found) - EXAMPLES_PER_RULE))
+
+
+def contended(found: Sequence[ContentionOf], label: str) -> Iterator[Finding]:
+    """Devices whose computing is slower beside communication."""
+    lost = [one for one in found if one.contention.lost_ns >= max(LEAST_SHARE * one.contention.computing_ns, 1)]
+    lost.sort(key=lambda one: -one.contention.lost_ns)
+    for one in lost[:EXAMPLES_PER_RULE]:
+        device = one.contention
+        message = count_of(
+            device.slower,
+            "rank {rank}: an operator is slower beside communication than without, {lost:.3f} us in all ({share:.1%} of computing; "
+            "{compared:.1%} of what runs beside communication can be compared)",
+            "rank {rank}: {number} operators are slower beside communication than without, {lost:.3f} us in all ({share:.1%} of computing; "
+            "{compared:.1%} of what runs beside communication can be compared)",
+            rank="-" if one.rank_id is None else str(one.rank_id),
+            lost=device.lost_ns / 1000,
+            share=device.lost_ns / device.computing_ns,
+            compared=device.compared_ns / device.beside_ns,
+        )
+        yield CONTENTION.found(label, message)
+    if len(lost) > EXAMPLES_PER_RULE:
+        yield CONTENTION.found(label, say("and {count} more of this kind", count=len(lost) - EXAMPLES_PER_RULE))
+
+
+def retransmitted(found: Sequence[tuple[OperatorTime, RdmaTime]], label: str) -> Iterator[Finding]:
+    """Operators whose RDMA packets were sent again."""
+    for operator, transfer in found[:EXAMPLES_PER_RULE]:
+        message = say(
+            "{where}: the RDMA transfer of {op_name} took {transit:.3f} s, and no rank was through in 4 s: packets were lost and sent "
+            "again after a timeout; look at the switch, the optical modules and the network card of rank {rank}",
+            where=_of_group(_step(operator.step), operator.group),
+            op_name=operator.op_name,
+            transit=transfer.transit_ns / 1e9,
+            rank="-" if transfer.rank_id is None else str(transfer.rank_id),
+        )
+        yield RETRANSMISSION.found(label, message)
+    if len(found) > EXAMPLES_PER_RULE:
+        yield RETRANSMISSION.found(label, say("and {count} more of this kind", count=len(found) - EXAMPLES_PER_RULE))
 
 
 def tails_left(tails: Sequence[Tail], label: str) -> list[Finding]:

@@ -20,7 +20,7 @@ from aoe_reports.engine.captures import (
     timeline_tells_steps,
     timeline_tells_tasks,
 )
-from aoe_reports.engine.communication import read_operators, read_volumes
+from aoe_reports.engine.communication import read_bandwidths, read_operators
 from aoe_reports.engine.question import Notes
 from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity, Parts
 from aoe_reports.facts.communication import OperatorTime, find_awaited_ranks
@@ -273,7 +273,7 @@ def _talk(operators: Sequence[OperatorTime]) -> dict[str, Talk]:
 def _bytes_per_call(operators: Sequence[OperatorTime], capture: Capture, notes: Notes) -> dict[str, Fraction]:
     """What a call of each kind of communication sends: a table may hold fewer steps than the timeline."""
     sizes = Counter[str]()
-    for volume in read_volumes(capture, None, notes.findings):
+    for volume in read_bandwidths(capture, None, notes.findings).volumes:
         sizes[volume.op_type] += volume.transit_bytes
     calls = Counter(one.op_type for one in operators)
     return {kind: Fraction(size, calls[kind]) for kind, size in sizes.items() if size and calls[kind]}

@@ -1,0 +1,154 @@
+"""`communication` tells of packets, alignment, retransmission and contention what was planted, in its words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from commandline import ROOT, Cli, Ended
+
+GROUP = "17522688603477080586"
+HEADER = "Name,Type,Accelerator Core,Start Time(us),Duration(us),Input Shapes,Step Id\n"
+
+
+def operator(elapsed_ms: float, transports: dict[str, tuple[float, float, dict[str, list[float]]]]) -> dict[str, Any]:
+    """One operator: (MB, ms, distribution) of each transport."""
+    return {
+        "Communication Time Info": {
+            "Start Timestamp(us)": 1736408883705410.5, "Elapse Time(ms)": elapsed_ms, "Transit Time(ms)": elapsed_ms,
+            "Wait Time(ms)": 0, "Synchronization Time(ms)": 0, "Idle Time(ms)": 0, "Wait Time Ratio": 0,
+            "Synchronization Time Ratio": 0,
+        },
+        "Communication Bandwidth Info": {
+            name: {"Transit Size(MB)": size, "Transit Time(ms)": ms, "Bandwidth(GB/s)": round(size / ms, 4) if ms else 0,
+                   "Large Packet Ratio": 0, "Size Distribution": distribution}
+            for name, (size, ms, distribution) in transports.items()
+        },
+    }  # fmt: skip
+
+
+def written(folder: Path, ranks: list[dict[str, Any]], kernels: str | None = None) -> Path:
+    """A capture for each rank with one step of these operators."""
+    for rank, operators in enumerate(ranks):
+        output = folder / f"rank{rank}_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+        output.mkdir(parents=True)
+        (output.parent / f"profiler_info_{rank}.json").write_text("{}")
+        named = {f"{name}@{GROUP}": found for name, found in operators.items()}
+        (output / "communication.json").write_text(json.dumps({"step1": {"p2p": {}, "collective": named}}))
+        if kernels is not None:
+            (output / "kernel_details.csv").write_text(kernels)
+    return folder
+
+
+def messages(ended: Ended, rule: str) -> list[str]:
+    return [finding["message"] for finding in ended.json["findings"] if finding["rule"] == rule]
+
+
+def test_small_packets_and_what_they_cost(cli: Cli, tmp_path: Path) -> None:
+    carried = {
+        "HCCS": (500.0, 70.0, {"0.1": [1000, 50], "8.0": [50, 20]}),
+        "SDMA": (500.0, 70.0, {}),
+    }
+    ended = cli(
+        "communication", written(tmp_path, [{"hcom_allReduce__1_0": operator(80, carried)}] * 2), "--format", "json"
+    )
+    assert messages(ended, "small-packets") == [
+        (
+            "HCCS: packets below 500,000 bytes carry 20.0% of the volume and take 71.4% of the time (2.000 GB/s; 20.000 GB/s from 2,000,000 "
+            "bytes on), 90000.000 us more than at that rate; send larger buckets (bucket_cap_mb of DistributedDataParallel) or fewer "
+            "collectives"
+        )
+    ]
+    assert [
+        (row["least_bytes"], row["most_bytes"], row["packets"], row["transit_bytes"], row["transit_us"], row["lost_us"])
+        for row in ended.json["packets"]
+    ] == [
+        (64_000, 500_000, 2000, 200_000_000, 100_000.0, 90_000.0),
+        (2_000_000, 16_000_000, 100, 800_000_000, 40_000.0, None),
+    ]
+    assert [(row["transit_bytes"], row["bus_gb_per_s"]) for row in ended.json["rows"]] == [(500_000_000, 6.25)] * 2
+    jsonschema.validate(ended.json, json.loads((ROOT / "docs" / "outputs.schema.json").read_text("utf-8")))
+    assert ended.code == 0
+    (one,) = cli("communication", tmp_path, "--rank", "1", "--format", "json").json["rows"]
+    assert one["rank_id"] == 1
+    assert cli("communication", tmp_path, "--rank", "1", "--format", "json").json["packets"][0]["packets"] == 1000
+
+
+def test_a_distribution_that_is_none_is_said(cli: Cli, tmp_path: Path) -> None:
+    carried = {"HCCS": (500.0, 70.0, {"big": [1000, 50], "8.0": [50, 20]})}
+    ended = cli(
+        "communication", written(tmp_path, [{"hcom_allReduce__1_0": operator(80, carried)}]), "--format", "json"
+    )
+    assert messages(ended, "communication-packets") == [
+        "communication_bandwidth: a size of packets cannot be read; it is not among the packets"
+    ]
+    assert [row["packets"] for row in ended.json["packets"]] == [50]
+    assert ended.code == 0
+
+
+@pytest.mark.parametrize(("other_ms", "told"), [(4300.0, True), (20.0, False)])
+def test_rdma_packets_that_were_sent_again(cli: Cli, tmp_path: Path, other_ms: float, *, told: bool) -> None:
+    slow = operator(4400, {"RDMA": (100.0, 4250.0, {"2.0": [50, 4250]})})
+    other = operator(other_ms, {"RDMA": (100.0, 10.0, {"2.0": [50, 10]})})
+    ended = cli(
+        "communication", written(tmp_path, [{"hcom_allReduce__1_0": one} for one in (slow, other)]), "--format", "json"
+    )
+    expected = [
+        (
+            f"step 1 of group {GROUP}: the RDMA transfer of hcom_allReduce__1_0@{GROUP} took 4.250 s, and no rank was through in 4 s: "
+            "packets were lost and sent again after a timeout; look at the switch, the optical modules and the network card of rank 0"
+        )
+    ]
+    found = [
+        one.replace("hcom_allReduce__1_0 took", f"hcom_allReduce__1_0@{GROUP} took")
+        for one in messages(ended, "rdma-retransmission")
+    ]
+    assert found == (expected if told else [])
+
+
+def kernels(slower: float) -> str:
+    """MatMul of 100 us and Add of 20 us in turn; every other ten of them beside an all-reduce."""
+    rows, at = [], 0.0
+    for block in range(20):
+        begin = at
+        for place in range(10):
+            length = 20.0 if place % 2 else 100.0 * (1 + slower if block % 2 else 1)
+            name = "Add" if place % 2 else "MatMul"
+            rows.append(f'{name}_{block}_{place},{name},AI_CORE,{at:.3f},{length:.3f},"""4,4""",1')
+            at += length + 1
+        if block % 2:
+            rows.append(f"hcom_allReduce__1_{block},hcom_allReduce_,HCCL,{begin:.3f},{at - begin:.3f},N/A,1")
+    return HEADER + "\n".join(rows) + "\n"
+
+
+def test_computing_beside_communication(cli: Cli, tmp_path: Path) -> None:
+    carried = {"HCCS": (100.0, 5.0, {"8.0": [12, 5]})}
+    job = written(tmp_path, [{"hcom_allReduce__1_1": operator(5, carried)}], kernels(0.25))
+    ended = cli("communication", job, "--contention", "--format", "json")
+    assert messages(ended, "contention") == [
+        (
+            "rank 0: an operator is slower beside communication than without, 1250.000 us in all (9.4% of computing; 100.0% of what runs "
+            "beside communication can be compared)"
+        )
+    ]
+    first, second = ended.json["contentions"]
+    assert (first["op_type"], first["input_shapes"], first["alone"], first["beside"]) == ("MatMul", "4,4", 50, 50)
+    assert (first["alone_median_us"], first["beside_median_us"], first["slowdown"], first["lost_us"]) == (
+        100.0,
+        125.0,
+        0.25,
+        1250.0,
+    )
+    assert (second["op_type"], second["is_slower"], second["lost_us"]) == ("Add", False, 0.0)
+    assert "Computing beside communication" in cli("communication", job, "--contention").out
+    assert cli("communication", job, "--format", "json").json["contentions"] == []
+
+
+def test_alike_on_both_sides_is_no_contention(cli: Cli, tmp_path: Path) -> None:
+    job = written(tmp_path, [{}], kernels(0.0))
+    ended = cli("communication", job, "--contention", "--format", "json")
+    assert messages(ended, "contention") == []
+    assert [row["lost_us"] for row in ended.json["contentions"]] == [0.0, 0.0]
