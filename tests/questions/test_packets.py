@@ -109,6 +109,47 @@ def test_rdma_packets_that_were_sent_again(cli: Cli, tmp_path: Path, other_ms: f
     assert found == (expected if told else [])
 
 
+STEPS = (
+    "Device_id,Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free,Stage,Bubble,"
+    "Communication(Not Overlapped and Exclude Receive),Preparing\n0,1,20000,{uncovered},0,{uncovered},1000,0,0,0,0\n"
+)
+
+
+def advice_of(cli: Cli, job: Path, rule: str) -> list[dict[str, Any]]:
+    found = cli("advise", job, "--format", "json").json
+    jsonschema.validate(found, json.loads((ROOT / "docs" / "outputs.schema.json").read_text("utf-8")))
+    return [row for row in found["rows"] if row["rule"] == rule]
+
+
+@pytest.mark.parametrize(("uncovered", "bound"), [(80_000, 45_000.0), (30_000, 30_000.0)])
+def test_advice_on_small_packets_is_bounded_by_what_nothing_hides(
+    cli: Cli, tmp_path: Path, uncovered: int, bound: float
+) -> None:
+    carried = {"HCCS": (500.0, 70.0, {"0.1": [1000, 50], "8.0": [50, 20]})}
+    job = written(tmp_path, [{"hcom_allReduce__1_0": operator(80, carried)}])
+    (tmp_path / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT" / "step_trace_time.csv").write_text(
+        STEPS.format(uncovered=uncovered)
+    )
+    (row,) = advice_of(cli, job, "small-packets")
+    assert row["bound_us"] == bound
+    assert row["evidence"] == {
+        "transport": "HCCS", "below_bytes": 500_000, "packets": 1000, "bytes_share": 0.2, "time_share": 0.714286,
+        "bandwidth_gb_per_s": 2.0, "fastest_gb_per_s": 20.0,
+    }  # fmt: skip
+
+
+def test_advice_on_lost_packets_is_for_the_rank_that_sent_them_again(cli: Cli, tmp_path: Path) -> None:
+    slow = operator(4400, {"RDMA": (100.0, 4250.0, {"2.0": [50, 4250]})})
+    other = operator(4300, {"RDMA": (100.0, 10.0, {"2.0": [50, 10]})})
+    job = written(tmp_path, [{"hcom_allReduce__1_0": one} for one in (slow, other)])
+    for rank in (0, 1):
+        output = job / f"rank{rank}_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+        (output / "step_trace_time.csv").write_text(STEPS.format(uncovered=4_500_000))
+    (row,) = advice_of(cli, job, "rdma-retransmission")
+    assert (row["rank_id"], row["bound_us"]) == (0, 4_250_000.0)
+    assert row["evidence"] == {"group": GROUP, "operator": "hcom_allReduce__1_0", "rdma_us": 4_250_000.0}
+
+
 def kernels(slower: float) -> str:
     """MatMul of 100 us and Add of 20 us in turn; every other ten of them beside an all-reduce."""
     rows, at = [], 0.0

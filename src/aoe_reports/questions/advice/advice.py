@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from aoe_reports.facts.bounds import CoreCounts, OperatorBounds, StepShares
 from aoe_reports.facts.breakdown import Gap
-from aoe_reports.facts.communication import LateRank, Link
+from aoe_reports.facts.communication import LateRank, Link, OperatorTime
 from aoe_reports.facts.gradient_tail import Tail
+from aoe_reports.facts.packets import PacketClass, RdmaTime
 from aoe_reports.model.columns import Ints, Mask, exact_sum
 from aoe_reports.model.documents import Json
 from aoe_reports.questions.advice.thresholds import Thresholds
@@ -46,6 +47,10 @@ class Facts:
     """Ranks of the run that others wait for."""
     tails: Sequence[Tail] = ()
     """The all-reduce behind the backward passes of this device, by iteration."""
+    packets: Sequence[PacketClass] = ()
+    """What this rank sent, by transport and size."""
+    resent: Sequence[tuple[OperatorTime, RdmaTime]] = ()
+    """Operators whose RDMA packets this rank sent again."""
 
     def idle_of_computing(self) -> Ints | None:
         """Idle time before each task that computes, in the order of the operators' tasks; None where it is not known."""

@@ -26,6 +26,7 @@ from aoe_reports.facts.bounds import (
 from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity, DeviceBreakdown, Gap
 from aoe_reports.facts.communication_run import Communication
 from aoe_reports.facts.idle import STEP_COLUMNS, idle_before_tasks, shares_of_tasks, step_of_tasks, sum_shares
+from aoe_reports.facts.packets import classes_of, resent
 from aoe_reports.facts.steps import Step, steps_of_device
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.capture import Capture, kinds_of
@@ -309,14 +310,20 @@ def with_run(
     """The advice on one device, and what only all ranks together tell; of links, on the slowest device alone."""
     shares = device.shares
     tails = [t for t in talk.tails if (t.rank_id, t.device_id) == (shares.rank_id, shares.device_id)]
-    facts = Facts(shares, ranks=[other.shares for other in devices], tails=tails)
+    facts = Facts(
+        shares,
+        ranks=[other.shares for other in devices],
+        tails=tails,
+        packets=classes_of(one for one in talk.packets if one.rank_id == shares.rank_id),
+        resent=[pair for pair in resent(talk.operators, talk.rdma) if pair[1].rank_id == shares.rank_id],
+    )
     if shares is max((other.shares for other in devices), key=lambda one: one.step_us or 0.0):
         facts = replace(facts, links=talk.links, awaited=talk.awaited)
     more = [one for rule in _OF_RUNS for one in RULES[rule].find(facts, thresholds)]
     return in_order([*device.advice, *more])
 
 
-_OF_RUNS = ("slow-rank", "slow-link", "awaited-rank", "gradient-tail")
+_OF_RUNS = ("slow-rank", "slow-link", "awaited-rank", "gradient-tail", "small-packets", "rdma-retransmission")
 """Rules on what no device tells alone."""
 
 

@@ -1,8 +1,9 @@
-"""Rules on communication: the link and the rank that keep the others waiting, all-reduce behind the backward pass."""
+"""Rules on communication: the link and the rank that keep the others waiting, all-reduce behind the backward pass, packets."""
 
 from __future__ import annotations
 
 from aoe_reports.facts.communication import LateRank, Link
+from aoe_reports.facts.packets import LOST_SHARE, RESENT_NS, small_packets
 from aoe_reports.model.texts import say
 from aoe_reports.questions.advice.advice import Advice, Evidence, Facts, Rule, microseconds
 from aoe_reports.questions.advice.thresholds import Thresholds
@@ -85,6 +86,48 @@ def _gradient_tail(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     return [Advice("gradient-tail", evidence, text, bound * facts.shares.steps // iterations)]
 
 
+def _small_packets(facts: Facts, thresholds: Thresholds) -> list[Advice]:
+    shortest = int((facts.shares.step_ns or 0) * thresholds.least_step_share)
+    found = []
+    for small, fast in small_packets(facts.packets):
+        saving = _within_uncovered(facts, small.lost_ns or 0)
+        if saving >= shortest:
+            evidence = {
+                "transport": small.transport,
+                "below_bytes": small.most_bytes,
+                "packets": small.packets,
+                "bytes_share": round(small.bytes_share or 0.0, 6),
+                "time_share": round(small.time_share or 0.0, 6),
+                "bandwidth_gb_per_s": round(small.gb_per_s or 0.0, 3),
+                "fastest_gb_per_s": round(fast.gb_per_s or 0.0, 3),
+            }
+            found.append(Advice("small-packets", evidence, _LARGER, saving))
+    return found
+
+
+_LARGER = say(
+    "Small packets do not reach the rate of larger ones over the same transport: send larger buckets (bucket_cap_mb of "
+    "DistributedDataParallel), accumulate gradients, or join collectives"
+)
+
+
+def _resent(facts: Facts, thresholds: Thresholds) -> list[Advice]:
+    del thresholds  # 4 s are always too long
+    text = say(
+        "RDMA packets were lost and sent again after a timeout: look at the switch, the optical modules and the network card, and at "
+        "what else uses the network"
+    )
+    return [
+        Advice(
+            "rdma-retransmission",
+            {"group": operator.group, "operator": operator.op_name, "rdma_us": microseconds(transfer.transit_ns)},
+            text,
+            _within_uncovered(facts, transfer.transit_ns),
+        )
+        for operator, transfer in facts.resent[:_LINKS]
+    ]
+
+
 def _within_uncovered(facts: Facts, ns: int) -> int:
     """What communication that ends earlier can save: no more than nothing is computed beside."""
     uncovered = facts.shares.communication_not_overlapped_ns
@@ -121,5 +164,28 @@ COMMUNICATING_RULES = (
         say("AOE: gradient tuning (GDAT); step_trace: BP End, reduces"),
         ("least_step_share",),
         _gradient_tail,
+    ),
+    Rule(
+        "small-packets",
+        say("packets that are too small for the rate of their transport"),
+        "A packet takes time to start, whatever its size",
+        say(
+            "same as `communication`: at least {share:.0%} of the time of a transport longer than at the rate of larger packets "
+            "(Ascend/msprof-analyze, advisor: packets, by fixed limits)",
+            share=LOST_SHARE,
+        ),
+        ("least_step_share",),
+        _small_packets,
+    ),
+    Rule(
+        "rdma-retransmission",
+        say("RDMA packets that were sent again"),
+        "A lost packet is sent again after a timeout of seconds",
+        say(
+            "same as `communication`: longer than {seconds} s on every rank (Ascend/msprof-analyze, advisor: retransmission)",
+            seconds=RESENT_NS // 10**9,
+        ),
+        (),
+        _resent,
     ),
 )
