@@ -206,6 +206,28 @@ class TestTrim:
         assert "rank 0: not like the other steps: step 10 (warm-up)" in told
         assert "--trim leaves them out" in told
 
+    @pytest.fixture
+    def with_table(self, folder: Path) -> Path:
+        header = "Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free,Stage,Bubble,Preparing\n"
+        rows = [
+            f"{step},{900 if step == 10 else 500},0,0,0,{100 if step == 10 else 20},0,0,0\n" for step in range(10, 18)
+        ]
+        (next(folder.rglob("trace_view.json")).parent / "step_trace_time.csv").write_text(header + "".join(rows))
+        return folder
+
+    @pytest.mark.parametrize("command", ["hotspots", "breakdown", "compare", "explain", "roofline"])
+    def test_others_have_a_word_of_it(self, cli: Cli, with_table: Path, command: str) -> None:
+        paths = [with_table] * (2 if command in {"compare", "explain"} else 1)
+        findings = cli(command, *paths, "--format", "json").json["findings"]
+        told = {one["message"] for one in findings if one["rule"] == "trimmed"}
+        leaves_out = "--trim leaves them out, " if command in {"hotspots", "breakdown", "compare"} else ""
+        assert told == {f"rank 0: not like the other steps: step 10 (warm-up); {leaves_out}`quality` tells why"}
+
+    @pytest.mark.parametrize("command", ["hotspots", "breakdown", "roofline"])
+    def test_who_asks_for_one_step_is_told_of_no_other(self, cli: Cli, with_table: Path, command: str) -> None:
+        found = cli(command, with_table, "--step", 12, "--format", "json").json["findings"]
+        assert [one for one in found if one["rule"] == "trimmed"] == []
+
     def test_hotspots_and_compare_count_no_task_of_it(self, folder: Path) -> None:
         every, some = hotspots([folder], by="op_name"), hotspots([folder], by="op_name", trim=True)
         assert sum(row.count for row in every.rows) == 48

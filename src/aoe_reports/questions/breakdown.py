@@ -206,10 +206,14 @@ def _no_task(path: str) -> Finding:
 def _told_by_tables(capture: Capture, asked: Request[BreakdownOptions]) -> LeftOut | None:
     """The steps that --trim leaves out by a table of steps; null where that is not asked for, or only the timeline tells steps."""
     from aoe_reports.engine.captures import timeline_tells_steps
+    from aoe_reports.questions.trimming import note_unusual_of_table, read_unusual
 
-    if not asked.options.trim or timeline_tells_steps(capture):
+    if not asked.options.trim:
+        if asked.options.step is None:
+            note_unusual_of_table(capture, asked.notes)
         return None
-    from aoe_reports.questions.trimming import read_unusual
+    if timeline_tells_steps(capture):
+        return None
 
     return read_unusual(capture, asked.notes)
 

@@ -25,7 +25,7 @@ from aoe_reports.model.findings import Finding
 from aoe_reports.model.groupings import KEYS, ComparedBy
 from aoe_reports.model.texts import N_, join, say
 from aoe_reports.questions.rules import COMPARABILITY_UNKNOWN, NOT_COMPARABLE
-from aoe_reports.questions.trimming import TRIMMED_BY, unusual_of, usual_only, without_steps
+from aoe_reports.questions.trimming import TRIMMED_BY, note_unusual, unusual_of, usual_only, without_steps
 
 
 class SideOptions(Protocol):
@@ -127,6 +127,8 @@ def _read_capture(run: ComparedRun, capture: Capture, wanted: SideOptions, notes
     findings, path = notes.findings, str(capture.root)
     steps = read_steps_noting(capture, findings)
     left_out = unusual_of(path, steps, notes) if wanted.trim else {}
+    if not wanted.trim and wanted.step is None:
+        note_unusual(path, steps, notes)
     run.steps += usual_only(steps, left_out)
     if wanted.by == "step":
         return

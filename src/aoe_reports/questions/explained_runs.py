@@ -37,6 +37,7 @@ from aoe_reports.model.texts import say
 from aoe_reports.questions.compared_runs import ComparedRun, RunUnit, metrics_of
 from aoe_reports.questions.explain import ExplainedBy, ExplainOptions
 from aoe_reports.questions.rules import COMPARABILITY_UNKNOWN
+from aoe_reports.questions.trimming import note_unusual
 from aoe_reports.stats.comparison import INPUTS
 from aoe_reports.stats.grouping import group_codes, is_communication
 
@@ -85,6 +86,7 @@ def _read_capture(run: ExplainedRun, capture: Capture, wanted: ExplainOptions, n
     notes.add(finding for data in tables for finding in data.findings)
     run.compared.tasks += map(_in_short, sets)
     run.compared.steps += steps
+    note_unusual(str(capture.root), steps, notes, trims=False)
     run.compared.metrics = metrics_of(tables) or run.compared.metrics
     found = _of_timeline(capture, notes, alone=only_timeline)
     if not any(exposed.whole.end_to_end_ns for exposed in found.values()):

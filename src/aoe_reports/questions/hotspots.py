@@ -79,6 +79,10 @@ class Hotspots(Question[HotspotOptions, list[Hotspot]]):
         notes.add(of_source(capture, sets, tables))
         if chosen.trim:
             sets = _trimmed(sets, capture, notes)
+        elif chosen.step is None and sets:
+            from aoe_reports.questions.trimming import note_unusual_of_table
+
+            note_unusual_of_table(capture, notes)
         ranks: dict[int | None, list[TaskSet]] = {}
         for tasks in sorted(sets, key=lambda tasks: -1 if tasks.rank_id is None else tasks.rank_id):
             if chosen.rank in {None, tasks.rank_id}:

@@ -168,6 +168,7 @@ class RooflineOfRuns(Question[RooflineOptions, Part]):
         from aoe_reports.facts.roofline import TASK_COLUMNS
         from aoe_reports.questions.roofline_words import findings_of
         from aoe_reports.questions.task_source import of_source
+        from aoe_reports.questions.trimming import note_unusual
 
         capture, chosen, notes = unit.capture, asked.options, asked.notes
         notes.add(capture.findings)
@@ -178,6 +179,8 @@ class RooflineOfRuns(Question[RooflineOptions, Part]):
         notes.add(finding for data in tables for finding in data.findings)
         notes.add(of_source(capture, sets, tables))
         steps = _steps_of(capture, chosen, notes.findings) if sets else []
+        if chosen.step is None:
+            note_unusual(str(capture.root), steps, notes, trims=False)
         for tasks in sorted(sets, key=_place):
             roofline = _measured(capture, tasks, chosen)
             if roofline is not None:

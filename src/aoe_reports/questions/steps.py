@@ -134,12 +134,11 @@ class Steps(Question[StepOptions, list["Step"]]):
 
 def _trimmed(run: str, steps: list[Step], notes: Notes, *, leave_out: bool) -> list[Step]:
     """The steps without unusual ones, if these are to be left out; which they are is said in any case."""
-    from aoe_reports.facts.steadiness import unusual_steps
-    from aoe_reports.questions.trimming import said_of, unusual_of, usual_only
+    from aoe_reports.questions.trimming import note_unusual, unusual_of, usual_only
 
     if leave_out and steps:
         return usual_only(steps, unusual_of(run, steps, notes))
-    notes.add(said_of(run, unusual_steps(steps), could_be=True))
+    note_unusual(run, steps, notes)
     return steps
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from aoe_reports.engine.captures import in_short, read_steps_noting
+from aoe_reports.engine.captures import in_short, read_steps_noting, timeline_tells_steps
 from aoe_reports.engine.question import Notes
 from aoe_reports.facts.idle import step_of_tasks
 from aoe_reports.facts.steadiness import Place, StepSeries, unusual_steps
@@ -15,6 +15,7 @@ from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.capture import Capture
 from aoe_reports.model.columns import Mask, has_value, integers, keep_where
+from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import Text, count_of, join, say
 from aoe_reports.questions.rules import TRIMMED
@@ -46,8 +47,24 @@ def unusual_of(path: str, steps: Iterable[Step], notes: Notes) -> LeftOut:
     return {place: (*series.warm_up, *series.tear_down) for place, series in unusual.items()}
 
 
-def said_of(path: str, unusual: Mapping[Place, StepSeries], *, could_be: bool = False) -> Iterator[Finding]:
-    """Which steps are left out, or could be; ranks of which the same is to be said together."""
+def note_unusual(path: str, steps: Iterable[Step], notes: Notes, *, trims: bool = True) -> None:
+    """Say which steps are not like the others, where they are not left out; `trims` tells whether the command could."""
+    notes.add(said_of(path, unusual_steps(steps), _COULD_BE if trims else _UNLIKE))
+
+
+def note_unusual_of_table(capture: Capture, notes: Notes) -> None:
+    """The same by the table of steps of a capture, which is read for this alone: what is wrong with it is for others to say."""
+    if timeline_tells_steps(capture):
+        return
+    try:
+        steps = read_steps_noting(capture, [])
+    except (ReadError, OSError):
+        return
+    note_unusual(str(capture.root), steps, notes)
+
+
+def said_of(path: str, unusual: Mapping[Place, StepSeries], said: str | None = None) -> Iterator[Finding]:
+    """Which steps are left out, or what else is said of them; ranks of which the same is to be said together."""
     by_steps: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
     for place, series in unusual.items():
         numbers = _numbers_of(series.warm_up), _numbers_of(series.tear_down)
@@ -60,12 +77,13 @@ def said_of(path: str, unusual: Mapping[Place, StepSeries], *, could_be: bool = 
         ]
         known = sorted({rank for rank in ranks if rank >= 0})
         whose = count_of(len(known), "rank {ranks}: ", "ranks {ranks}: ", ranks=in_short(known)) if known else ""
-        yield TRIMMED.found(path, say(_COULD_BE if could_be else _LEFT_OUT, steps=join(", ", parts), ranks=whose))
+        yield TRIMMED.found(path, say(said or _LEFT_OUT, steps=join(", ", parts), ranks=whose))
 
 
 _WARM_UP, _TEAR_DOWN = say("{steps} (warm-up)"), say("{steps} (tear-down)")
 _LEFT_OUT = say("{ranks}--trim leaves out {steps}")
 _COULD_BE = say("{ranks}not like the other steps: {steps}; --trim leaves them out, `quality` tells why")
+_UNLIKE = say("{ranks}not like the other steps: {steps}; `quality` tells why")
 
 
 def steps_in_words(numbers: Sequence[int]) -> Text:
