@@ -306,8 +306,7 @@ class Activity:
         """Take in what another one has of the same capture: of events behind its own."""
         self._pid_is_device |= other._pid_is_device
         words = _narrow([*map(self._numbers.__getitem__, other._numbers), -1])
-        threads = map(self._threads.__getitem__, other._threads)
-        places = np.asarray([*(place if place < _MAX_THREADS else -1 for place in threads), -1], dtype=np.int16)
+        places = self._places_of(other)
         pairs = [(self._tasks, other._tasks), (self._operators, other._operators), (self._planes, other._planes)]
         pairs += [(self._calls, other._calls), (self._flows, other._flows), (self._arrivals, other._arrivals)]
         pairs += [(self.queued, other.queued), *((self.waits[kind], other.waits[kind]) for kind in self.waits)]
@@ -321,6 +320,11 @@ class Activity:
             entry = self._stated[key]
             entry[0] += time_ns
             entry[1] += rows
+
+    def _places_of(self, other: Activity) -> Any:
+        """Our numbers of threads by those of another one, and last that of none."""
+        threads = map(self._threads.__getitem__, other._threads)
+        return np.asarray([*(place if place < _MAX_THREADS else -1 for place in threads), -1], dtype=np.int16)
 
     def of_devices(self) -> list[OfDevice]:
         """What there is of each device, by its number."""
