@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aoe_reports.facts.fused_operators import FUSED_OPERATORS, FusedOperator, base_type, fused_optimizer, type_in_name
-from aoe_reports.facts.host_waits import Kernels
+from aoe_reports.facts.host_activity import Kernels
 from aoe_reports.facts.sequences import MAX_GAP_NS, MIN_REPEATS, SHORT_NS, FoundSequence, find_sequences
 
 LENGTH, PITCH = 10_000, 14_000

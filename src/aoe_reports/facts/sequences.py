@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aoe_reports.facts.fused_operators import FUSED_OPERATORS, FusedOperator, base_type, type_in_name
-from aoe_reports.facts.host_waits import Kernels
+from aoe_reports.facts.host_activity import Kernels
 from aoe_reports.model.columns import Ints, exact_sum
 
 MAX_GAP_NS = 1_000_000

@@ -8,7 +8,8 @@ from typing import Any
 from aoe_reports.engine.captures import collect_events_of, only_device_of, types_of_operators
 from aoe_reports.engine.question import Request, Unit
 from aoe_reports.facts.fused_operators import fused_optimizer
-from aoe_reports.facts.host_waits import HOST_COLUMNS, WAIT_CAUSES, HostActivity, WaitingDevice, WaitingTime
+from aoe_reports.facts.host_activity import HOST_COLUMNS, HostActivity, WaitingDevice
+from aoe_reports.facts.host_waits import WAIT_CAUSES, WaitingTime
 from aoe_reports.facts.sequences import FoundSequence, find_sequences
 from aoe_reports.formats.found import FoundFile
 from aoe_reports.model.findings import has

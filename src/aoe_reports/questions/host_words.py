@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from aoe_reports.facts.host_activity import Calls, WaitingDevice
 from aoe_reports.facts.host_calls import CallGroup
-from aoe_reports.facts.host_waits import HOST_CAUSES, Calls, WaitCause, WaitingDevice
+from aoe_reports.facts.host_waits import HOST_CAUSES, WaitCause
 from aoe_reports.facts.sequences import FoundSequence
 from aoe_reports.model.texts import N_, Text, count_of, say
 from aoe_reports.model.time_units import times_in_one_unit
