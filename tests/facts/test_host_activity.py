@@ -119,3 +119,19 @@ def test_compilation_is_of_the_operator_that_its_thread_took_out(tmp_path: Path)
     calls = host([tmp_path]).table("calls")
     told = {(one.name, one.operator, one.calls) for one in calls}
     assert told == {("AscendCL@aclopCompileAndExecute", "Conv2D", 1), ("AscendCL@opCompile", None, 2)}
+
+
+@pytest.mark.parametrize(("late", "causes"), [(5.0, ["launching"]), (4.9, [])])
+def test_a_twentieth_of_the_time_is_a_cause(tmp_path: Path, late: float, causes: list[str]) -> None:
+    _write(
+        tmp_path,
+        [
+            _x("Node@launch", (HOST, MAIN), 990, 1, connection_id=1),
+            _task("one", 1000, 50, 1),
+            _x("Node@launch", (HOST, MAIN), 1050 + late, 1, connection_id=2),
+            _task("two", 1050 + late, 50 - late, 2),
+        ],
+    )
+    answer = host([tmp_path])
+    assert answer.rows[0].duration_ns == 100_000
+    assert [one.cause for one in answer.table("causes")] == causes
