@@ -64,13 +64,13 @@ def test_each_moment_has_the_first_cause_that_holds(tmp_path: Path) -> None:
         [
             _x("Node@launch", (HOST, MAIN), 990, 1, connection_id=1),
             _task("one", 1000, 100, 1),
-            # idle from 1100: 10 in a synchronisation that began before, 20 behind it, 30 loading data, 40 compiling, then launched 5 before
+            # idle from 1100: 10 in a synchronisation that began before, 20 behind it, 30 loading data, 40 compiling, 5 launching
             _x("AscendCL@aclrtSynchronizeStream", (HOST, MAIN), 1050, 60),
             _x("enumerate(DataLoader)#x.__next__", (PYTHON, MAIN), 1130, 70),
             _x("AscendCL@opCompile", (HOST, MAIN), 1160, 40),
             _x("Node@launch", (HOST, MAIN), 1200, 1, connection_id=2),
             _task("two", 1205, 100, 2),
-            # idle from 1305: the host copies without waiting for 5, and launches; 15 of it the device copies, though it is launched
+            # idle from 1305: the host copies without waiting for 5, and launches for 20, of which the device copies 15
             _x("AscendCL@aclrtMemcpyAsync", (HOST, MAIN), 1303, 7),
             _x("Node@launch", (HOST, MAIN), 1320, 1, connection_id=3),
             _x("MEMCPY_ASYNC", (DEVICE, 4), 1325, 15, **{"Task Type": "PCIE_DMA_SQE"}),
@@ -83,9 +83,9 @@ def test_each_moment_has_the_first_cause_that_holds(tmp_path: Path) -> None:
     assert row.data_loading_ns == 30_000
     assert row.compilation_ns == 40_000
     assert row.copying_ns == 5000 + 15_000
-    assert row.launching_ns == 10_000
-    assert row.launched_ns == 5000 + 5000 + 5000
-    assert row.waited_ns == 130_000
+    assert row.launching_ns == 5000 + 10_000 + 5000
+    assert row.launched_ns == 5000
+    assert row.waited_ns == 140_000
     (device,) = host([tmp_path]).table("devices")
     assert (device.copy_tasks, device.copy_tasks_ns) == (1, 15_000)
 
@@ -102,7 +102,9 @@ def test_calls_of_threads_that_launch_nothing_explain_nothing(tmp_path: Path) ->
         ],
     )
     (row,) = host([tmp_path]).rows
-    assert (row.data_loading_ns, row.launching_ns, row.launched_ns) == (0, 95_000, 5000)
+    assert (row.data_loading_ns, row.launching_ns, row.launched_ns) == (0, 100_000, 0)
+    (call,) = host([tmp_path]).table("calls")
+    assert (call.calls, call.total_ns, call.waited_ns) == (1, 200_000, 0)
 
 
 def test_compilation_is_of_the_operator_that_its_thread_took_out(tmp_path: Path) -> None:

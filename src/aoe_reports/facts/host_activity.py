@@ -18,6 +18,7 @@ from aoe_reports.facts.host_waits import (
     Busy,
     HostCalls,
     Wait,
+    WaitCause,
     WaitingTime,
     longest_waits,
     step_at,
@@ -47,8 +48,12 @@ HOST_COLUMNS = (*ACTIVITY_COLUMNS, "stream_id")
 """The columns of events that are looked at."""
 
 _COPY_TASK = re.compile(r"mem_?cpy.*|pcie_dma.*", re.ASCII | re.IGNORECASE)
-"""Tasks of a device that copy to or from the host, by name or type; those of communication are called SDMA."""
+"""Tasks of a device that copy, by name or type; exports of 2023 do not tell whereto."""
+_WITHIN_DEVICE = re.compile(r"sdma.*", re.ASCII | re.IGNORECASE)
+"""Types of tasks that do not copy to or from the host, whatever they are called: the device's own engine for copies."""
 _TASK_QUEUE = "async_task_queue"
+_MAY_LAUNCH: frozenset[WaitCause] = frozenset({"compilation", "data loading"})
+"""In such calls of a thread it may launch, too: what compiles and executes, what transforms samples on the device."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +72,7 @@ class Calls:
     steps: int
     """In how many steps any began."""
     waited_ns: int
-    """For how long the device waited for the host while any was under way."""
+    """For how long the device waited for the host while a thread that matters to it was in any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +158,7 @@ class HostActivity(Activity):
             "pid": self._numbered(some["pid"]),
         }
         self.kernels.add(**chosen_of(columns, computes))
-        copies = (_named(names, _COPY_TASK) | _named(types, _COPY_TASK)) & ~computes
+        copies = (_named(names, _COPY_TASK) | _named(types, _COPY_TASK)) & ~computes & ~_named(types, _WITHIN_DEVICE)
         if copies.any():
             self.copies.add(**chosen_of({name: columns[name] for name in self.copies.names}, copies))
 
@@ -229,13 +234,14 @@ class HostActivity(Activity):
         launches, step = self.launches_of(spans), self._step_of(spans)
         shift, _ = clocks_of(spans["start"] - launches.start, launches.known, np.ones(len(order), dtype=bool))
         begun = launches.start + shift
-        threads = set((np.flatnonzero(np.bincount(launches.thread[launches.known] + 1)) - 1).tolist())
-        if threads & self.emptying:
-            threads |= {thread for some in self.queued.blocks() for thread in np.unique(some["thread"]).tolist()}
+        launchers = set(np.unique(launches.thread[launches.known]).tolist()) - {-1}
+        threads = set(launchers)
+        if launchers & self.emptying:
+            threads |= {thread for some in self.queued.blocks() for thread in np.unique(some["thread"]).tolist()} - {-1}
         busy = Busy(spans, np.where(launches.known, begun, NEVER), step)
         copies = SpansOf(self.copies, device.tasks.pids).between(*EVER)
         moved = host.moved(shift)
-        sweep = sweep_of(busy, moved.of_threads(threads), union(copies["start"], copies["end"]))
+        sweep = sweep_of(busy, moved.of_threads(threads, launchers), union(copies["start"], copies["end"]))
         times = times_of(busy, sweep)
         kernels = SpansOf(self.kernels, device.tasks.pids).between(*EVER)
         by_start = np.lexsort((kernels["end"], kernels["start"]))
@@ -245,7 +251,7 @@ class HostActivity(Activity):
             whole=times[0],
             steps=tuple(times[1:]),
             waits=longest_waits(busy, sweep, host.words, most),
-            calls=moved.listed(sweep.of_host()),
+            calls=moved.listed(sweep.of_host(), threads),
             task_queue=_task_queue(entries),
             copies=Copies(len(copies["start"]), exact_sum(copies["end"] - copies["start"])),
             kernels=Kernels(
@@ -294,33 +300,37 @@ class _Host:
             words=self.words,
         )
 
-    def of_threads(self, threads: set[int]) -> HostCalls:
-        """When some threads were in calls that explain waits; garbage collection stops all of them."""
-        under_way = {
-            cause: _when(self.calls[group], None if cause == "garbage collection" else threads)
+    def of_threads(self, threads: set[int], launchers: set[int]) -> HostCalls:
+        """When some threads, of which some launch themselves, were in calls that explain waits; garbage collection stops all of them."""
+        holding = {
+            cause: _when(self.calls[group], threads - launchers if cause in _MAY_LAUNCH else threads)
             for cause, group in IN_CALLS
         }
+        launching = {cause: _when(self.calls[group], launchers) for cause, group in IN_CALLS if cause in _MAY_LAUNCH}
         copies = self.calls["copy"]
         names = [n for n in np.unique(copies["name"]).tolist() if n >= 0]
         waits = [n for n in names if host_call(self.words[n]) == "synchronisation"]
-        return HostCalls(under_way, _when(chosen_of(copies, np.isin(copies["name"], waits)), threads))
+        holding["garbage collection"] = _when(self.calls["garbage collection"], None)
+        return HostCalls(holding, launching, _when(chosen_of(copies, np.isin(copies["name"], waits)), threads))
 
-    def listed(self, waits: Intervals) -> tuple[Calls, ...]:
-        """The calls by group and name (compilation: and operator), the longest waits first."""
+    def listed(self, waits: Intervals, threads: set[int]) -> tuple[Calls, ...]:
+        """The calls by group and name (compilation: and operator), the longest waits first; devices wait for these threads."""
         found = []
         for group, calls in self.calls.items():
             operator = self._operators(calls) if group == "compilation" else np.full(len(calls["start"]), -1)
             pairs, place = np.unique(np.stack([calls["name"], operator]), axis=1, return_inverse=True)
             for number, (name, of) in enumerate(pairs.T.tolist()):
                 mine = chosen_of(calls, place.reshape(-1) == number)
-                found.append(self._calls(group, name, of, mine, waits))
+                found.append(self._calls(group, name, of, mine, (waits, threads)))
         return tuple(
             sorted(found, key=lambda one: (-one.waited_ns, -one.total_ns, one.group, one.name, one.operator or ""))
         )
 
-    def _calls(self, group: CallGroup, name: int, operator: int, mine: Numbers, waits: Intervals) -> Calls:
+    def _calls(
+        self, group: CallGroup, name: int, operator: int, mine: Numbers, waits: tuple[Intervals, set[int]]
+    ) -> Calls:
         places = self._step_places(mine["start"])
-        under_way = union(mine["start"], mine["end"])
+        under_way = _when(mine, None if group == "garbage collection" else waits[1])
         lengths = mine["end"] - mine["start"]
         return Calls(
             group=group,
@@ -331,7 +341,7 @@ class _Host:
             longest_ns=int(lengths.max()),
             first_step=int((places == 0).sum()),
             steps=len(np.unique(places[places >= 0])),
-            waited_ns=exact_sum(covered_each(waits, under_way.starts, under_way.ends)),
+            waited_ns=exact_sum(covered_each(waits[0], under_way.starts, under_way.ends)),
         )
 
     def _operators(self, calls: Numbers) -> Ints:

@@ -1,0 +1,137 @@
+"""Who is to blame for idle time: what another thread launches meanwhile no call holds up, a wait delays by its own length at most."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aoe_reports import breakdown, host
+from aoe_reports.questions.host import HostTime
+
+HOST, DEVICE, PYTHON, COLLECTOR = 1, 2, 3, 4
+MAIN, LAUNCHER = 10, 11
+_PROCESSES = {HOST: "CANN", DEVICE: "Ascend Hardware", PYTHON: "Python", COLLECTOR: "Python GC"}
+
+
+def _x(name: str, pid: int, tid: int, start: int, end: int, **args: Any) -> dict[str, Any]:
+    return {"name": name, "ph": "X", "pid": pid, "tid": tid, "ts": f"{start}.000", "dur": end - start, "args": args}
+
+
+def _launched(number: int, at: int, start: int, end: int, thread: int = MAIN) -> list[dict[str, Any]]:
+    """A task and its launch."""
+    told = {"Task Type": "AI_CORE", "connection_id": number, "Physic Stream Id": 3}
+    return [
+        _x("Node@launch", HOST, thread, at, at + 1, connection_id=number),
+        _x(f"aclnnAdd_{number}_Add", DEVICE, 3, start, end, **told),
+    ]
+
+
+def _put(at: int, out: int) -> list[dict[str, Any]]:
+    """What the main thread puts into the queue, and when the other takes it out."""
+    return [_x("Enqueue", PYTHON, MAIN, at, at + 1), _x("Dequeue@aclnnAdd", PYTHON, LAUNCHER, out, out + 2)]
+
+
+def _write(folder: Path, events: list[dict[str, Any]]) -> None:
+    output = folder / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+    output.mkdir(parents=True)
+    (output.parent / "profiler_info_0.json").write_text('{"rank_id": 0}')
+    names: list[dict[str, Any]] = [
+        {"name": "process_name", "ph": "M", "pid": pid, "tid": 0, "args": {"name": name}}
+        for pid, name in _PROCESSES.items()
+    ]
+    names += [
+        {"name": "thread_name", "ph": "M", "pid": pid, "tid": tid, "args": {"name": f"Thread {tid}"}}
+        for pid in (HOST, PYTHON)
+        for tid in (MAIN, LAUNCHER)
+    ]
+    (output / "trace_view.json").write_text(json.dumps([*names, *events]))
+
+
+def _whole(folder: Path, events: list[dict[str, Any]]) -> HostTime:
+    _write(folder, events)
+    (row,) = host([folder]).rows
+    return row
+
+
+@pytest.mark.parametrize(
+    ("call", "process"),
+    [
+        ("aten::item", PYTHON),
+        ("AscendCL@aclrtSynchronizeStream", HOST),
+        ("AscendCL@aclrtMemcpy", HOST),
+        ("enumerate(DataLoader)#x.__next__", PYTHON),
+        ("GC", COLLECTOR),
+    ],
+)
+def test_what_is_launched_out_of_the_queue_meanwhile_was_not_held_up(tmp_path: Path, call: str, process: int) -> None:
+    """The main thread has put all in, and waits; the thread that launches takes 90 us for each."""
+    events = [event for n in range(10) for event in _put(n, 100 * (n + 1))]
+    events += [
+        event for n in range(10) for event in _launched(n, 100 * n + 100, 100 * n + 105, 100 * n + 115, LAUNCHER)
+    ]
+    row = _whole(tmp_path, [*events, _x(call, process, MAIN, 20, 1020)])
+    assert (row.idle_ns, row.launching_ns, row.waited_ns) == (810_000, 810_000, 810_000)
+    if process != COLLECTOR:
+        assert host([tmp_path]).table("causes")[0].cause == "launching"
+
+
+def test_what_is_put_in_behind_a_call_was_held_up_by_it(tmp_path: Path) -> None:
+    events = [*_put(0, 5), *_launched(1, 5, 10, 20, LAUNCHER), *_put(200, 205), *_launched(2, 205, 210, 220, LAUNCHER)]
+    row = _whole(tmp_path, [*events, _x("aten::item", PYTHON, MAIN, 8, 198)])
+    assert (row.idle_ns, row.synchronisation_ns) == (190_000, 190_000)
+
+
+def test_a_wait_delays_what_follows_by_its_own_length_at_most(tmp_path: Path) -> None:
+    events = [*_launched(1, 5, 10, 20), *_launched(2, 1000, 1010, 1020)]
+    row = _whole(tmp_path, [*events, _x("aten::item", PYTHON, MAIN, 8, 22)])
+    assert (row.idle_ns, row.synchronisation_ns, row.launching_ns) == (990_000, 14_000, 976_000)
+
+
+def test_launches_that_overtake_each_other_still_starve_the_device(tmp_path: Path) -> None:
+    """One launch every 10 us, each takes 12 to begin, and the task 3: the next one is always launched already."""
+    row = _whole(tmp_path, [event for n in range(100) for event in _launched(n, 10 * n, 10 * n + 12, 10 * n + 15)])
+    assert (row.idle_ns, row.launching_ns, row.launched_ns) == (99 * 7000, 99 * 7000, 0)
+
+
+def test_what_was_launched_long_ago_waits_for_no_host(tmp_path: Path) -> None:
+    events = [event for n in range(20) for event in _launched(n, n, 1000 + 100 * n, 1050 + 100 * n)]
+    row = _whole(tmp_path, events)
+    assert (row.idle_ns, row.launched_ns, row.waited_ns) == (19 * 50_000, 19 * 50_000, 0)
+    assert host([tmp_path]).table("causes") == []
+
+
+def test_while_only_communication_runs_no_device_waits_for_its_host(tmp_path: Path) -> None:
+    events = [*_launched(1, 0, 10, 20), *_launched(2, 990, 1000, 1010)]
+    talk = [
+        {"name": "process_name", "ph": "M", "pid": 9, "tid": 0, "args": {"name": "Communication"}},
+        _x("hcom_allReduce__1_0_1", 9, 0, 20, 1000, connection_id=3),
+    ]
+    row = _whole(tmp_path, [*events, *talk])
+    assert (row.idle_ns, row.waited_ns) == (0, 0)
+    assert host([tmp_path]).table("causes") == []
+
+
+def test_copies_within_the_device_are_no_copies_of_the_host(tmp_path: Path) -> None:
+    events = [*_launched(1, 0, 10, 20), *_launched(2, 0, 100, 110)]
+    copies = [
+        _x("MEMCPY_ASYNC", DEVICE, 4, 20, 60, **{"Task Type": "SDMA_SQE"}),
+        _x("MEMCPY_ASYNC", DEVICE, 4, 60, 70, **{"Task Type": "PCIE_DMA_SQE"}),
+    ]
+    row = _whole(tmp_path, [*events, *copies])
+    assert (row.copying_ns, row.launched_ns) == (10_000, 70_000)
+    (device,) = host([tmp_path]).table("devices")
+    assert (device.copy_tasks, device.copy_tasks_ns) == (1, 10_000)
+
+
+def test_the_evidence_is_of_threads_that_hold_the_device_up(tmp_path: Path) -> None:
+    events = [*_launched(1, 5, 10, 20), *_launched(2, 1000, 1010, 1020)]
+    background = _x("AscendCL@acltdtSendTensor", HOST, LAUNCHER, 0, 2000)
+    row = _whole(tmp_path, [*events, background, _x("enumerate(DataLoader)#x.__next__", PYTHON, MAIN, 21, 995)])
+    assert row.data_loading_ns == 974_000
+    (cause,) = host([tmp_path]).table("causes")
+    assert "1 call of enumerate(DataLoader)#x.__next__" in cause.evidence
+    (free,) = {one.free_ns for one in breakdown([tmp_path]).rows}
+    assert row.idle_ns == free
