@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commandline import Cli
 
 from aoe_reports import breakdown, host
 from aoe_reports.questions.host import HostTime
@@ -135,3 +136,60 @@ def test_the_evidence_is_of_threads_that_hold_the_device_up(tmp_path: Path) -> N
     assert "1 call of enumerate(DataLoader)#x.__next__" in cause.evidence
     (free,) = {one.free_ns for one in breakdown([tmp_path]).rows}
     assert row.idle_ns == free
+
+
+def test_where_most_launches_are_missing_that_is_the_first_line(tmp_path: Path, cli: Cli) -> None:
+    told = {"Task Type": "AI_CORE", "connection_id": 99, "Physic Stream Id": 3}
+    others = [_x("aclnnAdd_x_Add", DEVICE, 3, 100 * n, 100 * n + 50, **told) for n in range(1, 10)]
+    _write(tmp_path, [*_launched(1, 0, 10, 20), *others])
+    assert cli("host", tmp_path).out.splitlines()[0] == (
+        "The device waited 0.0% of its time for the host; for 51.1% of its time it did nothing and cannot be told why: launches are missing."
+    )
+
+
+def test_whose_communication_it_is_decides_whether_a_device_waits(tmp_path: Path, cli: Cli) -> None:
+    """Two devices, and communication of a process that belongs to neither: it may be what fills the gap of both."""
+    other, talk = 22, 9
+    _write(tmp_path, [])
+    (path,) = tmp_path.rglob("trace_view.json")
+    events = json.loads(path.read_text())
+    for pid, name in ((other, "Ascend Hardware"), (talk, "Communication")):
+        events.append({"name": "process_name", "ph": "M", "pid": pid, "tid": 0, "args": {"name": name}})
+    mine = [*_launched(1, 0, 10, 20), *_launched(2, 990, 1000, 1010)]
+    theirs = [
+        event | {"pid": other}
+        for event in [*_launched(3, 0, 10, 20), *_launched(4, 990, 1000, 1010)]
+        if event["pid"] == DEVICE
+    ]
+    events += [*mine, *theirs, _x("hcom_allReduce__1_0_1", talk, 0, 20, 1000, connection_id=5)]
+    path.write_text(json.dumps(events))
+    document = cli("host", tmp_path, "--format", "json").json
+    assert [(row["waited_us"], row["launching_us"]) for row in document["rows"]] == [(None, None)] * 2
+    assert document["causes"] == document["waits"] == []
+    assert "device-unknown" in {one["rule"] for one in document["findings"]}
+    assert "whose the communication is, is not known." in cli("host", tmp_path).out.splitlines()[0]
+
+
+def _steps_with_one_compilation() -> list[dict[str, Any]]:
+    events = [_x(f"ProfilerStep#{n}", PYTHON, MAIN, 1000 * n, 1000 * n + 999) for n in range(4)]
+    events += [event for n in range(4) for event in _launched(n, 1000 * n + 50, 1000 * n + 100, 1000 * n + 1090)]
+    events += [_x("AscendCL@opCompile", HOST, MAIN, 105, 700), *_launched(9, 710, 715, 720)]
+    (first,) = (event for event in events if event["args"].get("connection_id") == 0 and event["pid"] == DEVICE)
+    first["dur"] = 10
+    return events
+
+
+def test_what_is_compiled_in_the_first_step_only_is_said_so(tmp_path: Path) -> None:
+    _write(tmp_path, _steps_with_one_compilation())
+    cause = host([tmp_path]).table("causes")[0]
+    assert cause.cause == "compilation"
+    assert cause.evidence.endswith("1 call of AscendCL@opCompile, all in the first of 4 steps")
+
+
+def test_causes_are_of_the_step_that_is_asked_for(tmp_path: Path) -> None:
+    _write(tmp_path, _steps_with_one_compilation())
+    cause = host([tmp_path], step=0).table("causes")[0]
+    (row,) = host([tmp_path], step=0).rows
+    assert (cause.time_ns, cause.share) == (row.compilation_ns, round(row.compilation_ns / row.duration_ns, 6))
+    assert host([tmp_path], step=2).table("causes") == []
+    assert host([tmp_path], step=7).table("calls") == []

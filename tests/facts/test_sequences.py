@@ -144,3 +144,13 @@ def test_optimizers_have_a_fused_form() -> None:
 def test_the_page_names_every_fused_operator() -> None:
     page = (ROOT / "docs" / "host.md").read_text()
     assert [one.api for one in FUSED_OPERATORS if f"`{one.api}`" not in page] == []
+
+
+def test_a_layer_norm_that_is_written_out_is_no_root_mean_square_norm() -> None:
+    (one,) = _found(["ReduceMean", "Sub", "Square", "ReduceMean", "Add", "Rsqrt", "Mul", "Mul", "Add"])
+    assert (one.api, one.tasks) == ("torch.nn.functional.layer_norm", 9)
+
+
+def test_tasks_that_run_at_once_leave_no_time_between_them() -> None:
+    (one,) = _found(["Add", "LayerNorm"], pitch=1000)
+    assert (one.total_ns, one.span_ns, one.saving_ns, one.launch_share) == (20_000, 11_000, 1000, 0.0)

@@ -251,7 +251,7 @@ class Activity:
             self._add_calls("garbage collection", some.filter(keep_where(collects)))
         numbers, words = codes(some["name"])
         kinds = dict(zip(words, map(host_call, words), strict=True))
-        if steps := [word for word in words if word.startswith(STEP_RANGE)]:
+        if steps := {word for word in words if word.startswith(STEP_RANGE)}:
             self._add_steps(some, coded_in((numbers, words), steps))
         self._synchronising.update(word for word, kind in kinds.items() if kind == "synchronisation")
         for kind in sorted({kind for kind in kinds.values() if kind is not None}):

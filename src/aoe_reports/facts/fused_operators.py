@@ -62,14 +62,14 @@ FUSED_OPERATORS: tuple[FusedOperator, ...] = (
         say("the residual connection and the norm behind it; it returns both"),
     ),
     FusedOperator(
-        "torch_npu.npu_rms_norm",
-        (f"{_CAST}?", _SQUARE, _MEAN, _ADD, "Rsqrt", "Mul", f"{_CAST}?", "Mul"),
-        say("the root mean square norm with its weight"),
-    ),
-    FusedOperator(
         "torch.nn.functional.layer_norm",
         (_MEAN, "Sub|Subs", _SQUARE, _MEAN, _ADD, "Sqrt|Rsqrt", f"{_DIV}|Mul", "Mul?", "Add?"),
         say("a layer norm that was written out; one operator (LayerNorm) does it"),
+    ),
+    FusedOperator(
+        "torch_npu.npu_rms_norm",
+        (f"{_CAST}?", _SQUARE, _MEAN, _ADD, "Rsqrt", "Mul", f"{_CAST}?", "Mul"),
+        say("the root mean square norm with its weight"),
     ),
     FusedOperator(
         "torch_npu.npu_deep_norm",
@@ -132,7 +132,7 @@ FUSED_OPERATORS: tuple[FusedOperator, ...] = (
         say("a matrix product with its bias: pass the bias to it"),
     ),
 )
-"""Those first that explain more tasks: a task belongs to one sequence only."""
+"""Those first that explain more tasks: a task belongs to one sequence only. Behind its mean a layer norm looks like a root mean square norm."""
 
 FUSED_OPTIMIZERS: dict[str, str] = {
     name: f"torch_npu.optim.NpuFused{name}"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -93,6 +94,11 @@ class Kernels:
     stream: Ints
     step: Ints
 
+    def of_step(self, step: int) -> Kernels:
+        """Those that one step launched."""
+        mine = self.step == step
+        return Kernels(self.start[mine], self.end[mine], self.name[mine], self.stream[mine], self.step[mine])
+
 
 @dataclass(frozen=True, slots=True)
 class WaitingDevice:
@@ -158,7 +164,7 @@ class HostActivity(Activity):
             "pid": self._numbered(some["pid"]),
         }
         self.kernels.add(**chosen_of(columns, computes))
-        copies = (_named(names, _COPY_TASK) | _named(types, _COPY_TASK)) & ~computes & ~_named(types, _WITHIN_DEVICE)
+        copies = (_named(names, _copies) | _named(types, _copies)) & ~computes & ~_named(types, _within_device)
         if copies.any():
             self.copies.add(**chosen_of({name: columns[name] for name in self.copies.names}, copies))
 
@@ -181,9 +187,9 @@ class HostActivity(Activity):
         collects = words_in(frame["process"], {COLLECTOR_PROCESS})
         self._keep_calls(self.calls["garbage collection"], frame, collects)
         for group in sorted(set(groups.values())):
-            those = [word for word, found in groups.items() if found == group]
+            those = {word for word, found in groups.items() if found == group}
             self._keep_calls(self.calls[group], frame, ~collects & coded_in((numbers, words), those))
-        out = [word for word in words if word.startswith("Dequeue")]
+        out = {word for word in words if word.startswith("Dequeue")}
         self._keep_calls(self.taken_out, frame, coded_in((numbers, words), out))
 
     def _keep_calls(self, spans: Spans, frame: pa.Table, mask: Mask) -> None:
@@ -268,10 +274,20 @@ def _every(spans: Spans) -> Numbers:
     return SpansOf(spans).between(*EVER)
 
 
-def _named(column: tuple[Ints, Sequence[str]], pattern: re.Pattern[str]) -> Mask:
+def _named(column: tuple[Ints, Sequence[str]], fits: Callable[[str], bool]) -> Mask:
     """Where a column, as numbers and their words, has a word that fits."""
     numbers, words = column
-    return np.asarray([False, *(pattern.fullmatch(word) is not None for word in words)])[numbers]
+    return np.asarray([False, *map(fits, words)], dtype=bool)[numbers]
+
+
+@lru_cache(maxsize=1 << 16)
+def _copies(word: str) -> bool:
+    return _COPY_TASK.fullmatch(word) is not None
+
+
+@lru_cache(maxsize=1 << 16)
+def _within_device(word: str) -> bool:
+    return _WITHIN_DEVICE.fullmatch(word) is not None
 
 
 def _below(tasks: Numbers, talk: Numbers | None) -> Numbers:
@@ -318,19 +334,22 @@ class _Host:
         found = []
         for group, calls in self.calls.items():
             operator = self._operators(calls) if group == "compilation" else np.full(len(calls["start"]), -1)
+            blames = np.isin(calls["thread"], sorted(threads)) | (group == "garbage collection")
             pairs, place = np.unique(np.stack([calls["name"], operator]), axis=1, return_inverse=True)
-            for number, (name, of) in enumerate(pairs.T.tolist()):
-                mine = chosen_of(calls, place.reshape(-1) == number)
-                found.append(self._calls(group, name, of, mine, (waits, threads)))
+            order = np.argsort(place.reshape(-1), kind="stable")
+            bounds = np.cumsum(np.bincount(place.reshape(-1), minlength=pairs.shape[1])).tolist()
+            for (name, of), begin, end in zip(pairs.T.tolist(), [0, *bounds], bounds, strict=False):
+                mine = order[begin:end]
+                those = chosen_of(calls, mine[blames[mine]])
+                held = union(those["start"], those["end"])
+                waited = exact_sum(covered_each(waits, held.starts, held.ends))
+                found.append(self._calls(group, name, of, chosen_of(calls, mine), waited))
         return tuple(
             sorted(found, key=lambda one: (-one.waited_ns, -one.total_ns, one.group, one.name, one.operator or ""))
         )
 
-    def _calls(
-        self, group: CallGroup, name: int, operator: int, mine: Numbers, waits: tuple[Intervals, set[int]]
-    ) -> Calls:
+    def _calls(self, group: CallGroup, name: int, operator: int, mine: Numbers, waited: int) -> Calls:
         places = self._step_places(mine["start"])
-        under_way = _when(mine, None if group == "garbage collection" else waits[1])
         lengths = mine["end"] - mine["start"]
         return Calls(
             group=group,
@@ -341,7 +360,7 @@ class _Host:
             longest_ns=int(lengths.max()),
             first_step=int((places == 0).sum()),
             steps=len(np.unique(places[places >= 0])),
-            waited_ns=exact_sum(covered_each(waits[0], under_way.starts, under_way.ends)),
+            waited_ns=waited,
         )
 
     def _operators(self, calls: Numbers) -> Ints:

@@ -63,8 +63,8 @@ class FoundSequence:
 
     @property
     def launch_share(self) -> float:
-        """For which part of its span no task of it ran."""
-        return 1 - self.total_ns / self.span_ns if self.span_ns else 0.0
+        """For which part of its span no task of it ran; 0 where tasks of it run at once."""
+        return max(1 - self.total_ns / self.span_ns, 0.0) if self.span_ns else 0.0
 
 
 def find_sequences(kernels: Kernels, words: Sequence[str], types: Mapping[str, str], steps: int) -> list[FoundSequence]:

@@ -68,17 +68,20 @@ def _add(
 ) -> None:
     """Take in one device."""
     whole, words = device.whole, activity.words
-    found.times.extend(
-        _time(one, place, step)
-        for one, step in [(whole, iteration), *((one, one.step) for one in device.steps)]
-        if chosen.step in {None, step}
-    )
+    times = [(whole, iteration), *((one, one.step) for one in device.steps)]
+    times = [(one, step) for one, step in times if chosen.step in {None, step}]
+    if not times:
+        return
+    found.times.extend(_time(one, place, step, told=device.communication_known) for one, step in times)
     steps = len(activity.steps_on_host)
-    sequences = find_sequences(device.kernels, words, types, max(len(device.steps), 1))
-    listed = [one for one in sequences if one.saving_ns >= MIN_SEQUENCE_SHARE * whole.length_ns]
+    asked, kernels = times[0][0], device.kernels
+    if asked.step is not None:
+        kernels = kernels.of_step(asked.step)
+    sequences = find_sequences(kernels, words, types, max(len(device.steps), 1) if asked is whole else 1)
+    listed = [one for one in sequences if one.saving_ns >= MIN_SEQUENCE_SHARE * asked.length_ns]
     found.causes.extend(
         HostCause(position=position, **place, **cause._asdict())
-        for position, cause in enumerate(causes_of(device, sequences, steps), start=1)
+        for position, cause in enumerate(causes_of(device, asked, sequences, steps), start=1)
     )
     found.calls.extend(
         HostCallRow(
@@ -97,7 +100,8 @@ def _add(
         )
         for one in device.calls
     )
-    waits = [one for one in device.waits if chosen.step in {None, one.step, iteration}]
+    found_waits = device.waits if device.communication_known else ()
+    waits = [one for one in found_waits if chosen.step in {None, one.step, iteration}]
     found.waits.extend(
         HostWait(
             position=position,
@@ -113,15 +117,16 @@ def _add(
         for position, one in enumerate(waits, start=1)
     )
     found.sequences.extend(
-        _sequence(one, position, place, words, whole) for position, one in enumerate(listed[: chosen.top], start=1)
+        _sequence(one, position, place, words, asked) for position, one in enumerate(listed[: chosen.top], start=1)
     )
     found.devices.append(_device(device, place))
 
 
-def _time(one: WaitingTime, place: Mapping[str, Any], step: int | None) -> HostTime:
+def _time(one: WaitingTime, place: Mapping[str, Any], step: int | None, *, told: bool) -> HostTime:
     queue = one.launched
+    known = queue is not None and told
     by_cause: dict[str, Any] = {
-        f"{cause.replace(' ', '_')}_ns": None if queue is None and cause in _BY_LAUNCH else ns
+        f"{cause.replace(' ', '_')}_ns": None if not known and cause in _BY_LAUNCH else ns
         for cause, ns in zip(WAIT_CAUSES, one.by_cause, strict=True)
     }
     return HostTime(
@@ -130,8 +135,8 @@ def _time(one: WaitingTime, place: Mapping[str, Any], step: int | None) -> HostT
         start_ns=one.start_ns,
         duration_ns=one.length_ns,
         idle_ns=one.idle_ns,
-        waited_ns=one.waited_ns if queue else None,
-        waited_share=_share(one.waited_ns, one.length_ns) if queue else None,
+        waited_ns=one.waited_ns if known else None,
+        waited_share=_share(one.waited_ns, one.length_ns) if known else None,
         **by_cause,
         tasks=one.tasks,
         launches=one.tasks - one.launches_unknown,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from aoe_reports.facts.host_activity import Calls, WaitingDevice
 from aoe_reports.facts.host_calls import CallGroup
-from aoe_reports.facts.host_waits import HOST_CAUSES, WaitCause
+from aoe_reports.facts.host_waits import HOST_CAUSES, WaitCause, WaitingTime
 from aoe_reports.facts.sequences import FoundSequence
 from aoe_reports.model.texts import N_, Text, count_of, say
 from aoe_reports.model.time_units import times_in_one_unit
@@ -93,13 +93,13 @@ class Cause(NamedTuple):
     advice: Text
 
 
-def causes_of(device: WaitingDevice, sequences: Sequence[FoundSequence], steps: int) -> list[Cause]:
-    """The reasons that take enough of the time of a device, the longest first."""
-    whole = device.whole
+def causes_of(device: WaitingDevice, whole: WaitingTime, sequences: Sequence[FoundSequence], steps: int) -> list[Cause]:
+    """The reasons that take enough of some time of a device, the longest first; none where what it waited for cannot be told."""
     found: list[Cause] = []
-    for cause, ns in zip(HOST_CAUSES, whole.by_cause, strict=False):
+    by_cause = whole.by_cause if device.communication_known else ()
+    for cause, ns in zip(HOST_CAUSES, by_cause, strict=False):
         if ns >= MIN_SHARE * whole.length_ns and ns:
-            evidence = _evidence(device, cause, ns, steps)
+            evidence = _evidence(device, whole, cause, steps)
             found.append(Cause(say(_WAITS[cause]), ns, _share(ns, whole.length_ns), evidence, say(_ADVICE[cause])))
     known: dict[str, list[FoundSequence]] = {}
     for one in sequences:
@@ -112,17 +112,24 @@ def causes_of(device: WaitingDevice, sequences: Sequence[FoundSequence], steps: 
     return sorted(found, key=lambda one: -one.time_ns)
 
 
-def _evidence(device: WaitingDevice, cause: WaitCause, ns: int, steps: int) -> Text:
-    share = _share(ns, device.whole.length_ns)
+def _evidence(device: WaitingDevice, whole: WaitingTime, cause: WaitCause, steps: int) -> Text:
+    ns = whole.by_cause[HOST_CAUSES.index(cause)]
+    share = _share(ns, whole.length_ns)
     idle = say("the device waited {time}, {share:.1%} of its time", time=_time(ns), share=share)
     longest = max(
         (one for one in device.calls if one.group == _CALLED.get(cause)), key=lambda one: one.waited_ns, default=None
     )
     if longest is not None and longest.waited_ns:
         calls = count_of(longest.calls, "{number} call of {name}", "{number} calls of {name}", name=_called(longest))
-        often = say("{calls} in {steps} steps", calls=calls, steps=steps) if steps > 1 else calls
+        often = calls
+        if steps > 1 and longest.first_step == longest.calls:
+            often = say("{calls}, all in the first of {steps} steps", calls=calls, steps=steps)
+        elif steps > 1:
+            often = say("{calls} in {steps} steps", calls=calls, steps=steps)
         return say("{idle}; {calls}", idle=idle, calls=often)
-    queue = device.whole.launched
+    queue = (
+        whole.launched if whole.step is None else None
+    )  # that of a step begins with its first launch, behind its wait
     if cause == "launching" and queue is not None and queue.empty_share is not None:
         return say(
             "{idle}; for {empty:.1%} of the time no task waited to run, half of all began within {latency} of their launch",
@@ -170,13 +177,7 @@ def headline_of(times: Sequence[HostTime], causes: Sequence[HostCause]) -> str:
     wholes = [one for one in told if one.step is None] or told
     worst = max(wholes, key=lambda one: one.waited_share or 0.0, default=None)
     if worst is None:
-        idle = max(times, key=lambda one: _share(one.idle_ns, one.duration_ns), default=None)
-        if idle is None:
-            return ""
-        return say(
-            "Whether the device waits for the host cannot be told: no launches are recorded. It did nothing for {share:.1%} of its time.",
-            share=_share(idle.idle_ns, idle.duration_ns),
-        )
+        return _untold(times)
     several = len({(one.run, one.rank_id, one.device_id) for one in wholes}) > 1 and worst.rank_id is not None
     waited = (
         say("Rank {rank} waited {share:.1%} of its time for the host", rank=worst.rank_id, share=worst.waited_share)
@@ -191,9 +192,29 @@ def headline_of(times: Sequence[HostTime], causes: Sequence[HostCause]) -> str:
     parts = {cause: getattr(worst, f"{cause.replace(' ', '_')}_ns") for cause in HOST_CAUSES}
     cause = max(parts, key=lambda one: parts[one])
     share = _share(parts[cause], worst.duration_ns)
+    unknown = _share(worst.unknown_ns, worst.duration_ns)
+    if unknown > share and unknown >= MIN_SHARE:
+        return say(
+            "{waited}; for {unknown:.1%} of its time it did nothing and cannot be told why: launches are missing.",
+            waited=waited,
+            unknown=unknown,
+        )
     if share < MIN_SHARE:
         return say("{waited}: no cause takes {least:.0%} of it.", waited=waited, least=MIN_SHARE)
     return say("{waited}, mostly for {cause} ({share:.1%}).", waited=waited, cause=say(_WAITS[cause]), share=share)
+
+
+def _untold(times: Sequence[HostTime]) -> str:
+    """Why it cannot be told whether devices wait for their host."""
+    idle = max(times, key=lambda one: _share(one.idle_ns, one.duration_ns), default=None)
+    if idle is None:
+        return ""
+    if idle.launches:
+        return say("Whether the device waits for the host cannot be told: whose the communication is, is not known.")
+    return say(
+        "Whether the device waits for the host cannot be told: no launches are recorded. It did nothing for {share:.1%} of its time.",
+        share=_share(idle.idle_ns, idle.duration_ns),
+    )
 
 
 def said_of_sequences() -> Text:
