@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -193,3 +195,68 @@ def test_causes_are_of_the_step_that_is_asked_for(tmp_path: Path) -> None:
     assert (cause.time_ns, cause.share) == (row.compilation_ns, round(row.compilation_ns / row.duration_ns, 6))
     assert host([tmp_path], step=2).table("causes") == []
     assert host([tmp_path], step=7).table("calls") == []
+
+
+_NAMED = {
+    "garbage_collection": "GC",
+    "compilation": "AscendCL@opCompile",
+    "data_loading": "enumerate(DataLoader)#x.__next__",
+    "copying": "AscendCL@aclrtMemcpyAsync",
+    "synchronisation": "AscendCL@aclrtSynchronizeStream",
+}
+_Task = tuple[int, int, int | None]
+_Call = tuple[str, int, int]
+
+
+def _random(seed: int) -> tuple[list[_Task], list[_Call]]:
+    """(begin, end and launch of tasks on two streams, calls between their launches); some launches are missing."""
+    random, time, free = Random(seed), 0, [0, 0]
+    tasks: list[_Task] = []
+    calls: list[_Call] = []
+    for _ in range(25):
+        time += random.randint(1, 60)
+        if random.random() < 0.3:
+            length = random.randint(1, 150)
+            calls.append((random.choice(list(_NAMED)), time, time + length))
+            time += length
+        stream = random.randrange(2)
+        start = max(free[stream], time + random.randint(1, 30))
+        free[stream] = start + random.choice([0, 5, 40, 90])
+        tasks.append((start, free[stream], time if random.random() > 0.1 else None))
+    return tasks, calls
+
+
+def _cause_at(moment: int, tasks: list[_Task], calls: list[_Call]) -> str | None:
+    """What the page says of one moment, task by task and call by call; None where the device is busy."""
+    if any(start <= moment < end for start, end, _ in tasks):
+        return None
+    begin, dry = min(one[0] for one in tasks if one[0] > moment), max(one[1] for one in tasks if one[1] <= moment)
+    launched = min((one[2] for one in tasks if one[0] == begin and one[2] is not None), default=None)
+    if launched is not None and launched + 20 <= moment:
+        return "launched"
+    # what is launched already was not held up, unless it was launched in a call that launches, too
+    calls = [
+        one for one in calls if launched is None or one[2] <= launched or one[0] in {"compilation", "data_loading"}
+    ]
+    under_way = {cause for cause, start, end in calls if start <= moment < end}
+    if mine := [cause for cause in _NAMED if cause in under_way]:
+        return mine[0]
+    for cause, start, end in calls:
+        if cause == "synchronisation" and start < dry <= end and moment < dry + end - start:
+            return cause
+    return "unknown" if launched is None else "launching"
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_look_at_each_microsecond_tells_the_same(tmp_path: Path, seed: int) -> None:
+    tasks, calls = _random(seed)
+    events = [event for n, (start, end, at) in enumerate(tasks) for event in _launched(n, at or 0, start, end)]
+    known = {n for n, (_, _, at) in enumerate(tasks) if at is not None}
+    events = [one for one in events if one["pid"] == DEVICE or one["args"]["connection_id"] in known]
+    of = {"GC": COLLECTOR, "enumerate(DataLoader)#x.__next__": PYTHON}
+    events += [_x(_NAMED[cause], of.get(_NAMED[cause], HOST), MAIN, start, end) for cause, start, end in calls]
+    row = _whole(tmp_path, events)
+    moments = range(min(one[0] for one in tasks), max(one[1] for one in tasks))
+    wanted = Counter(_cause_at(moment, tasks, calls) for moment in moments)
+    for cause in (*_NAMED, "launched", "launching", "unknown"):
+        assert getattr(row, f"{cause}_ns") == wanted[cause] * 1000, cause
