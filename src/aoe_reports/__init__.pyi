@@ -57,6 +57,7 @@ from .questions.communication import communication as communication
 from .questions.compare import compare as compare
 from .questions.critical_path import critical_path as critical_path
 from .questions.explain import explain as explain
+from .questions.host import host as host
 from .questions.hotspots import hotspots as hotspots
 from .questions.inspect import inspect as inspect
 from .questions.quality import quality as quality

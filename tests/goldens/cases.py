@@ -23,7 +23,7 @@ LANGUAGES = ("en", "zh")
 SAME_IN_ALL_LANGUAGES = ("json", "jsonl", "csv", "openmetrics", "grafana", "parquet")
 """Forms for programs; the group `language` tries that they are."""
 COMMANDS = (
-    "", "inspect", "table", "check", "hotspots", "steps", "breakdown", "critical-path", "communication", "stragglers", "compare", "explain", "roofline", "quality",
+    "", "inspect", "table", "check", "hotspots", "steps", "breakdown", "critical-path", "host", "communication", "stragglers", "compare", "explain", "roofline", "quality",
     "bank", "bank list", "bank diff", "advise", "trace", "collect", "plan", "preflight", "tune", "verify", "adopt", "normalize", "ingest", "history", "regressions", "ack", "expect",
     "tag", "report", "site", "serve", "nightly", "demo", "config", "store", "store info", "store verify",
     "store compact", "store vacuum", "store undo", "store export", "store import",
@@ -199,6 +199,11 @@ def _roofline() -> Iterator[str]:
     options = ("--chip Ascend910B2", "--by op_type", "--rank 0 --top 2 --strict")
     yield from _question("roofline", options, ["demo/nights/2026-02-14"])
     yield from _cases(["roofline msprof/valid/merged_two_devices --chip Ascend910B2"], (*FORMS, "svg"))
+
+
+def _host() -> Iterator[str]:
+    yield from _question("host", ("--rank 1", "--strict"))
+    yield from _cases(["host timelines", "host timelines --step 8", "host timelines --top 1"])
 
 
 def _quality() -> Iterator[str]:
@@ -532,6 +537,7 @@ CASES: dict[str, list[str]] = {
         "steps": _question("steps", _FILTERS, ["demo/nights"]),
         "breakdown": _question("breakdown", (*_FILTERS, "--gaps 1", "--gaps 0"), ["demo/nights/2026-02-14"]),
         "critical-path": _question("critical-path", ("--rank 1", "--strict")),
+        "host": _host(),
         "communication": _question(
             "communication", ("--rank 0", "--step 2", "--top 1", "--bank aoe/valid/gradient_bank", "--strict")
         ),
@@ -586,6 +592,7 @@ def _full() -> Iterator[tuple[str, str]]:
         "steps": ("steps msprof/valid/cluster_of_two_ranks", FORMS),
         "breakdown": ("breakdown timelines", FORMS),
         "critical-path": ("critical-path timelines", FORMS),
+        "host": ("host timelines", FORMS),
         "communication": ("communication msprof/valid/communication_of_four_ranks", FORMS),
         "stragglers": ("stragglers msprof/valid/two_devices_by_name", FORMS),
         "compare": ("compare demo/nights/2026-02-01 demo/nights/2026-02-10", FORMS),

@@ -20,6 +20,7 @@ from aoe_reports.questions.communication import CommunicationOfRuns
 from aoe_reports.questions.compare import Compare
 from aoe_reports.questions.critical_path import CriticalPath
 from aoe_reports.questions.explain import Explain
+from aoe_reports.questions.host import Host
 from aoe_reports.questions.hotspots import Hotspots
 from aoe_reports.questions.inspect import Inspect
 from aoe_reports.questions.quality import Quality
@@ -35,6 +36,7 @@ ASKED = {
     "steps": [MSPROF],
     "breakdown": [],
     "critical-path": [],
+    "host": [],
     "communication": [MSPROF],
     "stragglers": [MSPROF],
     "compare": [MSPROF / "ten_iterations", MSPROF / "ten_iterations"],
@@ -59,6 +61,7 @@ QUESTIONS = (
     Compare,
     CriticalPath,
     Explain,
+    Host,
     Hotspots,
     Inspect,
     Quality,
@@ -84,7 +87,7 @@ def test_what_is_printed_fits(cli: Cli, tmp_path: Path, command: str) -> None:
     tables = [
         key for key, what in SCHEMA["$defs"][command]["properties"].items() if "properties" in what.get("items", {})
     ]
-    # rows of slow ends, hosts, stages, experts, copies and contention: tests/questions
+    # rows of slow ends, hosts, stages, experts, copies, contention, calls and sequences: tests/questions
     assert {key for key in tables if not printed[key]} <= {
         "slow_ends",
         "slow_hosts",
@@ -94,6 +97,8 @@ def test_what_is_printed_fits(cli: Cli, tmp_path: Path, command: str) -> None:
         "experts",
         "alignments",
         "contentions",
+        "calls",
+        "sequences",
     }
 
 

@@ -44,6 +44,7 @@ from aoe_reports.questions.communication import CommunicationOfRuns
 from aoe_reports.questions.compare import Compare
 from aoe_reports.questions.critical_path import CriticalPath
 from aoe_reports.questions.explain import Explain
+from aoe_reports.questions.host import Host
 from aoe_reports.questions.hotspots import Hotspots
 from aoe_reports.questions.inspect import Inspect
 from aoe_reports.questions.quality import Quality
@@ -53,7 +54,7 @@ from aoe_reports.questions.stragglers import Stragglers
 
 COMMANDS = (
     command_of(Inspect()), table, check, command_of(Quality()), command_of(Hotspots()), command_of(Steps()), command_of(Breakdown()),
-    command_of(CriticalPath()), command_of(CommunicationOfRuns()), command_of(Stragglers()), command_of(Compare()),
+    command_of(CriticalPath()), command_of(Host()), command_of(CommunicationOfRuns()), command_of(Stragglers()), command_of(Compare()),
     command_of(Explain()), command_of(RooflineOfRuns()),
     command_of(Advise()), trace, map, reduce, collect, plan, preflight, tune, verify, adopt, normalize, ingest, history, regressions,
     ack, expect, tag, report, site, serve, nightly, demo, config,

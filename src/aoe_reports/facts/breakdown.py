@@ -258,7 +258,7 @@ class Activity:
             self._add_calls("garbage collection", some.filter(keep_where(collects)))
         numbers, words = codes(some["name"])
         kinds = dict(zip(words, map(host_call, words), strict=True))
-        if steps := [word for word in words if word.startswith(STEP_RANGE)]:
+        if steps := {word for word in words if word.startswith(STEP_RANGE)}:
             self._add_steps(some, coded_in((numbers, words), steps))
         self._synchronising.update(word for word, kind in kinds.items() if kind == "synchronisation")
         for kind in sorted({kind for kind in kinds.values() if kind is not None}):
@@ -313,8 +313,7 @@ class Activity:
         """Take in what another one has of the same capture: of events behind its own."""
         self._pid_is_device |= other._pid_is_device
         words = _narrow([*map(self._numbers.__getitem__, other._numbers), -1])
-        threads = map(self._threads.__getitem__, other._threads)
-        places = np.asarray([*(place if place < _MAX_THREADS else -1 for place in threads), -1], dtype=np.int16)
+        places = self._places_of(other)
         pairs = [(self._tasks, other._tasks), (self._operators, other._operators), (self._planes, other._planes)]
         pairs += [(self._calls, other._calls), (self._flows, other._flows), (self._arrivals, other._arrivals)]
         pairs += [(self.queued, other.queued), *((self.waits[kind], other.waits[kind]) for kind in self.waits)]
@@ -328,6 +327,11 @@ class Activity:
             entry = self._stated[key]
             entry[0] += time_ns
             entry[1] += rows
+
+    def _places_of(self, other: Activity) -> Any:
+        """Our numbers of threads by those of another one, and last that of none."""
+        threads = map(self._threads.__getitem__, other._threads)
+        return np.asarray([*(place if place < _MAX_THREADS else -1 for place in threads), -1], dtype=np.int16)
 
     def of_devices(self) -> list[OfDevice]:
         """What there is of each device, by its number."""
@@ -449,9 +453,11 @@ class Activity:
 
     def _flows_to(self, starts: Ints) -> Launches:
         """The flow that ends where a task starts."""
-        arrived = self._arrivals.where(lambda some: np.isin(some["start"], starts))
+        moments_wanted = np.sort(starts)
+        arrived = self._arrivals.where(lambda some: _among(some["start"], moments_wanted))
         moments, keys = arrived["start"], arrived["key"]
-        begun = self._flows.where(lambda some: np.isin(some["key"], keys))
+        keys_wanted = np.sort(keys)
+        begun = self._flows.where(lambda some: _among(some["key"], keys_wanted))
         sources, begins = begun["key"], begun["start"]
         if not len(sources):
             nothing = np.zeros(len(starts), dtype=np.int64)
@@ -574,6 +580,14 @@ class _Near:
             return self.words.get(int(calls["name"][place])), int(calls["thread"][place])
         threads = self.flows["thread"][self.flows["start"] == start]
         return None, int(threads.max()) if len(threads) and threads.min() == threads.max() else -1
+
+
+def _among(values: Ints, ordered: Ints) -> Mask:
+    """Which values are among some that are in order (numpy's `isin` takes several times as long for as many)."""
+    if not len(ordered):
+        return np.zeros(len(values), dtype=bool)
+    found: Mask = ordered[np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)] == values
+    return found
 
 
 def _touching(spans: Numbers, starts: Ints, ends: Ints) -> Mask:

@@ -17,6 +17,7 @@ from aoe_reports.facts.breakdown import EVENT_COLUMNS as ACTIVITY_COLUMNS
 from aoe_reports.facts.breakdown import Activity
 from aoe_reports.facts.critical_path import POINT, Graph, Slices, graph_of, is_busy, last_before
 from aoe_reports.facts.host_calls import host_call
+from aoe_reports.facts.launches import clocks_of
 from aoe_reports.facts.spans import Spans, chosen_of
 from aoe_reports.formats.ascend.tables.op_summary import COMPUTE_TASKS
 from aoe_reports.formats.ascend.tables.timelines import (
@@ -36,8 +37,6 @@ EVENT_COLUMNS = (*ACTIVITY_COLUMNS, "tid", "stream_id")
 _LINKS = ("async_task_queue", "fwdbwd")
 """Flows between threads of the host: an operator that one thread hands to another, the backward operator of a forward one."""
 _COMPUTING, _COMMUNICATION, _OTHER = (KINDS.index(kind) for kind in ("computing", "communication", "other task"))
-_LATE_LAUNCHES = 100
-"""One in so many launches may seem to be quicker than the clocks of host and device allow: those are mistaken, and left out."""
 _PLANE = "Plane"
 _TASK, _OPERATOR, _PART = range(3)
 """Roles of slices: tasks of the device, operators of communication, their tasks by plane."""
@@ -220,7 +219,7 @@ class Dependencies(Activity):
         launched, known = launches.start, launches.known
         thread, there = _threads_at(host["launches"], launched)
         known &= there
-        shift, delay = _clocks(some["start"] - launched, known, is_busy(kind))
+        shift, delay = clocks_of(some["start"] - launched, known, is_busy(kind))
         launched = launched + shift
         known &= launched <= some["start"]
         threads, lane_of_thread = _threads_of(host, words)
@@ -396,16 +395,6 @@ def _hits(some: Numbers, words: Mapping[int, str], beginnings: tuple[str, ...]) 
     named = [n for n, word in words.items() if word.replace("_", " ").casefold().startswith(beginnings)]
     hits: Mask = (some["role"] == _TASK) & (np.isin(some["name"], named) | np.isin(some["type"], named))
     return hits
-
-
-def _clocks(lags: Ints, known: Mask, busy: Mask) -> tuple[int, int]:
-    """(by how much the host's clock is to be moved, the least time that a launch takes then).
-
-    No task begins before it is launched; of those of many launches the least may be mistaken.
-    """
-    told = np.sort(lags[known & busy] if (known & busy).any() else lags[known])
-    least = int(told[(len(told) - 1) // _LATE_LAUNCHES]) if len(told) else 0
-    return min(least, 0), max(least, 0)
 
 
 def _threads_of(host: Mapping[str, Numbers], words: Mapping[int, str]) -> tuple[list[str], Ints]:

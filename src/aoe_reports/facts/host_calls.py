@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 HostCall = Literal["synchronisation", "data loading", "compilation", "garbage collection"]
 HOST_CALLS: tuple[HostCall, ...] = get_args(HostCall)
@@ -40,3 +40,34 @@ def host_call(name: str) -> HostCall | QueueCall | None:
     if _COMPILES.fullmatch(name):
         return "compilation"
     return "data loading" if _LOADS.fullmatch(name) and not _FRAME.search(name) else None
+
+
+CallGroup = Literal[HostCall, "copy", "SyncBN", "optimizer"]
+CALL_GROUPS: tuple[CallGroup, ...] = (*HOST_CALLS, "copy", "SyncBN", "optimizer")
+_GROUPS = re.compile(
+    r"(?P<copy>(?:AscendCL@|Runtime@)?(?:aclrtMemcpy\w*|rtMemcpy\w*|MemCopy\w*)|acl_memcpy_\w+)"
+    r"|(?P<synchronisation>aten::(?:item|_local_scalar_dense|is_nonzero))"
+    r"|(?P<compilation>(?:AscendCL@)?aclopCompile\w*)"
+    r"|(?P<SyncBN>(?:aten|npu)::(?:npu_)?batch_norm_(?:stats|reduce|gather_stats|elemt|backward_reduce|backward_elemt)\w*|SyncBatchNorm\w*)"
+    r"|(?P<optimizer>Optimizer\.step#(?s:.*))",
+    re.ASCII,
+)
+"""What calls that `host_call` does not know, or knows as waits, are listed under.
+
+copy: calls of AscendCL and of the Runtime, and the names under which torch_npu puts copies into its queue. synchronisation: operators of
+PyTorch that hand a value of the device to the program, and wait for it. compilation: what torch_npu launches operators with where
+`jit_compile` is on (Ascend Extension for PyTorch, torch_npu.npu.set_compile_mode): compiles them, or finds them compiled. SyncBN: the parts
+of a batch normalisation over all ranks. optimizer: the range that PyTorch records around a step of an optimizer.
+"""
+
+
+def call_group(name: str) -> CallGroup | None:
+    """What a call of the host is listed under by those who ask what it does; null for others."""
+    found = _GROUPS.fullmatch(name)
+    if found is not None:
+        return cast("CallGroup", found.lastgroup)
+    kind = host_call(name)
+    return None if kind in _OF_QUEUE else cast("HostCall | None", kind)
+
+
+_OF_QUEUE = frozenset(get_args(QueueCall))

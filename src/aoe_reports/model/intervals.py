@@ -48,3 +48,18 @@ def covered(intervals: Intervals, start: int, end: int) -> int:
     """How much of the time from `start` to `end` is covered."""
     inside = np.minimum(intervals.ends, end) - np.maximum(intervals.starts, start)
     return int(inside[inside > 0].sum())
+
+
+def covered_each(intervals: Intervals, starts: Ints, ends: Ints) -> Ints:
+    """How much of each time from a start to its end is covered."""
+    sums = np.append(np.int64(0), np.cumsum(intervals.ends - intervals.starts))
+
+    def until(times: Ints) -> Ints:
+        place = np.searchsorted(intervals.starts, times, side="right")
+        last = np.maximum(place - 1, 0)
+        beyond = np.maximum(intervals.ends[last] - times, 0)
+        return np.where(place > 0, sums[place] - beyond, 0)
+
+    if not len(intervals):
+        return np.zeros(len(starts), dtype=np.int64)
+    return until(ends) - until(starts)

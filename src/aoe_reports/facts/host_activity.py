@@ -1,0 +1,411 @@
+"""Takes the events of a capture in, and tells of each device whether it waits for its host: launches, queues, calls, copies, kernels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+
+from aoe_reports.facts.breakdown import EVENT_COLUMNS as ACTIVITY_COLUMNS
+from aoe_reports.facts.breakdown import Activity, OfDevice
+from aoe_reports.facts.host_calls import CALL_GROUPS, COLLECTOR_PROCESS, CallGroup, call_group, host_call
+from aoe_reports.facts.host_waits import (
+    IN_CALLS,
+    NEVER,
+    Busy,
+    HostCalls,
+    Wait,
+    WaitCause,
+    WaitingTime,
+    longest_waits,
+    step_at,
+    sweep_of,
+    times_of,
+)
+from aoe_reports.facts.launches import Queue, clocks_of, queue_of
+from aoe_reports.facts.spans import EVER, Spans, SpansOf, chosen_of
+from aoe_reports.formats.ascend.tables.op_summary import COMPUTE_TASKS
+from aoe_reports.formats.ascend.tables.timelines import DEVICE_PROCESS
+from aoe_reports.formats.spilled import Numbers
+from aoe_reports.model.columns import (
+    Ints,
+    Mask,
+    bits,
+    coded_in,
+    codes,
+    exact_sum,
+    integers,
+    keep_where,
+    whole_numbers,
+    words_in,
+)
+from aoe_reports.model.intervals import Intervals, covered_each, union
+
+HOST_COLUMNS = (*ACTIVITY_COLUMNS, "stream_id")
+"""The columns of events that are looked at."""
+
+_COPY_TASK = re.compile(r"mem_?cpy.*|pcie_dma.*", re.ASCII | re.IGNORECASE)
+"""Tasks of a device that copy, by name or type; exports of 2023 do not tell whereto."""
+_WITHIN_DEVICE = re.compile(r"sdma.*", re.ASCII | re.IGNORECASE)
+"""Types of tasks that do not copy to or from the host, whatever they are called: the device's own engine for copies."""
+_TASK_QUEUE = "async_task_queue"
+_MAY_LAUNCH: frozenset[WaitCause] = frozenset({"compilation", "data loading"})
+"""In such calls of a thread it may launch, too: what compiles and executes, what transforms samples on the device."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Calls of the host of one group and name; ns."""
+
+    group: CallGroup
+    name: str
+    operator: str | None
+    """The operator that was launched by the queue's thread meanwhile, where calls say that."""
+    calls: int
+    total_ns: int
+    longest_ns: int
+    first_step: int
+    """How many of them began in the first step."""
+    steps: int
+    """In how many steps any began."""
+    waited_ns: int
+    """For how long the device waited for the host while a thread that matters to it was in any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """Tasks of a device that copy to or from the host; ns."""
+
+    count: int
+    total_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Kernels:
+    """The computing tasks of a device in the order of their begins, for who looks for sequences."""
+
+    start: Ints
+    end: Ints
+    name: Ints
+    stream: Ints
+    step: Ints
+
+    def of_step(self, step: int) -> Kernels:
+        """Those that one step launched."""
+        mine = self.step == step
+        return Kernels(self.start[mine], self.end[mine], self.name[mine], self.stream[mine], self.step[mine])
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingDevice:
+    """One device and its host."""
+
+    device_id: int | None
+    whole: WaitingTime
+    steps: tuple[WaitingTime, ...]
+    """From the last end of the step before to their own: together they are all that steps last."""
+    waits: tuple[Wait, ...]
+    calls: tuple[Calls, ...]
+    task_queue: Queue | None
+    """Of torch_npu, from an operator's entry to when a thread takes it out; null where nothing tells it."""
+    copies: Copies
+    kernels: Kernels
+    shift_ns: int
+    """How much later host times are than they stand in the file, less than 0 for earlier."""
+    early: int
+    """Tasks that begin before their launch all the same; they count as if they had begun with it."""
+    groups: frozenset[CallGroup]
+    """The groups of calls of which any is recorded."""
+    communication_known: bool
+    """Whether it can be told which communication is this device's; else it counts as idle time."""
+
+
+class HostActivity(Activity):
+    """Takes the events of one capture, batch after batch: what `Activity` does, all calls by group, streams, copies, the task queue."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: dict[CallGroup, Spans] = {group: Spans("start", "end", "thread", "name") for group in CALL_GROUPS}
+        self.taken_out = Spans("start", "end", "thread", "name")
+        self.entries = Spans("start", "key", "leaves")
+        self.kernels = Spans("start", "end", "name", "stream", "pid")
+        self.copies = Spans("start", "end", "pid")
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Take in some events; they need HOST_COLUMNS."""
+        super().add(batch)
+        frame = pa.Table.from_batches([batch])
+        if pa.types.is_integer(frame.schema.field("pid").type):
+            frame = frame.set_column(frame.column_names.index("pid"), "pid", frame["pid"].cast(pa.string()))
+        whole = words_in(frame["ph"], {"X"}) & ~bits(frame["stage_row"])
+        of_device = whole & words_in(frame["process"], {DEVICE_PROCESS})
+        if of_device.any():
+            self._add_kernels(frame.filter(keep_where(of_device)))
+        flows = ~whole & words_in(frame["category"], {_TASK_QUEUE})
+        if flows.any():
+            self._add_entries(frame, flows & words_in(frame["ph"], {"s"}), leaves=0)
+            self._add_entries(frame, flows & words_in(frame["ph"], {"f"}), leaves=1)
+
+    def _add_kernels(self, some: pa.Table) -> None:
+        start, _ = integers(some["start_ns"])
+        duration, _ = integers(some["duration_ns"])
+        stream, there = integers(some["stream_id"])
+        names, types = codes(some["name"]), codes(some["task_type"])
+        computes = coded_in(types, COMPUTE_TASKS)
+        columns = {
+            "start": start,
+            "end": start + duration,
+            "name": np.asarray([-1, *map(self._numbers.__getitem__, names[1])], dtype=np.int64)[names[0]],
+            "stream": np.where(there, stream, -1),
+            "pid": self._numbered(some["pid"]),
+        }
+        self.kernels.add(**chosen_of(columns, computes))
+        copies = (_named(names, _copies) | _named(types, _copies)) & ~computes & ~_named(types, _within_device)
+        if copies.any():
+            self.copies.add(**chosen_of({name: columns[name] for name in self.copies.names}, copies))
+
+    def _add_entries(self, frame: pa.Table, mask: Mask, leaves: int) -> None:
+        if not mask.any():
+            return
+        some = frame.select(["start_ns", "flow_id"]).filter(keep_where(mask))
+        start, there = integers(some["start_ns"])
+        key, known = whole_numbers(some["flow_id"].combine_chunks(), there, lambda _word: None)
+        usable = there & known
+        self.entries.add(start=start[usable], key=key[usable], leaves=np.full(int(usable.sum()), leaves))
+
+    def _add_host(self, frame: pa.Table, mask: Mask) -> None:
+        super()._add_host(frame, mask)
+        if not mask.any():
+            return
+        frame = frame.select(["name", "process", "thread", "start_ns", "duration_ns"]).filter(keep_where(mask))
+        numbers, words = codes(frame["name"])
+        groups = {word: group for word in words if (group := call_group(word)) is not None}
+        collects = words_in(frame["process"], {COLLECTOR_PROCESS})
+        self._keep_calls(self.calls["garbage collection"], frame, collects)
+        for group in sorted(set(groups.values())):
+            those = {word for word, found in groups.items() if found == group}
+            self._keep_calls(self.calls[group], frame, ~collects & coded_in((numbers, words), those))
+        out = {word for word in words if word.startswith("Dequeue")}
+        self._keep_calls(self.taken_out, frame, coded_in((numbers, words), out))
+
+    def _keep_calls(self, spans: Spans, frame: pa.Table, mask: Mask) -> None:
+        if not mask.any():
+            return
+        some = frame.select(["name", "thread", "start_ns", "duration_ns"]).filter(keep_where(mask))
+        start, _ = integers(some["start_ns"])
+        duration, _ = integers(some["duration_ns"])
+        spans.add(
+            start=start,
+            end=start + np.maximum(duration, 0),
+            thread=self._thread_of(some),
+            name=self._numbered(some["name"]),
+        )
+
+    def merge(self, other: Activity) -> None:
+        """Take in what another one has of the same capture: of events behind its own."""
+        super().merge(other)
+        if isinstance(other, HostActivity):
+            words = np.asarray([*map(self._numbers.__getitem__, other.words), -1], dtype=np.int64)
+            threads = self._places_of(other)
+            numbers = {"name": words, "pid": words, "thread": threads}
+            pairs = [(self.taken_out, other.taken_out), (self.entries, other.entries), (self.kernels, other.kernels)]
+            pairs += [(self.copies, other.copies), *((self.calls[group], other.calls[group]) for group in self.calls)]
+            for mine, theirs in pairs:
+                mine.take(theirs, numbers)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """All words, by their numbers."""
+        return tuple(self._numbers)
+
+    def waiting_devices(self, most: int) -> list[WaitingDevice]:
+        """How long each device did nothing, for what, by its number; with the `most` longest waits of each."""
+        host = _Host(
+            calls={group: _every(spans) for group, spans in self.calls.items()},
+            taken_out=_every(self.taken_out),
+            steps=dict(sorted(self.steps_on_host.items(), key=lambda step: step[1])),
+            words=self.words,
+        )
+        entries = _every(self.entries)
+        return [self._waiting(device, host, entries, most) for device in self.of_devices()]
+
+    def _waiting(self, device: OfDevice, host: _Host, entries: Numbers, most: int) -> WaitingDevice:
+        spans = _below(device.tasks.between(*EVER), device.talk.between(*EVER) if device.told else None)
+        order = np.lexsort((spans["end"], spans["start"]))
+        spans = chosen_of(spans, order)
+        launches, step = self.launches_of(spans), self._step_of(spans)
+        shift, _ = clocks_of(spans["start"] - launches.start, launches.known, np.ones(len(order), dtype=bool))
+        begun = launches.start + shift
+        launchers = set(np.unique(launches.thread[launches.known]).tolist()) - {-1}
+        threads = set(launchers)
+        if launchers & self.emptying:
+            threads |= {thread for some in self.queued.blocks() for thread in np.unique(some["thread"]).tolist()} - {-1}
+        busy = Busy(spans, np.where(launches.known, begun, NEVER), step)
+        copies = SpansOf(self.copies, device.tasks.pids).between(*EVER)
+        moved = host.moved(shift)
+        sweep = sweep_of(busy, moved.of_threads(threads, launchers), union(copies["start"], copies["end"]))
+        times = times_of(busy, sweep)
+        kernels = SpansOf(self.kernels, device.tasks.pids).between(*EVER)
+        by_start = np.lexsort((kernels["end"], kernels["start"]))
+        kernels = chosen_of(kernels, by_start)
+        return WaitingDevice(
+            device_id=self.number_of(device.pid),
+            whole=times[0],
+            steps=tuple(times[1:]),
+            waits=longest_waits(busy, sweep, host.words, most),
+            calls=moved.listed(sweep.of_host(), threads),
+            task_queue=_task_queue(entries),
+            copies=Copies(len(copies["start"]), exact_sum(copies["end"] - copies["start"])),
+            kernels=Kernels(
+                kernels["start"], kernels["end"], kernels["name"], kernels["stream"], step_at(busy, kernels["start"])
+            ),
+            shift_ns=shift,
+            early=int((launches.known & (begun > spans["start"])).sum()),
+            groups=frozenset(group for group, calls in host.calls.items() if len(calls["start"])),
+            communication_known=device.told,
+        )
+
+
+def _every(spans: Spans) -> Numbers:
+    return SpansOf(spans).between(*EVER)
+
+
+def _named(column: tuple[Ints, Sequence[str]], fits: Callable[[str], bool]) -> Mask:
+    """Where a column, as numbers and their words, has a word that fits."""
+    numbers, words = column
+    return np.asarray([False, *map(fits, words)], dtype=bool)[numbers]
+
+
+@lru_cache(maxsize=1 << 16)
+def _copies(word: str) -> bool:
+    return _COPY_TASK.fullmatch(word) is not None
+
+
+@lru_cache(maxsize=1 << 16)
+def _within_device(word: str) -> bool:
+    return _WITHIN_DEVICE.fullmatch(word) is not None
+
+
+def _below(tasks: Numbers, talk: Numbers | None) -> Numbers:
+    if talk is None:
+        return tasks
+    return {name: np.concatenate([tasks[name].astype(np.int64), talk[name]]) for name in tasks}
+
+
+@dataclass(frozen=True, slots=True)
+class _Host:
+    """What is recorded of the host."""
+
+    calls: Mapping[CallGroup, Numbers]
+    taken_out: Numbers
+    steps: Mapping[int, tuple[int, int]]
+    words: Sequence[str]
+
+    def moved(self, shift: int) -> _Host:
+        """The same in the time of the device."""
+        if not shift:
+            return self
+        return _Host(
+            calls={group: _moved(calls, shift) for group, calls in self.calls.items()},
+            taken_out=_moved(self.taken_out, shift),
+            steps={step: (start + shift, end + shift) for step, (start, end) in self.steps.items()},
+            words=self.words,
+        )
+
+    def of_threads(self, threads: set[int], launchers: set[int]) -> HostCalls:
+        """When some threads, of which some launch themselves, were in calls that explain waits; garbage collection stops all of them."""
+        holding = {
+            cause: _when(self.calls[group], threads - launchers if cause in _MAY_LAUNCH else threads)
+            for cause, group in IN_CALLS
+        }
+        launching = {cause: _when(self.calls[group], launchers) for cause, group in IN_CALLS if cause in _MAY_LAUNCH}
+        copies = self.calls["copy"]
+        names = [n for n in np.unique(copies["name"]).tolist() if n >= 0]
+        waits = [n for n in names if host_call(self.words[n]) == "synchronisation"]
+        holding["garbage collection"] = _when(self.calls["garbage collection"], None)
+        return HostCalls(holding, launching, _when(chosen_of(copies, np.isin(copies["name"], waits)), threads))
+
+    def listed(self, waits: Intervals, threads: set[int]) -> tuple[Calls, ...]:
+        """The calls by group and name (compilation: and operator), the longest waits first; devices wait for these threads."""
+        found = []
+        for group, calls in self.calls.items():
+            operator = self._operators(calls) if group == "compilation" else np.full(len(calls["start"]), -1)
+            blames = np.isin(calls["thread"], sorted(threads)) | (group == "garbage collection")
+            pairs, place = np.unique(np.stack([calls["name"], operator]), axis=1, return_inverse=True)
+            order = np.argsort(place.reshape(-1), kind="stable")
+            bounds = np.cumsum(np.bincount(place.reshape(-1), minlength=pairs.shape[1])).tolist()
+            for (name, of), begin, end in zip(pairs.T.tolist(), [0, *bounds], bounds, strict=False):
+                mine = order[begin:end]
+                those = chosen_of(calls, mine[blames[mine]])
+                held = union(those["start"], those["end"])
+                waited = exact_sum(covered_each(waits, held.starts, held.ends))
+                found.append(self._calls(group, name, of, chosen_of(calls, mine), waited))
+        return tuple(
+            sorted(found, key=lambda one: (-one.waited_ns, -one.total_ns, one.group, one.name, one.operator or ""))
+        )
+
+    def _calls(self, group: CallGroup, name: int, operator: int, mine: Numbers, waited: int) -> Calls:
+        places = self._step_places(mine["start"])
+        lengths = mine["end"] - mine["start"]
+        return Calls(
+            group=group,
+            name=self.words[name] if name >= 0 else "",
+            operator=self.words[operator].partition("@")[2] or None if operator >= 0 else None,
+            calls=len(lengths),
+            total_ns=exact_sum(lengths),
+            longest_ns=int(lengths.max()),
+            first_step=int((places == 0).sum()),
+            steps=len(np.unique(places[places >= 0])),
+            waited_ns=waited,
+        )
+
+    def _operators(self, calls: Numbers) -> Ints:
+        """The operator that the thread of each call was launching out of the queue then, -1 where nothing says."""
+        out = self.taken_out
+        found: Ints = np.full(len(calls["start"]), -1, dtype=np.int64)
+        for thread in np.unique(calls["thread"]).tolist():
+            mine, theirs = np.flatnonzero(calls["thread"] == thread), chosen_of(out, out["thread"] == thread)
+            if not len(theirs["start"]):
+                continue
+            theirs = chosen_of(theirs, np.argsort(theirs["start"], kind="stable"))
+            near = np.searchsorted(theirs["start"], calls["start"][mine], side="right") - 1
+            inside = (near >= 0) & (theirs["end"][near] >= calls["end"][mine])
+            found[mine[inside]] = theirs["name"][near[inside]]
+        return found
+
+    def _step_places(self, times: Ints) -> Ints:
+        """The place of the step in which each moment is, -1 for none."""
+        if not self.steps:
+            return np.full(len(times), -1, dtype=np.int64)
+        starts, ends = (np.asarray(part, dtype=np.int64) for part in zip(*self.steps.values(), strict=True))
+        place = np.searchsorted(starts, times, side="right") - 1
+        return np.where((place >= 0) & (times < ends[place]), place, -1)
+
+
+def _when(calls: Numbers, threads: set[int] | None) -> Intervals:
+    mine = calls if threads is None else chosen_of(calls, np.isin(calls["thread"], sorted(threads)))
+    return union(mine["start"], mine["end"])
+
+
+def _moved(spans: Numbers, shift: int) -> Numbers:
+    return {name: values + shift if name in {"start", "end"} else values for name, values in spans.items()}
+
+
+def _task_queue(entries: Numbers) -> Queue | None:
+    """The queue of torch_npu: of each number the first entry, and the first time it is taken out from then on."""
+    enters, leaves = (chosen_of(entries, entries["leaves"] == value) for value in (0, 1))
+    if not len(enters["key"]) or not len(leaves["key"]):
+        return None
+    order = np.lexsort((enters["start"], enters["key"]))
+    keys, first = np.unique(enters["key"][order], return_index=True)
+    begun = enters["start"][order][first]
+    out = chosen_of(leaves, np.lexsort((leaves["start"], leaves["key"])))
+    numbers, where = np.unique(out["key"], return_index=True)
+    place = np.minimum(np.searchsorted(numbers, keys), len(numbers) - 1)
+    ended = out["start"][where][place]
+    paired = (numbers[place] == keys) & (ended >= begun)
+    return queue_of(begun[paired], ended[paired])

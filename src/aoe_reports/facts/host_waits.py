@@ -1,0 +1,302 @@
+"""Whether devices wait for the host, and why: what launches, what the host was in while nothing ran, what waited in queues.
+
+Idle time is the time in which a device neither computes nor communicates, as in `breakdown`. Each moment of it has one cause, the first
+that holds: a copy between host and device runs; what runs next was launched long enough ago; the host collects garbage, compiles, loads
+data, copies or synchronises; the device ran dry while the host synchronised or copied; the launch of what runs next is not known; else the
+host was busy with what is not recorded, or launching.
+
+A call holds up only what is launched after it: what another thread launches meanwhile was in that thread's hands before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from aoe_reports.facts.host_calls import CallGroup
+from aoe_reports.facts.launches import Queue, queue_of
+from aoe_reports.formats.spilled import Numbers
+from aoe_reports.model.columns import Ints, Mask
+from aoe_reports.model.intervals import Intervals, union
+
+WaitCause = Literal[
+    "garbage collection",
+    "compilation",
+    "data loading",
+    "copying",
+    "synchronisation",
+    "launching",
+    "launched",
+    "unknown",
+]
+WAIT_CAUSES: tuple[WaitCause, ...] = get_args(WaitCause)
+HOST_CAUSES = WAIT_CAUSES[:6]
+"""Those for which the host is to blame; of the others the device, or nobody knows."""
+_COPYING, _LAUNCHING, _LAUNCHED, _UNKNOWN = (
+    WAIT_CAUSES.index(cause) for cause in ("copying", "launching", "launched", "unknown")
+)
+_SYNCHRONISING = WAIT_CAUSES.index("synchronisation")
+IN_CALLS: tuple[tuple[WaitCause, CallGroup], ...] = (
+    ("garbage collection", "garbage collection"),
+    ("compilation", "compilation"),
+    ("data loading", "data loading"),
+    ("copying", "copy"),
+    ("synchronisation", "synchronisation"),
+)
+"""What calls of a group explain, those first that decide where several are under way."""
+NEVER = 2**62
+"""When something was launched of which no launch is known."""
+LAUNCH_NS = 20_000
+"""A launch into a device that does nothing takes up to this long: only what was launched earlier waits for something else.
+
+Half of those of the captures of January 2025 take 12 to 15 us, of a device whose clock is behind 33 us.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """One time in which a device did nothing; ns."""
+
+    start_ns: int
+    duration_ns: int
+    step: int | None
+    by_cause: tuple[int, ...]
+    """In the order of WAIT_CAUSES; together they are the duration."""
+    before: str | None
+    after: str | None
+
+    @property
+    def waited_ns(self) -> int:
+        """For how much of it the host is to blame."""
+        return sum(self.by_cause[: len(HOST_CAUSES)])
+
+    @property
+    def cause(self) -> WaitCause:
+        """The cause of most of it, of equal ones the first."""
+        return WAIT_CAUSES[int(np.argmax(self.by_cause))]
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingTime:
+    """A step of a device, or all of its time: how long it did nothing for what; ns."""
+
+    step: int | None
+    start_ns: int
+    end_ns: int
+    by_cause: tuple[int, ...]
+    """In the order of WAIT_CAUSES; together they are all idle time."""
+    launched: Queue | None
+    """From launch to begin of what was launched in it; null where no launch is known."""
+    tasks: int
+    launches_unknown: int
+
+    @property
+    def idle_ns(self) -> int:
+        """For how long the device did nothing."""
+        return sum(self.by_cause)
+
+    @property
+    def waited_ns(self) -> int:
+        """For how much of that the host is to blame."""
+        return sum(self.by_cause[: len(HOST_CAUSES)])
+
+    @property
+    def length_ns(self) -> int:
+        """How long it lasts."""
+        return self.end_ns - self.start_ns
+
+
+@dataclass(frozen=True, slots=True)
+class Busy:
+    """What a device did, in the order of the begins: spans, when each was launched (NEVER: not known), in which step."""
+
+    spans: Numbers
+    launched: Ints
+    step: Ints
+
+    @property
+    def union(self) -> Intervals:
+        return union(self.spans["start"], self.spans["end"])
+
+    def bounds(self) -> tuple[Ints, Ints]:
+        """(the steps in the order of their ends, when what they launched ended)."""
+        known = self.step >= 0
+        numbers, place = np.unique(self.step[known], return_inverse=True)
+        ends = np.full(len(numbers), -(2**62), dtype=np.int64)
+        np.maximum.at(ends, place.reshape(-1), self.spans["end"][known])
+        order = np.lexsort((numbers, ends))
+        return numbers[order], ends[order]
+
+
+@dataclass(frozen=True, slots=True)
+class HostCalls:
+    """When threads that launch, or put into the queue of one that does, were in calls that explain why they launch nothing."""
+
+    holding: Mapping[WaitCause, Intervals]
+    """Calls in which nothing is launched; of IN_CALLS, in that order."""
+    launching: Mapping[WaitCause, Intervals]
+    """Calls that may be part of a launch: compiling and loading data, by threads that launch themselves."""
+    waiting_copies: Intervals
+    """Copies that return when they are done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """Idle time in pieces, each with one cause, in one gap and one step (-1: behind the last)."""
+
+    start: Ints
+    length: Ints
+    cause: Ints
+    gap: Ints
+    step: Ints
+    """The place of the step in the order of their ends."""
+    gaps: tuple[Ints, Ints]
+
+    def of_host(self) -> Intervals:
+        """The idle time for which the host is to blame."""
+        mine = self.cause < len(HOST_CAUSES)
+        return union(self.start[mine], (self.start + self.length)[mine])
+
+
+def sweep_of(busy: Busy, host: HostCalls, copies: Intervals) -> Sweep:
+    """Cut the idle time of a device into pieces of one cause; `copies` are tasks that copy to or from the host."""
+    one = busy.union
+    starts, ends = one.ends[:-1], one.starts[1:]
+    launched, bounds = _launched(busy, ends), busy.bounds()[1]
+    # a call that waits for the device: without it, all that follows would have come earlier by as much as it lasts, and no more
+    dry = [
+        (_COPYING, starts + _held(host.waiting_copies, starts - 1, launched)),
+        (_SYNCHRONISING, starts + _held(host.holding["synchronisation"], starts - 1, launched)),
+    ]
+    begun = launched + LAUNCH_NS
+    sets = [copies, *host.holding.values(), *host.launching.values()]
+    cuts = _in_order(
+        np.concatenate(
+            [starts, ends, begun, bounds, *(until for _, until in dry)]
+            + [part for each in sets for part in (each.starts, each.ends)]
+        )
+    )
+    gap = np.searchsorted(starts, cuts, side="right") - 1
+    idle = (gap >= 0) & (cuts < ends[gap]) if len(starts) else np.zeros(len(cuts), dtype=bool)
+    begin, gap = cuts[idle], gap[idle]
+    length = np.append(cuts[1:], cuts[-1:])[idle] - begin
+    choices = [(_held(copies, begin) > 0, _COPYING), (begun[gap] <= begin, _LAUNCHED)]
+    choices += _in_calls(host, begin, launched[gap])
+    choices += [(begin < until[gap], code) for code, until in dry]
+    choices += [(launched[gap] == NEVER, _UNKNOWN)]
+    cause = np.select([mask for mask, _ in choices], [code for _, code in choices], default=_LAUNCHING)
+    step = np.searchsorted(bounds, begin, side="right")
+    return Sweep(begin, length, cause, gap, np.where(step < len(bounds), step, -1), (starts, ends))
+
+
+def _in_calls(host: HostCalls, begin: Ints, launched: Ints) -> list[tuple[Mask, int]]:
+    """(which pieces calls explain that are under way, the cause), by when pieces begin and what runs next was launched."""
+    found = []
+    for cause, _ in IN_CALLS:
+        held = _held(host.holding[cause], begin, launched) > 0
+        if cause in host.launching:
+            held |= _held(host.launching[cause], begin) > 0
+        found.append((held, WAIT_CAUSES.index(cause)))
+    return found
+
+
+def _in_order(times: Ints) -> Ints:
+    """Moments in order, each once (numpy's `unique` takes several times as long for as many)."""
+    times = np.sort(times)
+    return times[np.append(True, times[1:] != times[:-1])] if len(times) else times
+
+
+def _launched(busy: Busy, ends: Ints) -> Ints:
+    """When the first of what begins at the end of each gap was launched; NEVER where that is not known."""
+    first = np.searchsorted(busy.spans["start"], ends)
+    behind = np.searchsorted(busy.spans["start"], ends, side="right")
+    if not len(ends):
+        return first
+    where = np.stack([first, behind], axis=1).reshape(-1)
+    padded = np.append(busy.launched, NEVER)
+    least: Ints = np.minimum.reduceat(padded, where)[::2]
+    return least
+
+
+def _held(intervals: Intervals, times: Ints, launched: Ints | None = None) -> Ints:
+    """How long the interval lasts in which each moment is, 0 for none; with `launched` only those that end until then."""
+    if not len(intervals):
+        return np.zeros(len(times), dtype=np.int64)
+    place = np.maximum(np.searchsorted(intervals.starts, times, side="right") - 1, 0)
+    starts, ends = intervals.starts[place], intervals.ends[place]
+    inside = (starts <= times) & (times < ends)
+    if launched is not None:
+        inside &= ends <= launched
+    return np.where(inside, ends - starts, 0)
+
+
+def times_of(busy: Busy, sweep: Sweep) -> list[WaitingTime]:
+    """All of the time of a device, and each of its steps."""
+    one = busy.union
+    span = (int(one.starts[0]), int(one.ends[-1])) if len(one) else (0, 0)
+    everything = np.ones(len(busy.step), dtype=bool)
+    found = [_time(None, span, busy, everything, sweep.length, sweep.cause)]
+    numbers, ends = busy.bounds()
+    begin = span[0]
+    for place, (number, end) in enumerate(zip(numbers.tolist(), ends.tolist(), strict=True)):
+        mine = sweep.step == place
+        found.append(_time(number, (begin, end), busy, busy.step == number, sweep.length[mine], sweep.cause[mine]))
+        begin = end
+    return found
+
+
+def _time(step: int | None, span: tuple[int, int], busy: Busy, mine: Mask, length: Ints, cause: Ints) -> WaitingTime:
+    known = mine & (busy.launched != NEVER)
+    start, launched = busy.spans["start"][known], busy.launched[known]
+    sums = np.zeros(len(WAIT_CAUSES), dtype=np.int64)
+    np.add.at(sums, cause, length)
+    return WaitingTime(
+        step=step,
+        start_ns=span[0],
+        end_ns=span[1],
+        by_cause=tuple(sums.tolist()),
+        launched=queue_of(np.minimum(launched, start), start),
+        tasks=int(mine.sum()),
+        launches_unknown=int((mine & ~known).sum()),
+    )
+
+
+def longest_waits(busy: Busy, sweep: Sweep, words: Sequence[str], most: int) -> tuple[Wait, ...]:
+    """The gaps in which the device waited longest for the host, the longest first."""
+    starts, ends = sweep.gaps
+    sums = np.zeros((len(WAIT_CAUSES), len(starts)), dtype=np.int64)
+    np.add.at(sums, (sweep.cause, sweep.gap), sweep.length)
+    waited = sums[: len(HOST_CAUSES)].sum(axis=0)
+    spans, found = busy.spans, []
+    by_end = np.argsort(spans["end"], kind="stable")
+    for place in np.lexsort((starts, -waited))[:most].tolist():
+        if not waited[place]:
+            break
+        last = by_end[np.searchsorted(spans["end"][by_end], starts[place], side="right") - 1]
+        after = int(np.searchsorted(spans["start"], ends[place]))
+        found.append(
+            Wait(
+                start_ns=int(starts[place]),
+                duration_ns=int(ends[place] - starts[place]),
+                step=int(busy.step[after]) if busy.step[after] >= 0 else None,
+                by_cause=tuple(sums[:, place].tolist()),
+                before=_word(words, int(spans["name"][last])),
+                after=_word(words, int(spans["name"][after])),
+            )
+        )
+    return tuple(found)
+
+
+def _word(words: Sequence[str], number: int) -> str | None:
+    return words[number] if number >= 0 else None
+
+
+def step_at(busy: Busy, starts: Ints) -> Ints:
+    """The step of the busy span that begins at each moment; -1 where that is of none."""
+    if not len(starts):
+        return starts
+    place = np.minimum(np.searchsorted(busy.spans["start"], starts), max(len(busy.step) - 1, 0))
+    return np.where(busy.spans["start"][place] == starts, busy.step[place], -1)

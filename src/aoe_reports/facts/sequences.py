@@ -1,0 +1,202 @@
+"""Short sequences of tasks that come again and again: those that a fused operator replaces, and others.
+
+Tasks of one stream and step, one behind the other, are written as a text, a character a type; sequences are found in it. No task is in
+two of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from aoe_reports.facts.fused_operators import FUSED_OPERATORS, FusedOperator, base_type, type_in_name
+from aoe_reports.facts.host_activity import Kernels
+from aoe_reports.model.columns import Ints, exact_sum
+
+MAX_GAP_NS = 1_000_000
+"""What begins later than this behind the task before it is no part of the same sequence."""
+SHORT_NS = 20_000
+"""A task that is shorter takes no longer than it takes to launch it."""
+MIN_TASKS, MAX_TASKS = 3, 12
+MIN_REPEATS = 4
+"""How often a sequence without a fused operator has to come in each step."""
+_MAX_CANDIDATES = 10
+_TRIED = 6
+"""So many sequences of each length are counted exactly."""
+_SAMPLED = 1 << 17
+"""So many tasks are looked at to find what may be frequent."""
+_FIRST_CHARACTER = 0x10000
+"""From here on one character stands for one type; what is below marks cuts and what is taken."""
+_CUT, _TAKEN = "\n", "\t"
+_MAX_TYPES = 0x80000
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSequence:
+    """A sequence that was found some times; ns."""
+
+    api: str | None
+    """The fused operator; null where none is known."""
+    note: str | None
+    types: tuple[str, ...]
+    """Those of the most frequent form."""
+    count: int
+    tasks: int
+    total_ns: int
+    """The tasks' time on the device, which other streams may overlap."""
+    span_ns: int
+    """From the first begin to the last end of each occurrence, summed."""
+    least_ns: int
+    """The longest task of each occurrence, summed: no fused operator is thought to be quicker."""
+    first_name: int
+    """The number of the name of the first task of the first occurrence."""
+    first_start_ns: int
+
+    @property
+    def saving_ns(self) -> int:
+        """What it gives at most, if a fused operator takes as long as the longest task that it replaces."""
+        return self.span_ns - self.least_ns
+
+    @property
+    def launch_share(self) -> float:
+        """For which part of its span no task of it ran; 0 where tasks of it run at once."""
+        return max(1 - self.total_ns / self.span_ns, 0.0) if self.span_ns else 0.0
+
+
+def find_sequences(kernels: Kernels, words: Sequence[str], types: Mapping[str, str], steps: int) -> list[FoundSequence]:
+    """The sequences of a device: those with a fused operator by saving, then other frequent ones; `types` are by name."""
+    text = _Text(kernels, words, types)
+    found = [*_fused(text), *_frequent(text, max(steps, 1))]
+    return sorted(found, key=lambda one: (one.api is None, -one.saving_ns, one.first_start_ns))
+
+
+class _Text:
+    """The tasks of a device as characters, by stream, step and begin."""
+
+    def __init__(self, kernels: Kernels, words: Sequence[str], types: Mapping[str, str]) -> None:
+        order = np.lexsort((kernels.start, kernels.stream))
+        self.start, self.end, self.name = kernels.start[order], kernels.end[order], kernels.name[order]
+        stream, step = kernels.stream[order], kernels.step[order]
+        self.types: list[str] = []
+        places: dict[str, int] = {}
+        numbers, place = np.unique(self.name, return_inverse=True)
+        known = []
+        for number in numbers.tolist():
+            name = words[number] if number >= 0 else ""
+            told = base_type(types.get(name) or type_in_name(name))
+            known.append(min(places.setdefault(told, len(places)), _MAX_TYPES))
+        self.types = list(places)
+        codes = np.asarray([*known, 0], dtype=np.int64)[place.reshape(-1)] + _FIRST_CHARACTER
+        far = self.start[1:] - self.end[:-1] > MAX_GAP_NS
+        cut = np.append(False, far | (stream[1:] != stream[:-1]) | (step[1:] != step[:-1]))
+        if not len(codes):
+            cut = np.zeros(0, dtype=bool)
+        at = np.arange(len(codes)) + np.cumsum(cut)
+        size = int(at[-1]) + 1 if len(at) else 0
+        characters = np.full(size, ord(_CUT), dtype=np.uint32)
+        characters[at] = codes
+        self.row: Ints = np.full(size, -1, dtype=np.int64)
+        self.row[at] = np.arange(len(codes))
+        self.characters = characters
+
+    @property
+    def text(self) -> str:
+        """All characters, of which those that are taken match nothing."""
+        return self.characters.tobytes().decode("utf-32-le")
+
+    def pattern(self, operator: FusedOperator) -> re.Pattern[str] | None:
+        """What matches the sequence of a fused operator; None where a needed type is not here."""
+        parts = []
+        for step in operator.sequence:
+            wanted = {base_type(word) for word in step.removesuffix("?").split("|")}
+            characters = "".join(
+                chr(_FIRST_CHARACTER + n) for n, told in enumerate(self.types[:_MAX_TYPES]) if told in wanted
+            )
+            if characters:
+                parts.append(f"[{characters}]" + "?" * step.endswith("?"))
+            elif not step.endswith("?"):
+                return None
+        return re.compile("".join(parts))
+
+    def take(self, spans: Sequence[tuple[int, int]]) -> None:
+        """Let these characters match nothing from now on."""
+        for begin, end in spans:
+            self.characters[begin:end] = ord(_TAKEN)
+
+    def found(self, spans: Sequence[tuple[int, int]], operator: FusedOperator | None) -> FoundSequence:
+        """What some occurrences of a sequence are together."""
+        begins = self.row[np.asarray([begin for begin, _ in spans], dtype=np.int64)]
+        lasts = self.row[np.asarray([end - 1 for _, end in spans], dtype=np.int64)]
+        lengths = self.end - self.start
+        least = np.maximum.reduceat(np.append(lengths, 0), np.stack([begins, lasts + 1], axis=1).reshape(-1))[::2]
+        sums = np.append(0, np.cumsum(lengths))
+        forms = Counter(self.characters[begin:end].tobytes().decode("utf-32-le") for begin, end in spans)
+        form = min(forms, key=lambda text: (-forms[text], text))
+        ends = np.maximum.reduceat(np.append(self.end, 0), np.stack([begins, lasts + 1], axis=1).reshape(-1))[::2]
+        first = int(np.argmin(self.start[begins]))
+        return FoundSequence(
+            api=operator.api if operator else None,
+            note=operator.note if operator else None,
+            types=tuple(self.types[ord(character) - _FIRST_CHARACTER] for character in form),
+            count=len(spans),
+            tasks=int((lasts - begins + 1).sum()),
+            total_ns=int((sums[lasts + 1] - sums[begins]).sum()),
+            span_ns=exact_sum(ends - self.start[begins]),
+            least_ns=exact_sum(least),
+            first_name=int(self.name[begins[first]]),
+            first_start_ns=int(self.start[begins[first]]),
+        )
+
+
+def _fused(text: _Text) -> Iterator[FoundSequence]:
+    for operator in FUSED_OPERATORS:
+        pattern = text.pattern(operator)
+        spans = [match.span() for match in pattern.finditer(text.text)] if pattern is not None else []
+        if spans:
+            yield text.found(spans, operator)
+            text.take(spans)
+
+
+def _frequent(text: _Text, steps: int) -> Iterator[FoundSequence]:
+    """Frequent sequences of short tasks that no fused operator is known for, the one first that covers most tasks."""
+    long = text.row >= 0
+    long[long] = (text.end - text.start)[text.row[long]] >= SHORT_NS
+    text.characters[long] = ord(_TAKEN)
+    least, found = MIN_REPEATS * steps, 0
+    counted = [(word, len(list(re.finditer(re.escape(word), text.text)))) for word in _candidates(text, least)]
+    # of two that cover as many tasks the shorter one is what the other repeats
+    for word, _ in sorted(counted, key=lambda pair: (-pair[1] * len(pair[0]), len(pair[0]), pair[0])):
+        spans = [match.span() for match in re.finditer(re.escape(word), text.text)]
+        if len(spans) >= least:
+            yield text.found(spans, None)
+            text.take(spans)
+            found += 1
+        if found == _MAX_CANDIDATES:
+            return
+
+
+def _candidates(text: _Text, least: int) -> list[str]:
+    """The most frequent sequences of each length, by what begins the text: a step that repeats shows there."""
+    code = text.characters[:_SAMPLED].astype(np.int64)
+    least = max(least * len(code) // max(len(text.characters), 1), 2)
+    whole, free = text.text[:_SAMPLED], code >= _FIRST_CHARACTER
+    known: Ints = np.unique(code, return_inverse=True)[1].reshape(-1)
+    key, usable, found = known, free, list[str]()
+    for length in range(2, min(MAX_TASKS, len(known)) + 1):
+        pairs = key[: len(known) - length + 1] * (len(known) + 1) + known[length - 1 :]
+        usable = usable[: len(pairs)] & free[length - 1 :]
+        key = np.unique(pairs, return_inverse=True)[1].reshape(-1)
+        if length < MIN_TASKS or not usable.any():
+            continue
+        places = np.flatnonzero(usable)
+        _, first, counts = np.unique(key[usable], return_index=True, return_counts=True)
+        for number in np.argsort(-counts, kind="stable")[:_TRIED].tolist():
+            begin = int(places[first[number]])
+            word = whole[begin : begin + length]
+            if counts[number] >= least and len(set(word)) > 1:
+                found.append(word)
+    return found

@@ -1,0 +1,200 @@
+"""Reads what one capture tells of its host, and makes the rows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from aoe_reports.engine.captures import collect_events_of, only_device_of, types_of_operators
+from aoe_reports.engine.question import Request, Unit
+from aoe_reports.facts.fused_operators import fused_optimizer
+from aoe_reports.facts.host_activity import HOST_COLUMNS, HostActivity, WaitingDevice
+from aoe_reports.facts.host_waits import WAIT_CAUSES, WaitingTime
+from aoe_reports.facts.sequences import FoundSequence, find_sequences
+from aoe_reports.formats.found import FoundFile
+from aoe_reports.model.findings import has
+from aoe_reports.model.texts import say
+from aoe_reports.questions.host import (
+    HostCallRow,
+    HostCause,
+    HostDevice,
+    HostFound,
+    HostOptions,
+    HostSequence,
+    HostTime,
+    HostWait,
+)
+from aoe_reports.questions.host_words import causes_of, group_in_words, not_recorded_of, wait_in_words
+from aoe_reports.questions.rules import DEVICE_UNKNOWN, NO_TIMELINE
+
+_BY_LAUNCH = ("launching", "launched")
+"""What is not known without any launch."""
+MIN_SEQUENCE_SHARE = 0.001
+"""A sequence that could save less of the device's time is not listed."""
+
+
+def read_export(files: Sequence[FoundFile], unit: Unit, asked: Request[HostOptions], found: HostFound) -> None:
+    """Take in what one export, all of its slices, tells."""
+    chosen, notes, info = asked.options, asked.notes, unit.capture.info
+    activity, wrong = collect_events_of(files, HOST_COLUMNS, HostActivity)
+    notes.add(wrong)
+    devices = activity.waiting_devices(chosen.top)
+    path = str(files[0].path)
+    if not devices and not has(wrong, "error"):
+        notes.add([NO_TIMELINE.found(path, say("no device task in this timeline"))])
+    if not all(device.communication_known for device in devices):
+        message = say("several devices: whose the communication is cannot be told; it counts as idle time")
+        notes.add([DEVICE_UNKNOWN.found(path, message)])
+    types = types_of_operators(unit.capture) if devices else {}
+    for device in devices:
+        number = device.device_id
+        if number is None and len(devices) == 1:
+            number = only_device_of(files[0], unit.capture)
+        rank = info.rank_of(number)
+        if chosen.rank not in {None, rank} or chosen.device not in {None, number}:
+            continue
+        place = {"run": unit.run, "rank_id": rank, "device_id": number}
+        _add(device, activity, types, place, chosen, files[0].name.iteration, found)
+
+
+def _add(
+    device: WaitingDevice,
+    activity: HostActivity,
+    types: Mapping[str, str],
+    place: Mapping[str, Any],
+    chosen: HostOptions,
+    iteration: int | None,
+    found: HostFound,
+) -> None:
+    """Take in one device."""
+    whole, words = device.whole, activity.words
+    times = [(whole, iteration), *((one, one.step) for one in device.steps)]
+    times = [(one, step) for one, step in times if chosen.step in {None, step}]
+    if not times:
+        return
+    found.times.extend(_time(one, place, step, told=device.communication_known) for one, step in times)
+    steps = len(activity.steps_on_host)
+    asked, kernels = times[0][0], device.kernels
+    if asked.step is not None:
+        kernels = kernels.of_step(asked.step)
+    sequences = find_sequences(kernels, words, types, max(len(device.steps), 1) if asked is whole else 1)
+    listed = [one for one in sequences if one.saving_ns >= MIN_SEQUENCE_SHARE * asked.length_ns]
+    found.causes.extend(
+        HostCause(position=position, **place, **cause._asdict())
+        for position, cause in enumerate(causes_of(device, asked, sequences, steps), start=1)
+    )
+    found.calls.extend(
+        HostCallRow(
+            **place,
+            kind=group_in_words(one.group),
+            name=one.name,
+            operator=one.operator,
+            calls=one.calls,
+            calls_per_step=round(one.calls / steps, 6) if steps else None,
+            first_step_calls=one.first_step if steps else None,
+            steps=one.steps if steps else None,
+            total_ns=one.total_ns,
+            longest_ns=one.longest_ns,
+            waited_ns=one.waited_ns,
+            fused=fused_optimizer(one.name),
+        )
+        for one in device.calls
+    )
+    found_waits = device.waits if device.communication_known else ()
+    waits = [one for one in found_waits if chosen.step in {None, one.step, iteration}]
+    found.waits.extend(
+        HostWait(
+            position=position,
+            **place,
+            step=iteration if one.step is None else one.step,
+            start_ns=one.start_ns,
+            duration_ns=one.duration_ns,
+            waited_ns=one.waited_ns,
+            cause=wait_in_words(one.cause),
+            before=one.before,
+            after=one.after,
+        )
+        for position, one in enumerate(waits, start=1)
+    )
+    found.sequences.extend(
+        _sequence(one, position, place, words, asked) for position, one in enumerate(listed[: chosen.top], start=1)
+    )
+    found.devices.append(_device(device, place))
+
+
+def _time(one: WaitingTime, place: Mapping[str, Any], step: int | None, *, told: bool) -> HostTime:
+    queue = one.launched
+    known = queue is not None and told
+    by_cause: dict[str, Any] = {
+        f"{cause.replace(' ', '_')}_ns": None if not known and cause in _BY_LAUNCH else ns
+        for cause, ns in zip(WAIT_CAUSES, one.by_cause, strict=True)
+    }
+    return HostTime(
+        **place,
+        step=step,
+        start_ns=one.start_ns,
+        duration_ns=one.length_ns,
+        idle_ns=one.idle_ns,
+        waited_ns=one.waited_ns if known else None,
+        waited_share=_share(one.waited_ns, one.length_ns) if known else None,
+        **by_cause,
+        tasks=one.tasks,
+        launches=one.tasks - one.launches_unknown,
+        launches_unknown=one.launches_unknown,
+        latency_p50_ns=queue.p50_ns if queue else None,
+        latency_p95_ns=queue.p95_ns if queue else None,
+        latency_longest_ns=queue.longest_ns if queue else None,
+        latency_total_ns=queue.waited_ns if queue else None,
+        queue_span_ns=queue.span_ns if queue else None,
+        queue_length=_rounded(queue.mean_length) if queue else None,
+        queue_empty_share=_rounded(queue.empty_share) if queue else None,
+        queue_longest=queue.most if queue else None,
+    )
+
+
+def _device(device: WaitingDevice, place: Mapping[str, Any]) -> HostDevice:
+    queue = device.task_queue
+    return HostDevice(
+        **place,
+        task_queue_entries=queue.entries if queue else None,
+        task_queue_p50_ns=queue.p50_ns if queue else None,
+        task_queue_p95_ns=queue.p95_ns if queue else None,
+        task_queue_longest_ns=queue.longest_ns if queue else None,
+        task_queue_length=_rounded(queue.mean_length) if queue else None,
+        task_queue_empty_share=_rounded(queue.empty_share) if queue else None,
+        task_queue_longest=queue.most if queue else None,
+        copy_tasks=device.copies.count,
+        copy_tasks_ns=device.copies.total_ns,
+        host_shift_ns=device.shift_ns,
+        early_launches=device.early,
+        not_recorded=not_recorded_of(device),
+    )
+
+
+def _sequence(
+    one: FoundSequence, position: int, place: Mapping[str, Any], words: Sequence[str], whole: WaitingTime
+) -> HostSequence:
+    return HostSequence(
+        position=position,
+        **place,
+        fused=one.api,
+        sequence=" ".join(one.types),
+        count=one.count,
+        tasks=one.tasks,
+        total_ns=one.total_ns,
+        mean_ns=one.total_ns / one.count,
+        launch_share=round(one.launch_share, 6),
+        saving_ns=one.saving_ns,
+        saving_share=_share(one.saving_ns, whole.length_ns) or 0.0,
+        first_task=words[one.first_name] if one.first_name >= 0 else None,
+        first_start_ns=one.first_start_ns,
+        note=None if one.note is None else say(one.note),
+    )
+
+
+def _share(part: int, whole: int) -> float | None:
+    return round(part / whole, 6) if whole else None
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 6)
