@@ -161,19 +161,27 @@ class _Shapes:
     def embeds(self) -> Mask:
         """Which tasks look up words in the table of embeddings: that which is asked most, of several the largest."""
         places = np.flatnonzero(np.isin(self._role, [ROLES.index(role) for role in _EMBEDDED]))
-        codes_there, counts = np.unique(self._inputs[places], return_counts=True)
+        known = {code: embedding_of(self._input_words[code]) for code in np.unique(self._inputs[places]).tolist()}
+        words = _mapped(self._inputs[places], {code: -1 if one is None else one[0] for code, one in known.items()})
+        # the tokens whose logits are wanted are picked out of as many as the products before had
+        places = places[(words > 0) & (words != self._rows_before(places))]
         tables: Counter[tuple[int, int]] = Counter()
-        known = {}
-        for code, count in zip(codes_there.tolist(), counts.tolist(), strict=True):
-            if (table := embedding_of(self._input_words[code])) is not None:
-                tables[table] += count
-                known[code] = table
+        for code, count in zip(*np.unique(self._inputs[places], return_counts=True), strict=True):
+            if (table := known[int(code)]) is not None:
+                tables[table] += int(count)
         found = np.zeros(len(self._role), dtype=bool)
         if tables:
             best = max(tables, key=lambda table: (tables[table], table))
             mine = [code for code, table in known.items() if table == best]
             found[places] = np.isin(self._inputs[places], mine)
         return found
+
+    def _rows_before(self, places: Ints) -> Ints:
+        """The rows of the last matrix product before each of some tasks; -1 where there is none."""
+        products = np.flatnonzero(self.rows > 0)
+        near = np.searchsorted(products, places) - 1
+        rows: Ints = np.append(self.rows[products], -1)[near]
+        return rows
 
     def first_sizes(self) -> Ints:
         """The first size of the query of each attention operator; -1 for others."""
