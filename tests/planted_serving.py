@@ -44,6 +44,8 @@ class Server:
     is_cut: bool = False
     side_stream: bool = False
     routes_by_softmax: bool = False
+    gap_us: float = 1.0
+    """The mean pause between two tasks of the model, where these are no graph."""
 
 
 @dataclass(frozen=True)
@@ -215,7 +217,7 @@ class _Device:
             }
         )  # fmt: skip
         self.now = max(self.now, start + length)
-        gap = 0.2 if self.server.is_graph else float(self.random.exponential(1.0))
+        gap = 0.2 if self.server.is_graph else float(self.random.exponential(self.server.gap_us))
         self.pause(gap)
 
     def product(self, rows: int, inner: int, columns: int, kind: str = "MatMulV2") -> None:
@@ -555,6 +557,11 @@ KINDS: dict[str, Callable[[np.random.Generator], Server]] = {
     "drafts": lambda random: _random(random, drafts=int(random.integers(1, 4))),
     "drafts, MLA": lambda random: _random(random, attention="mla", experts="mc2", drafts=1),
     "dummy runs": lambda random: _random(random, dummies=int(random.integers(1, 4))),
+    "late host": lambda random: _random(random, gap_us=float(random.uniform(10, 60))),
+    "late host, MLA": lambda random: _random(random, attention="mla", experts="mc2", gap_us=30.0),
+    "late host, last stage": lambda random: _random(random, stage="last", gap_us=30.0),
+    "late host, middle stage": lambda random: _random(random, stage="middle", gap_us=30.0),
+    "late host, drafts": lambda random: _random(random, drafts=1, gap_us=30.0),
     "first stage": lambda random: _random(random, stage="first"),
     "middle stage": lambda random: _random(random, stage="middle"),
     "last stage": lambda random: _random(random, stage="last"),

@@ -231,7 +231,8 @@ def _cuts(
     told = sorted(annotated, key=lambda one: one.start_ns)
     places = np.searchsorted(tasks.start, [one.start_ns for one in told])
     exact = [
-        int(place) if one.is_exact else _earlier(cuts, int(place)) for one, place in zip(told, places, strict=True)
+        int(place) if one.is_exact else _earlier(cuts, marks.attention, int(place))
+        for one, place in zip(told, places, strict=True)
     ]
     firsts: dict[int, Annotated | None] = {}
     for place, one in zip(exact, told, strict=True):
@@ -244,14 +245,12 @@ def _cuts(
     return by_annotation, drafts, "annotations", [firsts[place] for place in by_annotation.tolist()]
 
 
-def _earlier(cuts: Ints, place: int) -> int:
+def _earlier(cuts: Ints, attention: Ints, place: int) -> int:
     """Where an iteration begins whose model begins at a place: its inputs are prepared before, as the operators tell."""
     near = int(np.searchsorted(cuts, place, side="right")) - 1
-    return int(cuts[near]) if near >= 0 and place - int(cuts[near]) <= _MOST_PREPARING else place
-
-
-_MOST_PREPARING = 200
-"""So many tasks at most prepare inputs."""
+    begin = int(cuts[near]) if near >= 0 else place
+    first, last = np.searchsorted(attention, [begin, place])
+    return begin if first == last else place
 
 
 def _bounds(cuts: Ints, drafts: Ints, count: int) -> list[tuple[int, int, int]]:

@@ -66,7 +66,7 @@ class Marks:
     tails: Ints
     """The places of what ends an iteration: the product that makes the logits, and sampling."""
     heads: Ints
-    """The places of what begins one: the look-up of embeddings."""
+    """The places of what begins one: the look-up of embeddings, or in later stages of a pipeline what is received."""
 
 
 def marks_of(tasks: Tasks) -> Marks | None:
@@ -82,7 +82,7 @@ def marks_of(tasks: Tasks) -> Marks | None:
         _weigh(weight, segment[places], worth)
         if role == "sampling":
             tails.append(places)
-        elif role == "embedding" and not tasks.embeds.any():
+        elif role in {"embedding", "receive"} and not tasks.embeds.any():
             heads.append(places)
     embeds = np.flatnonzero(tasks.embeds)
     _weigh(weight, segment[embeds], _EMBEDS)
