@@ -44,6 +44,8 @@ class Server:
     is_cut: bool = False
     side_stream: bool = False
     routes_by_softmax: bool = False
+    caches_prefixes: bool = False
+    """Whether prompts find their beginnings in the cache: then attention of prefill reads blocks, too."""
     gap_us: float = 1.0
     """The mean pause between two tasks of the model, where these are no graph."""
 
@@ -507,7 +509,7 @@ def _schedule(one: Server, random: np.random.Generator, count: int) -> Iterator[
             prompts = [*waiting] if one.attention != "incre" else [length]
             waiting = [] if one.attention != "incre" else waiting[1:]
             running += [int(random.integers(4, 80)) for _ in prompts]
-            yield Plan(tuple(prompts), 0)
+            yield Plan(tuple(prompts), 0, resumed=one.caches_prefixes)
             continue
         decoding = len(running)
         left, prompts, done = budget - decoding * (1 + one.drafts), [], 0
@@ -546,6 +548,7 @@ KINDS: dict[str, Callable[[np.random.Generator], Server]] = {
     "dense, ATB, prefill first": lambda random: _random(random, attention="atb", scheduler="prefill first"),
     "dense, FIA, prefill first": lambda random: _random(random, scheduler="prefill first"),
     "dense, FIA in batches": lambda random: _random(random, attention="fia-bnsd"),
+    "cached prefixes": lambda random: _random(random, scheduler="prefill first", caches_prefixes=True),
     "prompt and incremental": lambda random: _random(random, attention="incre", scheduler="prefill first"),
     "MoE, MC2": lambda random: _random(random, experts="mc2", is_graph=True),
     "MoE, softmax routing": lambda random: _random(random, experts="all-gather", routes_by_softmax=True),

@@ -18,11 +18,11 @@ from planted_serving import HARD, KINDS, VLLM, Planted, Server, planted, planted
 from aoe_reports import hotspots, serving
 from aoe_reports.facts.serving import Served, serve
 from aoe_reports.facts.serving_marks import said_by
-from aoe_reports.facts.serving_shapes import query_of, shapes_of
+from aoe_reports.facts.serving_shapes import product_of, query_of, shapes_of
 from aoe_reports.facts.serving_words import is_serving, part_of, role_of
 
 SEEDS, ITERATIONS = 2, 26
-"""Of each kind: 1,092 iterations in all."""
+"""Of each kind: 1,456 iterations, and dummy runs."""
 BAR = 0.97
 REAL = FIXTURES.parents[1] / "shared" / "data" / "msprof"
 PHASES = ("prefill", "decode", "mixed", "other", "unknown", "outside")
@@ -245,6 +245,11 @@ def test_queries_tell_tokens_and_sequences(shapes: str, types: str, rows: int | 
 def test_odd_shapes_are_none(shapes: str, types: str) -> None:
     shapes_of(shapes)
     query_of(shapes, types, 4)
+
+
+@pytest.mark.parametrize("text", ["2147483647,2147483647,2147483647,5", "9" * 5000 + ",4", "0,4", "4", ""])
+def test_a_product_of_no_size_that_there_is_tells_nothing(text: str) -> None:
+    assert product_of(text) == (None, None)
 
 
 def test_the_first_line_says_what_dominates_the_decode(cli: Cli, tmp_path: Path) -> None:

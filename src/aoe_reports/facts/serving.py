@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -72,8 +72,10 @@ class Served:
 
 
 def words_of(tasks: pa.Table) -> list[str]:
-    """The types of operators in a table of tasks; where it has none, their names."""
-    return [*codes(tasks["op_type" if has_value(tasks, "op_type") else "op_name"])[1]]
+    """The types of operators in a table of tasks; where it has none, their names without numbers."""
+    if has_value(tasks, "op_type"):
+        return [*codes(tasks["op_type"])[1]]
+    return [*dict.fromkeys(map(_without_numbers, codes(tasks["op_name"])[1]))]
 
 
 def serve(tasks: pa.Table, annotated: Sequence[Annotated] = ()) -> Served | None:
@@ -122,23 +124,21 @@ def _roles(tasks: pa.Table) -> tuple[Ints, Ints]:
     of_type = np.asarray([place["other"], *(place[role_of(word)] for word in type_words)])
     if not (types == 0).any():
         return of_type[types], types.astype(np.int64)
-    of_name = np.asarray([place["other"], *(place[role_of(word)] for word in name_words)])
     known = types > 0
-    roles = [role_of(word) for word in name_words]
-    alike: dict[Any, int] = {}
-    same = [
-        0,
-        *(
-            alike.setdefault((role, _without_numbers(word)), len(alike) + 1)
-            for role, word in zip(roles, name_words, strict=True)
-        ),
-    ]
-    return np.where(known, of_type[types], of_name[names]), np.where(known, types, -np.asarray(same)[names])
+    stems = [*map(_without_numbers, name_words)]
+    number_of = {stem: number for number, stem in enumerate(dict.fromkeys(stems), start=1)}
+    of_stem = {stem: place[role_of(stem)] for stem in number_of}
+    of_name = np.asarray([place["other"], *(of_stem[stem] for stem in stems)])
+    same = np.asarray([0, *(number_of[stem] for stem in stems)])
+    return np.where(known, of_type[types], of_name[names]), np.where(known, types, -same[names])
+
+
+_NUMBERS = str.maketrans("", "", "0123456789")
 
 
 def _without_numbers(name: str) -> str:
     """A name of an operator without the numbers that tell its calls apart."""
-    return "".join(letter for letter in name if not letter.isdigit())
+    return name.translate(_NUMBERS)
 
 
 class _Shapes:

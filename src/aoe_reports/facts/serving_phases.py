@@ -20,6 +20,9 @@ _MOST_DRAFTED = 16
 _FULL = 0.9
 """A prefill of at least such a share of the most tokens may have cut a prompt."""
 
+_STAYS = 2
+"""An iteration with less than one in so many of the running sequences goes on with none of them: they do not all end at once."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotated:
@@ -160,7 +163,7 @@ def _judge(one: Seen, size: _Sizes, drafted: int | None, running: int) -> Judged
         return _judged("mixed", "operator types", size)
     if size.tokens is not None and (told := _by_shapes(size, drafted, running, prefills=prefills)) is not None:
         return told
-    if prefills or decodes:
+    if (prefills or decodes) and counts["attention"] < _BOTH * one.layers:
         return _judged("prefill" if prefills else "decode", "operator types", size)
     return Judged(phase="unknown", tokens=size.tokens, sequences=size.sequences, context=size.context)
 
@@ -200,7 +203,8 @@ def _by_shapes(size: _Sizes, drafted: int | None, running: int, *, prefills: boo
     if (each := _verified(size, drafted)) is not None:
         return _judged("decode", "shapes", size, drafted=each)
     verifies = sequences is not None and logits is not None and logits > sequences
-    is_mixed = size.cached and several > 1 and (verifies or running > 0)
+    goes_on = running > 0 and several * _STAYS >= running
+    is_mixed = size.cached and several > 1 and (verifies or goes_on)
     return _judged("mixed" if is_mixed else "prefill", "shapes", size)
 
 
@@ -214,8 +218,9 @@ def _verified(size: _Sizes, drafted: int | None) -> int | None:
 
 
 def _running(found: Judged, size: _Sizes, most: int, running: int) -> int:
-    """How many sequences have their prompt behind them: those of the iteration, but for one whose prompt may be cut."""
+    """How many sequences have their prompt behind them: those of the iteration, but for one whose prompt may be cut; a prefill stops others."""
     if found.phase == "other" or found.sequences is None:
         return running
     is_full = size.tokens is not None and size.tokens >= _FULL * most and found.phase != "decode"
-    return found.sequences - 1 if is_full else found.sequences
+    waiting = running if found.phase == "prefill" else 0
+    return waiting + found.sequences - is_full

@@ -15,6 +15,7 @@ _BLOCKS = frozenset({16, 32, 64, 128, 256, 512})
 _LEAST_WORDS, _LEAST_HIDDEN = 1000, 256
 _FLAT, _HEADS, _BATCHED = 2, 3, 4
 """Dimensions of a query: [tokens, hidden], [tokens, heads, head] or [sequences, length, hidden], and with both."""
+_MOST_ROWS = 1 << 31
 _MOST_SHAPES = 64
 """So many inputs are looked at."""
 
@@ -105,7 +106,7 @@ def product_of(outputs: str | None) -> tuple[int | None, int | None]:
     count = 1
     for size in rows:
         count *= size
-    return count, columns
+    return (count, columns) if count < _MOST_ROWS else (None, None)
 
 
 @lru_cache(maxsize=1 << 14)

@@ -40,7 +40,7 @@ _PATTERNS: tuple[tuple[Role, str], ...] = (
     ("moe", r"moe|expert|grouped_?mat_?mul|dispatch|ffn_?combine|gating_?top_?k|\bgmm"),
     ("products", r"mat_?mul|gemm|mla_?prolog|mla_?preprocess|mlapo|batch_?mm"),
     ("normalisation", r"norm"),
-    ("embedding", r"embedding(?!.*rot)|gather_?v2_?emb"),
+    ("embedding", r"embedding(?!.*rot)|gather_?v2?_?emb"),
     ("sampling", r"arg_?max|top_?k|top_?p|multinomial|random|exponential|reject|sort|penalt|log_?softmax"),
     ("gather", r"gather|index_?select|(?:\b|aclnn)index(?:_|\b)"),
     ("receive", r"receive|recv"),
