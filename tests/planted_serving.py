@@ -43,6 +43,8 @@ class Server:
     is_asynchronous: bool = False
     is_cut: bool = False
     side_stream: bool = False
+    draws_beside: bool = False
+    """Whether random numbers are drawn on a stream of their own while the first layers run."""
     routes_by_softmax: bool = False
     caches_prefixes: bool = False
     """Whether prompts find their beginnings in the cache: then attention of prefill reads blocks, too."""
@@ -392,6 +394,8 @@ def _prepare(device: _Device, tokens: int, sequences: int) -> None:
 
 def _embed(device: _Device, rows: int) -> None:
     one = device.server
+    for kind in ("GreaterEqual", "Less", "LogicalAnd", "Sub", "Mul") if one.parallel > 1 else ():
+        device.run(kind, 1.5, _shape((rows,)), _shape((rows,)), core="AI_VECTOR_CORE")  # words of other ranks
     device.run(
         "GatherV2",
         5,
@@ -410,6 +414,18 @@ def _embed(device: _Device, rows: int) -> None:
     )
 
 
+def _draw(device: _Device, rows: int) -> None:
+    """Random numbers for all words on a stream of their own, where the server does so."""
+    if not device.server.draws_beside:
+        return
+    now, shape = device.now, _shape((rows, device.server.vocabulary))
+    device.pause(float(device.random.uniform(1, 200)))
+    for kind in ("DSARandomUniform", "Neg", "Log", "Mul"):
+        device.run(kind, 15, shape, shape)
+        device.found.rows[-1]["stream"] = 44
+    device.now = now
+
+
 def _sample(device: _Device, rows: int, tokens: int, *, is_draft: bool = False) -> None:
     one = device.server
     device.run("AddRmsNorm", 3, _shape((tokens, one.hidden), (one.hidden,)), _shape((tokens, one.hidden)))
@@ -426,7 +442,8 @@ def _sample(device: _Device, rows: int, tokens: int, *, is_draft: bool = False) 
     if one.samples == "greedy" or is_draft:
         device.run("ArgMaxV2", 20, _shape((rows, one.vocabulary)), _shape((rows,)))
     else:
-        for kind in ("Cast", "Sort", "SoftmaxV2", "Cumsum", "MaskedFill", "DSARandomUniform", "ArgMaxV2"):
+        draws = () if one.draws_beside else ("DSARandomUniform",)
+        for kind in ("Cast", "Sort", "SoftmaxV2", "Cumsum", "MaskedFill", *draws, "ArgMaxV2"):
             device.run(kind, 20, _shape((rows, one.vocabulary)), _shape((rows, one.vocabulary)))
     if one.drafts and not is_draft:
         device.run("rejection_greedy_sample_kernel", 3, _shape((rows,)), _shape((rows,)))
@@ -447,7 +464,7 @@ def _iterate(device: _Device, plan: Plan) -> None:
         device.pause(float(random.uniform(80, 1500)))
     first = len(device.found.rows)
     _prepare(device, tokens, sequences)
-    if not is_graph:
+    if not is_graph and not one.is_asynchronous:
         device.pause(float(random.uniform(0, 60)))
     model = len(device.found.rows)
     if one.stage in {"middle", "last"}:
@@ -455,6 +472,7 @@ def _iterate(device: _Device, plan: Plan) -> None:
     device.told = one.graph_shapes or not is_graph
     if one.stage in {"", "first"}:
         _embed(device, shown)
+    _draw(device, sequences)
     shaped = replace_decoding(plan, shown_sequences) if shown != tokens else plan
     for number in range(one.layers):
         _layer(device, shaped, shown, shown, shown_sequences, number)
@@ -557,6 +575,10 @@ KINDS: dict[str, Callable[[np.random.Generator], Server]] = {
     "graphs, padded": lambda random: _random(random, is_graph=True, pads=True),
     "graphs without shapes": lambda random: _random(random, is_graph=True, graph_shapes=False),
     "graphs, asynchronous": lambda random: _random(random, is_graph=True, is_asynchronous=True),
+    "asynchronous": lambda random: _random(random, is_asynchronous=True),
+    "random numbers beside": lambda random: _random(random, samples="random", draws_beside=True, is_graph=True),
+    "few layers": lambda random: _random(random, layers=2),
+    "one layer": lambda random: _random(random, layers=1, is_asynchronous=True),
     "drafts": lambda random: _random(random, drafts=int(random.integers(1, 4))),
     "drafts, MLA": lambda random: _random(random, attention="mla", experts="mc2", drafts=1),
     "dummy runs": lambda random: _random(random, dummies=int(random.integers(1, 4))),
@@ -577,7 +599,6 @@ HARD: dict[str, Callable[[np.random.Generator], Server]] = {
     "names alone, MLA": lambda random: _random(
         random, attention="mla", experts="mc2", has_shapes=False, has_types=False
     ),
-    "few layers": lambda random: _random(random, layers=2),
 }
 """Kinds of which no more than a part can be told."""
 

@@ -77,14 +77,17 @@ def marks_of(tasks: Tasks) -> Marks | None:
     segment = np.searchsorted(attention, np.arange(len(tasks.start)), side="right") - 1
     weight = np.zeros(max(len(attention) - 1, 0))
     tails, heads = [], []
+    embeds = np.flatnonzero(tasks.embeds)
+    has_layers = _is_between(segment[embeds], len(weight))
     for role, worth in _WEIGHTS.items():
-        places = _once(tasks, np.flatnonzero(tasks.of(role) & ~tasks.embeds), segment, len(weight))
+        places = np.flatnonzero(tasks.of(role) & ~tasks.embeds)
+        if has_layers or role != "sampling":
+            places = _once(tasks, places, segment, len(weight))
         _weigh(weight, segment[places], worth)
         if role == "sampling":
             tails.append(places)
         elif role in {"embedding", "receive"} and not tasks.embeds.any():
             heads.append(places)
-    embeds = np.flatnonzero(tasks.embeds)
     _weigh(weight, segment[embeds], _EMBEDS)
     heads.append(embeds)
     logits = _logits(tasks, segment, len(weight))
@@ -146,8 +149,13 @@ def cut(tasks: Tasks, marks: Marks) -> tuple[Ints, Ints]:
 
 def _at_heads(tasks: Tasks, marks: Marks) -> list[int]:
     """A place before each look-up of embeddings."""
-    idle = tasks.idle
-    return [_begin(idle, _before(marks, place), place) for place in marks.heads.tolist()]
+    idle, samples = tasks.idle, tasks.of("sampling")
+    lower = np.asarray([_before(marks, place) for place in marks.heads.tolist()], dtype=np.int64)
+    behind = marks.heads - lower
+    usual = int(behind[(lower >= 0) & samples[lower]].max(initial=0))
+    lower = np.where((lower < 0) & (usual > 0), np.maximum(marks.heads - usual - 1, -1), lower)
+    places = zip(lower.tolist(), marks.heads.tolist(), strict=True)
+    return [0 if before < 0 < usual else _begin(idle, samples, before, place) for before, place in places]
 
 
 def _before(marks: Marks, place: int) -> int:
@@ -159,8 +167,10 @@ def _before(marks: Marks, place: int) -> int:
     return max(known)
 
 
-def _begin(idle: Ints, lower: int, upper: int) -> int:
-    """Where an iteration begins of which `upper` is a task and `lower` is none: behind the longest pause."""
+def _begin(idle: Ints, samples: Mask, lower: int, upper: int) -> int:
+    """Where an iteration begins of which `upper` is a task and `lower` is none: behind sampling, else behind the longest pause."""
+    if lower >= 0 and samples[lower]:
+        return lower + 1
     pauses = idle[lower + 1 : upper + 1]
     if not len(pauses):
         return upper
@@ -170,14 +180,14 @@ def _begin(idle: Ints, lower: int, upper: int) -> int:
 
 def _at_boundaries(tasks: Tasks, marks: Marks) -> list[int]:
     """A place in each boundary without a look-up of embeddings."""
-    found, idle, attention = [], tasks.idle, marks.attention
+    found, idle, samples, attention = [], tasks.idle, tasks.of("sampling"), marks.attention
     for segment in np.flatnonzero(marks.weight >= _ENOUGH).tolist():
         start, end = int(attention[segment]), int(attention[segment + 1])
         if _any_between(marks.heads, start, end):
             continue
         near = int(np.searchsorted(marks.tails, end)) - 1
         lower = max(start, int(marks.tails[near])) if near >= 0 else start
-        found.append(_begin(idle, lower, end))
+        found.append(_begin(idle, samples, lower, end))
     return found
 
 
@@ -207,7 +217,7 @@ def _split(tasks: Tasks, marks: Marks, cuts: Ints) -> Ints:
     """Iterations with a multiple of the usual layers, cut where the pause, or what speaks for a boundary, is longest."""
     layers = layers_of(tasks, cuts)
     usual = usual_of(layers)
-    places, idle = [cuts], tasks.idle
+    places, idle, samples = [cuts], tasks.idle, tasks.of("sampling")
     bounds = np.append(cuts, len(tasks.start))
     products = _counts(tasks.of("products", "moe"), bounds)
     each = float(np.median(products[layers == usual]))
@@ -220,7 +230,7 @@ def _split(tasks: Tasks, marks: Marks, cuts: Ints) -> Ints:
         inside = marks.attention[(marks.attention >= bounds[number]) & (marks.attention < bounds[number + 1])]
         step = len(inside) // times
         ends = [(int(inside[turn * step - 1]), int(inside[turn * step])) for turn in range(1, times)]
-        places.append(np.asarray([_begin(idle, start, end) for start, end in ends], dtype=np.int64))
+        places.append(np.asarray([_begin(idle, samples, start, end) for start, end in ends], dtype=np.int64))
     return np.unique(np.concatenate(places))
 
 

@@ -22,12 +22,14 @@ Role = Literal[
     "moe",
     "normalisation",
     "sampling",
+    "random",
     "embedding",
     "gather",
     "receive",
     "other",
 ]
-"""The roles in which types of operators are told apart; `attention` alone serves both phases."""
+"""The roles in which types of operators are told apart; `attention` alone serves both phases. Random numbers may be drawn on a stream of
+their own while the model runs, so that they end no iteration."""
 ROLES: tuple[Role, ...] = get_args(Role)
 ATTENTION: tuple[Role, ...] = ("prefill attention", "decode attention", "attention")
 
@@ -41,8 +43,9 @@ _PATTERNS: tuple[tuple[Role, str], ...] = (
     ("products", r"mat_?mul|gemm|mla_?prolog|mla_?preprocess|mlapo|batch_?mm"),
     ("normalisation", r"norm"),
     ("embedding", r"embedding(?!.*rot)|gather_?v2?_?emb"),
-    ("sampling", r"arg_?max|top_?k|top_?p|multinomial|random|exponential|reject|sort|penalt|log_?softmax"),
-    ("gather", r"gather|index_?select|(?:\b|aclnn)index(?:_|\b)"),
+    ("sampling", r"arg_?max|top_?k|top_?p|multinomial|reject|sort|penalt|log_?softmax|gumbel|temperature"),
+    ("random", r"random|exponential"),
+    ("gather", r"(?<!all)(?<!all_)gather|index_?select|(?:\b|aclnn)index(?:_|\b)"),
     ("receive", r"receive|recv"),
 )  # fmt: skip
 _ROLE = tuple((role, re.compile(pattern, re.IGNORECASE)) for role, pattern in _PATTERNS)
@@ -60,6 +63,7 @@ _PART_OF: dict[Role, Part] = {
     "moe": "moe",
     "normalisation": "normalisation",
     "sampling": "sampling",
+    "random": "sampling",
     "receive": "communication",
 }
 
