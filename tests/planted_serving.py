@@ -43,6 +43,8 @@ class Server:
     is_asynchronous: bool = False
     is_cut: bool = False
     side_stream: bool = False
+    encodes: bool = False
+    """Whether each prompt has an image, which a pass of its own encodes before."""
     draws_beside: bool = False
     """Whether random numbers are drawn on a stream of their own while the first layers run."""
     routes_by_softmax: bool = False
@@ -392,6 +394,18 @@ def _prepare(device: _Device, tokens: int, sequences: int) -> None:
         device.run("GatherV2", 3, _shape((sequences, 64), (sequences,)), _shape((sequences, 64)), kinds="INT32;INT64")
 
 
+def _encode(device: _Device, plan: Plan) -> None:
+    """The pass of an encoder of images, which writes no cache."""
+    count = 1024 * len(plan.prompts)
+    query = (count, 16, 80)
+    for _ in range(24 if device.server.encodes and plan.prompts else 0):
+        device.product(count, 1280, 3840)
+        shapes, kinds = _shape(query, query, query, (len(plan.prompts),)), "DT_BF16;DT_BF16;DT_BF16;INT32"
+        device.run("UnpadFlashAttentionBF16NdKernel", 30, shapes, _shape(query), kinds)
+        device.product(count, 1280, 1280)
+        device.run("LayerNormV4", 4, _shape((count, 1280)), _shape((count, 1280)))
+
+
 def _embed(device: _Device, rows: int) -> None:
     one = device.server
     for kind in ("GreaterEqual", "Less", "LogicalAnd", "Sub", "Mul") if one.parallel > 1 else ():
@@ -464,6 +478,7 @@ def _iterate(device: _Device, plan: Plan) -> None:
         device.pause(float(random.uniform(80, 1500)))
     first = len(device.found.rows)
     _prepare(device, tokens, sequences)
+    _encode(device, plan)
     if not is_graph and not one.is_asynchronous:
         device.pause(float(random.uniform(0, 60)))
     model = len(device.found.rows)
@@ -579,6 +594,7 @@ KINDS: dict[str, Callable[[np.random.Generator], Server]] = {
     "random numbers beside": lambda random: _random(random, samples="random", draws_beside=True, is_graph=True),
     "few layers": lambda random: _random(random, layers=2),
     "one layer": lambda random: _random(random, layers=1, is_asynchronous=True),
+    "encoder of images": lambda random: _random(random, encodes=True),
     "drafts": lambda random: _random(random, drafts=int(random.integers(1, 4))),
     "drafts, MLA": lambda random: _random(random, attention="mla", experts="mc2", drafts=1),
     "dummy runs": lambda random: _random(random, dummies=int(random.integers(1, 4))),

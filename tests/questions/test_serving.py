@@ -22,7 +22,7 @@ from aoe_reports.facts.serving_shapes import product_of, query_of, shapes_of
 from aoe_reports.facts.serving_words import is_serving, part_of, role_of
 
 SEEDS, ITERATIONS = 2, 26
-"""Of each kind: 1,456 iterations, and dummy runs."""
+"""Of each kind: 1,716 iterations, and dummy runs."""
 BAR = 0.97
 REAL = FIXTURES.parents[1] / "shared" / "data" / "msprof"
 PHASES = ("prefill", "decode", "mixed", "other", "unknown", "outside")
@@ -100,6 +100,15 @@ def test_parts_and_idle_time_are_the_iteration_and_iterations_follow_one_another
     counts = np.bincount(found.iteration_of[found.iteration_of >= 0], minlength=len(found.iterations))
     assert counts.tolist() == [each.tasks for each in found.iterations]
     assert sum(int(found.in_phase(phase).sum()) for phase in PHASES) == table.num_rows
+
+
+def test_encoders_of_images_are_no_prefill() -> None:
+    one = planted_by(Server(layers=9, encodes=True), np.random.default_rng(3), ITERATIONS)
+    found = _served(one)
+    encoded = [place for place, row in enumerate(one.rows) if row["type"] == "UnpadFlashAttentionBF16NdKernel"]
+    assert encoded
+    assert {found.iterations[found.iteration_of[place]].phase for place in encoded} == {"other"}
+    assert all(right(one, found.iteration_of.tolist(), [each.phase for each in found.iterations]))
 
 
 def test_hotspots_of_all_phases_are_those_of_all_tasks(tmp_path: Path) -> None:
@@ -206,6 +215,9 @@ def test_operators_are_counted_to_their_part(word: str, part: str) -> None:
     [
         (["MatMulV2", "PagedAttentionMaskNdKernel"], True),
         (["FlashAttentionScore", "MatMulV2"], False),
+        (["PromptFlashAttention", "LayerNormV4", "DSARandomNormal"], False),
+        (["FusedInferAttentionScore", "ScatterNdUpdate"], True),
+        (["PromptFlashAttention", "ArgMaxV2"], True),
         (["FusedInferAttentionScore", "FlashAttentionScoreGrad"], False),
         (["ReshapeAndCacheNdKernel", "ApplyAdamWV2"], False),
         ([], False),

@@ -276,7 +276,7 @@ def _parts_of(role: Ints, word: Ints, talks: Mask, routing: set[int]) -> Ints:
 
 def _seen(tasks: Tasks, shapes: _Shapes, bounds: Sequence[tuple[int, int, int]]) -> list[Seen]:
     """What each iteration shows; of what a draft model does only how many tasks that is."""
-    attends, samples = tasks.of(*ATTENTION), tasks.of("sampling")
+    attends, samples, writes = tasks.of(*ATTENTION), tasks.of("sampling"), tasks.of("kv-cache")
     roles = [ROLES.index(role) for role in ATTENTION]
     found = []
     for first, end, own in bounds:
@@ -293,6 +293,7 @@ def _seen(tasks: Tasks, shapes: _Shapes, bounds: Sequence[tuple[int, int, int]])
                 queries=shapes.queries(attention, most) if len(attention) else [],
                 logits=_logits(shapes.columns[inside], rows),
                 has_sampling=bool(samples[inside].any()),
+                writes_cache=bool(writes[inside].any()),
             )
         )
     return found

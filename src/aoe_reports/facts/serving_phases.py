@@ -10,7 +10,7 @@ from typing import Literal
 from aoe_reports.facts.serving_shapes import Query
 
 Phase = Literal["prefill", "decode", "mixed", "other", "unknown"]
-"""`other`: a pass without attention, such as a dummy run, or with other layers; `unknown`: nothing tells."""
+"""`other`: a pass without attention, such as a dummy run, or one of an encoder; `unknown`: nothing tells."""
 ToldBy = Literal["annotations", "shapes", "graph replay", "operator types"]
 """`graph replay`: attention has shapes in other iterations, and none in this one."""
 _BOTH = 0.3
@@ -52,6 +52,7 @@ class Seen:
     logits: int | None
     """The rows of the product that makes the logits."""
     has_sampling: bool
+    writes_cache: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,9 +88,10 @@ class _Sizes:
 
 def judge_phases(seen: Sequence[Seen], annotated: Sequence[Annotated | None]) -> list[Judged]:
     """What each of some iterations, one behind the other, is."""
+    seen = _without_encoders(seen)
     sizes = [_sizes(one) for one in seen]
     drafted = _drafted(sizes)
-    most = max((one.tokens or 0 for one in sizes), default=0)
+    most = max((size.tokens or 0 for one, size in zip(seen, sizes, strict=True) if one.layers), default=0)
     shaped = any(query.tokens is not None for one in seen for _, query, _ in one.queries)
     judged: list[Judged] = []
     running = 0
@@ -102,6 +104,19 @@ def judge_phases(seen: Sequence[Seen], annotated: Sequence[Annotated | None]) ->
         judged.append(found)
         running = _running(found, size, most, running)
     return judged
+
+
+def _without_encoders(seen: Sequence[Seen]) -> list[Seen]:
+    """Passes of encoders, of images for example, as ones without attention: they write no cache while others do, and make no logits."""
+    attending = [one for one in seen if one.layers]
+    if sum(one.writes_cache for one in attending) * 2 <= len(attending):
+        return [*seen]
+    return [
+        replace(one, layers=0, queries=[])
+        if not (one.writes_cache or one.has_sampling or one.logits is not None)
+        else one
+        for one in seen
+    ]
 
 
 def _sizes(one: Seen) -> _Sizes:

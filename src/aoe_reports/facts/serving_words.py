@@ -53,9 +53,11 @@ _ROTARY = re.compile(r"rotary|rope(?!.*cache)", re.IGNORECASE)
 _TRAINS = re.compile(r"grad|backward|adam|momentum|optimizer|_?bwd(?:_|\b)|lamb_?update", re.IGNORECASE)
 _SERVES = re.compile(
     r"reshape_?and_?cache|scatter_?pa_?kv|kv_?rms_?norm_?rope|paged_?cache|paged_?(?:multi_?latent_?)?attention|incre_?flash"
-    r"|prompt_?flash|fused_?infer|unpad_?flash|ring_?mla|mla_?prolog|mla_?preprocess|sparse_?flash",
+    r"|ring_?mla|mla_?prolog|mla_?preprocess|sparse_?flash",
     re.IGNORECASE,
 )
+_INFERS = re.compile(r"prompt_?flash|fused_?infer|unpad_?flash", re.IGNORECASE)
+"""Attention that encoders and diffusion use, too: these write no cache and sample no token."""
 _PART_OF: dict[Role, Part] = {
     **dict.fromkeys((*ATTENTION, "beside attention"), "attention"),
     "kv-cache": "kv-cache",
@@ -83,9 +85,11 @@ def part_of(role: Role) -> Part:
 
 def is_serving(words: Iterable[str]) -> bool:
     """Whether operators are those of a server: there are some that only inference has, and none that only training has."""
-    serves = False
+    serves = infers = continues = False
     for word in words:
         if _TRAINS.search(word):
             return False
         serves = serves or _SERVES.search(word) is not None
-    return serves
+        infers = infers or _INFERS.search(word) is not None
+        continues = continues or role_of(word) in {"kv-cache", "sampling"}
+    return serves or (infers and continues)
