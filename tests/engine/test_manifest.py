@@ -42,6 +42,7 @@ def ranks(tmp_path: Path) -> Path:
         "stragglers",
         "roofline",
         "quality",
+        "serving",
         "advise",
     ],
 )

@@ -114,6 +114,7 @@ def test_nothing_of_another_program_is_taken_for_a_result(tmp_path: Path) -> Non
         "stragglers",
         "roofline",
         "quality",
+        "serving",
         "advise",
     ],
 )

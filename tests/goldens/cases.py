@@ -23,7 +23,7 @@ LANGUAGES = ("en", "zh")
 SAME_IN_ALL_LANGUAGES = ("json", "jsonl", "csv", "openmetrics", "grafana", "parquet")
 """Forms for programs; the group `language` tries that they are."""
 COMMANDS = (
-    "", "inspect", "table", "check", "hotspots", "steps", "breakdown", "critical-path", "host", "communication", "stragglers", "compare", "explain", "roofline", "quality",
+    "", "inspect", "table", "check", "hotspots", "steps", "breakdown", "critical-path", "host", "communication", "stragglers", "compare", "explain", "roofline", "quality", "serving",
     "bank", "bank list", "bank diff", "advise", "trace", "collect", "plan", "preflight", "tune", "verify", "adopt", "normalize", "ingest", "history", "regressions", "ack", "expect",
     "tag", "report", "site", "serve", "nightly", "demo", "config", "store", "store info", "store verify",
     "store compact", "store vacuum", "store undo", "store export", "store import",
@@ -209,6 +209,12 @@ def _host() -> Iterator[str]:
 def _quality() -> Iterator[str]:
     yield from _question("quality", ("--strict",), ["demo/nights/2026-02-14"])
     yield from _cases(["quality timelines"])
+
+
+def _serving() -> Iterator[str]:
+    yield from _question("serving", (), ["serving"])
+    yield from _cases(["serving serving"])
+    yield from _cases((f"hotspots serving --phase {phase}" for phase in ("prefill", "decode", "outside")), SHORT)
     for name in ("hotspots", "steps", "breakdown"):
         yield from _cases((f"{name} {path} --trim" for path in VALID), ("json",))
         yield from _cases([f"{name} timelines --trim", f"{name} msprof/valid/ten_iterations --trim"], ("text",))
@@ -546,6 +552,7 @@ CASES: dict[str, list[str]] = {
         "explain": _explain(),
         "roofline": _roofline(),
         "quality": _quality(),
+        "serving": _serving(),
         "trace": _trace(),
         "advise": _question("advise", (*_FILTERS, "--top 1"), ["demo/nights/2026-02-14"]),
         "collect": _collect(),
@@ -599,6 +606,7 @@ def _full() -> Iterator[tuple[str, str]]:
         "explain": ("explain demo/nights/2026-02-01 demo/nights/2026-02-10", FORMS),
         "roofline": ("roofline msprof/valid/merged_two_devices --chip Ascend910B2", FORMS),
         "quality": ("quality msprof/valid/ten_iterations", FORMS),
+        "serving": ("serving serving", FORMS),
         "advise": ("advise msprof/valid/communication_of_four_ranks", FORMS),
         "collect": ("collect --framework pytorch --for communication", ("text", "json", "markdown")),
         "plan": ("plan demo/nights/2026-02-14 -o out/p", FORMS),

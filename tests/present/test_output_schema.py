@@ -25,6 +25,7 @@ from aoe_reports.questions.hotspots import Hotspots
 from aoe_reports.questions.inspect import Inspect
 from aoe_reports.questions.quality import Quality
 from aoe_reports.questions.roofline import RooflineOfRuns
+from aoe_reports.questions.serving import Serving
 from aoe_reports.questions.steps import Steps
 from aoe_reports.questions.stragglers import Stragglers
 
@@ -43,6 +44,7 @@ ASKED = {
     "explain": [RANKS, MSPROF / "torch_npu_two_ranks", "--force"],
     "roofline": [MSPROF, "--chip", "Ascend910B2"],
     "quality": [MSPROF],
+    "serving": [FIXTURES / "serving"],
     "advise": [MSPROF],
     "inspect": [FIXTURES / "aoe" / "valid", MSPROF / "ten_iterations", FIXTURES / "records" / "valid"],
     "bank": [FIXTURES / "banks" / "after", "--profile", FIXTURES / "banks" / "profile"],
@@ -66,6 +68,7 @@ QUESTIONS = (
     Inspect,
     Quality,
     RooflineOfRuns,
+    Serving,
     Steps,
     Stragglers,
 )

@@ -413,17 +413,33 @@ class Activity:
 
     def _step_of(self, spans: Numbers) -> Ints:
         """The step that launched each span (where no launch is known: in which it began); -1 outside of all."""
+        return self._launched_in(spans, self._steps)
+
+    def _launched_in(self, spans: Numbers, ranges: Mapping[int, tuple[int, int]]) -> Ints:
+        """The number of the range of the host in which each span was launched (else: in which it began); -1 outside of all."""
         nowhere: Ints = np.broadcast_to(np.int64(-1), len(spans["start"]))  # takes no memory
-        if not self._steps or not len(spans["start"]):
+        if not ranges or not len(spans["start"]):
             return nowhere
         begun = spans["start"].copy()
         launches = self.launches_of(spans)
         begun[launches.known] = launches.start[launches.known]
-        ordered = sorted((start, end, number) for number, (start, end) in self._steps.items())
+        ordered = sorted((start, end, number) for number, (start, end) in ranges.items())
         starts, ends, numbers = (np.asarray(part, dtype=np.int64) for part in zip(*ordered, strict=True))
         place = np.searchsorted(starts, begun, side="right") - 1
         inside = (place >= 0) & (begun < ends[place])
         return np.where(inside, numbers[place], nowhere)
+
+    def first_tasks(self, ranges: Mapping[int, tuple[int, int]]) -> dict[int | None, dict[int, int]]:
+        """When the first task that each range of the host launched began, by its number, for each device."""
+        found: dict[int | None, dict[int, int]] = {}
+        for device in self.of_devices():
+            firsts = found.setdefault(self.number_of(device.pid), {})
+            for some in device.tasks.blocks():
+                numbers = self._launched_in(some, ranges)
+                for number in np.unique(numbers[numbers >= 0]).tolist():
+                    first = int(some["start"][numbers == number].min())
+                    firsts[number] = min(first, firsts.get(number, first))
+        return found
 
     def launches_of(self, spans: Numbers) -> Launches:
         """What launched each span: the call of its connection, else its flow.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import CaptureOptions, Finished, Notes, Question, Request, Unit, all_tasks, only, trim
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
     from aoe_reports.facts.tasks import TaskSet
     from aoe_reports.formats.capture import Capture
+    from aoe_reports.formats.csv.summary import TableData
     from aoe_reports.stats.grouping import Group
+
+Phase = Literal["prefill", "decode", "mixed", "other", "unknown", "outside"]
 
 
 @options
@@ -28,6 +31,10 @@ class HotspotOptions(CaptureOptions):
     rank: int | None = only("rank")
     device: int | None = only("device")
     step: int | None = only("step")
+    phase: Phase | None = option(
+        default=None,
+        help="Only tasks of such iterations of a server, as `serving` tells them; outside: tasks of none.",
+    )
     all_tasks: bool = all_tasks()
     trim: bool = trim()
 
@@ -66,16 +73,13 @@ class Hotspots(Question[HotspotOptions, list[Hotspot]]):
 
     def map_unit(self, unit: Unit, asked: Request[HotspotOptions]) -> list[Hotspot]:
         """The ranking of each rank of a capture: ranks never pool."""
-        from aoe_reports.engine.captures import read_tasks
         from aoe_reports.questions.task_source import of_source
 
         capture, chosen, notes = unit.capture, asked.options, asked.notes
         notes.add(capture.findings)
         if not capture.info.may_hold(chosen.rank):
             return []
-        by_type = chosen.by == "op_type" and not chosen.all_tasks
-        sets, tables = read_tasks(capture, _fields(chosen, capture), by_type=by_type, all_tasks=chosen.all_tasks)
-        notes.add(finding for data in tables for finding in data.findings)
+        sets, tables = _read(capture, chosen, notes)
         notes.add(of_source(capture, sets, tables))
         if chosen.trim:
             sets = _trimmed(sets, capture, notes)
@@ -97,6 +101,20 @@ class Hotspots(Question[HotspotOptions, list[Hotspot]]):
 
 hotspots = asking(Hotspots(), HotspotOptions)
 """Where device time goes below some paths: `hotspots([path], by="shape").rows`."""
+
+
+def _read(capture: Capture, chosen: HotspotOptions, notes: Notes) -> tuple[list[TaskSet], list[TableData]]:
+    """(the tasks that are ranked, the tables that they stand in)."""
+    if chosen.phase is not None:
+        from aoe_reports.questions.serving_reading import tasks_of_phase
+
+        return tasks_of_phase(capture, notes, _fields(chosen, capture), chosen.phase)
+    from aoe_reports.engine.captures import read_tasks
+
+    by_type = chosen.by == "op_type" and not chosen.all_tasks
+    sets, tables = read_tasks(capture, _fields(chosen, capture), by_type=by_type, all_tasks=chosen.all_tasks)
+    notes.add(finding for data in tables for finding in data.findings)
+    return sets, tables
 
 
 def _trimmed(sets: Sequence[TaskSet], capture: Capture, notes: Notes) -> list[TaskSet]:

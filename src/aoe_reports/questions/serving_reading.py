@@ -1,0 +1,84 @@
+"""Reads the iterations of a server from the tasks of a capture, and from the annotations of its timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from aoe_reports.engine.captures import collect_events_of, only_device_of, read_tasks, timeline_tells_tasks
+from aoe_reports.engine.question import Notes
+from aoe_reports.engine.rules import NOTHING_MEASURED
+from aoe_reports.facts.serving import TASK_COLUMNS, Served, serve, words_of
+from aoe_reports.facts.serving_marks import MARK_COLUMNS, Marked
+from aoe_reports.facts.serving_phases import Annotated
+from aoe_reports.facts.serving_words import is_serving
+from aoe_reports.facts.tasks import TaskSet
+from aoe_reports.formats.capture import Capture
+from aoe_reports.formats.csv.summary import TableData
+from aoe_reports.formats.vendor import vendor_of
+from aoe_reports.model.columns import has_value, keep_where
+from aoe_reports.model.texts import say
+
+_FEW = frozenset({"op_type", "task_type", "task_duration_ns"})
+"""What tells whether anything is served, where types of operators are recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServedTasks:
+    """The tasks of a device, and its iterations; null where it serves nothing."""
+
+    tasks: TaskSet
+    served: Served | None
+
+
+def read_served(
+    capture: Capture, notes: Notes, fields: frozenset[str] = frozenset()
+) -> tuple[list[ServedTasks], list[TableData]]:
+    """(the devices of a capture with TASK_COLUMNS and `fields` of their tasks; the tables that these stand in).
+
+    What is no server is known by the types of its operators, and nothing else is read of it.
+    """
+    if not timeline_tells_tasks(capture):
+        sets, tables = read_tasks(capture, _FEW, by_type=False)
+        typed = all(has_value(one.frame, "op_type") for one in sets)
+        if typed and not any(is_serving(words_of(one.frame)) for one in sets):
+            notes.add(finding for data in tables for finding in data.findings)
+            return [ServedTasks(one, None) for one in sets], tables
+    sets, tables = read_tasks(capture, TASK_COLUMNS | fields | {"device_id"}, by_type=False)
+    notes.add(finding for data in tables for finding in data.findings)
+    serving = [is_serving(words_of(one.frame)) for one in sets]
+    told = read_annotated(capture, notes) if any(serving) else {}
+    return [ServedTasks(one, serve(one.frame, _of_device(told, one, len(sets)))) for one in sets], tables
+
+
+def tasks_of_phase(
+    capture: Capture, notes: Notes, fields: frozenset[str], phase: str
+) -> tuple[list[TaskSet], list[TableData]]:
+    """(the tasks of the devices that serve in iterations of a phase, the tables that they stand in); that nothing is served is said."""
+    found, tables = read_served(capture, notes, fields)
+    served = [(one.tasks, one.served) for one in found if one.served is not None]
+    if found and not served:
+        message = say("--phase: no iteration of a server of language models here")
+        notes.add([NOTHING_MEASURED.found(str(capture.root), message)])
+    kept = [replace(tasks, frame=tasks.frame.filter(keep_where(told.in_phase(phase)))) for tasks, told in served]
+    return kept, tables
+
+
+def read_annotated(capture: Capture, notes: Notes) -> dict[int | None, list[Annotated]]:
+    """What the annotations of a capture's timelines tell of each device."""
+    found: dict[int | None, list[Annotated]] = {}
+    for files in vendor_of(capture.profiler).events(capture):
+        with notes.where_unreadable(files[0].path):
+            marked, wrong = collect_events_of(files, MARK_COLUMNS, Marked)
+            notes.add(wrong)
+            for device, mine in marked.annotated().items():
+                number = only_device_of(files[0], capture) if device is None else device
+                found.setdefault(number, []).extend(mine)
+    return found
+
+
+def _of_device(told: Mapping[int | None, Sequence[Annotated]], tasks: TaskSet, devices: int) -> Sequence[Annotated]:
+    """The annotations of a device; of the only one, whatever number the timeline gives it."""
+    if devices == 1 and len(told) == 1:
+        return next(iter(told.values()))
+    return told.get(tasks.device_id, ())
