@@ -61,6 +61,7 @@ from .questions.hotspots import hotspots as hotspots
 from .questions.inspect import inspect as inspect
 from .questions.quality import quality as quality
 from .questions.roofline import roofline as roofline
+from .questions.stacks import stacks as stacks
 from .questions.steps import steps as steps
 from .questions.stragglers import stragglers as stragglers
 from .rules.results.check import check_result as check_result

@@ -32,7 +32,18 @@ def ranks(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("paths", [(VALID,), (INVALID,)], ids=["valid", "invalid"])
 @pytest.mark.parametrize(
     "question",
-    ["hotspots", "steps", "breakdown", "critical-path", "communication", "stragglers", "roofline", "quality", "advise"],
+    [
+        "hotspots",
+        "steps",
+        "breakdown",
+        "critical-path",
+        "communication",
+        "stragglers",
+        "roofline",
+        "stacks",
+        "quality",
+        "advise",
+    ],
 )
 def test_shares_in_any_order_come_to_the_same_bytes(
     cli: Cli, tmp_path: Path, question: str, paths: tuple[Path, ...]

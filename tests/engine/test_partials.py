@@ -104,7 +104,18 @@ def test_nothing_of_another_program_is_taken_for_a_result(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     "question",
-    ["hotspots", "steps", "breakdown", "critical-path", "communication", "stragglers", "roofline", "quality", "advise"],
+    [
+        "hotspots",
+        "steps",
+        "breakdown",
+        "critical-path",
+        "communication",
+        "stragglers",
+        "roofline",
+        "stacks",
+        "quality",
+        "advise",
+    ],
 )
 def test_an_answer_from_what_is_kept_is_the_answer_to_the_byte(cli: Cli, tmp_path: Path, question: str) -> None:
     for paths in ([FIXTURES / "msprof" / "valid"], [FIXTURES / "msprof" / "invalid"]):

@@ -24,6 +24,7 @@ from aoe_reports.questions.hotspots import Hotspots
 from aoe_reports.questions.inspect import Inspect
 from aoe_reports.questions.quality import Quality
 from aoe_reports.questions.roofline import RooflineOfRuns
+from aoe_reports.questions.stacks import Stacks
 from aoe_reports.questions.steps import Steps
 from aoe_reports.questions.stragglers import Stragglers
 
@@ -41,6 +42,7 @@ ASKED = {
     "explain": [RANKS, MSPROF / "torch_npu_two_ranks", "--force"],
     "roofline": [MSPROF, "--chip", "Ascend910B2"],
     "quality": [MSPROF],
+    "stacks": [MSPROF],
     "advise": [MSPROF],
     "inspect": [FIXTURES / "aoe" / "valid", MSPROF / "ten_iterations", FIXTURES / "records" / "valid"],
     "bank": [FIXTURES / "banks" / "after", "--profile", FIXTURES / "banks" / "profile"],
@@ -63,6 +65,7 @@ QUESTIONS = (
     Inspect,
     Quality,
     RooflineOfRuns,
+    Stacks,
     Steps,
     Stragglers,
 )
