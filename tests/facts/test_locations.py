@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aoe_reports.facts.launch_sites import CallPaths
-from aoe_reports.facts.locations import layers_of, lines_along, modules_along, scope_of
+from aoe_reports.facts.locations import layers_of, lines_along, modules_along, scope_of, whole_paths
 
 
 def _stack(*frames: str) -> CallPaths:
@@ -64,9 +64,9 @@ def test_a_layer_is_the_outermost_block_that_is_repeated_and_the_module_in_it() 
     told = layers_of(modules, whole=False)
     assert [told[one] for one in modules] == [
         "Net_0/Embedding_0",
-        "Block_0/Attention_0",
-        "Block_0/Attention_0",
-        "Block_1/Attention_1",
+        "Block_0/Attention",
+        "Block_0/Attention",
+        "Block_1/Attention",
         "Block_1",
         "Net_0/Head_0/Linear_9",
     ]
@@ -80,6 +80,47 @@ def test_blocks_of_scopes_are_told_apart_by_what_is_around_them() -> None:
         "encoder/layer_0/attention",
         "encoder/layer_1/attention",
     ]
+
+
+def _blocks(around: str, first: int, attention: int) -> list[tuple[str, ...]]:
+    """Three blocks, each with an attention and two norms, numbered from some offsets."""
+    return [
+        (around, f"Block_{first + block}", part)
+        for block in range(3)
+        for part in (f"Attention_{attention + block}", *(f"Norm_{2 * (first + block) + number}" for number in (0, 1)))
+    ]
+
+
+def test_what_else_is_of_a_class_shifts_no_layer() -> None:
+    plain = layers_of(_blocks("Net_0", 0, 0), whole=False)
+    shifted = layers_of([*_blocks("Net_0", 1, 7), ("Draft_0", "Block_0", "Attention_0")], whole=False)
+    assert set(plain.values()) < set(shifted.values())
+    assert set(shifted.values()) - set(plain.values()) == {"Draft_0/Block_0/Attention_0"}
+    assert plain["Net_0", "Block_2", "Norm_5"] == "Block_2/Norm_1"
+
+
+def test_a_class_that_is_repeated_in_two_places_or_stands_outside_keeps_its_numbers() -> None:
+    two = layers_of([*_blocks("Encoder_0", 0, 0), *_blocks("Decoder_0", 3, 3)], whole=False)
+    assert len(set(two.values())) == len(two)
+    assert two["Decoder_0", "Block_3", "Attention_3"] == "Block_3/Attention"
+    outside = layers_of([("Block_0", "Attention_0"), ("Block_0",), *_blocks("Net_0", 1, 1)], whole=False)
+    assert len(set(outside.values())) == len(outside)
+
+
+def test_numbers_of_thousands_of_digits_are_names() -> None:
+    names = [("Net_0", f"Block_{'9' * 5000}{last}", "Linear_0") for last in (1, 2)]
+    assert len(set(layers_of(names, whole=False).values())) == 2
+
+
+def test_a_module_called_outside_of_what_holds_it_belongs_there_if_that_is_one_place() -> None:
+    inside = ("Net_0", "Block_3", "Linear_5")
+    assert whole_paths([inside, ("Block_3", "Linear_5"), ("Linear_5",)]) == {
+        inside: inside,
+        ("Block_3", "Linear_5"): inside,
+        ("Linear_5",): inside,
+    }
+    assert whole_paths([("A_0", "Linear_5"), ("B_0", "Linear_5"), ("Linear_5",), ()])["Linear_5",] == ("Linear_5",)
+    assert whole_paths([("A_0", "B_0"), ("B_0", "A_0")]) == {one: one for one in [("A_0", "B_0"), ("B_0", "A_0")]}
 
 
 def test_modules_that_hold_none_are_no_layers() -> None:

@@ -34,8 +34,11 @@ def test_the_attention_that_got_slower_comes_first(tmp_path: Path, by: str) -> N
         before = write_planted(tmp_path / f"{seed}a", f"a{seed}")
         after = write_planted(tmp_path / f"{seed}b", f"b{seed}", slow)
         first = compare([before, after], by=by).rows[0]
-        around = "" if by == "layer" else "Transformer_0/"
-        if first.location != f"{around}DecoderLayer_{slow.layer}/Attention_{slow.layer}" or first.difference_ns <= 0:
+        layer = f"DecoderLayer_{slow.layer}/Attention"
+        if (
+            first.location != (layer if by == "layer" else f"Transformer_0/{layer}_{slow.layer}")
+            or first.difference_ns <= 0
+        ):
             wrong.append((seed, slow, first.location))
     assert not wrong
 
@@ -45,7 +48,7 @@ def test_the_headline_names_the_layer(cli: Cli, tmp_path: Path) -> None:
     before, after = write_planted(tmp_path / "a", "a"), write_planted(tmp_path / "b", "b", slow)
     ran = cli("compare", before, after, "--by", "layer")
     assert ran.code == 0
-    assert f"largest change: DecoderLayer_{slow.layer}/Attention_{slow.layer} +" in ran.out.splitlines()[0]
+    assert f"largest change: DecoderLayer_{slow.layer}/Attention +" in ran.out.splitlines()[0]
 
 
 @pytest.mark.parametrize("by", BY)
@@ -60,7 +63,7 @@ def test_layers_have_the_tasks_of_both_passes_and_are_told_by_frames_and_forward
     rows = {row.location: row for row in hotspots([planted], by="layer", top=1000).rows}
     for layer in range(LAYERS):
         for part in ("Attention", "MLP"):
-            row = rows[f"DecoderLayer_{layer}/{part}_{layer}"]
+            row = rows[f"DecoderLayer_{layer}/{part}"]
             assert (row.count, row.told_by) == (2 * 3 * STEPS, "frames, forward")
     assert rows["Transformer_0"].told_by == "frames"  # its embedding, which has no backward operator here
     nowhere = rows[None]
@@ -169,6 +172,28 @@ def test_frames_that_cross_are_cut_off_and_said(tmp_path: Path) -> None:
     assert sum(row.total_ns for row in answer.rows) == sum(row.total_ns for row in hotspots([folder]).rows)
     counts = {row.location: row.count for row in answer.rows}
     assert counts["Transformer_0/DecoderLayer_3/Attention_3"] == 2 * 3 * STEPS
+
+
+def test_what_checkpointing_computes_again_belongs_to_its_module(tmp_path: Path) -> None:
+    folder = write_planted(tmp_path, "one")
+    path = _timeline(folder)
+    events = json.loads(path.read_text())
+    # the backward pass of an attention calls the module again, within frames of PyTorch, and then autograd within itself
+    first = next(one for one in events if one["name"] == "AttentionBackward")
+    begin, length = int(first["ts"].replace(".", "")), round(first["dur"] * 1000)
+    layer = max(int(one["name"].rpartition("_")[2]) for one in events if one["name"].startswith("nn.Module: Att"))
+    frames = ("torch/utils/checkpoint.py(140): backward", f"nn.Module: Attention_{layer}")
+    again = [
+        {"ph": "X", "name": name, "cat": "python_function", "pid": PYTHON, "tid": first["tid"],
+         "ts": f"{(begin + place) // 1000}.{(begin + place) % 1000:03d}", "dur": (length // (place + 1) - 2 * place) / 1000}
+        for place, name in enumerate(frames)
+    ]  # fmt: skip
+    path.write_text(json.dumps(events + again))
+    rows = {row.location: row for row in hotspots([folder], by="module", top=1000).rows}
+    assert f"Attention_{layer}" not in rows
+    assert rows[f"Transformer_0/DecoderLayer_{layer}/Attention_{layer}"].count == 2 * 3 * STEPS
+    lines = {row.location: row.count for row in hotspots([folder], by="stack").rows}
+    assert "torch/utils/checkpoint.py(140): backward" not in lines
 
 
 def test_ten_thousand_frames_within_each_other(tmp_path: Path) -> None:

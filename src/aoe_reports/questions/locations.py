@@ -12,7 +12,7 @@ import pyarrow as pa
 from aoe_reports.engine.launch_sites import launch_sites_of
 from aoe_reports.engine.question import Notes
 from aoe_reports.facts.launch_sites import CallPaths, LaunchSites, Sites
-from aoe_reports.facts.locations import Parts, layers_of, lines_along, modules_along, scope_of
+from aoe_reports.facts.locations import Parts, layers_of, lines_along, modules_along, scope_of, telling, whole_paths
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.vendor import vendor_of
@@ -77,7 +77,7 @@ def _sites_of(sets: Sequence[TaskSet], capture: Capture, notes: Notes) -> tuple[
             count=crossing,
         )
         notes.add([NO_LOCATION.found(str(capture.root), message)])
-    return found, has_frames
+    return telling(found), has_frames
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +130,9 @@ def _tellers(paths: CallPaths, names: Sequence[str], by: LocatedBy) -> tuple[Int
         of_paths = [labels[line] for line in lines_along(paths)]
     else:
         modules, scopes = modules_along(paths), [*map(scope_of, names)]
-        told = _labels(set(modules), by, whole=False)
-        of_paths = [labels[told[parts]] if parts else -1 for parts in modules]
+        whole = whole_paths(modules)
+        told = _labels(set(whole.values()), by, whole=False)
+        of_paths = [labels[told[whole[parts]]] if parts else -1 for parts in modules]
     told = _labels({parts for parts in scopes if parts}, by, whole=True)
     of_scopes = [labels[told[parts]] if parts else -1 for parts in scopes]
     return _integers([*of_paths, -1]), _integers([-1, *of_scopes]), tuple(labels)
