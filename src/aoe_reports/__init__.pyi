@@ -63,6 +63,7 @@ from .questions.inspect import inspect as inspect
 from .questions.quality import quality as quality
 from .questions.roofline import roofline as roofline
 from .questions.serving import serving as serving
+from .questions.stacks import stacks as stacks
 from .questions.steps import steps as steps
 from .questions.stragglers import stragglers as stragglers
 from .rules.results.check import check_result as check_result

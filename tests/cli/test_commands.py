@@ -139,8 +139,8 @@ def test_hotspots_by_type_are_the_rows_of_op_statistic(cli: Cli, msprof: Path) -
     ]
     assert rows[-1]["cumulative_share"] == 1.0
     assert list(rows[0]) == [
-        "position", "run", "rank_id", "op_type", "task_type", "op_name", "input_shapes", "count", "total_us", "mean_us",
-        "std_us", "min_us", "p50_us", "p95_us", "max_us", "share", "cumulative_share",
+        "position", "run", "rank_id", "op_type", "task_type", "op_name", "input_shapes", "location", "told_by", "count", "total_us",
+        "mean_us", "std_us", "min_us", "p50_us", "p95_us", "max_us", "share", "cumulative_share",
     ]  # fmt: skip
 
 

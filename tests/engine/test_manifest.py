@@ -41,6 +41,7 @@ def ranks(tmp_path: Path) -> Path:
         "communication",
         "stragglers",
         "roofline",
+        "stacks",
         "quality",
         "serving",
         "advise",

@@ -113,6 +113,7 @@ def test_nothing_of_another_program_is_taken_for_a_result(tmp_path: Path) -> Non
         "communication",
         "stragglers",
         "roofline",
+        "stacks",
         "quality",
         "serving",
         "advise",

@@ -23,7 +23,7 @@ LANGUAGES = ("en", "zh")
 SAME_IN_ALL_LANGUAGES = ("json", "jsonl", "csv", "openmetrics", "grafana", "parquet")
 """Forms for programs; the group `language` tries that they are."""
 COMMANDS = (
-    "", "inspect", "table", "check", "hotspots", "steps", "breakdown", "critical-path", "host", "communication", "stragglers", "compare", "explain", "roofline", "quality", "serving",
+    "", "inspect", "table", "check", "hotspots", "steps", "breakdown", "critical-path", "host", "communication", "stragglers", "compare", "explain", "roofline", "stacks", "quality", "serving",
     "bank", "bank list", "bank diff", "advise", "trace", "collect", "plan", "preflight", "tune", "verify", "adopt", "normalize", "ingest", "history", "regressions", "ack", "expect",
     "tag", "report", "site", "serve", "nightly", "demo", "config", "store", "store info", "store verify",
     "store compact", "store vacuum", "store undo", "store export", "store import",
@@ -204,6 +204,17 @@ def _roofline() -> Iterator[str]:
 def _host() -> Iterator[str]:
     yield from _question("host", ("--rank 1", "--strict"))
     yield from _cases(["host timelines", "host timelines --step 8", "host timelines --top 1"])
+
+
+def _stacks() -> Iterator[str]:
+    """The one capture with Python frames; others tell no stacks, which is said."""
+    yield from _cases(["stacks planted"], (*FORMS, "svg", "collapsed"))
+    yield from _cases((f"stacks planted {one}" for one in ("--step 2 --top 3", "--all-tasks", "--rank 1")), SHORT)
+    yield from _cases((f"stacks {path}" for path in [*VALID, "timelines", *WHOLE]), SHORT)
+    yield from _damaged("stacks", DAMAGED)
+    for by in ("module", "layer", "stack"):
+        yield from _cases([f"hotspots planted --by {by}", f"compare planted planted --by {by}"])
+        yield from _cases((f"hotspots {path} --by {by}" for path in [*VALID, "timelines"]), ("json",))
 
 
 def _quality() -> Iterator[str]:
@@ -551,6 +562,7 @@ CASES: dict[str, list[str]] = {
         "compare": _compare(),
         "explain": _explain(),
         "roofline": _roofline(),
+        "stacks": _stacks(),
         "quality": _quality(),
         "serving": _serving(),
         "trace": _trace(),
@@ -605,6 +617,7 @@ def _full() -> Iterator[tuple[str, str]]:
         "compare": ("compare demo/nights/2026-02-01 demo/nights/2026-02-10", FORMS),
         "explain": ("explain demo/nights/2026-02-01 demo/nights/2026-02-10", FORMS),
         "roofline": ("roofline msprof/valid/merged_two_devices --chip Ascend910B2", FORMS),
+        "stacks": ("stacks planted", FORMS),
         "quality": ("quality msprof/valid/ten_iterations", FORMS),
         "serving": ("serving serving", FORMS),
         "advise": ("advise msprof/valid/communication_of_four_ranks", FORMS),

@@ -33,6 +33,7 @@ from goldens.cases import CASES, DEMO, FULL, REAL, ROOT
 from goldens.timeline import write_timelines
 from museum.headers import EXHIBITS
 from museum.writer import cells_of, csv_text, default_style, json_text, place_of
+from planted_modules import write_planted
 
 HERE = Path(__file__).parent
 DIGESTS = HERE / "digests.txt"
@@ -95,6 +96,7 @@ class Place:
             shutil.copytree(ROOT / "fixtures" / name, self.root / name)
         _write_museum(self.root / "museum")
         write_timelines(self.root / "timelines")
+        write_planted(self.root / "planted", "golden")
         _set_times(self.root)
         self.version = self.run("--version").splitlines()[1].split()[-1]
 

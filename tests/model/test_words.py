@@ -19,7 +19,7 @@ from aoe_reports.model.errors import (
     WorkloadConflictError,
     of_the_system,
 )
-from aoe_reports.model.groupings import GROUPINGS, KEYS, TELLS, By, ComparedBy
+from aoe_reports.model.groupings import GROUPINGS, KEYS, LOCATIONS, TELLS, By, ComparedBy, LocatedBy
 from aoe_reports.model.report import BarChart, Chart, Grid, Report, Section
 from aoe_reports.model.texts import Text, say
 
@@ -91,13 +91,16 @@ def test_what_makes_up_a_row() -> None:
         "op_type": ("op_type", "task_type"),
         "op_name": ("op_type", "task_type", "op_name"),
         "shape": ("op_type", "task_type", "op_name", "input_shapes"),
+        **dict.fromkeys(LOCATIONS, ("location", "told_by")),
     }
-    assert dict(KEYS) == {**GROUPINGS, "communication": ("op_type",)}
+    assert set(LOCATIONS) == set(get_args(LocatedBy))
+    assert dict(KEYS) == {**GROUPINGS, "communication": ("op_type",), **dict.fromkeys(LOCATIONS, ("location",))}
     assert dict(TELLS) == {
         "op_type": "op_type",
         "op_name": "op_name",
         "shape": "input_shapes",
         "communication": "op_type",
+        **dict.fromkeys(LOCATIONS, "location"),
     }
     assert set(get_args(By)) == set(GROUPINGS)
     assert {*KEYS, "step"} == {*TELLS, "step"} == set(get_args(ComparedBy))

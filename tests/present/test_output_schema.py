@@ -26,6 +26,7 @@ from aoe_reports.questions.inspect import Inspect
 from aoe_reports.questions.quality import Quality
 from aoe_reports.questions.roofline import RooflineOfRuns
 from aoe_reports.questions.serving import Serving
+from aoe_reports.questions.stacks import Stacks
 from aoe_reports.questions.steps import Steps
 from aoe_reports.questions.stragglers import Stragglers
 
@@ -44,6 +45,7 @@ ASKED = {
     "explain": [RANKS, MSPROF / "torch_npu_two_ranks", "--force"],
     "roofline": [MSPROF, "--chip", "Ascend910B2"],
     "quality": [MSPROF],
+    "stacks": [MSPROF],
     "serving": [FIXTURES / "serving"],
     "advise": [MSPROF],
     "inspect": [FIXTURES / "aoe" / "valid", MSPROF / "ten_iterations", FIXTURES / "records" / "valid"],
@@ -69,6 +71,7 @@ QUESTIONS = (
     Quality,
     RooflineOfRuns,
     Serving,
+    Stacks,
     Steps,
     Stragglers,
 )

@@ -50,13 +50,14 @@ from aoe_reports.questions.inspect import Inspect
 from aoe_reports.questions.quality import Quality
 from aoe_reports.questions.roofline import RooflineOfRuns
 from aoe_reports.questions.serving import Serving
+from aoe_reports.questions.stacks import Stacks
 from aoe_reports.questions.steps import Steps
 from aoe_reports.questions.stragglers import Stragglers
 
 COMMANDS = (
     command_of(Inspect()), table, check, command_of(Quality()), command_of(Hotspots()), command_of(Steps()), command_of(Breakdown()),
     command_of(CriticalPath()), command_of(Host()), command_of(CommunicationOfRuns()), command_of(Stragglers()), command_of(Compare()),
-    command_of(Explain()), command_of(RooflineOfRuns()), command_of(Serving()),
+    command_of(Explain()), command_of(RooflineOfRuns()), command_of(Stacks()), command_of(Serving()),
     command_of(Advise()), trace, map, reduce, collect, plan, preflight, tune, verify, adopt, normalize, ingest, history, regressions,
     ack, expect, tag, report, site, serve, nightly, demo, config,
 )  # fmt: skip

@@ -15,7 +15,7 @@ from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding, listed
 from aoe_reports.model.options import Option
 from aoe_reports.model.texts import join, say
-from aoe_reports.present.forms import ANNOTATED_FORMS, DRAWN_FORMS, FORMS, Shown
+from aoe_reports.present.forms import ANNOTATED_FORMS, DRAWN_FORMS, FORMS, STACK_FORMS, Shown
 from aoe_reports.present.screen import PAPER, Screen
 
 if TYPE_CHECKING:
@@ -46,10 +46,12 @@ if TYPE_CHECKING:
     Format = str
     AnnotatedFormat = str
     DrawnFormat = str
+    StackFormat = str
 else:
     Format = Literal[tuple(FORMS)]  # from which typer takes what may be given
     AnnotatedFormat = Literal[tuple(ANNOTATED_FORMS)]
     DrawnFormat = Literal[tuple(DRAWN_FORMS)]
+    StackFormat = Literal[tuple(STACK_FORMS)]
 ChosenForm = Annotated[Format, FORM]
 MostRows = Annotated[
     int,

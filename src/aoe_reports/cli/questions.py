@@ -17,6 +17,7 @@ from aoe_reports.cli.output import (
     Format,
     MostRows,
     Output,
+    StackFormat,
     notify,
     path_argument,
     print_findings,
@@ -28,7 +29,7 @@ from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import in_order
 from aoe_reports.model.options import Option, declared
 from aoe_reports.model.texts import join, say
-from aoe_reports.present.forms import ANNOTATED_FORMS, DRAWN_FORMS
+from aoe_reports.present.forms import ANNOTATED_FORMS, STACK_FORMS
 
 if TYPE_CHECKING:
     from aoe_reports.engine.ask import Progress
@@ -70,7 +71,7 @@ def command_of(question: Question[Any, Any]) -> Callable[..., None]:
                     raise UsageError(say("--manifest reads nothing: give --output to `reduce`"))
                 raise typer.Exit(_written_down(question, paths, chosen, arguments["manifest"], progress))
             answer = ask(question, paths, chosen, executor=executor_here(chosen), progress=progress)
-        reply(answer, form, output, strict=chosen.strict, forms=ANNOTATED_FORMS | DRAWN_FORMS, most=rows)
+        reply(answer, form, output, strict=chosen.strict, forms=ANNOTATED_FORMS | STACK_FORMS, most=rows)
 
     option = Option(help=question.form_help, flags=("--format",))
     parameters = [
@@ -115,7 +116,7 @@ def _configured(ctx: typer.Context, question: Question[Any, Any]) -> dict[str, A
 def _forms_of(question: Question[Any, Any], option: Option) -> Any:
     """The option that says in which form an answer is shown."""
     if question.has_picture:
-        return Annotated[DrawnFormat, option]
+        return Annotated[StackFormat, option] if question.has_stacks else Annotated[DrawnFormat, option]
     return Annotated[AnnotatedFormat, option] if question.has_highlights else Annotated[Format, option]
 
 

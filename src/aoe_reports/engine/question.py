@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from aoe_reports.formats.found import FoundFile
     from aoe_reports.model.roofline_picture import RooflinePicture
     from aoe_reports.model.rows import Rows
+    from aoe_reports.model.stack_picture import StackPicture
     from aoe_reports.model.step_picture import StepPicture
     from aoe_reports.model.waterfall_picture import WaterfallPicture
 
@@ -223,8 +224,8 @@ class Finished:
     """All findings in order, where they may be too many to be put in order in memory."""
     details: Sequence[Any] = ()
     """What forms for people tell beside the tables."""
-    picture: StepPicture | WaterfallPicture | RooflinePicture | None = None
-    """One step, one change of it, or one roofline, for a form that draws it."""
+    picture: StepPicture | WaterfallPicture | RooflinePicture | StackPicture | None = None
+    """One step, one change of it, one roofline, or stacks of calls, for a form that draws it."""
 
 
 @record
@@ -345,6 +346,8 @@ class Question(Reader[O, P]):
     """Whether its answer can be shown as annotations."""
     has_picture: ClassVar[bool] = False
     """Whether its answer can be drawn."""
+    has_stacks: ClassVar[bool] = False
+    """Whether its picture is one of stacks of calls."""
     nothing: ClassVar[str] = ""
     """What is said where nothing here answers it, if it does not say so itself."""
     held: ClassVar[bool] = True

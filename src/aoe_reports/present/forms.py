@@ -105,6 +105,9 @@ ANNOTATED_FORMS: dict[str, Form] = FORMS | {"github": Form(_in("github", "as_ann
 DRAWN_FORMS: dict[str, Form] = FORMS | {"svg": Form(_in("svg"), has_findings=False)}
 """The forms of answers that can be drawn."""
 
+STACK_FORMS: dict[str, Form] = DRAWN_FORMS | {"collapsed": Form(_in("collapsed"), has_findings=False)}
+"""The forms of stacks of calls."""
+
 CHECK_FORMS: dict[str, Form] = {
     "text": Form(_in("checked", "as_text")),
     "json": Form(_in("checked", "as_json")),

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from aoe_reports.locale import html_tag
 from aoe_reports.model.roofline_picture import RooflinePicture
+from aoe_reports.model.stack_picture import StackPicture
 from aoe_reports.model.texts import in_language, in_value, say
 from aoe_reports.model.waterfall_picture import WaterfallPicture
 from aoe_reports.present.roofline_drawing import description_of_roofline, draw_roofline, legend_of_roofline
+from aoe_reports.present.stack_drawing import description_of_stacks, draw_stacks, legend_of_stacks
 from aoe_reports.present.step_drawing import WIDTH, description_of, draw_step, legend_of
 from aoe_reports.present.values import plain
 from aoe_reports.present.waterfall_drawing import draw_waterfall, legend_of_waterfall
@@ -40,6 +42,12 @@ _ROOFLINE_STYLE = """.roof { stroke: var(--ink); stroke-width: 1.5; } .point { f
   .roof-small { fill: #b18cf0; } .roof-unbounded { fill: #8d99a6; }
 }
 """
+_STACKS_STYLE = """.flame-frame { fill: #e0a04f; } .flame-module { fill: #6c9fe3; } .flame-operator { fill: #6fbf9a; }
+.flame-label { fill: #14181d; font-size: 11px; }
+@media (prefers-color-scheme: dark) {
+  .flame-frame { fill: #b97f35; } .flame-module { fill: #5287d0; } .flame-operator { fill: #4a9d78; }
+}
+"""
 _HEAD, _KEY, _MARGIN = 24, 150, 12
 
 
@@ -57,6 +65,12 @@ def render(shown: Shown) -> Iterator[str]:
         told, inner, height = str(in_value(picture.title, language)), drawn.inner, drawn.height
         keys, style = legend_of_roofline(picture, language), _STYLE + _ROOFLINE_STYLE
         about = in_language(description_of_roofline(picture), language)
+        described = f"<title>{_words(told)}</title><desc>{_words(about)}</desc>"
+    elif isinstance(picture, StackPicture):
+        drawn = draw_stacks(picture, language)
+        told, inner, height = str(in_value(picture.title, language)), drawn.inner, drawn.height
+        keys, style = legend_of_stacks(language), _STYLE + _STACKS_STYLE
+        about = in_language(description_of_stacks(picture), language)
         described = f"<title>{_words(told)}</title><desc>{_words(about)}</desc>"
     else:
         drawn = draw_step(picture, language)

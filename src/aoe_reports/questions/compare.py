@@ -65,6 +65,7 @@ class Change:
     task_type: str | None = column("Core", detail=True)
     op_name: str | None = column("Operator")
     input_shapes: str | None = column("Input shapes")
+    location: str | None = column("Launched in")
     metric: str | None = column()
     step: int | None = column()
     state: str = column("State", "state")
@@ -302,7 +303,7 @@ def _counted(frame: pa.Table) -> pa.Table:
 def _no_calls() -> pa.Table:
     import pyarrow as pa
 
-    words = ("op_type", "task_type", "op_name", "input_shapes", "input_formats", "input_data_types")
+    words = ("op_type", "task_type", "op_name", "input_shapes", "input_formats", "input_data_types", "location")
     return pa.schema(
         [*((name, pa.dictionary(pa.int32(), pa.string())) for name in words), ("task_duration_ns", pa.int64())]
     ).empty_table()
@@ -338,7 +339,7 @@ def _compare_steps(
 
 _Known = dict[str, "str | int | None"]
 """What tells a row from the others, by field."""
-_UNKEYED: _Known = dict.fromkeys(("op_type", "task_type", "op_name", "input_shapes", "metric", "step"))
+_UNKEYED: _Known = dict.fromkeys(("op_type", "task_type", "op_name", "input_shapes", "location", "metric", "step"))
 
 
 def _whole_steps(baseline: Sequence[Step], candidate: Sequence[Step]) -> Iterator[tuple[_Known, Difference]]:

@@ -22,8 +22,9 @@ from aoe_reports.formats.discovery import discover
 from aoe_reports.model.columns import has_value
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding
-from aoe_reports.model.groupings import KEYS, ComparedBy
+from aoe_reports.model.groupings import KEYS, LOCATIONS, ComparedBy
 from aoe_reports.model.texts import N_, join, say
+from aoe_reports.questions.locations import LOCATED_BY, locate
 from aoe_reports.questions.rules import COMPARABILITY_UNKNOWN, NOT_COMPARABLE
 from aoe_reports.questions.trimming import TRIMMED_BY, note_unusual, unusual_of, usual_only, without_steps
 
@@ -136,7 +137,8 @@ def _read_capture(run: ComparedRun, capture: Capture, wanted: SideOptions, notes
     by_type = wanted.by == "op_type" and not communication and wanted.step is None
     sets, tables = read_tasks(capture, _fields(capture, wanted), by_type=by_type, all_tasks=communication)
     findings += [finding for data in tables for finding in data.findings]
-    run.tasks += [tasks.as_exported() for tasks in without_steps(sets, left_out, path, notes)]
+    exported = [tasks.as_exported() for tasks in without_steps(sets, left_out, path, notes)]
+    run.tasks += _located(exported, capture, wanted, notes)
     run.metrics = metrics_of(tables) or run.metrics
     if sets and tables[-1].table.facts != "tasks":
         name = tables[-1].name
@@ -148,6 +150,14 @@ def _read_capture(run: ComparedRun, capture: Capture, wanted: SideOptions, notes
         findings.append(STANDS_IN.found(str(tables[-1].path), message))
 
 
+def _located(sets: list[TaskSet], capture: Capture, wanted: SideOptions, notes: Notes) -> list[TaskSet]:
+    """The tasks with where they were launched, if they are compared by that; those that are not wanted are left out before."""
+    by = LOCATIONS.get(wanted.by)
+    return (
+        sets if by is None else locate(_tasks_asked_for(sets, wanted), capture, by, notes, all_tasks=wanted.all_tasks)
+    )
+
+
 def metrics_of(tables: Sequence[TableData]) -> str | None:
     """The set of PMU metrics that the header of the tasks shows, where these are in a table of tasks."""
     if not tables or tables[-1].table.facts != "tasks":
@@ -156,7 +166,8 @@ def metrics_of(tables: Sequence[TableData]) -> str | None:
 
 
 def _fields(capture: Capture, wanted: SideOptions) -> frozenset[str]:
-    fields = {*KEYS[wanted.by], "task_type", "task_duration_ns", "input_shapes", "input_formats", "input_data_types"}
+    located = LOCATED_BY if wanted.by in LOCATIONS else frozenset(KEYS[wanted.by])
+    fields = {*located, "task_type", "task_duration_ns", "input_shapes", "input_formats", "input_data_types"}
     if wanted.device is not None or capture.info.several_ranks:
         fields.add("device_id")
     if wanted.step is not None:

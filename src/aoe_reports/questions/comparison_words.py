@@ -88,7 +88,11 @@ def _signed(difference_ns: float) -> str:
 
 
 def _subject(one: Change) -> str:
-    return operator_words(one.op_type, one.op_name) if one.metric is None else one.metric
+    if one.metric is not None:
+        return one.metric
+    if one.op_type or one.op_name:
+        return operator_words(one.op_type, one.op_name)
+    return one.location or say("calls launched in no known module")
 
 
 def highlights_of(pairs: Sequence[ComparedPair]) -> list[Highlight]:

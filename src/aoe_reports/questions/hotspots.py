@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import CaptureOptions, Finished, Notes, Question, Request, Unit, all_tasks, only, trim
-from aoe_reports.model.groupings import GROUPINGS, By
+from aoe_reports.model.groupings import GROUPINGS, LOCATIONS, By
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row, row_from
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from aoe_reports.stats.grouping import Group
 
 Phase = Literal["prefill", "decode", "mixed", "other", "unknown", "outside"]
+_KEYS = ("op_type", "task_type", "op_name", "input_shapes", "location", "told_by")
 
 
 @options
@@ -50,6 +51,8 @@ class Hotspot:
     task_type: str | None = column("Core", detail=True)
     op_name: str | None = column("Operator")
     input_shapes: str | None = column("Input shapes")
+    location: str | None = column("Launched in")
+    told_by: str | None = column("Told by", detail=True)
     count: int = column("Tasks", "integer")
     total_ns: int = column("Total", unit=US)
     mean_ns: float = column("Mean", unit=US)
@@ -84,13 +87,16 @@ class Hotspots(Question[HotspotOptions, list[Hotspot]]):
         if chosen.trim:
             sets = _trimmed(sets, capture, notes)
         elif chosen.step is None and sets:
-            from aoe_reports.questions.trimming import note_unusual_of_table
+            _note_unusual(capture, notes)
+        sets = [tasks for tasks in sets if chosen.rank in {None, tasks.rank_id}]
+        if chosen.by in LOCATIONS:
+            from aoe_reports.questions.locations import locate
 
-            note_unusual_of_table(capture, notes)
+            sets = [_of_step(tasks, chosen.step) for tasks in sets]
+            sets = locate(sets, capture, LOCATIONS[chosen.by], notes, all_tasks=chosen.all_tasks)
         ranks: dict[int | None, list[TaskSet]] = {}
         for tasks in sorted(sets, key=lambda tasks: -1 if tasks.rank_id is None else tasks.rank_id):
-            if chosen.rank in {None, tasks.rank_id}:
-                ranks.setdefault(tasks.rank_id, []).append(tasks)
+            ranks.setdefault(tasks.rank_id, []).append(tasks)
         return [one for rank, mine in ranks.items() for one in _ranked(unit.run, rank, mine, chosen)]
 
     def finish(self, parts: Sequence[tuple[Unit, list[Hotspot]]], asked: Request[HotspotOptions]) -> Finished:
@@ -123,8 +129,18 @@ def _trimmed(sets: Sequence[TaskSet], capture: Capture, notes: Notes) -> list[Ta
     return without_steps(sets, read_unusual(capture, notes), str(capture.root), notes)
 
 
+def _note_unusual(capture: Capture, notes: Notes) -> None:
+    from aoe_reports.questions.trimming import note_unusual_of_table
+
+    note_unusual_of_table(capture, notes)
+
+
 def _fields(chosen: HotspotOptions, capture: Capture) -> frozenset[str]:
     fields = {*GROUPINGS[chosen.by], "task_duration_ns"}
+    if chosen.by in LOCATIONS:
+        from aoe_reports.questions.locations import LOCATED_BY
+
+        fields = {*LOCATED_BY}
     if chosen.device is not None or capture.info.several_ranks:
         fields.add("device_id")
     if chosen.step is not None:
@@ -141,17 +157,14 @@ def _ranked(run: str, rank_id: int | None, sets: Sequence[TaskSet], chosen: Hots
     running_ns = 0
     for position, group in enumerate(groups[: chosen.top], start=1):
         running_ns += group.total_ns
-        op_type, task_type, op_name, input_shapes = [*group.key, None, None, None][:4]
+        key = dict(zip(GROUPINGS[chosen.by], group.key, strict=True))
         yield row_from(
             Hotspot,
             group,
             position=position,
             run=run,
             rank_id=rank_id,
-            op_type=op_type,
-            task_type=task_type,
-            op_name=op_name,
-            input_shapes=input_shapes,
+            **{name: key.get(name) for name in _KEYS},
             share=_share(group.total_ns, whole_ns),
             cumulative_share=_share(running_ns, whole_ns),
         )
@@ -171,7 +184,7 @@ def _groups(sets: Sequence[TaskSet], chosen: HotspotOptions) -> tuple[list[Group
     mine = [tasks for tasks in sets if chosen.device is None or tasks.device_id == chosen.device]
     if any(tasks.grouped for tasks in mine):
         return ([], 0) if chosen.step is not None else _stated(mine)  # op_statistic knows no steps
-    frames = [_of_step(tasks.frame, chosen.step) for tasks in mine]
+    frames = [_of_step(tasks, chosen.step).frame for tasks in mine]
     if not frames:
         return [], 0
     frame = pa.concat_tables(frames, promote_options="permissive") if len(frames) > 1 else frames[0]
@@ -195,12 +208,14 @@ def _types(frame: pa.Table, *, all_tasks: bool) -> tuple[list[Group], int]:
     return every if all_tasks else compute, sum(group.total_ns for group in compute)
 
 
-def _of_step(frame: pa.Table, step: int | None) -> pa.Table:
-    if step is None:
-        return frame
+def _of_step(tasks: TaskSet, step: int | None) -> TaskSet:
+    if step is None or tasks.grouped:
+        return tasks
+    from dataclasses import replace
+
     import pyarrow.compute as pc
 
-    return frame.filter(pc.equal(frame["step"], step))
+    return replace(tasks, frame=tasks.frame.filter(pc.equal(tasks.frame["step"], step)))
 
 
 def _stated(sets: Sequence[TaskSet]) -> tuple[list[Group], int]:

@@ -19,6 +19,9 @@ READ_WITH_CARE = RUNS.rule(
     "read-with-care", "warning", "something is in a run that is not the job, or what is needed to judge it is not"
 )
 TRIMMED = RUNS.rule("trimmed", "info", "steps that --trim leaves out, or could: warm-up and tear-down")
+NO_LOCATION = RUNS.rule(
+    "no-location", "info", "time of tasks of which nothing tells from where in the program they were launched"
+)
 NO_PEERS = RUNS.rule("no-peers", "info", "a rank that cannot be compared: no other one of its run does the same work")
 PEAK_UNKNOWN = RUNS.rule(
     "peak-unknown", "warning", "a peak of the chip is not known: neither the capture nor the table of chips has it"

@@ -3,6 +3,7 @@
 from aoe_reports.formats.sqlite.reader import (
     DatabaseInfo,
     clocks_of_database,
+    flows_of_database,
     info_of_database,
     kinds_of_database,
     read_database,
@@ -12,6 +13,7 @@ from aoe_reports.formats.sqlite.reader import (
 __all__ = [
     "DatabaseInfo",
     "clocks_of_database",
+    "flows_of_database",
     "info_of_database",
     "kinds_of_database",
     "read_database",

@@ -21,6 +21,7 @@ from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.digest import sha256_of
 from aoe_reports.formats.sqlite.events import EVENT_TYPES, events_of
+from aoe_reports.formats.sqlite.flows import FLOW_TYPES, flows_of
 from aoe_reports.formats.sqlite.queries import SOURCES
 from aoe_reports.formats.sqlite.rules import DB_DAMAGED, DB_INCOMPLETE
 from aoe_reports.formats.sqlite.series import Built, Series, Source, Wanted
@@ -147,6 +148,15 @@ def read_database_events(path: Path) -> tuple[pa.Table, tuple[Finding, ...]]:
         empty = pa.schema([(name, _EVENT_ARROW[kind]) for name, kind in EVENT_TYPES.items()]).empty_table()
         return empty, (*notes, _damaged(path, error, say("none of its events is used")))
     return pa.table(columns), tuple(notes)
+
+
+def flows_of_database(path: Path) -> pa.Table:
+    """Ends of flows between calls of PyTorch and what they launched; none where it is damaged, which its events tell."""
+    try:
+        with opened(path) as database:
+            return pa.table({name: _arrow(column, FLOW_TYPES[name]) for name, column in flows_of(database).items()})
+    except sqlite3.Error:
+        return pa.schema([(name, _EVENT_ARROW[kind]) for name, kind in FLOW_TYPES.items()]).empty_table()
 
 
 _Clocks = list[tuple[int, int, int]]

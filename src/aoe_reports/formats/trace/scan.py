@@ -39,6 +39,17 @@ _METADATA = re.compile(rb'"M"')
 _DECODER = JSONDecoder()
 
 
+def mentions(path: Path, word: bytes) -> bool:
+    """Whether some bytes stand anywhere in a file: a quick look before a pass that nothing else would come of."""
+    tail = b""
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK_BYTES):
+            if word in tail + block:
+                return True
+            tail = block[1 - len(word) :]
+    return False
+
+
 def guess_names(path: Path) -> Names:
     """What processes and threads are called, as far as it can be seen; OddFileError for what duckdb takes and is no JSON.
 

@@ -52,6 +52,10 @@ WHOLE_TIMELINES = ("trace_view", "msprof")
 
 DEVICE_PROCESS = "Ascend Hardware"
 FLOW_CATEGORY = "HostToDevice"
+LAUNCH_CATEGORY = "async_npu"
+"""Flows of a framework from its operator to the task of the device that this launched: they end where the task starts."""
+FORWARD_CATEGORY = "fwdbwd"
+"""Flows from an operator of the forward pass to its backward one."""
 HOST_PROCESS = "CANN"
 COMMUNICATION_PROCESSES = frozenset({"HCCL", "Communication"})
 """What the process of communication is called; the first until 2025."""

@@ -1,0 +1,37 @@
+"""Reads where in a program tasks were launched, from the timeline or the database of a capture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aoe_reports.engine.captures import collect_events_of
+from aoe_reports.facts.launch_sites import EVENT_COLUMNS, LaunchSites
+from aoe_reports.formats.ascend.tables.timelines import LAUNCH_CATEGORY
+from aoe_reports.formats.found import FoundFile
+from aoe_reports.model.findings import Finding
+
+
+def launch_sites_of(exports: Sequence[Sequence[FoundFile]]) -> tuple[LaunchSites, list[Finding]]:
+    """(where tasks were launched, of all exports of a capture; what is wrong with the files)."""
+    whole, findings = LaunchSites(), list[Finding]()
+    for files in exports:
+        if not any(map(_may_tell, files)):
+            continue
+        sites, wrong = collect_events_of(files, EVENT_COLUMNS, LaunchSites)
+        findings += wrong
+        for file in files:
+            if file.name.form == "db":
+                from aoe_reports.formats.sqlite import flows_of_database  # noqa: PLC0415 -- most captures are text
+
+                sites.add_flows(flows_of_database(file.path))
+        whole.merge(sites)
+    return whole, findings
+
+
+def _may_tell(file: FoundFile) -> bool:
+    """Whether a timeline has a flow from a framework to a task: without any it tells nothing of launches."""
+    if file.name.form == "db" or file.name.packed:
+        return True
+    from aoe_reports.formats.trace.scan import mentions  # noqa: PLC0415 -- most commands read tables
+
+    return mentions(file.path, LAUNCH_CATEGORY.encode())
