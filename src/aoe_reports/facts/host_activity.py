@@ -47,6 +47,7 @@ from aoe_reports.model.intervals import Intervals, covered_each, union
 
 HOST_COLUMNS = (*ACTIVITY_COLUMNS, "stream_id")
 """The columns of events that are looked at."""
+_KERNEL_COLUMNS = ("name", "pid", "start_ns", "duration_ns", "stream_id", "task_type")
 
 _COPY_TASK = re.compile(r"mem_?cpy.*|pcie_dma.*", re.ASCII | re.IGNORECASE)
 """Tasks of a device that copy, by name or type; exports of 2023 do not tell whereto."""
@@ -144,7 +145,7 @@ class HostActivity(Activity):
         whole = words_in(frame["ph"], {"X"}) & ~bits(frame["stage_row"])
         of_device = whole & words_in(frame["process"], {DEVICE_PROCESS})
         if of_device.any():
-            self._add_kernels(frame.filter(keep_where(of_device)))
+            self._add_kernels(frame.select(list(_KERNEL_COLUMNS)).filter(keep_where(of_device)))
         flows = ~whole & words_in(frame["category"], {_TASK_QUEUE})
         if flows.any():
             self._add_entries(frame, flows & words_in(frame["ph"], {"s"}), leaves=0)
