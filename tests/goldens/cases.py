@@ -220,16 +220,16 @@ def _stacks() -> Iterator[str]:
 def _quality() -> Iterator[str]:
     yield from _question("quality", ("--strict",), ["demo/nights/2026-02-14"])
     yield from _cases(["quality timelines"])
+    for name in ("hotspots", "steps", "breakdown"):
+        yield from _cases((f"{name} {path} --trim" for path in VALID), ("json",))
+        yield from _cases([f"{name} timelines --trim", f"{name} msprof/valid/ten_iterations --trim"], ("text",))
+    yield from _cases((f"compare {path} {path} --trim" for path in VALID), ("json",))
 
 
 def _serving() -> Iterator[str]:
     yield from _question("serving", (), ["serving"])
     yield from _cases(["serving serving"])
     yield from _cases((f"hotspots serving --phase {phase}" for phase in ("prefill", "decode", "outside")), SHORT)
-    for name in ("hotspots", "steps", "breakdown"):
-        yield from _cases((f"{name} {path} --trim" for path in VALID), ("json",))
-        yield from _cases([f"{name} timelines --trim", f"{name} msprof/valid/ten_iterations --trim"], ("text",))
-    yield from _cases((f"compare {path} {path} --trim" for path in VALID), ("json",))
 
 
 def _collect() -> Iterator[str]:

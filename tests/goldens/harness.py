@@ -92,6 +92,7 @@ class Place:
             "claims",
             "records",
             "benchmarks",
+            "serving",
         ):
             shutil.copytree(ROOT / "fixtures" / name, self.root / name)
         _write_museum(self.root / "museum")
