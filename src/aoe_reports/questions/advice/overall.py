@@ -84,7 +84,7 @@ def _free(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     evidence: Evidence = {**_said(facts), **_evidence_of(gap)}
     text = say(
         "The device has nothing to do: the host launches late (data loading, Python, synchronising calls, "
-        "compilation of new shapes); `breakdown` lists the longest gaps and what launched the tasks after them"
+        "compilation of new shapes); `host` divides this time by what the host did and names the calls"
     )
     return [Advice("free-time", evidence, text, free, op_name=None if gap is None else gap.after)]
 
