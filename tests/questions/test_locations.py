@@ -11,7 +11,9 @@ from commandline import Cli
 from planted_modules import LAYERS, MAIN_THREAD, PYTHON, STEPS, slow_of, write_planted
 
 from aoe_reports import compare, hotspots, stacks
-from aoe_reports.present.stack_drawing import _label
+from aoe_reports.model.stack_picture import StackNode, StackPicture
+from aoe_reports.model.texts import say
+from aoe_reports.present.stack_drawing import _label, draw_stacks
 
 SEEDS = 8
 """All of 100 have been right."""
@@ -172,6 +174,18 @@ def test_labels_of_the_flame_graph_stay_within_their_frames(cli: Cli, planted: P
         assert frame is not None
         assert len(label.text or "") * 7.4 <= float(frame.get("width", "0"))
         assert len(label.text or "") >= 8 or "…" not in (label.text or "")
+
+
+def test_the_picture_of_deep_stacks_of_one_width_stays_small() -> None:
+    width, depth = 1500, 100
+    nodes = [StackNode(-1, f"f{place}.py(1): f", 0, 1000) for place in range(width)]
+    for level in range(1, depth):
+        own_ns = 1000 if level == depth - 1 else 0
+        nodes += [StackNode((level - 1) * width + place, "x" * 10_000, own_ns, 1000) for place in range(width)]
+    drawn = draw_stacks(StackPicture(say("A picture"), tuple(nodes), 1000 * width), "en")
+    assert len(drawn.inner) < 3_000_000
+    assert drawn.inner.count("<rect") == 3000
+    assert f"{width * depth - 3000} frames are too narrow" in drawn.inner
 
 
 def test_the_label_of_a_narrow_frame_has_the_file_rather_than_its_folders() -> None:

@@ -18,6 +18,8 @@ _CHARACTER, _INSET = 7.4, 3
 _LEAST_LABEL = 8
 """Characters of a name that is shortened."""
 _DESCRIBED = 5
+_MOST, _LONGEST = 3000, 400
+"""Frames that are drawn, the widest, and characters of a title: a browser shows a file of a megabyte at once."""
 _KINDS = N_({"operator": "operator", "module": "module", "frame": "Python frame"})
 
 
@@ -27,6 +29,8 @@ def draw_stacks(picture: StackPicture, language: Language) -> Drawn:
     inner = {node.parent for node in picture.nodes}
     scale = WIDTH / picture.total_ns if picture.total_ns else 0.0
     wide = [place for place, node in enumerate(picture.nodes) if node.total_ns * scale >= _LEAST]
+    if len(wide) > _MOST:  # a caller is as wide as what it calls, and stands before it: none loses its caller
+        wide = sorted(sorted(wide, key=lambda place: -picture.nodes[place].total_ns)[:_MOST])
     height = (max((depths[place] for place in wide), default=0) + 1) * _ROW
     parts = [
         _frame(
@@ -62,7 +66,9 @@ def _placed(picture: StackPicture) -> tuple[list[int], list[int]]:
 def _frame(one: StackNode, x: float, y: int, picture: StackPicture, calls: bool) -> str:
     width = one.total_ns * WIDTH / picture.total_ns
     kind = "module" if one.name.startswith(MODULE) else "frame" if calls else "operator"
-    title = f"{one.name}: {one.total_ns / 1000:,.3f} us, {one.total_ns / picture.total_ns:.1%}"
+    title = (
+        f"{shorten_middle(one.name, _LONGEST)}: {one.total_ns / 1000:,.3f} us, {one.total_ns / picture.total_ns:.1%}"
+    )
     short = _label(plain(one.name.removeprefix(MODULE)), int((width - 2 * _INSET) / _CHARACTER))
     label = f'<text class="flame-label" x="{x + _INSET:.2f}" y="{y + 12}">{escape(short)}</text>' if short else ""
     return (
