@@ -123,6 +123,15 @@ def test_a_module_called_outside_of_what_holds_it_belongs_there_if_that_is_one_p
     assert whole_paths([("A_0", "B_0"), ("B_0", "A_0")]) == {one: one for one in [("A_0", "B_0"), ("B_0", "A_0")]}
 
 
+@pytest.mark.parametrize("wrapper", ["FullyShardedDataParallel", "CheckpointWrapper"])
+def test_what_wraps_single_blocks_hides_no_layer(wrapper: str) -> None:
+    wrapped = [("Net_0", f"{wrapper}_{number + 1}", f"Block_{number}", f"Attention_{number}") for number in range(3)]
+    own = ("Net_0", f"{wrapper}_2")
+    told = layers_of([*wrapped, own, (f"{wrapper}_0", "Net_0", "Linear_0")], whole=False)
+    assert [told[one] for one in wrapped] == [f"Block_{number}/Attention" for number in range(3)]
+    assert told[own] == f"Net_0/{wrapper}_2"
+
+
 def test_modules_that_hold_none_are_no_layers() -> None:
     modules = [("Net_0", "Linear_0"), ("Net_0", "Linear_1")]
     assert set(layers_of(modules, whole=False).values()) == {"Net_0/Linear_0", "Net_0/Linear_1"}

@@ -11,6 +11,9 @@ from commandline import Cli
 from planted_modules import LAYERS, MAIN_THREAD, PYTHON, STEPS, slow_of, write_planted
 
 from aoe_reports import compare, hotspots, stacks
+from aoe_reports.model.stack_picture import StackNode, StackPicture
+from aoe_reports.model.texts import say
+from aoe_reports.present.stack_drawing import _label, draw_stacks
 
 SEEDS = 8
 """All of 100 have been right."""
@@ -158,6 +161,48 @@ def test_names_that_separate_stacks_and_lines_do_so_no_longer(cli: Cli, tmp_path
     assert sum(int(line.rpartition(" ")[2]) for line in lines) == sum(row.total_ns for row in hotspots([folder]).rows)
     assert any(";a:b\\x0ac.py(1): f <g> 7;" in line for line in lines)
     assert ET.fromstring(cli("stacks", folder, "--format", "svg").out) is not None
+
+
+def test_labels_of_the_flame_graph_stay_within_their_frames(cli: Cli, planted: Path) -> None:
+    space = "{http://www.w3.org/2000/svg}"
+    groups = list(ET.fromstring(cli("stacks", planted, "--format", "svg").out).iter(f"{space}g"))
+    labels = [
+        (group.find(f"{space}rect"), label) for group in groups if (label := group.find(f"{space}text")) is not None
+    ]
+    assert {"train.py(30): step", "Transformer_0"} <= {label.text for _, label in labels}
+    for frame, label in labels:
+        assert frame is not None
+        assert len(label.text or "") * 7.4 <= float(frame.get("width", "0"))
+        assert len(label.text or "") >= 8 or "…" not in (label.text or "")
+
+
+def test_the_picture_of_deep_stacks_of_one_width_stays_small() -> None:
+    width, depth = 1500, 100
+    nodes = [StackNode(-1, f"f{place}.py(1): f", 0, 1000) for place in range(width)]
+    for level in range(1, depth):
+        own_ns = 1000 if level == depth - 1 else 0
+        nodes += [StackNode((level - 1) * width + place, "x" * 10_000, own_ns, 1000) for place in range(width)]
+    drawn = draw_stacks(StackPicture(say("A picture"), tuple(nodes), 1000 * width), "en")
+    assert len(drawn.inner) < 3_000_000
+    assert drawn.inner.count("<rect") == 3000
+    assert f"{width * depth - 3000} frames are too narrow" in drawn.inner
+
+
+def test_the_label_of_a_narrow_frame_has_the_file_rather_than_its_folders() -> None:
+    frame = "torch/nn/modules/module.py(1520): _call_impl"
+    assert _label(frame, 44) == frame
+    assert _label(frame, 30) == "module.py(1520): _call_impl"
+    assert _label(frame, 11) == "modul…_impl"
+    assert _label(frame, 7) == ""
+    assert (_label("Add", 3), _label("Add", 2)) == ("Add", "")
+
+
+def test_what_is_not_asked_for_is_not_said_to_be_lost(cli: Cli, planted: Path) -> None:
+    ran = cli("hotspots", planted, "--by", "layer", "--device", "9", "--format", "json")
+    assert "no-location" not in ran.rules()
+    drawn = cli("stacks", planted, "--rank", "9", "--format", "svg").out
+    assert "no task of which a stack could be told here" in drawn
+    assert "Most of it" not in drawn
 
 
 def test_frames_that_cross_are_cut_off_and_said(tmp_path: Path) -> None:

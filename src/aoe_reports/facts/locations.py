@@ -36,6 +36,8 @@ _EXPANDED = re.compile(r"grad[A-Z]\w*|.*-expand", re.DOTALL)
 """What MindSpore puts around the operators that another one is made of: that is no module."""
 _MOST_PARTS = 64
 """Modules within so many others count for the one that deep."""
+_WRAPPERS = frozenset({"FullyShardedDataParallel", "CheckpointWrapper", "OffloadWrapper", "OptimizedModule"})
+"""PyTorch's modules that are put around single blocks of a model: they are no block, and hide the one in them."""
 _FRAMEWORKS = frozenset({"torch", "torch_npu", "mindspore", "concurrent", "asyncio", "multiprocessing", "importlib"})
 _STARTERS = frozenset({"threading.py", "contextlib.py", "runpy.py", "functools.py"})
 """Folders and files of frameworks, and of what starts threads and processes: whoever looks for a line of a program looks past them."""
@@ -122,7 +124,8 @@ def layers_of(every: Iterable[Parts], *, whole: bool) -> dict[Parts, str]:
     through a whole program, which other modules of that class shift: where a class is repeated in one place only its blocks count from 0,
     and what is in a block counts within it.
     """
-    known = set(every)
+    bare = {parts: parts if whole else _without_wrappers(parts) for parts in every}
+    known = set(bare.values())
     siblings: dict[tuple[Parts, str], dict[int, str]] = defaultdict(dict)
     holding: set[Parts] = set()
     for parts in known:
@@ -135,9 +138,14 @@ def layers_of(every: Iterable[Parts], *, whole: bool) -> dict[Parts, str]:
         for (around, name), mine in siblings.items()
         if len(mine) > 1 and any((*around, part) in holding for part in mine.values())
     }
-    if whole:
-        return {parts: _layer(parts, repeated, _as_named) for parts in known}
-    return {parts: _layer(parts, repeated, _counted(siblings, repeated)) for parts in known}
+    named = _as_named if whole else _counted(siblings, repeated)
+    return {given: _layer(parts, repeated, named) for given, parts in bare.items()}
+
+
+def _without_wrappers(parts: Parts) -> Parts:
+    """What a wrapper of single blocks is around stands for both; what it launches itself stays its own."""
+    inner = (part for part in parts[:-1] if (_class_of(part) or ("",))[0] not in _WRAPPERS)
+    return (*inner, *parts[-1:])
 
 
 def _layer(parts: Parts, repeated: set[_Family], named: Callable[[Parts, int], Parts]) -> str:

@@ -13,8 +13,13 @@ from aoe_reports.present.values import plain
 _ROW, _GAP = 16, 1
 _LEAST = 0.5
 """Pixels: from frame to frame, between two of them, and what is narrower is not drawn."""
-_CHARACTER, _LEAST_LABEL = 7.4, 24.0
+_CHARACTER, _INSET = 7.4, 3
+"""Pixels: what a character takes, and what is left free before and behind a label."""
+_LEAST_LABEL = 8
+"""Characters of a name that is shortened."""
 _DESCRIBED = 5
+_MOST, _LONGEST = 3000, 400
+"""Frames that are drawn, the widest, and characters of a title: a browser shows a file of a megabyte at once."""
 _KINDS = N_({"operator": "operator", "module": "module", "frame": "Python frame"})
 
 
@@ -24,6 +29,8 @@ def draw_stacks(picture: StackPicture, language: Language) -> Drawn:
     inner = {node.parent for node in picture.nodes}
     scale = WIDTH / picture.total_ns if picture.total_ns else 0.0
     wide = [place for place, node in enumerate(picture.nodes) if node.total_ns * scale >= _LEAST]
+    if len(wide) > _MOST:  # a caller is as wide as what it calls, and stands before it: none loses its caller
+        wide = sorted(sorted(wide, key=lambda place: -picture.nodes[place].total_ns)[:_MOST])
     height = (max((depths[place] for place in wide), default=0) + 1) * _ROW
     parts = [
         _frame(
@@ -59,15 +66,22 @@ def _placed(picture: StackPicture) -> tuple[list[int], list[int]]:
 def _frame(one: StackNode, x: float, y: int, picture: StackPicture, calls: bool) -> str:
     width = one.total_ns * WIDTH / picture.total_ns
     kind = "module" if one.name.startswith(MODULE) else "frame" if calls else "operator"
-    title = f"{one.name}: {one.total_ns / 1000:,.3f} us, {one.total_ns / picture.total_ns:.1%}"
-    label = ""
-    if width >= _LEAST_LABEL:
-        short = shorten_middle(one.name.removeprefix(MODULE), int(width / _CHARACTER))
-        label = f'<text class="flame-label" x="{x + 3:.2f}" y="{y + 12}">{_words(short)}</text>'
+    title = (
+        f"{shorten_middle(one.name, _LONGEST)}: {one.total_ns / 1000:,.3f} us, {one.total_ns / picture.total_ns:.1%}"
+    )
+    short = _label(plain(one.name.removeprefix(MODULE)), int((width - 2 * _INSET) / _CHARACTER))
+    label = f'<text class="flame-label" x="{x + _INSET:.2f}" y="{y + 12}">{escape(short)}</text>' if short else ""
     return (
         f'<g><title>{_words(title)}</title><rect class="flame-{kind}" x="{x:.2f}" y="{y}" '
         f'width="{max(width - _GAP / 2, _LEAST / 2):.2f}" height="{_ROW - _GAP}"/>{label}</g>'
     )
+
+
+def _label(name: str, most: int) -> str:
+    """As much of a name as there is room for; a file counts for more than its folders, and a few letters tell nothing."""
+    if len(name) > most and "): " in name:
+        name = name.rpartition("/")[2]
+    return shorten_middle(name, most) if most >= min(_LEAST_LABEL, len(name)) else ""
 
 
 def legend_of_stacks(language: Language) -> list[tuple[str, str]]:
@@ -77,6 +91,8 @@ def legend_of_stacks(language: Language) -> list[tuple[str, str]]:
 
 def description_of_stacks(picture: StackPicture) -> Text:
     """What the picture shows, for who does not see it."""
+    if not picture.nodes:
+        return picture.title
     own = sorted((node for node in picture.nodes if node.own_ns), key=lambda node: -node.own_ns)[:_DESCRIBED]
     told = [say("{name}: {share:.1%}", name=node.name, share=node.own_ns / picture.total_ns) for node in own]
     return say(

@@ -92,7 +92,7 @@ class Hotspots(Question[HotspotOptions, list[Hotspot]]):
         if chosen.by in LOCATIONS:
             from aoe_reports.questions.locations import locate
 
-            sets = [_of_step(tasks, chosen.step) for tasks in sets]
+            sets = [_of_step(tasks, chosen.step) for tasks in sets if chosen.device in {None, tasks.device_id}]
             sets = locate(sets, capture, LOCATIONS[chosen.by], notes, all_tasks=chosen.all_tasks)
         ranks: dict[int | None, list[TaskSet]] = {}
         for tasks in sorted(sets, key=lambda tasks: -1 if tasks.rank_id is None else tasks.rank_id):

@@ -106,10 +106,10 @@ def _share(part_ns: int, whole_ns: int) -> float | None:
     return round(part_ns / whole_ns, 6) if whole_ns else None
 
 
-def picture_of(trees: Sequence[TreeOfRank]) -> StackPicture | None:
+def picture_of(trees: Sequence[TreeOfRank]) -> StackPicture:
     """All stacks; of several ranks each has a frame around it."""
     if not trees:
-        return None
+        return StackPicture(say("no task of which a stack could be told here"), (), 0)
     runs = {one.run for one in trees}
     nodes: list[StackNode] = []
     for one in trees:
