@@ -71,7 +71,7 @@ class TreeOfRank:
 
 
 class Stacks(Question[StacksOptions, "list[TreeOfRank]"]):
-    """Device time by the stack of Python calls that launched it. Backward operators stand below the stack of their forward operator; svg is a flame graph."""
+    """Show device time by the stack of Python calls that launched it. Backward operators stand below the stack of their forward operator; svg is a flame graph."""
 
     name = "stacks"
     title = "Call stacks"
