@@ -20,7 +20,7 @@ from aoe_reports.model.columns import Ints, Mask, Numbering, coded_in, codes, in
 
 EVENT_COLUMNS = ("ph", "name", "category", "flow_id", "pid", "tid", "start_ns", "duration_ns")
 """The columns of events that are looked at."""
-_FRAMES, _OPERATORS = "python_function", "cpu_op"
+FRAME_CATEGORY, _OPERATORS = "python_function", "cpu_op"
 _FLOWS = (LAUNCH_CATEGORY, FORWARD_CATEGORY)
 _TOO_LONG, _MAX_INT64 = 20, 2**63 - 1
 _NEAR_NS = (0, 1, -1)
@@ -68,9 +68,9 @@ class LaunchSites:
         """Take in some events; they need EVENT_COLUMNS."""
         frame = pa.Table.from_batches([batch])
         category = codes(frame["category"])
-        if _FRAMES in category[1] or _OPERATORS in category[1]:
+        if FRAME_CATEGORY in category[1] or _OPERATORS in category[1]:
             whole = coded_in(codes(frame["ph"]), {"X"})
-            self._add_ranges(self._frames, frame, whole & coded_in(category, {_FRAMES}))
+            self._add_ranges(self._frames, frame, whole & coded_in(category, {FRAME_CATEGORY}))
             self._add_ranges(self._operators, frame, whole & coded_in(category, {_OPERATORS}))
         self.add_flows(frame)
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 
@@ -38,6 +39,9 @@ _MOST_PARTS = 64
 """Modules within so many others count for the one that deep."""
 _WRAPPERS = frozenset({"FullyShardedDataParallel", "CheckpointWrapper", "OffloadWrapper", "OptimizedModule"})
 """PyTorch's modules that are put around single blocks of a model: they are no block, and hide the one in them."""
+ToldBy = Literal["frames", "forward", "scope-name"]
+TOLD_BY: tuple[ToldBy, ...] = ("frames", "forward", "scope-name")
+"""By the frames around its own launch, by those around its forward operator's, by the name of its operator."""
 _FRAMEWORKS = frozenset({"torch", "torch_npu", "mindspore", "concurrent", "asyncio", "multiprocessing", "importlib"})
 _STARTERS = frozenset({"threading.py", "contextlib.py", "runpy.py", "functools.py"})
 """Folders and files of frameworks, and of what starts threads and processes: whoever looks for a line of a program looks past them."""
@@ -124,6 +128,18 @@ def layers_of(every: Iterable[Parts], *, whole: bool) -> dict[Parts, str]:
     through a whole program, which other modules of that class shift: where a class is repeated in one place only its blocks count from 0,
     and what is in a block counts within it.
     """
+    return {parts: "/".join(label) for parts, (label, _) in _labelled(every, whole=whole).items()}
+
+
+def blocks_of(every: Iterable[Parts], *, whole: bool) -> dict[str, str]:
+    """The block of each layer, without the module in it; modules in no repeated block have none."""
+    return {
+        "/".join(label): "/".join(label[:length]) for label, length in _labelled(every, whole=whole).values() if length
+    }
+
+
+def _labelled(every: Iterable[Parts], *, whole: bool) -> dict[Parts, tuple[Parts, int]]:
+    """(what names the layer, how much of that names its block: 0 where it is none)."""
     bare = {parts: parts if whole else _without_wrappers(parts) for parts in every}
     known = set(bare.values())
     siblings: dict[tuple[Parts, str], dict[int, str]] = defaultdict(dict)
@@ -139,7 +155,7 @@ def layers_of(every: Iterable[Parts], *, whole: bool) -> dict[Parts, str]:
         if len(mine) > 1 and any((*around, part) in holding for part in mine.values())
     }
     named = _as_named if whole else _counted(siblings, repeated)
-    return {given: _layer(parts, repeated, named) for given, parts in bare.items()}
+    return {given: _layer(parts, repeated, named, whole=whole) for given, parts in bare.items()}
 
 
 def _without_wrappers(parts: Parts) -> Parts:
@@ -148,12 +164,14 @@ def _without_wrappers(parts: Parts) -> Parts:
     return (*inner, *parts[-1:])
 
 
-def _layer(parts: Parts, repeated: set[_Family], named: Callable[[Parts, int], Parts]) -> str:
+def _layer(
+    parts: Parts, repeated: set[_Family], named: Callable[[Parts, int], Parts], *, whole: bool
+) -> tuple[Parts, int]:
     for place, part in enumerate(parts):
         numbered = _class_of(part)
         if numbered is not None and (parts[:place], numbered[0]) in repeated:
-            return "/".join(named(parts, place))
-    return "/".join(parts)
+            return named(parts, place), place + 1 if whole else 1
+    return parts, 0
 
 
 def _as_named(parts: Parts, place: int) -> Parts:

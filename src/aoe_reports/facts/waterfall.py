@@ -42,6 +42,18 @@ class Talk:
 
 
 @dataclass(frozen=True, slots=True)
+class Locations:
+    """Where in the program the calls of one device were launched, by layer, else by module."""
+
+    calls: Mapping[CallKey, Mapping[str | None, tuple[int, int]]]
+    """(count, total ns) by key and location; null for those that nothing tells the location of."""
+    told_by: Mapping[str, str]
+    """By location."""
+    blocks: Mapping[str, str]
+    """The block that the model repeats, of each location in one."""
+
+
+@dataclass(frozen=True, slots=True)
 class Side:
     """One device in one run."""
 
@@ -59,6 +71,8 @@ class Side:
     """By operator."""
     bytes_per_call: Mapping[str, Fraction] = field(default_factory=dict)
     """By kind of communication."""
+    locations: Locations | None = None
+    """Null where nothing tells any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +89,8 @@ class Part:
     count_after: Fraction | None = None
     change_ns: int = 0
     """The change as people are told it: these add up to that of the step."""
+    types: tuple[str, ...] = ()
+    """The first words of the keys of the calls that it is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +110,7 @@ class Waterfall:
 def waterfall_of(before: Side, after: Side) -> Waterfall:
     """Why a step takes longer or shorter after than before."""
     parts = [*_computing(before, after), *_beside_computing(before, after)]
-    whole = [_of_step(side, side.exposed.whole.end_to_end_ns) for side in (before, after)]
+    whole = [of_step(side, side.exposed.whole.end_to_end_ns) for side in (before, after)]
     change = sum((part.change for part in parts), Fraction(0))
     assert change == whole[1] - whole[0]
     kept = _in_whole_ns([part for part in parts if part.change], round(change))
@@ -109,7 +125,7 @@ def without_the_small(waterfall: Waterfall, most: int) -> tuple[list[Part], int,
     return list(kept), len(others), sum(part.change_ns for part in others)
 
 
-def _of_step(side: Side, value: int) -> Fraction:
+def of_step(side: Side, value: int) -> Fraction:
     return Fraction(value, side.steps)
 
 
@@ -126,21 +142,21 @@ def _in_whole_ns(parts: Sequence[Part], total: int) -> list[Part]:
 
 def _computing(before: Side, after: Side) -> Iterator[Part]:
     """What each kernel's own time makes, and computing that no table lists."""
-    unions = [_of_step(side, side.exposed.whole.computing_ns) for side in (before, after)]
+    unions = [of_step(side, side.exposed.whole.computing_ns) for side in (before, after)]
     if before.calls is None or after.calls is None or before.grouped_by != after.grouped_by:
         yield Part("computing", "not-told", "", unions[1] - unions[0], unions[0], unions[1])
         return
-    with_inputs = _tells_inputs(before.calls) and _tells_inputs(after.calls)
+    with_inputs = inputs_are_told(before.calls, after.calls)
     yield from _calls(*(_Types.of(side, with_inputs=with_inputs) for side in (before, after)))
     beside = [
-        union - _of_step(side, sum(side.alone.values())) for union, side in zip(unions, (before, after), strict=True)
+        union - of_step(side, sum(side.alone.values())) for union, side in zip(unions, (before, after), strict=True)
     ]
     yield Part("computing", "not-listed", "", beside[1] - beside[0], beside[0], beside[1])
 
 
-def _tells_inputs(calls: Iterable[CallKey]) -> bool:
-    """Whether any call has its inputs told."""
-    return any(word is not None for key in calls for word in key[1:])
+def inputs_are_told(before: Iterable[CallKey], after: Iterable[CallKey]) -> bool:
+    """Whether any call has its inputs told, on both sides."""
+    return all(any(word is not None for key in calls for word in key[1:]) for calls in (before, after))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +173,8 @@ class _Types:
         for key, (count, total) in (side.calls or {}).items():
             inputs = key if with_inputs else (key[0], None, None, None)
             known = found[key[0] or ""].get(inputs, (Fraction(0), Fraction(0)))
-            found[key[0] or ""][inputs] = known[0] + _of_step(side, count), known[1] + _of_step(side, total)
-        return cls(dict(found), {name: _of_step(side, own) for name, own in side.alone.items()})
+            found[key[0] or ""][inputs] = known[0] + of_step(side, count), known[1] + of_step(side, total)
+        return cls(dict(found), {name: of_step(side, own) for name, own in side.alone.items()})
 
     def count(self, name: str) -> Fraction:
         return sum((count for count, _ in self.calls.get(name, {}).values()), Fraction(0))
@@ -188,6 +204,7 @@ def _calls(before: _Types, after: _Types) -> Iterator[Part]:
             sum(map(after.own, names), Fraction(0)),
             sum(map(before.count, names), Fraction(0)),
             sum(map(after.count, names), Fraction(0)),
+            types=names,
         )
     for parts in taken.values():
         yield from parts
@@ -217,7 +234,7 @@ def _of_type(name: str, before: _Types, after: _Types) -> Iterator[Part]:
     ]
     for cause, change in changes:
         if change:
-            yield Part("computing", cause, name, change, *owns, before.count(name), after.count(name))
+            yield Part("computing", cause, name, change, *owns, before.count(name), after.count(name), types=(name,))
 
 
 def _share(totals: Sequence[Fraction], owns: Sequence[Fraction]) -> Fraction:
@@ -254,7 +271,7 @@ def _beside_computing(before: Side, after: Side) -> Iterator[Part]:
         yield from _idle(before, after)
         return
     times = [
-        _of_step(side, side.exposed.whole.end_to_end_ns - side.exposed.whole.computing_ns) for side in (before, after)
+        of_step(side, side.exposed.whole.end_to_end_ns - side.exposed.whole.computing_ns) for side in (before, after)
     ]
     yield Part("idle", "not-told", "", times[1] - times[0], times[0], times[1])
 
@@ -303,9 +320,9 @@ class _Kind:
     @classmethod
     def of(cls, kind: str, names: set[str], side: Side) -> _Kind:
         ran = {name: one for name, one in side.exposed.communication.items() if name in names}
-        calls = _of_step(side, sum(one.calls for one in ran.values()))
+        calls = of_step(side, sum(one.calls for one in ran.values()))
         whole = tuple(
-            _of_step(side, sum(getattr(one, name) for one in ran.values())) for name in ("total_ns", "alone_ns")
+            of_step(side, sum(getattr(one, name) for one in ran.values())) for name in ("total_ns", "alone_ns")
         )
         told = {name: talk for name in ran if (talk := side.talk.get(name)) is not None and talk.elapsed_ns}
         parts = None
@@ -313,8 +330,8 @@ class _Kind:
             shares = {name: _shares(talk) for name, talk in told.items()}
             parts = tuple(
                 (
-                    sum((_of_step(side, one.total_ns) * shares[name][place] for name, one in ran.items()), Fraction(0)),
-                    sum((_of_step(side, one.alone_ns) * shares[name][place] for name, one in ran.items()), Fraction(0)),
+                    sum((of_step(side, one.total_ns) * shares[name][place] for name, one in ran.items()), Fraction(0)),
+                    sum((of_step(side, one.alone_ns) * shares[name][place] for name, one in ran.items()), Fraction(0)),
                 )
                 for place in range(3)
             )
@@ -387,5 +404,5 @@ IDLE_CAUSES: tuple[IdleCause, ...] = ("host launch", "behind the launch", "synch
 
 def _idle(before: Side, after: Side) -> Iterator[Part]:
     for cause in IDLE_CAUSES:
-        times = [_of_step(side, side.exposed.idle_ns.get(cause, 0)) for side in (before, after)]
+        times = [of_step(side, side.exposed.idle_ns.get(cause, 0)) for side in (before, after)]
         yield Part("idle", cause, "", times[1] - times[0], times[0], times[1])

@@ -45,7 +45,8 @@ class ExplainOptions(CaptureOptions):
 class ChangePart:
     """A part of the change of a mean step: the parts of a device add up to its change, to the nanosecond.
 
-    `before_ns` and `after_ns` are what the operator, or the cause of idle time, takes of a step with nothing hiding it.
+    `before_ns` and `after_ns` are what the operator, or the cause of idle time, takes of a step with nothing hiding it. `location` is
+    the layer, else the module, in which at least half of it happened; where layers changed alike, `layers_changed` of `layers` did.
     """
 
     position: int = column("#", "integer")
@@ -56,6 +57,10 @@ class ChangePart:
     area: str | None = column("Part", "word")
     cause: str = column("Cause", "word")
     name: str | None = column("Operator")
+    location: str | None = column("Launched in")
+    told_by: str | None = column("Told by", detail=True)
+    layers_changed: int | None = column("Layers changed alike", "integer", detail=True)
+    layers: int | None = column("Layers with it", "integer", detail=True)
     before_ns: int | None = column("All of it before", unit=US)
     after_ns: int | None = column("All of it after", unit=US)
     calls_before: float | None = column("Calls before", "number", detail=True)
@@ -278,9 +283,11 @@ def _step(places: _Pair, before: ExplainedRun, after: ExplainedRun, waterfall: W
 def _rows(
     places: _Pair, before: ExplainedRun, after: ExplainedRun, waterfall: Waterfall, top: int
 ) -> Iterator[ChangePart]:
+    from aoe_reports.facts.change_locations import ChangeLocations
     from aoe_reports.facts.waterfall import without_the_small
 
     parts, others, rest = without_the_small(waterfall, top)
+    locations = ChangeLocations(before.sides[places[0]], after.sides[places[1]])
     reached = waterfall.before_ns
     where: dict[str, Any] = {
         "baseline": before.compared.label,
@@ -291,12 +298,17 @@ def _rows(
     whole = waterfall.change_ns
     for position, part in enumerate(parts, start=1):
         reached += part.change_ns
+        found = locations.of(part)
         yield ChangePart(
             **where,
             position=position,
             area=part.area,
             cause=part.cause,
             name=part.name or None,
+            location=found.location,
+            told_by=found.told_by,
+            layers_changed=found.layers_changed,
+            layers=found.layers,
             before_ns=round(part.before),
             after_ns=round(part.after),
             calls_before=_count(part.count_before),
@@ -312,6 +324,10 @@ def _rows(
             area=None,
             cause="others",
             name=None,
+            location=None,
+            told_by=None,
+            layers_changed=None,
+            layers=None,
             before_ns=None,
             after_ns=None,
             calls_before=None,

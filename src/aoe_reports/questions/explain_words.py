@@ -56,7 +56,21 @@ def _largest_change(steps: Sequence[ExplainedStep]) -> ExplainedStep | None:
 
 def _label(one: ChangePart) -> str:
     cause = reason_words(one.cause)
-    return say("{name}: {cause}", name=one.name, cause=cause) if one.name else cause
+    if one.name is None:
+        return cause
+    where = _where(one)
+    if where is None:
+        return say("{name}: {cause}", name=one.name, cause=cause)
+    return say("{name} in {where}: {cause}", name=one.name, where=where, cause=cause)
+
+
+def _where(one: ChangePart) -> Text | str | None:
+    """The layer or module in which a part happened, or in how many layers it did."""
+    if one.layers_changed is None:
+        return one.location
+    if one.layers_changed == one.layers:
+        return say("all {count} layers", count=one.layers)
+    return say("{count} of {all} layers", count=one.layers_changed, all=one.layers)
 
 
 def _whose(one: ExplainedStep | ChangePart) -> tuple[int | None, int | None]:
@@ -90,7 +104,8 @@ def sections_of(
     found = [_conditions(conditions)] if any(one.differs for one in conditions) else []
     for step in steps:
         mine = [
-            as_mapping(one) | {"cause": reason_words(one.cause), "area": _AREAS.get(one.area or "")}
+            as_mapping(one)
+            | {"cause": reason_words(one.cause), "area": _AREAS.get(one.area or ""), "location": _where(one)}
             for one in rows
             if _whose(one) == _whose(step)
         ]

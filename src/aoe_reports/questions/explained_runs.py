@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -21,14 +21,17 @@ from aoe_reports.engine.captures import (
     timeline_tells_tasks,
 )
 from aoe_reports.engine.communication import read_bandwidths, read_operators
+from aoe_reports.engine.launch_sites import add_flows_of, may_tell_frames
 from aoe_reports.engine.question import Notes
 from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity, Parts
 from aoe_reports.facts.communication import OperatorTime, find_awaited_ranks
 from aoe_reports.facts.exposed import NOTHING_RAN, Exposed, Ran, alone, exposed_of, exposed_of_spans, together
 from aoe_reports.facts.idle import step_of_tasks
+from aoe_reports.facts.launch_sites import EVENT_COLUMNS as SITE_COLUMNS
+from aoe_reports.facts.launch_sites import LaunchSites
 from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet
-from aoe_reports.facts.waterfall import CallKey, Side, Talk
+from aoe_reports.facts.waterfall import CallKey, Locations, Side, Talk
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.spilled import Numbers
 from aoe_reports.formats.vendor import vendor_of
@@ -36,6 +39,7 @@ from aoe_reports.model.columns import Ints, codes, exact_sum, has_value, integer
 from aoe_reports.model.texts import say
 from aoe_reports.questions.compared_runs import ComparedRun, RunUnit, metrics_of
 from aoe_reports.questions.explain import ExplainedBy, ExplainOptions
+from aoe_reports.questions.locations import with_layers
 from aoe_reports.questions.rules import COMPARABILITY_UNKNOWN
 from aoe_reports.questions.trimming import note_unusual
 from aoe_reports.stats.comparison import INPUTS
@@ -88,14 +92,15 @@ def _read_capture(run: ExplainedRun, capture: Capture, wanted: ExplainOptions, n
     run.compared.steps += steps
     note_unusual(str(capture.root), steps, notes, trims=False)
     run.compared.metrics = metrics_of(tables) or run.compared.metrics
-    found = _of_timeline(capture, notes, alone=only_timeline)
+    found, sites = _of_timeline(capture, notes, alone=only_timeline, located=bool(sets))
+    located, blocks = with_layers([tasks for tasks in sets if not tasks.grouped], sites, capture, notes)
     if not any(exposed.whole.end_to_end_ns for exposed in found.values()):
         found = _of_tables(sets, steps)
     sizes = _bytes_per_call(operators, capture, notes)
     for place, exposed in found.items():
         if wanted.rank not in {None, place[0]}:
             continue
-        mine = [tasks for tasks in sets if tasks.device_id in {None, place[1]} or place[1] is None]
+        mine = [tasks for tasks in located if tasks.device_id in {None, place[1]} or place[1] is None]
         count = exposed.steps or _steps_of(place, steps, mine)
         side = Side(
             exposed=exposed,
@@ -105,11 +110,13 @@ def _read_capture(run: ExplainedRun, capture: Capture, wanted: ExplainOptions, n
             talk=_talk(operators),
             bytes_per_call=sizes,
         )
-        run.sides[place] = _with_calls(side, mine, wanted.by, notes, str(capture.root))
+        run.sides[place] = _with_calls(side, mine, wanted.by, notes, str(capture.root), blocks)
     return operators
 
 
-def _with_calls(side: Side, sets: Sequence[TaskSet], by: ExplainedBy, notes: Notes, path: str) -> Side:
+def _with_calls(
+    side: Side, sets: Sequence[TaskSet], by: ExplainedBy, notes: Notes, path: str, blocks: Mapping[str, str]
+) -> Side:
     """With the kernels of a table, else of the timeline; a table that lists far fewer than the timeline shows tells none."""
     ran = side.exposed.kernels
     if ran:
@@ -133,7 +140,8 @@ def _with_calls(side: Side, sets: Sequence[TaskSet], by: ExplainedBy, notes: Not
             notes.add([COMPARABILITY_UNKNOWN.found(path, message)])
         return side
     named = by if has_value(frame, by) else "op_name"
-    return replace(side, calls=_calls(frame, named), alone=_alone(frame, named), grouped_by=named)
+    side = replace(side, calls=_calls(frame, named), alone=_alone(frame, named), grouped_by=named)
+    return replace(side, locations=_locations(frame, named, blocks)) if has_value(frame, "location") else side
 
 
 _LEAST_LISTED = 0.95
@@ -148,11 +156,39 @@ def _in_short(tasks: TaskSet) -> TaskSet:
     return replace(tasks, frame=frame.slice(0, 1))
 
 
-def _of_timeline(capture: Capture, notes: Notes, *, alone: bool) -> dict[Place, Exposed]:
-    """The devices in the timelines of a capture."""
+class _Collector:
+    """Takes in events of a timeline with Python frames once, for what the devices did and for where tasks were launched."""
+
+    def __init__(self) -> None:
+        self.activity, self.sites = Activity(), LaunchSites()
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        self.activity.add(batch)
+        self.sites.add(batch)
+
+    def merge(self, other: _Collector) -> None:
+        self.activity.merge(other.activity)
+        self.sites.merge(other.sites)
+
+
+_COLUMNS = (*EVENT_COLUMNS, *(column for column in SITE_COLUMNS if column not in EVENT_COLUMNS))
+
+
+def _of_timeline(
+    capture: Capture, notes: Notes, *, alone: bool, located: bool
+) -> tuple[dict[Place, Exposed], LaunchSites]:
+    """(the devices in the timelines of a capture; where tasks were launched, if there are frames and that is asked for)."""
     found: dict[Place, list[Exposed]] = defaultdict(list)
+    sites = LaunchSites()
     for files in vendor_of(capture.profiler).events(capture):
-        activity, wrong = collect_events_of(files, EVENT_COLUMNS, Activity)
+        if located and may_tell_frames(files):
+            both, wrong = collect_events_of(files, _COLUMNS, _Collector)
+            activity = both.activity
+            if both.sites.has_frames:
+                add_flows_of(files, both.sites)
+                sites.merge(both.sites)
+        else:
+            activity, wrong = collect_events_of(files, EVENT_COLUMNS, Activity)
         notes.add(wrong)
         devices = exposed_of(activity, kernels=alone)
         for device in devices:
@@ -160,7 +196,7 @@ def _of_timeline(capture: Capture, notes: Notes, *, alone: bool) -> dict[Place, 
             if number is None and len(devices) == 1:
                 number = only_device_of(files[0], capture)
             found[(capture.info.rank_of(number), number)].append(device)
-    return {place: together(several) for place, several in found.items()}
+    return {place: together(several) for place, several in found.items()}, sites
 
 
 def _of_tables(sets: Sequence[TaskSet], steps: Sequence[Step]) -> dict[Place, Exposed]:
@@ -238,6 +274,20 @@ def _calls(frame: pa.Table, named: str) -> dict[CallKey, tuple[int, int]]:
         op_type, shapes, formats, types = names[place]
         found[(op_type, shapes, formats, types)] = int(counts[place]), totals[place]
     return found
+
+
+def _locations(frame: pa.Table, named: str, blocks: Mapping[str, str]) -> Locations:
+    """Where kernels were launched, by the same keys."""
+    groups, names = group_codes(frame, [named, *INPUTS, "location"])
+    durations, _ = integers(frame["task_duration_ns"])
+    counts, totals = np.bincount(groups, minlength=names.count), _sums(durations, groups, names.count)
+    calls: dict[CallKey, dict[str | None, tuple[int, int]]] = defaultdict(dict)
+    for place in range(names.count):
+        op_type, shapes, formats, types, location = names[place]
+        calls[(op_type, shapes, formats, types)][location] = int(counts[place]), totals[place]
+    _, told = group_codes(frame, ["location", "told_by"])
+    told_by = {location: by for location, by in map(told.__getitem__, range(told.count)) if location and by}
+    return Locations(calls, told_by, blocks)
 
 
 def _alone(frame: pa.Table, named: str) -> dict[str, int]:

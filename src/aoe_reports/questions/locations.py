@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +11,17 @@ import pyarrow as pa
 from aoe_reports.engine.launch_sites import launch_sites_of
 from aoe_reports.engine.question import Notes
 from aoe_reports.facts.launch_sites import CallPaths, LaunchSites, Sites
-from aoe_reports.facts.locations import Parts, layers_of, lines_along, modules_along, scope_of, telling, whole_paths
+from aoe_reports.facts.locations import (
+    TOLD_BY,
+    Parts,
+    blocks_of,
+    layers_of,
+    lines_along,
+    modules_along,
+    scope_of,
+    telling,
+    whole_paths,
+)
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.vendor import vendor_of
@@ -25,9 +34,6 @@ from aoe_reports.stats.grouping import is_communication
 
 LOCATED_BY = frozenset({"task_start_ns", "op_name", "task_duration_ns", "task_type"})
 """The columns of tasks that tell where they were launched."""
-ToldBy = Literal["frames", "forward", "scope-name"]
-TOLD_BY: tuple[ToldBy, ...] = ("frames", "forward", "scope-name")
-"""By the frames around its own launch, by those around its forward operator's, by the name of its operator."""
 _NO_LAUNCH, _NO_FRAMES, _NO_MODULE = range(3)
 _REASONS = N_(
     {
@@ -52,6 +58,18 @@ def locate(
     return [*_with_columns(sets, every)]
 
 
+def with_layers(
+    sets: Sequence[TaskSet], sites: LaunchSites, capture: Capture, notes: Notes
+) -> tuple[list[TaskSet], Mapping[str, str]]:
+    """(the same tasks with the columns that `locate` adds, by layer, the block of each location in one); without them where no task has any.
+
+    Nothing is said of what is in none.
+    """
+    names, words = names_of(sets, "op_name")
+    every = _located(_of_tasks(sites, sets, capture, notes), names, words, "layer")
+    return ([*_with_columns(sets, every)], every.blocks) if every.words else ([*sets], {})
+
+
 def sites_of(
     sets: Sequence[TaskSet], capture: Capture, by: LocatedBy, notes: Notes, *, all_tasks: bool = False
 ) -> Sites:
@@ -69,6 +87,10 @@ def _sites_of(sets: Sequence[TaskSet], capture: Capture, notes: Notes) -> tuple[
         sites, wrong = launch_sites_of(vendor_of(capture.profiler).events(capture))
         notes.add(wrong)
     has_frames = sites.has_frames
+    return _of_tasks(sites, sets, capture, notes), has_frames
+
+
+def _of_tasks(sites: LaunchSites, sets: Sequence[TaskSet], capture: Capture, notes: Notes) -> Sites:
     starts = [_starts_of(tasks.frame) for tasks in sets]
     found, crossing = sites.of_tasks(np.concatenate([np.zeros(0, dtype=np.int64), *starts]))
     if crossing:
@@ -77,7 +99,7 @@ def _sites_of(sets: Sequence[TaskSet], capture: Capture, notes: Notes) -> tuple[
             count=crossing,
         )
         notes.add([NO_LOCATION.found(str(capture.root), message)])
-    return telling(found), has_frames
+    return telling(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +110,8 @@ class _Located:
     told_by: Ints
     reason: Ints
     words: tuple[str, ...]
+    blocks: Mapping[str, str]
+    """Of layers."""
 
 
 def _starts_of(frame: pa.Table) -> Ints:
@@ -111,7 +135,7 @@ def names_of(sets: Sequence[TaskSet], column: str) -> tuple[Ints, list[str]]:
 
 
 def _located(found: Sites, names: Ints, words: Sequence[str], by: LocatedBy) -> _Located:
-    of_paths, of_scopes, labels = _tellers(found.paths, words, by)
+    of_paths, of_scopes, labels, blocks = _tellers(found.paths, words, by)
     location = np.full(len(names), -1, dtype=np.int64)
     told = location.copy()
     for number, mine in enumerate((of_paths[found.own], of_paths[found.forward], of_scopes[names])):
@@ -119,11 +143,14 @@ def _located(found: Sites, names: Ints, words: Sequence[str], by: LocatedBy) -> 
         location[fits], told[fits] = mine[fits], number
     outside = (found.own < 0) & (found.forward < 0)
     reason = np.where(~found.launched, _NO_LAUNCH, np.where(outside, _NO_FRAMES, _NO_MODULE))
-    return _Located(location, told, reason, labels)
+    return _Located(location, told, reason, labels, blocks)
 
 
-def _tellers(paths: CallPaths, names: Sequence[str], by: LocatedBy) -> tuple[Ints, Ints, tuple[str, ...]]:
-    """(the number of the location of each stack of calls, and behind them -1; that of each name of an operator, before them -1; the locations)."""
+def _tellers(
+    paths: CallPaths, names: Sequence[str], by: LocatedBy
+) -> tuple[Ints, Ints, tuple[str, ...], Mapping[str, str]]:
+    """(the number of the location of each stack of calls, and behind them -1; that of each name of an operator, before them -1; the locations; the blocks of layers)."""
+    blocks: dict[str, str] = {}
     labels = Numbering()
     scopes: Sequence[Parts | None] = [None] * len(names)
     if by == "stack":
@@ -132,10 +159,12 @@ def _tellers(paths: CallPaths, names: Sequence[str], by: LocatedBy) -> tuple[Int
         modules, scopes = modules_along(paths), [*map(scope_of, names)]
         whole = whole_paths(modules)
         told = _labels(set(whole.values()), by, whole=False)
+        if by == "layer":
+            blocks = blocks_of({*whole.values()} - {()}, whole=False) | blocks_of({*filter(None, scopes)}, whole=True)
         of_paths = [labels[told[whole[parts]]] if parts else -1 for parts in modules]
     told = _labels({parts for parts in scopes if parts}, by, whole=True)
     of_scopes = [labels[told[parts]] if parts else -1 for parts in scopes]
-    return _integers([*of_paths, -1]), _integers([-1, *of_scopes]), tuple(labels)
+    return _integers([*of_paths, -1]), _integers([-1, *of_scopes]), tuple(labels), blocks
 
 
 def _integers(values: Sequence[int]) -> Ints:

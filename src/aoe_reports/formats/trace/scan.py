@@ -44,7 +44,7 @@ def mentions(path: Path, word: bytes) -> bool:
     tail = b""
     with path.open("rb") as file:
         while block := file.read(_BLOCK_BYTES):
-            if word in tail + block:
+            if word in block or word in tail + block[: len(word)]:  # no copy of the block
                 return True
             tail = block[1 - len(word) :]
     return False
