@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal, DecimalException
 from itertools import pairwise
 from typing import Any
 
@@ -148,7 +148,7 @@ def _entry(size: str, value: Any) -> tuple[int, int, int] | None:
         return None
     try:
         size_bytes = Decimal(size) * 1_000_000
-    except InvalidOperation:
+    except DecimalException:
         return None
     packets, ms = value
     if not (
