@@ -155,7 +155,8 @@ def _entry(size: str, value: Any) -> tuple[int, int, int] | None:
         size_bytes.is_finite() and 0 <= size_bytes < _MAX_BYTES and 0 <= packets < _MAX_PACKETS and 0 <= ms < _MAX_MS
     ):
         return None
-    return (round(size_bytes), int(packets), round(ms * 1_000_000)) if packets == int(packets) else None
+    is_count = packets == int(packets) and size_bytes * packets < _MAX_BYTES
+    return (round(size_bytes), int(packets), round(ms * 1_000_000)) if is_count else None
 
 
 def classes_of(sums: Iterable[PacketSum]) -> list[PacketClass]:
