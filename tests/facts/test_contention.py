@@ -63,6 +63,42 @@ def test_where_nothing_is_slower_next_to_nothing_is_told() -> None:
     assert all(one is not None and one.lost_ns <= 0.002 * one.computing_ns for one in told)
 
 
+def healthy(seed: int, kind: str) -> pa.Table:
+    """Tasks that take as long beside communication as without: of two clusters by chance, or longer and longer, communication later."""
+    random = np.random.default_rng(seed)
+    rows: list[tuple[str | None, str, str, int, int]] = []
+    at = 0
+    for block in range(40):
+        begin = at
+        for place in range(12):
+            usual = 1.0 + 0.05 * block / 40 if kind == "drift" else random.choice([1.0, 1.2])
+            length = round(50_000 * usual * random.normal(1, 0.002))
+            rows.append((["MatMul", "Add", "Softmax", "LayerNorm"][place % 4], "AI_CORE", "1,2", at, length))
+            at += length + 500
+        if block >= 20 if kind == "drift" else block % 2:
+            rows.append(("hcom_allReduce_", "HCCL", "", begin, at - begin))
+    return tasks(rows)
+
+
+@pytest.mark.parametrize("kind", ["clusters", "drift"])
+def test_two_clusters_and_what_gets_slower_by_itself_are_no_contention(kind: str) -> None:
+    told = [find_contention(healthy(seed, kind), 20) for seed in range(SEEDS)]
+    assert sum(one.slower for one in told if one is not None) <= 0.02 * 4 * SEEDS
+    assert any(operator.lost_ns for one in told if one is not None for operator in one.operators)
+
+
+@pytest.mark.parametrize(("beside", "slower"), [((61, 62, 63, 64, 65), True), ((40, 62, 63, 64, 65), False)])
+def test_of_few_calls_all_are_slower_beside_or_nothing_is_told(beside: tuple[int, ...], *, slower: bool) -> None:
+    lengths = [50, 51, 52, 53, 54]
+    rows = [("A", "AI_CORE", "1", place * 200, length) for place, length in enumerate(lengths)]
+    rows += [("A", "AI_CORE", "1", place * 200 + 100, length) for place, length in enumerate(beside)]
+    talk = [("hcom", "HCCL", "", place * 200 + 100, 70) for place in range(5)]
+    found = find_contention(tasks([*rows, *talk]), 20)
+    assert found is not None
+    (one,) = found.operators
+    assert (one.is_slower, one.lost_ns, found.slower) == (slower, 55, int(slower))
+
+
 def test_too_few_calls_tell_nothing() -> None:
     rows = [("A", "AI_CORE", "1", place * 100, 50) for place in range(9)]
     talk = ("hcom", "HCCL", "", 500, 400)

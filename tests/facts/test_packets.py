@@ -68,7 +68,7 @@ def test_a_packet_is_in_the_class_whose_bounds_it_is_within(size: int) -> None:
 @pytest.mark.parametrize(
     "text",
     ["[", "[1]", '{"x": [1, 2]}', '{"1": 5}', '{"1": [1]}', '{"1": [1.5, 2]}', '{"1": [-1, 2]}', '{"1": [1, -2]}', '{"-1": [1, 2]}',
-     '{"1e999": [1, 2]}', '{"1": [1, 1e999]}', '{"1": ["1", 2]}', '{"NaN": [1, 2]}', '{"1": [true, 2]}', '{"1": [NaN, 2]}'],
+     '{"1e999": [1, 2]}', '{"4e12": [4000000000000000, 2]}', '{"1e999999999": [1, 2]}', '{"1": [1, 1e999]}', '{"1": ["1", 2]}', '{"NaN": [1, 2]}', '{"1": [true, 2]}', '{"1": [NaN, 2]}'],
 )  # fmt: skip
 def test_what_is_no_size_is_counted_and_in_no_sum(text: str) -> None:
     assert packets_of(0, [row(text), row({"2": [3, 4.5]})]) == (

@@ -77,6 +77,25 @@ def test_small_packets_and_what_they_cost(cli: Cli, tmp_path: Path) -> None:
     assert cli("communication", tmp_path, "--rank", "1", "--format", "json").json["packets"][0]["packets"] == 1000
 
 
+def test_there_is_no_rate_of_what_another_plane_carried(cli: Cli, tmp_path: Path) -> None:
+    """The exporter takes the time of one plane: 147 MB in 0 ms and 0.5 MB in 0.0185 ms are no 7,962 GB/s."""
+    job = written(
+        tmp_path,
+        [
+            {
+                "hcom_allReduce__1_0": operator(0, {"HCCS": (146.8, 7.6, {"20.9": [7, 7.6]})}),
+                "hcom_allReduce__1_1": operator(0.0185, {"HCCS": (0.49152, 0.0185, {"0.49": [1, 0.0185]})}),
+                "hcom_broadcast__1_2": operator(0.5, {"HCCS": (8, 0.5, {"8": [1, 0.5]})}),
+            }
+        ],
+    )
+    rows = cli("communication", job, "--format", "json").json["rows"]
+    assert [(row["op_type"], row["transit_bytes"], row["bus_gb_per_s"]) for row in rows] == [
+        ("allreduce", 147_291_520, None),
+        ("broadcast", 8_000_000, 16.0),
+    ]
+
+
 def test_a_distribution_that_is_none_is_said(cli: Cli, tmp_path: Path) -> None:
     carried = {"HCCS": (500.0, 70.0, {"big": [1000, 50], "8.0": [50, 20]})}
     ended = cli(
@@ -121,12 +140,15 @@ def advice_of(cli: Cli, job: Path, rule: str) -> list[dict[str, Any]]:
     return [row for row in found["rows"] if row["rule"] == rule]
 
 
-@pytest.mark.parametrize(("uncovered", "bound"), [(80_000, 45_000.0), (30_000, 30_000.0)])
+@pytest.mark.parametrize(
+    ("transit", "uncovered", "bound"), [(80, 80_000, 45_000.0), (80, 30_000, 30_000.0), (10, 80_000, 6_428.571)]
+)
 def test_advice_on_small_packets_is_bounded_by_what_nothing_hides(
-    cli: Cli, tmp_path: Path, uncovered: int, bound: float
+    cli: Cli, tmp_path: Path, transit: float, uncovered: int, bound: float
 ) -> None:
+    """Of 70 ms over seven links at once, in 10 ms, a seventh is saved."""
     carried = {"HCCS": (500.0, 70.0, {"0.1": [1000, 50], "8.0": [50, 20]})}
-    job = written(tmp_path, [{"hcom_allReduce__1_0": operator(80, carried)}])
+    job = written(tmp_path, [{"hcom_allReduce__1_0": operator(transit, carried)}])
     (tmp_path / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT" / "step_trace_time.csv").write_text(
         STEPS.format(uncovered=uncovered)
     )
@@ -193,3 +215,32 @@ def test_alike_on_both_sides_is_no_contention(cli: Cli, tmp_path: Path) -> None:
     ended = cli("communication", job, "--contention", "--format", "json")
     assert messages(ended, "contention") == []
     assert [row["lost_us"] for row in ended.json["contentions"]] == [0.0, 0.0]
+
+
+def test_steps_of_msprof_are_iterations(cli: Cli, tmp_path: Path) -> None:
+    """Contention of one of them is of its tasks alone, in a file of its own as well as in a column."""
+    output = tmp_path / "PROF_000001_20260101000000000_ABCDEFGHIJKLMNOP" / "mindstudio_profiler_output"
+    output.mkdir(parents=True)
+    header = "Device_id,Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us),Input Shapes\n"
+    for iteration, slower in ((1, 0.0), (2, 0.25)):
+        lines = [
+            f'0,MatMul_{place},MatMul,AI_CORE,{10_000 * iteration + place * 200},{100 * (1 + slower * (place % 2))},"4,4"\n'
+            for place in range(40)
+        ]
+        lines += [
+            f"0,hcom_{place},hcom_allReduce_,HCCL,{10_000 * iteration + place * 200},150,\n"
+            for place in range(1, 40, 2)
+        ]
+        (output / f"op_summary_0_1_{iteration}.csv").write_text(header + "".join(lines))
+    found = {
+        step: [
+            row["lost_us"]
+            for row in cli("communication", tmp_path, "--contention", "--step", step, "--format", "json").json[
+                "contentions"
+            ]
+        ]
+        for step in (1, 2, 3)
+    }
+    assert found == {1: [0.0], 2: [500.0], 3: []}
+    assert cli("communication", tmp_path, "--contention").code == 0
+    assert cli("communication", tmp_path).code != 0  # neither tables of communication nor a timeline

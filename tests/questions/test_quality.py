@@ -17,7 +17,7 @@ from aoe_reports import breakdown, compare, hotspots, quality, steps
 from aoe_reports.engine.question import Notes
 from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet
-from aoe_reports.questions.trimming import without_steps
+from aoe_reports.questions.trimming import note_unusual, without_steps
 
 SEEDS = 9
 """Of each kind: 252 captures in all."""
@@ -188,6 +188,12 @@ def test_what_cannot_be_read_is_no_verdict(cli: Cli, tmp_path: Path) -> None:
     assert "Worth reading:" not in ended.out
 
 
+def step_of(place: int, number: int, us: int) -> Step:
+    """A step of the device and rank with this number."""
+    start = number * 1_000_000
+    return Step(place, place, None, number, start, us * 1000, computing_ns=us * 900, free_ns=us * 100)
+
+
 class TestTrim:
     """`--trim` of other questions."""
 
@@ -222,6 +228,24 @@ class TestTrim:
         told = {one["message"] for one in findings if one["rule"] == "trimmed"}
         leaves_out = "--trim leaves them out, " if command in {"hotspots", "breakdown", "compare"} else ""
         assert told == {f"rank 0: not like the other steps: step 10 (warm-up); {leaves_out}`quality` tells why"}
+
+    @pytest.mark.parametrize(
+        ("rank", "device", "told"),
+        [(None, None, ["ranks 0-1: "]), (0, None, ["rank 0: "]), (1, 1, ["rank 1: "]), (2, None, []), (0, 1, [])],
+    )
+    def test_who_asks_for_one_rank_or_device_is_told_of_no_other(
+        self, rank: int | None, device: int | None, told: list[str]
+    ) -> None:
+        """Of a capture of three devices, as msprof writes them, of which two warm up."""
+        every = [
+            step_of(place, number, 900 if number == 0 and place < 2 else 500 + number % 2)
+            for place in range(3)
+            for number in range(9)
+        ]
+        notes = Notes()
+        note_unusual("here", every, notes, rank=rank, device=device)
+        end = "not like the other steps: step 0 (warm-up); --trim leaves them out, `quality` tells why"
+        assert [one.message for one in notes.findings] == [f"{whose}{end}" for whose in told]
 
     @pytest.mark.parametrize("command", ["hotspots", "breakdown", "roofline"])
     def test_who_asks_for_one_step_is_told_of_no_other(self, cli: Cli, with_table: Path, command: str) -> None:

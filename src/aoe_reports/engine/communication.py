@@ -30,12 +30,14 @@ from aoe_reports.facts.communication_run import Communication, ContentionOf, Tra
 from aoe_reports.facts.communication_tasks import TASK_COLUMNS, CommunicationTasks, TaskFigures
 from aoe_reports.facts.contention import CONTENTION_COLUMNS, find_contention
 from aoe_reports.facts.gradient_tail import Tail, find_gradient_tails
+from aoe_reports.facts.idle import STEP_COLUMNS, step_of_tasks
 from aoe_reports.facts.packets import RdmaTime, packets_of
 from aoe_reports.facts.tasks import split_devices
 from aoe_reports.formats.aoe.gradients import GradientModel
 from aoe_reports.formats.ascend.capture import exports_of
 from aoe_reports.formats.ascend.tables.timelines import WHOLE_TIMELINES
 from aoe_reports.formats.capture import Capture
+from aoe_reports.model.columns import keep_where
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.texts import count_of, say
 
@@ -60,7 +62,7 @@ def read_communication(
 ) -> None:
     """Take in what one capture tells, of one step or of all; `models` of a bank tell what of a tail stays."""
     own = read_operators(capture, findings)
-    into.take(read_bandwidths(capture, step, findings))
+    into.take(read_bandwidths(capture, step, findings, own))
     matrix = _read_matrix(capture, findings)
     timelines = _read_timelines(capture, own, findings)
     figures = [one for several in timelines.values() for one in several]
@@ -81,13 +83,14 @@ def read_communication(
 
 def read_contention(capture: Capture, into: Communication, step: int | None, top: int, findings: list[Finding]) -> None:
     """Take in what computing loses beside communication, of each device, from the tasks of a capture."""
-    import pyarrow.compute as pc  # noqa: PLC0415 -- for what is asked for rarely
-
-    fields = CONTENTION_COLUMNS | ({"step"} if step is not None else set())
+    fields = CONTENTION_COLUMNS | (set() if step is None else {*STEP_COLUMNS})
     sets, tables = read_tasks(capture, fields, by_type=False, all_tasks=True)
     findings += [finding for data in tables for finding in data.findings]
     for tasks in sets:
-        frame = tasks.frame if step is None else tasks.frame.filter(pc.equal(tasks.frame["step"], step))
+        frame = tasks.frame
+        if step is not None:
+            told = step_of_tasks(frame)
+            frame = frame.slice(0, 0) if told is None else frame.filter(keep_where(told[1] == step))
         if (found := find_contention(frame, top)) is not None:
             into.contentions.append(ContentionOf(tasks.rank_id, tasks.device_id, found))
 
@@ -102,8 +105,13 @@ def read_operators(capture: Capture, findings: list[Finding]) -> list[OperatorTi
     return operator_times(_with_rank(times, capture.info.rank_id)) if times is not None else []
 
 
-def read_bandwidths(capture: Capture, step: int | None, findings: list[Finding]) -> Communication:
-    """What the table of bandwidths of a capture tells: volumes by group, type of operator and transport, packets, times of RDMA."""
+def read_bandwidths(
+    capture: Capture, step: int | None, findings: list[Finding], own: Sequence[OperatorTime] = ()
+) -> Communication:
+    """What the table of bandwidths of a capture tells: volumes by group, type of operator and transport, packets, times of RDMA.
+
+    Of `own` operators, which sent something in no time of transit.
+    """
     found = Communication()
     frame = _frame(capture, "communication_bandwidth", findings)
     if frame is None:
@@ -111,6 +119,7 @@ def read_bandwidths(capture: Capture, step: int | None, findings: list[Finding])
     findings += _mismatches(frame, "communication_bandwidth", str(capture.root))
     rows = [row for row in frame.to_pylist() if step in {None, number_of_step(row["step"])}]
     found.volumes += _volumes(capture, rows)
+    found.untimed += _untimed(capture, rows, own)
     found.packets, unusable = packets_of(capture.info.rank_id, rows)
     if unusable:
         message = count_of(
@@ -120,15 +129,24 @@ def read_bandwidths(capture: Capture, step: int | None, findings: list[Finding])
         )
         findings.append(COMMUNICATION_PACKETS.found(str(capture.root), message))
     found.rdma += [
-        RdmaTime(
-            (number_of_step(row["step"]), row["type"], row["group"], row["op_name"] or ""),
-            capture.info.rank_id,
-            row["transit_ns"],
-        )
+        RdmaTime(_key(row), capture.info.rank_id, row["transit_ns"])
         for row in rows
         if row["transport"] == "RDMA" and row["transit_ns"]
     ]
     return found
+
+
+def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """That of the OperatorTime of a row of bandwidths."""
+    return (number_of_step(row["step"]), row["type"], row["group"], row["op_name"] or "")
+
+
+def _untimed(
+    capture: Capture, rows: Sequence[Mapping[str, Any]], own: Sequence[OperatorTime]
+) -> set[tuple[int | None, str | None, str]]:
+    """(rank, group, type of operator) of operators that sent something although they have no time of transit."""
+    sent = {_key(row) for row in rows if row["transit_bytes"]}
+    return {(capture.info.rank_id, one.group, one.op_type) for one in own if one.transit_ns == 0 and one.key in sent}
 
 
 def _volumes(capture: Capture, rows: Sequence[Mapping[str, Any]]) -> list[TransportVolume]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,6 +49,9 @@ class ContentionOf:
 _OfRank = tuple[int | None, str | None, str]
 SDMA = "SDMA"
 """What HCCS, PCIE and SIO carried, once more."""
+_CARRIED_BY_SDMA = frozenset({"HCCS", "PCIE", "SIO"})
+_ONE_OF_A_CHIP = frozenset({"RDMA", "PCIE"})
+"""A chip has one such link, to whichever rank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,8 @@ class Communication:
     operators: list[OperatorTime] = field(default_factory=list)
     transfers: list[Transfer] = field(default_factory=list)
     volumes: list[TransportVolume] = field(default_factory=list)
+    untimed: list[_OfRank] = field(default_factory=list)
+    """Where operators sent something outside of their time of transit: the exporter takes that of one plane."""
     peer_waits: list[PeerWait] = field(default_factory=list)
     link_waits: dict[tuple[Any, ...], int] = field(default_factory=dict)
     """ns of waiting by (group, source, destination)."""
@@ -91,6 +96,7 @@ class Communication:
         self.operators += other.operators
         self.transfers += other.transfers
         self.volumes += other.volumes
+        self.untimed += other.untimed
         self.peer_waits += other.peer_waits
         self.packets += other.packets
         self.alignments += other.alignments
@@ -131,24 +137,24 @@ class Communication:
             key = (operator.rank_id, operator.group, operator.op_type)
             before = times.get(key, 0)
             times[key] = None if before is None or operator.transit_ns is None else before + operator.transit_ns
+        times |= dict.fromkeys(self.untimed)
         nominal = self._nominal_of_ranks()
-        found = {}
-        for key, by_transport in carried.items():
-            links = {name: size for name, size in by_transport.items() if name != SDMA}
-            size = sum(links.values()) or by_transport.get(SDMA, 0)
-            found[key] = BusRate(size, times.get(key), nominal.get(key[:2]))
-        return found
+        return {key: BusRate(_once(sizes), times.get(key), nominal.get(key)) for key, sizes in carried.items()}
 
-    def _nominal_of_ranks(self) -> dict[tuple[int | None, str | None], float | None]:
-        """What the links that begin at each rank can carry together, by (rank, group); None where one of them is not known."""
-        links: dict[tuple[int | None, str | None], set[tuple[int, str]]] = {}
+    def _nominal_of_ranks(self) -> dict[_OfRank, float | None]:
+        """What the links that begin at each rank can carry together, by (rank, group, type of operator); None where one is not known."""
+        links: dict[_OfRank, set[tuple[int | None, str]]] = {}
+        partly = set()
         for transfer in self.transfers:
             if transfer.is_link:
-                mine = links.setdefault((transfer.rank_id, transfer.group), set())
-                mine.add((transfer.destination_rank, transfer.transport))
+                key = (transfer.rank_id, transfer.group, transfer.op_type)
+                end = None if transfer.transport in _ONE_OF_A_CHIP else transfer.destination_rank
+                links.setdefault(key, set()).add((end, transfer.transport))
+                if transfer.is_example:
+                    partly.add(key)
         return {
             key: sum(self.nominal_gb_per_s[transport] for _, transport in mine)
-            if all(transport in self.nominal_gb_per_s for _, transport in mine)
+            if key not in partly and all(transport in self.nominal_gb_per_s for _, transport in mine)
             else None
             for key, mine in links.items()
         }
@@ -182,3 +188,10 @@ class Communication:
     @property
     def _sizes(self) -> dict[str | None, int]:
         return {group: len(ranks) for group, ranks in ranks_of_groups(self.transfers).items()}
+
+
+def _once(sizes: Mapping[str, int]) -> int:
+    """What transports carried, without what SDMA repeats of others."""
+    repeated = sum(size for transport, size in sizes.items() if transport in _CARRIED_BY_SDMA)
+    others = sum(size for transport, size in sizes.items() if transport not in _CARRIED_BY_SDMA and transport != SDMA)
+    return others + max(repeated, sizes.get(SDMA, 0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal, DecimalException
 from itertools import pairwise
 from typing import Any
 
@@ -148,14 +148,15 @@ def _entry(size: str, value: Any) -> tuple[int, int, int] | None:
         return None
     try:
         size_bytes = Decimal(size) * 1_000_000
-    except InvalidOperation:
+    except DecimalException:
         return None
     packets, ms = value
     if not (
         size_bytes.is_finite() and 0 <= size_bytes < _MAX_BYTES and 0 <= packets < _MAX_PACKETS and 0 <= ms < _MAX_MS
     ):
         return None
-    return (round(size_bytes), int(packets), round(ms * 1_000_000)) if packets == int(packets) else None
+    is_count = packets == int(packets) and size_bytes * packets < _MAX_BYTES
+    return (round(size_bytes), int(packets), round(ms * 1_000_000)) if is_count else None
 
 
 def classes_of(sums: Iterable[PacketSum]) -> list[PacketClass]:

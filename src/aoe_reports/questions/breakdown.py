@@ -210,7 +210,7 @@ def _told_by_tables(capture: Capture, asked: Request[BreakdownOptions]) -> LeftO
 
     if not asked.options.trim:
         if asked.options.step is None:
-            note_unusual_of_table(capture, asked.notes)
+            note_unusual_of_table(capture, asked.notes, rank=asked.options.rank, device=asked.options.device)
         return None
     if timeline_tells_steps(capture):
         return None

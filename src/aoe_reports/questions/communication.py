@@ -164,8 +164,8 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
         return Finished(tables=_tables(told, asked.context.segments), run_above=True)
 
     def is_answered(self, finished: Finished) -> bool:
-        """Whether there are operators, links or tails: a bank alone tells of no communication."""
-        return any(table.rows for table in finished.tables if table.key in {"rows", "links", "tails"})
+        """Whether there are operators, links, tails or what runs beside communication: a bank alone tells of no communication."""
+        return any(table.rows for table in finished.tables if table.key in {"rows", "links", "tails", "contentions"})
 
 
 communication = asking(CommunicationOfRuns(), CommunicationOptions)
@@ -236,7 +236,7 @@ def _tables(told: RunTables, segments: Sequence[SegmentRow]) -> tuple[Rows[Any],
             sentences=[
                 say(
                     "Tasks that communication runs beside for half of them or more, against tasks of the same type and shapes beside "
-                    "none; extra time is the difference of the medians times the calls. Slower: by more than 3 standard errors."
+                    "none; extra time is the difference of the medians times the calls. Slower: by more than 3 standard errors, by the order of all calls, too, and not only later."
                 )
             ],
         ),

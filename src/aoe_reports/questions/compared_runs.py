@@ -129,7 +129,7 @@ def _read_capture(run: ComparedRun, capture: Capture, wanted: SideOptions, notes
     steps = read_steps_noting(capture, findings)
     left_out = unusual_of(path, steps, notes) if wanted.trim else {}
     if not wanted.trim and wanted.step is None:
-        note_unusual(path, steps, notes)
+        note_unusual(path, steps, notes, rank=wanted.rank, device=wanted.device)
     run.steps += usual_only(steps, left_out)
     if wanted.by == "step":
         return

@@ -90,7 +90,7 @@ def _read_capture(run: ExplainedRun, capture: Capture, wanted: ExplainOptions, n
     notes.add(finding for data in tables for finding in data.findings)
     run.compared.tasks += map(_in_short, sets)
     run.compared.steps += steps
-    note_unusual(str(capture.root), steps, notes, trims=False)
+    note_unusual(str(capture.root), steps, notes, trims=False, rank=wanted.rank)
     run.compared.metrics = metrics_of(tables) or run.compared.metrics
     found, sites = _of_timeline(capture, notes, alone=only_timeline, located=bool(sets))
     located, blocks = with_layers([tasks for tasks in sets if not tasks.grouped], sites, capture, notes)

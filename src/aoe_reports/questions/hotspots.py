@@ -87,7 +87,7 @@ class Hotspots(Question[HotspotOptions, list[Hotspot]]):
         if chosen.trim:
             sets = _trimmed(sets, capture, notes)
         elif chosen.step is None and sets:
-            _note_unusual(capture, notes)
+            _note_unusual(capture, chosen, notes)
         sets = [tasks for tasks in sets if chosen.rank in {None, tasks.rank_id}]
         if chosen.by in LOCATIONS:
             from aoe_reports.questions.locations import locate
@@ -129,10 +129,10 @@ def _trimmed(sets: Sequence[TaskSet], capture: Capture, notes: Notes) -> list[Ta
     return without_steps(sets, read_unusual(capture, notes), str(capture.root), notes)
 
 
-def _note_unusual(capture: Capture, notes: Notes) -> None:
+def _note_unusual(capture: Capture, chosen: HotspotOptions, notes: Notes) -> None:
     from aoe_reports.questions.trimming import note_unusual_of_table
 
-    note_unusual_of_table(capture, notes)
+    note_unusual_of_table(capture, notes, rank=chosen.rank, device=chosen.device)
 
 
 def _fields(chosen: HotspotOptions, capture: Capture) -> frozenset[str]:

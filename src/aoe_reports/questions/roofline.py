@@ -180,7 +180,7 @@ class RooflineOfRuns(Question[RooflineOptions, Part]):
         notes.add(of_source(capture, sets, tables))
         steps = _steps_of(capture, chosen, notes.findings) if sets else []
         if chosen.step is None:
-            note_unusual(str(capture.root), steps, notes, trims=False)
+            note_unusual(str(capture.root), steps, notes, trims=False, rank=chosen.rank, device=chosen.device)
         for tasks in sorted(sets, key=_place):
             roofline = _measured(capture, tasks, chosen)
             if roofline is not None:

@@ -47,12 +47,25 @@ def unusual_of(path: str, steps: Iterable[Step], notes: Notes) -> LeftOut:
     return {place: (*series.warm_up, *series.tear_down) for place, series in unusual.items()}
 
 
-def note_unusual(path: str, steps: Iterable[Step], notes: Notes, *, trims: bool = True) -> None:
-    """Say which steps are not like the others, where they are not left out; `trims` tells whether the command could."""
-    notes.add(said_of(path, unusual_steps(steps), _COULD_BE if trims else _UNLIKE))
+def note_unusual(
+    path: str,
+    steps: Iterable[Step],
+    notes: Notes,
+    *,
+    trims: bool = True,
+    rank: int | None = None,
+    device: int | None = None,
+) -> None:
+    """Say which steps (of one rank or device) are not like the others, where they stay; `trims` tells whether the command could leave them out."""
+    unusual = {
+        place: series
+        for place, series in unusual_steps(steps).items()
+        if rank in {None, place[0]} and (place[1] is None or device in {None, place[1]})
+    }
+    notes.add(said_of(path, unusual, _COULD_BE if trims else _UNLIKE))
 
 
-def note_unusual_of_table(capture: Capture, notes: Notes) -> None:
+def note_unusual_of_table(capture: Capture, notes: Notes, *, rank: int | None, device: int | None) -> None:
     """The same by the table of steps of a capture, which is read for this alone: what is wrong with it is for others to say."""
     if timeline_tells_steps(capture):
         return
@@ -60,7 +73,7 @@ def note_unusual_of_table(capture: Capture, notes: Notes) -> None:
         steps = read_steps_noting(capture, [])
     except (ReadError, OSError):
         return
-    note_unusual(str(capture.root), steps, notes)
+    note_unusual(str(capture.root), steps, notes, rank=rank, device=device)
 
 
 def said_of(path: str, unusual: Mapping[Place, StepSeries], said: str | None = None) -> Iterator[Finding]:

@@ -49,6 +49,8 @@ class Facts:
     """The all-reduce behind the backward passes of this device, by iteration."""
     packets: Sequence[PacketClass] = ()
     """What this rank sent, by transport and size."""
+    transit_ns: int = 0
+    """How long this rank transferred, over all links at once."""
     resent: Sequence[tuple[OperatorTime, RdmaTime]] = ()
     """Operators whose RDMA packets this rank sent again."""
 

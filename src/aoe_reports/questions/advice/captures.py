@@ -315,6 +315,7 @@ def with_run(
         ranks=[other.shares for other in devices],
         tails=tails,
         packets=classes_of(one for one in talk.packets if one.rank_id == shares.rank_id),
+        transit_ns=sum(one.transit_ns or 0 for one in talk.operators if one.rank_id == shares.rank_id),
         resent=[pair for pair in resent(talk.operators, talk.rdma) if pair[1].rank_id == shares.rank_id],
     )
     if shares is max((other.shares for other in devices), key=lambda one: one.step_us or 0.0):

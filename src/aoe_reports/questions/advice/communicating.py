@@ -90,7 +90,8 @@ def _small_packets(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     shortest = int((facts.shares.step_ns or 0) * thresholds.least_step_share)
     found = []
     for small, fast in small_packets(facts.packets):
-        saving = _within_uncovered(facts, small.lost_ns or 0)
+        over_links = sum(one.transit_ns for one in facts.packets if one.transport == small.transport)
+        saving = _within_uncovered(facts, (small.lost_ns or 0) * min(facts.transit_ns, over_links) // over_links)
         if saving >= shortest:
             evidence = {
                 "transport": small.transport,
