@@ -116,7 +116,7 @@ def test_a_language_that_is_none_is_a_usage_error_wherever_it_stands(cli: Cli, a
         (("config", "a", "b"), "错误：多余的参数（a b）"),
         (
             ("hotspots", "x", "--by", "{why}"),
-            "错误：'--by' 的值无效：'{why}' 不在 'op_type', 'op_name', 'shape' 之中。",
+            "错误：'--by' 的值无效：'{why}' 不在 'op_type', 'op_name', 'shape', 'module', 'layer', 'stack' 之中。",
         ),
         (("hotspots", "x", "--top", "a"), "错误：'--top' 的值无效：应为整数"),
         (("hotspots", "x", "--top", "0"), "错误：'--top' 的值无效：应大于或等于 1"),

@@ -13,6 +13,7 @@ SEVERITIES = {
     "comparability-unknown": "warning",
     "counters-disagree": "info",
     "device-unknown": "warning",
+    "no-location": "info",
     "no-peers": "info",
     "no-record": "info",
     "no-run": "info",

@@ -24,7 +24,7 @@ def test_a_small_model_is_bound_by_launching(form: str, level: str) -> None:
     assert {one.device_id: one.idle_ns for one in wholes} == idle
     assert {one.launches_unknown for one in wholes} == {0}
     assert {one.cause for one in answer.table("causes")} == {"launching"}
-    assert all(0.1 < one.share < 0.2 for one in answer.table("causes"))
+    assert all(0.1 < one.share < 0.21 for one in answer.table("causes"))
     queued = {one.task_queue_entries for one in answer.table("devices")}
     assert queued == ({159} if form == "text" else {None})
     assert {one.sequence for one in answer.table("sequences")} == {"TensorMove Mul Mul"}
