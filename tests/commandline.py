@@ -10,6 +10,21 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 FIXTURES = ROOT / "fixtures"
+OF_CAPTURES = (
+    "hotspots",
+    "steps",
+    "breakdown",
+    "critical-path",
+    "host",
+    "communication",
+    "stragglers",
+    "roofline",
+    "stacks",
+    "quality",
+    "serving",
+    "advise",
+)
+"""The questions about captures, each by itself."""
 
 
 @dataclass(frozen=True)

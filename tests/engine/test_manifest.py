@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from commandline import FIXTURES, Cli
+from commandline import FIXTURES, OF_CAPTURES, Cli
 
 from aoe_reports.engine.manifest import MapUnit, manifest_of
 from aoe_reports.engine.partials import Handed, Keys, Partials
@@ -30,23 +30,7 @@ def ranks(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("paths", [(VALID,), (INVALID,)], ids=["valid", "invalid"])
-@pytest.mark.parametrize(
-    "question",
-    [
-        "hotspots",
-        "steps",
-        "breakdown",
-        "critical-path",
-        "host",
-        "communication",
-        "stragglers",
-        "roofline",
-        "stacks",
-        "quality",
-        "serving",
-        "advise",
-    ],
-)
+@pytest.mark.parametrize("question", OF_CAPTURES)
 def test_shares_in_any_order_come_to_the_same_bytes(
     cli: Cli, tmp_path: Path, question: str, paths: tuple[Path, ...]
 ) -> None:

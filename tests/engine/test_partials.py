@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commandline import FIXTURES, Cli
+from commandline import FIXTURES, OF_CAPTURES, Cli
 
 from aoe_reports.engine.ask import ask
 from aoe_reports.engine.keeping import Objects, place_of
@@ -102,23 +102,7 @@ def test_nothing_of_another_program_is_taken_for_a_result(tmp_path: Path) -> Non
     assert partials.load("ab" * 32) is None
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "hotspots",
-        "steps",
-        "breakdown",
-        "critical-path",
-        "host",
-        "communication",
-        "stragglers",
-        "roofline",
-        "stacks",
-        "quality",
-        "serving",
-        "advise",
-    ],
-)
+@pytest.mark.parametrize("question", OF_CAPTURES)
 def test_an_answer_from_what_is_kept_is_the_answer_to_the_byte(cli: Cli, tmp_path: Path, question: str) -> None:
     for paths in ([FIXTURES / "msprof" / "valid"], [FIXTURES / "msprof" / "invalid"]):
         plain = cli(question, *paths, "--format", "json")

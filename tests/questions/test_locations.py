@@ -260,3 +260,16 @@ def test_ten_thousand_frames_within_each_other(tmp_path: Path) -> None:
     assert max(len(row.frames) for row in answer.rows) <= 512 + 2
     assert any("(deeper)" in row.frames for row in answer.rows)
     assert sum(row.total_ns for row in hotspots([folder], by="module", top=1000).rows) == plain
+
+
+@pytest.mark.parametrize("command", [("stacks",), ("hotspots", "--by", "module")])
+def test_a_timeline_cut_off_before_its_first_flow_is_told_as_damage(
+    cli: Cli, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    path = _timeline(write_planted(tmp_path, "one"))
+    text = path.read_text()
+    path.write_text(text[: text.index("async_npu") - 20])
+    ran = cli(*command, tmp_path)
+    assert f"{path}:1:" in ran.err
+    assert "not a complete JSON document" in ran.err
+    assert ran.code == 1

@@ -46,6 +46,7 @@ def may_tell_frames(files: Sequence[FoundFile]) -> bool:
 def _may_mention(file: FoundFile, word: str) -> bool:
     if file.name.form == "db" or file.name.packed:
         return True
-    from aoe_reports.formats.trace.scan import mentions  # noqa: PLC0415 -- most commands read tables
+    from aoe_reports.formats.trace.json_list import has_both_ends  # noqa: PLC0415 -- most commands read tables
+    from aoe_reports.formats.trace.scan import mentions  # noqa: PLC0415 -- the same
 
-    return mentions(file.path, word.encode())
+    return not has_both_ends(file.path) or mentions(file.path, word.encode())  # of one cut off, the part that is gone may

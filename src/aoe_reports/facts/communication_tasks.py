@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -218,6 +218,14 @@ def _type(span: OperatorSpan) -> str:
     return "p2p" if type_of_operator(span.name) in _POINT_TO_POINT else "collective"
 
 
+def _moves(tasks: _Tasks, owner: Ints) -> Iterator[tuple[int, ...]]:
+    """(operator, source, peer, transport, bytes, ns) of each task that moved something."""
+    moved = np.flatnonzero(~tasks.waits & (tasks.size > 0))
+    lengths = tasks.end - tasks.start
+    columns = (owner, tasks.source, tasks.peer, tasks.transport, tasks.size, lengths)
+    return zip(*(column[moved].tolist() for column in columns), strict=True)
+
+
 def _transfers(
     operators: Sequence[OperatorTime],
     tasks: _Tasks,
@@ -228,17 +236,7 @@ def _transfers(
 ) -> list[Transfer]:
     """What went over each link by operator; of RDMA no time, which is in the notifications behind a send, not in it."""
     sums: dict[tuple[int, int, int, int], list[int]] = {}
-    moved = np.flatnonzero(~tasks.waits & (tasks.size > 0))
-    rows = zip(
-        owner[moved].tolist(),
-        tasks.source[moved].tolist(),
-        tasks.peer[moved].tolist(),
-        tasks.transport[moved].tolist(),
-        tasks.size[moved].tolist(),
-        (tasks.end - tasks.start)[moved].tolist(),
-        strict=True,
-    )
-    for place, source, peer, transport, size, length in rows:
+    for place, source, peer, transport, size, length in _moves(tasks, owner):
         entry = sums.setdefault((place, source, source if peer < 0 else peer, transport), [0, 0])
         entry[0] += size
         entry[1] += length
@@ -273,16 +271,8 @@ def _alignments(
     step: int | None,
 ) -> list[Alignment]:
     """The copies over each transport by step; RDMA has other rules, and a copy within the chip is none of a link."""
-    moved = np.flatnonzero(~tasks.waits & (tasks.size > 0))
     sums: dict[tuple[int | None, int], list[int]] = {}
-    rows = zip(
-        owner[moved].tolist(),
-        tasks.transport[moved].tolist(),
-        tasks.size[moved].tolist(),
-        (tasks.end - tasks.start)[moved].tolist(),
-        strict=True,
-    )
-    for place, transport, size, length in rows:
+    for place, _, _, transport, size, length in _moves(tasks, owner):
         if words[transport] not in {"RDMA", LOCAL}:
             of_step = operators[place].step if place >= 0 else step
             entry = sums.setdefault((of_step, transport), [0] * 6)

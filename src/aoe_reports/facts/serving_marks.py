@@ -10,9 +10,10 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity
-from aoe_reports.facts.serving_phases import Annotated, Phase
+from aoe_reports.facts.serving_phases import Annotated
 from aoe_reports.formats.ascend.tables.timelines import COMMUNICATION_PROCESSES, DEVICE_PROCESS, OVERLAP_PROCESS
 from aoe_reports.model.columns import bits, coded_in, codes, keep_where, words_in
+from aoe_reports.model.groupings import Phase
 
 MARK_COLUMNS = EVENT_COLUMNS
 """The columns of events that are looked at."""

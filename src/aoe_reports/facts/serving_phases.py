@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from aoe_reports.facts.serving_shapes import Query
+from aoe_reports.model.groupings import Phase
 
-Phase = Literal["prefill", "decode", "mixed", "other", "unknown"]
-"""`other`: a pass without attention, such as a dummy run, or one of an encoder; `unknown`: nothing tells."""
 ToldBy = Literal["annotations", "shapes", "graph replay", "operator types"]
 """`graph replay`: attention has shapes in other iterations, and none in this one."""
 _BOTH = 0.3

@@ -3,41 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, get_args
 
 LocatedBy = Literal["module", "layer", "stack"]
 """Where in a program tasks were launched."""
-By = Literal["op_type", "op_name", "shape", "module", "layer", "stack"]
+Phase = Literal["prefill", "decode", "mixed", "other", "unknown"]
+"""What an iteration of a server does. `other`: a pass without attention, such as a dummy run, or one of an encoder; `unknown`: nothing tells."""
+By = Literal["op_type", "op_name", "shape", LocatedBy]
 """How tasks of one capture are grouped."""
-ComparedBy = Literal["op_type", "op_name", "shape", "communication", "step", "module", "layer", "stack"]
+ComparedBy = Literal["op_type", "op_name", "shape", "communication", "step", LocatedBy]
 """How captures are compared."""
 
+LOCATIONS: Mapping[str, LocatedBy] = {by: by for by in get_args(LocatedBy)}
+"""The groupings by where in a program a task was launched."""
 GROUPINGS: Mapping[By, tuple[str, ...]] = {
     "op_type": ("op_type", "task_type"),
     "op_name": ("op_type", "task_type", "op_name"),
     "shape": ("op_type", "task_type", "op_name", "input_shapes"),
-    "module": ("location", "told_by"),
-    "layer": ("location", "told_by"),
-    "stack": ("location", "told_by"),
+    **dict.fromkeys(LOCATIONS.values(), ("location", "told_by")),
 }
-LOCATIONS: Mapping[str, LocatedBy] = {"module": "module", "layer": "layer", "stack": "stack"}
-"""The groupings by where in a program a task was launched."""
 KEYS: Mapping[ComparedBy, tuple[str, ...]] = {
     "op_type": GROUPINGS["op_type"],
     "op_name": GROUPINGS["op_name"],
     "shape": GROUPINGS["shape"],
     "communication": ("op_type",),
-    "module": ("location",),
-    "layer": ("location",),
-    "stack": ("location",),
+    **dict.fromkeys(LOCATIONS.values(), ("location",)),
 }
 TELLS: Mapping[ComparedBy, str] = {
     "op_type": "op_type",
     "op_name": "op_name",
     "shape": "input_shapes",
     "communication": "op_type",
-    "module": "location",
-    "layer": "location",
-    "stack": "location",
+    **dict.fromkeys(LOCATIONS.values(), "location"),
 }
 """The column without which a grouping says nothing."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import CaptureOptions, Finished, Notes, Question, Request, Unit, all_tasks, only, trim
-from aoe_reports.model.groupings import GROUPINGS, LOCATIONS, By
+from aoe_reports.model.groupings import GROUPINGS, LOCATIONS, By, Phase
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row, row_from
 
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
     from aoe_reports.formats.csv.summary import TableData
     from aoe_reports.stats.grouping import Group
 
-Phase = Literal["prefill", "decode", "mixed", "other", "unknown", "outside"]
-_KEYS = ("op_type", "task_type", "op_name", "input_shapes", "location", "told_by")
+_KEYS = tuple(dict.fromkeys(chain.from_iterable(GROUPINGS.values())))
 
 
 @options
@@ -32,7 +32,7 @@ class HotspotOptions(CaptureOptions):
     rank: int | None = only("rank")
     device: int | None = only("device")
     step: int | None = only("step")
-    phase: Phase | None = option(
+    phase: Literal[Phase, "outside"] | None = option(
         default=None,
         help="Only tasks of such iterations of a server, as `serving` tells them; outside: tasks of none.",
     )
