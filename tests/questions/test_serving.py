@@ -18,8 +18,8 @@ from planted_serving import HARD, KINDS, VLLM, Planted, Server, planted, planted
 from aoe_reports import hotspots, serving
 from aoe_reports.facts.serving import Served, serve
 from aoe_reports.facts.serving_marks import said_by
+from aoe_reports.facts.serving_roles import is_serving, part_of, role_of
 from aoe_reports.facts.serving_shapes import product_of, query_of, shapes_of
-from aoe_reports.facts.serving_words import is_serving, part_of, role_of
 
 SEEDS, ITERATIONS = 2, 26
 """Of each kind: 1,716 iterations, and dummy runs."""

@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from aoe_reports.facts.serving_cuts import Marks, Tasks, cut, layers_of, marks_of, usual_of
 from aoe_reports.facts.serving_phases import Annotated, Seen, ToldBy, judge_phases
+from aoe_reports.facts.serving_roles import ATTENTION, PARTS, ROLES, Part, is_serving, part_of, role_of
 from aoe_reports.facts.serving_shapes import NOTHING, Query, embedding_of, product_of, query_of
-from aoe_reports.facts.serving_words import ATTENTION, PARTS, ROLES, Part, is_serving, part_of, role_of
 from aoe_reports.model.columns import Ints, Mask, codes, has_value, integers
 from aoe_reports.model.groupings import Phase
 from aoe_reports.model.intervals import Intervals, union

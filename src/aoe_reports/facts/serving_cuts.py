@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aoe_reports.facts.serving_words import ATTENTION, ROLES, Role
+from aoe_reports.facts.serving_roles import ATTENTION, ROLES, Role
 from aoe_reports.model.columns import Floats, Ints, Mask
 
 IN_LAYERS = 0.34

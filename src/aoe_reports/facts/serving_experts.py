@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from aoe_reports.facts.experts import is_of_experts
 from aoe_reports.facts.serving import Served
+from aoe_reports.facts.serving_roles import role_of
 from aoe_reports.facts.serving_shapes import shapes_of
-from aoe_reports.facts.serving_words import role_of
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.model.columns import codes, exact_sum, integers
 

@@ -266,7 +266,7 @@ def _share(part_ns: int, whole_ns: int) -> float | None:
 
 
 def _parts(where: tuple[str, int | None, int | None], phase: str, mine: Sequence[Iteration]) -> Iterator[PhasePart]:
-    from aoe_reports.facts.serving_words import PARTS
+    from aoe_reports.facts.serving_roles import PARTS
 
     whole = sum(one.duration_ns for one in mine)
     sums = {part: sum(one.parts.get(part, 0) for one in mine) for part in PARTS}

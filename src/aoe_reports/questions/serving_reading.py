@@ -11,7 +11,7 @@ from aoe_reports.engine.rules import NOTHING_MEASURED
 from aoe_reports.facts.serving import TASK_COLUMNS, Served, serve, words_of
 from aoe_reports.facts.serving_marks import MARK_COLUMNS, Marked
 from aoe_reports.facts.serving_phases import Annotated
-from aoe_reports.facts.serving_words import is_serving
+from aoe_reports.facts.serving_roles import is_serving
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.csv.summary import TableData
