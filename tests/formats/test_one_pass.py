@@ -92,7 +92,8 @@ def test_a_file_cut_anywhere(tmp_path: Path, end: int, count: int) -> None:
 
 
 ODD = [
-    ("pid", True), ("pid", 1.5), ("tid", "007"), ("pid", " 7"), ("dur", True), ("dur", "2"), ("dur", " 2"), ("dur", "0x10"), ("dur", -1),
+    ("pid", True), ("pid", 1.5), ("tid", "007"), ("pid", " 7"), ("pid", -7), ("pid", 2**64), ("tid", None), ("tid", [1]), ("pid", "1_0"), ("pid", "1e1"), ("tid", "0x1A"),
+    ("dur", "1_000"), ("dur", None), ("dur", True), ("dur", "2"), ("dur", " 2"), ("dur", "0x10"), ("dur", -1),
     ("ts", "-1.5"), ("ts", "1e3"), ("ts", "1,5"), ("ts", 1736412474712511.62), ("ts", "1736412474712511.62"), ("ts", "9" * 25), ("ts", ""),
     ("ts", "1.0005"), ("ts", "9000000000000.125"), ("name", 5), ("name", None), ("name", "5"), ("name", "true"), ("name", "[1]"),
     ("ph", "XX"), ("ph", ""), ("ph", "\u7b97"), ("ph", 5), ("args", "text"), ("args", [1]), ("args", {"connection_id": 1.5}),
@@ -107,6 +108,32 @@ ODD = [
 @pytest.mark.parametrize("count", [1, 2])
 def test_an_odd_value(tmp_path: Path, key: str, value: object, count: int) -> None:
     check(write(tmp_path, [X, {**X, key: value}, {**X, "ts": "7.125"}]), count)
+
+
+@pytest.mark.parametrize(
+    ("now", "then"),
+    [
+        ('"pid": 7', '"pid": 7.0'), ('"pid": 7', '"pid": 1e3'), ('"pid": 7', '"pid" : 7.5'), ('"pid": 7', '"pid":\t7.5'), ('"pid": 7', '"pid":  7'),
+        ('"pid": 7', '"pid": -0'), ('"pid": 7', '"p\\u0069d": 7.5'), ('"tid": 2', '"tid": 2 '), ('"tid": 2', '"tid": 2.5e0\n'),
+        ('"dur": 2.5', '"dur":true'), ('"dur": 2.5', '"d\\u0075r": true'), ('"dur": 2.5', '"dur" :false'), ('"dur": 2.5', '"dur": 2.5e0'),
+        ('"pid": 7', '"gpid": 7.5, "pid": 7'), ('"name": "', '"name": "\\"pid\\": 7.5'),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_number_as_no_exporter_writes_it(tmp_path: Path, now: str, then: str, count: int) -> None:
+    plain = json.dumps({**X, "pid": 7, "tid": 2, "dur": 2.5})
+    changed = plain.replace(now, then)
+    assert changed != plain
+    check(write(tmp_path, f"[{plain}, {changed}, {plain}]"), count)
+
+
+@pytest.mark.parametrize(
+    ("event", "bare"),
+    [({}, True), ({"pid": "7"}, False), ({"tid": 2.5}, False), ({"dur": "2"}, False), ({"args": {"tid": "no"}}, False)],
+)
+def test_what_lets_numbers_be_read_as_such(tmp_path: Path, event: dict[str, Any], bare: bool) -> None:
+    path = write(tmp_path, [X, {**X, "pid": 7, "tid": 2, "dur": 2.5, **event}, X])
+    assert scan.glance_at(path).bare_numbers == bare
 
 
 @pytest.mark.parametrize(
@@ -186,6 +213,6 @@ def test_no_more_of_a_file_is_held_than_an_event_may_have(
     path.write_text(f"[{' ' * blanks}{name}]")
     if is_odd:
         with pytest.raises(OddFileError):
-            scan.guess_names(path)
+            scan.glance_at(path)
     else:
-        assert scan.guess_names(path).processes == {"7": "CANN"}
+        assert scan.glance_at(path).names.processes == {"7": "CANN"}

@@ -81,7 +81,8 @@ def codes(column: pa.ChunkedArray) -> tuple[Ints, Words]:
         column = column.dictionary_encode()
     if column.num_chunks == 0:
         return np.zeros(0, dtype=np.int32), Words(_NO_WORDS)
-    column = column.unify_dictionaries()
+    if column.num_chunks > 1:
+        column = column.unify_dictionaries()
     indices = pa.chunked_array([chunk.indices for chunk in column.chunks])
     numbers: Ints = _values(indices, np.dtype(np.int32))
     numbers += 1

@@ -19,7 +19,7 @@ from aoe_reports.formats.ascend.tables.timelines import FLOW_CATEGORY
 from aoe_reports.formats.owned import TemporaryFolder
 from aoe_reports.formats.table import NO_ID
 from aoe_reports.formats.trace.parts import PartFiles
-from aoe_reports.formats.trace.scan import guess_names
+from aoe_reports.formats.trace.scan import glance_at
 from aoe_reports.formats.trace.shape import (
     EXACT_US,
     INTEGER_ARGS,
@@ -130,7 +130,7 @@ class InexactError(OddFileError):
 
 def look_by_sql(path: Path) -> TimelineLook:
     """What `look_at_timeline` tells of a file without surprises; OddFileError else."""
-    guess_names(path)
+    glance_at(path)
     try:
         return _look(path, from_text=False)
     except InexactError:
