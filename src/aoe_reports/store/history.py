@@ -13,12 +13,14 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Literal, TypeVar
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import RemoveAction
 
 from aoe_reports.formats.records.record import canonical_json
+from aoe_reports.model.columns import Mask, codes, keep_where
 from aoe_reports.model.errors import StoreError, WorkloadConflictError
 from aoe_reports.model.texts import say
 from aoe_reports.store.conditions import Where, equals
@@ -232,17 +234,19 @@ def _refuse_lacking(run_id: str, rows: pa.Table) -> None:
 
 def _pieces(rows: pa.Table) -> Iterator[NewFile]:
     """Rows as they lie: each kind and month in a file of its own."""
-    places = rows.group_by(["kind", "month"]).aggregate([]).sort_by([("kind", "ascending"), ("month", "ascending")])
-    for kind, month in zip(places["kind"].to_pylist(), places["month"].to_pylist(), strict=True):
-        mine = pc.and_(pc.equal(rows["kind"], kind), pc.equal(rows["month"], month))
-        yield NewFile(kind, month, _where(rows, mine))
+    (kind, kinds), (month, months) = codes(rows["kind"]), codes(rows["month"])
+    both = kind.astype(np.int64) * (len(months) + 1) + month
+    places = [(divmod(place, len(months) + 1), place) for place in np.unique(both).tolist()]
+    found = sorted((kinds[at - 1], months[of - 1], place) for (at, of), place in places)
+    for one, other, place in found:
+        yield NewFile(one, other, _where(rows, both == place))
 
 
-def _where(rows: pa.Table, mask: pa.ChunkedArray) -> pa.Table:
+def _where(rows: pa.Table, mask: Mask) -> pa.Table:
     """The rows of a mask; those that stand together, as those of a kind do, take no memory of their own."""
-    places = pc.indices_nonzero(mask)
-    first, last = places[0].as_py(), places[-1].as_py()
-    return rows.slice(first, len(places)) if last - first + 1 == len(places) else rows.filter(mask)
+    places = np.flatnonzero(mask)
+    first, last = int(places[0]), int(places[-1])
+    return rows.slice(first, len(places)) if last - first + 1 == len(places) else rows.filter(keep_where(mask))
 
 
 def _refuse_other_workload(header: RunHeader, known: Iterable[RunHeader]) -> None:

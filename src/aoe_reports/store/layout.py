@@ -12,7 +12,8 @@ import pyarrow as pa
 from aoe_reports.formats.records.identity import Member
 from aoe_reports.formats.records.payloads import NotDecodableError, decode, leave_out, members_of, read_body
 from aoe_reports.formats.records.record import JSON_FIELDS, Record, canonical_json
-from aoe_reports.formats.records.row import JsonTexts, row_of_record
+from aoe_reports.formats.records.row import columns_of_records, json_column
+from aoe_reports.model.columns import cells_of
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import Text, as_fields, from_fields, say
 
@@ -162,23 +163,26 @@ def rows_of(run: Run) -> pa.Table:
         "timestamp_ns": header.timestamp_ns,
         "night": header.night,
     }
-    text = JsonTexts()
-    rows: list[dict[str, Any]] = [{**common, **_run_row(run), "month": RUNS_MONTH}]
-    rows += [{**common, "kind": "record", **row_of_record(record, text)} for record in run.records]
-    rows += [
+    run_row = {**common, **_run_row(run), "month": RUNS_MONTH}
+    findings = [
         {"kind": "finding", **finding.as_dict(), "body": _made_of(finding.message), **common}
         for finding in run.findings
     ]
-    rows += [{**advice, **common, "kind": "advice", "model": header.model} for advice in run.advice]
-    found = table_of(rows)
-    return found if run.ranks is None else pa.concat_tables([found, _ranks_of(run.ranks, common)])
+    advice = [{**advice, **common, "kind": "advice", "model": header.model} for advice in run.advice]
+    found = [table_of([run_row]), _records_of(run.records, common), table_of([*findings, *advice])]
+    return pa.concat_tables(found if run.ranks is None else [*found, _ranks_of(run.ranks, common)])
+
+
+def _records_of(records: Sequence[Record], common: Mapping[str, Any]) -> pa.Table:
+    """The rows of a run's records."""
+    alike = {name: [value] * len(records) for name, value in {**common, "kind": "record"}.items()}
+    return _table({**columns_of_records(records), **alike}, len(records))
 
 
 def ranks_table(records: Sequence[Record]) -> pa.Table:
     """Records of single ranks: what tells them apart, and their times."""
-    text = JsonTexts()
-    columns = {name: _column(ROWS.field(name), [getattr(one, name) for one in records]) for name in RANK_COLUMNS}
-    columns["workload_args"] = _column(ROWS.field("workload_args"), [text(one.workload_args) for one in records])
+    columns = {name: cells_of([getattr(one, name) for one in records], ROWS.field(name).type) for name in RANK_COLUMNS}
+    columns["workload_args"] = cells_of(json_column(one.workload_args for one in records), _TEXT)
     return pa.table(columns)
 
 
@@ -226,18 +230,13 @@ def remade_message(row: Mapping[str, Any]) -> str | None:
 
 def table_of(rows: Sequence[dict[str, Any]]) -> pa.Table:
     """Rows as they are stored."""
-    return pa.table([_column(field, [row.get(field.name) for row in rows]) for field in ROWS], schema=ROWS)
+    return _table({name: [row.get(name) for row in rows] for name in ROWS.names}, len(rows))
 
 
-def _column(field: pa.Field, values: Sequence[Any]) -> pa.Array:
-    if field.type != _TEXT:
-        return pa.array(values, field.type)
-    return pa.array([value if value is None or value.isascii() else storable(value) for value in values], _TEXT)
-
-
-def storable(text: str) -> str:
-    """A text that is text: the odd byte of a file name becomes a question mark."""
-    return text.encode("utf-8", "replace").decode()
+def _table(columns: Mapping[str, Sequence[Any]], count: int) -> pa.Table:
+    """Columns as they are stored; those that are not there are null."""
+    none = [None] * count
+    return pa.table([cells_of(columns.get(field.name, none), field.type) for field in ROWS], schema=ROWS)
 
 
 CAPTURES = "captures"

@@ -89,6 +89,10 @@ class Record(TypedFields):
     @property
     def series_id(self) -> str:
         """Which history this record continues: what was measured, how and where, not when."""
+        return self.series_with(self.fingerprint)
+
+    def series_with(self, fingerprint: str) -> str:
+        """The same, where the fingerprint is known."""
         key = (
             self.workload,
             self.source,
@@ -98,7 +102,7 @@ class Record(TypedFields):
             self.op_type,
             self.rank_id,
             self.device_id if self.rank_id is None else None,
-            self.fingerprint,
+            fingerprint,
         )
         return hashlib.sha256(canonical_json(key).encode()).hexdigest()[:16]
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from operator import attrgetter
 from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType, ValidationError, convert, to_builtins
@@ -32,7 +33,7 @@ STORED_COLUMNS = (*FIELDS, *TYPED_FIELDS)
 """The columns that a record can be made of again."""
 
 
-class JsonTexts:
+class _JsonTexts:
     """JSON texts of objects, made once for each object: all records of a run share most of theirs."""
 
     def __init__(self) -> None:
@@ -47,17 +48,35 @@ class JsonTexts:
         return made[1]
 
 
-def row_of_record(record: Record, text: Callable[[Any], str] = canonical_json) -> dict[str, Cell]:
-    """The columns of a record; what a foreign one has beyond v0.1, or lacks, stands under `OURS` in `metadata`.
+def columns_of_records(records: Sequence[Record]) -> dict[str, Sequence[Cell]]:
+    """The columns of records; what a foreign one has beyond v0.1, or lacks, stands under `OURS` in `metadata`."""
+    text = _JsonTexts()
+    columns: dict[str, Sequence[Cell]] = {name: [*map(attrgetter(name), records)] for name in _PLAIN}
+    columns |= {name: [*map(text, map(attrgetter(name), records))] for name in JSON_FIELDS if name != "metadata"}
+    fingerprints = [record.fingerprint for record in records]
+    return {
+        **columns,
+        "metadata": [text(_with_beyond(record)) for record in records],
+        "timestamp": [text(record.timestamp) for record in records],
+        "runtime_raw": [_raw_of(record) for record in records],
+        "metric": [METRIC] * len(records),
+        "series_id": [record.series_with(known) for record, known in zip(records, fingerprints, strict=True)],
+        "fingerprint": fingerprints,
+    }
 
-    `text` makes the JSON texts of objects (see JsonTexts).
-    """
-    row: dict[str, Cell] = {name: getattr(record, name) for name in _PLAIN}
-    row |= {name: text(getattr(record, name)) for name in JSON_FIELDS}
-    row["timestamp"] = canonical_json(record.timestamp)
-    row["metadata"] = text(_with_beyond(record))
-    row["runtime_raw"] = None if record.runtime_raw is None else canonical_json(record.runtime_raw)
-    return {**row, "metric": METRIC, "series_id": record.series_id, "fingerprint": record.fingerprint}
+
+def row_of_record(record: Record) -> dict[str, Cell]:
+    """The same of one record."""
+    return {name: column[0] for name, column in columns_of_records([record]).items()}
+
+
+def json_column(values: Iterable[Any]) -> list[str]:
+    """Objects as JSON texts; what is the same object is made a text once."""
+    return [*map(_JsonTexts(), values)]
+
+
+def _raw_of(record: Record) -> str | None:
+    return None if record.runtime_raw is None else canonical_json(record.runtime_raw)
 
 
 def record_of_row(row: Mapping[str, Any]) -> Record:
