@@ -223,7 +223,8 @@ def _quality() -> Iterator[str]:
     for name in ("hotspots", "steps", "breakdown"):
         yield from _cases((f"{name} {path} --trim" for path in VALID), ("json",))
         yield from _cases([f"{name} timelines --trim", f"{name} msprof/valid/ten_iterations --trim"], ("text",))
-    yield from _cases((f"compare {path} {path} --trim" for path in VALID), ("json",))
+    for name in ("compare", "explain"):
+        yield from _cases((f"{name} {path} {path} --trim" for path in VALID), ("json",))
 
 
 def _serving() -> Iterator[str]:

@@ -13,7 +13,7 @@ import pytest
 from commandline import FIXTURES, Cli
 from planted_quality import INFO, KINDS, USUAL_US, Rank, write_planted
 
-from aoe_reports import breakdown, compare, hotspots, quality, steps
+from aoe_reports import breakdown, compare, explain, hotspots, quality, steps
 from aoe_reports.engine.question import Notes
 from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet
@@ -226,7 +226,7 @@ class TestTrim:
         paths = [with_table] * (2 if command in {"compare", "explain"} else 1)
         findings = cli(command, *paths, "--format", "json").json["findings"]
         told = {one["message"] for one in findings if one["rule"] == "trimmed"}
-        leaves_out = "--trim leaves them out, " if command in {"hotspots", "breakdown", "compare"} else ""
+        leaves_out = "--trim leaves them out, " if command != "roofline" else ""
         assert told == {f"rank 0: not like the other steps: step 10 (warm-up); {leaves_out}`quality` tells why"}
 
     @pytest.mark.parametrize(
@@ -268,6 +268,26 @@ class TestTrim:
         assert whole.end_to_end_ns == each[-1].start_ns + each[-1].end_to_end_ns - each[0].start_ns
         assert every.tasks == 48
         assert not any(row.step == 10 for row in breakdown([folder], trim=True).table("gaps"))
+
+    def test_explain_is_of_the_mean_of_the_others(self, folder: Path, tmp_path: Path) -> None:
+        """As of a capture that has never had the warm-up; the parts still add up to the change."""
+        warm, usual, slow = folder / "rank0_ascend_pt", tmp_path / "usual", tmp_path / "slow"
+        Rank(0, WARM[1:], first=11).write(usual)
+        Rank(0, [1.2 * length for length in WARM], computing=[90_000.0] * len(WARM)).write(slow)
+        assert [*explain([warm, usual], trim=True).rows, *explain([usual, warm], trim=True).rows] == []
+        found, expected = explain([warm, slow], trim=True), explain([usual, slow], trim=True)
+        assert found.table("steps")[0].baseline_steps == found.table("steps")[0].candidate_steps == 7
+        assert explain([warm, slow]).table("steps")[0].baseline_steps == 8
+        parts = [(row.cause, row.name, row.difference_ns, row.before_ns) for row in found.rows]
+        assert parts == [(row.cause, row.name, row.difference_ns, row.before_ns) for row in expected.rows]
+        assert sum(row.difference_ns for row in found.rows) == found.table("steps")[0].difference_ns == 20_060_000
+
+    def test_explain_by_a_table_of_steps(self, with_table: Path) -> None:
+        answer = explain([with_table, with_table], trim=True)
+        assert [(row.baseline_steps, row.candidate_steps) for row in answer.table("steps")] == [(7, 7)]
+        assert {one.message for one in answer.findings if one.rule == "trimmed"} == {
+            "rank 0: --trim leaves out step 10 (warm-up)"
+        }
 
     def test_nothing_is_left_out_of_steady_steps(self, tmp_path: Path) -> None:
         Rank(0, WARM[1:]).write(tmp_path)

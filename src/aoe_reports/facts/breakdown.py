@@ -415,6 +415,12 @@ class Activity:
         """The step that launched each span (where no launch is known: in which it began); -1 outside of all."""
         return self._launched_in(spans, self._steps)
 
+    def not_of_steps(self, spans: Numbers, left_out: Collection[int]) -> Mask:
+        """Which spans none of some steps launched."""
+        if not left_out:
+            return np.ones(len(spans["start"]), dtype=bool)
+        return ~np.isin(self._step_of(spans), sorted(left_out))
+
     def _launched_in(self, spans: Numbers, ranges: Mapping[int, tuple[int, int]]) -> Ints:
         """The number of the range of the host in which each span was launched (else: in which it began); -1 outside of all."""
         nowhere: Ints = np.broadcast_to(np.int64(-1), len(spans["start"]))  # takes no memory

@@ -7,8 +7,9 @@ steps, time begins with the first of them: the pause before its first task belon
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Literal
 
 import numpy as np
@@ -58,15 +59,22 @@ class Exposed:
     """Time in which nothing ran, by what was waited for."""
 
 
-def exposed_of(activity: Activity, *, kernels: bool) -> list[Exposed]:
-    """What each device of a timeline did not hide, by its number; with its kernels by name if they are wanted."""
-    devices = activity.break_down(0)
+def exposed_of(
+    activity: Activity, *, kernels: bool, left_out: Mapping[int | None, Collection[int]] = MappingProxyType({})
+) -> list[Exposed]:
+    """What each device of a timeline did not hide, by its number; with its kernels by name if they are wanted.
+
+    `left_out` are steps by device, of the first and the last ones: nothing that they launched counts.
+    """
+    devices = activity.break_down(0, left_out)
     found = []
     for device, told in zip(activity.of_devices(), devices, strict=True):
-        tasks, talk = device.tasks.between(*EVER), device.talk.between(*EVER)
+        gone = left_out.get(told.device_id, ())
+        every = device.tasks.between(*EVER), device.talk.between(*EVER)
+        tasks, talk = (chosen_of(spans, activity.not_of_steps(spans, gone)) for spans in every)
         computing = union(tasks["start"], tasks["end"])
         busy = united(computing, union(talk["start"], talk["end"]))
-        whole = _since(told.whole, activity.first_step_ns)
+        whole = _since(told.whole, _begin(activity, every, told.whole, gone))
         found.append(
             Exposed(
                 device_id=told.device_id,
@@ -79,6 +87,15 @@ def exposed_of(activity: Activity, *, kernels: bool) -> list[Exposed]:
             )
         )
     return found
+
+
+def _begin(activity: Activity, every: Iterable[Numbers], whole: Parts, left_out: Collection[int]) -> int | None:
+    """When the first step began on the host; after steps that are left out not before the device was done with them."""
+    first = min((start for step, (start, _) in activity.steps_on_host.items() if step not in left_out), default=None)
+    if first is None or not left_out:
+        return first
+    before = [spans["end"][spans["start"] < whole.start_ns] for spans in every]
+    return max([first, *(int(ends.max()) for ends in before if len(ends))])
 
 
 def _since(whole: Parts, begin_ns: int | None) -> Parts:

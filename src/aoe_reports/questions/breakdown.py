@@ -228,18 +228,11 @@ def _left_out(
     """The steps of each device of an export that are left out."""
     if not asked.options.trim:
         return {}
-    from aoe_reports.facts.observed import steps_of_parts
-    from aoe_reports.questions.trimming import steps_left_out, unusual_of
+    from aoe_reports.questions.trimming import numbers_left_out, unusual_in_timeline
 
     rank_of = unit.capture.info.rank_of
-    if told is None:
-        every = zip(devices, numbers, strict=True)
-        steps = [step for one, number in every for step in steps_of_parts((rank_of(number), number), one.steps)]
-        told = unusual_of(unit.path, steps, asked.notes)
-    return {
-        one.device_id: steps_left_out((rank_of(number), number), told)
-        for one, number in zip(devices, numbers, strict=True)
-    }
+    places = {(rank_of(number), number): one for one, number in zip(devices, numbers, strict=True)}
+    return numbers_left_out(places, unusual_in_timeline(places, unit.path, asked.notes) if told is None else told)
 
 
 def _device_of(device: DeviceBreakdown, file: FoundFile, capture: Capture, *, alone: bool) -> int | None:

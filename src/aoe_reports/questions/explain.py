@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from aoe_reports.engine.ask import asking
-from aoe_reports.engine.question import Argument, CaptureOptions, Finished, Question, Request, only
+from aoe_reports.engine.question import Argument, CaptureOptions, Finished, Question, Request, only, trim
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row
@@ -33,6 +33,7 @@ class ExplainOptions(CaptureOptions):
     )
     top: int = option(default=15, minimum=1, maximum=10_000, help="Number of parts per device; the others are one row.")
     rank: int | None = only("rank")
+    trim: bool = trim()
     force: bool = option(
         default=False,
         help="Explain even if a comparison is known not to be valid.",

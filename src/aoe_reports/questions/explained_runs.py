@@ -33,6 +33,7 @@ from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.facts.waterfall import CallKey, Locations, Side, Talk
 from aoe_reports.formats.capture import Capture
+from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.spilled import Numbers
 from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.columns import Ints, codes, exact_sum, has_value, integers, keep_where, valid
@@ -41,7 +42,16 @@ from aoe_reports.questions.compared_runs import ComparedRun, RunUnit, metrics_of
 from aoe_reports.questions.explain import ExplainedBy, ExplainOptions
 from aoe_reports.questions.locations import with_layers
 from aoe_reports.questions.rules import COMPARABILITY_UNKNOWN
-from aoe_reports.questions.trimming import note_unusual
+from aoe_reports.questions.trimming import (
+    TRIMMED_BY,
+    LeftOut,
+    note_unusual,
+    numbers_left_out,
+    unusual_in_timeline,
+    unusual_of,
+    usual_only,
+    without_steps,
+)
 from aoe_reports.stats.comparison import INPUTS
 from aoe_reports.stats.grouping import group_codes, is_communication
 
@@ -85,15 +95,17 @@ def _read_capture(run: ExplainedRun, capture: Capture, wanted: ExplainOptions, n
         return operators  # whom the others wait for
     notes.add(capture.findings)
     only_timeline = timeline_tells_tasks(capture)  # then one pass over it tells everything
-    steps = [] if timeline_tells_steps(capture) else read_steps_noting(capture, notes.findings)
-    sets, tables = ([], []) if only_timeline else read_tasks(capture, _FIELDS, by_type=False, all_tasks=True)
+    steps, left_out = _steps_and_left_out(capture, wanted, notes)
+    fields = _FIELDS | TRIMMED_BY if wanted.trim else _FIELDS
+    sets, tables = ([], []) if only_timeline else read_tasks(capture, fields, by_type=False, all_tasks=True)
     notes.add(finding for data in tables for finding in data.findings)
+    run.compared.metrics = metrics_of(tables) or run.compared.metrics
+    told = _of_timeline(capture, wanted, notes, left_out, located=bool(sets))
+    sets = without_steps(sets, told.left_out if left_out is None else left_out, str(capture.root), notes)
     run.compared.tasks += map(_in_short, sets)
     run.compared.steps += steps
-    note_unusual(str(capture.root), steps, notes, trims=False, rank=wanted.rank)
-    run.compared.metrics = metrics_of(tables) or run.compared.metrics
-    found, sites = _of_timeline(capture, notes, alone=only_timeline, located=bool(sets))
-    located, blocks = with_layers([tasks for tasks in sets if not tasks.grouped], sites, capture, notes)
+    located, blocks = with_layers([tasks for tasks in sets if not tasks.grouped], told.sites, capture, notes)
+    found = {place: together(several) for place, several in told.devices.items()}
     if not any(exposed.whole.end_to_end_ns for exposed in found.values()):
         found = _of_tables(sets, steps)
     sizes = _bytes_per_call(operators, capture, notes)
@@ -112,6 +124,18 @@ def _read_capture(run: ExplainedRun, capture: Capture, wanted: ExplainOptions, n
         )
         run.sides[place] = _with_calls(side, mine, wanted.by, notes, str(capture.root), blocks)
     return operators
+
+
+def _steps_and_left_out(capture: Capture, wanted: ExplainOptions, notes: Notes) -> tuple[list[Step], LeftOut | None]:
+    """(the steps of tables, what is left out of them); null where the timeline alone tells steps."""
+    if timeline_tells_steps(capture):
+        return [], None
+    steps = read_steps_noting(capture, notes.findings)
+    if not wanted.trim:
+        note_unusual(str(capture.root), steps, notes, rank=wanted.rank)
+        return steps, {}
+    left_out = unusual_of(str(capture.root), steps, notes)
+    return usual_only(steps, left_out), left_out
 
 
 def _with_calls(
@@ -174,29 +198,67 @@ class _Collector:
 _COLUMNS = (*EVENT_COLUMNS, *(column for column in SITE_COLUMNS if column not in EVENT_COLUMNS))
 
 
+@dataclass(slots=True)
+class _Told:
+    """What the timelines of a capture tell."""
+
+    devices: dict[Place, list[Exposed]] = field(default_factory=lambda: defaultdict(list))
+    sites: LaunchSites = field(default_factory=LaunchSites)
+    """Where tasks were launched, if there are frames and that is asked for."""
+    left_out: dict[Place, Sequence[Step]] = field(default_factory=dict)
+    """The steps that are left out by the timelines themselves."""
+
+
 def _of_timeline(
-    capture: Capture, notes: Notes, *, alone: bool, located: bool
-) -> tuple[dict[Place, Exposed], LaunchSites]:
-    """(the devices in the timelines of a capture; where tasks were launched, if there are frames and that is asked for)."""
-    found: dict[Place, list[Exposed]] = defaultdict(list)
-    sites = LaunchSites()
+    capture: Capture, wanted: ExplainOptions, notes: Notes, left_out: LeftOut | None, *, located: bool
+) -> _Told:
+    """What the timelines of a capture tell; without steps that a table says are left out, or (null) they themselves."""
+    told = _Told()
+    kernels = timeline_tells_tasks(capture)
     for files in vendor_of(capture.profiler).events(capture):
         if located and may_tell_frames(files):
             both, wrong = collect_events_of(files, _COLUMNS, _Collector)
             activity = both.activity
             if both.sites.has_frames:
                 add_flows_of(files, both.sites)
-                sites.merge(both.sites)
+                told.sites.merge(both.sites)
         else:
             activity, wrong = collect_events_of(files, EVENT_COLUMNS, Activity)
         notes.add(wrong)
-        devices = exposed_of(activity, kernels=alone)
+        gone = _gone(activity, files, capture, wanted, notes, left_out, told)
+        devices = exposed_of(activity, kernels=kernels, left_out=gone)
         for device in devices:
-            number = device.device_id
-            if number is None and len(devices) == 1:
-                number = only_device_of(files[0], capture)
-            found[(capture.info.rank_of(number), number)].append(device)
-    return {place: together(several) for place, several in found.items()}, sites
+            if files[0].name.iteration not in gone.get(device.device_id, ()):
+                place = _place_of(device.device_id, files, capture, only=len(devices) == 1)
+                told.devices[place].append(device)
+    return told
+
+
+def _gone(
+    activity: Activity,
+    files: Sequence[FoundFile],
+    capture: Capture,
+    wanted: ExplainOptions,
+    notes: Notes,
+    left_out: LeftOut | None,
+    told: _Told,
+) -> Mapping[int | None, frozenset[int]]:
+    """The numbers of the steps that are left out of each device of a timeline."""
+    if not wanted.trim:
+        return {}
+    devices = activity.break_down(0)
+    parts = {_place_of(one.device_id, files, capture, only=len(devices) == 1): one for one in devices}
+    if left_out is None:
+        left_out = unusual_in_timeline(parts, str(capture.root), notes)
+        told.left_out |= left_out
+    return numbers_left_out(parts, left_out)
+
+
+def _place_of(number: int | None, files: Sequence[FoundFile], capture: Capture, *, only: bool) -> Place:
+    """The rank and the device that a device of a timeline is, of several or the `only` one."""
+    if number is None and only:
+        number = only_device_of(files[0], capture)
+    return capture.info.rank_of(number), number
 
 
 def _of_tables(sets: Sequence[TaskSet], steps: Sequence[Step]) -> dict[Place, Exposed]:

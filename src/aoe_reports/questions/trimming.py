@@ -9,7 +9,9 @@ import numpy as np
 
 from aoe_reports.engine.captures import in_short, read_steps_noting, timeline_tells_steps
 from aoe_reports.engine.question import Notes
+from aoe_reports.facts.breakdown import DeviceBreakdown
 from aoe_reports.facts.idle import step_of_tasks
+from aoe_reports.facts.observed import steps_of_parts
 from aoe_reports.facts.steadiness import Place, StepSeries, unusual_steps
 from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet
@@ -108,6 +110,18 @@ def steps_in_words(numbers: Sequence[int]) -> Text:
 
 def _numbers_of(steps: Iterable[Step]) -> tuple[int, ...]:
     return tuple(sorted({step.step for step in steps if step.step is not None}))
+
+
+def unusual_in_timeline(devices: Mapping[Place, DeviceBreakdown], path: str, notes: Notes) -> LeftOut:
+    """The steps of the devices of a timeline that are left out, which is said."""
+    return unusual_of(
+        path, [step for place, device in devices.items() for step in steps_of_parts(place, device.steps)], notes
+    )
+
+
+def numbers_left_out(devices: Mapping[Place, DeviceBreakdown], left_out: LeftOut) -> dict[int | None, frozenset[int]]:
+    """The numbers of the steps that are left out of each device of a timeline, by its own number."""
+    return {device.device_id: steps_left_out(place, left_out) for place, device in devices.items()}
 
 
 def without_steps(sets: Iterable[TaskSet], left_out: LeftOut, path: str, notes: Notes) -> list[TaskSet]:
