@@ -9,11 +9,11 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoe_reports.facts.timeline_tasks import EVENT_COLUMNS, TimelineTasks
+from aoe_reports.facts.timeline_tasks import EVENT_COLUMNS, TASK_IDS, TimelineTasks
 from aoe_reports.formats.trace.events import EVENTS_SCHEMA
 
 DEVICE, OVERLAP = 4711 << 10 | 14 << 5, 4711 << 10 | 16 << 5
-SCHEMA = pa.schema([EVENTS_SCHEMA.field(name) for name in EVENT_COLUMNS])
+SCHEMA = pa.schema([EVENTS_SCHEMA.field(name) for name in (*EVENT_COLUMNS, *TASK_IDS)])
 events = st.fixed_dictionaries(
     {
         "ph": st.sampled_from("XXXsf"), "name": st.sampled_from(["a", "b", "long"]), "stage_row": st.booleans(),
@@ -26,7 +26,9 @@ events = st.fixed_dictionaries(
 
 
 def batch(rows: list[dict[str, Any]]) -> pa.RecordBatch:
-    return pa.RecordBatch.from_pylist([{name: row[name] for name in EVENT_COLUMNS} for row in rows], SCHEMA)
+    return pa.RecordBatch.from_pylist(
+        [{name: row[name] for name in (*EVENT_COLUMNS, *TASK_IDS)} for row in rows], SCHEMA
+    )
 
 
 @given(st.lists(events, max_size=20), st.lists(st.integers(0, 20), max_size=4), st.integers(0, 4))
@@ -34,9 +36,10 @@ def test_tasks_however_they_come(rows: list[dict[str, Any]], cuts: list[int], ha
     for row in rows:
         row["pid"] = str((OVERLAP if row["process"] == "Overlap Analysis" else DEVICE) | row["device"])
     bounds = sorted([0, *(min(cut, len(rows)) for cut in cuts), len(rows)])
-    first, second = TimelineTasks(), TimelineTasks()
+    first, second, short = TimelineTasks(), TimelineTasks(), TimelineTasks(ids=False)
     for number, (start, end) in enumerate(pairwise(bounds)):
         (first if number <= halves else second).add(batch(rows[start:end]))
+        short.add(batch(rows[start:end]).select(list(EVENT_COLUMNS)))
     first.merge(second)
     whole = [row for row in rows if row["ph"] == "X" and not row["stage_row"]]
     related = any(row["process"] == "Overlap Analysis" for row in whole)
@@ -50,3 +53,6 @@ def test_tasks_however_they_come(rows: list[dict[str, Any]], cuts: list[int], ha
         if row["process"] == "Ascend Hardware" and row["task_type"] is not None
     ]  # fmt: skip
     assert first.frame().to_pylist() == expected
+    assert short.frame().to_pylist() == [
+        {name: value for name, value in row.items() if name not in TASK_IDS} for row in expected
+    ]

@@ -41,6 +41,21 @@ def test_operators_are_ranked_and_the_timeline_is_named(cli: Cli, tmp_path: Path
     assert found["message"].startswith("no table of tasks with their operators here; trace_view is used instead")
 
 
+@pytest.mark.parametrize(("other", "calls"), [({}, 1), ({"Physic Stream Id": 4}, 2), ({"Task Id": 8}, 2)])
+def test_tasks_that_their_ids_alone_tell_apart_both_count(
+    cli: Cli, tmp_path: Path, other: dict[str, int], calls: int
+) -> None:
+    """Ids are looked at where all else is the same: a row that stands twice counts once, and that is said."""
+    trace = planted()
+    for more in ({}, other):
+        args = {"Task Type": "AI_CORE", "Physic Stream Id": 3, "Task Id": 7, **more}
+        trace.event("same", (device(0), 3), 5_000, 12.5, **args)
+    path = trace.write(tmp_path)
+    assert totals(cli, path)["same"] == (calls, calls * 12_500)
+    said = [one["rule"] for one in cli("hotspots", path, "--format", "json").json["findings"]]
+    assert ("duplicate-row" in said) == (calls == 1)
+
+
 def test_a_task_is_of_the_step_that_launched_it(cli: Cli, tmp_path: Path) -> None:
     path = planted().write(tmp_path)
     assert set(totals(cli, path, "--step", 7)) == {"first", "second", "late", "last"}

@@ -25,7 +25,7 @@ from aoe_reports.formats.mindspore.names import UNREAD_KINDS
 from aoe_reports.formats.table import Facts
 from aoe_reports.formats.table_file import read_table_file
 from aoe_reports.formats.tasks import filled_up
-from aoe_reports.formats.trace.shape import M, TimelineLook
+from aoe_reports.formats.trace.shape import COSTLY, M, TimelineLook
 from aoe_reports.formats.vendor import TABLES, TASK_TYPES, group_captures, vendor_of
 from aoe_reports.model.columns import keep_where, words_in
 from aoe_reports.model.errors import ReadError
@@ -33,7 +33,7 @@ from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.texts import N_, join, say
 from aoe_reports.rules.forms.statistics import check_statistics
 from aoe_reports.rules.tables.check import check_table
-from aoe_reports.rules.tables.copies import cannot_repeat, without_copies_between
+from aoe_reports.rules.tables.copies import cannot_repeat, first_of_each, without_copies_between
 
 _SUMS = frozenset({"count", "total_time_ns", "min_time_ns", "avg_time_ns", "max_time_ns"})
 """The columns of sums that stand in where there is no table of tasks."""
@@ -99,13 +99,12 @@ def files_without_run(discovery: Discovery) -> list[FoundFile]:
 
 def read_file(file: FoundFile, kind: str, columns: frozenset[str] | None = None, *, hashed: bool = True) -> TableData:
     """One table of a file, checked; `columns` are the ones that are wanted."""
+    complete = columns is None or columns.issuperset(TABLES[kind].identity)
     if _told_by_timeline(file, kind):
         from aoe_reports.engine.timelines import read_table_of_timeline  # noqa: PLC0415 -- most captures have tables
 
-        return check_table(read_table_of_timeline(file, kind, columns, hashed=hashed)).with_constants(
-            _told_by_name(file, kind)
-        )
-    complete = columns is None or columns.issuperset(TABLES[kind].identity)
+        told = read_table_of_timeline(file, kind, columns, hashed=hashed)
+        return check_table(told, complete=complete).with_constants(_told_by_name(file, kind))
     data = check_table(read_table_file(file, kind, columns, hashed=hashed), complete=complete)
     return data.with_constants(_told_by_name(file, kind))
 
@@ -250,6 +249,12 @@ def read_source(
         tables = [read_file(file, source.kind, few, hashed=False) for file in source.files]
         if cannot_repeat(tables):
             return [_of_columns(data, file, columns) for data, file in zip(tables, source.files, strict=True)]
+    if columns is not None and source.files[0].name.timeline and len(source.files) == 1 and COSTLY.isdisjoint(columns):
+        told = read_file(source.files[0], source.kind, columns | identity - COSTLY, hashed=hashed)
+        if first_of_each(
+            told.frame, sorted(identity - COSTLY)
+        ).all():  # nearly always: ids need not tell two rows apart
+            return [_of_columns(told, source.files[0], columns)]
     every = None if columns is None else columns | identity
     read = [read_file(file, source.kind, every, hashed=hashed) for file in source.files]
     read = without_copies_between(read) if len(read) > 1 else read  # each has been looked at by itself

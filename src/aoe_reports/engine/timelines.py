@@ -31,7 +31,7 @@ def read_table_of_timeline(
     Only where `columns` (None: all) name the step of a task is it told.
     """
     table = TABLES[kind]
-    frame, findings = _steps(file) if kind == "step_trace_time" else _tasks(file, columns is None or "step" in columns)
+    frame, findings = _steps(file) if kind == "step_trace_time" else _tasks(file, columns)
     return TableData(
         table=table,
         path=file.path,
@@ -45,13 +45,15 @@ def read_table_of_timeline(
     )
 
 
-def _tasks(file: FoundFile, of_steps: bool) -> tuple[pa.Table, list[Finding]]:
-    columns = {*timeline_tasks.EVENT_COLUMNS, *(breakdown.EVENT_COLUMNS if of_steps else ())}
+def _tasks(file: FoundFile, wanted: frozenset[str] | None) -> tuple[pa.Table, list[Finding]]:
+    of_steps = wanted is None or "step" in wanted
+    ids = wanted is None or not wanted.isdisjoint(timeline_tasks.TASK_IDS)
+    more = (*(timeline_tasks.TASK_IDS if ids else ()), *(breakdown.EVENT_COLUMNS if of_steps else ()))
 
     def new() -> TimelineTasks:
-        return TimelineTasks(Activity() if of_steps else None)
+        return TimelineTasks(Activity() if of_steps else None, ids=ids)
 
-    tasks, findings = collect_events_of([file], columns, new)
+    tasks, findings = collect_events_of([file], {*timeline_tasks.EVENT_COLUMNS, *more}, new)
     frame = tasks.frame()
     numbers, words = codes(frame["task_type"])
     strange = [number for number, word in enumerate(words, start=1) if _is_no_text(word)]

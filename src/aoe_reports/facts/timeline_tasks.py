@@ -26,11 +26,11 @@ EVENT_COLUMNS = (
     "start_ns",
     "duration_ns",
     "task_type",
-    "stream_id",
-    "task_id",
     "stage_row",
 )
-"""The columns of events that are looked at."""
+"""The columns of events that are looked at, whatever is wanted of tasks."""
+TASK_IDS = ("stream_id", "task_id")
+"""Columns of events and of tasks that few want, and that cost much."""
 _RELATED = frozenset({OVERLAP_PROCESS, *COMMUNICATION_PROCESSES})
 _WORDS = pa.dictionary(pa.int32(), pa.string())
 _KEPT = {
@@ -47,17 +47,18 @@ _MAX_FRESH = 64
 
 
 class TimelineTasks:
-    """Takes the events of one timeline, batch after batch, and holds the tasks of its devices: 44 bytes each."""
+    """Takes the events of one timeline, batch after batch, and holds the tasks of its devices: 28 bytes each, with their ids 44."""
 
-    def __init__(self, activity: Activity | None = None) -> None:
+    def __init__(self, activity: Activity | None = None, *, ids: bool = True) -> None:
         """With what tells the steps, if these are wanted: they are the calls of the host that launched the tasks."""
+        self._kept = _KEPT if ids else {name: kept for name, kept in _KEPT.items() if name not in TASK_IDS}
         self._parts: list[pa.Table] = []
         self._fresh = 0
         self._related: set[str] = set()
         self._activity = activity
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Take in some events; they need EVENT_COLUMNS, for steps those of `breakdown`, too."""
+        """Take in some events; they need EVENT_COLUMNS, for ids TASK_IDS and for steps those of `breakdown`, too."""
         if self._activity is not None:
             self._activity.add(batch)
         frame = pa.Table.from_batches([batch])
@@ -67,12 +68,12 @@ class TimelineTasks:
             self._related.update(codes(frame["pid"].filter(keep_where(related)))[1])
         tasks = whole & words_in(frame["process"], {DEVICE_PROCESS}) & valid(frame["task_type"])
         if tasks.any():
-            some = frame.select(list(_KEPT)).filter(keep_where(tasks))
-            columns = [_as(column, kind) for column, (_, kind) in zip(some.columns, _KEPT.values(), strict=True)]
-            self._parts.append(pa.table(columns, names=[name for name, _ in _KEPT.values()]))
+            some = frame.select(list(self._kept)).filter(keep_where(tasks))
+            columns = [_as(column, kind) for column, (_, kind) in zip(some.columns, self._kept.values(), strict=True)]
+            self._parts.append(pa.table(columns, names=[name for name, _ in self._kept.values()]))
             self._fresh += 1
             if self._fresh == _MAX_FRESH:
-                self._parts[-_MAX_FRESH:] = [_joined(self._parts[-_MAX_FRESH:])]
+                self._parts[-_MAX_FRESH:] = [self._joined(self._parts[-_MAX_FRESH:])]
                 self._fresh = 0
 
     def merge(self, other: TimelineTasks) -> None:
@@ -87,7 +88,7 @@ class TimelineTasks:
 
         To be asked for once: what was held is let go.
         """
-        frame = _joined(self._parts)
+        frame = self._joined(self._parts)
         self._parts.clear()
         start, _ = integers(frame["task_start_ns"])
         duration, _ = integers(frame["task_duration_ns"])
@@ -104,10 +105,9 @@ class TimelineTasks:
         step[words_in(frame["task_type"], COMPUTE_TASKS)] = launched_in
         return frame.append_column("step", column_of(step, step >= 0))
 
-
-def _joined(parts: Sequence[pa.Table]) -> pa.Table:
-    schema = pa.schema([(name, kind) for name, kind in _KEPT.values()])
-    return pa.concat_tables([schema.empty_table(), *parts]).unify_dictionaries().combine_chunks()
+    def _joined(self, parts: Sequence[pa.Table]) -> pa.Table:
+        schema = pa.schema([*self._kept.values()])
+        return pa.concat_tables([schema.empty_table(), *parts]).unify_dictionaries().combine_chunks()
 
 
 def _as(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
