@@ -113,9 +113,11 @@ class Planted:
             self.part(step, layer, part, "forward", MAIN_THREAD)
 
 
-def write_planted(folder: Path, seed: str, slow: Slow | None = None, *, frames: bool = True) -> Path:
+def write_planted(
+    folder: Path, seed: str, slow: Slow | None = None, *, frames: bool = True, origin_ns: int = ORIGIN_NS
+) -> Path:
     """One capture of a rank; everything scatters by 1 %, and what is slow is slower."""
-    planted = Planted(random.Random(seed), slow, frames)
+    planted = Planted(random.Random(seed), slow, frames, now_ns=origin_ns, device_ns=origin_ns + 50_000)
     for step in range(1, STEPS + 1):
         planted.step(step)
     home = folder / "rank0_ascend_pt"

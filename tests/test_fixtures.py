@@ -128,7 +128,7 @@ NO_SMALL_TEXT = {
     "unreadable", "nothing-found", "unknown-file", "not-a-file", "broken-link", "link-loop", "sparse-file", "path-too-deep", "too-much-linked",
     "db-damaged", "db-incomplete", "db-value", "db-dangling-id", "db-journal",
     "repeated-export", "superseded", "several-exports", "hccl-stage-rows", "inexact-timestamp", "info-file",
-    "less-complete", "stands-in", "no-run", "no-record", "nothing-measured", "operators-capped",
+    "less-complete", "stands-in", "no-run", "no-record", "nothing-measured", "operators-capped", "modules-capped",
     "repeated-record", "raw-capped", "older-normaliser", "workload-unknown", "workload-conflict",
     "workload-alike", "workload-changed", "workload-continued", "workload-from", "workload-unchecked", "time-unknown", "time-zone-assumed",
     "rank-skew", "no-baseline", "read-with-care", "trimmed", "pipeline-bubbles", "no-timeline", "no-location", "no-peers", "peak-unknown", "above-peak", "counters-disagree", "device-unknown", "not-comparable", "comparability-unknown", "steps-by-place",

@@ -254,6 +254,13 @@ def _normalize() -> Iterator[str]:
         yield f"normalize {path} -o out/records.json && show out/records.json"
         yield f"normalize {path} -o out/records.parquet"
     yield "normalize demo/nights --workload net"
+    for option in (
+        "--by-module",
+        "--by-module --module-series 13",
+        "--by-module --module-series 1 --by-phase --lang zh",
+    ):
+        yield f"normalize planted --workload net {option}"
+    yield "normalize serving --workload net --by-phase --raw 4"
 
 
 def _ingest() -> Iterator[str]:
@@ -273,6 +280,12 @@ def _ingest() -> Iterator[str]:
     for path in ALL_VALID[::2]:
         yield f"ingest {path} {s} {told} --raw 1000 && history records --format jsonl {s}"
         yield f"ingest {path} {s} && ingest {path} {s} && ingest {path} {s} --renew --lang zh && store info {s} --format csv"
+    for path, option in (
+        ("planted", "--by-module"),
+        ("planted", "--by-module --rank-series 0"),
+        ("serving", "--by-phase"),
+    ):
+        yield f"ingest {path} {s} {told} {option} && history records --format jsonl {s}"
 
 
 def _nightly() -> Iterator[str]:

@@ -19,6 +19,7 @@ SEVERITIES = {
     "no-run": "info",
     "no-timeline": "warning",
     "not-comparable": "error",
+    "modules-capped": "info",
     "operators-capped": "info",
     "peak-unknown": "warning",
     "pipeline-bubbles": "info",

@@ -138,6 +138,18 @@ def blocks_of(every: Iterable[Parts], *, whole: bool) -> dict[str, str]:
     }
 
 
+def in_any_block(layer: str, block: str | None) -> str:
+    """What a layer is called in all blocks of its kind: `DecoderLayer_*/Attention`; one in no block keeps its name."""
+    if block is None:
+        return layer
+    around, _, name = block.rpartition("/")
+    found = _NUMBERED.fullmatch(name)
+    if found is None:
+        return layer
+    begin, end = found.span("number" if found["number"] else "first")
+    return f"{block[: len(block) - len(name)] if around else ''}{name[:begin]}*{name[end:]}{layer[len(block) :]}"
+
+
 def _labelled(every: Iterable[Parts], *, whole: bool) -> dict[Parts, tuple[Parts, int]]:
     """(what names the layer, how much of that names its block: 0 where it is none)."""
     bare = {parts: parts if whole else _without_wrappers(parts) for parts in every}

@@ -8,8 +8,8 @@ from aoe_reports.history.causes import explain
 from aoe_reports.history.examination import Examination
 from aoe_reports.history.incidents import Incident, SeriesShift, nights_around
 from aoe_reports.history.series import SeriesLabels
-from aoe_reports.model.causes import causes_in_words, operator_words, rank_words, series_name
-from aoe_reports.model.changes import METRIC, NOTICED, IncidentCause, IncidentChange, IncidentMember
+from aoe_reports.model.causes import causes_in_words, operator_words, part_words, rank_words, series_name
+from aoe_reports.model.changes import LOCATED, METRIC, NOTICED, IncidentCause, IncidentChange, IncidentMember
 from aoe_reports.model.metrics import value_change, value_of
 from aoe_reports.model.texts import Text, say
 
@@ -91,8 +91,8 @@ def _title(lead: SeriesShift, causes: Sequence[IncidentCause], models: Sequence[
     labels = lead.labels
     named = say("{what} {change:+.1%}", what=_subject(labels), change=value_change(lead.shift.change, labels.better))
     if not causes:
-        return named if labels.scope in NOTICED else say("{model}: {what}", model=labels.model, what=named)
-    if labels.scope not in NOTICED:
+        return named if labels.scope in NOTICED | LOCATED else say("{model}: {what}", model=labels.model, what=named)
+    if labels.scope not in NOTICED | LOCATED:
         return causes_in_words(causes, models)
     return say(
         "{incident}: {causes}", incident=named, causes=causes_in_words(causes, models, labels.model, of_step=True)
@@ -102,6 +102,8 @@ def _title(lead: SeriesShift, causes: Sequence[IncidentCause], models: Sequence[
 def _subject(labels: SeriesLabels) -> Text:
     if labels.scope == METRIC:
         return say("{name}{rank}", name=series_name(labels), rank=rank_words(labels.rank_id))
+    if (part := part_words(labels.scope, labels.workload, labels.rank_id)) is not None:
+        return part
     if labels.op_name or labels.scope == "op_type":
         return operator_words(labels.op_type, labels.op_name, labels.rank_id)
     rank = rank_words(labels.rank_id)

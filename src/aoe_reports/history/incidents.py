@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from aoe_reports.history.baselines import LevelShift
 from aoe_reports.history.series import SeriesLabels
-from aoe_reports.model.changes import COMPUTING, METRIC
+from aoe_reports.model.changes import COMPUTING, METRIC, PHASE
 
-_NAMING = ("step", "model", METRIC, COMPUTING, "op")
+_NAMING = {"step": 0, "model": 1, METRIC: 2, PHASE: 3, COMPUTING: 4, "op": 5, "layer": 5}
 """What names an incident: the step, if it moved, and so on; else what has the largest impact."""
 
 
@@ -159,7 +159,7 @@ def incident_of(
 
 def _naming(one: SeriesShift) -> tuple[Any, ...]:
     scope = one.labels.scope
-    rank = _NAMING.index(scope) if scope in _NAMING else len(_NAMING)
+    rank = _NAMING.get(scope, len(_NAMING))
     # a metric costs no time: of several the one that moved most
     size = math.log(one.shift.after / one.shift.before) if scope == METRIC else one.impact_ms
     return rank, -abs(size), one.series

@@ -77,7 +77,7 @@ class AdvisedRunReader(RunReader):
         """What one capture tells of its run and for its advice, from one reading of its tables."""
         looked = Looked(unit.run, unit.alone)
         look = partial(looked.look, left_out=unit.left_out if isinstance(unit, LightUnit) else "nothing")
-        return RankPart(data=read_capture(unit.capture, asked.options.raw, look), more=looked)
+        return RankPart(data=read_capture(unit.capture, asked.options, look), more=looked)
 
     def run_of(
         self, units: Sequence[Unit], parts: Iterable[tuple[Unit, RankPart]], asked: Request[RecordOptions]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from aoe_reports.history.series import SeriesLabels
-from aoe_reports.model.changes import COMPUTING, IncidentChange
+from aoe_reports.model.changes import COMPUTING, PHASE, IncidentChange
 
-_OF_RANKS = frozenset({"step", "communication", COMPUTING})
+_OF_RANKS = frozenset({"step", "communication", COMPUTING, PHASE})
 
 
 def paged_series(labels: Sequence[SeriesLabels], incidents: Iterable[IncidentChange]) -> frozenset[str]:

@@ -335,12 +335,12 @@ def _trend_of_metric(found: Regressions, row: SeriesChange) -> Trend:
 
 
 def _slowest(history: History, night: str, runs: Sequence[Row], incomplete: Sequence[str]) -> str | None:
-    """The series of the longest step of a night; where no run has steps, of the longest whole model."""
+    """The series of the longest step of a night; where no run has steps, of the longest whole model or phase."""
     ours = {run["run_id"] for run in runs} - set(incomplete)
     where: Where = [
         equals("night", night),
         equals("source", "aoe", "!="),
-        (equals("scope", "step"), equals("scope", "model")),
+        (equals("scope", "step"), equals("scope", "model"), equals("scope", "phase")),
     ]
     columns = ("series_id", "scope", "run_id", "runtime_ms_mean")
     rows = [

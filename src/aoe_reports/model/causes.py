@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from aoe_reports.model.changes import COMPUTING, METRIC, IncidentCause, PastNight, ToldFact
-from aoe_reports.model.texts import Text, count_of, join, say
+from aoe_reports.model.changes import COMPUTING, METRIC, PHASE, IncidentCause, PastNight, ToldFact
+from aoe_reports.model.texts import N_, Text, count_of, join, say
 
 NAMED = 3
 """So many causes, or models, are named in a title or a headline."""
@@ -77,6 +77,25 @@ def series_name(one: Named) -> Text | str:
     return (
         say("{metric} of {workload}", metric=one.metric, workload=one.workload) if one.scope == METRIC else one.workload
     )
+
+
+def part_words(scope: str, workload: str, rank_id: int | None = None) -> Text | None:
+    """A module, a layer or a phase of a model; None where a series is of none."""
+    model, found, name = workload.partition(f"/{scope}/")
+    if scope not in _PARTS or not found:
+        return None
+    words = "{name} of {model}{rank}" if name.startswith("(") else _PARTS[scope]
+    named = say(name) if scope == PHASE else name
+    return say(words, name=named, model=model, rank=rank_words(rank_id))
+
+
+_PARTS = N_(
+    {
+        "module": "module {name} of {model}{rank}",
+        "layer": "layer {name} of {model}{rank}",
+        PHASE: "{name} iterations of {model}{rank}",
+    }
+)
 
 
 def causes_in_words(

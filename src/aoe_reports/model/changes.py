@@ -7,9 +7,13 @@ from typing import Final, Literal, get_args
 
 from aoe_reports.model.rows import column, row
 
-RecordScope = Literal["step", "model", "computing", "op_type", "op", "communication", "subgraph"]
+RecordScope = Literal[
+    "step", "model", "phase", "computing", "module", "layer", "op_type", "op", "communication", "subgraph"
+]
 """What a measured time is of."""
-Scope = Literal["step", "model", "metric", "computing", "op_type", "op", "communication", "subgraph"]
+Scope = Literal[
+    "step", "model", "metric", "phase", "computing", "module", "layer", "op_type", "op", "communication", "subgraph"
+]
 """What a series is of: a measured time, or another number that its records have."""
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
 """In the order in which they are listed: steps before what they are made of."""
@@ -17,8 +21,12 @@ WHOLE = frozenset({"step", "model"})
 """Scopes of what is measured as a whole."""
 METRIC: Final = "metric"
 """The scope of a number among the `metrics` of records."""
-NOTICED = frozenset({*WHOLE, METRIC})
+PHASE: Final = "phase"
+"""The scope of the iterations of a server in one phase."""
+NOTICED = frozenset({*WHOLE, METRIC, PHASE})
 """Scopes of what a user notices."""
+LOCATED = frozenset({"module", "layer"})
+"""Scopes of a place in the program: their time is that of operators, told once more."""
 COMPUTING: Final = "computing"
 """The scope of what all operators of a rank take together, of a run of many ranks."""
 

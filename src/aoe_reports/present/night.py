@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from aoe_reports.model.causes import causes_in_words, facts_in_words, models_in_words
 from aoe_reports.model.changes import (
+    LOCATED,
     METRIC,
     NOTICED,
     WHOLE,
@@ -270,7 +271,7 @@ def _change_words(lead: SeriesChange, slower: Sequence[SeriesChange], known: Map
     causes = [] if incident is None else [with_short_names(cause) for cause in incident.causes]
     since = _since(lead.since if incident is None else incident.since)
     models = [] if incident is None else _open_models(incident)
-    if causes and lead.scope not in NOTICED:
+    if causes and lead.scope not in NOTICED | LOCATED:
         is_lead = [(cause.kind, cause.followers) for cause in causes] == [("operator", 1)]
         levels = _levels(lead) if is_lead else ""
         text: str = say("{what}{since}{levels}", what=causes_in_words(causes, models), since=since, levels=levels)
@@ -278,7 +279,21 @@ def _change_words(lead: SeriesChange, slower: Sequence[SeriesChange], known: Map
         level = say("{what} {change:+.1%}{since}{levels}", what=subject_words(lead), change=lead.change, since=since, levels=_levels(lead))  # fmt: skip
         explained = _explanation(lead, slower, causes, models)
         text = level if explained is None else join("; ", (level, explained))
+    if (layers := _layers(lead, slower)) is not None:
+        text = join("; ", (text, layers))
     return _with_facts(text, () if incident is None else incident.metadata)
+
+
+def _layers(lead: SeriesChange, slower: Sequence[SeriesChange]) -> str | None:
+    """The layer of an incident that costs most, and how many more there are; None where that is what is told, or nothing tells."""
+    mine = [row for row in slower if row.scope == "layer" and row.incident == lead.incident and row.incident]
+    if not mine or lead.scope in LOCATED:
+        return None
+    most = max(mine, key=lambda row: (abs(row.impact_ms or 0.0), row.series_id))
+    named = say("{what} {change:+.1%}", what=subject_words(most), change=most.change)
+    if len(mine) == 1:
+        return named
+    return say("{named} and {others}", named=named, others=count_of(len(mine) - 1, "{number} more", "{number} more"))
 
 
 def _open_models(incident: IncidentChange) -> Sequence[str]:

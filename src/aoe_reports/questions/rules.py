@@ -51,6 +51,7 @@ RAW_CAPPED = RUNS.rule(
     "raw-capped", "info", "records of more tasks or steps than --raw: their individual times are left out"
 )
 OPERATORS_CAPPED = RUNS.rule("operators-capped", "info", "more operators than the maximum number of records")
+MODULES_CAPPED = RUNS.rule("modules-capped", "info", "more modules or layers than --module-series")
 REPEATED_RECORD = RECORDS.rule("repeated-record", "info", "a record that was already read; it is used only once")
 TIME_UNKNOWN = RUNS.rule("time-unknown", "warning", "there is no information on when it was created")
 NO_RUN = RUNS.rule("no-run", "info", "a file that `check` reads but that produces no record")

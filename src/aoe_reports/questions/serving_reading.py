@@ -46,9 +46,14 @@ def read_served(
             return [ServedTasks(one, None) for one in sets], tables
     sets, tables = read_tasks(capture, TASK_COLUMNS | fields | {"device_id"}, by_type=False)
     notes.add(finding for data in tables for finding in data.findings)
+    return served_of(capture, sets, notes), tables
+
+
+def served_of(capture: Capture, sets: Sequence[TaskSet], notes: Notes) -> list[ServedTasks]:
+    """The same of tasks that were read (TASK_COLUMNS of them): timelines are looked into where any device serves."""
     serving = [is_serving(words_of(one.frame)) for one in sets]
     told = read_annotated(capture, notes) if any(serving) else {}
-    return [ServedTasks(one, serve(one.frame, _of_device(told, one, len(sets)))) for one in sets], tables
+    return [ServedTasks(one, serve(one.frame, _of_device(told, one, len(sets)))) for one in sets]
 
 
 def tasks_of_phase(

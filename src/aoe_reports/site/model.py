@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from aoe_reports.history.site_facts import SeriesFacts, StoreFacts
 from aoe_reports.model.causes import rank_words
-from aoe_reports.model.changes import METRIC, NOTICED, SeriesChange
+from aoe_reports.model.changes import METRIC, NOTICED, PHASE, SeriesChange
 from aoe_reports.model.classes import record
 from aoe_reports.model.rows import as_mapping
 from aoe_reports.model.runs import StepTimes
@@ -99,7 +99,8 @@ def _steps_table(steps: Sequence[SeriesFacts], text: Texts) -> Table:
 def _step_cells(one: SeriesFacts, text: Texts) -> list[str]:
     row = one.row
     state = state_of(row)
-    name = text.told(row.metric if row.scope == METRIC else row.scope) + text.told(rank_words(row.rank_id))
+    what = row.metric if row.scope == METRIC else row.workload.rpartition("/")[2] if row.scope == PHASE else row.scope
+    name = text.told(what) + text.told(rank_words(row.rank_id))
     return [
         head(name, series_link(one, _ROOT), row.hardware),
         drawn(spark(one, text)),

@@ -8,21 +8,22 @@ from typing import Any
 
 from aoe_reports.facts.records.from_profile import NS_PER_MS
 from aoe_reports.formats.records.record import Record
-from aoe_reports.model.changes import COMPUTING
+from aoe_reports.model.changes import COMPUTING, LOCATED
 
 _OPERATORS = frozenset({"op", "op_type"})
+_OF_RANKS = _OPERATORS | LOCATED
 _Place = tuple[int | None, int | None]
 
 
 def over_ranks(records: Sequence[Record], most: int) -> tuple[list[Record], list[Record]]:
     """(records that continue histories, records of single ranks) of one profile.
 
-    Of at most `most` ranks every record continues a history. Of more, the operators of all ranks become one record each: that of the
+    Of at most `most` ranks every record continues a history. Of more, the operators (and modules) of all ranks become one record each: that of the
     median rank (of two the quicker), whose metrics tell how many ranks there are, the 95th percentile, the slowest and which rank
     that is; and of each rank what its operators take in all, for a slow rank is slow in all of them. Steps and communication
     stay as they are.
     """
-    single = [one for one in records if one.scope in _OPERATORS and one.phase is None and one.count]
+    single = [one for one in records if one.scope in _OF_RANKS and one.phase is None and one.count]
     ranks: dict[_Place, list[Record]] = {}
     for one in single:
         ranks.setdefault((one.rank_id, one.device_id), []).append(one)
@@ -35,7 +36,7 @@ def over_ranks(records: Sequence[Record], most: int) -> tuple[list[Record], list
 
 def _computing(of_rank: Sequence[Record]) -> Record:
     """What a rank's operators take: the mean of a call, and all calls together."""
-    types = [one for one in of_rank if one.scope == "op_type"] or of_rank
+    types = [one for one in of_rank if one.scope == "op_type"] or [one for one in of_rank if one.scope in _OPERATORS]
     count, total_ns = sum(one.count or 0 for one in types), sum(one.total_ns or 0 for one in types)
     first = types[0]
     return replace(

@@ -174,9 +174,11 @@ def lead_of(changes: Sequence[SeriesChange]) -> SeriesChange | None:
 
 
 def foremost(rows: Sequence[SeriesChange]) -> SeriesChange | None:
-    """The first step of some rows, else the first metric, else the operator with the largest impact."""
+    """The first step of some rows, else the first metric or phase, else the operator or layer with the largest impact."""
     whole = next((row for scopes in (WHOLE, NOTICED) for row in rows if row.scope in scopes), None)
-    return whole or min(rows, key=lambda row: (row.scope != "op", -abs(row.impact_ms or 0.0)), default=None)
+    return whole or min(
+        rows, key=lambda row: (row.scope not in {"op", "layer"}, -abs(row.impact_ms or 0.0)), default=None
+    )
 
 
 def is_news(row: SeriesChange) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from aoe_reports.model.advice import StoredAdviceRow, StoredCandidate
-from aoe_reports.model.causes import operator_words, rank_words
+from aoe_reports.model.causes import operator_words, part_words, rank_words
 from aoe_reports.model.changes import METRIC, IncidentCause, OperatorChange, SeriesChange, SeriesObservation
 from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.names import shorten_middle
@@ -27,6 +27,8 @@ def subject_words(row: SeriesChange | SeriesObservation) -> str:
         return say("{metric} of {workload}", metric=line_name(row.metric), workload=series_words(row))
     if row.scope == "step" and workload.endswith("/step"):
         return say("step of {model}{rank}", model=line_name(workload.removesuffix("/step")), rank=place_words(row))
+    if (part := part_words(row.scope, line_name(workload))) is not None:
+        return join("", (part, place_words(row)))
     endings = [f"/op/{name}"] if name else []
     endings += [f"/op_type/{kind}"] if row.scope == "op_type" else []
     for ending in endings:

@@ -21,6 +21,7 @@ from aoe_reports.engine.captures import (
     sources_of,
 )
 from aoe_reports.facts.bounds import TASK_COLUMNS
+from aoe_reports.facts.records.from_parts import PartTime
 from aoe_reports.facts.records.from_profile import (
     TASK_FIELDS,
     DeviceGroups,
@@ -47,6 +48,7 @@ from aoe_reports.model.texts import say
 from aoe_reports.model.timestamps import digits_to_ns
 from aoe_reports.questions.records.naming import lasting_name
 from aoe_reports.questions.records.options import RecordOptions
+from aoe_reports.questions.records.parts import columns_of_parts, read_parts
 from aoe_reports.questions.rules import TIME_UNKNOWN, TIME_ZONE_ASSUMED
 from aoe_reports.rules.forms.statistics import check_no_tasks, check_statistics
 from aoe_reports.rules.forms.tasks import check_forms
@@ -67,6 +69,8 @@ class CaptureData:
     communication: tuple[DeviceGroups, ...]
     """The exporter's sums of communication, where no communication is among the tasks."""
     steps: tuple[Step, ...]
+    parts: tuple[PartTime, ...]
+    """Modules, layers and phases, where they are wanted."""
     findings: tuple[Finding, ...]
     rows: int
     sha256s: tuple[str, ...]
@@ -107,6 +111,11 @@ class ProfileRun:
     def communication(self) -> list[DeviceGroups]:
         """The sums of communication of all ranks and devices that have none among their tasks."""
         return [sums for data in self.captures for sums in data.communication]
+
+    @property
+    def parts(self) -> list[PartTime]:
+        """The modules, layers and phases of all ranks and devices."""
+        return [part for data in self.captures for part in data.parts]
 
     @property
     def steps(self) -> list[Step]:
@@ -231,14 +240,15 @@ class _Measured:
     findings: Sequence[Finding]
 
 
-def read_capture(capture: Capture, most_raw: int = 0, look: Look | None = None) -> CaptureData:
+def read_capture(capture: Capture, options: RecordOptions, look: Look | None = None) -> CaptureData:
     """Read all facts of one capture and hold its forms against each other; `look` sees the tables, so that nothing is read twice."""
     tables = _Tables(capture)
-    measured = _measure(tables, TASK_FIELDS if look is None else TASK_FIELDS | TASK_COLUMNS)
+    fields = TASK_FIELDS | columns_of_parts(options)
+    measured = _measure(tables, fields if look is None else fields | TASK_COLUMNS)
     steps = tuple(read_steps(capture, tables.read))
     frame, grouped, findings = measured.frame, measured.grouped, measured.findings
     if look is not None:
-        frame = frame if frame is None or grouped else frame.drop_columns(_only_of_advice(frame))
+        frame = frame if frame is None or grouped else frame.drop_columns(_only_of_advice(frame, fields))
         wide = WideTables(capture, _by_device(capture, measured.tasks), measured.stand_in, steps)
         del measured  # with counters, which the look lets go of
         look(wide)
@@ -246,18 +256,22 @@ def read_capture(capture: Capture, most_raw: int = 0, look: Look | None = None) 
     talk = None
     if frame is None or grouped or not _communicates(frame):
         talk = joined(tables.read(capture.preferred("communication_statistic")))
+    sets = _devices(capture, frame, fields, grouped=grouped)
+    parts, of_parts = read_parts(capture, sets, steps, options)
     found = tables.read_so_far
     return CaptureData(
         capture=capture,
-        tasks=tuple(groups_of_tasks(one, most_raw) for one in _devices(capture, frame, grouped=grouped)),
+        tasks=tuple(groups_of_tasks(one, options.raw) for one in sets),
         communication=tuple(
             groups_of_communication(one)
             for one in (split_devices(capture.info.rank_of, talk, grouped=True) if talk is not None else ())
         ),
         steps=steps,
+        parts=parts,
         findings=(
             *capture.findings,
             *findings,
+            *of_parts,
             *tables.empty_files(),
             *(finding for data in found for finding in data.findings),
         ),
@@ -300,15 +314,15 @@ def _communicates(tasks: pa.Table) -> bool:
     return "task_type" in tasks.column_names and bool(is_communication(tasks["task_type"]).any())
 
 
-def _devices(capture: Capture, frame: pa.Table | None, *, grouped: bool) -> list[TaskSet]:
+def _devices(capture: Capture, frame: pa.Table | None, fields: frozenset[str], *, grouped: bool) -> list[TaskSet]:
     """The devices of a capture with all columns that records are made of."""
     if frame is None:
         return []
-    return split_devices(capture.info.rank_of, frame, grouped=grouped, columns=TASK_FIELDS)
+    return split_devices(capture.info.rank_of, frame, grouped=grouped, columns=fields)
 
 
-def _only_of_advice(frame: pa.Table) -> list[str]:
-    return [name for name in frame.column_names if name in TASK_COLUMNS - TASK_FIELDS]
+def _only_of_advice(frame: pa.Table, fields: frozenset[str]) -> list[str]:
+    return [name for name in frame.column_names if name in TASK_COLUMNS - fields]
 
 
 def _times_of(frame: pa.Table) -> list[str]:

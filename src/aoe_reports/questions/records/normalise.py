@@ -7,6 +7,7 @@ from datetime import tzinfo
 from typing import Any
 
 from aoe_reports.facts.records.context import UNKNOWN, RunContext
+from aoe_reports.facts.records.from_parts import records_from_parts
 from aoe_reports.facts.records.from_profile import (
     MAX_OPERATORS,
     records_from_groups,
@@ -65,6 +66,7 @@ def run_of_profile(profile: ProfileRun, options: RecordOptions) -> Run:
             findings.append(OPERATORS_CAPPED.found(str(profile.path), message))
     for sums in profile.communication:
         records += records_from_groups(context, sums)
+    records += records_from_parts(context, profile.parts)
     if options.raw and (without := sum(record.runtime_raw is None for record in records)):
         message = say(
             "{count} records have no individual times: there are more than {raw}, or only sums of them",

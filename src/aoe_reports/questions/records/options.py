@@ -43,6 +43,24 @@ class RecordOptions(RunOptions):
         help="Keep every single time (runtime_raw) of records with at most this many tasks or steps; 0: of none.",
         shared=True,
     )
+    by_module: bool = option(
+        default=False,
+        help="Records of modules and layers, too, where Python frames or names of operators tell them; reads timelines.",
+        flags=["--by-module"],
+        shared=True,
+    )
+    module_series: int = option(
+        default=200,
+        minimum=1,
+        help="With --by-module: at most this many modules of a rank are records, and as many layers.",
+        shared=True,
+    )
+    by_phase: bool = option(
+        default=False,
+        help="Records of prefill, decode and mixed iterations, too, of servers of language models; reads timelines of these.",
+        flags=["--by-phase"],
+        shared=True,
+    )
     asked: tuple[Path, ...] = ()
     """The paths that were asked for: folders below them may name what is measured."""
 

@@ -103,7 +103,7 @@ class RunReader(Reader[RecordOptions, Part]):
 
     def part_of(self, unit: Unit, asked: Request[RecordOptions]) -> RankPart:
         """What one capture tells of its run."""
-        return RankPart(data=read_capture(unit.capture, asked.options.raw))
+        return RankPart(data=read_capture(unit.capture, asked.options))
 
     def run_of(
         self, units: Sequence[Unit], parts: Iterable[tuple[Unit, RankPart]], asked: Request[RecordOptions]
