@@ -85,6 +85,10 @@ operator may have several. `bound_share` is its share of the step.
 | AI CPU operators, conversions | all of their device time, at most `bound_saving_us` |
 | waiting, small kernels, shapes | idle time before the tasks, at most the free time of a step |
 | communication, free time | the time in the step table |
+| waits for the host (`host-*`), steps of optimizers | idle time of that cause by the timeline, at most the free time of a step |
+| sequences that a fused operator replaces | from the first begin to the last end of each occurrence, without its longest task; at most what these tasks, and the time between them, are of the critical path |
+| operators by the roof (`far-from-roof`, `near-roof`) | T x (1 - R), with R the share of the roof that is certain; of calls shorter than 10 us all of T. What a smaller data type or fusing gains is beyond it |
+| contention | what calls beside communication would have taken less without, at most `bound_saving_us` |
 
 `bound_saving_us` (in `headlines`) is the limit for all tuning of operators: computing that is not overlapped by communication. Operators
 do not change communication and free time, so a step cannot become shorter than these. Work that overlaps a single operator is
@@ -120,6 +124,20 @@ The step breakdown comes from the first available source, which `source` in `hea
 - **Shapes** are dynamic according to `OP State`. If the export does not have it, the files that msprof writes only for models with dynamic shapes
   decide (`thread_group_*`, `ge_op_execute_*`). Otherwise the state is unknown, never static.
 
+## What other questions find out
+
+| advice | facts of | read where |
+|---|---|---|
+| `host-launching`, `host-synchronisation`, `host-copying`, `host-data-loading`, `host-compilation`, `host-garbage-collection` | `host`: what the threads that launch were in while the device was idle | free time takes `least_step_share` of a step, or the operators of a sequence with a fused form take as much, or the timeline is read anyway |
+| `fused-optimizer`, `fusible-sequence` | `host` (calls, sequences by the API reference of torch_npu), `critical-path` where a sequence could save `least_step_share` | as above |
+| `far-from-roof`, `near-roof` | `roofline`: FLOPs and bytes by formula, peaks of the chip | the capture names a chip (or a family) whose bandwidth is public (see docs/roofline.md) |
+| `contention` | `communication --contention` | `least_step_share` of a step is computing beside communication, and the table of tasks has communication |
+| a caveat (`trimmed`) | `quality`: warm-up, tear-down | the capture has a table of steps |
+
+No timeline is read for anything else, and a capture without one (or without tables) is told what the rest tells. An operator that certainly reaches 80 % of its roof
+is in no rule that sends it to a tuner: `near-roof` says so instead, of those that take `repeated_share` of computing. `evidence` names the file (`source`). `ingest`
+stores advice without these rules: it reads no timeline for advice.
+
 ## Beside msprof-analyze
 
 What `msprof-analyze advisor all` (26.2.0 from PyPI) and this package say of the same public captures of torch_npu: one job of eight ranks of 910B of 2025-01
@@ -138,8 +156,10 @@ What `msprof-analyze advisor all` (26.2.0 from PyPI) and this package say of the
 | what bounds operators, text | `vec_mte2_mte3 bound` for a list, without a gain | `mte2-bound` and others, each with the most that a step can gain (1.845 ms for ForeachAddList) | both; only a bound tells that all operators together give 4.8 ms of 136.6 |
 | the same, database | "no ratio is above 80 %" for 171 operators | `mte2-bound`: ForeachAddList, MatMulV2, ForeachMulScalar, Mul, Conv2D | here: the file has mte2 ratios of 0.90 to 0.99 for these; the advisor's own list shows 0 for vector cores |
 | conversions of formats | TransData among vector operators with room ("68.2 %") | `format-conversion`: 57 TransData, 16.0 % of computing, at most 1.423 ms | here: no tuning of TransData helps as much as not needing it |
-| idle device | 18.85 % free, no advice | `free-time`, `wait-in-front` with the operators behind the gaps; `host`: of 25.7 ms idle, 16.6 ms launching, 2.7 ms compiling, 1.0 ms synchronising | here: the timeline tells when each task was launched |
-| fused optimizer | `NpuFusedSGD`, with the Python stack | `host`: `Optimizer.step#SGD.step`, 10.5 ms on the host, fused form `torch_npu.optim.NpuFusedSGD` | both |
+| idle device | 18.85 % free, no advice | `free-time`, `host-launching` (16.578 of 25.7 ms, 12.1 % of the step), `wait-in-front` with the operators behind the gaps; `host` lists the rest: 2.7 ms compiling, 1.0 ms synchronising | here: the timeline tells when each task was launched |
+| fused optimizer | `NpuFusedSGD`, with the Python stack | `host`: `Optimizer.step#SGD.step`, 10.5 ms on the host, fused form `torch_npu.optim.NpuFusedSGD`; no advice, as the device waited less than 1 % of its time in it | both: that it is there; here: what it could gain |
+| how far from the peak (database) | nothing | `far-from-roof`: ForeachAddList at 71 % of its roof (0.95 ms), MatMulV2 at 27 % (0.33 ms), Conv2D at 15 %, each bounded by memory; the text exports name no chip | here only: the advisor has no peaks |
+| sequences to fuse | nothing for these captures | nothing: no sequence could save 5 % of the step | both |
 | AI CPU (2023-09) | Cast, 72.9 and 72.2 us | `ai-cpu-operator`: Cast, 145 us, 0.2 % of computing | both |
 | environment variables | `ACLNN_CACHE_LIMIT`, `HOST_CACHE_CAPACITY`, `PYTORCH_NPU_ALLOC_CONF` for every capture | nothing | open: no capture tells what is set, so this is advice without evidence |
 | a damaged row (2023-09, line 17) | not said; no parts of the step ("not collected by PyTorch") | named with its line and left out; computing 25.8 %, communication 50.3 %, free 24.0 % | here |

@@ -93,7 +93,7 @@ def test_what_is_printed_fits(cli: Cli, tmp_path: Path, command: str) -> None:
     tables = [
         key for key, what in SCHEMA["$defs"][command]["properties"].items() if "properties" in what.get("items", {})
     ]
-    # rows of slow ends, hosts, stages, experts, copies, contention, calls and sequences: tests/questions
+    # rows of slow ends, hosts, stages, experts, copies, contention, gradients, calls and sequences: tests/questions
     assert {key for key in tables if not printed[key]} <= {
         "slow_ends",
         "slow_hosts",
@@ -103,6 +103,7 @@ def test_what_is_printed_fits(cli: Cli, tmp_path: Path, command: str) -> None:
         "experts",
         "alignments",
         "contentions",
+        "gradients",
         "calls",
         "sequences",
     }

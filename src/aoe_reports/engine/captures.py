@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -34,6 +35,9 @@ from aoe_reports.model.texts import N_, join, say
 from aoe_reports.rules.forms.statistics import check_statistics
 from aoe_reports.rules.tables.check import check_table
 from aoe_reports.rules.tables.copies import cannot_repeat, first_of_each, without_copies_between
+
+if TYPE_CHECKING:
+    from aoe_reports.facts.host_activity import HostActivity
 
 _SUMS = frozenset({"count", "total_time_ns", "min_time_ns", "avg_time_ns", "max_time_ns"})
 """The columns of sums that stand in where there is no table of tasks."""
@@ -97,13 +101,24 @@ def files_without_run(discovery: Discovery) -> list[FoundFile]:
     return [file for file in discovery.files if file.name.source == "aoe" and file.name.kind not in runs]
 
 
-def read_file(file: FoundFile, kind: str, columns: frozenset[str] | None = None, *, hashed: bool = True) -> TableData:
+Heard = dict[Path, "HostActivity"]
+"""What timelines told while tasks were read from them, by path: who looks for more need not read them again."""
+
+
+def read_file(
+    file: FoundFile,
+    kind: str,
+    columns: frozenset[str] | None = None,
+    *,
+    hashed: bool = True,
+    heard: Heard | None = None,
+) -> TableData:
     """One table of a file, checked; `columns` are the ones that are wanted."""
     complete = columns is None or columns.issuperset(TABLES[kind].identity)
     if _told_by_timeline(file, kind):
         from aoe_reports.engine.timelines import read_table_of_timeline  # noqa: PLC0415 -- most captures have tables
 
-        told = read_table_of_timeline(file, kind, columns, hashed=hashed)
+        told = read_table_of_timeline(file, kind, columns, hashed=hashed, heard=heard)
         return check_table(told, complete=complete).with_constants(_told_by_name(file, kind))
     data = check_table(read_table_file(file, kind, columns, hashed=hashed), complete=complete)
     return data.with_constants(_told_by_name(file, kind))
@@ -238,7 +253,11 @@ def sum_events_of(file: FoundFile, by: Sequence[str]) -> pa.Table | None:
 
 
 def read_source(
-    source: Source | None, columns: frozenset[str] | None = None, *, hashed: bool = True
+    source: Source | None,
+    columns: frozenset[str] | None = None,
+    *,
+    hashed: bool = True,
+    heard: Heard | None = None,
 ) -> list[TableData]:
     """The tables of one form of some facts, a file each; rows that stand there twice are found whatever is wanted."""
     if source is None:
@@ -249,14 +268,13 @@ def read_source(
         tables = [read_file(file, source.kind, few, hashed=False) for file in source.files]
         if cannot_repeat(tables):
             return [_of_columns(data, file, columns) for data, file in zip(tables, source.files, strict=True)]
-    if columns is not None and source.files[0].name.timeline and len(source.files) == 1 and COSTLY.isdisjoint(columns):
-        told = read_file(source.files[0], source.kind, columns | identity - COSTLY, hashed=hashed)
-        if first_of_each(
-            told.frame, sorted(identity - COSTLY)
-        ).all():  # nearly always: ids need not tell two rows apart
+    if columns is not None and heard is None and len(source.files) == 1 and source.files[0].name.timeline:
+        few = columns | identity - COSTLY
+        told = read_file(source.files[0], source.kind, few, hashed=hashed)
+        if first_of_each(told.frame, sorted(identity & few)).all():  # nearly always: ids need not tell two rows apart
             return [_of_columns(told, source.files[0], columns)]
     every = None if columns is None else columns | identity
-    read = [read_file(file, source.kind, every, hashed=hashed) for file in source.files]
+    read = [read_file(file, source.kind, every, hashed=hashed, heard=heard) for file in source.files]
     read = without_copies_between(read) if len(read) > 1 else read  # each has been looked at by itself
     return [_of_columns(data, file, columns) for data, file in zip(read, source.files, strict=True)]
 
@@ -294,11 +312,12 @@ def sources_of(capture: Capture, facts: Facts) -> list[Source]:
 
 
 def read_tasks(
-    capture: Capture, fields: frozenset[str], *, by_type: bool, all_tasks: bool = False
+    capture: Capture, fields: frozenset[str], *, by_type: bool, all_tasks: bool = False, heard: Heard | None = None
 ) -> tuple[list[TaskSet], list[TableData]]:
     """Read only the tasks of a capture: of a table of tasks, else sums of them (by type) or a table of names.
 
-    Each has all of `fields` that a table of tasks may have, null where the export has none.
+    Each has all of `fields` that a table of tasks may have, null where the export has none. `heard` is filled where timelines stand in for
+    tables.
     """
     tables: list[TableData] = []
     for source in vendor_of(capture.profiler).tasks(capture):
@@ -307,7 +326,7 @@ def read_tasks(
             continue
         of_kernels = facts == "kernels" and not all_tasks
         asked = fields | _SUMS if facts == "sums" else fields | {"op_name"} if of_kernels else fields
-        found = read_source(source, asked, hashed=False)
+        found = read_source(source, asked, hashed=False, heard=heard)
         tables += found
         frame = joined(found)
         if of_kernels:

@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 
-from aoe_reports.engine.captures import collect_events_of, joined, read_source, read_tasks
+from aoe_reports.engine.captures import collect_events_of, joined, only_device_of, read_source, read_tasks
 from aoe_reports.engine.rules import (
     BANDWIDTH_MISMATCH,
     COMMUNICATION_EXAMPLES,
@@ -17,6 +17,8 @@ from aoe_reports.engine.rules import (
     NO_COMMUNICATION,
     STANDS_IN,
 )
+from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity
+from aoe_reports.facts.bucket_order import bucket_orders
 from aoe_reports.facts.communication import (
     OperatorTime,
     Transfer,
@@ -26,7 +28,7 @@ from aoe_reports.facts.communication import (
     transfers_of_matrix,
     type_of_operator,
 )
-from aoe_reports.facts.communication_run import Communication, ContentionOf, TransportVolume
+from aoe_reports.facts.communication_run import BucketOrderOf, Communication, ContentionOf, TransportVolume
 from aoe_reports.facts.communication_tasks import TASK_COLUMNS, CommunicationTasks, TaskFigures
 from aoe_reports.facts.contention import CONTENTION_COLUMNS, find_contention
 from aoe_reports.facts.gradient_tail import Tail, find_gradient_tails
@@ -37,6 +39,7 @@ from aoe_reports.formats.aoe.gradients import GradientModel
 from aoe_reports.formats.ascend.capture import exports_of
 from aoe_reports.formats.ascend.tables.timelines import WHOLE_TIMELINES
 from aoe_reports.formats.capture import Capture
+from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.columns import keep_where
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.texts import count_of, say
@@ -93,6 +96,16 @@ def read_contention(capture: Capture, into: Communication, step: int | None, top
             frame = frame.slice(0, 0) if told is None else frame.filter(keep_where(told[1] == step))
         if (found := find_contention(frame, top)) is not None:
             into.contentions.append(ContentionOf(tasks.rank_id, tasks.device_id, found))
+
+
+def read_bucket_order(capture: Capture, into: Communication, findings: list[Finding]) -> None:
+    """Take in when the collectives of gradients of each device could have started, from the timelines of a capture."""
+    for files in vendor_of(capture.profiler).events(capture):
+        activity, wrong = collect_events_of(files, EVENT_COLUMNS, Activity)
+        findings += [finding for finding in wrong if finding not in findings]
+        for order in bucket_orders(activity):
+            number = only_device_of(files[0], capture) if order.device_id is None else order.device_id
+            into.orders.append(BucketOrderOf(capture.info.rank_of(number), number, order))
 
 
 def _of_step(found: Sequence[Item], step: int | None) -> list[Item]:

@@ -7,10 +7,11 @@ import json
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.engine.captures import collect_events_of
+from aoe_reports.engine.captures import Heard, collect_events_of
 from aoe_reports.engine.rules import STANDS_IN
 from aoe_reports.facts import breakdown, timeline_tasks
 from aoe_reports.facts.breakdown import Activity
+from aoe_reports.facts.host_activity import HOST_COLUMNS, HostActivity
 from aoe_reports.facts.timeline_tasks import TimelineTasks
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.digest import sha256_of
@@ -24,14 +25,19 @@ from aoe_reports.model.texts import say
 
 
 def read_table_of_timeline(
-    file: FoundFile, kind: str, columns: frozenset[str] | None = None, *, hashed: bool = True
+    file: FoundFile,
+    kind: str,
+    columns: frozenset[str] | None = None,
+    *,
+    hashed: bool = True,
+    heard: Heard | None = None,
 ) -> TableData:
     """The rows of `task_time` or `step_trace_time` that a timeline tells; damage is in the findings.
 
     Only where `columns` (None: all) name the step of a task is it told.
     """
     table = TABLES[kind]
-    frame, findings = _steps(file) if kind == "step_trace_time" else _tasks(file, columns)
+    frame, findings = _steps(file) if kind == "step_trace_time" else _tasks(file, columns, heard)
     return TableData(
         table=table,
         path=file.path,
@@ -45,15 +51,23 @@ def read_table_of_timeline(
     )
 
 
-def _tasks(file: FoundFile, wanted: frozenset[str] | None) -> tuple[pa.Table, list[Finding]]:
+def _tasks(file: FoundFile, wanted: frozenset[str] | None, heard: Heard | None) -> tuple[pa.Table, list[Finding]]:
     of_steps = wanted is None or "step" in wanted
     ids = wanted is None or not wanted.isdisjoint(timeline_tasks.TASK_IDS)
-    more = (*(timeline_tasks.TASK_IDS if ids else ()), *(breakdown.EVENT_COLUMNS if of_steps else ()))
+    columns = {
+        *timeline_tasks.EVENT_COLUMNS,
+        *(timeline_tasks.TASK_IDS if ids else ()),
+        *(HOST_COLUMNS if heard is not None else breakdown.EVENT_COLUMNS if of_steps else ()),
+    }
 
     def new() -> TimelineTasks:
+        if heard is not None:
+            return TimelineTasks(HostActivity(), ids=ids)
         return TimelineTasks(Activity() if of_steps else None, ids=ids)
 
-    tasks, findings = collect_events_of([file], {*timeline_tasks.EVENT_COLUMNS, *more}, new)
+    tasks, findings = collect_events_of([file], columns, new)
+    if heard is not None and isinstance(tasks.activity, HostActivity):
+        heard[file.path] = tasks.activity
     frame = tasks.frame()
     numbers, words = codes(frame["task_type"])
     strange = [number for number, word in enumerate(words, start=1) if _is_no_text(word)]

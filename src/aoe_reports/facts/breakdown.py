@@ -307,7 +307,7 @@ class Activity:
         """The step that launched each task that computes, in the order of the events, -1 for none; None where there are no steps."""
         if not self._steps:
             return None
-        return np.concatenate([_NOTHING, *(self._step_of(some) for some in self._tasks.blocks())])
+        return np.concatenate([_NOTHING, *(self.steps_of(some) for some in self._tasks.blocks())])
 
     def merge(self, other: Activity) -> None:
         """Take in what another one has of the same capture: of events behind its own."""
@@ -370,7 +370,7 @@ class Activity:
         whole, steps, outside = _Parting(gaps), defaultdict[int, _Parting](_Parting), 0
         for window in windows(mine.tasks, mine.talk):
             tasks, talk = mine.tasks.between(*window), mine.talk.between(*window)
-            own, others = self._step_of(tasks), self._step_of(talk)
+            own, others = self.steps_of(tasks), self.steps_of(talk)
             if left_out:
                 kept, heard = ~np.isin(own, left_out), ~np.isin(others, left_out)
                 tasks, own, talk, others = chosen_of(tasks, kept), own[kept], chosen_of(talk, heard), others[heard]
@@ -411,7 +411,7 @@ class Activity:
             return other == pid
         return profiled_process(other) == process > 0 and device_bits(other) == device_bits(pid)
 
-    def _step_of(self, spans: Numbers) -> Ints:
+    def steps_of(self, spans: Numbers) -> Ints:
         """The step that launched each span (where no launch is known: in which it began); -1 outside of all."""
         return self._launched_in(spans, self._steps)
 
@@ -419,7 +419,7 @@ class Activity:
         """Which spans none of some steps launched."""
         if not left_out:
             return np.ones(len(spans["start"]), dtype=bool)
-        return ~np.isin(self._step_of(spans), sorted(left_out))
+        return ~np.isin(self.steps_of(spans), sorted(left_out))
 
     def _launched_in(self, spans: Numbers, ranges: Mapping[int, tuple[int, int]]) -> Ints:
         """The number of the range of the host in which each span was launched (else: in which it began); -1 outside of all."""
@@ -506,7 +506,7 @@ class Activity:
             tasks=tasks,
             talk=talk,
             communication=union(talk["start"], talk["end"]) if mine.told else None,
-            steps=self._step_of(tasks),
+            steps=self.steps_of(tasks),
             calls=self._calls.where(lambda some: np.isin(some["connection"], after["connection"])),
             flows=self._flows.where(lambda some: np.isin(some["start"], launched.start[launched.known])),
             words=words,

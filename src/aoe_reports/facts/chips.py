@@ -131,6 +131,13 @@ def named(chip: str | None) -> tuple[str, Chip] | None:
     return next(((name, one) for name, one in CHIPS.items() if name.casefold() == wanted), None)
 
 
+def may_have_roof(chip: str | None) -> bool:
+    """Whether a chip of this name, or of this family, is one whose compute and bandwidth are both known."""
+    entry = named(chip)
+    near = [entry[1]] if entry else [one for one in CHIPS.values() if chip and one.family.casefold() == chip.casefold()]
+    return any(one.gb_per_s is not None for one in near)
+
+
 def _like(family: str | None, cores: CoreCounts, clock: Clock | None) -> tuple[str, Chip] | None:
     """The first chip of a family with as many cores of the frequency that the capture tells."""
     count = cores.cube or (clock.cube_cores if clock else None)

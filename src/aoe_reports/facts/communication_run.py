@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from aoe_reports.facts.bucket_order import BucketOrder
 from aoe_reports.facts.communication import (
     LateRank,
     Link,
@@ -44,6 +45,15 @@ class ContentionOf:
     rank_id: int | None
     device_id: int | None
     contention: Contention
+
+
+@dataclass(frozen=True, slots=True)
+class BucketOrderOf:
+    """The collectives of gradients of one device."""
+
+    rank_id: int | None
+    device_id: int | None
+    order: BucketOrder
 
 
 _OfRank = tuple[int | None, str | None, str]
@@ -85,6 +95,7 @@ class Communication:
     alignments: list[Alignment] = field(default_factory=list)
     rdma: list[RdmaTime] = field(default_factory=list)
     contentions: list[ContentionOf] = field(default_factory=list)
+    orders: list[BucketOrderOf] = field(default_factory=list)
     tails: list[Tail] = field(default_factory=list)
     hosts: dict[int, str] = field(default_factory=dict)
     """The host of each rank that is known to be on one."""
@@ -102,6 +113,7 @@ class Communication:
         self.alignments += other.alignments
         self.rdma += other.rdma
         self.contentions += other.contentions
+        self.orders += other.orders
         self.tails += other.tails
         self.hosts |= other.hosts
         for transport, rate in other.nominal_gb_per_s.items():

@@ -231,7 +231,7 @@ class Dependencies(Activity):
         nodes.moments(host["dequeue"]["end"], host["dequeue"]["thread"])
         names, name = _renamed(some["name"], words)
         waits = _hits(some, words, _WAITS) & ~is_busy(kind)
-        slices = {"lane": lane, "cause": cause, "delay": np.full(len(lane), delay), "name": name, "step": self._step_of(some)}  # fmt: skip
+        slices = {"lane": lane, "cause": cause, "delay": np.full(len(lane), delay), "name": name, "step": self.steps_of(some)}  # fmt: skip
         slices["host"] = np.zeros(len(lane), dtype=np.int64)
         times = chosen_of({"start": some["start"], "end": some["end"], "kind": kind}, ~waits)
         places = nodes.add(**times, **chosen_of(slices, ~waits))

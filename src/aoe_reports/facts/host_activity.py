@@ -238,7 +238,7 @@ class HostActivity(Activity):
         spans = _below(device.tasks.between(*EVER), device.talk.between(*EVER) if device.told else None)
         order = np.lexsort((spans["end"], spans["start"]))
         spans = chosen_of(spans, order)
-        launches, step = self.launches_of(spans), self._step_of(spans)
+        launches, step = self.launches_of(spans), self.steps_of(spans)
         shift, _ = clocks_of(spans["start"] - launches.start, launches.known, np.ones(len(order), dtype=bool))
         begun = launches.start + shift
         launchers = set(np.unique(launches.thread[launches.known]).tolist()) - {-1}

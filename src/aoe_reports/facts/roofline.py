@@ -12,7 +12,16 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.facts.bounds import CUBE_TASKS, CoreCounts, Counters, Means, TaskGroups, computing_of, counter_columns
+from aoe_reports.facts.bounds import (
+    CUBE_TASKS,
+    CoreCounts,
+    Counters,
+    Means,
+    OperatorBounds,
+    TaskGroups,
+    computing_of,
+    counter_columns,
+)
 from aoe_reports.facts.chips import Peaks, peaks_of
 from aoe_reports.facts.clock import measure_clock
 from aoe_reports.facts.flops import FORMULAS, Call, Unknown, Work, call_of, origins_of, work_of
@@ -336,6 +345,13 @@ def measure_roofline(
 
 
 _KEPT = frozenset({*KEYS, "task_duration_ns", "block_num"})
+
+
+def near_operators(bounds: OperatorBounds, roofline: Roofline) -> Mask:
+    """The operators of `bounds` (of the same tasks) all of whose calls certainly reach so much of the roof that tuning gains little."""
+    durations, _ = integers(bounds.tasks["task_duration_ns"])
+    near: Mask = (bounds.sums(durations * roofline.near) == bounds.total_ns) & (bounds.total_ns > 0)
+    return near
 
 
 def _works(names: Names) -> tuple[dict[int, Work], Ints]:

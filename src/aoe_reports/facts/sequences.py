@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from aoe_reports.facts.fused_operators import FUSED_OPERATORS, FusedOperator, base_type, type_in_name
 from aoe_reports.facts.host_activity import Kernels
-from aoe_reports.model.columns import Ints, exact_sum
+from aoe_reports.model.columns import Ints, Mask, exact_sum
+from aoe_reports.model.intervals import Intervals, union
 
 MAX_GAP_NS = 1_000_000
 """What begins later than this behind the task before it is no part of the same sequence."""
@@ -55,6 +56,10 @@ class FoundSequence:
     first_name: int
     """The number of the name of the first task of the first occurrence."""
     first_start_ns: int
+    spans: Intervals = field(compare=False, repr=False)
+    """When any occurrence was under way."""
+    starts: Ints = field(compare=False, repr=False)
+    """When its tasks began, in order."""
 
     @property
     def saving_ns(self) -> int:
@@ -72,6 +77,32 @@ def find_sequences(kernels: Kernels, words: Sequence[str], types: Mapping[str, s
     text = _Text(kernels, words, types)
     found = [*_fused(text), *_frequent(text, max(steps, 1))]
     return sorted(found, key=lambda one: (one.api is None, -one.saving_ns, one.first_start_ns))
+
+
+def find_fused(kernels: Kernels, words: Sequence[str], types: Mapping[str, str]) -> list[FoundSequence]:
+    """Those with a fused operator alone."""
+    return [*_fused(_Text(kernels, words, types))]
+
+
+def fusible_ns(times: Mapping[str, int]) -> int:
+    """The most time that the types of any sequence with a fused operator take, of times by type; 0 where all lack one of theirs."""
+    by_base: Counter[str] = Counter()
+    for op_type, time in times.items():
+        by_base[base_type(op_type)] += time
+    found = [0]
+    for operator in FUSED_OPERATORS:
+        steps = [(frozenset(step.removesuffix("?").split("|")), step.endswith("?")) for step in operator.sequence]
+        if all(missing or any(by_base[one] for one in names) for names, missing in steps):
+            found.append(sum(by_base[one] for one in frozenset().union(*(names for names, _ in steps))))
+    return max(found)
+
+
+def within(begins: Ints, ends: Ints, count: int) -> Mask:
+    """Which of so many places are in any of some ranges, of which no two overlap."""
+    change = np.zeros(count + 1, dtype=np.int64)
+    change[begins] += 1
+    np.subtract.at(change, ends, 1)
+    return np.cumsum(change)[:count] > 0
 
 
 class _Text:
@@ -149,6 +180,8 @@ class _Text:
             least_ns=exact_sum(least),
             first_name=int(self.name[begins[first]]),
             first_start_ns=int(self.start[begins[first]]),
+            spans=union(self.start[begins], ends),
+            starts=np.sort(self.start[within(begins, lasts + 1, len(self.start))]),
         )
 
 

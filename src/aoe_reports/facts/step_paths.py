@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from aoe_reports.facts.critical_path import (
+    COMMUNICATION,
     Segment,
     Window,
     ends_after,
@@ -18,7 +19,8 @@ from aoe_reports.facts.critical_path import (
     window_of,
 )
 from aoe_reports.facts.dependencies import Device
-from aoe_reports.model.columns import Ints, Mask
+from aoe_reports.model.columns import Ints, Mask, exact_sum
+from aoe_reports.model.intervals import Intervals, covered_each
 from aoe_reports.model.path_kinds import KINDS, Kind
 
 
@@ -133,6 +135,25 @@ def _time_on_path(path: StepPath, window: Window) -> Ints:
 
 
 _OF_SLICES = frozenset(KINDS[:3])
+
+
+def path_time_of(device: Device, paths: Sequence[StepPath], starts: Ints, spans: Intervals) -> int:
+    """How much of some paths is of tasks that begin at `starts`, or passes between tasks during `spans`; ns.
+
+    What becomes of these tasks, no step gets shorter by more: the rest of its path takes as long as before.
+    """
+    found = 0
+    for path in paths:
+        segments = path.segments
+        begin, end, place = (
+            np.asarray([getattr(one, name) for one in segments], dtype=np.int64)
+            for name in ("start_ns", "end_ns", "place")
+        )
+        kind = np.asarray([KINDS.index(one.kind) for one in segments], dtype=np.int64)
+        is_task = np.isin(kind, [KINDS.index(one) for one in _OF_SLICES])
+        mine = is_task & (kind != COMMUNICATION) & np.isin(device.graph.slices.start[place], starts)
+        found += exact_sum((end - begin)[mine]) + exact_sum(covered_each(spans, begin[~is_task], end[~is_task]))
+    return found
 
 
 def gain_of(device: Device, path: StepPath, shortened: Mask, parts: int) -> int:

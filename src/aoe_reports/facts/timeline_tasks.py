@@ -55,12 +55,12 @@ class TimelineTasks:
         self._parts: list[pa.Table] = []
         self._fresh = 0
         self._related: set[str] = set()
-        self._activity = activity
+        self.activity = activity
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Take in some events; they need EVENT_COLUMNS, for ids TASK_IDS and for steps those of `breakdown`, too."""
-        if self._activity is not None:
-            self._activity.add(batch)
+        if self.activity is not None:
+            self.activity.add(batch)
         frame = pa.Table.from_batches([batch])
         whole = words_in(frame["ph"], {"X"}) & ~bits(frame["stage_row"])
         related = whole & words_in(frame["process"], _RELATED)
@@ -78,8 +78,8 @@ class TimelineTasks:
 
     def merge(self, other: TimelineTasks) -> None:
         """Take in what another one has of the same timeline: of events behind its own."""
-        if self._activity is not None and other._activity is not None:
-            self._activity.merge(other._activity)
+        if self.activity is not None and other.activity is not None:
+            self.activity.merge(other.activity)
         self._parts += other._parts
         self._related |= other._related
 
@@ -98,7 +98,7 @@ class TimelineTasks:
         device = np.asarray([device or 0 for device in devices], dtype=np.int64)[numbers]
         frame = frame.drop_columns(["pid"]).append_column("device_id", column_of(device, known))
         frame = frame.append_column("task_stop_ns", column_of(start + duration, np.ones(len(start), dtype=bool)))
-        launched_in = self._activity.step_of_tasks() if self._activity is not None else None
+        launched_in = self.activity.step_of_tasks() if self.activity is not None else None
         if launched_in is None:
             return frame
         step = np.full(len(start), -1, dtype=np.int64)

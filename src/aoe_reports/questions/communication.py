@@ -18,6 +18,7 @@ from aoe_reports.questions.communication_rows import (
     AlignmentRow,
     AwaitedRank,
     ContentionRow,
+    GradientRow,
     GroupRow,
     LinkRow,
     Operator,
@@ -62,6 +63,10 @@ class CommunicationOptions(CaptureOptions):
     contention: bool = option(
         default=False, help="Also compare computing beside communication with computing alone; reads tables of tasks."
     )
+    bucket_order: bool = option(
+        default=False,
+        help="Also tell why collectives of gradients start late, and what could be hidden; reads timelines.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,7 @@ class RunTables:
     packets: list[PacketRow] = field(default_factory=list)
     alignments: list[AlignmentRow] = field(default_factory=list)
     contentions: list[ContentionRow] = field(default_factory=list)
+    gradients: list[GradientRow] = field(default_factory=list)
     links: list[LinkRow] = field(default_factory=list)
     awaited: list[AwaitedRank] = field(default_factory=list)
     groups: list[GroupRow] = field(default_factory=list)
@@ -110,6 +116,7 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
         ("packets", PacketRow),
         ("alignments", AlignmentRow),
         ("contentions", ContentionRow),
+        ("gradients", GradientRow),
         ("links", LinkRow),
         ("awaited", AwaitedRank),
         ("groups", GroupRow),
@@ -136,7 +143,7 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
 
     def map_unit(self, unit: Unit, asked: Request[CommunicationOptions]) -> Communication:
         """What one rank tells; what was read before something that cannot be read stays."""
-        from aoe_reports.engine.communication import read_communication, read_contention
+        from aoe_reports.engine.communication import read_bucket_order, read_communication, read_contention
         from aoe_reports.facts.communication_run import Communication
 
         found, notes = Communication(), asked.notes
@@ -145,6 +152,8 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
             read_communication(unit.capture, found, asked.context.models, asked.options.step, notes.findings)
             if asked.options.contention:
                 read_contention(unit.capture, found, asked.options.step, asked.options.top, notes.findings)
+            if asked.options.bucket_order:
+                read_bucket_order(unit.capture, found, notes.findings)
             found.nominal_gb_per_s = dict(unit.capture.info.nominal_gb_per_s)
             if host := unit.capture.info.host:
                 ranks = {one.rank_id for one in found.transfers}
@@ -165,7 +174,11 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
 
     def is_answered(self, finished: Finished) -> bool:
         """Whether there are operators, links, tails or what runs beside communication: a bank alone tells of no communication."""
-        return any(table.rows for table in finished.tables if table.key in {"rows", "links", "tails", "contentions"})
+        return any(
+            table.rows
+            for table in finished.tables
+            if table.key in {"rows", "links", "tails", "contentions", "gradients"}
+        )
 
 
 communication = asking(CommunicationOfRuns(), CommunicationOptions)
@@ -238,6 +251,20 @@ def _tables(told: RunTables, segments: Sequence[SegmentRow]) -> tuple[Rows[Any],
                     "Tasks that communication runs beside for half of them or more, against tasks of the same type and shapes beside "
                     "none; extra time is the difference of the medians times the calls. Slower: by more than 3 standard errors, by the order of all calls, too, and not only later."
                 )
+            ],
+        ),
+        Rows(
+            type=GradientRow,
+            rows=told.gradients,
+            key="gradients",
+            title="Collectives of gradients that nothing hides",
+            sentences=[
+                say(
+                    "Late: from the end of the last kernel that was launched before it to its start. Could be hidden: how much less would be "
+                    "exposed if collectives of a group started in the order in which they are ready, at most; all ranks would have to. For other "
+                    "ranks: the part of its time before the first transfer, which an earlier start of this rank alone does not shorten."
+                ),
+                *_of_how_many(told.counts["gradients"], told.gradients),
             ],
         ),
         Rows(
@@ -369,6 +396,8 @@ def _tell(run: Communication, label: str, chosen: CommunicationOptions, told: Ru
     from aoe_reports.facts.packets import alignments_of_ranks, classes_of, resent
     from aoe_reports.questions.communication_words import (
         contended,
+        gradient_rows,
+        out_of_order,
         retransmitted,
         slow_links,
         slow_ranks,
@@ -394,6 +423,10 @@ def _tell(run: Communication, label: str, chosen: CommunicationOptions, told: Ru
             row_from(ContentionRow, some, run=label, rank_id=one.rank_id, device_id=one.device_id)
             for some in one.contention.operators
         )
+    orders = [one for one in run.orders if chosen.rank in {None, one.rank_id}]
+    gradients = [one for order in orders for one in gradient_rows(label, order, shown, chosen.step)]
+    told.gradients.extend(gradients[: chosen.top])
+    told.counts["gradients"] += len(gradients)
     links, awaited = run.links, run.awaited
     known = {transfer.link for transfer in run.transfers if chosen.rank in {None, transfer.rank_id}}
     mine = [link for link in links if (link.group, link.source_rank, link.destination_rank, link.transport) in known]
@@ -415,4 +448,5 @@ def _tell(run: Communication, label: str, chosen: CommunicationOptions, told: Ru
     yield from small_packets_sent(classes, label)
     yield from unaligned(alignments, label)
     yield from contended(contentions, label)
+    yield from out_of_order(orders, label)
     yield from tails_left(run.tails, label)

@@ -125,6 +125,30 @@ class ContentionRow:
 
 
 @row
+class GradientRow:
+    """One exposed collective of gradients: when its inputs were ready, why it started later, what an earlier start would hide at most."""
+
+    run: str = column("Run")
+    rank_id: int | None = column("Rank", "integer")
+    device_id: int | None = column()
+    step: int | None = column("Step", "integer")
+    op_type: str = column("Type")
+    op_name: str = column("Operator")
+    start_ns: int = column()
+    duration_ns: int = column("Duration", unit=US)
+    exposed_ns: int = column("Exposed", unit=US)
+    ready_ns: int | None = column()
+    late_ns: int = column("Late", unit=US)
+    launch_ns: int = column("For its launch", unit=US)
+    earlier_ns: int = column("For an earlier collective", unit=US)
+    unknown_ns: int = column("Unknown", unit=US)
+    waited_ns: int | None = column("For other ranks", unit=US)
+    hidden_ns: int = column("Could be hidden", unit=US)
+    late_because: str = column("Late because", "word")
+    producer: str | None = column("Ready with", detail=True)
+
+
+@row
 class LinkRow:
     """One link of a group, and how it compares with links that did the same; ranks are numbered within the group."""
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 
 from aoe_reports.engine.rules import GRADIENT_TAIL
+from aoe_reports.facts.bucket_order import BUCKET_ORDER, LateBecause
+from aoe_reports.facts.bucket_order import LEAST_SHARE as ORDER_SHARE
 from aoe_reports.facts.communication import SLOW_LINK, SLOW_RANK, LateRank, Link, OperatorTime, grouped
 from aoe_reports.facts.communication_fleet import UNPAIRED, SlowEnd, Unpaired
-from aoe_reports.facts.communication_run import ContentionOf
+from aoe_reports.facts.communication_run import BucketOrderOf, ContentionOf
 from aoe_reports.facts.contention import CONTENTION, LEAST_SHARE
 from aoe_reports.facts.gradient_tail import Tail
 from aoe_reports.facts.hosts import SlowHost
@@ -24,7 +26,9 @@ from aoe_reports.facts.packets import (
     small_packets,
 )
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
+from aoe_reports.model.rows import row_from
 from aoe_reports.model.texts import N_, count_of, join, say
+from aoe_reports.questions.communication_rows import GradientRow
 
 _SHOWN_LINKS = 4
 
@@ -237,6 +241,59 @@ def contended(found: Sequence[ContentionOf], label: str) -> Iterator[Finding]:
         yield CONTENTION.found(label, message)
     if len(lost) > EXAMPLES_PER_RULE:
         yield CONTENTION.found(label, say("and {count} more of this kind", count=len(lost) - EXAMPLES_PER_RULE))
+
+
+_LATE: Mapping[LateBecause, str] = N_(
+    {
+        "launch": "its launch",
+        "earlier collective": "an earlier collective",
+        "unknown": "unknown",
+        "not late": "not late",
+    }
+)
+
+
+def gradient_rows(
+    label: str, of_device: BucketOrderOf, operators: Sequence[OperatorTime], step: int | None
+) -> Iterator[GradientRow]:
+    """The exposed collectives of gradients of one device, with what they waited for other ranks where a table tells it."""
+    waits: dict[tuple[int | None, str], list[int | None]] = {}
+    for one in operators:
+        if one.rank_id == of_device.rank_id:
+            waits.setdefault((one.step, one.op_name), []).append(one.wait_ns)
+    for some in of_device.order.collectives:
+        if step not in {None, some.step}:
+            continue
+        mine = waits.get((some.step, some.op_name)) or waits.get((None, some.op_name)) or []
+        yield row_from(
+            GradientRow,
+            some,
+            run=label,
+            rank_id=of_device.rank_id,
+            device_id=of_device.device_id,
+            waited_ns=mine[0] if len(mine) == 1 else None,
+            late_because=say(_LATE[some.late_because]),
+        )
+
+
+def out_of_order(found: Sequence[BucketOrderOf], label: str) -> Iterator[Finding]:
+    """Devices on which an earlier start of collectives of gradients would hide a part of them."""
+    late = [one for one in found if one.order.hidden_ns >= max(ORDER_SHARE * one.order.length_ns, 1)]
+    late.sort(key=lambda one: -one.order.hidden_ns)
+    for one in late[:EXAMPLES_PER_RULE]:
+        order = one.order
+        message = say(
+            "rank {rank}: collectives of gradients are exposed for {exposed:.3f} us; started in the order in which their inputs are ready at most "
+            "{hidden:.3f} us of it would be hidden ({share:.1%} of the time); they start late because of: {reason}",
+            rank="-" if one.rank_id is None else str(one.rank_id),
+            exposed=order.exposed_ns / 1000,
+            hidden=order.hidden_ns / 1000,
+            share=order.hidden_ns / order.length_ns,
+            reason=say(_LATE[order.late_because]),
+        )
+        yield BUCKET_ORDER.found(label, message)
+    if len(late) > EXAMPLES_PER_RULE:
+        yield BUCKET_ORDER.found(label, say("and {count} more of this kind", count=len(late) - EXAMPLES_PER_RULE))
 
 
 def retransmitted(found: Sequence[tuple[OperatorTime, RdmaTime]], label: str) -> Iterator[Finding]:

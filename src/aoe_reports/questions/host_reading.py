@@ -9,6 +9,7 @@ from aoe_reports.engine.captures import collect_events_of, only_device_of, types
 from aoe_reports.engine.question import Request, Unit
 from aoe_reports.facts.fused_operators import fused_optimizer
 from aoe_reports.facts.host_activity import HOST_COLUMNS, HostActivity, WaitingDevice
+from aoe_reports.facts.host_causes import causes_of, group_in_words, wait_in_words
 from aoe_reports.facts.host_waits import WAIT_CAUSES, WaitingTime
 from aoe_reports.facts.sequences import FoundSequence, find_sequences
 from aoe_reports.formats.found import FoundFile
@@ -24,7 +25,7 @@ from aoe_reports.questions.host import (
     HostTime,
     HostWait,
 )
-from aoe_reports.questions.host_words import causes_of, group_in_words, not_recorded_of, wait_in_words
+from aoe_reports.questions.host_words import not_recorded_of
 from aoe_reports.questions.rules import DEVICE_UNKNOWN, NO_TIMELINE
 
 _BY_LAUNCH = ("launching", "launched")

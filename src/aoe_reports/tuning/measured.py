@@ -22,6 +22,7 @@ from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
 from aoe_reports.questions.advice.captures import measure_shares
+from aoe_reports.questions.advice.timelines import Timelines
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +89,11 @@ def read_devices(
             )
             findings.append(STANDS_IN.found(str(tables[-1].path), message))
         del tables
+        timelines = Timelines(capture, findings)
         while sets:
             tasks = sets.pop(0).as_exported()
             if rank in {None, tasks.rank_id} and device in {None, tasks.device_id}:
-                shares, _ = measure_shares(capture, tasks, steps, findings)
+                shares, _ = measure_shares(capture, tasks, steps, timelines)
                 yield MeasuredDevice(capture, tasks, steps, shares, metrics)
 
 

@@ -26,7 +26,7 @@ from aoe_reports.facts.bounds import (
 from aoe_reports.facts.chips import named
 from aoe_reports.facts.communication_run import Communication
 from aoe_reports.facts.roofline import TASK_COLUMNS as ROOFLINE_COLUMNS
-from aoe_reports.facts.roofline import measure_roofline
+from aoe_reports.facts.roofline import measure_roofline, near_operators
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.objects import absolute_of
@@ -273,11 +273,7 @@ def _measure(captures: Sequence[Capture], options: PlanOptions, findings: list[F
 def _near_roof(tasks: TaskSet, bounds: OperatorBounds, cores: CoreCounts, chip: str | None) -> Mask | None:
     """The operators all of whose calls certainly reach so much of the roof that tuning gains little."""
     roofline = measure_roofline(tasks.frame, cores, chip)
-    if roofline is None:
-        return None
-    durations, _ = integers(bounds.tasks["task_duration_ns"])
-    near: Mask = (bounds.sums(durations * roofline.near) == bounds.total_ns) & (bounds.total_ns > 0)
-    return near
+    return None if roofline is None else near_operators(bounds, roofline)
 
 
 def _with_paths(measured: _Measured, findings: list[Finding]) -> _Measured:

@@ -12,8 +12,11 @@ import pyarrow as pa
 from aoe_reports.facts.bounds import CoreCounts, OperatorBounds, StepShares
 from aoe_reports.facts.breakdown import Gap
 from aoe_reports.facts.communication import LateRank, Link, OperatorTime
+from aoe_reports.facts.contention import Contention
 from aoe_reports.facts.gradient_tail import Tail
+from aoe_reports.facts.host_causes import HostFacts
 from aoe_reports.facts.packets import PacketClass, RdmaTime
+from aoe_reports.facts.roofline import Roofline, near_operators
 from aoe_reports.model.columns import Ints, Mask, exact_sum
 from aoe_reports.model.documents import Json
 from aoe_reports.questions.advice.thresholds import Thresholds
@@ -53,6 +56,21 @@ class Facts:
     """How long this rank transferred, over all links at once."""
     resent: Sequence[tuple[OperatorTime, RdmaTime]] = ()
     """Operators whose RDMA packets this rank sent again."""
+    host: Sequence[HostFacts] = ()
+    """What the device waited for, by its timelines, where they were read."""
+    roof: Roofline | None = None
+    """How near operators come to the peaks of the chip, where these are known."""
+    contention: Contention | None = None
+    """What computing loses beside communication, where some is beside it."""
+    table: str | None = None
+    """The name of the table of tasks."""
+
+    def not_near_roof(self, mine: Mask) -> Mask:
+        """Those of some operators that tuning may make quicker: not those that certainly reach most of what the chip can do."""
+        if self.roof is None or self.bounds is None or not mine.any():
+            return mine
+        found: Mask = mine & ~near_operators(self.bounds, self.roof)
+        return found
 
     def idle_of_computing(self) -> Ints | None:
         """Idle time before each task that computes, in the order of the operators' tasks; None where it is not known."""

@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aoe_reports.engine.captures import collect_events_of, read_steps_noting, read_tasks, timeline_tells_steps
+from aoe_reports.engine.captures import read_steps_noting, read_tasks, timeline_tells_steps
 from aoe_reports.engine.communication import read_communication
+from aoe_reports.engine.question import Notes
 from aoe_reports.engine.rules import NOTHING_MEASURED, STANDS_IN
 from aoe_reports.facts.bounds import (
     TASK_COLUMNS,
@@ -23,27 +24,34 @@ from aoe_reports.facts.bounds import (
     counter_columns,
     measure_operators,
 )
-from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity, DeviceBreakdown, Gap
+from aoe_reports.facts.breakdown import DeviceBreakdown, Gap
+from aoe_reports.facts.chips import may_have_roof
 from aoe_reports.facts.communication_run import Communication
+from aoe_reports.facts.contention import find_contention
+from aoe_reports.facts.host_causes import HostFacts
 from aoe_reports.facts.idle import STEP_COLUMNS, idle_before_tasks, shares_of_tasks, step_of_tasks, sum_shares
 from aoe_reports.facts.packets import classes_of, resent
+from aoe_reports.facts.roofline import TASK_COLUMNS as ROOFLINE_COLUMNS
+from aoe_reports.facts.roofline import Roofline, measure_roofline
+from aoe_reports.facts.sequences import fusible_ns
 from aoe_reports.facts.steps import Step, steps_of_device
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.capture import Capture, kinds_of
 from aoe_reports.formats.csv.summary import TableData
-from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.columns import exact_sum, has_value, integers
 from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.memory import give_back
 from aoe_reports.model.texts import say
 from aoe_reports.questions.advice.registry import RULES, Advice, Facts, Thresholds, find_advice, in_order
+from aoe_reports.questions.advice.timelines import Timelines
+from aoe_reports.questions.trimming import note_unusual
 from aoe_reports.stats.grouping import is_communication
 
 DYNAMIC_KINDS = frozenset({"thread_group", "ge_op_execute"})
 """Files that msprof writes of models with dynamic shapes alone."""
 COMMUNICATION_KINDS = ("hccl", "communication")
 """What the kinds of files begin with that tell of communication."""
-_WHOLE = ("op_name", "op_type", "task_type", "task_start_ns", "task_duration_ns", *STEP_COLUMNS)
+_WHOLE = ("op_name", "op_type", "task_type", "input_shapes", "task_start_ns", "task_duration_ns", *STEP_COLUMNS)
 
 
 class Chosen(Protocol):
@@ -71,14 +79,28 @@ class DeviceAdvice:
 def advise_capture(capture: Capture, chosen: Chosen, findings: list[Finding]) -> list[DeviceAdvice]:
     """Advice on the devices of one capture; ReadError where it cannot be read. Findings are added to the list."""
     steps = _steps(capture, chosen, findings)
-    sets, tables = read_tasks(capture, TASK_COLUMNS, by_type=False)
+    timelines = Timelines(capture, findings, of_host=True)
+    wanted = TASK_COLUMNS | ROOFLINE_COLUMNS if may_have_roof(capture.info.device_type) else TASK_COLUMNS
+    sets, tables = read_tasks(capture, wanted, by_type=False, heard=timelines.heard)
     findings += [finding for data in tables for finding in data.findings]
     if sets and tables[-1].table.facts != "tasks":
         findings.append(_stands_in(tables[-1]))
+    table = tables[-1].path.name if tables else None
     del tables
     told = [tasks.as_exported() for tasks in sets]
     del sets
-    return [device for _, device in advise_tasks(capture, told, steps, chosen, findings)]
+    devices = [device for _, device in advise_tasks(capture, told, steps, chosen, findings, Beside(timelines, table))]
+    if devices and chosen.step is None:
+        note_unusual(str(capture.root), steps, Notes(findings), trims=False, rank=chosen.rank, device=chosen.device)
+    return devices
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What advice on tasks is made of beside them: timelines, of what else than shares they tell; the name of the table."""
+
+    timelines: Timelines
+    table: str | None
 
 
 def advise_tasks(
@@ -87,28 +109,66 @@ def advise_tasks(
     steps: Sequence[Step],
     chosen: Chosen,
     findings: list[Finding],
+    beside: Beside | None = None,
 ) -> Iterator[tuple[TaskSet | None, DeviceAdvice]]:
     """Each device of a capture with the advice on it, from its tasks (taken out of the list, and given back without counters: they are large) and its steps.
 
-    Without a table of tasks the advice is on whole steps.
+    Without a table of tasks the advice is on whole steps. What the host did, and how near the roof operators come, is advised on only
+    where `beside` is given.
     """
+    timelines = Timelines(capture, findings) if beside is None else beside.timelines
     told = bool(sets)
     while sets:
         tasks = _chosen(sets.pop(0), chosen)
         if tasks is None:
             continue
+        roof = None if beside is None else _roofline_of(capture, tasks)
         columns = counter_columns(tasks.frame)
         tasks = replace(tasks, frame=tasks.frame.drop_columns(list(columns)))
         counters = Counters(columns, computing_of(tasks.frame))
         give_back()
-        shares, gaps = measure_shares(capture, tasks, steps, findings)
+        shares, gaps = measure_shares(capture, tasks, steps, timelines)
         bounds = _bounds_of(capture, tasks, counters, chosen)
         del counters
         give_back()
-        yield tasks, _on_tasks(capture, tasks, bounds, shares, gaps, chosen)
+        facts = _facts_of(capture, tasks, bounds, shares, gaps)
+        if beside is not None:
+            facts = replace(_with_more(facts, beside, chosen), roof=roof, table=beside.table)
+        yield tasks, DeviceAdvice(shares, bounds, find_advice(facts, chosen.thresholds))
     if not told:  # else its tasks are not what was asked for
-        for device in _without_tasks(capture, steps, chosen, findings):
+        for device in _without_tasks(capture, steps, chosen, timelines, beside):
             yield None, device
+
+
+def _roofline_of(capture: Capture, tasks: TaskSet) -> Roofline | None:
+    """How near the operators of one device come to the roof; None where that is not known."""
+    if not may_have_roof(capture.info.device_type):
+        return None
+    roof = measure_roofline(tasks.frame, CoreCounts.of_hardware(capture.info.hardware), capture.info.device_type)
+    return roof if roof is not None and roof.peaks.bytes_per_s is not None else None
+
+
+def _with_more(facts: Facts, beside: Beside, chosen: Chosen) -> Facts:
+    """The same with what is read, or compared, only where the shares of a device demand it."""
+    shares, least = facts.shares, chosen.thresholds.least_step_share
+    free, overlapped = shares.share(shares.free_ns), shares.share(shares.overlapped_ns)
+    host: Sequence[HostFacts] = ()
+    if (free is not None and free >= least) or beside.timelines.are_read or _may_be_fused(facts, least):
+        host = beside.timelines.host_facts(shares.device_id, chosen.step, least)
+    talks = overlapped is not None and overlapped >= least and facts.tasks is not None
+    contention = find_contention(facts.tasks, 1) if talks and facts.tasks is not None else None
+    return replace(facts, host=host, contention=contention)
+
+
+def _may_be_fused(facts: Facts, least_share: float) -> bool:
+    """Whether the operators of a sequence that a fused one replaces take enough time together for it to matter."""
+    if facts.bounds is None or not facts.shares.step_ns:
+        return False
+    numbers, words = facts.bounds.key_codes("op_type")
+    times = np.zeros(len(words) + 1, dtype=np.int64)
+    np.add.at(times, numbers, facts.bounds.total_ns)
+    most = fusible_ns(dict(zip(words, times[1:].tolist(), strict=True)))
+    return most >= least_share * facts.shares.step_ns
 
 
 def _steps(capture: Capture, chosen: Chosen, findings: list[Finding]) -> list[Step]:
@@ -144,23 +204,17 @@ def _bounds_of(capture: Capture, tasks: TaskSet, counters: Counters, chosen: Cho
     )
 
 
-def _on_tasks(
-    capture: Capture,
-    tasks: TaskSet,
-    bounds: OperatorBounds | None,
-    shares: StepShares,
-    gaps: Sequence[Gap],
-    chosen: Chosen,
-) -> DeviceAdvice:
+def _facts_of(
+    capture: Capture, tasks: TaskSet, bounds: OperatorBounds | None, shares: StepShares, gaps: Sequence[Gap]
+) -> Facts:
     whole = tasks.frame.select([name for name in _WHOLE if name in tasks.frame.column_names])
     # where tasks tell of no communication and a timeline was asked for it, time between them is not idle
     idle = idle_before_tasks(whole) if shares.source != "timeline" else None
-    facts = Facts(shares, bounds, whole, idle, CoreCounts.of_hardware(capture.info.hardware), gaps)
-    return DeviceAdvice(shares, bounds, find_advice(facts, chosen.thresholds))
+    return Facts(shares, bounds, whole, idle, CoreCounts.of_hardware(capture.info.hardware), gaps)
 
 
 def measure_shares(
-    capture: Capture, tasks: TaskSet, steps: Sequence[Step], findings: list[Finding]
+    capture: Capture, tasks: TaskSet, steps: Sequence[Step], timelines: Timelines
 ) -> tuple[StepShares, Sequence[Gap]]:
     """What the steps went on: the framework's table of steps where there is one, else the tasks, else a timeline.
 
@@ -178,7 +232,7 @@ def measure_shares(
         shares = _with_steps_beside(shares, tasks.frame, mine)
     if shares.source == "tasks" and not only_timeline and (_talks(tasks.frame) or not _communicates(capture)):
         return shares, ()
-    devices = _timeline(capture, findings)
+    devices = timelines.devices()
     theirs = [device for device in devices if device.device_id in {None, tasks.device_id}] or devices[:1]
     return _by_timelines(theirs, shares) if theirs else (shares, ())
 
@@ -219,16 +273,6 @@ def _shares_of_steps(rank_id: int | None, device_id: int | None, steps: Sequence
     return sum_shares(steps, (rank_id, device_id), len(steps), whole, "step_trace_time")
 
 
-def _timeline(capture: Capture, findings: list[Finding]) -> list[DeviceBreakdown]:
-    """What devices did by a timeline, or by a database in its place; nothing where there is none."""
-    found: list[DeviceBreakdown] = []
-    for files in vendor_of(capture.profiler).events(capture):
-        activity, wrong = collect_events_of(files, EVENT_COLUMNS, Activity)
-        findings += wrong
-        found += activity.break_down(1)
-    return found
-
-
 def _shares_of_device(device: DeviceBreakdown, rank_id: int | None, device_id: int | None) -> StepShares:
     parts = list(device.steps.values()) or [device.whole]
     whole = sum(part.end_to_end_ns for part in parts)
@@ -237,16 +281,17 @@ def _shares_of_device(device: DeviceBreakdown, rank_id: int | None, device_id: i
 
 
 def _without_tasks(
-    capture: Capture, steps: Sequence[Step], chosen: Chosen, findings: list[Finding]
+    capture: Capture, steps: Sequence[Step], chosen: Chosen, timelines: Timelines, beside: Beside | None
 ) -> list[DeviceAdvice]:
     """Advice on whole steps alone: of a capture whose tables tell no tasks."""
+    findings = timelines.findings
     parted: dict[tuple[int | None, int | None], list[Step]] = {}
     for step in steps:
         if step.computing_ns is not None:
             parted.setdefault((step.rank_id, step.device_id), []).append(step)
     facts = [Facts(_shares_of_steps(*whose, mine)) for whose, mine in parted.items()]
     if not facts and chosen.step is None:
-        facts = _facts_by_timelines(capture, chosen, findings)
+        facts = _facts_by_timelines(capture, chosen, timelines)
     if facts:
         message = say("no table of tasks here: advice covers whole steps only, not operators")
         findings.append(STANDS_IN.found(str(capture.root), message))
@@ -254,13 +299,15 @@ def _without_tasks(
         kinds = kinds_of(capture.files)
         message = say("no usable tasks, steps or timeline here; found {kinds}", kinds=kinds)
         findings.append(NOTHING_MEASURED.found(str(capture.root), message))
+    if beside is not None:
+        facts = [_with_more(one, beside, chosen) for one in facts]
     return [DeviceAdvice(one.shares, None, find_advice(one, chosen.thresholds)) for one in facts]
 
 
-def _facts_by_timelines(capture: Capture, chosen: Chosen, findings: list[Finding]) -> list[Facts]:
+def _facts_by_timelines(capture: Capture, chosen: Chosen, timelines: Timelines) -> list[Facts]:
     """Each device by its timelines."""
     by_device: dict[int | None, list[DeviceBreakdown]] = {}
-    for device in _timeline(capture, findings):
+    for device in timelines.devices():
         by_device.setdefault(device.device_id, []).append(device)
     return [
         _facts_of_timelines(parts, rank, number)

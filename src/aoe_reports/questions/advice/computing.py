@@ -144,7 +144,7 @@ def _bound_rule(bound: Bound) -> Find:
     rule = "no-bound" if bound == "none" else f"{bound}-bound"
 
     def find(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Iterator[Advice]:
-        mine = bounds.bound == BOUNDS.index(bound)
+        mine = facts.not_near_roof(bounds.bound == BOUNDS.index(bound))
         for subject in _subjects(bounds, _alike(bounds), mine, bounds.saving_ns, _least(facts, thresholds)):
             one = bounds.operator(subject.group)
             evidence: dict[str, float | None] = {f"{unit}_ratio": ratio for unit, ratio in one.ratios.items()}
@@ -171,7 +171,7 @@ def _few_blocks(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) ->
         "Its blocks do not fill the cores: a tuned tiling (AOE) splits it into as many blocks as there are "
         "cores; a larger batch, or shapes that are divisible by the number of cores, may also help"
     )
-    for subject in _subjects(bounds, _alike(bounds), use < 1.0, saving, _least(facts, thresholds)):
+    for subject in _subjects(bounds, _alike(bounds), facts.not_near_roof(use < 1.0), saving, _least(facts, thresholds)):
         one = bounds.operator(subject.group)
         norm = bounds.block_norms["vector" if one.task_type in {"AI_VECTOR_CORE", "MIX_AIV"} else "cube"]
         evidence = {
@@ -232,7 +232,7 @@ def _conflicts(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> 
     if bounds.conflict is None:
         return
     ratio = np.nan_to_num(bounds.conflict)
-    mine = ratio > thresholds.conflict_ratio
+    mine = facts.not_near_roof(ratio > thresholds.conflict_ratio)
     saving = np.rint(bounds.total_ns * np.clip(ratio, 0.0, 1.0)).astype(np.int64)
     text = say(
         "Accesses of the vector unit meet in one bank of its buffer: other strides or alignments; a tuned tiling (AOE)"
@@ -330,6 +330,7 @@ def _repeated(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> I
     if tunable is None:
         return
     tunable &= (bounds.bound != BOUNDS.index("ai-cpu")) & (bounds.state != STATES.index("dynamic"))
+    tunable = facts.not_near_roof(tunable)
     text = say("The same inputs occur repeatedly: one entry tuned by AOE serves all of these calls")
     for subject in _subjects(bounds, _alike(bounds), tunable, bounds.saving_ns, _least(facts, thresholds)):
         part = share(subject.total_ns, facts.shares.computing_ns)

@@ -7,14 +7,24 @@ from collections.abc import Iterable
 from aoe_reports.questions.advice.advice import Advice, Facts, Rule
 from aoe_reports.questions.advice.communicating import COMMUNICATING_RULES
 from aoe_reports.questions.advice.computing import COMPUTING_RULES
+from aoe_reports.questions.advice.hosting import HOSTING_RULES
 from aoe_reports.questions.advice.launching import LAUNCHING_RULES
 from aoe_reports.questions.advice.overall import OVERALL_RULES, headline
+from aoe_reports.questions.advice.roofs import ROOF_RULES
 from aoe_reports.questions.advice.thresholds import Thresholds
 
 __all__ = ["RULES", "Advice", "Facts", "Rule", "Thresholds", "find_advice", "headline", "in_order"]
 
 RULES: dict[str, Rule] = {
-    rule.id: rule for rule in (*OVERALL_RULES, *COMMUNICATING_RULES, *COMPUTING_RULES, *LAUNCHING_RULES)
+    rule.id: rule
+    for rule in (
+        *OVERALL_RULES,
+        *HOSTING_RULES,
+        *COMMUNICATING_RULES,
+        *ROOF_RULES,
+        *COMPUTING_RULES,
+        *LAUNCHING_RULES,
+    )
 }
 
 
