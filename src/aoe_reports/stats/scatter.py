@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from aoe_reports.stats.noise import CLIP, FLOOR, HALF, Floats, Integers, median, running_median, scale
+from aoe_reports.stats.noise import CLIP, FLOOR, HALF, Floats, Integers, median, running_median, scale, scales
 from aoe_reports.stats.sample import MAD_TO_SIGMA
 
 LEAST = 7
@@ -24,20 +24,22 @@ LEAST_RATIO = 1.5
 
 def scatter_segments(off: Floats, memory: float) -> list[tuple[int, float]]:
     """(first night, scatter) of each segment of what nights are off their level; a single one where no change is proved."""
-    if not _may_change(off):
+    if not may_change(off[None])[0]:
         return [(0, _scatter(off))]
     starts = [0, *_splits(off, np.square(_clipped(off)), memory)]
     ends = [*starts[1:], len(off)]
     return [(start, _scatter(off[start:end])) for start, end in zip(starts, ends, strict=True)]
 
 
-def _may_change(off: Floats) -> bool:
-    """Whether a closer look is worth its time: most series have one scatter, and show it at a glance."""
-    if len(off) < 2 * LEAST:
-        return False
+def may_change(off: Floats) -> Any:
+    """Which series (series, nights) are worth a closer look: most have one scatter, and show it at a glance."""
+    count, nights = off.shape
+    if nights < 2 * LEAST:
+        return np.zeros(count, dtype=bool)
     distances = np.abs(off)
-    gains, _ = _gains(np.square(np.minimum(distances, CLIP * max(scale(distances), FLOOR))))
-    return bool(gains.max() >= EVIDENCE / 2)
+    usual = scales(np.sort(distances, axis=1), np.full(count, nights))
+    gains, _ = _gains(np.square(np.minimum(distances, CLIP * np.maximum(usual, FLOOR)[:, None])))
+    return gains.max(axis=1) >= EVIDENCE / 2
 
 
 def may_have_changed(logs: Floats, lengths: Integers) -> Any:
@@ -52,9 +54,9 @@ def may_have_changed(logs: Floats, lengths: Integers) -> Any:
 
 
 def off_levels(logs: Floats) -> Floats:
-    """What the nights of a series are off the median of the seven around them: steps are not in it."""
-    middle = running_median(logs[None])[0]
-    middle[:HALF], middle[-HALF:] = middle[HALF], middle[-HALF - 1]
+    """What nights are off the median of the seven around them, along the last axis: steps are not in it."""
+    middle = running_median(logs)
+    middle[..., :HALF], middle[..., -HALF:] = middle[..., HALF, None], middle[..., -HALF - 1, None]
     off: Floats = logs - middle
     return off
 

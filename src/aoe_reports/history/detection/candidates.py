@@ -56,8 +56,8 @@ def prepare(
     days: Sequence[int] | None = None,
     workloads: Sequence[int] | None = None,
     budgets: Sequence[Budget] | None = None,
-) -> Iterator[Prepared]:
-    """Each series, before it is judged: values, days, workloads and budgets as for `detect_changes`."""
+) -> Iterator[list[Prepared]]:
+    """The series, some at once, before they are judged: values, days, workloads and budgets as for `detect_changes`."""
     table = np.atleast_2d(np.asarray(values, dtype=np.float64))
     if table.ndim != 2:  # noqa: PLR2004 -- series x nights
         raise ValueError(say("values of {count} dimensions; expected (series, nights)", count=table.ndim))
@@ -74,7 +74,7 @@ def prepare(
     known = pool([block.signs for block in blocks], None if parameters.hindsight else workloads)
     for number, block in enumerate(blocks):
         rows = slice(number * SERIES_AT_ONCE, (number + 1) * SERIES_AT_ONCE)
-        yield from _prepared(block, known[rows], each[rows])
+        yield list(_prepared(block, known[rows], each[rows]))
 
 
 @dataclass(frozen=True, slots=True)

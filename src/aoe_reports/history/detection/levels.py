@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,30 @@ from aoe_reports.stats.scatter import off_levels, scatter_segments
 
 SWITCHES = 6
 """Between two levels: who went to and fro so often has two modes, and the next switch is no news."""
+
+
+def middles(parts: Floats, relative: Any, limit: Any) -> Any:
+    """The median of nights, moved to the mean of those clipped around it, each with its weight: along the last axis."""
+    level = noise.median(parts)[..., None]
+    weights = 1 / (relative * relative)
+    total = weights.sum(axis=-1, keepdims=True)
+    for _ in range(2):
+        off = np.minimum(np.maximum((parts - level) / relative, -limit), limit) * relative
+        level = level + (weights * off).sum(axis=-1, keepdims=True) / total
+    return level[..., 0]
+
+
+def likely_levels(parts: Floats, relative: Any, limit: Any, sigma: Any, rare: Any) -> Any:
+    """The level that explains nights best where each weighs as much as it is no spike: along the last axis."""
+    level = middles(parts, relative, limit)[..., None]
+    for _ in range(3):
+        scaled = (parts - level) / (sigma * relative)
+        regular = np.exp(-0.5 * np.minimum(np.square(scaled), 200.0)) * (1 - rare)
+        weights = regular / (regular + rare) / (relative * relative)
+        total = weights.sum(axis=-1, keepdims=True)
+        # of nothing but spikes the middle stays
+        level = np.where(total < 1e-9, level, (weights * parts).sum(axis=-1, keepdims=True) / np.maximum(total, 1e-9))  # noqa: PLR2004
+    return level[..., 0]
 
 
 class Leveled:
@@ -88,30 +113,14 @@ class Leveled:
         return np.repeat(self.levels[first : last + 1], np.diff(edges))
 
     def _middle(self, start: int, end: int) -> float:
-        """The median of nights, moved to the mean of those clipped around it, each with its weight."""
-        part, relative = self.logs[start:end], self.relative[start:end]
-        level = float(noise.median(part))
-        weights = 1 / (relative * relative)
-        for _ in range(2):
-            off = np.minimum(np.maximum((part - level) / relative, -self.limit), self.limit) * relative
-            level += float((weights * off).sum()) / float(weights.sum())
-        return level
+        return float(middles(self.logs[start:end], self.relative[start:end], self.limit))
 
     def level(self, start: int, end: int) -> float:
         """The level that explains nights best: each weighs as much as it is no spike."""
-        part, relative, rare = self.logs[start:end], self.relative[start:end], self.noise.rare
+        part, relative = self.logs[start:end], self.relative[start:end]
         if self.noise.modes is not None:
             return self._level_of_modes(part, self.noise.modes)
-        level = self._middle(start, end)
-        for _ in range(3):
-            scaled = (part - level) / (self.noise.sigma * relative)
-            regular = np.exp(-0.5 * np.minimum(np.square(scaled), 200.0)) * (1 - rare)
-            weights = regular / (regular + rare) / (relative * relative)
-            total = float(weights.sum())
-            if total < 1e-9:  # noqa: PLR2004 -- nothing but spikes: the middle stays
-                break
-            level = float((weights * part).sum()) / total
-        return level
+        return float(likely_levels(part, relative, self.limit, self.noise.sigma, self.noise.rare))
 
     def _level_of_modes(self, part: Floats, modes: Modes) -> float:
         """The same where nights have two modes: the best of where either mode of a night may put it, moved to the mean."""

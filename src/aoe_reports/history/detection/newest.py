@@ -11,7 +11,7 @@ from aoe_reports.history.detection import guard
 from aoe_reports.history.detection.levels import Leveled
 from aoe_reports.history.detection.noise import stand_alone
 from aoe_reports.history.detection.proof import Proof
-from aoe_reports.history.detection.verdicts import INTERVAL_SCORE, Change, relative, time_of
+from aoe_reports.history.detection.verdicts import INTERVAL_SCORE, Change, Parameters, relative, time_of
 from aoe_reports.stats import noise
 from aoe_reports.stats.noise import Floats
 
@@ -24,8 +24,7 @@ def suspicion(series: Leveled, nights: Any) -> Change | None:
     logs = series.logs
     if abs(float(logs[-1]) - series.levels[-1]) < series.noise.sigma:
         return None  # the newest night is in line: the usual case, told at a glance
-    asked = series.parameters.suspicion
-    needed = series.parameters.budget.suspicion if asked is None else asked
+    needed = suspicion_score(series.parameters)
     spiky = _happened_before(series, needed)
     start = series.edges[-2]
     for count in (2, 1):
@@ -46,6 +45,11 @@ def suspicion(series: Leveled, nights: Any) -> Change | None:
             span, half = (len(logs) - count, len(logs)), INTERVAL_SCORE * sigma * error
             return _suspect(nights, span, before, after, half, (score, needed))
     return None
+
+
+def suspicion_score(parameters: Parameters) -> float:
+    """Standard scores that the newest night, or the mean of two, must be off."""
+    return parameters.budget.suspicion if parameters.suspicion is None else parameters.suspicion
 
 
 def plain_suspicion(proof: Proof, nights: Any) -> Change | None:
