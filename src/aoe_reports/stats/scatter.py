@@ -18,6 +18,8 @@ LEAST = 7
 """Nights of a scatter at least: of fewer it is not known."""
 EVIDENCE = 25.0
 """Of a change of scatter, in squared standard scores."""
+AGAINST = 20.0
+"""By how much (twice the log likelihood) a series must be better explained by one scatter than by those of its workload."""
 LEAST_RATIO = 1.5
 """Of two scatters: what differs by less is told as none."""
 
@@ -25,10 +27,21 @@ LEAST_RATIO = 1.5
 def scatter_segments(off: Floats, memory: float) -> list[tuple[int, float]]:
     """(first night, scatter) of each segment of what nights are off their level; a single one where no change is proved."""
     if not may_change(off[None])[0]:
-        return [(0, _scatter(off))]
+        return [(0, scatter_around(off))]
     starts = [0, *_splits(off, np.square(_clipped(off)), memory)]
     ends = [*starts[1:], len(off)]
-    return [(start, _scatter(off[start:end])) for start, end in zip(starts, ends, strict=True)]
+    return [(start, scatter_around(off[start:end])) for start, end in zip(starts, ends, strict=True)]
+
+
+def speaks_against(off: Floats, relative: Floats) -> bool:
+    """Whether what nights are off their levels says clearly that they scatter alike, and not as `relative` has it."""
+    losses = []
+    for weights in (np.ones(len(off)), relative):
+        scaled = off / weights
+        sigma = scatter_around(scaled)
+        squares = np.square(np.minimum(np.abs(scaled) / sigma, CLIP))
+        losses.append(float((2 * np.log(sigma * weights) + squares).sum()))
+    return losses[1] - losses[0] > AGAINST
 
 
 def may_change(off: Floats) -> Any:
@@ -67,7 +80,7 @@ def _splits(off: Floats, squares: Floats, memory: float) -> list[int]:
         return []
     gains, before = _gains(squares)
     split = int(before[gains.argmax()])
-    scatters = _scatter(off[:split]), _scatter(off[split:])
+    scatters = scatter_around(off[:split]), scatter_around(off[split:])
     scaled = np.abs(np.concatenate([off[:split] / scatters[0], off[split:] / scatters[1]]))
     kurtosis = float((np.minimum(scaled, 2 * CLIP) ** 4).mean())
     inflation = max((kurtosis - 1) / 2, 1.0) * (1 + memory**2) / (1 - memory**2)
@@ -101,7 +114,7 @@ def _clipped(off: Floats) -> Floats:
     return np.asarray(np.minimum(distances, limits))
 
 
-def _scatter(off: Floats) -> float:
+def scatter_around(off: Floats) -> float:
     """Of nights, those out of line clipped."""
     distances = np.abs(off)
     limit = CLIP * max(scale(distances), FLOOR)

@@ -12,7 +12,7 @@ from aoe_reports.history.detection.noise import Noise, densities, noise_of
 from aoe_reports.stats import noise
 from aoe_reports.stats.modes import Modes, find_modes
 from aoe_reports.stats.noise import Floats
-from aoe_reports.stats.scatter import off_levels, scatter_segments
+from aoe_reports.stats.scatter import off_levels, scatter_around, scatter_segments, speaks_against
 
 SWITCHES = 6
 """Between two levels: who went to and fro so often has two modes, and the next switch is no news."""
@@ -57,6 +57,7 @@ class Leveled:
     def __init__(self, one: Prepared) -> None:
         self.logs, self.changes = one.logs, list(one.candidates)
         self.habits, self.parameters = one.habits, one.parameters
+        self.nights = one.nights[: len(one.logs)]
         self.limit = noise.CLIP * one.sigma
         self.wandering = _wandering(one)
         self.segments: list[tuple[int, float]] | None = None
@@ -67,15 +68,21 @@ class Leveled:
         self._weigh_scatters()
 
     def _weigh_scatters(self) -> None:
-        """Nights weigh as much as the scatter of their time allows, where it is proved that the scatter changed."""
+        """Nights weigh as much as the scatter of their time allows, where it is proved that it changed: a workload shows it first."""
         if not self.changes or self.parameters.hindsight or self.wandering is not None:
             return
-        self.segments = scatter_segments(off_levels(self.logs), self.noise.memory)
-        if len(self.segments) == 1:
+        off = off_levels(self.logs)
+        self.segments = scatter_segments(off, self.noise.memory)
+        common = None if self.habits.scatter is None else self.habits.scatter[self.nights]
+        if common is not None and not speaks_against(off, common):
+            self.relative = common / common.min()
+            least = scatter_around(off / self.relative)
+        elif len(self.segments) > 1:
+            starts, scatters = zip(*self.segments, strict=True)
+            least = min(scatters)
+            self.relative = np.repeat(np.array(scatters) / least, np.diff([*starts, len(self.logs)]))
+        else:
             return
-        starts, scatters = zip(*self.segments, strict=True)
-        least = min(scatters)
-        self.relative = np.repeat(np.array(scatters) / least, np.diff([*starts, len(self.logs)]))
         self.limit = noise.CLIP * least
         self.settle()
 
@@ -103,7 +110,7 @@ class Leveled:
             self.habits,
             self.parameters,
             self.wandering,
-            may_have_modes=len(self.segments or ()) < 2,  # noqa: PLR2004 -- one scatter
+            may_have_modes=bool((self.relative == 1.0).all()),
         )
         self.threshold = self.parameters.needed(self.noise.certain)
 
