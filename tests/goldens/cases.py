@@ -307,7 +307,7 @@ def _nightly() -> Iterator[str]:
 def _history() -> Iterator[str]:
     s = "--store demo/history"
     forms = ("text", "json", "jsonl", "csv", "markdown", "html")
-    rows = ("runs", "records", "changes", "acks", "advice", "verdicts")
+    rows = ("runs", "records", "changes", "acks", "advice", "verdicts", "observations")
     yield from _cases((f"history {what} {s}" for what in rows), forms)
     yield from _cases((f"history {what} {s} --last 3" for what in rows), forms)
     more = ("--scope step", "--scope op", "--since 2026-02-10", "--workload simulated-convnet", "--workload no")

@@ -141,6 +141,21 @@ def test_a_report_lists_what_is_recent_and_json_all(cli: Cli, tmp_path: Path) ->
     assert one["recent"] is False
 
 
+def test_history_lists_what_regressions_observes_oldest_first(cli: Cli, tmp_path: Path) -> None:
+    times_ms = 10 * np.exp(0.01 * gauss(7)[0, :50])
+    times_ms[25:27] *= 1.2
+    times_ms[45:47] *= 1.2
+    store = stored(cli, tmp_path, times_ms)
+    told = cli("regressions", "--store", store, "--format", "json").json["observations"]
+    listed = cli("history", "observations", "--store", store, "--format", "json").json["rows"]
+    assert [one["since"] for one in listed] == ["2026-01-26", "2026-02-15"]
+    assert listed == [{key: one[key] for key in listed[0]} for one in reversed(told)]
+    for asked, count in (("--since 2026-01-27", 1), ("--last 1", 1), ("--workload w", 2), ("--workload no", 0)):
+        rows = cli("history", "observations", "--store", store, *asked.split(), "--format", "json").json["rows"]
+        assert rows == listed[2 - count :]
+    assert "短暂异常" in cli("history", "observations", "--store", store, "--lang", "zh").out
+
+
 def test_the_page_of_the_series_has_it(cli: Cli, episode: Path, tmp_path: Path) -> None:
     assert cli("site", "--output", tmp_path / "pages", "--store", episode).code == 0
     pages = [page.read_text() for page in (tmp_path / "pages" / "series").glob("*.html") if page.stem != "index"]

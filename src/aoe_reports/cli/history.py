@@ -17,7 +17,7 @@ def history(
     chosen: HistoryOptions,
     place: StoreOptions,
     what: Annotated[
-        Literal["runs", "records", "ranks", "changes", "acks", "advice", "verdicts"],
+        Literal["runs", "records", "ranks", "changes", "acks", "advice", "verdicts", "observations"],
         typer.Argument(help="Type of entries to list."),
     ] = "runs",
     form: Annotated[
@@ -27,7 +27,7 @@ def history(
     output: Output = None,
     rows: MostRows = MOST_ROWS,
 ) -> None:
-    """List the contents of the store. Oldest first: runs, records, single ranks, recorded changes, acknowledgements, advice, verdicts."""
+    """List the contents of the store. Oldest first: runs, records, single ranks, recorded changes, acknowledgements, advice, verdicts, observations."""
     from aoe_reports.history.listing import list_history, stored_documents
 
     if form == "jsonl":

@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import lru_cache
 
 import numpy as np
 
@@ -44,9 +45,7 @@ class Scatter:
 
     def error(self, before: int, after: int) -> float:
         """The standard error of the difference of two levels (logarithms) of so many nights."""
-        before, after = max(before, 1), max(after, 1)
-        variance = noise.inflation(self.memory, before) / before + noise.inflation(self.memory, after) / after
-        return self.sigma * math.sqrt(float(variance))
+        return self.sigma * math.sqrt(_variance(self.memory, max(before, 1), max(after, 1)))
 
     def tolerance(self, before: int, after: int) -> float:
         """Two levels (logarithms) closer than this are the same."""
@@ -64,6 +63,12 @@ class Scatter:
         for _ in range(2):
             middle += float(np.clip(logs - middle, -limit, limit).mean())
         return middle
+
+
+@lru_cache(maxsize=1 << 18)
+def _variance(memory: float, before: int, after: int) -> float:
+    """Of the difference of two levels, in squared sigma: incidents ask the same of each series again and again."""
+    return float(noise.inflation(memory, before) / before + noise.inflation(memory, after) / after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +203,10 @@ class JudgedSeries:
     def count(self, start: int, end: int) -> int:
         """How many nights of an interval of indexes have a time."""
         return int(self._times(start, end).sum())
+
+    def measured(self, start: int, end: int) -> list[str]:
+        """Those nights of an interval of indexes that have a time."""
+        return [self.nights[start + place] for place in np.flatnonzero(self._times(start, end)).tolist()]
 
     def logs(self, start: int, end: int) -> Floats:
         """The logarithms of the times of an interval of indexes."""

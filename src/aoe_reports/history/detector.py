@@ -22,12 +22,13 @@ from aoe_reports.history.detection.newest import plain_suspicion, suspicion
 from aoe_reports.history.detection.observations import observations_of
 from aoe_reports.history.detection.power import smallest_detectable
 from aoe_reports.history.detection.proof import prove
+from aoe_reports.history.detection.quiet import quiet_verdicts
 from aoe_reports.history.detection.verdicts import Levels, Parameters, Verdict, time_of
 from aoe_reports.stats import noise
 from aoe_reports.stats.budget import SERIES_RATE, Budget
 from aoe_reports.stats.noise import Floats
 
-VERSION = 6
+VERSION = 7
 """Of the detector: a change is stored with the version and the parameters that found it."""
 
 
@@ -46,12 +47,16 @@ def detect_changes(
     `budgets` are those of each series, where they do not all have that of the parameters.
     """
     parameters = parameters or Parameters()
-    return [_judge(one) for one in prepare(values, parameters, days, workloads, budgets)]
+    found: list[Verdict] = []
+    for several in prepare(values, parameters, days, workloads, budgets):
+        quiet = quiet_verdicts(several)
+        found += (quiet.get(place) or judge(one) for place, one in enumerate(several))
+    return found
 
 
 def find_levels(values: ArrayLike, parameters: Parameters, workloads: Sequence[int] | None = None) -> list[Levels]:
     """The changes and the newest level that `detect_changes` tells of each series, and nothing else of it."""
-    return [_levels(one) for one in prepare(values, parameters, workloads=workloads)]
+    return [_levels(one) for several in prepare(values, parameters, workloads=workloads) for one in several]
 
 
 def review_history(values: ArrayLike, false_changes: float = SERIES_RATE) -> list[Verdict]:
@@ -63,7 +68,8 @@ def review_history(values: ArrayLike, false_changes: float = SERIES_RATE) -> lis
     return detect_changes(values, Parameters(budget=Budget(false_changes), hindsight=True))
 
 
-def _judge(one: Prepared) -> Verdict:
+def judge(one: Prepared) -> Verdict:
+    """What one series shows, looked at closely."""
     logs, parameters = one.logs, one.parameters
     if len(logs) < parameters.least_nights:
         reason: Literal["no-times", "too-few-nights"] = "too-few-nights" if len(logs) else "no-times"
@@ -87,7 +93,9 @@ def _judge(one: Prepared) -> Verdict:
         sigma=series.noise.sigma,
         memory=series.noise.memory,
         rare=series.noise.rare,
-        smallest_detectable=smallest_detectable(series, series.threshold),
+        smallest_detectable=smallest_detectable(
+            series.noise, series.edges[-1] - series.edges[-2], series.threshold, parameters
+        ),
         changes=tuple(changes_of(proof, one.nights)),
         suspect=suspicion(series, one.nights) or plain_suspicion(proof, one.nights),
         observed=observations_of(one, series),

@@ -38,12 +38,13 @@ def nights_of_level(course: JudgedSeries, shifts: Sequence[LevelShift], level: L
     """The nights of the level before a change: those since the change before it."""
     until = level.until or ""
     since = max((shift.since for shift in shifts if shift.since < until), default="")
-    return measured(course, (night for night in course.nights if since <= night < until))
+    return course.measured(course.place(since), course.place(until))
 
 
 def measured(course: JudgedSeries, nights: Iterable[str]) -> list[str]:
     """Those of some nights that have a time."""
-    return [night for night in nights if course.count(course.place(night), course.place(night) + 1)]
+    known = set(course.measured(0, len(course.nights)))
+    return [night for night in nights if night in known]
 
 
 def known_bad_baselines(rows: Iterable[SeriesChange], baseline: str) -> Iterator[Finding]:

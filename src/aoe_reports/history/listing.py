@@ -16,13 +16,21 @@ from aoe_reports.history.options import HistoryOptions
 from aoe_reports.history.stored_advice import listed_rows
 from aoe_reports.model.classes import record
 from aoe_reports.model.errors import UsageError
-from aoe_reports.model.listings import ListedAdvice, ListedChange, ListedRecord, ListedRun, ListedVerdict, ListedWord
+from aoe_reports.model.listings import (
+    ListedAdvice,
+    ListedChange,
+    ListedObservation,
+    ListedRecord,
+    ListedRun,
+    ListedVerdict,
+    ListedWord,
+)
 from aoe_reports.model.rows import Rows, fields_of
 from aoe_reports.model.texts import say
 from aoe_reports.store import History, Run, Where, equals
 from aoe_reports.store.layout import RANK_KIND, RECORD_COLUMNS
 
-What = Literal["runs", "records", "ranks", "changes", "acks", "advice", "verdicts"]
+What = Literal["runs", "records", "ranks", "changes", "acks", "advice", "verdicts", "observations"]
 _COLUMNS = (
     "night", "run_id", "timestamp_ns", "workload", "model", "scope", "source", "phase", "op_type", "op_name", "rank_id",
     "device_id", "hardware", "engine_version", "runtime_ms_mean", "runtime_ms_std", "count", "total_ns", "series_id",
@@ -43,6 +51,8 @@ class Bodies(Rows[Any]):
 def list_history(store: str, what: What, chosen: HistoryOptions) -> Rows[Any]:
     """Runs, records, single ranks, told changes (by the night since which), what people said of them, advice, verdicts of `verify`.
 
+    Observations of the detector are in no row of the store: they are what the nights show now.
+
     Oldest first, `last` keeps the newest; `run` is asked of runs, records, ranks and advice.
     """
     workload, scope, since, run = chosen.workload, chosen.scope, chosen.since, chosen.run
@@ -57,15 +67,21 @@ def list_history(store: str, what: What, chosen: HistoryOptions) -> Rows[Any]:
     where += [] if run is None else [equals("run_id", run)]
     if what == "runs":
         return Rows(type=ListedRun, rows=_runs(history, workload, where)[newest], oldest_first=True)
-    if what == "records":
-        return Rows(type=ListedRecord, rows=_records(history, workload, scope, where)[newest], oldest_first=True)
-    if what == "ranks":
-        rows = _records(history, workload, scope, where, kind=RANK_KIND)
+    if what in {"records", "ranks"}:
+        rows = _records(history, workload, scope, where, kind=RANK_KIND if what == "ranks" else "record")
         return Rows(type=ListedRecord, rows=rows[newest], oldest_first=True)
     if what == "advice":
         return Rows(type=ListedAdvice, rows=listed_rows(history, where, workload)[newest], oldest_first=True)
     if what == "verdicts":
         return Rows(type=ListedVerdict, rows=verdict_rows(history, where, workload, scope)[newest], oldest_first=True)
+    if what == "observations":
+        from aoe_reports.history.listed_observations import listed_observations  # noqa: PLC0415 -- polars takes as long as the rest
+
+        return Rows(
+            type=ListedObservation,
+            rows=listed_observations(history, chosen)[newest],
+            oldest_first=True,
+        )
     kind: type[Any] = ListedChange if what == "changes" else ListedWord
     whole = _words(history, what, workload, scope, since)[newest]
     names = [one.name for one in fields_of(kind)]
@@ -119,9 +135,7 @@ def _runs(history: History, workload: str | None, where: Where) -> list[ListedRu
     ]
 
 
-def _records(
-    history: History, workload: str | None, scope: str | None, where: Where, kind: str = "record"
-) -> list[ListedRecord]:
+def _records(history: History, workload: str | None, scope: str | None, where: Where, kind: str) -> list[ListedRecord]:
     rows = history.rows(kind, _COLUMNS, [*where, *_conditions(workload, scope)]).to_pylist()
     rows.sort(key=_place)
     return [ListedRecord(run=row.pop("run_id"), **row) for row in rows]
@@ -137,7 +151,7 @@ _ABOUT = ("night", "timestamp_ns", "state", "subject", "workload", "scope", "op_
 
 
 def _words(
-    history: History, what: Literal["changes", "acks"], workload: str | None, scope: str | None, since: str | None
+    history: History, what: What, workload: str | None, scope: str | None, since: str | None
 ) -> list[dict[str, Any]]:
     """Rows of changes (undone runs are such, too) or of acknowledgements, with what stands in their bodies."""
     found = []

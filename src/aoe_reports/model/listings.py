@@ -79,6 +79,30 @@ class ListedVerdict:
 
 
 @row
+class ListedObservation:
+    """What a series does that is no change of its level; keys as those of `observations` in `regressions`."""
+
+    kind: str = column("Observation", "word")
+    series_id: str = column()
+    workload: str = column("Workload")
+    scope: str = column()
+    op_type: str | None = column()
+    op_name: str | None = column()
+    metric: str | None = column("Metric", detail=True)
+    unit: str | None = column()
+    hardware: str | None = column()
+    rank_id: int | None = column("Rank", "integer")
+    device_id: int | None = column()
+    since: str = column("Since")
+    until: str | None = column("Until")
+    before: float | None = column()
+    after: float | None = column()
+    change: float = column("Change", "change")
+    scatter_before: float | None = column("Scatter before", "percent")
+    scatter_after: float | None = column("Scatter after", "percent")
+
+
+@row
 class ListedAdvice:
     """A row of the advice that is stored with a run; of the first one `summary` sums the others up."""
 

@@ -62,7 +62,10 @@ def find_causes(
 def _nameable(labels: tuple[Labels, ...], levels: tuple[tuple[int, ...], ...]) -> dict[tuple[int, ...], Labels]:
     """The causes that could be named, by the times that each is about; many incidents are of the same times."""
     found: dict[tuple[int, ...], Labels] = {}
-    for level in levels:
+    differs = {cell for cell, values in enumerate(zip(*labels, strict=True)) if len(set(values)) > 1}
+    # what all times have in common divides nothing: of levels that differ by that alone the first names the causes
+    firsts = {tuple(cell for cell in level if cell in differs): level for level in reversed(levels)}
+    for level in (one for one in levels if one in set(firsts.values())):
         about: dict[Any, list[int]] = {}
         told_by = itemgetter(*level) if level else len
         for place, value in enumerate(map(told_by, labels)):

@@ -8,11 +8,12 @@ and nothing of what happens once a year, so both are shrunk towards what its wor
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from aoe_reports.stats.common_scatter import common_scatter
 from aoe_reports.stats.noise import FLOOR, MEMORY_VARIANCE, Floats, Integers, spread
 
 LONGEST_RUN = 3
@@ -45,6 +46,8 @@ class Habits(NamedTuple):
     runs: tuple[float, ...]
     """Of each number of nights up to LONGEST_RUN the share of nights with which a run of that many or more out of line begins; 0
     where none was seen, and for less than two."""
+    scatter: Floats | None = None
+    """Of each night of the table the scatter of the workload, relative to the least; None where it did not change."""
 
 
 class Signs(NamedTuple):
@@ -54,6 +57,8 @@ class Signs(NamedTuple):
     memory: Floats
     runs: Integers
     """(length, series): ended runs of nights out of line on one side, of just 1, 2 … LONGEST_RUN nights."""
+    moves: Floats | None = None
+    """(series, nights of the table) as `common_scatter.moves_of` has them, where series tell each other of their noise."""
 
 
 def signs_of(logs: Floats, lengths: Integers, sigma: Floats, clipped: Floats) -> Signs:
@@ -62,9 +67,8 @@ def signs_of(logs: Floats, lengths: Integers, sigma: Floats, clipped: Floats) ->
     beyond = logs / sigma[:, None] - clipped
     outside = (np.abs(beyond) > NO_DISTANCE) & (np.arange(logs.shape[1]) < lengths[:, None])
     sides = np.where(outside, np.sign(beyond), 0.0)
-    return Signs(
-        lengths, far / near - 1, np.stack([_runs(sides, lengths, count) for count in range(1, LONGEST_RUN + 1)])
-    )
+    runs = np.stack([_runs(sides, lengths, count) for count in range(1, LONGEST_RUN + 1)])
+    return Signs(lengths, far / near - 1, runs)
 
 
 def _runs(sides: Floats, lengths: Integers, count: int) -> Integers:
@@ -95,9 +99,19 @@ def pool(blocks: Sequence[Signs], workloads: Sequence[int] | None) -> list[Habit
         members = np.flatnonzero((of_each == workload) & (nights >= LEAST_NIGHTS))
         if len(members) >= LEAST_SERIES:
             shared = _shared(nights[members], memory[members], runs[:, members])
+            moves = [block.moves[mine] for block, mine in _by_block(blocks, members) if block.moves is not None]
+            shared = shared._replace(scatter=common_scatter(np.concatenate(moves)))
             for member in members.tolist():
                 habits[member] = shared
     return habits
+
+
+def _by_block(blocks: Sequence[Signs], members: Integers) -> Iterator[tuple[Signs, Integers]]:
+    """Each block with the places in it of those series that are members."""
+    first = 0
+    for block in blocks:
+        yield block, members[(members >= first) & (members < first + len(block.nights))] - first
+        first += len(block.nights)
 
 
 def _shared(nights: Integers, memory: Floats, runs: Integers) -> Habits:

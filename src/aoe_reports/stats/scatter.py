@@ -11,33 +11,48 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from aoe_reports.stats.noise import CLIP, FLOOR, HALF, Floats, Integers, median, running_median, scale
+from aoe_reports.stats.noise import CLIP, FLOOR, HALF, Floats, Integers, median, running_median, scale, scales
 from aoe_reports.stats.sample import MAD_TO_SIGMA
 
 LEAST = 7
 """Nights of a scatter at least: of fewer it is not known."""
 EVIDENCE = 25.0
 """Of a change of scatter, in squared standard scores."""
+AGAINST = 20.0
+"""By how much (twice the log likelihood) a series must be better explained by one scatter than by those of its workload."""
 LEAST_RATIO = 1.5
 """Of two scatters: what differs by less is told as none."""
 
 
 def scatter_segments(off: Floats, memory: float) -> list[tuple[int, float]]:
     """(first night, scatter) of each segment of what nights are off their level; a single one where no change is proved."""
-    if not _may_change(off):
-        return [(0, _scatter(off))]
+    if not may_change(off[None])[0]:
+        return [(0, scatter_around(off))]
     starts = [0, *_splits(off, np.square(_clipped(off)), memory)]
     ends = [*starts[1:], len(off)]
-    return [(start, _scatter(off[start:end])) for start, end in zip(starts, ends, strict=True)]
+    return [(start, scatter_around(off[start:end])) for start, end in zip(starts, ends, strict=True)]
 
 
-def _may_change(off: Floats) -> bool:
-    """Whether a closer look is worth its time: most series have one scatter, and show it at a glance."""
-    if len(off) < 2 * LEAST:
-        return False
+def speaks_against(off: Floats, relative: Floats) -> bool:
+    """Whether what nights are off their levels says clearly that they scatter alike, and not as `relative` has it."""
+    losses = []
+    for weights in (np.ones(len(off)), relative):
+        scaled = off / weights
+        sigma = scatter_around(scaled)
+        squares = np.square(np.minimum(np.abs(scaled) / sigma, CLIP))
+        losses.append(float((2 * np.log(sigma * weights) + squares).sum()))
+    return losses[1] - losses[0] > AGAINST
+
+
+def may_change(off: Floats) -> Any:
+    """Which series (series, nights) are worth a closer look: most have one scatter, and show it at a glance."""
+    count, nights = off.shape
+    if nights < 2 * LEAST:
+        return np.zeros(count, dtype=bool)
     distances = np.abs(off)
-    gains, _ = _gains(np.square(np.minimum(distances, CLIP * max(scale(distances), FLOOR))))
-    return bool(gains.max() >= EVIDENCE / 2)
+    usual = scales(np.sort(distances, axis=1), np.full(count, nights))
+    gains, _ = _gains(np.square(np.minimum(distances, CLIP * np.maximum(usual, FLOOR)[:, None])))
+    return gains.max(axis=1) >= EVIDENCE / 2
 
 
 def may_have_changed(logs: Floats, lengths: Integers) -> Any:
@@ -52,9 +67,9 @@ def may_have_changed(logs: Floats, lengths: Integers) -> Any:
 
 
 def off_levels(logs: Floats) -> Floats:
-    """What the nights of a series are off the median of the seven around them: steps are not in it."""
-    middle = running_median(logs[None])[0]
-    middle[:HALF], middle[-HALF:] = middle[HALF], middle[-HALF - 1]
+    """What nights are off the median of the seven around them, along the last axis: steps are not in it."""
+    middle = running_median(logs)
+    middle[..., :HALF], middle[..., -HALF:] = middle[..., HALF, None], middle[..., -HALF - 1, None]
     off: Floats = logs - middle
     return off
 
@@ -65,7 +80,7 @@ def _splits(off: Floats, squares: Floats, memory: float) -> list[int]:
         return []
     gains, before = _gains(squares)
     split = int(before[gains.argmax()])
-    scatters = _scatter(off[:split]), _scatter(off[split:])
+    scatters = scatter_around(off[:split]), scatter_around(off[split:])
     scaled = np.abs(np.concatenate([off[:split] / scatters[0], off[split:] / scatters[1]]))
     kurtosis = float((np.minimum(scaled, 2 * CLIP) ** 4).mean())
     inflation = max((kurtosis - 1) / 2, 1.0) * (1 + memory**2) / (1 - memory**2)
@@ -99,7 +114,7 @@ def _clipped(off: Floats) -> Floats:
     return np.asarray(np.minimum(distances, limits))
 
 
-def _scatter(off: Floats) -> float:
+def scatter_around(off: Floats) -> float:
     """Of nights, those out of line clipped."""
     distances = np.abs(off)
     limit = CLIP * max(scale(distances), FLOOR)

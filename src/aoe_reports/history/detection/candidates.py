@@ -18,6 +18,7 @@ from aoe_reports.history.detection.verdicts import Parameters
 from aoe_reports.model.texts import say
 from aoe_reports.stats import noise
 from aoe_reports.stats.budget import Budget
+from aoe_reports.stats.common_scatter import moves_of
 from aoe_reports.stats.habits import Habits, Signs, pool, signs_of
 from aoe_reports.stats.noise import Floats, Integers
 from aoe_reports.stats.partition import partition
@@ -56,25 +57,27 @@ def prepare(
     days: Sequence[int] | None = None,
     workloads: Sequence[int] | None = None,
     budgets: Sequence[Budget] | None = None,
-) -> Iterator[Prepared]:
-    """Each series, before it is judged: values, days, workloads and budgets as for `detect_changes`."""
+) -> Iterator[list[Prepared]]:
+    """The series, some at once, before they are judged: values, days, workloads and budgets as for `detect_changes`."""
     table = np.atleast_2d(np.asarray(values, dtype=np.float64))
     if table.ndim != 2:  # noqa: PLR2004 -- series x nights
         raise ValueError(say("values of {count} dimensions; expected (series, nights)", count=table.ndim))
     numbers = np.arange(table.shape[1]) if days is None else np.array(days, dtype=np.int64) - min(days, default=0)
+    # a look in hindsight takes nothing from other series
+    workloads = None if parameters.hindsight else workloads
     numbers = np.append(numbers, 0)  # of what stands behind the last night of a series
     blocks = [
-        _block(table[begin : begin + SERIES_AT_ONCE], numbers, parameters)
+        _block(table[begin : begin + SERIES_AT_ONCE], numbers, parameters, together=workloads is not None)
         for begin in range(0, len(table), SERIES_AT_ONCE)
     ]
     each = [parameters] * len(table)
     if budgets is not None:
         own = {budget: replace(parameters, budget=budget) for budget in set(budgets)}
         each = [own[budget] for budget in budgets]
-    known = pool([block.signs for block in blocks], None if parameters.hindsight else workloads)
+    known = pool([block.signs for block in blocks], workloads)
     for number, block in enumerate(blocks):
         rows = slice(number * SERIES_AT_ONCE, (number + 1) * SERIES_AT_ONCE)
-        yield from _prepared(block, known[rows], each[rows])
+        yield list(_prepared(block, known[rows], each[rows]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +94,15 @@ class _Block:
     signs: Signs
 
 
-def _block(table: Floats, days: Integers, parameters: Parameters) -> _Block:
+def _block(table: Floats, days: Integers, parameters: Parameters, *, together: bool) -> _Block:
     logs, nights, lengths = noise.compact(table)
     logs = take_out_weekdays(logs, days[nights], lengths)
     left_out = (~np.isnan(table)).sum(axis=1) - lengths
     sigma, memory = noise.estimate(logs, lengths, 1.0 if parameters.hindsight else noise.known(lengths))
     scaled = noise.clip(logs, lengths, sigma)
     signs = signs_of(logs, lengths, sigma, scaled)
+    if together:
+        signs = signs._replace(moves=moves_of(logs, nights, lengths, sigma, table.shape[1]))
     return _Block(logs, nights, lengths, left_out, sigma, memory, scaled, signs)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -11,10 +12,34 @@ from aoe_reports.history.detection.noise import Noise, densities, noise_of
 from aoe_reports.stats import noise
 from aoe_reports.stats.modes import Modes, find_modes
 from aoe_reports.stats.noise import Floats
-from aoe_reports.stats.scatter import off_levels, scatter_segments
+from aoe_reports.stats.scatter import off_levels, scatter_around, scatter_segments, speaks_against
 
 SWITCHES = 6
 """Between two levels: who went to and fro so often has two modes, and the next switch is no news."""
+
+
+def middles(parts: Floats, relative: Any, limit: Any) -> Any:
+    """The median of nights, moved to the mean of those clipped around it, each with its weight: along the last axis."""
+    level = noise.median(parts)[..., None]
+    weights = 1 / (relative * relative)
+    total = weights.sum(axis=-1, keepdims=True)
+    for _ in range(2):
+        off = np.minimum(np.maximum((parts - level) / relative, -limit), limit) * relative
+        level = level + (weights * off).sum(axis=-1, keepdims=True) / total
+    return level[..., 0]
+
+
+def likely_levels(parts: Floats, relative: Any, limit: Any, sigma: Any, rare: Any) -> Any:
+    """The level that explains nights best where each weighs as much as it is no spike: along the last axis."""
+    level = middles(parts, relative, limit)[..., None]
+    for _ in range(3):
+        scaled = (parts - level) / (sigma * relative)
+        regular = np.exp(-0.5 * np.minimum(np.square(scaled), 200.0)) * (1 - rare)
+        weights = regular / (regular + rare) / (relative * relative)
+        total = weights.sum(axis=-1, keepdims=True)
+        # of nothing but spikes the middle stays
+        level = np.where(total < 1e-9, level, (weights * parts).sum(axis=-1, keepdims=True) / np.maximum(total, 1e-9))  # noqa: PLR2004
+    return level[..., 0]
 
 
 class Leveled:
@@ -32,6 +57,7 @@ class Leveled:
     def __init__(self, one: Prepared) -> None:
         self.logs, self.changes = one.logs, list(one.candidates)
         self.habits, self.parameters = one.habits, one.parameters
+        self.nights = one.nights[: len(one.logs)]
         self.limit = noise.CLIP * one.sigma
         self.wandering = _wandering(one)
         self.segments: list[tuple[int, float]] | None = None
@@ -42,15 +68,21 @@ class Leveled:
         self._weigh_scatters()
 
     def _weigh_scatters(self) -> None:
-        """Nights weigh as much as the scatter of their time allows, where it is proved that the scatter changed."""
+        """Nights weigh as much as the scatter of their time allows, where it is proved that it changed: a workload shows it first."""
         if not self.changes or self.parameters.hindsight or self.wandering is not None:
             return
-        self.segments = scatter_segments(off_levels(self.logs), self.noise.memory)
-        if len(self.segments) == 1:
+        off = off_levels(self.logs)
+        self.segments = scatter_segments(off, self.noise.memory)
+        common = None if self.habits.scatter is None else self.habits.scatter[self.nights]
+        if common is not None and not speaks_against(off, common):
+            self.relative = common / common.min()
+            least = scatter_around(off / self.relative)
+        elif len(self.segments) > 1:
+            starts, scatters = zip(*self.segments, strict=True)
+            least = min(scatters)
+            self.relative = np.repeat(np.array(scatters) / least, np.diff([*starts, len(self.logs)]))
+        else:
             return
-        starts, scatters = zip(*self.segments, strict=True)
-        least = min(scatters)
-        self.relative = np.repeat(np.array(scatters) / least, np.diff([*starts, len(self.logs)]))
         self.limit = noise.CLIP * least
         self.settle()
 
@@ -78,7 +110,7 @@ class Leveled:
             self.habits,
             self.parameters,
             self.wandering,
-            may_have_modes=len(self.segments or ()) < 2,  # noqa: PLR2004 -- one scatter
+            may_have_modes=bool((self.relative == 1.0).all()),
         )
         self.threshold = self.parameters.needed(self.noise.certain)
 
@@ -88,30 +120,14 @@ class Leveled:
         return np.repeat(self.levels[first : last + 1], np.diff(edges))
 
     def _middle(self, start: int, end: int) -> float:
-        """The median of nights, moved to the mean of those clipped around it, each with its weight."""
-        part, relative = self.logs[start:end], self.relative[start:end]
-        level = float(noise.median(part))
-        weights = 1 / (relative * relative)
-        for _ in range(2):
-            off = np.minimum(np.maximum((part - level) / relative, -self.limit), self.limit) * relative
-            level += float((weights * off).sum()) / float(weights.sum())
-        return level
+        return float(middles(self.logs[start:end], self.relative[start:end], self.limit))
 
     def level(self, start: int, end: int) -> float:
         """The level that explains nights best: each weighs as much as it is no spike."""
-        part, relative, rare = self.logs[start:end], self.relative[start:end], self.noise.rare
+        part, relative = self.logs[start:end], self.relative[start:end]
         if self.noise.modes is not None:
             return self._level_of_modes(part, self.noise.modes)
-        level = self._middle(start, end)
-        for _ in range(3):
-            scaled = (part - level) / (self.noise.sigma * relative)
-            regular = np.exp(-0.5 * np.minimum(np.square(scaled), 200.0)) * (1 - rare)
-            weights = regular / (regular + rare) / (relative * relative)
-            total = float(weights.sum())
-            if total < 1e-9:  # noqa: PLR2004 -- nothing but spikes: the middle stays
-                break
-            level = float((weights * part).sum()) / total
-        return level
+        return float(likely_levels(part, relative, self.limit, self.noise.sigma, self.noise.rare))
 
     def _level_of_modes(self, part: Floats, modes: Modes) -> float:
         """The same where nights have two modes: the best of where either mode of a night may put it, moved to the mean."""

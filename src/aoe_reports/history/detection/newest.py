@@ -11,7 +11,7 @@ from aoe_reports.history.detection import guard
 from aoe_reports.history.detection.levels import Leveled
 from aoe_reports.history.detection.noise import stand_alone
 from aoe_reports.history.detection.proof import Proof
-from aoe_reports.history.detection.verdicts import INTERVAL_SCORE, Change, relative, time_of
+from aoe_reports.history.detection.verdicts import INTERVAL_SCORE, Change, Parameters, relative, time_of
 from aoe_reports.stats import noise
 from aoe_reports.stats.noise import Floats
 
@@ -22,10 +22,9 @@ TOGETHER = 2.0
 def suspicion(series: Leveled, nights: Any) -> Change | None:
     """The newest one or two nights, when they are further from the level than chance allows."""
     logs = series.logs
-    if abs(float(logs[-1]) - series.levels[-1]) < series.noise.sigma:
+    if abs(float(logs[-1]) - series.levels[-1]) < series.noise.sigma * series.relative[-1]:
         return None  # the newest night is in line: the usual case, told at a glance
-    asked = series.parameters.suspicion
-    needed = series.parameters.budget.suspicion if asked is None else asked
+    needed = suspicion_score(series.parameters)
     spiky = _happened_before(series, needed)
     start = series.edges[-2]
     for count in (2, 1):
@@ -35,6 +34,7 @@ def suspicion(series: Leveled, nights: Any) -> Change | None:
         # what is to be judged must not widen its own measure
         squares = float(np.square(series.clipped[:-count]).sum())
         sigma = max(math.sqrt(squares / max(len(logs) - count - len(series.levels), 1)), noise.FLOOR)
+        sigma *= float(series.relative[-count:].max())
         before, part = series.level(start, len(logs) - count), logs[-count:]
         after = float(part.mean())
         error = math.sqrt(series.noise.variance(before_them, count))
@@ -46,6 +46,11 @@ def suspicion(series: Leveled, nights: Any) -> Change | None:
             span, half = (len(logs) - count, len(logs)), INTERVAL_SCORE * sigma * error
             return _suspect(nights, span, before, after, half, (score, needed))
     return None
+
+
+def suspicion_score(parameters: Parameters) -> float:
+    """Standard scores that the newest night, or the mean of two, must be off."""
+    return parameters.budget.suspicion if parameters.suspicion is None else parameters.suspicion
 
 
 def plain_suspicion(proof: Proof, nights: Any) -> Change | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,6 +84,19 @@ class Noise:
         return self.freedom * math.log1p(square / self.freedom)
 
 
+class Sums(NamedTuple):
+    """What nights that are off their levels tell of the noise."""
+
+    nights: int
+    levels: int
+    sigma: float
+    squares: float
+    """Of what nights are off their levels, clipped; `products` are those of neighbours on one level."""
+    products: float
+    spikes: int
+    """Nights out of line that stand alone."""
+
+
 def noise_of(
     residuals: Floats,
     clipped: Floats,
@@ -96,8 +110,26 @@ def noise_of(
     """The noise of what nights are off their levels; `modes` are those of the series where they are known already."""
     count, levels = len(residuals), len(changes) + 1
     squares = float(np.square(clipped).sum())
-    sigma = max(math.sqrt(squares / max(count - levels, 1)), noise.FLOOR)
-    memory, known = _memory(clipped, changes, squares), float(count)
+    sigma = float(scatter_of(squares, count - levels))
+    outside = np.abs(residuals) > noise.CLIP * sigma
+    some = bool(outside.any())
+    spikes = int(stand_alone(np.where(outside, np.sign(residuals), 0.0)).sum()) if some else 0
+    core = residuals[~outside] if some else residuals
+    if modes is None and may_have_modes:
+        modes = find_modes(core)
+    products = clipped[1:] * clipped[:-1]
+    if changes:
+        products[np.array(changes) - 1] = 0.0
+    sums = Sums(count, levels, sigma, squares, float(products.sum()), spikes)
+    return noise_of_sums(sums, habits, parameters, modes, _skewness(core))
+
+
+def noise_of_sums(
+    sums: Sums, habits: Habits, parameters: Parameters, modes: Modes | None = None, skewness: float = 0.0
+) -> Noise:
+    """The noise that sums over the nights show; the skewness is asked for by changes alone."""
+    count, levels = sums.nights, sums.levels
+    memory, known = _memory(sums), float(count)
     # one look at a whole history holds levels against memory themselves (`outdo_memory`)
     if not parameters.hindsight:
         known = count + habits.weight
@@ -107,32 +139,28 @@ def noise_of(
     certain = max(bounded - 1 / math.sqrt(known), 0.0)
     # the thresholds of noise with memory are those of memory that the series alone tells
     certain *= (count + OWN_WEIGHT) / known if not parameters.hindsight else 1.0
-    outside = np.abs(residuals) > noise.CLIP * sigma
-    some = bool(outside.any())
-    spikes = int(stand_alone(np.where(outside, np.sign(residuals), 0.0)).sum()) if some else 0
-    core = residuals[~outside] if some else residuals
-    if modes is None and may_have_modes:
-        modes = find_modes(core)
     return Noise(
-        sigma=sigma,
+        sigma=sums.sigma,
         freedom=FREEDOM * max(count - levels, 1),
         memory=bounded,
         feared=min(max(memory + parameters.memory_margin / math.sqrt(known), 0.0), noise.MAX_MEMORY),
         certain=certain,
-        rare=min((spikes + habits.spikes * RARE_NIGHTS) / (count + RARE_NIGHTS), MAX_RARE),
+        rare=min((sums.spikes + habits.spikes * RARE_NIGHTS) / (count + RARE_NIGHTS), MAX_RARE),
         modes=modes,
-        skewness=_skewness(core),
+        skewness=skewness,
         whitens=not parameters.hindsight and modes is None and bounded > 0,
     )
 
 
-def _memory(clipped: Floats, changes: list[int], squares: float) -> float:
+def scatter_of(squares: Any, freedom: int) -> Any:
+    """The standard deviation of nights from the sum of their squares, of one series or of many."""
+    return np.maximum(np.sqrt(squares / max(freedom, 1)), noise.FLOOR)
+
+
+def _memory(sums: Sums) -> float:
     """The AR(1) coefficient of residuals around levels."""
-    products = clipped[1:] * clipped[:-1]
-    if changes:
-        products[np.array(changes) - 1] = 0.0
-    count, levels = len(clipped), len(changes) + 1
-    memory = float(products.sum()) / squares if squares > 0 else 0.0
+    count, levels = sums.nights, sums.levels
+    memory = sums.products / sums.squares if sums.squares > 0 else 0.0
     # a level taken off pulls the correlation down by (1 + 3 r) / n each (Kendall 1954)
     return (memory + levels / count) / max(1 - 3 * levels / count, 0.2)
 
@@ -146,9 +174,9 @@ def _skewness(core: Floats) -> float:
 def stand_alone(sides: Floats) -> NDArray[np.bool_]:
     """Which nights are out of line (sides -1, 1) with no neighbour out on the same side: a run of them is no spike."""
     alone: NDArray[np.bool_] = sides != 0
-    together = sides[1:] == sides[:-1]
-    alone[1:] &= ~together
-    alone[:-1] &= ~together
+    together = sides[..., 1:] == sides[..., :-1]
+    alone[..., 1:] &= ~together
+    alone[..., :-1] &= ~together
     return alone
 
 

@@ -102,6 +102,8 @@ def _scatters(one: Prepared, series: Leveled) -> Iterator[_Found]:
     segments = series.segments
     if segments is None:
         segments = scatter_segments(off_levels(one.logs), series.noise.memory) if one.uneven else []
+    if len(segments) < 2:  # noqa: PLR2004 -- one scatter
+        return
     edges = [*(start for start, _ in segments), len(one.logs)]
     off = off_levels(one.logs)
     usual = [noise.scale(np.abs(off[start:end])) for start, end in pairwise(edges)]
