@@ -218,8 +218,9 @@ class JudgedSeries:
 
     def last_night(self) -> str | None:
         """The newest night that has a time."""
-        found = np.flatnonzero(self._times(0, len(self.nights)))
-        return self.nights[int(found[-1])] if len(found) else None
+        times = self._times(0, len(self.nights))[::-1]
+        behind = int(times.argmax()) if len(times) else 0
+        return self.nights[len(times) - 1 - behind] if times[behind : behind + 1].any() else None
 
     def _shift(self, change: Change) -> LevelShift:
         starts = [one.until for one in self.verdict.changes if one.until <= change.night]

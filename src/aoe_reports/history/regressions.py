@@ -82,7 +82,7 @@ def find_regressions(
     examined = examine(history, selection, view, detected)
     if selection.record:
         record_changes(examined)
-    asked = [(index, row) for index, row in series_rows(examined) if examined.is_asked(index)]
+    asked = [*series_rows(examined)]
     rows = _shown_rows(examined, asked, selection)
     why = {row.fails for row in rows}
     findings = [*examined.findings, *([] if selection.whole_history else withdrawals(examined))]
@@ -165,7 +165,7 @@ def _is_comparable(examined: Examination) -> bool:
     """Whether anything can be said of any series that is asked for."""
     if examined.chosen is None:
         return any(examined.judged.verdicts[index].reason is None for index in examined.asked())
-    return any(row.change is not None for index, row in series_rows(examined) if examined.is_asked(index))
+    return any(row.change is not None for _, row in series_rows(examined))
 
 
 def _with_metadata(rows: Sequence[SeriesChange], incidents: Sequence[IncidentChange]) -> list[SeriesChange]:

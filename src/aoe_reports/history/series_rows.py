@@ -28,12 +28,23 @@ _LABELS = (
 
 
 def series_rows(examined: Examination) -> Iterator[tuple[int, SeriesChange]]:
-    """(the number of a series, its row): one a series, or one a change since the first night."""
+    """(the number of a series, its row): one a series that is asked for, or one a change since the first night.
+
+    Series that did not change have none, unless all are wanted or a baseline is held against each.
+    """
     if examined.selection.whole_history:
-        yield from _rows_of_history(examined)
-        return
-    make = _row if examined.chosen is None else _pinned_row
-    yield from ((index, make(examined, index)) for index in examined.shown())
+        yield from ((index, row) for index, row in _rows_of_history(examined) if examined.is_asked(index))
+    elif examined.chosen is not None:
+        yield from ((index, _pinned_row(examined, index)) for index in examined.asked())
+    else:
+        every = examined.selection.every
+        yield from (
+            (index, _row(examined, index)) for index in examined.asked() if every or _has_changed(examined, index)
+        )
+
+
+def _has_changed(examined: Examination, index: int) -> bool:
+    return examined.active_changes[index].state is not None or examined.judged.verdicts[index].suspect is not None
 
 
 def _rows_of_history(examined: Examination) -> Iterator[tuple[int, SeriesChange]]:
