@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from aoe_reports.model.columns import (
     bits,
+    cells_of,
     codes,
     column_of,
     column_of_words,
@@ -88,6 +89,36 @@ def test_a_sum_is_exact_beyond_64_bits(values: list[int]) -> None:
 @pytest.mark.parametrize("values", [[2**62, 2**62 - 1], [2**62, 2**62], [-(2**63), -1], [2**63 - 1], [-(2**62)] * 3])
 def test_a_sum_is_exact_at_the_limit_of_64_bits(values: list[int]) -> None:
     assert exact_sum(np.array(values, dtype=np.int64)) == sum(values)
+
+
+@given(st.lists(st.none() | st.text()))
+def test_texts_or_none_become_a_column(values: list[str | None]) -> None:
+    made = cells_of(values, pa.string())
+    made.validate(full=True)
+    assert made.type == pa.string()
+    assert made.to_pylist() == [None if one is None else one.encode(errors="replace").decode() for one in values]
+
+
+@given(st.lists(st.none() | st.integers(-(2**63), 2**63 - 1)))
+def test_whole_numbers_or_none_become_a_column(values: list[int | None]) -> None:
+    assert cells_of(values, pa.int64()).equals(pa.array(values, pa.int64()))
+
+
+@given(st.lists(st.none() | st.floats(allow_nan=False) | st.integers(-(2**53), 2**53)))
+def test_fractions_or_none_become_a_column(values: list[float | None]) -> None:
+    assert cells_of(values, pa.float64()).equals(pa.array(values, pa.float64()))
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"), [(1.5, pa.int64()), (2**63, pa.int64()), ("1", pa.int64()), (b"a", pa.string())]
+)
+def test_a_cell_of_another_kind_is_an_error(value: object, kind: pa.DataType) -> None:
+    with pytest.raises((TypeError, OverflowError, AttributeError)):
+        cells_of([None, value], kind)
+
+
+def test_an_odd_byte_of_a_name_is_stored_as_a_question_mark() -> None:
+    assert cells_of(["a\udcffb", "\u7b97\u5b50"], pa.string()).to_pylist() == ["a?b", "\u7b97\u5b50"]
 
 
 @given(st.lists(st.tuples(st.booleans(), INT64), max_size=40))
