@@ -289,6 +289,23 @@ class TestTrim:
             "rank 0: --trim leaves out step 10 (warm-up)"
         }
 
+    @pytest.mark.parametrize(("has_steps", "first"), [(False, 10), (True, 15)])
+    def test_explain_leaves_nothing_out_where_the_timeline_has_other_steps_than_the_table(
+        self, with_table: Path, tmp_path: Path, has_steps: bool, first: int
+    ) -> None:
+        """Else all of the time would be divided by the steps that are usual."""
+        table = next(with_table.rglob("step_trace_time.csv"))
+        other = tmp_path / "other"
+        Rank(0, WARM, has_steps=has_steps, first=first).write(other)
+        (next(other.rglob("trace_view.json")).parent / table.name).write_bytes(table.read_bytes())
+        found, expected = explain([other, other], trim=True), explain([other, other])
+        assert found.rows == expected.rows
+        (mine,), (whole,) = found.table("steps"), expected.table("steps")
+        assert (mine.baseline_steps, mine.before_ns) == (8, whole.before_ns)
+        assert {one.message for one in found.findings if one.rule == "trimmed"} == {
+            "nothing is left out by --trim: the timeline does not tell the steps that the table of steps tells"
+        }
+
     def test_nothing_is_left_out_of_steady_steps(self, tmp_path: Path) -> None:
         Rank(0, WARM[1:]).write(tmp_path)
         answer = breakdown([tmp_path], trim=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pyarrow as pa
@@ -107,6 +108,12 @@ def test_a_capture_without_frames_says_so(cli: Cli, tmp_path: Path) -> None:
     assert "/module/" not in ended.out
 
 
+def test_sums_of_operators_say_that_they_are_in_no_module(cli: Cli) -> None:
+    ended = cli("normalize", FIXTURES / "msprof" / "valid" / "statistic_only", "--by-module", "--workload", "net")
+    assert ended.code == 0
+    assert "no records of modules: there are only sums of operators" in ended.err
+
+
 def test_fewer_series_are_whole_modules_and_what_is_left_out_is_said(cli: Cli, planted: Path) -> None:
     ended = cli("normalize", planted, "--workload", "net", "--by-module", "--module-series", "13")
     layers = Counter(
@@ -175,3 +182,23 @@ def test_parts_add_up_to_what_computes(tasks: list[tuple[str | None, str, int]],
     for kind in {in_any_block(one.name, blocks[one.name]) for one in layers}:
         mine = [one.total_ns for one in layers if in_any_block(one.name, blocks[one.name]) == kind]
         assert sum(mine) == modules.get(kind, sum(mine))
+
+
+def test_scatter_chooses_no_other_modules_from_night_to_night() -> None:
+    words = pa.dictionary(pa.int32(), pa.string())
+    names = [f"Layer_{layer}/{part}" for layer in range(4) for part in "ABC"] + [f"Linear_{one}" for one in range(50)]
+    blocks = {name: name.partition("/")[0] for name in names if "/" in name}
+    told = set()
+    for night in range(20):
+        scatter = Random(night)
+        frame = pa.table(
+            {
+                "location": pa.array(names, words),
+                "task_type": pa.array(["AI_CORE"] * len(names), words),
+                "task_duration_ns": pa.array([round(100_000 * scatter.gauss(1, 0.01)) for _ in names], pa.int64()),
+            }
+        )
+        parts, left_out = parts_by_module(TaskSet(0, 0, frame), blocks, [], 9)
+        assert (left_out.modules, left_out.layers) == (44, 4)
+        told.add(tuple(sorted((one.scope, one.name, str(one.args)) for one in parts)))
+    assert len(told) == 1

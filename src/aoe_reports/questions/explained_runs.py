@@ -41,7 +41,7 @@ from aoe_reports.model.texts import say
 from aoe_reports.questions.compared_runs import ComparedRun, RunUnit, metrics_of
 from aoe_reports.questions.explain import ExplainedBy, ExplainOptions
 from aoe_reports.questions.locations import with_layers
-from aoe_reports.questions.rules import COMPARABILITY_UNKNOWN
+from aoe_reports.questions.rules import COMPARABILITY_UNKNOWN, TRIMMED
 from aoe_reports.questions.trimming import (
     TRIMMED_BY,
     LeftOut,
@@ -95,13 +95,14 @@ def _read_capture(run: ExplainedRun, capture: Capture, wanted: ExplainOptions, n
         return operators  # whom the others wait for
     notes.add(capture.findings)
     only_timeline = timeline_tells_tasks(capture)  # then one pass over it tells everything
-    steps, left_out = _steps_and_left_out(capture, wanted, notes)
+    steps, trim = _steps_and_trim(capture, wanted, notes)
     fields = _FIELDS | TRIMMED_BY if wanted.trim else _FIELDS
     sets, tables = ([], []) if only_timeline else read_tasks(capture, fields, by_type=False, all_tasks=True)
     notes.add(finding for data in tables for finding in data.findings)
     run.compared.metrics = metrics_of(tables) or run.compared.metrics
-    told = _of_timeline(capture, wanted, notes, left_out, located=bool(sets))
-    sets = without_steps(sets, told.left_out if left_out is None else left_out, str(capture.root), notes)
+    told = _of_timeline(capture, trim, notes, located=bool(sets))
+    sets = without_steps(sets, told.left_out, str(capture.root), notes)
+    steps = usual_only(steps, told.left_out)
     run.compared.tasks += map(_in_short, sets)
     run.compared.steps += steps
     located, blocks = with_layers([tasks for tasks in sets if not tasks.grouped], told.sites, capture, notes)
@@ -126,16 +127,28 @@ def _read_capture(run: ExplainedRun, capture: Capture, wanted: ExplainOptions, n
     return operators
 
 
-def _steps_and_left_out(capture: Capture, wanted: ExplainOptions, notes: Notes) -> tuple[list[Step], LeftOut | None]:
-    """(the steps of tables, what is left out of them); null where the timeline alone tells steps."""
+@dataclass(frozen=True, slots=True)
+class _Trim:
+    """What is left out of a capture."""
+
+    left_out: LeftOut | None = field(default_factory=dict)
+    """By the table of steps; null where the timelines themselves tell it."""
+    numbers: frozenset[int] = frozenset()
+    """Of all steps in that table."""
+    said: Notes = field(default_factory=Notes)
+
+
+def _steps_and_trim(capture: Capture, wanted: ExplainOptions, notes: Notes) -> tuple[list[Step], _Trim]:
+    """(the steps of tables, what is left out of them)."""
     if timeline_tells_steps(capture):
-        return [], None
+        return [], _Trim(None) if wanted.trim else _Trim()
     steps = read_steps_noting(capture, notes.findings)
     if not wanted.trim:
         note_unusual(str(capture.root), steps, notes, rank=wanted.rank)
-        return steps, {}
-    left_out = unusual_of(str(capture.root), steps, notes)
-    return usual_only(steps, left_out), left_out
+        return steps, _Trim()
+    said = Notes()
+    left_out = unusual_of(str(capture.root), steps, said)
+    return steps, _Trim(left_out, frozenset(step.step for step in steps if step.step is not None), said)
 
 
 def _with_calls(
@@ -206,14 +219,25 @@ class _Told:
     sites: LaunchSites = field(default_factory=LaunchSites)
     """Where tasks were launched, if there are frames and that is asked for."""
     left_out: dict[Place, Sequence[Step]] = field(default_factory=dict)
-    """The steps that are left out by the timelines themselves."""
+    """The steps that are left out."""
 
 
-def _of_timeline(
-    capture: Capture, wanted: ExplainOptions, notes: Notes, left_out: LeftOut | None, *, located: bool
-) -> _Told:
-    """What the timelines of a capture tell; without steps that a table says are left out, or (null) they themselves."""
-    told = _Told()
+def _of_timeline(capture: Capture, trim: _Trim, notes: Notes, *, located: bool) -> _Told:
+    """What the timelines of a capture tell, without the steps that are left out: of time and of tables, or of neither."""
+    tried = Notes()
+    told = _told_without(capture, trim, tried, located=located)
+    if told is not None:
+        notes.take(trim.said)
+        notes.take(tried)
+        return told
+    message = say("nothing is left out by --trim: the timeline does not tell the steps that the table of steps tells")
+    notes.add([TRIMMED.found(str(capture.root), message, severity="warning")])
+    return _told_without(capture, _Trim(), notes, located=located) or _Told()
+
+
+def _told_without(capture: Capture, trim: _Trim, notes: Notes, *, located: bool) -> _Told | None:
+    """The same; null where a timeline does not tell the steps that a table says are left out."""
+    told = _Told(left_out=dict(trim.left_out or {}))
     kernels = timeline_tells_tasks(capture)
     for files in vendor_of(capture.profiler).events(capture):
         if located and may_tell_frames(files):
@@ -225,7 +249,9 @@ def _of_timeline(
         else:
             activity, wrong = collect_events_of(files, EVENT_COLUMNS, Activity)
         notes.add(wrong)
-        gone = _gone(activity, files, capture, wanted, notes, left_out, told)
+        gone = _gone(activity, files, capture, trim, notes, told)
+        if gone is None:
+            return None
         devices = exposed_of(activity, kernels=kernels, left_out=gone)
         for device in devices:
             if files[0].name.iteration not in gone.get(device.device_id, ()):
@@ -235,23 +261,21 @@ def _of_timeline(
 
 
 def _gone(
-    activity: Activity,
-    files: Sequence[FoundFile],
-    capture: Capture,
-    wanted: ExplainOptions,
-    notes: Notes,
-    left_out: LeftOut | None,
-    told: _Told,
-) -> Mapping[int | None, frozenset[int]]:
-    """The numbers of the steps that are left out of each device of a timeline."""
-    if not wanted.trim:
+    activity: Activity, files: Sequence[FoundFile], capture: Capture, trim: _Trim, notes: Notes, told: _Told
+) -> Mapping[int | None, frozenset[int]] | None:
+    """The numbers of the steps that are left out of each device of a timeline; null where it numbers its steps otherwise, or tells none."""
+    if trim.left_out is not None and not any(trim.left_out.values()):
         return {}
     devices = activity.break_down(0)
     parts = {_place_of(one.device_id, files, capture, only=len(devices) == 1): one for one in devices}
-    if left_out is None:
+    if trim.left_out is None:
         left_out = unusual_in_timeline(parts, str(capture.root), notes)
         told.left_out |= left_out
-    return numbers_left_out(parts, left_out)
+        return numbers_left_out(parts, left_out)
+    gone = numbers_left_out(parts, trim.left_out)
+    mine = activity.steps_on_host.keys()
+    alike = files[0].name.iteration is not None or (bool(mine) and (mine <= trim.numbers or mine >= trim.numbers))
+    return gone if alike or not any(gone.values()) else None
 
 
 def _place_of(number: int | None, files: Sequence[FoundFile], capture: Capture, *, only: bool) -> Place:

@@ -65,27 +65,33 @@ def parts_by_module(
     """(the modules and layers of one device's tasks, what is left out); `blocks` names the block of each location that is in one.
 
     `tasks` has `location`, `task_type`, `task_duration_ns` and, where it is known, `step`. No more than `most` modules are told, the longest, and `most` layers: of
-    modules in all their blocks, the longest first, as long as all of these find room. So which ones are told does not depend on scatter.
+    modules in all their blocks, the longest first, as long as all of these find room. Modules whose times have as many binary digits count as equally long,
+    and are told by name: scatter must not choose others every night.
     """
     located, outside_ns = _times_of(tasks)
     kinds: dict[str, dict[str, int]] = defaultdict(dict)
     for location, total_ns in located.items():
         kinds[in_any_block(location, blocks.get(location))][location] = total_ns
     totals = {kind: sum(members.values()) for kind, members in kinds.items()}
-    ordered = sorted(totals, key=lambda kind: (-totals[kind], kind))
+    ordered = sorted(totals, key=lambda kind: (-totals[kind].bit_length(), kind))
+
+    def longest(kind: str) -> tuple[int, str]:
+        return -totals[kind], kind
+
     device, passes = (tasks.rank_id, tasks.device_id), _passes(tasks, steps)
-    parts = [PartTime(*device, "module", kind, passes, totals[kind]) for kind in ordered[:most]]
+    parts = [PartTime(*device, "module", kind, passes, totals[kind]) for kind in sorted(ordered[:most], key=longest)]
     if others := ordered[most:]:
         total_ns = sum(totals[kind] for kind in others)
         parts.append(PartTime(*device, "module", OTHER_MODULES, passes, total_ns, args=_named_by(others)))
     if outside_ns:
         parts.append(PartTime(*device, "module", NO_MODULE, passes, outside_ns))
-    repeated = [kinds[kind] for kind in ordered if not kinds[kind].keys().isdisjoint(blocks)]
-    told = [members for members, until in zip(repeated, accumulate(map(len, repeated)), strict=True) if until <= most]
-    for members in told:
-        layers = sorted(members.items(), key=lambda one: (-one[1], one[0]))
+    repeated = [kind for kind in ordered if not kinds[kind].keys().isdisjoint(blocks)]
+    counts = [len(kinds[kind]) for kind in repeated]
+    told = [kind for kind, until in zip(repeated, accumulate(counts), strict=True) if until <= most]
+    for kind in sorted(told, key=longest):
+        layers = sorted(kinds[kind].items(), key=lambda one: (-one[1], one[0]))
         parts += [PartTime(*device, "layer", name, passes, total_ns) for name, total_ns in layers]
-    return parts, LeftOut(len(others), sum(map(len, repeated[len(told) :])))
+    return parts, LeftOut(len(others), sum(counts[len(told) :]))
 
 
 def _times_of(tasks: TaskSet) -> tuple[dict[str, int], int]:

@@ -40,6 +40,9 @@ def read_parts(
     mine = [tasks for tasks in sets if not tasks.grouped]
     found: list[PartTime] = []
     findings: list[Finding] = []
+    if options.by_module and sets and not mine:
+        message = say("no records of modules: there are only sums of operators, which are in no module")
+        findings.append(NO_LOCATION.found(str(capture.root), message))
     reads: list[_Reads] = [*([_modules] if options.by_module else []), *([_phases] if options.by_phase else [])]
     for read in reads if mine else ():
         notes = Notes()
