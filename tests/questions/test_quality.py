@@ -306,6 +306,16 @@ class TestTrim:
             "nothing is left out by --trim: the timeline does not tell the steps that the table of steps tells"
         }
 
+    def test_breakdown_says_that_a_timeline_has_other_steps_than_the_table(self, tmp_path: Path) -> None:
+        Rank(0, WARM, has_steps=False).write(tmp_path)
+        header = "Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free,Stage,Bubble,Preparing\n"
+        rows = [f"{step},{900 if step == 10 else 500},0,0,0,20,0,0,0\n" for step in range(10, 18)]
+        (next(tmp_path.rglob("trace_view.json")).parent / "step_trace_time.csv").write_text(header + "".join(rows))
+        answer = breakdown([tmp_path], trim=True)
+        assert answer.rows == breakdown([tmp_path]).rows
+        (told,) = [one.message for one in answer.findings if one.rule == "trimmed" and one.severity == "warning"]
+        assert told.endswith("the timeline does not tell the steps that the table of steps tells")
+
     def test_nothing_is_left_out_of_steady_steps(self, tmp_path: Path) -> None:
         Rank(0, WARM[1:]).write(tmp_path)
         answer = breakdown([tmp_path], trim=True)

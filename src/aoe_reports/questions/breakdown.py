@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -169,6 +169,9 @@ def _read_export(
     steps = _stated_steps(unit.capture) if any(device.steps for device in devices) else []
     numbers = [_device_of(device, files[0], unit.capture, alone=len(devices) == 1) for device in devices]
     gone = _left_out(devices, numbers, unit, asked, left_out)
+    if iteration is None and left_out is not None and any(gone.values()) and not _tell_any(devices, gone):
+        gone = {}
+        notes.add([_steps_differ(path)])
     if any(gone.values()):
         devices = events.break_down(chosen.gaps, gone)
     for device, number in zip(devices, numbers, strict=True):
@@ -233,6 +236,17 @@ def _left_out(
     rank_of = unit.capture.info.rank_of
     places = {(rank_of(number), number): one for one, number in zip(devices, numbers, strict=True)}
     return numbers_left_out(places, unusual_in_timeline(places, unit.path, asked.notes) if told is None else told)
+
+
+def _steps_differ(path: str) -> Finding:
+    from aoe_reports.questions.trimming import steps_differ
+
+    return steps_differ(path)
+
+
+def _tell_any(devices: Sequence[DeviceBreakdown], gone: Mapping[int | None, frozenset[int]]) -> bool:
+    """Whether a timeline tells any of the steps that are left out."""
+    return any(not gone.get(device.device_id, frozenset()).isdisjoint(device.steps) for device in devices)
 
 
 def _device_of(device: DeviceBreakdown, file: FoundFile, capture: Capture, *, alone: bool) -> int | None:

@@ -41,12 +41,13 @@ from aoe_reports.model.texts import say
 from aoe_reports.questions.compared_runs import ComparedRun, RunUnit, metrics_of
 from aoe_reports.questions.explain import ExplainedBy, ExplainOptions
 from aoe_reports.questions.locations import with_layers
-from aoe_reports.questions.rules import COMPARABILITY_UNKNOWN, TRIMMED
+from aoe_reports.questions.rules import COMPARABILITY_UNKNOWN
 from aoe_reports.questions.trimming import (
     TRIMMED_BY,
     LeftOut,
     note_unusual,
     numbers_left_out,
+    steps_differ,
     unusual_in_timeline,
     unusual_of,
     usual_only,
@@ -230,8 +231,7 @@ def _of_timeline(capture: Capture, trim: _Trim, notes: Notes, *, located: bool) 
         notes.take(trim.said)
         notes.take(tried)
         return told
-    message = say("nothing is left out by --trim: the timeline does not tell the steps that the table of steps tells")
-    notes.add([TRIMMED.found(str(capture.root), message, severity="warning")])
+    notes.add([steps_differ(str(capture.root))])
     return _told_without(capture, _Trim(), notes, located=located) or _Told()
 
 

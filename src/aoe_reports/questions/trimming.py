@@ -124,6 +124,12 @@ def numbers_left_out(devices: Mapping[Place, DeviceBreakdown], left_out: LeftOut
     return {device.device_id: steps_left_out(place, left_out) for place, device in devices.items()}
 
 
+def steps_differ(path: str) -> Finding:
+    """That nothing is left out of a timeline, since it has not the steps that a table says are unusual."""
+    message = say("nothing is left out by --trim: the timeline does not tell the steps that the table of steps tells")
+    return TRIMMED.found(path, message, severity="warning")
+
+
 def without_steps(sets: Iterable[TaskSet], left_out: LeftOut, path: str, notes: Notes) -> list[TaskSet]:
     """Tasks without those of steps that are left out; tasks of no step stay.
 
