@@ -238,10 +238,11 @@ class Roofline:
 
     @property
     def near(self) -> Mask:
-        """Which tasks that compute are of operators that certainly reach `NEAR` of the roof."""
+        """Which tasks that compute are of operators that certainly reach `NEAR` of the roof; of more than can be nothing is certain."""
         groups: Mask = np.zeros(len(self.totals), dtype=bool)
         for group in self.works:
-            groups[group] = (self.operator(group).least_share or 0.0) >= NEAR
+            one = self.operator(group)
+            groups[group] = (one.least_share or 0.0) >= NEAR and not one.is_above
         found: Mask = groups[self.group_of]
         return found
 

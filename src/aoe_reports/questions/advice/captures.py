@@ -79,7 +79,7 @@ class DeviceAdvice:
 def advise_capture(capture: Capture, chosen: Chosen, findings: list[Finding]) -> list[DeviceAdvice]:
     """Advice on the devices of one capture; ReadError where it cannot be read. Findings are added to the list."""
     steps = _steps(capture, chosen, findings)
-    timelines = Timelines(capture, findings, of_host=True)
+    timelines = Timelines(capture, findings, of_host=True, step=chosen.step)
     wanted = TASK_COLUMNS | ROOFLINE_COLUMNS if may_have_roof(capture.info.device_type) else TASK_COLUMNS
     sets, tables = read_tasks(capture, wanted, by_type=False, heard=timelines.heard)
     findings += [finding for data in tables for finding in data.findings]
@@ -154,7 +154,7 @@ def _with_more(facts: Facts, beside: Beside, chosen: Chosen) -> Facts:
     free, overlapped = shares.share(shares.free_ns), shares.share(shares.overlapped_ns)
     host: Sequence[HostFacts] = ()
     if (free is not None and free >= least) or beside.timelines.are_read or _may_be_fused(facts, least):
-        host = beside.timelines.host_facts(shares.device_id, chosen.step, least)
+        host = beside.timelines.host_facts(shares.device_id, least)
     talks = overlapped is not None and overlapped >= least and facts.tasks is not None
     contention = find_contention(facts.tasks, 1) if talks and facts.tasks is not None else None
     return replace(facts, host=host, contention=contention)
