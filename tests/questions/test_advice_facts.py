@@ -237,6 +237,16 @@ def test_a_roof_that_is_above_the_peak_is_no_advice() -> None:
     assert {"no-bound", "few-blocks", "repeated-shape"} <= found  # what the roof does not tell, counters still do
 
 
+def test_what_takes_too_little_time_is_not_counted_but_what_is_alike_counts_together() -> None:
+    small = {"input_shapes": "64,64;64,64", "output_shapes": "64,64"}
+    rows = [product(AT_PEAK_NS), *(product(600, output_formats=name, **small) for name in ("ND", "NCHW"))]
+    table = tasks_of(rows, spaced_ns=0)
+    for least, known in ((0, 3), (1200, 3), (1201, 1)):
+        roof = measure_roofline(table, CoreCounts(24, 48, 1800.0), "Ascend910B2", least_ns=least)
+        assert roof is not None
+        assert len(roof.known) == known
+
+
 @pytest.mark.parametrize(
     ("chip", "known"),
     [("Ascend910B2", True), ("Ascend910B1", False), ("Ascend910B", True), (None, False), ("x", False)],

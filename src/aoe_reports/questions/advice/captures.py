@@ -122,12 +122,12 @@ def advise_tasks(
         tasks = _chosen(sets.pop(0), chosen)
         if tasks is None:
             continue
-        roof = None if beside is None else _roofline_of(capture, tasks)
+        shares, gaps = measure_shares(capture, tasks, steps, timelines)
+        roof = None if beside is None else _roofline_of(capture, tasks, shares, chosen.thresholds)
         columns = counter_columns(tasks.frame)
         tasks = replace(tasks, frame=tasks.frame.drop_columns(list(columns)))
         counters = Counters(columns, computing_of(tasks.frame))
         give_back()
-        shares, gaps = measure_shares(capture, tasks, steps, timelines)
         bounds = _bounds_of(capture, tasks, counters, chosen)
         del counters
         give_back()
@@ -140,11 +140,13 @@ def advise_tasks(
             yield None, device
 
 
-def _roofline_of(capture: Capture, tasks: TaskSet) -> Roofline | None:
-    """How near the operators of one device come to the roof; None where that is not known."""
+def _roofline_of(capture: Capture, tasks: TaskSet, shares: StepShares, thresholds: Thresholds) -> Roofline | None:
+    """How near the operators of one device that take enough time for advice come to the roof; None where that is not known."""
     if not may_have_roof(capture.info.device_type):
         return None
-    roof = measure_roofline(tasks.frame, CoreCounts.of_hardware(capture.info.hardware), capture.info.device_type)
+    least = min(thresholds.least_operator_share, thresholds.repeated_share) * shares.computing_ns
+    cores = CoreCounts.of_hardware(capture.info.hardware)
+    roof = measure_roofline(tasks.frame, cores, capture.info.device_type, least_ns=least)
     return roof if roof is not None and roof.peaks.bytes_per_s is not None else None
 
 
