@@ -154,6 +154,11 @@ class Roofed:
         return max(computed or 0.0, least or 0.0) > 1 + TOLERANCE
 
     @property
+    def is_near(self) -> bool:
+        """Whether it certainly reaches `NEAR` of the roof."""
+        return (self.least_share or 0.0) >= NEAR and not self.is_above
+
+    @property
     def bound(self) -> RoofBound | None:
         """What bounds it; null where its roof is not known."""
         share = self.roof_share
@@ -241,8 +246,7 @@ class Roofline:
         """Which tasks that compute are of operators that certainly reach `NEAR` of the roof; of more than can be nothing is certain."""
         groups: Mask = np.zeros(len(self.totals), dtype=bool)
         for group in self.works:
-            one = self.operator(group)
-            groups[group] = (one.least_share or 0.0) >= NEAR and not one.is_above
+            groups[group] = self.operator(group).is_near
         found: Mask = groups[self.group_of]
         return found
 
@@ -355,6 +359,8 @@ _KEPT = frozenset({*KEYS, "task_duration_ns", "block_num"})
 
 def near_operators(bounds: OperatorBounds, roofline: Roofline) -> Mask:
     """The operators of `bounds` (of the same tasks) all of whose calls certainly reach so much of the roof that tuning gains little."""
+    if not any(one.is_near for one in roofline.known):
+        return np.zeros(len(bounds.total_ns), dtype=bool)
     durations, _ = integers(bounds.tasks["task_duration_ns"])
     near: Mask = (bounds.sums(durations * roofline.near) == bounds.total_ns) & (bounds.total_ns > 0)
     return near
