@@ -85,7 +85,7 @@ operator may have several. `bound_share` is its share of the step.
 | AI CPU operators, conversions | all of their device time, at most `bound_saving_us` |
 | waiting, small kernels, shapes | idle time before the tasks, at most the free time of a step |
 | communication, free time | the time in the step table |
-| waits for the host (`host-*`), steps of optimizers | idle time of that cause by the timeline, at most the free time of a step |
+| waits for the host (`host-*`), steps of optimizers | idle time of that cause by the timeline, at most the free time of a step of the step table; where tasks tell the steps, with the time between these |
 | sequences that a fused operator replaces | from the first begin to the last end of each occurrence, without its longest task; at most what these tasks, and the time between them, are of the critical path |
 | operators by the roof (`far-from-roof`, `near-roof`) | T x (1 - R), with R the share of the roof that is certain; of calls shorter than 10 us all of T. What a smaller data type or fusing gains is beyond it |
 | contention | what calls beside communication would have taken less without, at most `bound_saving_us` |

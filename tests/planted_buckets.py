@@ -22,7 +22,7 @@ class Step:
         """A kernel that computes."""
         self._pair(launched, 1)
         args = {"Task Type": "AI_CORE", "connection_id": self.count, "Physic Stream Id": 3}
-        self._add(name, (DEVICE, 3), start, length, **args)
+        self.add(name, (DEVICE, 3), start, length, **args)
 
     def collective(self, name: str, launched: float | None, start: float, length: float, thread: int = 1) -> None:
         """An operator of communication; without a launch nothing tells what it waited for."""
@@ -30,13 +30,14 @@ class Step:
             self.count += 1
         else:
             self._pair(launched, thread)
-        self._add(name, (TALK, 5), start, length, connection_id=self.count)
+        self.add(name, (TALK, 5), start, length, connection_id=self.count)
 
     def _pair(self, launched: float, thread: int) -> None:
         self.count += 1
-        self._add("Node@launch", (HOST, thread), launched, 0.5, connection_id=self.count, level="node")
+        self.add("Node@launch", (HOST, thread), launched, 0.5, connection_id=self.count, level="node")
 
-    def _add(self, name: str, place: tuple[int, int], start: float, length: float, **args: Any) -> None:
+    def add(self, name: str, place: tuple[int, int], start: float, length: float, **args: Any) -> None:
+        """Something that lasts."""
         whole = ORIGIN_NS + round(start * 1000)
         told = {"name": name, "ph": "X", "pid": place[0], "tid": place[1], "dur": length}
         self.events.append({**told, "ts": f"{whole // 1000}.{whole % 1000:03d}", "args": args})

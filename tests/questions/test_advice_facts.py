@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from commandline import Cli
 from frames import tasks_of
-from planted_host import KINDS, write_planted
+from planted_host import KINDS, LAYER, MAIN, PYTHON, Job, write_planted
 
 from aoe_reports import host
 from aoe_reports.engine.captures import collect_events_of
@@ -19,6 +19,8 @@ from aoe_reports.facts.bounds import CoreCounts, StepShares, measure_operators
 from aoe_reports.facts.chips import may_have_roof
 from aoe_reports.facts.contention import find_contention
 from aoe_reports.facts.dependencies import EVENT_COLUMNS, Dependencies
+from aoe_reports.facts.host_activity import Calls
+from aoe_reports.facts.host_causes import HostFacts, Replaceable
 from aoe_reports.facts.idle import idle_before_tasks, shares_of_tasks
 from aoe_reports.facts.roofline import measure_roofline
 from aoe_reports.facts.sequences import fusible_ns
@@ -62,6 +64,74 @@ def test_planted_waits_for_the_host_are_told_with_their_time(kind: str, seed: in
         assert (rule in rows) == (waited >= 0.05 * times.duration_ns)
     if not expected:
         assert not {rule for rule in rows if rule.startswith("host-") or rule == "fusible-sequence"}
+
+
+def _optimizing(job: Job) -> None:
+    for place in range(40):
+        job.run(LAYER[place % len(LAYER)], 8000, 90_000)
+    job.wait()
+    begin = job.host
+    for _ in range(40):
+        job.run("Mul", 25_000, 3000)
+    job.event("Optimizer.step#AdamW.step", (PYTHON, MAIN), begin, job.host - begin)
+
+
+@pytest.mark.parametrize("chosen", [None, 10])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_an_optimizer_that_the_device_waits_for_has_its_fused_form_named(
+    seed: int, chosen: int | None, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(KINDS, "optimizer", (_optimizing, frozenset()))
+    write_planted(tmp_path, "optimizer", seed)
+    steps = len([one for one in host([tmp_path]).rows if one.step is not None])
+    answer = cli("advise", tmp_path, "--format", "json", *(() if chosen is None else ("--step", chosen))).json
+    (row,) = [row for row in answer["rows"] if row["rule"] == "fused-optimizer"]
+    calls = steps if chosen is None else 1
+    assert row["evidence"]["fused_operator"] == "torch_npu.optim.NpuFusedAdamW"
+    assert row["evidence"]["calls"] == calls == answer["headlines"][0]["steps"]
+    assert row["evidence"]["waited_in_call_us"] == pytest.approx(calls * row["bound_us"], abs=0.01)
+    # of 40 launches of 25 us the device runs for 3 us each
+    assert row["bound_us"] == pytest.approx(40 * 22, rel=0.02)
+    launching = next(row for row in answer["rows"] if row["rule"] == "host-launching")
+    assert launching["bound_us"] * calls == pytest.approx(launching["evidence"]["waited_us"], abs=0.01)
+
+
+def test_an_optimizer_that_the_device_does_not_wait_for_is_no_advice() -> None:
+    for waited, expected in ((999, 0), (1000, 1)):
+        call = Calls("optimizer", "Optimizer.step#SGD.step", None, 1, 5000, 5000, 1, 1, waited)
+        one = HostFacts(100_000, {}, {}, 1, ((call, "torch_npu.optim.NpuFusedSGD"),), (), "trace_view.json")
+        found = find_advice(Facts(_shares(100_000, free_ns=50_000), host=(one,)))
+        assert len([one for one in found if one.rule == "fused-optimizer"]) == expected
+
+
+def test_what_several_timelines_tell_of_one_operator_or_call_is_one_piece_of_advice() -> None:
+    call = Calls("optimizer", "Optimizer.step#SGD.step", None, 1, 5000, 5000, 1, 1, 2000)
+    sequence = Replaceable("torch_npu.npu_swiglu", "note", ("Swish", "Mul"), 3, 9000, 9000, 6000, 7000)
+    one = HostFacts(100_000, {}, {}, 1, ((call, "torch_npu.optim.NpuFusedSGD"),), (sequence,), "msprof_0_1.json")
+    shares = replace(_shares(200_000, free_ns=50_000), computing_ns=150_000)
+    found = {one.rule: one for one in find_advice(Facts(shares, host=(one, replace(one, timeline="msprof_0_2.json"))))}
+    assert found["fused-optimizer"].saving_ns == 4000
+    assert found["fused-optimizer"].evidence["calls"] == 2
+    assert (found["fusible-sequence"].saving_ns, found["fusible-sequence"].count) == (12_000, 6)
+    assert found["fusible-sequence"].evidence["on_critical_path_us"] == 14
+
+
+@pytest.mark.parametrize(("free_ns", "said"), [(0, False), (2999, False), (3000, True)])
+def test_what_was_waited_outside_of_the_steps_shortens_none(free_ns: int, said: bool) -> None:
+    one = HostFacts(100_000, {"launching": 30_000}, {}, 1, (), (), "trace_view.json")
+    found = find_advice(Facts(_shares(60_000, free_ns=free_ns), host=(one,)))
+    assert [one.saving_ns for one in found if one.rule == "host-launching"] == ([free_ns] if said else [])
+
+
+def test_a_wait_between_the_steps_that_tasks_tell_is_not_bounded_by_nothing(cli: Cli, tmp_path: Path) -> None:
+    write_planted(tmp_path, "data loading", 1)
+    (row,) = [row for row in rows_of(cli, tmp_path) if row["rule"] == "host-data-loading"]
+    steps = cli("advise", tmp_path, "--format", "json").json["headlines"][0]["steps"]
+    assert row["bound_us"] * steps == pytest.approx(row["evidence"]["waited_us"], abs=0.01)
+
+
+def _shares(step_ns: int, free_ns: int) -> StepShares:
+    return StepShares(0, 0, 1, step_ns, step_ns - free_ns, 0, 0, free_ns, source="step_trace_time")
 
 
 @pytest.mark.parametrize("kind", ["rotary embedding", "RMS norm", "SwiGLU"])
@@ -164,6 +234,17 @@ def test_what_bounds_an_operator_decides_what_to_try() -> None:
 def test_a_roof_that_is_above_the_peak_is_no_advice() -> None:
     found = {one.rule for one in roofed([product(AT_PEAK_NS / 1.5)] * 12)}
     assert not {"near-roof", "far-from-roof"} & found
+    assert {"no-bound", "few-blocks", "repeated-shape"} <= found  # what the roof does not tell, counters still do
+
+
+def test_what_takes_too_little_time_is_not_counted_but_what_is_alike_counts_together() -> None:
+    small = {"input_shapes": "64,64;64,64", "output_shapes": "64,64"}
+    rows = [product(AT_PEAK_NS), *(product(600, output_formats=name, **small) for name in ("ND", "NCHW"))]
+    table = tasks_of(rows, spaced_ns=0)
+    for least, known in ((0, 3), (1200, 3), (1201, 1)):
+        roof = measure_roofline(table, CoreCounts(24, 48, 1800.0), "Ascend910B2", least_ns=least)
+        assert roof is not None
+        assert len(roof.known) == known
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from commandline import Cli
-from planted_buckets import Step
+from planted_buckets import PYTHON, Step
 
 FIRST, SECOND, GATHER = "hcom_allReduce__586_0_1", "hcom_allReduce__586_1_1", "hcom_allGather__586_9_1"
 
@@ -59,6 +59,58 @@ def test_an_earlier_collective_of_the_group_is_named_and_not_that_of_another(cli
         assert parts(row) == {
             "exposed": 100, "late": 290, "launch": 0, "earlier": earlier, "unknown": unknown, "hidden": 100,
         }  # fmt: skip
+
+
+@pytest.mark.parametrize("group", ["586", "777"])
+def test_names_of_2023_tell_their_groups_too(group: str, cli: Cli, tmp_path: Path) -> None:
+    step = Step()
+    step.kernel("forward", 0, 10, 20)
+    step.collective(f"hcom_allGather__{group}_0", 1, 30, 370)
+    step.kernel("grad_b", 2, 30, 80)
+    step.collective("hcom_allReduce__586_1", 3, 400, 100)
+    (row,), _ = told(cli, step.write(tmp_path))
+    assert (row["earlier_us"], row["unknown_us"]) == ((290, 0) if group == "586" else (0, 290))
+
+
+def test_what_several_groups_expose_at_one_time_counts_once(cli: Cli, tmp_path: Path) -> None:
+    step = Step()
+    step.kernel("grad", 0, 10, 100)
+    step.kernel("rest", 3, 115, 250)
+    for group, at in ((1, 400), (2, 400), (3, 600)):
+        step.collective(f"hcom_allReduce__{group}_0_1", 1, at, 80)
+    rows, (message,) = told(cli, step.write(tmp_path))
+    assert [parts(row)["hidden"] for row in rows] == [75, 75, 75]
+    # exposed from 400 to 480 and from 600 to 680; from 110 to 115 if all three start when they can
+    assert "exposed for 160.000 us" in message
+    assert "155.000 us of it would be hidden" in message
+
+
+def test_what_is_not_late_is_never_hidden_by_starting_later(cli: Cli, tmp_path: Path) -> None:
+    step = Step()
+    step.kernel("grad_b", 0, 10, 50)
+    step.collective("hcom_allReduce_", 1, 60, 100)
+    step.kernel("grad_a", 2, 60, 50)
+    step.collective("hcom_allReduce_", 3, 110, 40)
+    step.kernel("next", 4, 155, 100)
+    rows, findings = told(cli, step.write(tmp_path))
+    assert {(row["late_us"], row["hidden_us"]) for row in rows} == {(0, 0)}
+    assert findings == []
+
+
+def test_of_one_step_only_its_collectives_count(cli: Cli, tmp_path: Path) -> None:
+    step = Step()
+    for number, late in ((7, 0), (8, 300)):
+        begin = (number - 7) * 1000
+        step.add(f"ProfilerStep#{number}", (PYTHON, 1), begin, 900)
+        step.kernel("grad_b", begin, begin + 10, 100)
+        step.kernel("grad_a", begin + 1, begin + 110, 200)
+        step.collective(FIRST, begin + 0.75, begin + 110 + late, 90)
+    folder = step.write(tmp_path)
+    for chosen, exposed in ((7, []), (8, [8])):
+        rows, findings = told(cli, folder, "--step", chosen)
+        assert [row["step"] for row in rows] == exposed
+        assert len(findings) == len(exposed)
+    assert "(18.4% of the time)" in findings[0]
 
 
 def test_without_a_launch_nothing_is_said_to_be_late(cli: Cli, tmp_path: Path) -> None:

@@ -98,12 +98,12 @@ def read_contention(capture: Capture, into: Communication, step: int | None, top
             into.contentions.append(ContentionOf(tasks.rank_id, tasks.device_id, found))
 
 
-def read_bucket_order(capture: Capture, into: Communication, findings: list[Finding]) -> None:
-    """Take in when the collectives of gradients of each device could have started, from the timelines of a capture."""
+def read_bucket_order(capture: Capture, into: Communication, step: int | None, findings: list[Finding]) -> None:
+    """Take in when the collectives of gradients of each device, of one step or of all, could have started, from the timelines of a capture."""
     for files in vendor_of(capture.profiler).events(capture):
         activity, wrong = collect_events_of(files, EVENT_COLUMNS, Activity)
         findings += [finding for finding in wrong if finding not in findings]
-        for order in bucket_orders(activity):
+        for order in bucket_orders(activity, step):
             number = only_device_of(files[0], capture) if order.device_id is None else order.device_id
             into.orders.append(BucketOrderOf(capture.info.rank_of(number), number, order))
 

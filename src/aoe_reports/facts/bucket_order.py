@@ -38,7 +38,8 @@ BUCKET_ORDER = COMMUNICATION.rule(
     ),
     "torch.nn.parallel.DistributedDataParallel: buckets are reduced in order, each when its gradients are ready",
 )
-_GROUP = re.compile(r"__(\w+?)_\d+_\d+$", re.ASCII)
+_GROUP = re.compile(r"__(\w+?)_\d+(?:_\d+)?(?:@.*)?$", re.ASCII)
+"""Exports of 2023 have one number behind the group (`hcom_allReduce__483_2`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ class BucketOrder:
     exposed_ns: int
     """The time of these collectives beside which nothing computes."""
     hidden_ns: int
-    """How much of that would be hidden at most."""
+    """How much of that would be hidden at most; what those of several groups expose at one time counts once."""
     untold: int
     """Collectives whose launch is not known: they are taken to start when they can."""
     collectives: tuple[GradientCollective, ...]
@@ -97,11 +98,11 @@ class BucketOrder:
         return max(sums, key=sums.__getitem__) if any(sums.values()) else "not late"
 
 
-def bucket_orders(activity: Activity) -> list[BucketOrder]:
-    """What the collectives of gradients of each device of a timeline could be hidden by, by its number; none where it has none."""
+def bucket_orders(activity: Activity, step: int | None = None) -> list[BucketOrder]:
+    """What the collectives of gradients of each device of a timeline, of one step or of all, could be hidden by; none where it has none."""
     found = []
     for device in activity.of_devices():
-        one = _order_of(activity, device) if device.told else None
+        one = _order_of(activity, device, step) if device.told else None
         if one is not None:
             found.append(one)
     return found
@@ -117,11 +118,13 @@ class _Late:
     earlier: Ints
 
 
-def _order_of(activity: Activity, device: OfDevice) -> BucketOrder | None:
+def _order_of(activity: Activity, device: OfDevice, only: int | None) -> BucketOrder | None:
     tasks, talk = (_by_start(spans.between(*EVER)) for spans in (device.tasks, device.talk))
     names = [activity.word(number) or "" for number in talk["name"].tolist()]
     types = [type_of_operator(name) for name in names]
-    mine = np.flatnonzero([one in GRADIENT_TYPES for one in types])
+    steps = activity.steps_of(talk)
+    wanted = np.asarray([one in GRADIENT_TYPES for one in types], dtype=bool)
+    mine = np.flatnonzero(wanted if only is None else wanted & (steps == only))
     if not len(mine):
         return None
     lanes = _lanes(names)
@@ -132,9 +135,8 @@ def _order_of(activity: Activity, device: OfDevice) -> BucketOrder | None:
     ready = np.where(told[mine], late.ready[mine], start)
     moved = _in_order(ready, start, end - start, lanes[mine])
     gains = np.clip(exposed - _exposed(computing, moved, moved + end - start), 0, exposed)
-    whole = union(start, end)
-    alone = whole.total - exact_sum(covered_each(computing, whole.starts, whole.ends))
-    steps = activity.steps_of(talk)
+    alone = _exposed_once(computing, start, end)
+    begun = np.where(gains > 0, moved, start)  # what gains nothing has no reason to start at another time
     collectives = [
         GradientCollective(
             op_name=names[place],
@@ -155,13 +157,11 @@ def _order_of(activity: Activity, device: OfDevice) -> BucketOrder | None:
         if exposed[row] > 0
     ]
     collectives.sort(key=lambda one: (-one.hidden_ns, -one.exposed_ns, one.start_ns, one.op_name))
-    begin = min(int(part["start"].min()) for part in (tasks, talk) if len(part["start"]))
-    last = max(int(part["end"].max()) for part in (tasks, talk) if len(part["end"]))
     return BucketOrder(
         device_id=activity.number_of(device.pid),
-        length_ns=last - begin,
+        length_ns=_length(activity, (tasks, talk), only),
         exposed_ns=alone,
-        hidden_ns=min(exact_sum(gains), alone),
+        hidden_ns=max(alone - _exposed_once(computing, begun, begun + end - start), 0),
         untold=int((~told[mine]).sum()),
         collectives=tuple(collectives),
     )
@@ -174,6 +174,19 @@ def _by_start(spans: Numbers) -> Numbers:
 def _exposed(computing: Intervals, start: Ints, end: Ints) -> Ints:
     found: Ints = end - start - covered_each(computing, start, end)
     return found
+
+
+def _exposed_once(computing: Intervals, start: Ints, end: Ints) -> int:
+    """The time of some collectives beside which nothing computes; what several of them do at one time counts once."""
+    whole = union(start, end)
+    return exact_sum(_exposed(computing, whole.starts, whole.ends))
+
+
+def _length(activity: Activity, parts: Sequence[Numbers], only: int | None) -> int:
+    """From the first begin to the last end, of what one step launched or of all."""
+    mine = [part if only is None else chosen_of(part, activity.steps_of(part) == only) for part in parts]
+    begins = [int(part["start"].min()) for part in mine if len(part["start"])]
+    return max(int(part["end"].max()) for part in mine if len(part["end"])) - min(begins)
 
 
 def _lanes(names: Sequence[str]) -> Ints:
@@ -226,12 +239,12 @@ def _end_before(talk: Numbers, lanes: Ints) -> Ints:
 
 
 def _in_order(ready: Ints, start: Ints, length: Ints, lanes: Ints) -> Ints:
-    """When collectives would start if those of a group went one after the other, in the order in which they are ready."""
+    """When collectives would start if those of a group went one after the other, in the order in which they are ready; none later than it did."""
     found: Ints = np.zeros(len(ready), dtype=np.int64)
     free: dict[int, int] = {}
     for place in np.lexsort((start, ready)).tolist():
         lane = int(lanes[place])
         begin = max(int(ready[place]), free.get(lane, int(ready[place])))
-        found[place] = begin
-        free[lane] = begin + int(length[place])
+        found[place] = min(begin, int(start[place]))
+        free[lane] = max(free.get(lane, 0), int(found[place] + length[place]))
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -223,8 +223,8 @@ class HostActivity(Activity):
         """All words, by their numbers."""
         return tuple(self._numbers)
 
-    def waiting_devices(self, most: int) -> list[WaitingDevice]:
-        """How long each device did nothing, for what, by its number; with the `most` longest waits of each."""
+    def waiting_devices(self, most: int, calls_of_step: int | None = None) -> list[WaitingDevice]:
+        """How long each device did nothing, for what, by its number; with the `most` longest waits of each, and calls of one step or of all."""
         host = _Host(
             calls={group: _every(spans) for group, spans in self.calls.items()},
             taken_out=_every(self.taken_out),
@@ -232,9 +232,10 @@ class HostActivity(Activity):
             words=self.words,
         )
         entries = _every(self.entries)
-        return [self._waiting(device, host, entries, most) for device in self.of_devices()]
+        listed = host if calls_of_step is None else host.of_step(calls_of_step)
+        return [self._waiting(device, host, listed, entries, most) for device in self.of_devices()]
 
-    def _waiting(self, device: OfDevice, host: _Host, entries: Numbers, most: int) -> WaitingDevice:
+    def _waiting(self, device: OfDevice, host: _Host, listed: _Host, entries: Numbers, most: int) -> WaitingDevice:
         spans = _below(device.tasks.between(*EVER), device.talk.between(*EVER) if device.told else None)
         order = np.lexsort((spans["end"], spans["start"]))
         spans = chosen_of(spans, order)
@@ -258,7 +259,7 @@ class HostActivity(Activity):
             whole=times[0],
             steps=tuple(times[1:]),
             waits=longest_waits(busy, sweep, host.words, most),
-            calls=moved.listed(sweep.of_host(), threads),
+            calls=listed.moved(shift).listed(sweep.of_host(), threads),
             task_queue=_task_queue(entries),
             copies=Copies(len(copies["start"]), exact_sum(copies["end"] - copies["start"])),
             kernels=Kernels(
@@ -316,6 +317,15 @@ class _Host:
             steps={step: (start + shift, end + shift) for step, (start, end) in self.steps.items()},
             words=self.words,
         )
+
+    def of_step(self, step: int) -> _Host:
+        """The same with the calls that began in one step alone."""
+        begin, end = self.steps.get(step, (0, 0))
+        calls = {
+            group: chosen_of(calls, (calls["start"] >= begin) & (calls["start"] < end))
+            for group, calls in self.calls.items()
+        }
+        return replace(self, calls=calls)
 
     def of_threads(self, threads: set[int], launchers: set[int]) -> HostCalls:
         """When some threads, of which some launch themselves, were in calls that explain waits; garbage collection stops all of them."""

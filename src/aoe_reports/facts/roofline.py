@@ -154,6 +154,11 @@ class Roofed:
         return max(computed or 0.0, least or 0.0) > 1 + TOLERANCE
 
     @property
+    def is_near(self) -> bool:
+        """Whether it certainly reaches `NEAR` of the roof."""
+        return (self.least_share or 0.0) >= NEAR and not self.is_above
+
+    @property
     def bound(self) -> RoofBound | None:
         """What bounds it; null where its roof is not known."""
         share = self.roof_share
@@ -182,7 +187,7 @@ class Roofline:
     """How many of the calls lie in steps; all where nothing tells of steps."""
     totals: Ints
     why: Ints
-    """Place in `REASONS` of why its work is not known, -1 where it is."""
+    """Place in `REASONS` of why its work is not known, -1 where it is, or takes too little time to be counted."""
     group_of: Ints
     """The operator of each task that computes, in their order."""
     known: Sequence[Roofed]
@@ -238,10 +243,10 @@ class Roofline:
 
     @property
     def near(self) -> Mask:
-        """Which tasks that compute are of operators that certainly reach `NEAR` of the roof."""
+        """Which tasks that compute are of operators that certainly reach `NEAR` of the roof; of more than can be nothing is certain."""
         groups: Mask = np.zeros(len(self.totals), dtype=bool)
         for group in self.works:
-            groups[group] = (self.operator(group).least_share or 0.0) >= NEAR
+            groups[group] = self.operator(group).is_near
         found: Mask = groups[self.group_of]
         return found
 
@@ -311,8 +316,12 @@ def measure_roofline(
     *,
     tflops: float | None = None,
     gb_per_s: float | None = None,
+    least_ns: float = 0,
 ) -> Roofline | None:
-    """The roofline of one device, from its tasks (TASK_COLUMNS of them); None where none computes."""
+    """The roofline of one device, from its tasks (TASK_COLUMNS of them); None where none computes.
+
+    The work of operators is counted where all of their type, core and input shapes together take so long at least.
+    """
     tasks, _ = filled_up(tasks, KEYS)
     computing = computing_of(tasks)
     counters = Counters(counter_columns(tasks, TASK_COLUMNS), computing)
@@ -326,12 +335,13 @@ def measure_roofline(
     clock = measure_clock(mine, counters.whole, cores.cube, cores.vector, cores.rated_mhz)
     split = _is_split(tasks, cores)
     peaks = peaks_of(chip, cores, clock, split=split, tflops=tflops, gb_per_s=gb_per_s)
-    works, why = _works(names)
+    totals = groups.sum(durations)
+    works, why = _works(names, _matters(names, totals, least_ns))
     found = Roofline(
         names=names,
         counts=groups.count,
         step_counts=groups.sum(_in_steps(tasks, computing)),
-        totals=groups.sum(durations),
+        totals=totals,
         why=why,
         group_of=group_of,
         known=(),
@@ -349,16 +359,32 @@ _KEPT = frozenset({*KEYS, "task_duration_ns", "block_num"})
 
 def near_operators(bounds: OperatorBounds, roofline: Roofline) -> Mask:
     """The operators of `bounds` (of the same tasks) all of whose calls certainly reach so much of the roof that tuning gains little."""
+    if not any(one.is_near for one in roofline.known):
+        return np.zeros(len(bounds.total_ns), dtype=bool)
     durations, _ = integers(bounds.tasks["task_duration_ns"])
     near: Mask = (bounds.sums(durations * roofline.near) == bounds.total_ns) & (bounds.total_ns > 0)
     return near
 
 
-def _works(names: Names) -> tuple[dict[int, Work], Ints]:
-    """(what each operator has to do, by its number; why that is not known of the others)."""
+_ALIKE = 3
+"""So many of KEYS, the first, make up what advice takes together: type, core, input shapes."""
+
+
+def _matters(names: Names, totals: Ints, least_ns: float) -> Mask:
+    """The operators of which those that are alike take so long together."""
+    of: Ints = np.zeros(names.count, dtype=np.int64)
+    for numbers in names.numbers[:_ALIKE]:
+        _, of = np.unique(of * (int(numbers.max(initial=0)) + 1) + numbers, return_inverse=True)
+    mine: Mask = _sums(of, totals, names.count)[of] >= least_ns
+    return mine
+
+
+def _works(names: Names, matters: Mask) -> tuple[dict[int, Work], Ints]:
+    """(what each operator that matters has to do, by its number; why that is not known of the others, -1 of what does not matter)."""
     why = _refused(names)
     calls: dict[int, Call] = {}
-    for group in np.flatnonzero(why < 0).tolist():
+    converts = np.asarray([False, *(word == "TransData" for word in names.words[0])])[names.numbers[0]]
+    for group in np.flatnonzero((why < 0) & (matters | converts)).tolist():  # conversions tell shapes of others
         words = names[group]
         hf32 = None if words[8] is None else words[8].upper() == "YES"
         call = call_of(words[0], (words[2], words[3], words[4]), (words[5], words[6], words[7]), hf32=hf32)
@@ -369,6 +395,8 @@ def _works(names: Names) -> tuple[dict[int, Work], Ints]:
     origins = origins_of(calls.values())
     works = {}
     for group, call in calls.items():
+        if not matters[group]:
+            continue
         work = work_of(call, origins)
         if isinstance(work, Work):
             works[group] = work

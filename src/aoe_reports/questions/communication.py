@@ -153,7 +153,7 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
             if asked.options.contention:
                 read_contention(unit.capture, found, asked.options.step, asked.options.top, notes.findings)
             if asked.options.bucket_order:
-                read_bucket_order(unit.capture, found, notes.findings)
+                read_bucket_order(unit.capture, found, asked.options.step, notes.findings)
             found.nominal_gb_per_s = dict(unit.capture.info.nominal_gb_per_s)
             if host := unit.capture.info.host:
                 ranks = {one.rank_id for one in found.transfers}

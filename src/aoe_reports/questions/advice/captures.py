@@ -79,7 +79,7 @@ class DeviceAdvice:
 def advise_capture(capture: Capture, chosen: Chosen, findings: list[Finding]) -> list[DeviceAdvice]:
     """Advice on the devices of one capture; ReadError where it cannot be read. Findings are added to the list."""
     steps = _steps(capture, chosen, findings)
-    timelines = Timelines(capture, findings, of_host=True)
+    timelines = Timelines(capture, findings, of_host=True, step=chosen.step)
     wanted = TASK_COLUMNS | ROOFLINE_COLUMNS if may_have_roof(capture.info.device_type) else TASK_COLUMNS
     sets, tables = read_tasks(capture, wanted, by_type=False, heard=timelines.heard)
     findings += [finding for data in tables for finding in data.findings]
@@ -122,12 +122,12 @@ def advise_tasks(
         tasks = _chosen(sets.pop(0), chosen)
         if tasks is None:
             continue
-        roof = None if beside is None else _roofline_of(capture, tasks)
+        shares, gaps = measure_shares(capture, tasks, steps, timelines)
+        roof = None if beside is None else _roofline_of(capture, tasks, shares, chosen.thresholds)
         columns = counter_columns(tasks.frame)
         tasks = replace(tasks, frame=tasks.frame.drop_columns(list(columns)))
         counters = Counters(columns, computing_of(tasks.frame))
         give_back()
-        shares, gaps = measure_shares(capture, tasks, steps, timelines)
         bounds = _bounds_of(capture, tasks, counters, chosen)
         del counters
         give_back()
@@ -140,11 +140,13 @@ def advise_tasks(
             yield None, device
 
 
-def _roofline_of(capture: Capture, tasks: TaskSet) -> Roofline | None:
-    """How near the operators of one device come to the roof; None where that is not known."""
+def _roofline_of(capture: Capture, tasks: TaskSet, shares: StepShares, thresholds: Thresholds) -> Roofline | None:
+    """How near the operators of one device that take enough time for advice come to the roof; None where that is not known."""
     if not may_have_roof(capture.info.device_type):
         return None
-    roof = measure_roofline(tasks.frame, CoreCounts.of_hardware(capture.info.hardware), capture.info.device_type)
+    least = min(thresholds.least_operator_share, thresholds.repeated_share) * shares.computing_ns
+    cores = CoreCounts.of_hardware(capture.info.hardware)
+    roof = measure_roofline(tasks.frame, cores, capture.info.device_type, least_ns=least)
     return roof if roof is not None and roof.peaks.bytes_per_s is not None else None
 
 
@@ -154,7 +156,7 @@ def _with_more(facts: Facts, beside: Beside, chosen: Chosen) -> Facts:
     free, overlapped = shares.share(shares.free_ns), shares.share(shares.overlapped_ns)
     host: Sequence[HostFacts] = ()
     if (free is not None and free >= least) or beside.timelines.are_read or _may_be_fused(facts, least):
-        host = beside.timelines.host_facts(shares.device_id, chosen.step, least)
+        host = beside.timelines.host_facts(shares.device_id, least)
     talks = overlapped is not None and overlapped >= least and facts.tasks is not None
     contention = find_contention(facts.tasks, 1) if talks and facts.tasks is not None else None
     return replace(facts, host=host, contention=contention)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from aoe_reports.facts.host_activity import Calls
 from aoe_reports.facts.host_causes import CAUSE_ADVICE, HostFacts, Replaceable
 from aoe_reports.facts.host_waits import HOST_CAUSES, WaitCause
 from aoe_reports.model.documents import Json
@@ -18,9 +19,9 @@ def _rule_of(cause: WaitCause) -> str:
 
 def _waits_for(cause: WaitCause) -> Find:
     def find(facts: Facts, thresholds: Thresholds) -> Iterator[Advice]:
-        waited = sum(one.by_cause.get(cause, 0) for one in facts.host)
-        length = sum(one.length_ns for one in facts.host)
-        if not waited or waited < thresholds.least_step_share * length:
+        waited, length = sum(one.by_cause.get(cause, 0) for one in facts.host), _length(facts)
+        saving = _within_free(facts, waited)
+        if not waited or waited < thresholds.least_step_share * length or _is_outside(facts, saving, thresholds):
             return
         longest = max(facts.host, key=lambda one: one.by_cause.get(cause, 0))
         evidence: dict[str, Json] = {
@@ -29,11 +30,17 @@ def _waits_for(cause: WaitCause) -> Find:
             **_call_of(longest, cause),
             "source": longest.timeline,
         }
-        free = facts.shares.free_ns
-        saving = waited if free is None else min(waited, free)
         yield Advice(_rule_of(cause), evidence, capital(say(CAUSE_ADVICE[cause])), saving)
 
     return find
+
+
+def _is_outside(facts: Facts, saving_ns: int, thresholds: Thresholds) -> bool:
+    """Whether too little of it is within the steps of a table: a timeline may be longer than they are together."""
+    shares = facts.shares
+    return shares.source == "step_trace_time" and saving_ns < thresholds.least_step_share * min(
+        shares.step_ns or 0, _length(facts)
+    )
 
 
 def _call_of(host: HostFacts, cause: WaitCause) -> dict[str, Json]:
@@ -53,50 +60,77 @@ def _call_of(host: HostFacts, cause: WaitCause) -> dict[str, Json]:
 
 
 def _fusible(facts: Facts, thresholds: Thresholds) -> Iterator[Advice]:
-    """Sequences that one fused operator replaces: no more is gained than they are of the critical path."""
+    """Sequences that one fused operator replaces, over all timelines: no more is gained than they are of the critical path."""
+    by_api: dict[str, list[tuple[Replaceable, HostFacts]]] = {}
     for host in facts.host:
         for one in host.sequences:
-            saving = _within_step(facts, one.saving_ns)
-            if saving and saving >= thresholds.least_step_share * host.length_ns:
-                yield _of_sequence(one, host, saving)
+            by_api.setdefault(one.api, []).append((one, host))
+    for mine in by_api.values():
+        saving = _within_step(facts, sum(one.saving_ns for one, _ in mine))
+        if saving and saving >= thresholds.least_step_share * _length(facts):
+            yield _of_sequence(mine, saving)
 
 
-def _of_sequence(one: Replaceable, host: HostFacts, saving: int) -> Advice:
-    sequence = " ".join(one.types)
+def _length(facts: Facts) -> int:
+    """How long all timelines of a device last."""
+    return sum(host.length_ns for host in facts.host)
+
+
+def _of_sequence(mine: Sequence[tuple[Replaceable, HostFacts]], saving: int) -> Advice:
+    longest, host = max(mine, key=lambda pair: pair[0].saving_ns)
+    on_path = [one.path_ns for one, _ in mine if one.path_ns is not None]
+    sequence = " ".join(longest.types)
     evidence: dict[str, Json] = {
-        "fused_operator": one.api,
+        "fused_operator": longest.api,
         "sequence": sequence,
-        "span_us": microseconds(one.span_ns),
-        "on_critical_path_us": None if one.path_ns is None else microseconds(one.path_ns),
+        "span_us": microseconds(sum(one.span_ns for one, _ in mine)),
+        "on_critical_path_us": microseconds(sum(on_path)) if len(on_path) == len(mine) else None,
         "source": host.timeline,
     }
-    text = say(CAUSE_ADVICE["sequence"], api=one.api, sequence=sequence, note=say(one.note))
+    text = say(CAUSE_ADVICE["sequence"], api=longest.api, sequence=sequence, note=say(longest.note))
     return Advice(
-        "fusible-sequence", evidence, text, saving, op_type=one.types[0], count=one.count, total_ns=one.total_ns
+        "fusible-sequence",
+        evidence,
+        text,
+        saving,
+        op_type=longest.types[0],
+        count=sum(one.count for one, _ in mine),
+        total_ns=sum(one.total_ns for one, _ in mine),
     )
 
 
 def _optimizer(facts: Facts, thresholds: Thresholds) -> Iterator[Advice]:
-    """Steps of optimizers that launch one operator after another while the device waits."""
+    """Steps of optimizers that launch one operator after another while the device waits, over all timelines."""
+    by_name: dict[str, list[tuple[Calls, str, HostFacts]]] = {}
     for host in facts.host:
         for call, fused in host.optimizers:
-            if call.waited_ns and call.waited_ns >= thresholds.least_operator_share * host.length_ns:
-                evidence: dict[str, Json] = {
-                    "call": call.name,
-                    "calls": call.calls,
-                    "on_host_us": microseconds(call.total_ns),
-                    "waited_in_call_us": microseconds(call.waited_ns),
-                    "fused_operator": fused,
-                    "source": host.timeline,
-                }
-                text = say(
-                    "{fused} updates all parameters with few launches (op-plugin, API reference of torch_npu)",
-                    fused=fused,
-                )
-                free = facts.shares.free_ns
-                yield Advice(
-                    "fused-optimizer", evidence, text, call.waited_ns if free is None else min(call.waited_ns, free)
-                )
+            by_name.setdefault(call.name, []).append((call, fused, host))
+    for name, mine in by_name.items():
+        waited = sum(call.waited_ns for call, _, _ in mine)
+        saving = _within_free(facts, waited)
+        if not saving or saving < thresholds.least_operator_share * _length(facts):
+            continue
+        _, fused, longest = max(mine, key=lambda one: one[0].waited_ns)
+        evidence: dict[str, Json] = {
+            "call": name,
+            "calls": sum(call.calls for call, _, _ in mine),
+            "on_host_us": microseconds(sum(call.total_ns for call, _, _ in mine)),
+            "waited_in_call_us": microseconds(waited),
+            "fused_operator": fused,
+            "source": longest.timeline,
+        }
+        text = say(
+            "{fused} updates all parameters with few launches (op-plugin, API reference of torch_npu)", fused=fused
+        )
+        yield Advice("fused-optimizer", evidence, text, saving)
+
+
+def _within_free(facts: Facts, waited_ns: int) -> int:
+    """No more idle time can be saved than there is: in the steps of a table, or in all; steps that tasks tell leave out what lies between them."""
+    shares = facts.shares
+    if shares.free_ns is None or (shares.steps_known and shares.source != "step_trace_time"):
+        return waited_ns
+    return min(waited_ns, shares.free_ns)
 
 
 def _within_step(facts: Facts, saving_ns: int) -> int:

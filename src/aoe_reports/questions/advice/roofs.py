@@ -52,7 +52,7 @@ def _near(facts: Facts, thresholds: Thresholds) -> Iterator[Advice]:
     if facts.roof is None:
         return
     for one in [one for one in facts.roof.known if one.total_ns >= least][:MAX_ROWS]:
-        if (one.least_share or 0.0) >= NEAR and not one.is_above:
+        if one.is_near:
             yield _advice(facts, "near-roof", one, _saving(one), text)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from aoe_reports.engine.captures import Heard, collect_events_of, only_device_of, types_of_operators
 from aoe_reports.engine.dependencies import dependencies_of
@@ -28,6 +28,8 @@ class Timelines:
     """What is wrong with them is added to these."""
     of_host: bool = False
     """Whether what the host did is wanted, too."""
+    step: int | None = None
+    """The only step that is asked for; None for all."""
     heard: Heard = field(default_factory=dict)
     """What was told by those that tasks were read from."""
     read: list[tuple[Sequence[FoundFile], Activity]] | None = None
@@ -55,19 +57,23 @@ class Timelines:
         return activity
 
     def devices(self) -> list[DeviceBreakdown]:
-        """What devices did, with the longest gap of each."""
-        return [device for _, activity in self.activities() for device in activity.break_down(1)]
+        """What devices did, with the longest gap of each; in the step that is asked for, if it is there."""
+        devices = [device for _, activity in self.activities() for device in activity.break_down(1)]
+        if self.step is None:
+            return devices
+        return [_of_step(device, self.step) for device in devices if self.step in device.steps]
 
-    def host_facts(self, device_id: int | None, step: int | None, least_share: float) -> list[HostFacts]:
+    def host_facts(self, device_id: int | None, least_share: float) -> list[HostFacts]:
         """What one device waited for, an entry an export; of sequences those that could save so much of its time."""
-        return [*self._host_facts(device_id, step, least_share)]
+        return [*self._host_facts(device_id, least_share)]
 
-    def _host_facts(self, device_id: int | None, step: int | None, least_share: float) -> Iterator[HostFacts]:
+    def _host_facts(self, device_id: int | None, least_share: float) -> Iterator[HostFacts]:
         types: Mapping[str, str] | None = None
+        step = self.step
         for files, activity in self.activities():
             if not isinstance(activity, HostActivity):
                 continue
-            devices = activity.waiting_devices(0)
+            devices = activity.waiting_devices(0, step)
             for device in devices:
                 number = device.device_id
                 if number is None and len(devices) == 1:
@@ -87,6 +93,10 @@ class Timelines:
         devices, wrong = dependencies_of(files, self.capture)
         self.findings += [finding for finding in wrong if finding not in self.findings]
         return [device for of, device in devices if None in {of, number} or of == number]
+
+
+def _of_step(device: DeviceBreakdown, step: int) -> DeviceBreakdown:
+    return replace(device, steps={step: device.steps[step]}, gaps=[gap for gap in device.gaps if gap.step == step])
 
 
 def _fused(
