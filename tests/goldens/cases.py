@@ -195,6 +195,12 @@ def _explain() -> Iterator[str]:
     yield from _cases(f"{nights}{o}" for o in ("", " --top 2", " --rank 0 --strict"))
 
 
+def _communication() -> Iterator[str]:
+    options = ("--rank 0", "--step 2", "--top 1", "--bank aoe/valid/gradient_bank", "--strict", "--pipeline")
+    yield from _question("communication", options)
+    yield from _cases(["communication msprof/valid/communication_of_four_ranks"], ("svg",))
+
+
 def _roofline() -> Iterator[str]:
     options = ("--chip Ascend910B2", "--by op_type", "--rank 0 --top 2 --strict")
     yield from _question("roofline", options, ["demo/nights/2026-02-14"])
@@ -569,9 +575,7 @@ CASES: dict[str, list[str]] = {
         "breakdown": _question("breakdown", (*_FILTERS, "--gaps 1", "--gaps 0"), ["demo/nights/2026-02-14"]),
         "critical-path": _question("critical-path", ("--rank 1", "--strict")),
         "host": _host(),
-        "communication": _question(
-            "communication", ("--rank 0", "--step 2", "--top 1", "--bank aoe/valid/gradient_bank", "--strict")
-        ),
+        "communication": _communication(),
         "stragglers": _question("stragglers", ("--top 1", "--strict"), ["demo/nights/2026-02-14"]),
         "compare": _compare(),
         "explain": _explain(),

@@ -65,6 +65,8 @@ def command_of(question: Question[Any, Any]) -> Callable[..., None]:
 
         paths = [path for one in question.arguments for path in _listed(arguments[one.name])]
         chosen = replace(chosen, **_configured(ctx, question))
+        if form == "svg" and question.for_picture is not None:
+            chosen = replace(chosen, **{question.for_picture: True})
         with progress_line() as progress:
             if may_be_mapped and arguments["manifest"] is not None:
                 if output is not None:

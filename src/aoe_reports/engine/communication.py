@@ -34,6 +34,7 @@ from aoe_reports.facts.contention import CONTENTION_COLUMNS, find_contention
 from aoe_reports.facts.gradient_tail import Tail, find_gradient_tails
 from aoe_reports.facts.idle import STEP_COLUMNS, step_of_tasks
 from aoe_reports.facts.packets import RdmaTime, packets_of
+from aoe_reports.facts.pipeline_steps import peers_of, stage_steps
 from aoe_reports.facts.tasks import split_devices
 from aoe_reports.formats.aoe.gradients import GradientModel
 from aoe_reports.formats.ascend.capture import exports_of
@@ -62,8 +63,8 @@ def read_communication(
     models: Sequence[GradientModel],
     step: int | None,
     findings: list[Finding],
-) -> None:
-    """Take in what one capture tells, of one step or of all; `models` of a bank tell what of a tail stays."""
+) -> list[Transfer]:
+    """Take in what one capture tells, of one step or of all; `models` of a bank tell what of a tail stays. Returns the transfers of all steps."""
     own = read_operators(capture, findings)
     into.take(read_bandwidths(capture, step, findings, own))
     matrix = _read_matrix(capture, findings)
@@ -82,6 +83,7 @@ def read_communication(
             "no communication here: no communication table, no communication in a timeline, no all-reduce in step_trace"
         )
         findings.append(NO_COMMUNICATION.found(str(capture.root), message))
+    return transfers
 
 
 def read_contention(capture: Capture, into: Communication, step: int | None, top: int, findings: list[Finding]) -> None:
@@ -106,6 +108,19 @@ def read_bucket_order(capture: Capture, into: Communication, step: int | None, f
         for order in bucket_orders(activity, step):
             number = only_device_of(files[0], capture) if order.device_id is None else order.device_id
             into.orders.append(BucketOrderOf(capture.info.rank_of(number), number, order))
+
+
+def read_pipeline(
+    capture: Capture, into: Communication, transfers: Sequence[Transfer], step: int | None, findings: list[Finding]
+) -> None:
+    """Take in the steps of a stage of a pipeline, from the timelines of a capture; `transfers` tell who its neighbours are."""
+    told = peers_of(transfers)
+    for files in vendor_of(capture.profiler).events(capture):
+        activity, wrong = collect_events_of(files, EVENT_COLUMNS, Activity)
+        findings += [finding for finding in wrong if finding not in findings]
+        rank = capture.info.rank_of(only_device_of(files[0], capture))
+        if rank is not None:
+            into.stages += stage_steps(activity, rank, told, step)
 
 
 def _of_step(found: Sequence[Item], step: int | None) -> list[Item]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from aoe_reports.formats.capture import Capture
     from aoe_reports.formats.found import FoundFile
+    from aoe_reports.model.pipeline_picture import PipelinePicture
     from aoe_reports.model.roofline_picture import RooflinePicture
     from aoe_reports.model.rows import Rows
     from aoe_reports.model.stack_picture import StackPicture
@@ -224,8 +225,8 @@ class Finished:
     """All findings in order, where they may be too many to be put in order in memory."""
     details: Sequence[Any] = ()
     """What forms for people tell beside the tables."""
-    picture: StepPicture | WaterfallPicture | RooflinePicture | StackPicture | None = None
-    """One step, one change of it, one roofline, or stacks of calls, for a form that draws it."""
+    picture: StepPicture | WaterfallPicture | RooflinePicture | StackPicture | PipelinePicture | None = None
+    """One step, one change of it, one roofline, stacks of calls, or a pipeline, for a form that draws it."""
 
 
 @record
@@ -346,6 +347,8 @@ class Question(Reader[O, P]):
     """Whether its answer can be shown as annotations."""
     has_picture: ClassVar[bool] = False
     """Whether its answer can be drawn."""
+    for_picture: ClassVar[str | None] = None
+    """The option without which nothing is read that can be drawn: a form that draws asks for it."""
     has_stacks: ClassVar[bool] = False
     """Whether its picture is one of stacks of calls."""
     nothing: ClassVar[str] = ""

@@ -24,6 +24,7 @@ from aoe_reports.facts.contention import Contention
 from aoe_reports.facts.gradient_tail import Tail
 from aoe_reports.facts.hosts import HostOf
 from aoe_reports.facts.packets import Alignment, PacketSum, RdmaTime
+from aoe_reports.facts.pipeline_steps import StageStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +97,7 @@ class Communication:
     rdma: list[RdmaTime] = field(default_factory=list)
     contentions: list[ContentionOf] = field(default_factory=list)
     orders: list[BucketOrderOf] = field(default_factory=list)
+    stages: list[StageStep] = field(default_factory=list)
     tails: list[Tail] = field(default_factory=list)
     hosts: dict[int, str] = field(default_factory=dict)
     """The host of each rank that is known to be on one."""
@@ -114,6 +116,7 @@ class Communication:
         self.rdma += other.rdma
         self.contentions += other.contentions
         self.orders += other.orders
+        self.stages += other.stages
         self.tails += other.tails
         self.hosts |= other.hosts
         for transport, rate in other.nominal_gb_per_s.items():

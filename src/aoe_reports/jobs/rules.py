@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aoe_reports.engine import rules as of_captures
-from aoe_reports.facts import bucket_order, communication, communication_fleet, contention, packets
+from aoe_reports.facts import bucket_order, communication, communication_fleet, contention, packets, pipeline_steps
 from aoe_reports.formats import rules as of_files
 from aoe_reports.formats.csv import rules as of_csv
 from aoe_reports.formats.sqlite import rules as of_databases
@@ -24,7 +24,7 @@ from aoe_reports.tuning.aoe import preflight
 
 MODULES = (
     of_files, of_csv, of_databases, of_timelines, of_captures, of_questions, of_history, of_the_store, of_tuning, adopt,
-    of_tables, values, steps, times, task_types, statistics, communication, communication_fleet, contention, packets, bucket_order,
+    of_tables, values, steps, times, task_types, statistics, communication, communication_fleet, contention, packets, bucket_order, pipeline_steps,
     gradient_bank, operator_bank, profiling_options, records, schema, preflight,
 )  # fmt: skip
 """Where rules are declared, beside those on results (`rules/results`) and those on the files of other tuners."""

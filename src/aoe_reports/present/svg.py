@@ -7,10 +7,12 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from aoe_reports.locale import html_tag
+from aoe_reports.model.pipeline_picture import PipelinePicture
 from aoe_reports.model.roofline_picture import RooflinePicture
 from aoe_reports.model.stack_picture import StackPicture
 from aoe_reports.model.texts import in_language, in_value, say
 from aoe_reports.model.waterfall_picture import WaterfallPicture
+from aoe_reports.present.pipeline_drawing import description_of_pipeline, draw_pipeline
 from aoe_reports.present.roofline_drawing import description_of_roofline, draw_roofline, legend_of_roofline
 from aoe_reports.present.stack_drawing import description_of_stacks, draw_stacks, legend_of_stacks
 from aoe_reports.present.step_drawing import WIDTH, description_of, draw_step, legend_of
@@ -42,6 +44,14 @@ _ROOFLINE_STYLE = """.roof { stroke: var(--ink); stroke-width: 1.5; } .point { f
   .roof-small { fill: #b18cf0; } .roof-unbounded { fill: #8d99a6; }
 }
 """
+_PIPELINE_STYLE = """.said { fill: var(--ink); font-size: 16px; } .lane rect { stroke: var(--back); stroke-width: .5; } .lane .piece-sending { stroke: none; }
+.piece-forward { fill: #2f6fc4; } .piece-backward { fill: #2f8f83; } .piece-computing { fill: #7b8794; }
+.piece-waiting { fill: #d0852c; } .piece-sending { fill: var(--ink); } .lane-back { fill: var(--grid); }
+@media (max-width: 600px) { .said, .head { font-size: 26px; } }
+@media (prefers-color-scheme: dark) {
+  .piece-forward { fill: #5f97ea; } .piece-backward { fill: #5cc4b6; } .piece-computing { fill: #8d99a6; } .piece-waiting { fill: #e0a04f; }
+}
+"""
 _STACKS_STYLE = """.flame-frame { fill: #e0a04f; } .flame-module { fill: #6c9fe3; } .flame-operator { fill: #6fbf9a; }
 .flame-label { fill: #14181d; font-size: 11px; }
 @media (prefers-color-scheme: dark) {
@@ -71,6 +81,12 @@ def render(shown: Shown) -> Iterator[str]:
         told, inner, height = str(in_value(picture.title, language)), drawn.inner, drawn.height
         keys, style = legend_of_stacks(language), _STYLE + _STACKS_STYLE
         about = in_language(description_of_stacks(picture), language)
+        described = f"<title>{_words(told)}</title><desc>{_words(about)}</desc>"
+    elif isinstance(picture, PipelinePicture):
+        drawn = draw_pipeline(picture, language)
+        told, inner, height, keys = in_language(picture.title, language), drawn.inner, drawn.height, []
+        style += _PIPELINE_STYLE
+        about = in_language(description_of_pipeline(), language)
         described = f"<title>{_words(told)}</title><desc>{_words(about)}</desc>"
     else:
         drawn = draw_step(picture, language)

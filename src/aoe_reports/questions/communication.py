@@ -12,6 +12,7 @@ from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import CaptureOptions, Finished, Question, Request, Unit, only
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.options import option, options
+from aoe_reports.model.pipeline_picture import PipelinePicture
 from aoe_reports.model.rows import Rows, row_from
 from aoe_reports.model.texts import say
 from aoe_reports.questions.communication_rows import (
@@ -66,6 +67,10 @@ class CommunicationOptions(CaptureOptions):
     bucket_order: bool = option(
         default=False,
         help="Also tell why collectives of gradients start late, and what could be hidden; reads timelines.",
+    )
+    pipeline: bool = option(
+        default=False,
+        help="Also tell how long the stages of a pipeline wait in the slowest step; reads timelines. --format svg, which draws it, asks for it.",
     )
 
 
@@ -125,7 +130,9 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
         ("tails", TailRow),
         ("segments", SegmentRow),
     )
-    form_help = "Output format; csv contains the operators by rank, group and type."
+    form_help = "Output format; csv contains the operators by rank, group and type, svg is a picture of a pipeline."
+    has_picture = True
+    for_picture = "pipeline"
     nothing = "no communication here"
 
     def prepare(self, files: Discovery, asked: Request[CommunicationOptions]) -> Banks:
@@ -143,17 +150,26 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
 
     def map_unit(self, unit: Unit, asked: Request[CommunicationOptions]) -> Communication:
         """What one rank tells; what was read before something that cannot be read stays."""
-        from aoe_reports.engine.communication import read_bucket_order, read_communication, read_contention
+        from aoe_reports.engine.communication import (
+            read_bucket_order,
+            read_communication,
+            read_contention,
+            read_pipeline,
+        )
         from aoe_reports.facts.communication_run import Communication
 
         found, notes = Communication(), asked.notes
         notes.add(unit.capture.findings)
         with notes.where_unreadable(unit.path):
-            read_communication(unit.capture, found, asked.context.models, asked.options.step, notes.findings)
+            transfers = read_communication(
+                unit.capture, found, asked.context.models, asked.options.step, notes.findings
+            )
             if asked.options.contention:
                 read_contention(unit.capture, found, asked.options.step, asked.options.top, notes.findings)
             if asked.options.bucket_order:
                 read_bucket_order(unit.capture, found, asked.options.step, notes.findings)
+            if asked.options.pipeline:
+                read_pipeline(unit.capture, found, transfers, asked.options.step, notes.findings)
             found.nominal_gb_per_s = dict(unit.capture.info.nominal_gb_per_s)
             if host := unit.capture.info.host:
                 ranks = {one.rank_id for one in found.transfers}
@@ -163,6 +179,8 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
     def finish(self, parts: Sequence[tuple[Unit, Communication]], asked: Request[CommunicationOptions]) -> Finished:
         """The ranks of each run together: links are compared with all of their likes, ranks with all others."""
         from aoe_reports.facts.communication_run import Communication
+        from aoe_reports.facts.pipeline_steps import pipeline_step
+        from aoe_reports.questions.pipeline_words import pipeline_picture, pipeline_waits
 
         runs: dict[int, tuple[str, Communication]] = {}
         for unit, part in parts:
@@ -170,11 +188,16 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
         told = RunTables()
         for label, run in runs.values():
             asked.notes.add(_tell(run, label, asked.options, told))
-        return Finished(tables=_tables(told, asked.context.segments), run_above=True)
+        picture = None
+        if asked.options.pipeline:
+            found = {label: pipeline_step(run.stages) for label, run in runs.values()}
+            asked.notes.add(pipeline_waits(found))
+            picture = pipeline_picture(found.values())
+        return Finished(tables=_tables(told, asked.context.segments), run_above=True, picture=picture)
 
     def is_answered(self, finished: Finished) -> bool:
-        """Whether there are operators, links, tails or what runs beside communication: a bank alone tells of no communication."""
-        return any(
+        """Whether there are operators, links, tails, what runs beside communication or a pipeline: a bank alone tells of no communication."""
+        return (isinstance(finished.picture, PipelinePicture) and bool(finished.picture.lanes)) or any(
             table.rows
             for table in finished.tables
             if table.key in {"rows", "links", "tails", "contentions", "gradients"}
