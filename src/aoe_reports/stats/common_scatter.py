@@ -1,9 +1,10 @@
 """Did the scatter of a whole workload change? Of its series together two nights tell what takes one series weeks.
 
 What nights are off the night before, in the scatter of each series, less what the series of a night have in common: a step of all of
-them is no scatter. The median of a night over all series follows the scatter, whatever spikes some of them have (but a single night in which they moved apart is
-one of steps, by unlike sizes or of some of them); its logarithms are partitioned into levels (`stats/partition`; Inclan and Tiao 1994, "Use of cumulative sums of squares for retrospective detection of changes of variance",
-say why scatters are compared by ratios).
+them is no scatter. The median of a night over all series follows the scatter, whatever spikes some of them have; a single night in
+which series moved apart is one of steps, by unlike sizes or of some of them. The logarithms are partitioned into levels
+(`stats/partition`; Inclan and Tiao 1994, "Use of cumulative sums of squares for retrospective detection of changes of variance", say
+why scatters are compared by ratios).
 """
 
 from __future__ import annotations
