@@ -188,3 +188,19 @@ def test_noise_that_remembers_has_a_smallest_detectable_change_and_it_is_detecte
     assert not np.isnan(shifts).any()
     values[:, CHANGE + 6 :] *= 1 + shifts[:, None]
     assert found_together(values, CHANGE + 6) >= 0.8
+
+
+@pytest.mark.parametrize("nights", [1, 2, 3])
+def test_a_step_of_eight_sigma_is_suspect_until_it_is_told(nights: int) -> None:
+    # its own nights are no wider scatter that would excuse them
+    values = 100 * np.exp(0.01 * gauss(11))
+    values[:, CHANGE:] *= 1.08
+    assert all(verdict.changes or verdict.suspect for verdict in detect_changes(values[:, : CHANGE + nights]))
+
+
+def test_nights_of_a_series_whose_scatter_grew_weeks_ago_are_suspect_by_that_scatter() -> None:
+    values = 100 * np.exp(gauss(12) * np.where(np.arange(NIGHTS) < 60, 0.0025, 0.01))
+    values[:, 20:] *= 1.05  # a change, so that its scatter is looked at
+    nights = range(80, NIGHTS)
+    suspected = [bool(one.suspect) for end in nights for one in detect_changes(values[:, :end])]
+    assert np.mean(suspected) <= 0.005

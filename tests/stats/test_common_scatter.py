@@ -40,6 +40,31 @@ def test_noise_spikes_steps_and_nights_in_common_are_no_change_of_scatter(spikes
     assert common_scatter(moves(logs)) is None
 
 
+@pytest.mark.parametrize("share", [0.4, 0.5, 1.0])
+def test_steps_of_many_series_in_one_night_are_no_change_of_scatter(share: float) -> None:
+    rng, stepped = np.random.default_rng(7), int(share * SERIES)
+    logs = white(8)
+    logs[:stepped, CHANGE:] += rng.uniform(5.0, 20.0, (stepped, 1))
+    for end in (CHANGE + 1, CHANGE + 2, CHANGE + 3, NIGHTS):
+        assert common_scatter(moves(logs[:, :end])) is None
+
+
+@pytest.mark.parametrize("night", [0, 1, 2, CHANGE, NIGHTS - 3, NIGHTS - 2, NIGHTS - 1])
+def test_a_single_calm_night_of_all_series_is_no_change_of_scatter(night: int) -> None:
+    calm = moves(white(10))
+    calm[:, night] /= 2.5
+    assert common_scatter(calm) is None
+
+
+def test_a_single_noisy_night_of_all_series_has_a_wider_scatter() -> None:
+    logs = white(9)
+    logs[:, CHANGE] *= 6.0
+    found = common_scatter(moves(logs))
+    assert found is not None
+    # the night after it is off it, too
+    assert np.flatnonzero(found > 1.5).tolist() == [CHANGE, CHANGE + 1]
+
+
 def test_few_series_few_nights_and_coarse_timers_tell_nothing() -> None:
     logs = white(4) * np.where(np.arange(NIGHTS) < CHANGE, 1.0, 4.0)
     assert common_scatter(moves(logs)) is not None
@@ -65,3 +90,16 @@ def test_a_series_that_stays_as_it_was_in_a_noisier_workload_keeps_its_own_scatt
     logs[0, 90:] += 0.03
     verdict = detect_changes(100 * np.exp(logs[:, :94]), workloads=[0] * SERIES)[0]
     assert [abs(one.night - 90) <= 1 for one in verdict.changes] == [True]
+
+
+def test_a_regression_of_all_series_with_unlike_scatters_is_told_by_its_third_night() -> None:
+    rng = np.random.default_rng(60)
+    scatters = np.exp(rng.uniform(np.log(0.002), np.log(0.01), (SERIES, 1)))
+    logs = rng.standard_normal((SERIES, NIGHTS)) * scatters
+    logs[:, CHANGE:] += np.log(1.08)
+    together, alone = (
+        detect_changes(100 * np.exp(logs[:, : CHANGE + 3]), workloads=workloads)
+        for workloads in ([0] * SERIES, range(SERIES))
+    )
+    assert sum(bool(one.changes) for one in together) >= sum(bool(one.changes) for one in alone) >= 0.8 * SERIES
+    assert all(one.changes or one.suspect for one in together)

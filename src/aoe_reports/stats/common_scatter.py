@@ -1,9 +1,10 @@
 """Did the scatter of a whole workload change? Of its series together two nights tell what takes one series weeks.
 
 What nights are off the night before, in the scatter of each series, less what the series of a night have in common: a step of all of
-them is no scatter. The median of a night over all series follows the scatter, whatever spikes some of them have; its logarithms are partitioned into
-levels (`stats/partition`; Inclan and Tiao 1994, "Use of cumulative sums of squares for retrospective detection of changes of variance",
-say why scatters are compared by ratios).
+them is no scatter. The median of a night over all series follows the scatter, whatever spikes some of them have; a single night in
+which series moved apart is one of steps, by unlike sizes or of some of them. The logarithms are partitioned into levels
+(`stats/partition`; Inclan and Tiao 1994, "Use of cumulative sums of squares for retrospective detection of changes of variance", say
+why scatters are compared by ratios).
 """
 
 from __future__ import annotations
@@ -62,4 +63,8 @@ def _of_nights(moves: Floats) -> tuple[Floats, Floats]:
     scatters = np.nanmedian(np.abs(moves - np.nanmedian(moves, axis=0)), axis=0)
     logs = np.log(np.maximum(scatters, UNEVEN))
     seen = scale(np.abs(np.diff(logs))) / math.sqrt(2)
+    # a wider scatter, of one night even, moves series apart in two nights; steps do so in one. The first and the last night
+    # are held against the two nights beside them: a night that scatters less makes no other one do so
+    around = np.concatenate([logs[2:3], logs, logs[-3:-2]])
+    logs = np.minimum(logs, np.maximum(around[:-2], around[2:]))
     return logs, np.maximum(np.sqrt(ERROR**2 / series + UNEVEN**2), seen)

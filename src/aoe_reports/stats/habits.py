@@ -100,7 +100,8 @@ def pool(blocks: Sequence[Signs], workloads: Sequence[int] | None) -> list[Habit
         if len(members) >= LEAST_SERIES:
             shared = _shared(nights[members], memory[members], runs[:, members])
             moves = [block.moves[mine] for block, mine in _by_block(blocks, members) if block.moves is not None]
-            shared = shared._replace(scatter=common_scatter(np.concatenate(moves)))
+            if moves:
+                shared = shared._replace(scatter=common_scatter(np.concatenate(moves)))
             for member in members.tolist():
                 habits[member] = shared
     return habits

@@ -11,8 +11,8 @@ from aoe_reports.history.detection.candidates import Prepared
 from aoe_reports.history.detection.noise import Noise, densities, noise_of
 from aoe_reports.stats import noise
 from aoe_reports.stats.modes import Modes, find_modes
-from aoe_reports.stats.noise import Floats
-from aoe_reports.stats.scatter import off_levels, scatter_around, scatter_segments, speaks_against
+from aoe_reports.stats.noise import HALF, Floats
+from aoe_reports.stats.scatter import LEAST, off_levels, scatter_around, scatter_segments, speaks_against
 
 SWITCHES = 6
 """Between two levels: who went to and fro so often has two modes, and the next switch is no news."""
@@ -64,6 +64,8 @@ class Leveled:
         """(first night, scatter) of each scatter; None where nobody looked: there are no changes for it to explain."""
         self.relative = np.ones(len(self.logs))
         """Of each night its scatter, relative to the least of the series: above 1 where a wider one is proved."""
+        self.newest_relative = 1.0
+        """The same of the newest nights, as others have it: nights that are to be judged must not widen their own measure."""
         self.settle()
         self._weigh_scatters()
 
@@ -76,11 +78,15 @@ class Leveled:
         common = None if self.habits.scatter is None else self.habits.scatter[self.nights]
         if common is not None and not speaks_against(off, common):
             self.relative = common / common.min()
+            self.newest_relative = float(self.relative[-1])
             least = scatter_around(off / self.relative)
         elif len(self.segments) > 1:
             starts, scatters = zip(*self.segments, strict=True)
             least = min(scatters)
             self.relative = np.repeat(np.array(scatters) / least, np.diff([*starts, len(self.logs)]))
+            before_newest = off[starts[-1] : -HALF]
+            if len(before_newest) >= 2 * LEAST:  # of fewer, chance has chosen those that are off
+                self.newest_relative = max(scatter_around(before_newest) / least, 1.0)
         else:
             return
         self.limit = noise.CLIP * least

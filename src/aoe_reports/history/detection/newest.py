@@ -22,7 +22,7 @@ TOGETHER = 2.0
 def suspicion(series: Leveled, nights: Any) -> Change | None:
     """The newest one or two nights, when they are further from the level than chance allows."""
     logs = series.logs
-    if abs(float(logs[-1]) - series.levels[-1]) < series.noise.sigma * series.relative[-1]:
+    if abs(float(logs[-1]) - series.levels[-1]) < series.noise.sigma * series.newest_relative:
         return None  # the newest night is in line: the usual case, told at a glance
     needed = suspicion_score(series.parameters)
     spiky = _happened_before(series, needed)
@@ -34,7 +34,7 @@ def suspicion(series: Leveled, nights: Any) -> Change | None:
         # what is to be judged must not widen its own measure
         squares = float(np.square(series.clipped[:-count]).sum())
         sigma = max(math.sqrt(squares / max(len(logs) - count - len(series.levels), 1)), noise.FLOOR)
-        sigma *= float(series.relative[-count:].max())
+        sigma *= series.newest_relative
         before, part = series.level(start, len(logs) - count), logs[-count:]
         after = float(part.mean())
         error = math.sqrt(series.noise.variance(before_them, count))
