@@ -37,7 +37,8 @@ _ODD_NUMBER = (
 )
 """Where a duration may be no bare number, or the number of a process or thread no whole one: duckdb makes 1 of `true` and 2 of 1.5.
 
-Takes half as long again, and 1.6 s less of 1 GB to parse. A key may have escapes of letters in it.
+To look takes 0.5 s of 1 GB; `breakdown` as a whole still takes 4 % less CPU (medians of 9 runs in turn) and 15 MB less. A key may have
+escapes of letters in it.
 """
 _LAST_COMMA = re.compile(rb",\s*[}\]]")
 _MAX_COMMAS = 1000
