@@ -100,27 +100,30 @@ def read_contention(capture: Capture, into: Communication, step: int | None, top
             into.contentions.append(ContentionOf(tasks.rank_id, tasks.device_id, found))
 
 
-def read_bucket_order(capture: Capture, into: Communication, step: int | None, findings: list[Finding]) -> None:
-    """Take in when the collectives of gradients of each device, of one step or of all, could have started, from the timelines of a capture."""
-    for files in vendor_of(capture.profiler).events(capture):
-        activity, wrong = collect_events_of(files, EVENT_COLUMNS, Activity)
-        findings += [finding for finding in wrong if finding not in findings]
-        for order in bucket_orders(activity, step):
-            number = only_device_of(files[0], capture) if order.device_id is None else order.device_id
-            into.orders.append(BucketOrderOf(capture.info.rank_of(number), number, order))
-
-
-def read_pipeline(
-    capture: Capture, into: Communication, transfers: Sequence[Transfer], step: int | None, findings: list[Finding]
+def read_launch_order(
+    capture: Capture,
+    into: Communication,
+    step: int | None,
+    findings: list[Finding],
+    *,
+    bucket_order: bool,
+    stages_of: Sequence[Transfer] | None,
 ) -> None:
-    """Take in the steps of a stage of a pipeline, from the timelines of a capture; `transfers` tell who its neighbours are."""
-    told = peers_of(transfers)
+    """Take in what the timelines of a capture tell of one step or of all, each read once.
+
+    With `bucket_order` when the collectives of gradients of each device could have started; the steps of a stage of a pipeline where
+    `stages_of` are the transfers that tell who its neighbours are.
+    """
     for files in vendor_of(capture.profiler).events(capture):
         activity, wrong = collect_events_of(files, EVENT_COLUMNS, Activity)
         findings += [finding for finding in wrong if finding not in findings]
-        rank = capture.info.rank_of(only_device_of(files[0], capture))
-        if rank is not None:
-            into.stages += stage_steps(activity, rank, told, step)
+        only = only_device_of(files[0], capture)
+        for order in bucket_orders(activity, step) if bucket_order else ():
+            number = only if order.device_id is None else order.device_id
+            into.orders.append(BucketOrderOf(capture.info.rank_of(number), number, order))
+        rank = capture.info.rank_of(only)
+        if stages_of is not None and rank is not None:
+            into.stages += stage_steps(activity, rank, peers_of(stages_of), step)
 
 
 def _of_step(found: Sequence[Item], step: int | None) -> list[Item]:

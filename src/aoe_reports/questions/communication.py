@@ -150,12 +150,7 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
 
     def map_unit(self, unit: Unit, asked: Request[CommunicationOptions]) -> Communication:
         """What one rank tells; what was read before something that cannot be read stays."""
-        from aoe_reports.engine.communication import (
-            read_bucket_order,
-            read_communication,
-            read_contention,
-            read_pipeline,
-        )
+        from aoe_reports.engine.communication import read_communication, read_contention, read_launch_order
         from aoe_reports.facts.communication_run import Communication
 
         found, notes = Communication(), asked.notes
@@ -166,10 +161,11 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
             )
             if asked.options.contention:
                 read_contention(unit.capture, found, asked.options.step, asked.options.top, notes.findings)
-            if asked.options.bucket_order:
-                read_bucket_order(unit.capture, found, asked.options.step, notes.findings)
-            if asked.options.pipeline:
-                read_pipeline(unit.capture, found, transfers, asked.options.step, notes.findings)
+            if asked.options.bucket_order or asked.options.pipeline:
+                read_launch_order(
+                    unit.capture, found, asked.options.step, notes.findings,
+                    bucket_order=asked.options.bucket_order, stages_of=transfers if asked.options.pipeline else None,
+                )  # fmt: skip
             found.nominal_gb_per_s = dict(unit.capture.info.nominal_gb_per_s)
             if host := unit.capture.info.host:
                 ranks = {one.rank_id for one in found.transfers}
