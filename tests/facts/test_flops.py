@@ -239,6 +239,59 @@ def test_attention_over_unknown_sequences_is_unknown(statistics: str) -> None:
     )
 
 
+@pytest.mark.parametrize("op_type", ["IncreFlashAttention", "FusedInferAttentionScore"])
+@pytest.mark.parametrize(
+    ("query", "key"),
+    [
+        ("4,1,4096", "4,512,1024"),  # BSH, fewer heads of keys
+        ("4,1,32,128", "4,512,8,128"),  # BSND
+        ("4,32,1,128", "4,8,512,128"),  # BNSD
+        ("1,1,1,4096", "1,512,1,4096"),  # one head
+    ],
+)
+def test_attention_over_a_cache_counts_what_the_cache_has_room_for(op_type: str, query: str, key: str) -> None:
+    work = work_of(call(op_type, f"{query};{key};{key};-;-", query), {})
+    assert isinstance(work, Work)
+    assert (work.flops, work.at_most) == (4 * math.prod(map(int, query.split(","))) * 512, True)
+
+
+def test_attention_over_a_cache_of_long_queries_is_known_where_one_layout_fits() -> None:
+    assert flops("FusedInferAttentionScore", "2,32,48,128;2,8,512,128;2,8,512,64", "2,32,48,64") == (
+        2 * 2 * 32 * 48 * 512 * (128 + 64)
+    )
+
+
+@pytest.mark.parametrize(
+    ("inputs", "why"),
+    [
+        ("2,32,48,128;2,32,48,128;2,32,48,128", "sequences-unknown"),  # BNSD or BSND
+        ("64,32,128;64,32,128;64,32,128", "sequences-unknown"),  # packed
+        ("4,32,1,128;4,8,512,128;4,8,512,128;4,16 ND INT32", "sequences-unknown"),  # pages
+        ("4,32,1,128;4,8,512,128;4,8,512,128;4,32,1,64", "sequences-unknown"),  # a part of the query apart
+        ("4,32,1,128;4,8,512,128;4,8,256,128", "shapes-disagree"),
+        ("4,32,1,128;5,8,512,128;5,8,512,128", "sequences-unknown"),
+        ("4,32,1,0;4,8,512,0;4,8,512,0", "sequences-unknown"),
+        ("4,32,1,128;4,8,512,128", "no-shapes"),
+    ],
+)
+def test_attention_over_a_cache_that_does_not_tell_its_sequences_is_unknown(inputs: str, why: str) -> None:
+    assert flops("FusedInferAttentionScore", inputs, "4,32,1,128") == why
+
+
+@pytest.mark.parametrize(
+    "weight", ["64,4 ND INT32", "64,32 ND INT4", "32,8 ND INT32"], ids=["packed", "plain", "turned"]
+)
+def test_eight_packed_weights_count_as_eight(weight: str) -> None:
+    assert flops("WeightQuantBatchMatmulV2", f"5,64;{weight}", "5,32") == 2 * 5 * 64 * 32
+
+
+def test_packed_weights_of_experts_count_and_move_what_they_hold() -> None:
+    work = work_of(call("GroupedMatmul", "100,64;4,64,4 ND INT32;4 ND INT64", "100,32"), {})
+    assert isinstance(work, Work)
+    assert work.flops == 2 * 100 * 64 * 32
+    assert work.bytes_ == 2 * 100 * 64 + 4 * 64 * 4 * 4 + 4 * 8 + 2 * 100 * 32
+
+
 def test_grouped_products_count_each_row_once_and_their_gradient_each_product() -> None:
     work = work_of(call("GroupedMatmul", "100,6;4,6,10;4 ND INT64", "100,10"), {})
     assert isinstance(work, Work)

@@ -231,6 +231,17 @@ def test_what_bounds_an_operator_decides_what_to_try() -> None:
     assert "fuse it with its neighbours" in texts["short"]
 
 
+@pytest.mark.parametrize(("state", "is_tuned"), [("static", True), ("dynamic", False)])
+def test_who_is_sent_to_the_tuner_hears_that_it_does_not_tune_dynamic_shapes(state: str, is_tuned: bool) -> None:
+    against = "its shapes are dynamic here, which AOE does not tune: fix them first"
+    rows = [product(AT_PEAK_NS * 3, op_state=state, aic_mac_ratio=ratio) for ratio in (0.1, 0.2)] * 6
+    found = {one.rule: one.advice for one in roofed(rows)}
+    for rule in ("far-from-roof", "no-bound", "few-blocks"):
+        assert "tuned tiling (AOE)" in found[rule]
+        assert found[rule].endswith(against) == (not is_tuned)
+    assert ("repeated-shape" in found) == is_tuned
+
+
 def test_a_roof_that_is_above_the_peak_is_no_advice() -> None:
     found = {one.rule for one in roofed([product(AT_PEAK_NS / 1.5)] * 12)}
     assert not {"near-roof", "far-from-roof"} & found

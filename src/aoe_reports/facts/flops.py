@@ -13,7 +13,7 @@ from itertools import zip_longest
 from math import prod
 from typing import Literal
 
-from aoe_reports.facts.tensors import Dim, Image, Matrix, Tensor, bytes_of, image_of, matrix_of, tensors_of
+from aoe_reports.facts.tensors import PLAIN, Dim, Image, Matrix, Tensor, bytes_of, image_of, matrix_of, tensors_of
 
 Engine = Literal["cube", "vector", "none"]
 """Which unit of the chip does it; `none` moves data only."""
@@ -299,6 +299,48 @@ def _places_by_mask(call: Call, query: tuple[int, ...], key: tuple[int, ...]) ->
     return [place for mask in masks for place in places if (query[place], key[place]) == mask]
 
 
+def attention_over_cache(call: Call) -> Count | Unknown:
+    """4·B·N·Sq·Skv·D over keys and values that are kept, whose sizes alone tell the layout: the one in which all of them fit.
+
+    Source: CANN operator library, IncreFlashAttention (one query a sequence; BSH, BSND, BNSD) and FusedInferAttentionScore.
+    At most: how much of the cache is filled is not told. Unknown where pages keep it (a block table is there), and where a
+    part of the query is turned by position and kept apart.
+    """
+    if len(call.inputs) < 3:  # noqa: PLR2004 -- query, key, value
+        return "no-shapes"
+    query, key, value, *others = call.inputs
+    is_paged = any(one.type_ == "INT32" and len(one.shape) == 2 for one in others)  # noqa: PLR2004 -- [B, pages]
+    is_apart = any(one.type_ == query.type_ and one.shape[:-1] == query.shape[:-1] for one in others if one.shape)
+    if is_paged or is_apart or len(query.shape) != len(key.shape):
+        return "sequences-unknown"
+    places = (1,) if len(query.shape) == 3 and query.shape[1] == 1 else (1, 2) if len(query.shape) == 4 else ()  # noqa: PLR2004
+    lengths = {key.shape[place] for place in places if _is_place(query.shape, key.shape, place)}
+    if len(lengths) != 1:
+        return "sequences-unknown"
+    if value.shape[:-1] != key.shape[:-1]:
+        return "shapes-disagree"
+    wide = key.shape[-1] + value.shape[-1]
+    return Count(2 * query.elements * lengths.pop() * wide // key.shape[-1], at_most=True)
+
+
+def of_packed(count: Counter) -> Counter:
+    """The same for weights that are kept as INT32, each of which holds eight INT4 of a row.
+
+    Source: CANN operator library, ConvertWeightToINT4Pack: the last size is an eighth.
+    """
+
+    def unpacked(call: Call) -> Count | Unknown:
+        if len(call.inputs) < 2 or call.inputs[0].type_ == "INT32":  # noqa: PLR2004 -- of two matrices
+            return count(call)
+        weight = call.inputs[1]
+        if weight.type_ == "INT32" and weight.shape and weight.format_ in PLAIN:
+            wide = weight._replace(shape=(*weight.shape[:-1], 8 * weight.shape[-1]), type_="INT4")
+            return count(replace(call, inputs=(call.inputs[0], wide, *call.inputs[2:])))
+        return count(call)
+
+    return unpacked
+
+
 def of_outputs(each: int) -> Counter:
     """So many operations for each element of the output, as the operator is defined (one for most).
 
@@ -380,10 +422,12 @@ def _moves(moved: Moved, *types: str) -> dict[str, Formula]:
 FORMULAS: Mapping[str, Formula] = {
     **_cube(
         matmul,
-        "MatMul", "MatMulV2", "MatMulV3", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Gemm", "QuantBatchMatmul",
-        "QuantBatchMatmulV3", "QuantMatmul", "WeightQuantBatchMatmulV2", "MatmulAllReduce",
+        "MatMul", "MatMulV2", "MatMulV3", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Gemm", "MatmulAllReduce",
     ),
-    **_cube(grouped_matmul, "GroupedMatmul", "GroupedMatMul"),
+    **_cube(
+        of_packed(matmul), "QuantBatchMatmul", "QuantBatchMatmulV3", "QuantMatmul", "WeightQuantBatchMatmulV2",
+    ),
+    **_cube(of_packed(grouped_matmul), "GroupedMatmul", "GroupedMatMul"),
     **_cube(convolution(_forward), "Conv2D", "Conv2DV2", "Conv3D", "Conv3DV2"),
     **_cube(
         convolution(_of_input),
@@ -396,6 +440,7 @@ FORMULAS: Mapping[str, Formula] = {
         "Conv3DBackpropFilter", "Conv3DBackpropFilterV2", "Conv3DBackpropFilterD",
     ),
     **_cube(attention(1, 1), "FlashAttentionScore", "PromptFlashAttention"),
+    **_cube(attention_over_cache, "FusedInferAttentionScore", "IncreFlashAttention"),
     **_cube(attention(3, 2), "FlashAttentionScoreGrad"),
     **_vector(
         of_outputs(1),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.facts.bounds import CoreCounts, OperatorBounds, StepShares
+from aoe_reports.facts.bounds import CoreCounts, OperatorBounds, State, StepShares
 from aoe_reports.facts.breakdown import Gap
 from aoe_reports.facts.communication import LateRank, Link, OperatorTime
 from aoe_reports.facts.contention import Contention
@@ -19,6 +19,7 @@ from aoe_reports.facts.packets import PacketClass, RdmaTime
 from aoe_reports.facts.roofline import Roofline, near_operators
 from aoe_reports.model.columns import Ints, Mask, exact_sum
 from aoe_reports.model.documents import Json
+from aoe_reports.model.texts import join, say
 from aoe_reports.questions.advice.thresholds import Thresholds
 from aoe_reports.stats.grouping import is_communication
 
@@ -151,3 +152,10 @@ def share(part: int, whole: int) -> float:
 def microseconds(ns: float) -> float:
     """Nanoseconds as us."""
     return round(ns / 1000, 3)
+
+
+def tuned(text: str, state: State) -> str:
+    """Advice to tune an operator, with what stands in its way where the shapes are dynamic."""
+    if state in {"dynamic", "mixed"}:
+        return join("; ", (text, say("its shapes are dynamic here, which AOE does not tune: fix them first")))
+    return text

@@ -22,6 +22,7 @@ from aoe_reports.questions.advice.advice import (
     microseconds,
     on_operators,
     share,
+    tuned,
 )
 from aoe_reports.questions.advice.thresholds import Thresholds
 from aoe_reports.stats.grouping import sorted_within
@@ -139,6 +140,9 @@ _TO_DO: dict[Bound, str] = {
     ),
 }
 
+_TUNED: frozenset[Bound] = frozenset({"scalar", "mte1", "mte2", "none"})
+"""The bounds for which a tuned tiling is what to try."""
+
 
 def _bound_rule(bound: Bound) -> Find:
     rule = "no-bound" if bound == "none" else f"{bound}-bound"
@@ -156,7 +160,8 @@ def _bound_rule(bound: Bound) -> Find:
                     "main_memory_gb_per_s": one.bandwidth_gb_per_s,
                     "peak_gb_per_s": None if bounds.peak_gb_per_s is None else round(bounds.peak_gb_per_s, 4),
                 }
-            yield _advice(facts, rule, subject, one, evidence, _TO_DO[bound])
+            text = tuned(_TO_DO[bound], one.state) if bound in _TUNED else _TO_DO[bound]
+            yield _advice(facts, rule, subject, one, evidence, text)
 
     return on_operators(find)
 
@@ -181,7 +186,7 @@ def _few_blocks(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) ->
             "cores_source": norm.source,
             "used_cores_share": one.block_use,
         }
-        yield _advice(facts, "few-blocks", subject, one, evidence, text)
+        yield _advice(facts, "few-blocks", subject, one, evidence, tuned(text, one.state))
 
 
 @on_operators
@@ -239,7 +244,8 @@ def _conflicts(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> 
     )
     for subject in _subjects(bounds, _alike(bounds), mine, saving, _least(facts, thresholds)):
         one = bounds.operator(subject.group)
-        yield _advice(facts, "bank-conflict", subject, one, {"conflict_ratio": one.conflict_ratio}, text)
+        evidence = {"conflict_ratio": one.conflict_ratio}
+        yield _advice(facts, "bank-conflict", subject, one, evidence, tuned(text, one.state))
 
 
 @on_operators

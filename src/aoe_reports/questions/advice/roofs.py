@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from aoe_reports.facts.bounds import cap_saving
+from aoe_reports.facts.bounds import STATES, OperatorBounds, State, cap_saving
 from aoe_reports.facts.contention import LEAST_CALLS
 from aoe_reports.facts.roofline import NEAR, RoofBound, Roofed
+from aoe_reports.model.columns import Ints
 from aoe_reports.model.documents import Json
 from aoe_reports.model.texts import say
-from aoe_reports.questions.advice.advice import MAX_ROWS, Advice, Facts, Rule, microseconds, share
+from aoe_reports.questions.advice.advice import MAX_ROWS, Advice, Facts, Rule, microseconds, share, tuned
 from aoe_reports.questions.advice.computing import CONVERSIONS
 from aoe_reports.questions.advice.thresholds import Thresholds
 
@@ -34,12 +35,16 @@ _FAR: dict[RoofBound | None, str] = {
     None: say("Neither computing nor memory bounds it as far as is known: look at its tiling and at its counters"),
 }
 
+_TUNED: frozenset[RoofBound] = frozenset({"compute", "memory", "cache"})
+"""The bounds for which a tuned tiling is what to try."""
+
 
 def _far(facts: Facts, thresholds: Thresholds) -> Iterator[Advice]:
     """Operators far from the roof, as far as it is certain, those first that could gain most."""
     for one, saving in _known(facts, thresholds):
         if (one.roof_share or 0.0) < NEAR and (one.words[0] or "").casefold() not in CONVERSIONS:
-            yield _advice(facts, "far-from-roof", one, saving, _FAR[one.bound])
+            text = tuned(_FAR[one.bound], _state(facts, one)) if one.bound in _TUNED else _FAR[one.bound]
+            yield _advice(facts, "far-from-roof", one, saving, text)
 
 
 def _near(facts: Facts, thresholds: Thresholds) -> Iterator[Advice]:
@@ -97,17 +102,31 @@ def _advice(facts: Facts, rule: str, one: Roofed, saving: int, text: str) -> Adv
 
 
 def _name(facts: Facts, one: Roofed) -> str | None:
-    """The name of the first operator of the same type and shapes; null where there is none."""
+    """The name of the longest of the operators with the same type and shapes; null where there is none."""
     bounds = facts.bounds
     if bounds is None:
         return None
+    names = [
+        (-int(bounds.total_ns[group]), bounds.key(group, "op_name") or "") for group in _groups(bounds, one).tolist()
+    ]
+    return min(names)[1] or None if names else None
+
+
+def _state(facts: Facts, one: Roofed) -> State:
+    """Whether the shapes of the operators with the same type and shapes are known before the run."""
+    bounds = facts.bounds
+    if bounds is None:
+        return "unknown"
+    states = {STATES[number] for number in bounds.state[_groups(bounds, one)].tolist()}
+    return states.pop() if len(states) == 1 else "mixed" if "dynamic" in states else "unknown"
+
+
+def _groups(bounds: OperatorBounds, one: Roofed) -> Ints:
     mine = np.ones(len(bounds.count), dtype=bool)
     for name, word in zip(("op_type", "task_type", "input_shapes"), one.words[:3], strict=True):
         numbers, words = bounds.key_codes(name)
         mine &= numbers == (0 if word is None else words.index(word) + 1 if word in words else -1)
-    groups = np.flatnonzero(mine)
-    names = [(-int(bounds.total_ns[group]), bounds.key(group, "op_name") or "") for group in groups.tolist()]
-    return min(names)[1] or None if names else None
+    return np.flatnonzero(mine)
 
 
 def _rounded(value: float | None) -> float | None:
