@@ -130,7 +130,7 @@ The step breakdown comes from the first available source, which `source` in `hea
 |---|---|---|
 | `host-launching`, `host-synchronisation`, `host-copying`, `host-data-loading`, `host-compilation`, `host-garbage-collection` | `host`: what the threads that launch were in while the device was idle | free time takes `least_step_share` of a step, or the operators of a sequence with a fused form take as much, or the timeline is read anyway |
 | `fused-optimizer`, `fusible-sequence` | `host` (calls, sequences by the API reference of torch_npu), `critical-path` where a sequence could save `least_step_share` | as above |
-| `far-from-roof`, `near-roof` | `roofline`: FLOPs and bytes by formula, peaks of the chip | the capture names a chip (or a family) whose bandwidth is public (see docs/roofline.md) |
+| `far-from-roof`, `near-roof` | `roofline`: FLOPs and bytes by formula, peaks of the chip | the capture names a chip (or a family) whose bandwidth is public (see docs/roofline.md), or `--chip`, `--peak-tflops` and `--peak-gb-per-s` tell |
 | `contention` | `communication --contention` | `least_step_share` of a step is computing beside communication, and the table of tasks has communication |
 | a caveat (`trimmed`) | `quality`: warm-up, tear-down | the capture has a table of steps |
 

@@ -251,3 +251,27 @@ def test_plan_leaves_out_what_is_near_the_roof(cli: Cli, tmp_path: Path) -> None
     slower = written(tmp_path / "q", [(AT_PEAK_US / 0.79, MATMUL, 0.85, 100.0)])
     again = cli("plan", slower, "-o", tmp_path / "again", "--soc", "Ascend910B2", "--format", "json").json
     assert [one["op_name"] for one in again["rows"]] == ["MatMulV2_0"]
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        ((), None),
+        (("--chip", "Ascend910B2"), "far-from-roof"),
+        (("--peak-tflops", "180", "--peak-gb-per-s", "1600"), "near-roof"),
+        (("--chip", "Ascend910B1"), None),  # its bandwidth is in no public source
+        (("--chip", "Ascend910B1", "--peak-gb-per-s", "1600"), "far-from-roof"),
+    ],
+)
+def test_advice_on_a_capture_that_names_no_chip_takes_the_peaks_that_are_given(
+    cli: Cli, capture: Path, options: Sequence[str], rule: str | None
+) -> None:
+    rows = cli("advise", capture, *options, "--format", "json").json["rows"]
+    found = [one["rule"] for one in rows if one["op_type"] == "MatMulV2" and one["rule"].endswith("-roof")]
+    assert found == ([] if rule is None else [rule])
+
+
+def test_advice_refuses_a_chip_that_is_in_no_table(cli: Cli, capture: Path) -> None:
+    ended = cli("advise", capture, "--chip", "Ascend1")
+    assert (ended.code, ended.out) == (2, "")
+    assert "--chip: nothing is known of Ascend1" in ended.err

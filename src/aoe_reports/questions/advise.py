@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import CaptureOptions, Finished, Question, Request, Unit, only
@@ -14,6 +14,7 @@ from aoe_reports.model.documents import Json
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row, row_from
 from aoe_reports.questions.advice.thresholds import Thresholds
+from aoe_reports.questions.peaks import PeakOptions, refuse_unknown_chip
 
 if TYPE_CHECKING:
     from aoe_reports.facts.bounds import StepShares
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @options
-class AdviseOptions(CaptureOptions):
+class AdviseOptions(PeakOptions, CaptureOptions):
     """What is looked at, how much of it is shown of each device, and by which thresholds."""
 
     top: int = option(default=20, minimum=1, help="Number of rows per device of each run.")
@@ -95,6 +96,11 @@ class Advise(Question[AdviseOptions, _Part]):
     has_highlights = True
     nothing = "nothing here for which advice could be given"
 
+    def prepare(self, files: Any, asked: Request[AdviseOptions]) -> None:
+        """Refuse a chip that nothing is known of."""
+        del files
+        refuse_unknown_chip(asked.options)
+
     def map_unit(self, unit: Unit, asked: Request[AdviseOptions]) -> _Part:
         """What one capture tells of its devices, without its operators: they may be many, and large."""
         from aoe_reports.questions.advice.captures import advise_capture, communication_of
@@ -103,7 +109,7 @@ class Advise(Question[AdviseOptions, _Part]):
         findings += capture.findings
         if not capture.info.may_hold(chosen.rank):
             return [], [], communication_of(capture, [] if unit.alone else None, chosen, findings)
-        devices = advise_capture(capture, chosen, findings)
+        devices = advise_capture(capture, chosen, chosen, findings)
         stated = stated_rows(unit.run, capture, devices, chosen, findings)
         for device in devices:
             device.bounds = None

@@ -10,6 +10,7 @@ from aoe_reports.engine.question import CaptureOptions, Finished, Question, Requ
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row
 from aoe_reports.model.texts import say
+from aoe_reports.questions.peaks import PeakOptions, refuse_unknown_chip, roofline_of
 
 if TYPE_CHECKING:
     from aoe_reports.facts.roofline import Roofed, Roofline
@@ -18,28 +19,6 @@ if TYPE_CHECKING:
     from aoe_reports.formats.capture import Capture
 
 RoofedBy = Literal["op_type", "shape"]
-_MOST = 1_000_000.0
-"""TFLOP/s or GB/s: no device has a thousandth of it, and a picture has room for it."""
-
-
-@options
-class PeakOptions:
-    """What the chip can do at most, where its capture does not tell or tells otherwise."""
-
-    chip: str | None = option(
-        default=None,
-        help="The chip, as CANN names it, such as Ascend910B2 [default: as captures tell].",
-        names="nothing",
-    )
-    peak_tflops: float | None = option(
-        default=None,
-        minimum=0.001,
-        maximum=_MOST,
-        help="Peak of the cube cores in FP16, in TFLOP/s; other types by their ratio to it.",
-    )
-    peak_gb_per_s: float | None = option(
-        default=None, minimum=0.001, maximum=_MOST, help="Bandwidth of the device's memory, in GB/s."
-    )
 
 
 @options
@@ -147,20 +126,8 @@ class RooflineOfRuns(Question[RooflineOptions, Part]):
 
     def prepare(self, files: Any, asked: Request[RooflineOptions]) -> None:
         """Refuse a chip that nothing is known of."""
-        from aoe_reports.facts.chips import CHIPS, named
-        from aoe_reports.model.errors import UsageError
-        from aoe_reports.model.texts import join
-
         del files
-        chip = asked.options.chip
-        if chip is not None and named(chip) is None:
-            raise UsageError(
-                say(
-                    "--chip: nothing is known of {chip}; expected one of {chips}, or --peak-tflops and --peak-gb-per-s",
-                    chip=chip,
-                    chips=join(", ", CHIPS),
-                )
-            )
+        refuse_unknown_chip(asked.options)
 
     def map_unit(self, unit: Unit, asked: Request[RooflineOptions]) -> Part:
         """The operators of each device of a capture."""
@@ -238,21 +205,12 @@ def _steps_of(capture: Capture, chosen: RooflineOptions, findings: list[Any]) ->
 def _measured(capture: Capture, tasks: TaskSet, chosen: RooflineOptions) -> Roofline | None:
     import pyarrow.compute as pc
 
-    from aoe_reports.facts.bounds import CoreCounts
-    from aoe_reports.facts.roofline import measure_roofline
-
     if chosen.rank not in {None, tasks.rank_id} or chosen.device not in {None, tasks.device_id}:
         return None
     frame = tasks.frame
     if chosen.step is not None:
         frame = frame.filter(pc.equal(frame["step"], chosen.step))
-    return measure_roofline(
-        frame,
-        CoreCounts.of_hardware({} if chosen.chip is not None else capture.info.hardware),
-        chosen.chip or capture.info.device_type,
-        tflops=chosen.peak_tflops,
-        gb_per_s=chosen.peak_gb_per_s,
-    )
+    return roofline_of(capture, frame, chosen)
 
 
 def _rows(run: str, tasks: TaskSet, roofline: Roofline, chosen: RooflineOptions) -> Iterator[RoofedOperator]:

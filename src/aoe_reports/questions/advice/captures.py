@@ -25,14 +25,13 @@ from aoe_reports.facts.bounds import (
     measure_operators,
 )
 from aoe_reports.facts.breakdown import DeviceBreakdown, Gap
-from aoe_reports.facts.chips import may_have_roof
 from aoe_reports.facts.communication_run import Communication
 from aoe_reports.facts.contention import find_contention
 from aoe_reports.facts.host_causes import HostFacts
 from aoe_reports.facts.idle import STEP_COLUMNS, idle_before_tasks, shares_of_tasks, step_of_tasks, sum_shares
 from aoe_reports.facts.packets import classes_of, resent
 from aoe_reports.facts.roofline import TASK_COLUMNS as ROOFLINE_COLUMNS
-from aoe_reports.facts.roofline import Roofline, measure_roofline
+from aoe_reports.facts.roofline import Roofline
 from aoe_reports.facts.sequences import fusible_ns
 from aoe_reports.facts.steps import Step, steps_of_device
 from aoe_reports.facts.tasks import TaskSet
@@ -44,6 +43,7 @@ from aoe_reports.model.memory import give_back
 from aoe_reports.model.texts import say
 from aoe_reports.questions.advice.registry import RULES, Advice, Facts, Thresholds, find_advice, in_order
 from aoe_reports.questions.advice.timelines import Timelines
+from aoe_reports.questions.peaks import PeakOptions, may_be_roofed, roofline_of
 from aoe_reports.questions.trimming import note_unusual
 from aoe_reports.stats.grouping import is_communication
 
@@ -76,11 +76,11 @@ class DeviceAdvice:
     advice: list[Advice]
 
 
-def advise_capture(capture: Capture, chosen: Chosen, findings: list[Finding]) -> list[DeviceAdvice]:
+def advise_capture(capture: Capture, chosen: Chosen, peaks: PeakOptions, findings: list[Finding]) -> list[DeviceAdvice]:
     """Advice on the devices of one capture; ReadError where it cannot be read. Findings are added to the list."""
     steps = _steps(capture, chosen, findings)
     timelines = Timelines(capture, findings, of_host=True, step=chosen.step)
-    wanted = TASK_COLUMNS | ROOFLINE_COLUMNS if may_have_roof(capture.info.device_type) else TASK_COLUMNS
+    wanted = TASK_COLUMNS | ROOFLINE_COLUMNS if may_be_roofed(capture, peaks) else TASK_COLUMNS
     sets, tables = read_tasks(capture, wanted, by_type=False, heard=timelines.heard)
     findings += [finding for data in tables for finding in data.findings]
     if sets and tables[-1].table.facts != "tasks":
@@ -89,7 +89,9 @@ def advise_capture(capture: Capture, chosen: Chosen, findings: list[Finding]) ->
     del tables
     told = [tasks.as_exported() for tasks in sets]
     del sets
-    devices = [device for _, device in advise_tasks(capture, told, steps, chosen, findings, Beside(timelines, table))]
+    devices = [
+        device for _, device in advise_tasks(capture, told, steps, chosen, findings, Beside(timelines, table, peaks))
+    ]
     if devices and chosen.step is None:
         note_unusual(str(capture.root), steps, Notes(findings), trims=False, rank=chosen.rank, device=chosen.device)
     return devices
@@ -97,10 +99,11 @@ def advise_capture(capture: Capture, chosen: Chosen, findings: list[Finding]) ->
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What advice on tasks is made of beside them: timelines, of what else than shares they tell; the name of the table."""
+    """What advice on tasks is made of beside them: timelines, of what else than shares they tell; the name of the table; what the chip can do."""
 
     timelines: Timelines
     table: str | None
+    peaks: PeakOptions
 
 
 def advise_tasks(
@@ -123,7 +126,7 @@ def advise_tasks(
         if tasks is None:
             continue
         shares, gaps = measure_shares(capture, tasks, steps, timelines)
-        roof = None if beside is None else _roofline_of(capture, tasks, shares, chosen.thresholds)
+        roof = None if beside is None else _roofline_of(capture, tasks, shares, beside.peaks, chosen.thresholds)
         columns = counter_columns(tasks.frame)
         tasks = replace(tasks, frame=tasks.frame.drop_columns(list(columns)))
         counters = Counters(columns, computing_of(tasks.frame))
@@ -140,13 +143,14 @@ def advise_tasks(
             yield None, device
 
 
-def _roofline_of(capture: Capture, tasks: TaskSet, shares: StepShares, thresholds: Thresholds) -> Roofline | None:
+def _roofline_of(
+    capture: Capture, tasks: TaskSet, shares: StepShares, peaks: PeakOptions, thresholds: Thresholds
+) -> Roofline | None:
     """How near the operators of one device that take enough time for advice come to the roof; None where that is not known."""
-    if not may_have_roof(capture.info.device_type):
+    if not may_be_roofed(capture, peaks):
         return None
     least = min(thresholds.least_operator_share, thresholds.repeated_share) * shares.computing_ns
-    cores = CoreCounts.of_hardware(capture.info.hardware)
-    roof = measure_roofline(tasks.frame, cores, capture.info.device_type, least_ns=least)
+    roof = roofline_of(capture, tasks.frame, peaks, least_ns=least)
     return roof if roof is not None and roof.peaks.bytes_per_s is not None else None
 
 
