@@ -149,6 +149,8 @@ def test_the_flame_graph_is_as_wide_as_the_time(cli: Cli, planted: Path) -> None
     assert widths["nn.Module: Transformer_0"] < widths["train.py(30): step"] < 1008
     assert "<script" not in ran.out
     assert "prefers-color-scheme: dark" in ran.out
+    _, _, width, height = (root.get("viewBox") or "").split()
+    assert (root.get("width"), root.get("height")) == (width, height)  # no smaller on a narrow screen, which scrolls
 
 
 def test_names_that_separate_stacks_and_lines_do_so_no_longer(cli: Cli, tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ _HEAD, _KEY, _MARGIN = 24, 150, 12
 
 def render(shown: Shown) -> Iterator[str]:
     """The picture of a step, or of a change of it, its legend below; what is said instead where there is none."""
-    language, picture, style, described = shown.language, shown.answer.picture, _STYLE, ""
+    language, picture, style, described, sized = shown.language, shown.answer.picture, _STYLE, "", False
     if picture is None:
         told, inner, height, keys = in_language(say("no step here that can be drawn"), language), "", 0, []
     elif isinstance(picture, WaterfallPicture):
@@ -79,7 +79,7 @@ def render(shown: Shown) -> Iterator[str]:
     elif isinstance(picture, StackPicture):
         drawn = draw_stacks(picture, language)
         told, inner, height = str(in_value(picture.title, language)), drawn.inner, drawn.height
-        keys, style = legend_of_stacks(language), _STYLE + _STACKS_STYLE
+        keys, style, sized = legend_of_stacks(language), _STYLE + _STACKS_STYLE, True
         about = in_language(description_of_stacks(picture), language)
         described = f"<title>{_words(told)}</title><desc>{_words(about)}</desc>"
     elif isinstance(picture, PipelinePicture):
@@ -97,11 +97,12 @@ def render(shown: Shown) -> Iterator[str]:
         f'<text class="tick" x="{place * _KEY + 18}" y="{height + 14}">{_words(word)}</text>'
         for place, (kind, word) in enumerate(keys)
     )
-    whole = _HEAD + height + (24 if keys else 0)
+    across, down = WIDTH + 2 * _MARGIN, _HEAD + height + (24 if keys else 0) + 2 * _MARGIN
+    size = f' width="{across}" height="{down}"' if sized else ""  # names in it are to be read: a narrow screen scrolls
     yield (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{-_MARGIN} {-_HEAD - _MARGIN} {WIDTH + 2 * _MARGIN} {whole + 2 * _MARGIN}"'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{-_MARGIN} {-_HEAD - _MARGIN} {across} {down}"{size}'
         f' role="img" xml:lang="{html_tag(language)}" aria-label="{_words(told)}">{described}\n<style>{style}</style>\n'
-        f'<rect class="back" x="{-_MARGIN}" y="{-_HEAD - _MARGIN}" width="{WIDTH + 2 * _MARGIN}" height="{whole + 2 * _MARGIN}"/>'
+        f'<rect class="back" x="{-_MARGIN}" y="{-_HEAD - _MARGIN}" width="{across}" height="{down}"/>'
         f'<text class="head" x="0" y="-8">{_words(told)}</text>\n{inner}{legend}\n</svg>\n'
     )
 
