@@ -40,6 +40,30 @@ def test_the_layer_that_got_slower_is_named(tmp_path: Path, seed: int) -> None:
     assert sum(part.difference_ns for part in answer.rows) == answer.table("steps")[0].difference_ns
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_timelines_alone_tell_the_layer_too_and_all_else_is_the_same(tmp_path: Path, seed: int) -> None:
+    slow = _slow(seed)
+    pair = _pair(tmp_path, seed, slow)
+    for table in [*tmp_path.rglob("*.csv")]:
+        table.unlink()
+    answer = explain(pair)
+    first = answer.rows[0]
+    assert (first.cause, first.location, first.told_by) == (
+        "slower-calls",
+        f"DecoderLayer_{slow.layer}/Attention",
+        "frames, forward",
+    )
+    assert sum(part.difference_ns for part in answer.rows) == answer.table("steps")[0].difference_ns
+    without = _pair(tmp_path / "bare", seed, slow, frames=False)
+    for table in [*(tmp_path / "bare").rglob("*.csv")]:
+        table.unlink()
+    bare = explain(without)
+    assert {row.location for row in bare.rows} == {None}
+    for one, other in zip(answer.rows, bare.rows, strict=True):
+        assert (one.name, one.cause, one.difference_ns) == (other.name, other.cause, other.difference_ns)
+    assert sorted(one.message for one in answer.findings) == sorted(one.message for one in bare.findings)
+
+
 def _in_all_layers(folder: Path, tmp_path: Path) -> list[Path]:
     """The same with all kernels of one type slower."""
     after = tmp_path / "after"

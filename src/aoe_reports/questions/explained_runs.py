@@ -33,6 +33,7 @@ from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.facts.waterfall import CallKey, Locations, Side, Talk
 from aoe_reports.formats.capture import Capture
+from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.spilled import Numbers
 from aoe_reports.formats.vendor import vendor_of
@@ -95,11 +96,8 @@ def _read_capture(run: ExplainedRun, capture: Capture, wanted: ExplainOptions, n
     if not capture.info.may_hold(wanted.rank):
         return operators  # whom the others wait for
     notes.add(capture.findings)
-    only_timeline = timeline_tells_tasks(capture)  # then one pass over it tells everything
     steps, trim = _steps_and_trim(capture, wanted, notes)
-    fields = _FIELDS | TRIMMED_BY if wanted.trim else _FIELDS
-    sets, tables = ([], []) if only_timeline else read_tasks(capture, fields, by_type=False, all_tasks=True)
-    notes.add(finding for data in tables for finding in data.findings)
+    sets, tables = _tasks_of(capture, _FIELDS | TRIMMED_BY if wanted.trim else _FIELDS, notes)
     run.compared.metrics = metrics_of(tables) or run.compared.metrics
     told = _of_timeline(capture, trim, notes, located=bool(sets))
     sets = without_steps(sets, told.left_out, str(capture.root), notes)
@@ -126,6 +124,17 @@ def _read_capture(run: ExplainedRun, capture: Capture, wanted: ExplainOptions, n
         )
         run.sides[place] = _with_calls(side, mine, wanted.by, notes, str(capture.root), blocks)
     return operators
+
+
+def _tasks_of(capture: Capture, fields: frozenset[str], notes: Notes) -> tuple[list[TaskSet], list[TableData]]:
+    """The tasks of tables; of a timeline alone, one pass over which tells what ran, only where it tells their layers, too."""
+    only_timeline = timeline_tells_tasks(capture)
+    if only_timeline and not any(may_tell_frames(files) for files in vendor_of(capture.profiler).events(capture)):
+        return [], []
+    sets, tables = read_tasks(capture, fields, by_type=False, all_tasks=True)
+    if not only_timeline:  # what is wrong with a timeline is told by who reads it for its events
+        notes.add(finding for data in tables for finding in data.findings)
+    return sets, tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,17 +165,16 @@ def _with_calls(
     side: Side, sets: Sequence[TaskSet], by: ExplainedBy, notes: Notes, path: str, blocks: Mapping[str, str]
 ) -> Side:
     """With the kernels of a table, else of the timeline; a table that lists far fewer than the timeline shows tells none."""
-    ran = side.exposed.kernels
+    ran, frame = side.exposed.kernels, _kernels_of(sets)
     if ran:
         calls: dict[CallKey, tuple[int, int]] = {
             (name, None, None, None): (one.calls, one.total_ns) for name, one in ran.items()
         }
-        return replace(side, calls=calls, alone={name: one.alone_ns for name, one in ran.items()}, grouped_by="op_name")
-    whole = [tasks for tasks in sets if not tasks.grouped]
-    if not whole:
+        alone_ns = {name: one.alone_ns for name, one in ran.items()}
+        side = replace(side, calls=calls, alone=alone_ns, grouped_by="op_name")
+        return side if frame is None else _with_locations(side, frame, blocks)
+    if frame is None:
         return side
-    frame = pa.concat_tables([tasks.frame for tasks in whole], promote_options="permissive")
-    frame = frame.filter(keep_where(~is_communication(frame["task_type"])))
     shown = side.exposed.whole.tasks if side.exposed.told_by == "timeline" else 0
     if not frame.num_rows or frame.num_rows < shown * _LEAST_LISTED:
         message = say(
@@ -179,7 +187,22 @@ def _with_calls(
         return side
     named = by if has_value(frame, by) else "op_name"
     side = replace(side, calls=_calls(frame, named), alone=_alone(frame, named), grouped_by=named)
-    return replace(side, locations=_locations(frame, named, blocks)) if has_value(frame, "location") else side
+    return _with_locations(side, frame, blocks)
+
+
+def _kernels_of(sets: Sequence[TaskSet]) -> pa.Table | None:
+    """The tasks of tables that compute; None where no table lists tasks."""
+    whole = [tasks.frame for tasks in sets if not tasks.grouped]
+    if not whole:
+        return None
+    frame = pa.concat_tables(whole, promote_options="permissive")
+    return frame.filter(keep_where(~is_communication(frame["task_type"])))
+
+
+def _with_locations(side: Side, frame: pa.Table, blocks: Mapping[str, str]) -> Side:
+    if side.grouped_by is None or not has_value(frame, "location"):
+        return side
+    return replace(side, locations=_locations(frame, side.grouped_by, blocks))
 
 
 _LEAST_LISTED = 0.95
