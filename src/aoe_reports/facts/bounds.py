@@ -391,6 +391,11 @@ class Counters:
                 self._columns[name] = values[there], np.packbits(there)
             give_back()
 
+    @property
+    def names(self) -> frozenset[str]:
+        """Those that hold any number."""
+        return frozenset(self._columns)
+
     def column(self, name: str) -> Column | None:
         """One of them; None where the export has none, or no number in it."""
         if name not in self._columns:

@@ -92,8 +92,9 @@ def find_contention(tasks: pa.Table, top: int) -> Contention | None:
         return None
     computing = ~talks & valid(tasks["task_type"]) & there
     rows = np.flatnonzero(computing)
-    length = duration[rows]
-    hidden = _beside(talk, start[rows], start[rows] + length)
+    begin, length = start[rows], duration[rows]
+    del start, duration, there, talks, computing  # there may be millions
+    hidden = _beside(talk, begin, begin + length)
     beside, alone = (hidden >= BESIDE * length) & (length > 0), hidden == 0
     name = "op_type" if has_value(tasks, "op_type") else "op_name"
     groups_of, names = group_codes(tasks, (name, "task_type", "input_shapes"))
@@ -108,7 +109,7 @@ def find_contention(tasks: pa.Table, top: int) -> Contention | None:
         what, task_type, shapes = names[group]
         without, with_it = mine[alone[mine]], mine[beside[mine]]
         one = _compared(length[without], length[with_it], (what, name, task_type, shapes))
-        if one.is_slower and not _alternate(start[rows[without]], start[rows[with_it]]):
+        if one.is_slower and not _alternate(begin[without], begin[with_it]):
             one = replace(one, is_slower=False)
         found.append(one)
     found.sort(key=lambda one: (-one.lost_ns, one.op_type or "", one.op_name or "", one.input_shapes or ""))

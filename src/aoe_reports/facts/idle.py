@@ -67,7 +67,8 @@ def shares_of_tasks(tasks: pa.Table, rank_id: int | None, device_id: int | None)
         else np.zeros(tasks.num_rows, dtype=bool)
     )
     told = step_of_tasks(tasks)
-    known = [step for step in np.unique(told[1]).tolist() if step >= 0] if told else []
+    numbers = np.unique(told[1]).tolist() if told else []
+    known = [step for step in numbers if step >= 0]
     steps = max(len(known), 1)
     durations, _ = integers(tasks["task_duration_ns"])
     if not _timed(tasks):
@@ -75,7 +76,7 @@ def shares_of_tasks(tasks: pa.Table, rank_id: int | None, device_id: int | None)
         return StepShares(rank_id, device_id, steps, None, computing, steps_known=bool(known))
     starts, _ = integers(tasks["task_start_ns"])
     places: list[Ints | slice] = [slice(None)]
-    if told is not None and known:
+    if told is not None and known and len(numbers) > 1:
         order = np.argsort(told[1], kind="stable")
         ordered = told[1][order]
         places = [order[slice(*np.searchsorted(ordered, [step, step + 1]).tolist())] for step in known]

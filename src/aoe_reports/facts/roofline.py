@@ -317,14 +317,16 @@ def measure_roofline(
     tflops: float | None = None,
     gb_per_s: float | None = None,
     least_ns: float = 0,
+    counters: Counters | None = None,
 ) -> Roofline | None:
-    """The roofline of one device, from its tasks (TASK_COLUMNS of them); None where none computes.
+    """The roofline of one device, from its tasks (TASK_COLUMNS of them, or none but those that are no `counters`); None where none computes.
 
     The work of operators is counted where all of their type, core and input shapes together take so long at least.
     """
     tasks, _ = filled_up(tasks, KEYS)
     computing = computing_of(tasks)
-    counters = Counters(counter_columns(tasks, TASK_COLUMNS), computing)
+    if counters is None:
+        counters = Counters(counter_columns(tasks, TASK_COLUMNS), computing)
     step_ns, steps = _steps(tasks)
     mine = SomeRows(tasks.select([name for name in tasks.column_names if name in _KEPT]), computing)
     if not mine.num_rows:
@@ -333,7 +335,7 @@ def measure_roofline(
     groups = TaskGroups(group_of, names.count)
     durations, _ = integers(mine["task_duration_ns"])
     clock = measure_clock(mine, counters.whole, cores.cube, cores.vector, cores.rated_mhz)
-    split = _is_split(tasks, cores)
+    split = _is_split(counters, cores)
     peaks = peaks_of(chip, cores, clock, split=split, tflops=tflops, gb_per_s=gb_per_s)
     totals = groups.sum(durations)
     works, why = _works(names, _matters(names, totals, least_ns))
@@ -443,9 +445,9 @@ def _roofed(roofline: Roofline, group: int) -> Roofed:
     )
 
 
-def _is_split(tasks: pa.Table, cores: CoreCounts) -> bool:
+def _is_split(counters: Counters, cores: CoreCounts) -> bool:
     """Whether cube and vector have cores of their own: their counters do, then."""
-    told = any(name.startswith("aic_") and has_value(tasks, name) for name in tasks.column_names)
+    told = any(name.startswith("aic_") for name in counters.names)
     return told or (cores.cube is not None and (cores.vector or 0) >= cores.cube)
 
 

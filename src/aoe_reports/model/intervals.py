@@ -29,10 +29,13 @@ def union(starts: Ints, ends: Ints) -> Intervals:
     """The time that any of some intervals covers; what touches becomes one."""
     if not len(starts):
         return Intervals(starts, ends)
-    order = np.argsort(starts, kind="stable")
-    starts, reach = starts[order], ends[order]
-    del order  # there may be millions
-    np.maximum.accumulate(reach, out=reach)
+    if (starts[1:] < starts[:-1]).any():
+        order = np.argsort(starts, kind="stable")
+        starts, reach = starts[order], ends[order]
+        del order  # there may be millions
+        np.maximum.accumulate(reach, out=reach)
+    else:
+        reach = np.maximum.accumulate(ends)
     begins = np.flatnonzero(np.append(True, starts[1:] > reach[:-1]))
     return Intervals(starts[begins], reach[np.append(begins[1:], len(starts)) - 1])
 

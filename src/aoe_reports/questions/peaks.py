@@ -10,6 +10,7 @@ from aoe_reports.model.texts import join, say
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from aoe_reports.facts.bounds import Counters
     from aoe_reports.facts.roofline import Roofline
     from aoe_reports.formats.capture import Capture
 
@@ -59,8 +60,15 @@ def may_be_roofed(capture: Capture, chosen: PeakOptions) -> bool:
     return chosen.peak_gb_per_s is not None or may_have_roof(chosen.chip or capture.info.device_type)
 
 
-def roofline_of(capture: Capture, tasks: pa.Table, chosen: PeakOptions, *, least_ns: float = 0) -> Roofline | None:
-    """The roofline of the tasks of one device of a capture; None where none of them computes."""
+def roofline_of(
+    capture: Capture,
+    tasks: pa.Table,
+    chosen: PeakOptions,
+    *,
+    least_ns: float = 0,
+    counters: Counters | None = None,
+) -> Roofline | None:
+    """The roofline of the tasks of one device of a capture, with their counters, or apart from them; None where none of them computes."""
     from aoe_reports.facts.bounds import CoreCounts
     from aoe_reports.facts.roofline import measure_roofline
 
@@ -71,4 +79,5 @@ def roofline_of(capture: Capture, tasks: pa.Table, chosen: PeakOptions, *, least
         tflops=chosen.peak_tflops,
         gb_per_s=chosen.peak_gb_per_s,
         least_ns=least_ns,
+        counters=counters,
     )

@@ -125,12 +125,16 @@ def advise_tasks(
         tasks = _chosen(sets.pop(0), chosen)
         if tasks is None:
             continue
-        shares, gaps = measure_shares(capture, tasks, steps, timelines)
-        roof = None if beside is None else _roofline_of(capture, tasks, shares, beside.peaks, chosen.thresholds)
-        columns = counter_columns(tasks.frame)
+        columns = counter_columns(tasks.frame, TASK_COLUMNS | ROOFLINE_COLUMNS)
         tasks = replace(tasks, frame=tasks.frame.drop_columns(list(columns)))
-        counters = Counters(columns, computing_of(tasks.frame))
+        counters = Counters(
+            columns, computing_of(tasks.frame)
+        )  # first of all: they are most of a table, and lose half of it here
         give_back()
+        shares, gaps = measure_shares(capture, tasks, steps, timelines)
+        roof = (
+            None if beside is None else _roofline_of(capture, tasks, counters, shares, beside.peaks, chosen.thresholds)
+        )
         bounds = _bounds_of(capture, tasks, counters, chosen)
         del counters
         give_back()
@@ -144,13 +148,18 @@ def advise_tasks(
 
 
 def _roofline_of(
-    capture: Capture, tasks: TaskSet, shares: StepShares, peaks: PeakOptions, thresholds: Thresholds
+    capture: Capture,
+    tasks: TaskSet,
+    counters: Counters,
+    shares: StepShares,
+    peaks: PeakOptions,
+    thresholds: Thresholds,
 ) -> Roofline | None:
     """How near the operators of one device that take enough time for advice come to the roof; None where that is not known."""
     if not may_be_roofed(capture, peaks):
         return None
     least = min(thresholds.least_operator_share, thresholds.repeated_share) * shares.computing_ns
-    roof = roofline_of(capture, tasks.frame, peaks, least_ns=least)
+    roof = roofline_of(capture, tasks.frame, peaks, least_ns=least, counters=counters)
     return roof if roof is not None and roof.peaks.bytes_per_s is not None else None
 
 
@@ -228,7 +237,7 @@ def measure_shares(
     """
     mine = steps_of_device(steps, tasks)
     told = step_of_tasks(tasks.frame)
-    known = {None, *told[1].tolist()} if told else set()
+    known = {None, *np.unique(told[1]).tolist()} if told else set()
     parted = [s for s in mine if s.computing_ns is not None and (not known or s.step in known)]
     only_timeline = timeline_tells_steps(capture)  # which tells of communication and of gaps
     if parted and not only_timeline:
