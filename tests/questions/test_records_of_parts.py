@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 from collections import Counter
 from pathlib import Path
 from random import Random
@@ -151,20 +152,28 @@ def test_layers_that_are_alike_have_one_name(layer: str, block: str | None, kind
 
 NAMES = [f"Layer_{number}/{part}" for number in range(4) for part in ("A", "B")] + ["Head_0", "Tail_0", None]
 TASKS = st.lists(
-    st.tuples(st.sampled_from(NAMES), st.sampled_from(["AI_CORE", "COMMUNICATION"]), st.integers(0, 1 << 40)),
+    st.tuples(
+        st.sampled_from(NAMES),
+        st.sampled_from(["AI_CORE", "COMMUNICATION"]),
+        st.integers(0, 1 << 40),
+        st.integers(1, 3),
+    ),
     min_size=1,
     max_size=40,
 )
 
 
-@given(TASKS, st.integers(1, 12), st.integers(0, 3))
-def test_parts_add_up_to_what_computes(tasks: list[tuple[str | None, str, int]], most: int, steps: int) -> None:
+@given(TASKS, st.integers(1, 12), st.integers(0, 3), st.booleans())
+def test_parts_add_up_to_what_computes(
+    tasks: list[tuple[str | None, str, int, int]], most: int, steps: int, told: bool
+) -> None:
     words = pa.dictionary(pa.int32(), pa.string())
     frame = pa.table(
         {
             "location": pa.array([one[0] for one in tasks], words),
             "task_type": pa.array([one[1] for one in tasks], words),
             "task_duration_ns": pa.array([one[2] for one in tasks], pa.int64()),
+            "step": pa.array([one[3] if told else None for one in tasks], pa.int64()),
         }
     )
     blocks = {name: name.partition("/")[0] for name in NAMES if name is not None and "/" in name}
@@ -174,7 +183,13 @@ def test_parts_add_up_to_what_computes(tasks: list[tuple[str | None, str, int]],
     modules = {one.name: one.total_ns for one in parts if one.scope == "module"}
     assert sum(modules.values()) == whole
     assert len(modules) <= most + 2
-    assert all(one.passes == max(steps, 1) for one in parts)
+    numbers = {one[3] for one in tasks if told}
+    computing = {one[3] for one in tasks if told and one[1] == "AI_CORE"}
+    passes = steps or max(len(numbers), 1)
+    assert all(one.passes == passes for one in parts)
+    for one in parts:
+        has_std = len(computing) == passes > 1
+        assert (one.std_ns is not None) == has_std
     layers = [one for one in parts if one.scope == "layer"]
     assert len(layers) <= most
     there = {one[0] for one in tasks if one[1] == "AI_CORE" and one[0] in blocks}
@@ -182,6 +197,29 @@ def test_parts_add_up_to_what_computes(tasks: list[tuple[str | None, str, int]],
     for kind in {in_any_block(one.name, blocks[one.name]) for one in layers}:
         mine = [one.total_ns for one in layers if in_any_block(one.name, blocks[one.name]) == kind]
         assert sum(mine) == modules.get(kind, sum(mine))
+
+
+def test_the_scatter_of_a_module_is_that_of_its_steps() -> None:
+    words = pa.dictionary(pa.int32(), pa.string())
+    rows = [("Layer_0/A", 1, 100), ("Layer_0/A", 1, 20), ("Layer_0/A", 2, 150), ("Layer_0/A", 3, 90)]
+    rows += [("Layer_1/A", 2, 30), (None, 1, 7)]
+    frame = pa.table(
+        {
+            "location": pa.array([one[0] for one in rows], words),
+            "task_type": pa.array(["AI_CORE"] * len(rows), words),
+            "task_duration_ns": pa.array([one[2] for one in rows], pa.int64()),
+            "step": pa.array([one[1] for one in rows], pa.int64()),
+        }
+    )
+    blocks = {name: name.partition("/")[0] for name in ("Layer_0/A", "Layer_1/A")}
+    parts, _ = parts_by_module(TaskSet(0, 0, frame), blocks, [], 9)
+    found = {one.name: (one.total_ns, one.std_ns) for one in parts}
+    assert found == {
+        "Layer_*/A": (390, pytest.approx(statistics.stdev([120, 180, 90]))),
+        "Layer_0/A": (360, pytest.approx(statistics.stdev([120, 150, 90]))),
+        "Layer_1/A": (30, pytest.approx(statistics.stdev([0, 30, 0]))),
+        "(no module)": (7, pytest.approx(statistics.stdev([7, 0, 0]))),
+    }
 
 
 def test_scatter_chooses_no_other_modules_from_night_to_night() -> None:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Final, Literal, get_args
 
+import numpy as np
 import pyarrow.compute as pc
 
+from aoe_reports.facts.bounds import TaskGroups
 from aoe_reports.facts.locations import in_any_block
 from aoe_reports.facts.records.context import RunContext
 from aoe_reports.facts.records.from_profile import NS_PER_MS
@@ -23,9 +25,9 @@ from aoe_reports.facts.serving_roles import PARTS
 from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.records.record import Record
-from aoe_reports.model.columns import SomeRows
+from aoe_reports.model.columns import SomeRows, codes, integers, valid
 from aoe_reports.model.groupings import Phase
-from aoe_reports.stats.grouping import group_tasks, is_communication
+from aoe_reports.stats.grouping import is_communication
 from aoe_reports.stats.sample import sample_std
 
 NO_MODULE: Final = "(no module)"
@@ -68,39 +70,66 @@ def parts_by_module(
     modules in all their blocks, the longest first, as long as all of these find room. Modules whose times have as many binary digits count as equally long,
     and are told by name: scatter must not choose others every night.
     """
-    located, outside_ns = _times_of(tasks)
-    kinds: dict[str, dict[str, int]] = defaultdict(dict)
-    for location, total_ns in located.items():
-        kinds[in_any_block(location, blocks.get(location))][location] = total_ns
-    totals = {kind: sum(members.values()) for kind, members in kinds.items()}
+    located, outside = _times_of(tasks)
+    kinds: dict[str, dict[str, _Spent]] = defaultdict(dict)
+    for location, spent in located.items():
+        kinds[in_any_block(location, blocks.get(location))][location] = spent
+    times = {kind: _together(members.values()) for kind, members in kinds.items()}
+    totals = {kind: sum(spent) for kind, spent in times.items()}
     ordered = sorted(totals, key=lambda kind: (-totals[kind].bit_length(), kind))
 
     def longest(kind: str) -> tuple[int, str]:
         return -totals[kind], kind
 
-    device, passes = (tasks.rank_id, tasks.device_id), _passes(tasks, steps)
-    parts = [PartTime(*device, "module", kind, passes, totals[kind]) for kind in sorted(ordered[:most], key=longest)]
+    passes = _passes(tasks, steps)
+
+    def part(scope: PartScope, name: str, spent: _Spent, args: Mapping[str, str | int] | None = None) -> PartTime:
+        return PartTime(
+            rank_id=tasks.rank_id,
+            device_id=tasks.device_id,
+            scope=scope,
+            name=name,
+            passes=passes,
+            total_ns=sum(spent),
+            std_ns=sample_std(spent) if len(spent) == passes else None,
+            args=args or {},
+        )
+
+    parts = [part("module", kind, times[kind]) for kind in sorted(ordered[:most], key=longest)]
     if others := ordered[most:]:
-        total_ns = sum(totals[kind] for kind in others)
-        parts.append(PartTime(*device, "module", OTHER_MODULES, passes, total_ns, args=_named_by(others)))
-    if outside_ns:
-        parts.append(PartTime(*device, "module", NO_MODULE, passes, outside_ns))
+        parts.append(part("module", OTHER_MODULES, _together(times[kind] for kind in others), _named_by(others)))
+    if sum(outside):
+        parts.append(part("module", NO_MODULE, outside))
     repeated = [kind for kind in ordered if not kinds[kind].keys().isdisjoint(blocks)]
     counts = [len(kinds[kind]) for kind in repeated]
     told = [kind for kind, until in zip(repeated, accumulate(counts), strict=True) if until <= most]
     for kind in sorted(told, key=longest):
-        layers = sorted(kinds[kind].items(), key=lambda one: (-one[1], one[0]))
-        parts += [PartTime(*device, "layer", name, passes, total_ns) for name, total_ns in layers]
+        layers = sorted(kinds[kind].items(), key=lambda one: (-sum(one[1]), one[0]))
+        parts += [part("layer", name, spent) for name, spent in layers]
     return parts, LeftOut(len(others), sum(counts[len(told) :]))
 
 
-def _times_of(tasks: TaskSet) -> tuple[dict[str, int], int]:
-    """(what computes in each location, what computes in none); ns."""
+_Spent = tuple[int, ...]
+"""The time in each step, in ns; of all together where not every task tells its step."""
+
+
+def _times_of(tasks: TaskSet) -> tuple[dict[str, _Spent], _Spent]:
+    """(what computes in each location, what computes in none)."""
     talks = is_communication(tasks.frame["task_type"])
-    groups = group_tasks(SomeRows(tasks.frame, ~talks if talks.any() else None), ["location"])
-    found = {group.key[0]: group.total_ns for group in groups}
-    outside_ns = found.pop(None, 0)
-    return {location: total_ns for location, total_ns in found.items() if location is not None}, outside_ns
+    mine = SomeRows(tasks.frame, ~talks if talks.any() else None)
+    of_location, names = codes(mine["location"])
+    count, of_step = 1, np.zeros(mine.num_rows, dtype=np.int64)
+    if "step" in tasks.frame.column_names and valid(mine["step"]).all():
+        _, of_step = np.unique(integers(mine["step"])[0], return_inverse=True)
+        count = int(of_step.max(initial=0)) + 1
+    groups = TaskGroups(of_location.astype(np.int64) * count + of_step, (len(names) + 1) * count)
+    outside, *located = map(tuple, groups.sum(integers(mine["task_duration_ns"])[0]).reshape(-1, count).tolist())
+    runs = groups.count.reshape(-1, count)[1:].sum(axis=1) > 0
+    return {name: spent for name, spent, there in zip(names, located, runs.tolist(), strict=True) if there}, outside
+
+
+def _together(times: Iterable[_Spent]) -> _Spent:
+    return tuple(map(sum, zip(*times, strict=True)))
 
 
 def _passes(tasks: TaskSet, steps: Sequence[Step]) -> int:
