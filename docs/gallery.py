@@ -53,12 +53,13 @@ def draw(folder: Path, name: str) -> str:
 
 
 def main() -> None:
-    """Draw all."""
+    """Draw all, beside this file or in the folder that is named."""
+    into = Path(sys.argv[1]) if sys.argv[1:] else DOCS
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         write_captures(folder)
         for name in PICTURES:
-            (DOCS / f"gallery-{name}.svg").write_text(draw(folder, name), encoding="utf-8")
+            (into / f"gallery-{name}.svg").write_text(draw(folder, name), encoding="utf-8")
 
 
 if __name__ == "__main__":
