@@ -11,9 +11,9 @@ LOWEST_TESTS = tests/test_lowest.py tests/cli/test_commands.py tests/cli/test_pr
 # a file of tests stays with one worker: what its tests share is made once
 PYTEST = $(BIN)/pytest --numprocesses auto --dist loadfile
 # what has a group of its own is no part of `make test`
-PLAIN  = not browser and not torture
+PLAIN  = not browser and not torture and not site_docs
 
-.PHONY: demo test lint types contracts tests browser browser-tests torture goldens goldens-update lowest coverage docs catalogues snapshots benchmarks clean
+.PHONY: demo test lint types contracts tests browser browser-tests torture goldens goldens-update lowest coverage docs site-docs docs-catalogue catalogues snapshots benchmarks clean
 
 demo: $(VENV)/.installed
 	$(BIN)/aoe-reports demo -o $(DEMO)
@@ -65,6 +65,20 @@ coverage: $(VENV)/.tools browser
 docs: $(VENV)/.tools
 	$(BIN)/python docs/generate.py
 
+# The documentation as a site, in English and in Chinese; a warning is an error
+SPHINX = $(BIN)/sphinx-build --quiet --fail-on-warning --keep-going
+
+site-docs: $(VENV)/.docs browser
+	rm -rf docs/_build
+	$(SPHINX) --doctree-dir docs/_build/trees docs docs/_build/site
+	$(SPHINX) --doctree-dir docs/_build/trees-zh --define language=zh_CN docs docs/_build/site/zh
+	$(BIN)/pytest -m site_docs
+
+# What the pages say now, into the catalogue of their translations
+docs-catalogue: $(VENV)/.docs
+	$(BIN)/sphinx-build --quiet --builder gettext --doctree-dir docs/_build/trees-gettext docs docs/_build/gettext
+	$(BIN)/python docs/translate.py
+
 # The texts that people read, from the source into what translators write
 catalogues: $(VENV)/.tools
 	$(BIN)/python docs/catalogues.py
@@ -101,5 +115,9 @@ $(VENV)/.tools: pyproject.toml $(VENV)/.installed
 	$(PIP) install --group dev
 	touch $@
 
+$(VENV)/.docs: $(VENV)/.tools
+	$(PIP) install --group docs
+	touch $@
+
 clean:
-	rm -rf $(VENV) $(DEMO) dist tests/browser/node_modules .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(DEMO) dist docs/_build tests/browser/node_modules .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -9,6 +9,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from hatchling.build import build_wheel
 
 from aoe_reports.formats.schemas import SCHEMA_NAMES, load_schema
 from aoe_reports.model.errors import SchemaMissingError
+from aoe_reports.model.version import __version__
 
 HEAVY = ("polars", "pandas", "pyarrow", "matplotlib", "duckdb", "jsonschema", "numpy", "deltalake", "jinja2")
 
@@ -94,3 +96,14 @@ def test_a_benchmark_finds_all_that_it_measures(path: Path) -> None:
         for alias in node.names
     ]
     assert [name for module, name in names if not hasattr(importlib.import_module(str(module)), name)] == []
+
+
+def test_the_citation_has_what_its_format_requires_and_is_of_this_version() -> None:
+    yaml = pytest.importorskip("yaml")
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert cited["cff-version"] == "1.2.0"
+    assert all(isinstance(cited[key], str) and cited[key] for key in ("message", "title", "version", "license"))
+    assert all(author.keys() >= {"name"} or author.keys() >= {"family-names"} for author in cited["authors"])
+    assert (cited["title"], cited["version"], cited["license"]) == (project["name"], __version__, project["license"])
+    assert set(cited["keywords"]) <= set(project["keywords"])

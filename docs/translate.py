@@ -1,0 +1,71 @@
+"""Puts what the pages say now into the catalogue of their translations (`make docs-catalogue`); `--check` only says what it lacks."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from pathlib import Path
+
+from babel.messages.catalog import Catalog, Message
+from babel.messages.pofile import read_po, write_po
+
+DOCS = Path(__file__).parent
+TEMPLATE = DOCS / "_build" / "gettext" / "docs.pot"
+CATALOGUE = DOCS / "locale" / "zh_CN" / "LC_MESSAGES" / "docs.po"
+WHOLE = ("index.md", "tutorial.md", "gallery.md", "howto/")
+"""Pages that are translated as a whole; of the others, the title, for the navigation."""
+DATED = ('"POT-', '"PO-Rev', '"Report-', '"Last-T', '"Language-T', '"Generated')
+UP = "../../"
+"""From the template to the pages."""
+HEADER = "# Chinese texts of the documentation. Written by docs/translate.py (`make docs-catalogue`); only msgstr is to be edited.\n"
+
+
+def wanted() -> list[Message]:
+    """The messages that want a translation, in the order of the pages."""
+    with TEMPLATE.open("rb") as file:
+        messages = [message for message in read_po(file) if message.id]
+    titles: dict[str, tuple[int, Message]] = {}
+    for message in messages:
+        for page, line in message.locations:
+            if page not in titles or (line or 1) < titles[page][0]:
+                titles[page] = (line or 1, message)
+    named = {message.id for _, message in titles.values()}
+    return [message for message in messages if message.id in named or (_is_whole(message) and _has_words(message))]
+
+
+def _is_whole(message: Message) -> bool:
+    return any(page.removeprefix(UP).startswith(WHOLE) for page, _ in message.locations)
+
+
+def _has_words(message: Message) -> bool:
+    return re.search("[a-z]", re.sub("`[^`]*`", "", str(message.id))) is not None
+
+
+def main() -> int:
+    """Write (or with --check compare) the catalogue."""
+    old = Catalog()
+    if CATALOGUE.is_file():
+        with CATALOGUE.open("rb") as file:
+            old = read_po(file, locale="zh_CN")
+    new = Catalog(locale="zh_CN", project="aoe-reports", version="docs", fuzzy=False, header_comment=HEADER.rstrip())
+    for message in wanted():
+        known = old.get(message.id)
+        new.add(message.id, known.string if known else "")
+    missing = [str(message.id) for message in new if message.id and not message.string]
+    written = io.BytesIO()
+    write_po(written, new, width=0, no_location=True)
+    lines = [line for line in written.getvalue().decode().splitlines() if not line.startswith(DATED)]
+    text = "\n".join(lines).rstrip() + "\n"
+    stale = not CATALOGUE.is_file() or CATALOGUE.read_text("utf-8") != text
+    if "--check" not in sys.argv:
+        CATALOGUE.parent.mkdir(parents=True, exist_ok=True)
+        CATALOGUE.write_text(text, encoding="utf-8")
+    sys.stdout.write("".join(f"not translated: {one}\n" for one in missing))
+    if stale and "--check" in sys.argv:
+        sys.stdout.write("stale: run `make docs-catalogue`\n")
+    return int("--check" in sys.argv and bool(missing or stale))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

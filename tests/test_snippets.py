@@ -1,0 +1,202 @@
+"""What README and docs show of the command line is what happens: every line can be parsed, every `$ aoe-reports …` runs."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import runpy
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+from commandline import FIXTURES, ROOT, Cli
+
+from aoe_reports.simulation.nights import MODEL
+
+GENERATED = ("commands.md", "changelog.md", "contributing.md", "architecture.md")
+PAGES = [
+    "README.md",
+    *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").rglob("*.md")) if path.name not in GENERATED),
+]
+FENCED = re.compile(r"^ *```(?:console|sh)?\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
+BEHIND = re.compile(r"  +#| [|>] | >> ")
+"""Where a command ends and a remark or another command begins."""
+
+
+def lines_of(page: str) -> Iterator[list[str]]:
+    """The lines of each block of commands, continued ones joined."""
+    for block in FENCED.findall((ROOT / page).read_text(encoding="utf-8")):
+        yield re.sub(r"\\\n\s*", "", block).splitlines()
+
+
+def commands_of(page: str) -> list[str]:
+    """What is behind `aoe-reports` in them."""
+    found = [re.match(r" *(?:\$ )?aoe-reports (.*)", line) for lines in lines_of(page) for line in lines]
+    return [BEHIND.split(match[1])[0] for match in found if match]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if commands_of(page)])
+def test_a_command_that_is_shown_has_the_options_that_are_shown(page: str) -> None:
+    from aoe_reports.cli.main import app
+
+    for text in commands_of(page):
+        command: Any = typer.main.get_command(app)
+        context, rest = None, shlex.split(text)
+        while True:
+            context = command.make_context(command.name, rest, parent=context)
+            if not hasattr(command, "resolve_command"):
+                break
+            _, command, rest = command.resolve_command(context, [*context._protected_args, *context.args])
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where the commands of a page run: what is made there first, and what stands for names that are nobody's."""
+
+    make: Callable[[Path, Path], None]
+    instead: Mapping[str, str] = field(default_factory=dict)
+    output: bool = False
+    """Whether what the page shows is what is printed; other pages show captures that are not public."""
+
+
+def _nothing(_demo: Path, _here: Path) -> None:
+    pass
+
+
+def _fixtures(_demo: Path, here: Path) -> None:
+    (here / "fixtures").symlink_to(FIXTURES)
+
+
+def _demo(demo: Path, here: Path) -> None:
+    shutil.copytree(demo, here / "demo")
+
+
+def _readme(demo: Path, here: Path) -> None:
+    shutil.copytree(demo / "nights", here / "nights")
+    for name, night in (("before", "2026-01-06"), ("after", "2026-01-08")):
+        shutil.copytree(demo / "nights" / night, here / name)
+    (here / "claims.csv").write_text("operator,shapes,before_us,after_us\nlayer7/conv,,409,341.1\n")
+
+
+def _captures(_demo: Path, here: Path) -> None:
+    runpy.run_path(str(ROOT / "docs" / "gallery.py"))["write_captures"](here)
+
+
+STEP = {"--step 50": "--step 1", "rank0_ascend_pt": "before", "/captures/tonight": "before"}
+STAGES = {
+    "README.md": Stage(_readme),
+    "docs/tutorial.md": Stage(_nothing, output=True),
+    "docs/device-time.md": Stage(_fixtures, output=True),
+    "docs/check.md": Stage(_fixtures, output=True),
+    "docs/serving.md": Stage(_fixtures),
+    **{
+        f"docs/howto/{name}.md": Stage(_demo, output=True)
+        for name in ("sign-off", "nightly", "gate", "tune-next", "thousands")
+    },
+    "docs/communication.md": Stage(_captures, {"/captures/tonight": "before", " job ": " pipeline "}),
+    "docs/critical-path.md": Stage(_captures, STEP),
+    "docs/explain.md": Stage(_captures, {"nights/2026-02-01 nights/2026-02-10": "before after"}),
+    "docs/fleet.md": Stage(_captures, {"/captures/tonight": "pipeline", "/shared/": "", "2/8": "1/1"}),
+    "docs/host.md": Stage(_captures, STEP),
+    "docs/metrics.md": Stage(_captures, {"nights": "transformer", "URI": "store"}),
+    "docs/modules.md": Stage(_captures, {" capture ": " transformer ", "nights/$DATE": "transformer", "URI": "store"}),
+    "docs/quality.md": Stage(_captures, {"captures/tuesday": "before"}),
+    "docs/roofline.md": Stage(_captures, {"roofline capture": "roofline server"}),
+    "docs/trace.md": Stage(
+        _captures,
+        STEP
+        | {
+            "/captures/before /captures/after": "before after",
+            "--around kernel_details.csv:1042": "--step 1",  # no finding of these captures has a time
+            "--from 1736405443862052130 --to 1736405443872052130": "--step 1 --margin-ms 1",
+        },
+    ),
+}
+"""Every page with a `$ aoe-reports …`."""
+REMOTE = "s3://"
+"""Buckets have tests of their own (tests/engine/test_remote_captures.py)."""
+
+
+def test_every_page_with_commands_to_be_run_has_a_stage() -> None:
+    shown = {
+        page for page in PAGES if any(line.startswith("$ aoe-reports") for line in itertools.chain(*lines_of(page)))
+    }
+    assert shown == set(STAGES)
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """(the folder of `aoe-reports demo`, what it printed)."""
+    folder = tmp_path_factory.mktemp("made")
+    command = [sys.executable, "-m", "aoe_reports", "demo", "-o", "demo"]
+    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    return folder / "demo", ended.stdout
+
+
+@pytest.fixture
+def demo(printed: tuple[Path, str]) -> Path:
+    return printed[0]
+
+
+def test_the_report_in_the_readme_is_what_the_demo_prints(printed: tuple[Path, str]) -> None:
+    (block,) = re.findall(r"^```\n(Regression: .*?)```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    assert printed[1].startswith(block)
+
+
+def _is_shown(shown: list[str], printed: list[str]) -> bool:
+    """Whether lines are what was printed; `…` stands for any number of lines."""
+    if not shown:
+        return not printed
+    if shown[0] == "…":
+        return any(_is_shown(shown[1:], printed[at:]) for at in range(len(printed) + 1))
+    return bool(printed) and shown[0].rstrip() == printed[0].rstrip() and _is_shown(shown[1:], printed[1:])
+
+
+def _steps(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """(a command, what is shown below it)."""
+    at = [number for number, line in enumerate(lines) if line.startswith("$ ")]
+    for begin, end in itertools.pairwise([*at, len(lines)]):
+        yield lines[begin].removeprefix("$ "), lines[begin + 1 : end]
+
+
+@pytest.mark.parametrize("page", sorted(STAGES))
+def test_what_is_shown_happens(
+    page: str, cli: Cli, demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = STAGES[page]
+    stage.make(demo, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for lines in lines_of(page):
+        code, asked = 0, True
+        for command, shown in _steps(lines):
+            if command == "echo $?":
+                assert code == int(shown[0]), lines
+                asked = True
+                continue
+            assert code == 0 or asked, f"{code} before {command}"
+            if REMOTE in command:
+                continue
+            for name, stands_for in stage.instead.items():
+                command = command.replace(name, stands_for)  # noqa: PLW2901 -- what is run
+            if not command.startswith("aoe-reports "):
+                subprocess.run(["bash", "-euc", command], check=True, env={"PATH": os.environ["PATH"]})
+            else:
+                ended = cli(*shlex.split(command.removeprefix("aoe-reports ")))
+                code, asked = ended.code, not (shown and stage.output)  # a failure that is shown is shown with its code
+                assert code in {0, 1}, (command, ended.err)
+                if shown and stage.output:
+                    printed = (ended.out + ended.err).splitlines()
+                    assert _is_shown(shown, ended.out.splitlines()) or _is_shown(shown, printed), (command, printed)
+        assert code == 0 or asked, lines
+
+
+def test_the_model_of_the_demo_is_the_one_of_the_pages() -> None:
+    assert f"--workload {MODEL}" in (ROOT / "docs" / "howto" / "nightly.md").read_text()
