@@ -1,0 +1,39 @@
+"""An answer as a notebook shows it: short, in English, without script or picture; every text is escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from aoe_reports.engine.question import Answer
+from aoe_reports.model.findings import counts_of
+from aoe_reports.model.report import Report, Section
+from aoe_reports.present.answers import report_of
+from aoe_reports.present.html import render_part
+from aoe_reports.present.reports.language import report_in
+
+MAX_ROWS = 8
+"""Rows of all tables together: the frame of the answer has the others."""
+MAX_SENTENCES = 4
+
+
+def as_html(answer: Answer) -> str:
+    """Headline, first rows without details, how many rows and findings there are."""
+    report = report_of(answer)
+    shown = report_in(Report(report.title, report.headline, [*_shortened(report.sections)]), "en")
+    return render_part(
+        shown, tables=answer.lengths(), findings=counts_of(answer.findings), unreadable=answer.unreadable
+    )
+
+
+def _shortened(sections: Sequence[Section]) -> Iterator[Section]:
+    """The first sections, until so many rows are shown."""
+    left = MAX_ROWS
+    for section in sections:
+        grid = section.grid
+        if grid is None or left <= 0:
+            continue
+        columns = tuple(column for column in grid.columns if not column.detail and column.kind != "bars")
+        grid = replace(grid, columns=columns, rows=grid.rows[-left:] if grid.oldest_first else grid.rows[:left])
+        left -= len(grid.rows)
+        yield replace(section, sentences=section.sentences[:MAX_SENTENCES], grid=grid, lines=())
