@@ -153,9 +153,9 @@ _BOX_LACKS = 0.4
 """The part of a square that the box lacks in width."""
 
 
-_DOTTED = 70
+DOTTED = 70
 """Up to so many nights each has a dot that stands out."""
-_GAP_DAYS = 7
+GAP_DAYS = 7
 """A week-end, or a holiday, is no gap."""
 _DATES = 6
 
@@ -187,10 +187,10 @@ def _paint_line(axes: Axes, known: Sequence[tuple[int, float]]) -> None:
     """Values by day; the line is broken where nothing ran."""
     points = []
     for (earlier, _), (day, value) in pairwise([*known[:1], *known]):
-        if day - earlier > _GAP_DAYS:
+        if day - earlier > GAP_DAYS:
             points.append((day, math.nan))
         points.append((day, value))
-    size = 6 if len(known) <= _DOTTED else 3
+    size = 6 if len(known) <= DOTTED else 3
     axes.plot(*zip(*points, strict=True), color=BLUE, linewidth=2, marker="o", markersize=size)
 
 
