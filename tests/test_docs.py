@@ -45,6 +45,7 @@ def test_the_readme_names_every_command() -> None:
         "ARCHITECTURE.md",
         "CONTRIBUTING.md",
         "docs/tutorial.md",
+        "docs/notebooks.md",
         "docs/python.md",
         "docs/regressions-formats.md",
         "docs/tuning.md",

@@ -12,7 +12,7 @@ from aoe_reports.present.figures.lines import draw_series, draw_steps
 from aoe_reports.present.figures.maps import draw_links, draw_ranks, draw_roofline
 from aoe_reports.present.figures.plot import Plot, Sheet, new_sheet
 
-_PAINTERS: Mapping[str, Callable[[Answer, Sheet], None]] = {
+PAINTERS: Mapping[str, Callable[[Answer, Sheet], None]] = {
     "hotspots": draw_hotspots,
     "breakdown": draw_breakdown,
     "steps": draw_steps,
@@ -23,6 +23,7 @@ _PAINTERS: Mapping[str, Callable[[Answer, Sheet], None]] = {
     "communication": draw_links,
     "stragglers": draw_ranks,
 }
+"""By the command of the answer."""
 
 
 def plot(answer: Answer, *, top: int = 20, language: Language = "en") -> Plot:
@@ -31,9 +32,9 @@ def plot(answer: Answer, *, top: int = 20, language: Language = "en") -> Plot:
     It is a `matplotlib.figure.Figure` of its own, in the style that is set (`matplotlib.style.use`). Raises UsageError
     where there is nothing to draw.
     """
-    painter = _PAINTERS.get(answer.command)
+    painter = PAINTERS.get(answer.command)
     if painter is None:
-        known = ", ".join(_PAINTERS)
+        known = ", ".join(PAINTERS)
         raise UsageError(say("{command} has no plot; {known} have one", command=answer.command, known=known))
     if not answer.rows:
         why = [finding.as_text() for finding in answer.findings if finding.severity == "error"][:1]
