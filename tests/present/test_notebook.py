@@ -14,7 +14,7 @@ from aoe_reports import breakdown, hotspots
 from aoe_reports.engine.question import Answer
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.rows import Rows
-from aoe_reports.present.notebook import MAX_ROWS
+from aoe_reports.present.notebook import MAX_CHARACTERS, MAX_ROWS
 from aoe_reports.questions.hotspots import Hotspot
 
 CAPTURE = ROOT / "fixtures" / "msprof" / "valid" / "torch_npu_two_ranks"
@@ -56,6 +56,13 @@ def test_findings_are_counted_and_what_could_not_be_read_is_said() -> None:
     assert "findings: 2 warnings, 1 info" in shown(replace(made(1), findings=findings))
     assert "not all could be read" in shown(replace(made(1), unreadable=True))
     assert "not all could be read" not in shown(made(1))
+
+
+def test_the_first_errors_are_told_and_a_long_cell_is_shortened() -> None:
+    findings = [Finding("error", f"rule-{number}", "p<", "m") for number in range(5)]
+    html = shown(replace(made(1, input_shapes="1," * 500), findings=findings))
+    assert re.findall(r"<p>(p.*?)</p>", html) == [f"p&lt;: error: m [rule-{number}]" for number in range(3)]
+    assert max(map(len, re.findall(r"<td[^>]*>(.*?)</td>", html))) == MAX_CHARACTERS
 
 
 def test_names_from_files_are_no_markup_and_nothing_is_fetched() -> None:
