@@ -31,8 +31,9 @@ def read_series(
 ) -> Answer:
     """Every value of the series of a store, night by night (`rows`), and what the detector says of them (`changes`).
 
-    The budget of false alarms and `whole_history` are those of `aoe-reports regressions`: all series of the store share the
-    budget, whatever is asked for. Raises StoreError where there is no store.
+    The nights are those that `aoe-reports regressions` looks at: the newest 120 (WATCHED_NIGHTS), all with `whole_history`; what AOE
+    measured itself and captures that were cut off are no nights. All series of the store share the budget of false alarms,
+    whatever is asked for. Raises AoeReportsError where there is no store.
     """
     selection = RegressionOptions(
         workload=workload, scope=scope, false_alarms_per_year=false_alarms_per_year, whole_history=whole_history
