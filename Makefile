@@ -11,9 +11,9 @@ LOWEST_TESTS = tests/test_lowest.py tests/cli/test_commands.py tests/cli/test_pr
 # a file of tests stays with one worker: what its tests share is made once
 PYTEST = $(BIN)/pytest --numprocesses auto --dist loadfile
 # what has a group of its own is no part of `make test`
-PLAIN  = not browser and not torture and not site_docs
+PLAIN  = not browser and not notebooks and not site_docs and not torture
 
-.PHONY: demo test lint types contracts tests browser browser-tests torture goldens goldens-update lowest coverage docs site-docs docs-catalogue catalogues snapshots benchmarks clean
+.PHONY: demo test lint types contracts tests browser browser-tests notebooks torture goldens goldens-update lowest coverage docs site-docs docs-catalogue catalogues snapshots benchmarks clean
 
 demo: $(VENV)/.installed
 	$(BIN)/aoe-reports demo -o $(DEMO)
@@ -39,6 +39,11 @@ browser:
 
 browser-tests: $(VENV)/.tools browser
 	$(PYTEST) -m browser
+
+# The notebooks of examples/, in kernels of their own
+notebooks: $(VENV)/.tools
+	$(PIP) install --group notebooks
+	$(PYTEST) -m notebooks tests/notebooks
 
 # Races, kills, daemons, damage anywhere: many processes, and waits
 torture: $(VENV)/.tools

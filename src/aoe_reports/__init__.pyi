@@ -35,6 +35,7 @@ from .formats.schemas import load_schema as load_schema
 from .history.attribution import attribute_change as attribute_change
 from .history.detector import detect_changes as detect_changes
 from .history.detector import review_history as review_history
+from .history.series_answer import read_series as read_series
 from .jobs.report import NightReport as NightReport
 from .jobs.report import report_night as report_night
 from .jobs.report import write_figures as write_figures
@@ -45,6 +46,8 @@ from .jobs.verify_options import VerifyOptions as VerifyOptions
 from .model.errors import AoeReportsError as AoeReportsError
 from .model.findings import Finding as Finding
 from .model.version import __version__ as __version__
+from .present.figures.plot import Plot as Plot
+from .present.figures.plots import plot as plot
 from .questions.advice.registry import Advice as Advice
 from .questions.advice.registry import Facts as Facts
 from .questions.advice.registry import Thresholds as Thresholds

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -138,3 +139,17 @@ def test_other_processes_are_started_where_what_is_left_is_worth_it(
     found = list(executors.AsNeeded().map(number_and_process, range(6)))
     assert [number for number, _ in found] == list(range(6))
     assert [process != os.getpid() for _, process in found] == [False] * (6 - others) + [True] * others
+
+
+def test_a_question_takes_one_path_of_any_kind_and_options_by_keyword_only(ranks: Path) -> None:
+    ask_hotspots: Any = asking(Hotspots(), HotspotOptions)
+    assert ask_hotspots(str(ranks)).rows == ask_hotspots(ranks).rows == ask_hotspots([ranks]).rows
+    with pytest.raises(TypeError, match="takes its paths as one list"):
+        ask_hotspots(ranks, ranks)
+
+
+def test_editors_are_shown_the_options_of_a_question() -> None:
+    shown = signature(asking(Hotspots(), HotspotOptions)).parameters
+    assert next(iter(shown)) == "paths"
+    assert str(shown["top"]) == "top: 'int' = 20"
+    assert {"strict", "jobs", "cache", "by"} < shown.keys()

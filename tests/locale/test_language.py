@@ -12,7 +12,7 @@ import pytest
 from commandline import Cli
 
 from aoe_reports.jobs.demo import run_demo
-from aoe_reports.present import figures
+from aoe_reports.present.figures import fonts
 from aoe_reports.simulation.nights import write_nights
 
 _HIDDEN = re.compile(r"<(style|script|pre)\b.*?</\1>|data:image[^\"]*", re.DOTALL)
@@ -110,13 +110,13 @@ def figures_of(cli: Cli, demo: Path, folder: Path, language: str) -> Iterator[tu
 def test_figures_without_a_font_for_chinese_are_in_english(
     cli: Cli, demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(figures, "_CJK", ("a font that nobody has",))
-    for known in (figures._fallbacks, figures._glyphs):
+    monkeypatch.setattr(fonts, "_CJK", ("a font that nobody has",))
+    for known in (fonts.fallbacks, fonts.glyphs):
         known.cache_clear()
     try:
         english, chinese = (dict(figures_of(cli, demo, tmp_path / one, one)) for one in ("en", "zh"))
     finally:
-        for known in (figures._fallbacks, figures._glyphs):
+        for known in (fonts.fallbacks, fonts.glyphs):
             known.cache_clear()
     assert english["stderr"] == b""
     assert "没有安装中文字体" in chinese["stderr"].decode()

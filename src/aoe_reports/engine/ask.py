@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import MISSING, replace
 from functools import partial
+from inspect import Parameter, Signature, get_annotations
+from os import PathLike
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -24,6 +26,7 @@ from aoe_reports.engine.question import (
 )
 from aoe_reports.formats.objects import asked_path, fetching
 from aoe_reports.formats.rules import UNREADABLE
+from aoe_reports.model.classes import declared_fields
 from aoe_reports.model.errors import AoeReportsError, ReadError
 from aoe_reports.model.findings import has
 from aoe_reports.model.options import check_options
@@ -157,14 +160,35 @@ def _note_unread(failures: Mapping[str, OSError], notes: Notes) -> None:
             notes.failed(path, error)
 
 
-def asking(
-    question: Question[Any, Any], options: Callable[Chosen, O]
-) -> Callable[Concatenate[Sequence[Path], Chosen], Answer]:
-    """A question as a function of paths and of its options by keyword."""
+Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
+"""One path or URI, or several."""
 
-    def function(paths: Sequence[Path], /, *args: Chosen.args, **kwargs: Chosen.kwargs) -> Answer:
-        return ask(question, paths, options(*args, **kwargs))
+
+def asking(question: Question[Any, Any], options: Callable[Chosen, O]) -> Callable[Concatenate[Paths, Chosen], Answer]:
+    """A question as a function of a path, or of several, and of its options by keyword."""
+
+    def function(paths: Paths, /, *args: Chosen.args, **kwargs: Chosen.kwargs) -> Answer:
+        if args:
+            raise TypeError(f"{question.name} takes its paths as one list, and options by keyword")
+        several = [paths] if isinstance(paths, str | PathLike) else paths
+        return ask(question, [asked_path(path) for path in several], options(*args, **kwargs))
 
     function.__name__ = question.name
     function.__doc__ = question.__doc__
+    function.__signature__ = _signature_of(question.options)  # type: ignore[attr-defined]
     return function
+
+
+def _signature_of(options: type[Any]) -> Signature:
+    """What editors and notebooks show of a question: its options, types as they are written."""
+    types = {name: what for one in reversed(options.__mro__) for name, what in get_annotations(one).items()}
+    parameters = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=_default_of(one.default), annotation=types[name])
+        for name, one in declared_fields(options).items()
+    ]
+    paths = Parameter("paths", Parameter.POSITIONAL_ONLY, annotation="Paths")
+    return Signature([paths, *parameters], return_annotation="Answer")
+
+
+def _default_of(default: Any) -> Any:
+    return Parameter.empty if default is MISSING else default

@@ -9,17 +9,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from aoe_reports.model.classes import record
-from aoe_reports.model.errors import ReadError
-from aoe_reports.model.findings import Finding, has, in_order, reasons_of
+from aoe_reports.model.errors import ReadError, UsageError
+from aoe_reports.model.findings import Finding, counts_of, has, in_order, reasons_of
 from aoe_reports.model.options import option, options
 from aoe_reports.model.report import Highlight, Pages, Section
 from aoe_reports.model.texts import say
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
     import pyarrow as pa
 
     from aoe_reports.formats.capture import Capture
@@ -229,6 +232,10 @@ class Finished:
     """One step, one change of it, one roofline, stacks of calls, or a pipeline, for a form that draws it."""
 
 
+NOTEBOOK = "aoe_reports.present.notebook"
+"""What shows an answer in a notebook. It is named as text, as `present` is above this package, and imported when it is first used."""
+
+
 @record
 class Answer(Finished):
     """What came of a question: what people are shown, programs read and the exit code tells is made of it."""
@@ -246,8 +253,47 @@ class Answer(Finished):
         return self.tables[0].rows
 
     def table(self, key: str) -> Sequence[Any]:
-        """The rows of a table."""
-        return next(table.rows for table in self.tables if table.key == key)
+        """The rows of a table. Raises UsageError where there is none of this key."""
+        return self.rows_of(key).rows
+
+    def rows_of(self, key: str | None = None) -> Rows[Any]:
+        """A table with what it declares, the first if none is named. Raises UsageError where there is none of this key."""
+        for table in self.tables:
+            if key in {None, table.key}:
+                return table
+        known = ", ".join(table.key for table in self.tables)
+        raise UsageError(say("{command} has no table {key!r}: {known}", command=self.command, key=key, known=known))
+
+    def to_arrow(self, key: str | None = None) -> pa.Table:
+        """A table of Arrow, of the first table or of that with a key of the JSON form: times are whole nanoseconds (int64)."""
+        return self.rows_of(key).to_arrow()
+
+    def to_polars(self, key: str | None = None) -> pl.DataFrame:
+        """The same as a DataFrame of polars."""
+        return self.rows_of(key).to_polars()
+
+    def to_pandas(self, key: str | None = None) -> pd.DataFrame:
+        """The same as a DataFrame of pandas; whole numbers are `Int64`, which stay exact where some are missing."""
+        return self.rows_of(key).to_pandas()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The first table for whoever reads Arrow's PyCapsule interface: polars, pandas, pyarrow, duckdb."""
+        return self.rows_of().__arrow_c_stream__(requested_schema)
+
+    def __repr__(self) -> str:
+        """One line: which question, how many rows each table has, how many findings there are."""
+        missed = "; not all could be read" if self.unreadable else ""
+        return f"<Answer {self.command}: {self.lengths()}; findings: {counts_of(self.findings)}{missed}>"
+
+    def lengths(self) -> str:
+        """How many rows the first table has, and the others that have any, by their keys."""
+        first, *others = self.tables
+        return ", ".join(f"{one.key} {len(one.rows):,}" for one in [first, *(one for one in others if one.rows)])
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the headline, the first rows, how many findings there are."""
+        html: str = import_module(NOTEBOOK).as_html(self)
+        return html
 
     def reasons(self, *, strict: bool = False) -> list[str]:
         """Why the exit code is 1; with `strict` warnings are a reason, too."""

@@ -100,6 +100,13 @@ def has(findings: Iterable[Finding], severity: Severity) -> bool:
     return any(finding.severity == severity for finding in findings)
 
 
+def counts_of(findings: Iterable[Finding]) -> str:
+    """How many findings of each severity there are, for programmers: "1 error, 2 warnings"."""
+    counts = Counter(finding.severity for finding in findings)
+    told = [f"{counts[one]} {one}{'s' * (counts[one] > 1 and one != 'info')}" for one in SEVERITIES if counts[one]]
+    return ", ".join(told) or "none"
+
+
 FAILED_TUNING = frozenset({"tuning-failed", "subgraph-failed", "failed-without-list"})
 """Rules by which a result file itself says that tuning failed."""
 

@@ -6,10 +6,26 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field
 from operator import attrgetter
 from types import NoneType
-from typing import Any, Generic, Literal, NamedTuple, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from aoe_reports.model.classes import declared_fields, is_record, is_union, once_a_class, record
 from aoe_reports.model.documents import Cells, JsonObject, object_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
 
 Kind = Literal[
     "text",
@@ -244,6 +260,32 @@ class Rows(Generic[R_co]):
     def mappings(self) -> list[JsonObject]:
         """The rows as JSON and CSV hold them."""
         return [as_mapping(one) for one in self.rows]
+
+    def to_arrow(self) -> pa.Table:
+        """The rows as a table of Arrow: columns are called as the attributes of a row, so times are whole nanoseconds (int64)."""
+        from aoe_reports.model.frames import table_of  # noqa: PLC0415 -- pyarrow
+
+        return table_of(self.type, self.rows)
+
+    def to_polars(self) -> pl.DataFrame:
+        """The same as a DataFrame of polars."""
+        import polars as pl  # noqa: PLC0415
+
+        return pl.DataFrame(self.to_arrow())
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The same as a DataFrame of pandas; whole numbers are `Int64`, which stay exact where some are missing."""
+        from aoe_reports.model.frames import as_pandas  # noqa: PLC0415 -- pyarrow
+
+        return as_pandas(self.to_arrow())
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The rows for whoever reads Arrow's PyCapsule interface: polars, pandas, pyarrow, duckdb."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def __repr__(self) -> str:
+        """Which table it is, and how long."""
+        return f"<Rows {self.key}: {len(self.rows)} of {self.type.__name__}>"
 
 
 def schema_of(cls: type[Any]) -> JsonObject:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 from typing import NamedTuple
@@ -19,16 +20,26 @@ from aoe_reports.present.values import STATES, WORDS, cell, look_of, plain
 
 
 @cache
-def _template() -> Template:
+def _template(name: str) -> Template:
     loader = PackageLoader("aoe_reports.present")
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    return environment.get_template("report.html.j2")
+    return environment.get_template(f"{name}.html.j2")
+
+
+def render_part(report: Report, **more: object) -> str:
+    """The report as a part of somebody else's page, such as a notebook: without its charts; `more` stands in the last line."""
+    return _template("notebook").render(
+        title=plain(report.title),
+        headline=plain(report.headline),
+        sections=[_section(replace(section, chart=None), report) for section in report.sections],
+        **more,
+    )
 
 
 def render(report: Report) -> str:
     """The whole report, charts as pictures inside the page."""
     return (
-        _template().render(
+        _template("report").render(
             language=html_tag(report.language),
             title=plain(report.title),
             headline=plain(report.headline),

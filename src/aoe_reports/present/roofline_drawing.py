@@ -65,8 +65,8 @@ _DESCRIBED = 5
 
 def description_of_roofline(picture: RooflinePicture) -> Text:
     """What the picture shows, for who does not see it."""
-    roofs = join(", ", [f"{one.label} {_amount(one.flops_per_s)}FLOP/s" for one in picture.roofs])
-    memory = "" if picture.bytes_per_s is None else say(", memory {rate}B/s", rate=_amount(picture.bytes_per_s))
+    roofs = join(", ", [f"{one.label} {amount(one.flops_per_s)}FLOP/s" for one in picture.roofs])
+    memory = "" if picture.bytes_per_s is None else say(", memory {rate}B/s", rate=amount(picture.bytes_per_s))
     most = sorted(picture.points, key=lambda one: -one.share)[:_DESCRIBED]
     return say(
         "FLOP/s over FLOP per byte, both logarithmic. Roofs: {roofs}{memory}. {operators}.",
@@ -91,7 +91,7 @@ def _grid(axes: _Axes, language: Language) -> Iterator[str]:
     for decade in range(axes.y[0], axes.y[1] + 1):
         y = axes.at(10.0 ** axes.x[0], 10.0**decade)[1]
         yield f'<line class="grid" x1="{left}" x2="{right}" y1="{y:.2f}" y2="{y:.2f}"/>'
-        yield f'<text class="tick end" x="{left - 6}" y="{y + 4:.2f}">{_amount(10.0**decade)}FLOP/s</text>'
+        yield f'<text class="tick end" x="{left - 6}" y="{y + 4:.2f}">{amount(10.0**decade)}FLOP/s</text>'
     words = in_language(say("arithmetic intensity (FLOP/byte)"), language)
     yield f'<text class="tick middle" x="{(left + right) / 2:.2f}" y="{bottom + 34}">{_words(words)}</text>'
 
@@ -103,14 +103,14 @@ def _roofs(picture: RooflinePicture, axes: _Axes) -> Iterator[str]:
         if picture.bytes_per_s is not None:
             begin = max(roof.flops_per_s / picture.bytes_per_s, least)
         (x1, y), (x2, _) = axes.at(begin, roof.flops_per_s), axes.at(most, roof.flops_per_s)
-        label = f"{roof.label} {_amount(roof.flops_per_s)}FLOP/s"
+        label = f"{roof.label} {amount(roof.flops_per_s)}FLOP/s"
         yield f'<line class="roof" x1="{x1:.2f}" x2="{x2:.2f}" y1="{y:.2f}" y2="{y:.2f}"><title>{_words(label)}</title></line>'
         yield f'<text class="tick end" x="{x2:.2f}" y="{y - 4:.2f}">{_words(label)}</text>'
     if picture.bytes_per_s is not None and picture.roofs:
         highest = max(roof.flops_per_s for roof in picture.roofs)
         begin = max(least, 10.0 ** axes.y[0] / picture.bytes_per_s)
         start, end = axes.at(begin, begin * picture.bytes_per_s), axes.at(highest / picture.bytes_per_s, highest)
-        label = f"{_amount(picture.bytes_per_s)}B/s"
+        label = f"{amount(picture.bytes_per_s)}B/s"
         yield (
             f'<line class="roof" x1="{start[0]:.2f}" y1="{start[1]:.2f}" x2="{end[0]:.2f}" y2="{end[1]:.2f}">'
             f"<title>{label}</title></line>"
@@ -132,12 +132,13 @@ def _told(one: RooflinePoint) -> Text:
         "{name}: {intensity:,.3g} FLOP/byte, {rate}FLOP/s, {share:.1%} of the computing time",
         name=one.label,
         intensity=one.intensity,
-        rate=_amount(one.flops_per_s),
+        rate=amount(one.flops_per_s),
         share=one.share,
     )
 
 
-def _amount(value: float) -> str:
+def amount(value: float) -> str:
+    """A number with the prefix of its unit, which follows."""
     scale, prefix = next((one for one in _PREFIXES if value >= one[0]), _PREFIXES[-1])
     return f"{value / scale:,.4g} {prefix}"
 

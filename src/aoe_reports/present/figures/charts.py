@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import io
 import math
-import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
-from functools import cache
 from itertools import accumulate, pairwise
-from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
-from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -27,6 +23,7 @@ from matplotlib.text import Text
 from aoe_reports.model.names import shorten_middle
 from aoe_reports.model.report import BarChart, Chart, Drawing, Ranking, Waterfall
 from aoe_reports.model.texts import Language, in_language, in_value, say
+from aoe_reports.present.figures.fonts import BLUE, GREY, RED, drawable, fallbacks, glyphs
 from aoe_reports.present.reports.language import drawing_in
 from aoe_reports.present.values import plain, wide_characters
 
@@ -72,7 +69,7 @@ def draw_png(chart: Chart | Ranking | Waterfall, language: Language = "en") -> P
     told = shorten_middle(plain(in_language(chart.description, language)), MAX_ALT)
     drawn = language if can_draw(language) else "en"
     with _fixed_style(_PICTURE):
-        figure = _paint(drawing_in(chart, drawn), lambda text: _drawable(in_value(text, drawn)))
+        figure = _paint(drawing_in(chart, drawn), lambda text: drawable(in_value(text, drawn)))
         FigureCanvasAgg(figure)
         buffer = io.BytesIO()
         figure.savefig(buffer, format="png", metadata={"Software": None, "Description": told})
@@ -82,7 +79,7 @@ def draw_png(chart: Chart | Ranking | Waterfall, language: Language = "en") -> P
 
 def can_draw(language: Language) -> bool:
     """Whether a font is installed that has a language's characters: without one there would be boxes."""
-    return _glyphs() >= set(map(ord, in_language(_SAMPLE, language)))
+    return glyphs() >= set(map(ord, in_language(_SAMPLE, language)))
 
 
 _SAMPLE = "communication"
@@ -102,8 +99,6 @@ _PICTURE: dict[Any, Any] = {
     "axes.spines.right": False,
     "text.parse_math": False,
 }
-_BLUE, _RED, _GREY = "#0072B2", "#D55E00", "#555555"
-"""Of the palette of Okabe and Ito, which colour-blind people tell apart."""
 _SUBTITLE_SIZE, _TITLE_SIZE = 15, 20
 
 
@@ -113,53 +108,16 @@ def _fixed_style(style: dict[Any, Any]) -> Iterator[None]:
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(style)
-        if len(_fallbacks()):
-            mpl.rcParams["font.family"] = ["DejaVu Sans", *_fallbacks()]
+        if len(fallbacks()):
+            mpl.rcParams["font.family"] = ["DejaVu Sans", *fallbacks()]
         yield
-
-
-_CJK = ("Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC", "Source Han Sans SC", "Source Han Sans CN",
-        "WenQuanYi Zen Hei", "WenQuanYi Micro Hei", "Microsoft YaHei", "SimHei", "PingFang SC", "Heiti SC",
-        "Noto Serif CJK SC", "Noto Serif CJK JP", "Droid Sans Fallback", "Arial Unicode MS")  # fmt: skip
-_CJK_FILE = re.compile(
-    r"cjk|sourcehan|notosanssc|wqy|msyh|simhei|pingfang|heiti|droidsansfallback|arialuni", re.IGNORECASE
-)
-
-
-@cache
-def _fallbacks() -> tuple[str, ...]:
-    """The first font for Chinese that is installed; matplotlib's own list may be older than the font."""
-    known = {font.name for font in font_manager.fontManager.ttflist}
-    if known.isdisjoint(_CJK):
-        for path in sorted(font_manager.findSystemFonts()):
-            if _CJK_FILE.search(Path(path).name):
-                try:
-                    font_manager.fontManager.addfont(path)
-                except (OSError, RuntimeError, ValueError):  # a font file that is damaged is none
-                    continue
-        known = {font.name for font in font_manager.fontManager.ttflist}
-    return tuple(name for name in _CJK if name in known)[:1]
-
-
-@cache
-def _glyphs() -> frozenset[int]:
-    """All characters that can be drawn."""
-    names = ("DejaVu Sans", *_fallbacks())
-    fonts = (font_manager.get_font(font_manager.findfont(name)) for name in names)
-    return frozenset(code for font in fonts for code in font.get_charmap())
-
-
-def _drawable(text: str) -> str:
-    """Text without control characters; what no font can draw is spelled out as they are, not drawn as boxes."""
-    known = _glyphs()
-    return "".join(char if ord(char) in known else f"\\x{ord(char):02x}" for char in plain(text))
 
 
 def _paint(chart: Chart | Ranking | Waterfall, spell: Callable[[str], str]) -> Figure:
     figure = Figure(layout=ConstrainedLayoutEngine(rect=(0.005, 0.01, 0.985, 0.84)))
     axes = figure.add_subplot()
     title = figure.suptitle("", x=0.01, y=0.97, ha="left", va="top", fontsize=_TITLE_SIZE, fontweight="bold")
-    subtitle = figure.text(0.01, 0.895, "", ha="left", va="top", fontsize=_SUBTITLE_SIZE, color=_GREY)
+    subtitle = figure.text(0.01, 0.895, "", ha="left", va="top", fontsize=_SUBTITLE_SIZE, color=GREY)
     _fit(title, spell(chart.title))
     _fit(subtitle, spell(chart.subtitle))
     if isinstance(chart, Chart):
@@ -186,7 +144,7 @@ def _fit(place: Text, words: str, pixels: float = _LINE_PIXELS) -> None:
 def _taken(place: Text) -> float:
     """The pixels that a text takes; without a font for Chinese a character is measured as a box, which is narrower."""
     measured = place.get_window_extent().width
-    if _fallbacks():
+    if fallbacks():
         return measured
     return measured + wide_characters(place.get_text()) * _BOX_LACKS * float(place.get_fontsize()) * _DPI / 72
 
@@ -195,9 +153,9 @@ _BOX_LACKS = 0.4
 """The part of a square that the box lacks in width."""
 
 
-_DOTTED = 70
+DOTTED = 70
 """Up to so many nights each has a dot that stands out."""
-_GAP_DAYS = 7
+GAP_DAYS = 7
 """A week-end, or a holiday, is no gap."""
 _DATES = 6
 
@@ -210,7 +168,7 @@ def _paint_history(axes: Axes, chart: Chart, spell: Callable[[str], str]) -> Non
         _paint_line(axes, [(day, value) for day, value in zip(days, values, strict=True) if value is not None])
     for number, (first, last, value) in enumerate(chart.levels):
         ends = [place[first] - 0.5, place[last] + 0.5]
-        axes.plot(ends, [value, value], color=_RED if number else _GREY, linewidth=5, alpha=0.8, solid_capstyle="butt")
+        axes.plot(ends, [value, value], color=RED if number else GREY, linewidth=5, alpha=0.8, solid_capstyle="butt")
     if chart.marked in place:
         at = place[chart.marked] - 0.5
         _paint_mark(axes, at, spell(_mark_words(chart)), late=at > (days[0] + days[-1]) / 2)
@@ -229,11 +187,11 @@ def _paint_line(axes: Axes, known: Sequence[tuple[int, float]]) -> None:
     """Values by day; the line is broken where nothing ran."""
     points = []
     for (earlier, _), (day, value) in pairwise([*known[:1], *known]):
-        if day - earlier > _GAP_DAYS:
+        if day - earlier > GAP_DAYS:
             points.append((day, math.nan))
         points.append((day, value))
-    size = 6 if len(known) <= _DOTTED else 3
-    axes.plot(*zip(*points, strict=True), color=_BLUE, linewidth=2, marker="o", markersize=size)
+    size = 6 if len(known) <= DOTTED else 3
+    axes.plot(*zip(*points, strict=True), color=BLUE, linewidth=2, marker="o", markersize=size)
 
 
 def _mark_words(chart: Chart) -> str:
@@ -246,10 +204,10 @@ def _mark_words(chart: Chart) -> str:
 
 def _paint_mark(axes: Axes, at: float, words: str, *, late: bool) -> None:
     """A line where something changed, its words on the side that has more room."""
-    axes.axvline(at, color=_RED, linestyle="--", linewidth=2)
+    axes.axvline(at, color=RED, linestyle="--", linewidth=2)
     axes.annotate(
         words, (at, 1), xycoords=("data", "axes fraction"), xytext=(-8 if late else 8, 0),
-        textcoords="offset points", ha="right" if late else "left", va="top", color=_RED, fontweight="bold",
+        textcoords="offset points", ha="right" if late else "left", va="top", color=RED, fontweight="bold",
     )  # fmt: skip
     axes.margins(x=0.03)
 
@@ -267,7 +225,7 @@ _ACROSS, _LABEL_PIXELS, _WORDS_PIXELS = 1140, 430, 520
 
 def _paint_ranking(axes: Axes, chart: Ranking, spell: Callable[[str], str]) -> None:
     places = range(len(chart.values))
-    axes.barh(places, chart.values, height=0.7, color=_BLUE)
+    axes.barh(places, chart.values, height=0.7, color=BLUE)
     taken = _name_rows(axes, chart.labels, spell)
     words, needed = _fitted(axes, [spell(one) for one in chart.words], _WORDS_PIXELS)
     for place, value, one in zip(places, chart.values, words, strict=True):
@@ -285,10 +243,10 @@ def _paint_waterfall(axes: Axes, chart: Waterfall, spell: Callable[[str], str]) 
     edges = list(accumulate((size for _, size in chart.parts), initial=0.0))
     starts, whole = edges[:-1], chart.whole[1]
     for place, (start, (_, size)) in enumerate(zip(starts, chart.parts, strict=True)):
-        colour, hatch = (_RED, "") if size > 0 else (_BLUE, "//")
+        colour, hatch = (RED, "") if size > 0 else (BLUE, "//")
         _paint_part(axes, place, start, size, color=colour, hatch=hatch, fontweight="normal")
         axes.plot([start + size] * 2, [place - 0.33, place + 1.33], color="#999999", linewidth=1)
-    _paint_part(axes, len(starts), 0.0, whole, color=_GREY, hatch="", fontweight="bold")
+    _paint_part(axes, len(starts), 0.0, whole, color=GREY, hatch="", fontweight="bold")
     axes.axvline(0, color="black", linewidth=1)
     bars = [*chart.parts, chart.whole]
     across = _ACROSS - _name_rows(axes, [name for name, _ in bars], spell)

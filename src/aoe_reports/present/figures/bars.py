@@ -1,0 +1,214 @@
+"""Plots of bars below one another: hotspots, what devices did, what changed, why a step changed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from os.path import commonprefix
+from typing import TYPE_CHECKING, TypeVar
+
+from aoe_reports.engine.question import Answer
+from aoe_reports.model.names import shorten_middle
+from aoe_reports.model.rows import Field, fields_of
+from aoe_reports.model.texts import N_, Text, join, say
+from aoe_reports.model.time_units import times_in_one_unit
+from aoe_reports.model.waterfall_picture import WaterfallPicture
+from aoe_reports.present.figures.fonts import BLUE, GREEN, GREY, ORANGE, RED, SKY
+from aoe_reports.present.figures.plot import Sheet, first_of, place_of, unit_for, with_unit
+from aoe_reports.present.values import NONE
+
+if TYPE_CHECKING:
+    from aoe_reports.questions.breakdown import Activity
+    from aoe_reports.questions.compare import Change
+    from aoe_reports.questions.hotspots import Hotspot
+
+T = TypeVar("T")
+_ROOM = 0.08
+"""The part of an axis that is left free beside bars, for words or for what lies before the first."""
+
+
+def largest_group(rows: Iterable[T], key: Callable[[T], Hashable], size: Callable[[T], float]) -> list[T]:
+    """The rows of one kind that are most together."""
+    groups: dict[Hashable, list[T]] = {}
+    for one in rows:
+        groups.setdefault(key(one), []).append(one)
+    return max(groups.values(), key=lambda group: sum(map(size, group)), default=[])
+
+
+def column_title(cls: type[object], name: str) -> str:
+    """What people are told above a column."""
+    field: Field = next(one for one in fields_of(cls) if one.name == name)
+    return field.cell.title
+
+
+def draw_hotspots(answer: Answer, sheet: Sheet) -> None:
+    """A Pareto chart of the rank that computes longest: times, and what the first so many take together."""
+    every: list[Hotspot] = largest_group(answer.rows, lambda row: (row.run, row.rank_id), lambda row: row.total_ns)
+    rows, axes = every[: sheet.top], sheet.axes
+    size, unit = unit_for(*(row.total_ns for row in rows))
+    labels = _labels(rows)
+    sheet.grow(len(rows))
+    axes.barh(range(len(rows)), [row.total_ns / size for row in rows], color=BLUE)
+    sheet.name_rows(labels)
+    total = column_title(type(rows[0]), "total_ns")
+    axes.set_xlabel(sheet.words(with_unit(total, unit)))
+    beside = axes.twiny()
+    beside.plot([100 * (row.cumulative_share or 0) for row in rows], range(len(rows)), color=ORANGE, marker="o")
+    beside.set_xlim(0, 105)
+    beside.spines["top"].set_visible(True)
+    beside.set_xlabel(sheet.words(with_unit(column_title(type(rows[0]), "cumulative_share"), "%")))
+    told = [f"{name} {row.total_ns / size:,.4g} {unit}" for name, row in zip(labels, rows, strict=True)]
+    sheet.tell(answer.title, [*place_of(rows[0].run, rows[0].rank_id), *first_of(len(rows), len(every))], told)
+
+
+def _labels(rows: Sequence[Hotspot | Change]) -> list[str]:
+    """What each row is a group of; with its core where that tells two apart."""
+    names = [" ".join(filter(None, (row.op_name or row.op_type, row.input_shapes, row.location))) for row in rows]
+    counts = Counter(names)
+    return [
+        f"{name} ({row.task_type})" if counts[name] > 1 and row.task_type else name or NONE
+        for name, row in zip(names, rows, strict=True)
+    ]
+
+
+ACTIVITIES = N_(
+    {
+        "computing": "Computing alone",
+        "overlapped": "Computing and communication",
+        "not overlapped": "Communication not overlapped",
+        "free": "Free",
+        "unknown": "Not computing (communication is not recorded)",
+    }
+)
+"""What the parts of a bar are."""
+_COLOURS = {"computing": BLUE, "overlapped": SKY, "not overlapped": ORANGE, "free": "#bbbbbb", "unknown": "#bbbbbb"}
+_HATCHES = {"overlapped": "//", "unknown": ".."}
+
+
+def draw_breakdown(answer: Answer, sheet: Sheet) -> None:
+    """A bar for each step of each device (for its whole time where it has no steps): its parts add up to it."""
+    stepped = {(row.run, row.rank_id, row.device_id) for row in answer.rows if row.step is not None}
+    every: list[Activity] = [
+        row for row in answer.rows if row.step is not None or (row.run, row.rank_id, row.device_id) not in stepped
+    ]
+    rows, axes = every[: sheet.top], sheet.axes
+    size, unit = unit_for(*(row.end_to_end_ns for row in rows))
+    sheet.grow(len(rows))
+    parts = [_activities(row) for row in rows]
+    drawn = [kind for kind in ACTIVITIES if any(kind in part for part in parts)]
+    left = [0.0] * len(rows)
+    for kind in drawn:
+        lengths = [part.get(kind, 0) / size for part in parts]
+        axes.barh(
+            range(len(rows)), lengths, left=left, label=sheet.words(say(ACTIVITIES[kind])), color=_COLOURS[kind],
+            hatch=_HATCHES.get(kind), edgecolor="white", linewidth=0.5,
+        )  # fmt: skip
+        left = [begin + length for begin, length in zip(left, lengths, strict=True)]
+    several = len({row.run for row in rows}) > 1
+    runs = short_names([row.run for row in rows])
+    labels = [_of_step(row, runs[row.run] if several else None) for row in rows]
+    sheet.name_rows(labels)
+    axes.set_xlabel(sheet.words(with_unit(column_title(type(rows[0]), "end_to_end_ns"), unit)))
+    sheet.plot.legend(loc="outside lower center", ncols=2, frameon=False)
+    about = [] if several else place_of(rows[0].run, None)
+    told = [_told(row, part, label) for row, part, label in zip(rows, parts, labels, strict=True)]
+    sheet.tell(answer.title, [*about, *first_of(len(rows), len(every))], told)
+
+
+def _activities(row: Activity) -> dict[str, int]:
+    """The parts of a step, which add up to it: in ns, those of none left out."""
+    if row.communication_not_overlapped_ns is None or row.free_ns is None:
+        found = {"computing": row.computing_ns, "unknown": row.end_to_end_ns - row.computing_ns}
+    else:
+        overlapped = row.overlapped_ns or 0
+        found = {
+            "computing": row.computing_ns - overlapped,
+            "overlapped": overlapped,
+            "not overlapped": row.communication_not_overlapped_ns,
+            "free": row.free_ns,
+        }
+    return {kind: time for kind, time in found.items() if time}
+
+
+def _of_step(row: Activity, run: str | None) -> Text:
+    step = [] if row.step is None else [say("step {step}", step=row.step)]
+    named = [*([] if run is None else [run]), *place_of(None, row.rank_id, row.device_id), *step]
+    return join(" · ", named or [NONE])
+
+
+def short_names(runs: Sequence[str]) -> dict[str, str]:
+    """Runs without the folder that all of them lie in, and no longer than leaves room for more beside them."""
+    shared = commonprefix(runs)  # noqa: RUF071 -- some may be URIs; it ends before a slash
+    place = shared.rfind("/") + 1 if len({*runs}) > 1 else 0
+    return {run: shorten_middle(run[place:], _RUN_CHARACTERS) for run in runs}
+
+
+_RUN_CHARACTERS = 24
+
+
+def _told(row: Activity, part: dict[str, int], label: Text) -> Text:
+    shares = [
+        say("{kind} {share:.1%}", kind=say(ACTIVITIES[kind]), share=time / row.end_to_end_ns)
+        for kind, time in part.items()
+    ]
+    return say("{what}: {parts}", what=label, parts=join(", ", shares))
+
+
+def draw_comparison(answer: Answer, sheet: Sheet) -> None:
+    """The largest differences of the two sides whose rows differ most: longer to the right, shorter to the left."""
+    every: list[Change] = largest_group(
+        answer.rows,
+        lambda row: (row.baseline, row.candidate, row.rank_id, row.step, row.metric),
+        lambda row: abs(row.difference_ns),
+    )
+    rows, axes = every[: sheet.top], sheet.axes
+    size, unit = unit_for(*(row.difference_ns for row in rows))
+    sheet.grow(len(rows))
+    labels, lengths = _labels(rows), [row.difference_ns / size for row in rows]
+    axes.barh(range(len(rows)), lengths, color=[RED if one > 0 else BLUE for one in lengths])
+    axes.axvline(0, color=GREY, linewidth=1)
+    sheet.name_rows(labels)
+    axes.set_xlabel(sheet.words(with_unit(column_title(type(rows[0]), "difference_ns"), unit)))
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:+,.6g}" if value else "0")
+    first = rows[0]
+    about = [say("{baseline} → {candidate}", baseline=first.baseline, candidate=first.candidate)]
+    told = [f"{name} {length:+,.4g} {unit}" for name, length in zip(labels, lengths, strict=True)]
+    sheet.tell(answer.title, [*about, *place_of(None, first.rank_id), *first_of(len(rows), len(every))], told)
+
+
+_BARS = {"whole": GREY, "longer": RED, "shorter": GREEN}
+
+
+def draw_explanation(answer: Answer, sheet: Sheet) -> None:
+    """A waterfall: the step before, each part from where the one before ended, the step after."""
+    picture = answer.picture
+    assert isinstance(picture, WaterfallPicture)
+    axes, bars = sheet.axes, picture.bars
+    levels = [level for bar in bars for level in (bar.start_ns, bar.end_ns) if bar.kind != "whole" or level]
+    least, most = min(levels, default=0), max(levels, default=1)
+    begin = max(least - _ROOM * (most - least), 0)
+    size, unit = unit_for(most)
+    sheet.grow(len(bars))
+    for place, bar in enumerate(bars):
+        low, high = max(min(bar.start_ns, bar.end_ns), begin), max(bar.start_ns, bar.end_ns)
+        hatch = "//" if bar.kind == "shorter" else None
+        axes.barh(place, (high - low) / size, left=low / size, color=_BARS[bar.kind], hatch=hatch, edgecolor="white")
+        axes.annotate(
+            _length(bar.end_ns - bar.start_ns, whole=bar.kind == "whole"),
+            (high / size, place), xytext=(4, 0), textcoords="offset points", va="center",
+        )  # fmt: skip
+    axes.set_xlim(begin / size, (most + 2 * _ROOM * (most - begin)) / size)
+    sheet.name_rows([bar.label for bar in bars])
+    (time,), of_time = times_in_one_unit(begin)
+    note = say("bars begin at {time} {unit}", time=time, unit=of_time)
+    axes.set_xlabel(sheet.words(say("Time of a step ({unit}; {note})", unit=unit, note=note)))
+    told = [
+        say("{what}: {time}", what=bar.label, time=_length(bar.end_ns - bar.start_ns, whole=bar.kind == "whole"))
+        for bar in bars
+    ]
+    sheet.tell(picture.title, (), told)
+
+
+def _length(time_ns: int, *, whole: bool) -> str:
+    (time,), unit = times_in_one_unit(time_ns)
+    return f"{'+' if time_ns > 0 and not whole else ''}{time} {unit}"

@@ -1,0 +1,154 @@
+"""Plots over time: steps of devices, and the nights of a series."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import date
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from matplotlib.dates import date2num
+from matplotlib.ticker import MaxNLocator
+
+from aoe_reports.engine.question import Answer
+from aoe_reports.model.texts import Text, join, say
+from aoe_reports.present.figures.bars import column_title, largest_group
+from aoe_reports.present.figures.charts import DOTTED, GAP_DAYS
+from aoe_reports.present.figures.fonts import BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY
+from aoe_reports.present.figures.plot import Sheet, place_of, unit_for, with_unit
+from aoe_reports.present.values import NONE
+
+if TYPE_CHECKING:
+    from aoe_reports.model.series import NightChange, SeriesNight
+    from aoe_reports.questions.steps import StepRow
+
+_COLOURS = (BLUE, ORANGE, GREEN, PINK, SKY, RED)
+_MARKERS = "os^vDP"
+_MANY = len(_COLOURS)
+"""Of more devices, all but the longest are grey."""
+
+
+def draw_steps(answer: Answer, sheet: Sheet) -> None:
+    """The duration of each step of the run that has most of them, a line for each device; where there are many, the longest stands out."""
+    every: list[StepRow] = largest_group(answer.rows, lambda row: row.run, lambda _: 1)
+    devices: dict[tuple[object, ...], list[StepRow]] = {}
+    for row in every:
+        devices.setdefault((row.rank_id, row.device_id, row.model_id), []).append(row)
+    order = sorted(devices.values(), key=lambda rows: -_mean_ns(rows))
+    size, unit = unit_for(*(row.duration_ns for row in every))
+    for number, rows in reversed([*enumerate(order)]):
+        stands_out = len(order) <= _MANY or number == 0
+        sheet.axes.plot(
+            _numbers(rows),
+            [row.duration_ns / size for row in rows],
+            color=_COLOURS[number % _MANY] if stands_out else GREY,
+            marker=_MARKERS[number % _MANY] if stands_out else None,
+            markersize=6 if len(rows) <= DOTTED else 3,
+            alpha=1 if stands_out else 0.3,
+            label=sheet.label(_of_device(rows[0])) if stands_out else None,
+        )
+    sheet.axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    sheet.axes.set_xlabel(sheet.words(column_title(type(every[0]), "step")))
+    sheet.axes.set_ylabel(sheet.words(with_unit(column_title(type(every[0]), "duration_ns"), unit)))
+    sheet.plot.legend(loc="outside lower center", ncols=3, frameon=False)
+    told = [
+        say("{what}: mean {time:,.4g} {unit}", what=_of_device(rows[0]), time=_mean_ns(rows) / size, unit=unit)
+        for rows in order
+    ]
+    sheet.tell(answer.title, place_of(every[0].run, None), told)
+
+
+def _mean_ns(rows: Sequence[StepRow]) -> float:
+    return sum(row.duration_ns for row in rows) / len(rows)
+
+
+def _numbers(rows: Sequence[StepRow]) -> list[int]:
+    """Where steps stand: by their number, else in their order."""
+    if any(row.step is None for row in rows):
+        return [*range(len(rows))]
+    return [row.step for row in rows if row.step is not None]
+
+
+def _of_device(row: StepRow) -> Text:
+    return join(" · ", place_of(None, row.rank_id, row.device_id) or [NONE])
+
+
+def draw_series(answer: Answer, sheet: Sheet) -> None:
+    """One series over its nights, that with the largest change: its levels, each change, and the interval of its new level."""
+    changes: list[NightChange] = largest_group(
+        answer.table("changes"), lambda row: row.series_id, lambda row: abs(row.change)
+    )
+    of_change = [row for row in answer.rows if changes and row.series_id == changes[0].series_id]
+    rows: list[SeriesNight] = of_change or largest_group(answer.rows, lambda row: row.series_id, lambda _: 1)
+    axes, first = sheet.axes, rows[0]
+    axes.plot(
+        *_with_gaps([(_day(row.night), row.value) for row in rows]),
+        color=BLUE,
+        marker="o",
+        markersize=5 if len(rows) <= DOTTED else 2,
+        linewidth=1,
+    )
+    for change in changes:
+        _draw_change(change, sheet)
+    _draw_levels(first.night, changes, sheet)
+    axes.xaxis_date()
+    axes.set_ylabel(sheet.words(first.unit or NONE))
+    axes.grid(axis="y", alpha=0.3)
+    sheet.plot.autofmt_xdate()
+    name = [word for word in (first.workload, first.op_type, first.op_name, first.metric) if word]
+    told = [_told_change(change, first.unit) for change in changes]
+    sheet.tell(join(" · ", [*name, *place_of(None, first.rank_id, first.device_id)]), [*told[-1:]], told[:-1])
+
+
+def _with_gaps(known: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
+    """Days and values, the line between them broken where nothing ran for longer than a week."""
+    days, values = [known[0][0]], [known[0][1]]
+    for (earlier, _), (day, value) in pairwise(known):
+        if day - earlier > GAP_DAYS:
+            days.append(earlier)
+            values.append(math.nan)
+        days.append(day)
+        values.append(value)
+    return days, values
+
+
+def _told_change(change: NightChange, unit: str | None) -> Text:
+    return say(
+        "{state} since {night}: {before:,.5g} → {after:,.5g} {unit} ({change:+.1%}, 95 % interval {low:+.1%} to {high:+.1%})",
+        state=say(change.state),
+        night=change.since,
+        before=change.before,
+        after=change.after,
+        unit=unit or "",
+        change=change.change,
+        low=change.ci_low,
+        high=change.ci_high,
+    )
+
+
+_HALF_A_DAY = 0.5
+"""Changes are drawn between two nights."""
+
+
+def _draw_change(change: NightChange, sheet: Sheet) -> None:
+    """A line where it begins, and where its new level lies with a certainty of 95 %."""
+    begin = _day(change.since) - _HALF_A_DAY
+    sheet.axes.axvline(begin, color=RED, linestyle=":" if change.state == "suspect" else "--", linewidth=1.2)
+    low, high = change.before * (1 + change.ci_low), change.before * (1 + change.ci_high)
+    sheet.axes.fill_between([begin, _day(change.until)], low, high, color=RED, alpha=0.15, linewidth=0)
+
+
+def _draw_levels(first: str, changes: Sequence[NightChange], sheet: Sheet) -> None:
+    """The level before the first change, then that after each; of a drift the slope."""
+    for change in changes[:1]:
+        until = _day(change.since) - _HALF_A_DAY
+        sheet.axes.plot([_day(first), until], [change.before] * 2, color=GREY, linewidth=2.5)
+    for change in changes:
+        start = change.before if change.state == "drift" else change.after
+        ends = [_day(change.since) - _HALF_A_DAY, _day(change.until)]
+        sheet.axes.plot(ends, [start, change.after], color=RED, linewidth=2.5)
+
+
+def _day(night: str) -> float:
+    return float(date2num(date.fromisoformat(night)))  # type: ignore[no-untyped-call]
