@@ -76,6 +76,11 @@ lock: $(VENV)/.tools
 	$(LOCK) --group build --output-file requirements/build.txt
 	$(BIN)/python release/wheels.py
 
+# Wheel, sdist, SBOM and sums in dist/, of what is committed: built twice, checked, and tried in fresh environments of every Python that is here
+release: $(VENV)/.tools
+	$(BIN)/uv pip install --quiet --system-certs --python $(BIN)/python --group release
+	$(BIN)/python release/build.py
+
 # The texts that people read, from the source into what translators write
 catalogues: $(VENV)/.tools
 	$(BIN)/python docs/catalogues.py
