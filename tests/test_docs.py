@@ -53,6 +53,10 @@ def test_the_readme_names_every_command() -> None:
         "docs/detection.md",
         "docs/languages.md",
         "docs/regressions.md",
+        "docs/containers.md",
+        "docs/security.md",
+        "docs/upgrading.md",
+        "SECURITY.md",
         "fixtures/README.md",
     ],
 )
