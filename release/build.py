@@ -98,11 +98,15 @@ def try_out(programs: Path, version: str, folder: Path) -> None:
     run(programs / "aoe-reports", "demo", "-o", folder / "demo", cwd=folder)
 
 
-def write_sbom(python: Path, version: str) -> Path:
+def write_sbom(python: Path, version: str, folder: Path) -> Path:
     """All that an installation has in it, as CycloneDX, held against the schema by its own validator."""
     sbom = DIST / f"aoe-reports-{version}.cdx.json"
+    described = folder / "pyproject.toml"  # the tool takes no version that the build works out
+    described.write_text(
+        (ROOT / "pyproject.toml").read_text().replace('dynamic = ["version"]', f'version = "{version}"')
+    )
     run(
-        TOOLS / "cyclonedx-py", "environment", "--pyproject", "pyproject.toml", "--mc-type", "application",
+        TOOLS / "cyclonedx-py", "environment", "--pyproject", described, "--mc-type", "application",
         "--output-reproducible", "--validate", "--spec-version", "1.6", "--output-file", sbom, python,
     )  # fmt: skip
     return sbom
@@ -136,7 +140,7 @@ def main() -> None:
                 say(f"Python {python}: {package.name} is installed and works")
         if not tried:
             sys.exit("no Python was found to try the packages with")
-        sbom = write_sbom(tried[0] / "python", version)
+        sbom = write_sbom(tried[0] / "python", version, folder)
         sums = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in [*packages, sbom]]
         (DIST / "SHA256SUMS").write_text("".join(sums))
         say("".join(sums).rstrip())
