@@ -8,12 +8,14 @@ LOWEST  = $(VENV)/lowest
 LOWEST_TESTS = tests/test_lowest.py tests/cli/test_commands.py tests/cli/test_progress.py tests/jobs/test_report.py tests/present tests/site tests/store/test_findings.py \
 	tests/store/test_care.py tests/formats/test_exports.py tests/formats/test_results.py tests/formats/test_timeline.py tests/history/test_series.py tests/engine/test_remote_captures.py
 
+LOCK = $(BIN)/uv pip compile --quiet --system-certs --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock" $(UPGRADE)
+
 # a file of tests stays with one worker: what its tests share is made once
 PYTEST = $(BIN)/pytest --numprocesses auto --dist loadfile
 # what has a group of its own is no part of `make test`
 PLAIN  = not browser and not notebooks and not site_docs and not torture
 
-.PHONY: demo test lint types contracts tests browser browser-tests notebooks torture goldens goldens-update lowest coverage docs site-docs docs-catalogue catalogues snapshots benchmarks clean
+.PHONY: demo test lint types contracts tests browser browser-tests notebooks torture goldens goldens-update lowest coverage docs site-docs docs-catalogue lock release catalogues snapshots benchmarks clean
 
 demo: $(VENV)/.installed
 	$(BIN)/aoe-reports demo -o $(DEMO)
@@ -23,6 +25,8 @@ test: lint types contracts tests
 lint: $(VENV)/.tools
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/hadolint Dockerfile
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.compose-spec examples/containers/compose.yaml
 
 types: $(VENV)/.tools
 	$(BIN)/mypy
@@ -83,6 +87,18 @@ site-docs: $(VENV)/.docs browser
 docs-catalogue: $(VENV)/.docs
 	$(BIN)/sphinx-build --quiet --builder gettext --doctree-dir docs/_build/trees-gettext docs docs/_build/gettext
 	$(BIN)/python docs/translate.py
+
+# What an image installs, to the byte: for every platform and Python, without an address. `make lock UPGRADE=--upgrade` takes the newest of all
+lock: $(VENV)/.tools
+	$(LOCK) pyproject.toml --output-file requirements/runtime.txt
+	$(LOCK) pyproject.toml --extra fleet --output-file requirements/fleet.txt
+	$(LOCK) --group build --output-file requirements/build.txt
+	$(BIN)/python release/wheels.py
+
+# Wheel, sdist, SBOM and sums in dist/, of what is committed: built twice, checked, and tried in fresh environments of every Python that is here
+release: $(VENV)/.tools
+	$(BIN)/uv pip install --quiet --system-certs --python $(BIN)/python --group release
+	$(BIN)/python release/build.py
 
 # The texts that people read, from the source into what translators write
 catalogues: $(VENV)/.tools
