@@ -217,7 +217,7 @@ def test_a_call_that_takes_too_long_says_what_to_ask_instead_and_the_next_one_is
 def _raw(*arguments: object, text: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "aoe_reports", "mcp", *map(str, arguments)],
-        input=text, capture_output=True, text=True, timeout=60, check=False,
+        input=text, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ import planted_quality
 import pytest
 from commandline import FIXTURES, Cli
 from planted_modules import Slow
-from planted_nights import NIGHTS, SINCE, night, write_serving, write_training
+from planted_nights import NIGHTS, SINCE, night, write_training
 from planted_ranks import EVERY, write_job
 from talking import MOST_CALLS, Assistant, Told, assistant
 
@@ -117,24 +117,15 @@ def test_what_is_planted_is_reached_in_six_calls(planted: tuple[Path, Assistant]
     assert not [name for name, trail in trails.items() for told in trail if told.is_error]
 
 
-@pytest.mark.parametrize(("kind", "option", "title"), [
-    ("training", "--by-module", "layer DecoderLayer_3/Attention of net, rank 0 +"),
-    ("serving", "--by-phase", "decode iterations of net, rank 0 +"),
-])  # fmt: skip
-def test_the_store_leads_to_what_got_slower_and_to_the_nights_to_compare(
-    cli: Cli, tmp_path: Path, kind: str, option: str, title: str
-) -> None:
-    if kind == "training":
-        write_training(tmp_path / "n", "slow", Slow(3, "Attention", 1.10))
-    else:
-        write_serving(tmp_path / "n", 1, "decode")
-    assert cli("ingest", tmp_path / "n", "--store", tmp_path / "s", "--workload", "net", option).code == 0
+def test_the_store_leads_to_what_got_slower_and_to_the_nights_to_compare(cli: Cli, tmp_path: Path) -> None:
+    write_training(tmp_path / "n", "slow", Slow(3, "Attention", 1.10))
+    assert cli("ingest", tmp_path / "n", "--store", tmp_path / "s", "--workload", "net", "--by-module").code == 0
     with assistant("--root", tmp_path / "n", "--store", tmp_path / "s") as one:
         start, incidents, incident, why, *_ = one.follow()
         lists = {name: one("history", list=name) for name in ("runs", "workloads", "series", "observations")}
     assert start.content["headline"] == "1 roots may be read, and a store of nights"
     first = incidents.rows("incidents")[0]
-    assert first["title"].startswith(title)
+    assert first["title"].startswith("layer DecoderLayer_3/Attention of net, rank 0 +")
     assert (first["since"], first["open"]) == (night(SINCE), True)
     assert [row["night"] for row in incident.rows("runs")] == [night(SINCE - 1), night(SINCE)]
     assert (why.tool, why.arguments["question"]) == ("ask", "explain")

@@ -18,6 +18,7 @@ MOST_TOKENS = 8000
 _OF_TEXT = 800
 _ROOMS = (6000, 4500, 3000, 1500, 500)
 """Tokens for rows: the first with which everything around them finds room, too."""
+_OF_HINTS = 1200
 _CUTS = (None, 60, 10)
 """So many characters of each cell of a row that is larger than a page."""
 _CURSOR = re.compile(r"(\d{1,9})-([0-9a-f]{12})")
@@ -37,7 +38,7 @@ def page_of(document: Document, cursor: str | None) -> Page:
     first = 0 if cursor is None else _place_in(cursor, digest, document)
     for room in _ROOMS:
         content = _content_of(document, first, digest, room)
-        page = Page(_text_of(document, content), content)
+        page = Page(_text_of(content), content)
         if size_of(page) <= MOST_TOKENS:
             break
     return page
@@ -49,14 +50,14 @@ def size_of(page: Page) -> int:
 
 
 def _content_of(document: Document, first: int, digest: str, room: int) -> JsonObject:
-    """The rows from one on, as many as there is room for, and what stands around them."""
+    """The rows from one on, as many as there is room for (one in any case), and what stands around them."""
     tables: JsonObject = {}
     whole, place, end = room, 0, first
     for table in document.tables:
         begin = min(max(first - place, 0), len(table.rows))
-        told, room = _rows_of(table, begin, room, whole)
-        tables[table.key] = _shown(table, begin, told)
-        place, end = place + len(table.rows), end + len(told)
+        shown, count, room = _shown(table, begin, room, whole, is_first=end == first)
+        tables[table.key] = shown
+        place, end = place + len(table.rows), end + count
     content: JsonObject = {"answers": document.answers, "headline": document.headline}
     content |= {key: value for key, value in document.more.items() if value not in (None, [], {})}
     if document.notes:
@@ -64,16 +65,40 @@ def _content_of(document: Document, first: int, digest: str, room: int) -> JsonO
     content["tables"] = tables
     if end < place:
         content |= {"cursor": f"{end}-{digest}", "rows_left": place - end}
-    content["next"] = [hint.as_dict() for hint in document.hints]
+    content["next"] = _hints_of(document)
     return content
 
 
-def _rows_of(table: Table, begin: int, room: int, whole: int) -> tuple[list[list[Json]], int]:
-    """(as many rows as there is room for, the room that is left: none where rows have to wait)."""
+def _hints_of(document: Document) -> list[Json]:
+    """The hints, as far as there is room: paths may be long."""
+    told: list[Json] = []
+    for hint in document.hints:
+        told.append(hint.as_dict())
+        if _size(told) > _OF_HINTS:
+            return told[:-1]
+    return told
+
+
+def _shown(table: Table, begin: int, room: int, whole: int, *, is_first: bool) -> tuple[JsonObject, int, int]:
+    """(a table on a page, how many of its rows, the room that is left: none where rows have to wait)."""
+    shown: JsonObject = {"total": table.total}
+    if len(table.rows) < table.total:
+        shown["kept"] = len(table.rows)
+    if begin == len(table.rows):
+        return shown, 0, room
+    head: JsonObject = {"from": begin + 1, "columns": [*table.columns]}
+    same, _ = _fitting([*table.same.values()], whole // 4)
+    head |= {"units": dict(table.units)} if table.units else {}
+    head |= {"same": dict(zip(table.same, same, strict=True))} if same else {}
+    told, room = _rows_of(table, begin, room - _size(head), whole, is_first=is_first)
+    return {**shown, **head, "rows": [*told]} if told else shown, len(told), room
+
+
+def _rows_of(table: Table, begin: int, room: int, whole: int, *, is_first: bool) -> tuple[list[list[Json]], int]:
     told: list[list[Json]] = []
     for row in table.rows[begin:]:
-        fitting, size = _fitting(row, whole)
-        if size > room:
+        fitting, size = _fitting(row, whole // 2)
+        if size > room and not (is_first and not told):
             return told, 0
         told.append(fitting)
         room -= size
@@ -81,31 +106,24 @@ def _rows_of(table: Table, begin: int, room: int, whole: int) -> tuple[list[list
 
 
 def _fitting(row: list[Json], most: int) -> tuple[list[Json], int]:
-    """(a row, cut where it is larger than a page, its size)."""
+    """(cells, cut where together they are larger than they may be, their size)."""
     cells, size = row, most
     for cut in _CUTS:
         cells = row if cut is None else [_cut(cell, cut) for cell in row]
-        size = tokens_of(json.dumps(cells, ensure_ascii=False)) + 1
+        size = _size(cells) + 1
         if size <= most:
             break
     return cells, size
+
+
+def _size(value: Json) -> int:
+    return tokens_of(json.dumps(value, ensure_ascii=False))
 
 
 def _cut(cell: Json, most: int) -> Json:
     if isinstance(cell, str):
         return cell if len(cell) <= most else f"{cell[:most]}…"
     return "…" if isinstance(cell, list | dict) else cell
-
-
-def _shown(table: Table, begin: int, told: list[list[Json]]) -> JsonObject:
-    """A table on a page; without rows only how many there are."""
-    shown: JsonObject = {"total": table.total}
-    if len(table.rows) < table.total:
-        shown["kept"] = len(table.rows)
-    if told:
-        shown |= {"from": begin + 1, "columns": [*table.columns], "rows": [*told]}
-        shown |= {name: dict(value) for name, value in (("units", table.units), ("same", table.same)) if value}
-    return shown
 
 
 def _place_in(cursor: str, digest: str, document: Document) -> int:
@@ -122,7 +140,7 @@ def _digest_of(document: Document) -> str:
     return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:12]
 
 
-def _text_of(document: Document, content: Any) -> str:
+def _text_of(content: Any) -> str:
     """The page in a few lines, for whoever looks at texts only."""
     lines = [content["headline"], *content.get("notes", [])]
     for key, table in content["tables"].items():
@@ -133,8 +151,8 @@ def _text_of(document: Document, content: Any) -> str:
         elif table["total"]:
             lines.append(f"{key}: {table['total']:,} rows, not on this page")
     lines += [
-        f"next: {hint.tool} {json.dumps(dict(hint.arguments), ensure_ascii=False)}: {neutral(hint.why)}"
-        for hint in document.hints
+        f"next: {hint['tool']} {json.dumps(hint['arguments'], ensure_ascii=False)}: {hint['why']}"
+        for hint in content["next"]
     ]
     if "cursor" in content:
         lines.append(f"{content['rows_left']:,} rows left: the same call with cursor {content['cursor']}")
