@@ -20,6 +20,7 @@ from aoe_reports.cli.history import history
 from aoe_reports.cli.ingest import ingest
 from aoe_reports.cli.language import LanguageOption, speak_early
 from aoe_reports.cli.map import map, reduce  # noqa: A004 -- names of commands
+from aoe_reports.cli.mcp import mcp
 from aoe_reports.cli.nightly import nightly
 from aoe_reports.cli.normalize import normalize
 from aoe_reports.cli.plan import plan
@@ -59,7 +60,7 @@ COMMANDS = (
     command_of(CriticalPath()), command_of(Host()), command_of(CommunicationOfRuns()), command_of(Stragglers()), command_of(Compare()),
     command_of(Explain()), command_of(RooflineOfRuns()), command_of(Stacks()), command_of(Serving()),
     command_of(Advise()), trace, map, reduce, collect, plan, preflight, tune, verify, adopt, normalize, ingest, history, regressions,
-    ack, expect, tag, report, site, serve, nightly, demo, config,
+    ack, expect, tag, report, site, serve, mcp, nightly, demo, config,
 )  # fmt: skip
 GROUPS = (bank, store)
 """Commands that have commands."""

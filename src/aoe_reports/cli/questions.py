@@ -52,6 +52,11 @@ def question_of(name: str) -> Question[Any, Any]:
     return _questions[name]
 
 
+def every_question() -> dict[str, Question[Any, Any]]:
+    """All questions that are commands, by their names."""
+    return dict(_questions)
+
+
 def command_of(question: Question[Any, Any]) -> Callable[..., None]:
     """The command that asks a question."""
     _questions[question.name] = question

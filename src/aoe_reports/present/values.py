@@ -122,13 +122,13 @@ def for_terminal(text: str) -> str:
 
 
 def _escaped(line: str) -> str:
-    return "".join(char if char == "\t" or not _is_control(char) else json.dumps(char)[1:-1] for char in line)
+    return "".join(char if char == "\t" or not is_control(char) else json.dumps(char)[1:-1] for char in line)
 
 
-def _is_control(char: str) -> bool:
+def is_control(char: str) -> bool:
     """Whether a character is none that one sees, but one that does something."""
     return unicodedata.category(char) in {"Cc", "Cf", "Zl", "Zp", "Cs"}
 
 
 def _visible(char: str) -> str:
-    return f"\\x{ord(char):02x}" if _is_control(char) else char
+    return f"\\x{ord(char):02x}" if is_control(char) else char
