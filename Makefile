@@ -11,9 +11,9 @@ LOWEST_TESTS = tests/test_lowest.py tests/cli/test_commands.py tests/cli/test_pr
 # a file of tests stays with one worker: what its tests share is made once
 PYTEST = $(BIN)/pytest --numprocesses auto --dist loadfile
 # what has a group of its own is no part of `make test`
-PLAIN  = not browser and not torture
+PLAIN  = not browser and not torture and not integrations
 
-.PHONY: demo test lint types contracts tests browser browser-tests torture goldens goldens-update lowest coverage docs catalogues snapshots benchmarks clean
+.PHONY: demo test lint types contracts tests browser browser-tests torture integrations goldens goldens-update lowest coverage docs catalogues snapshots benchmarks clean
 
 demo: $(VENV)/.installed
 	$(BIN)/aoe-reports demo -o $(DEMO)
@@ -43,6 +43,10 @@ browser-tests: $(VENV)/.tools browser
 # Races, kills, daemons, damage anywhere: many processes, and waits
 torture: $(VENV)/.tools
 	$(PYTEST) -m torture
+
+# What integrations/ ships, by the schemas and tools of its systems; those of Debian (promtool, systemd-analyze) where they are
+integrations: $(VENV)/.tools
+	$(BIN)/pytest --numprocesses auto -m integrations tests/integrations
 
 # What every command prints for every fixture is what it printed before; a group of its own beside `tests`
 goldens: $(VENV)/.tools
