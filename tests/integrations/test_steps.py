@@ -103,7 +103,7 @@ def test_gitlab_checks_names_as_they_are(tmp_path: Path, odd: Path, shell: Seque
 
 @pytest.mark.parametrize(("shell", "gate", "code"), [(BASH, PASSES, 0), (BASHES[1], f"{PASSES}\n{FAILS}\n", 1)])
 def test_gitlab_gates_a_store(tmp_path: Path, planted: Path, shell: Sequence[str], gate: str, code: int) -> None:
-    given = {"AOE_STORE": str(planted), "AOE_GATE": gate, "AOE_PATHS": "", "AOE_BASELINE": ""}
+    given = {"AOE_STORE": str(planted), "AOE_GATE": gate, "AOE_PATHS": "", "AOE_BASELINE": "", "AOE_FAIL_ON": "suspect"}
     ended = _gitlab(tmp_path, shell, ".aoe-reports-regressions", **given)
     assert ended.code == code, ended.err
     assert ("<failure" in (tmp_path / "aoe-reports" / "junit.xml").read_text()) == (code == 1)
