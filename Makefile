@@ -13,9 +13,9 @@ LOCK = $(BIN)/uv pip compile --quiet --system-certs --universal --python-version
 # a file of tests stays with one worker: what its tests share is made once
 PYTEST = $(BIN)/pytest --numprocesses auto --dist loadfile
 # what has a group of its own is no part of `make test`
-PLAIN  = not browser and not notebooks and not site_docs and not torture
+PLAIN  = not browser and not integrations and not notebooks and not site_docs and not torture
 
-.PHONY: demo test lint types contracts tests browser browser-tests notebooks torture goldens goldens-update lowest coverage docs site-docs docs-catalogue lock release catalogues snapshots benchmarks clean
+.PHONY: demo test lint types contracts tests browser browser-tests integrations notebooks torture goldens goldens-update lowest coverage docs site-docs docs-catalogue lock release catalogues snapshots benchmarks clean
 
 demo: $(VENV)/.installed
 	$(BIN)/aoe-reports demo -o $(DEMO)
@@ -52,6 +52,10 @@ notebooks: $(VENV)/.tools
 # Races, kills, daemons, damage anywhere: many processes, and waits
 torture: $(VENV)/.tools
 	$(PYTEST) -m torture
+
+# What integrations/ ships, by the schemas and tools of its systems; those of Debian (promtool, systemd-analyze) where they are
+integrations: $(VENV)/.tools
+	$(BIN)/pytest --numprocesses auto -m integrations tests/integrations
 
 # What every command prints for every fixture is what it printed before; a group of its own beside `tests`
 goldens: $(VENV)/.tools
