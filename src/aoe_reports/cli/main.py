@@ -15,6 +15,7 @@ from aoe_reports.cli.collect import collect
 from aoe_reports.cli.command import make_when_asked
 from aoe_reports.cli.config import config
 from aoe_reports.cli.demo import demo
+from aoe_reports.cli.doctor import doctor
 from aoe_reports.cli.ending import run_and_exit
 from aoe_reports.cli.history import history
 from aoe_reports.cli.ingest import ingest
@@ -59,7 +60,7 @@ COMMANDS = (
     command_of(CriticalPath()), command_of(Host()), command_of(CommunicationOfRuns()), command_of(Stragglers()), command_of(Compare()),
     command_of(Explain()), command_of(RooflineOfRuns()), command_of(Stacks()), command_of(Serving()),
     command_of(Advise()), trace, map, reduce, collect, plan, preflight, tune, verify, adopt, normalize, ingest, history, regressions,
-    ack, expect, tag, report, site, serve, nightly, demo, config,
+    ack, expect, tag, report, site, serve, nightly, demo, config, doctor,
 )  # fmt: skip
 GROUPS = (bank, store)
 """Commands that have commands."""
