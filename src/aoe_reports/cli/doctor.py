@@ -2,11 +2,13 @@
 
 import typer
 
+from aoe_reports.cli.guide import guided
 from aoe_reports.cli.output import ChosenForm, Output, reply
 from aoe_reports.engine.question import StrictOptions
 from aoe_reports.jobs.doctor.checkup import DoctorOptions
 
 
+@guided(example="doctor --store aoe-history --site site", page="doctor")
 def doctor(
     ctx: typer.Context,
     chosen: DoctorOptions,

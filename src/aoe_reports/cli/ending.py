@@ -184,5 +184,10 @@ def _show(message: Warning, number: int) -> None:
 
 def _leave_stdout() -> None:
     """Let what is still waiting to be printed go nowhere: Python would try again on its way out, and fail."""
-    with contextlib.suppress(OSError, ValueError):  # a stdout that is no file (in a test) has nothing waiting
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    to_nowhere(sys.stdout)
+
+
+def to_nowhere(stream: Any) -> None:
+    """Let all that is printed to a stream from now on go nowhere, what libraries in other languages print to it among it."""
+    with contextlib.suppress(OSError, ValueError):  # one that is no file (in a test) has nothing waiting
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -164,4 +164,4 @@ def _held_against(version: str, bounds: str) -> str:
 
 
 def _install(one: Requirement) -> str:
-    return say("`{command}`", command=one.installed_by)
+    return f"`{one.installed_by}`"

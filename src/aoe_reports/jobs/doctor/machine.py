@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from aoe_reports.jobs.doctor.checkup import Checkup, fault, missing, ok, warning
 from aoe_reports.model.errors import of_the_system
-from aoe_reports.model.texts import say
+from aoe_reports.model.texts import count_of, say
 
 MIN_TEMPORARY_BYTES = 1 << 30
 """What one archive may expand to unless `--max-expanded` says otherwise; long timelines wait in temporary files, too."""
@@ -84,7 +84,15 @@ def time_zone() -> Iterator[Checkup]:
 def configuration(files: Sequence[tuple[str, int]]) -> Iterator[Checkup]:
     """The files that set options, as `config` shows them."""
     for path, settings in files:
-        yield ok("configuration", say("{path}: {count} settings (see `config`)", path=path, count=settings))
+        yield ok(
+            "configuration",
+            count_of(
+                settings,
+                "{path}: {number} setting (see `config`)",
+                "{path}: {number} settings (see `config`)",
+                path=path,
+            ),
+        )
     if not files:
         yield ok("configuration", say("no file sets an option"))
 

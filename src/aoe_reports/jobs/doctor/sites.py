@@ -19,9 +19,7 @@ def site(folder: Path, uri: str | None) -> Iterator[Checkup]:
     """The folder of a site, held against the store that is named."""
     command = f"aoe-reports site -o {shlex.quote(str(folder))}"
     if not folder.exists():
-        yield missing(
-            "site", say("pages for people; {path} does not exist", path=folder), say("`{command}`", command=command)
-        )
+        yield missing("site", say("pages for people; {path} does not exist", path=folder), f"`{command}`")
         return
     if not folder.is_dir() or not os.access(folder, os.R_OK | os.X_OK):
         yield fault(
@@ -44,7 +42,7 @@ def site(folder: Path, uri: str | None) -> Iterator[Checkup]:
         yield warning(
             "site",
             say("{pages}; the store was written at {time}", pages=told, time=_moment(newest)),
-            say("`{command}`", command=command),
+            f"`{command}`",
         )
     else:
         yield ok("site", told)

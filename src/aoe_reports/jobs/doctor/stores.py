@@ -172,7 +172,7 @@ def _how_to_repair(named: str) -> str:
 
 
 def _command(command: str, named: str) -> str:
-    return say("`{command}`", command=_line(command, named))
+    return f"`{_line(command, named)}`"
 
 
 def _line(command: str, named: str) -> str:
