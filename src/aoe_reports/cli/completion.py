@@ -18,7 +18,6 @@ from aoe_reports.model.options import Completes
 
 VARIABLE = "_AOE_REPORTS_COMPLETE"
 """What the scripts of `--show-completion` set."""
-_HARMLESS = re.compile(r"[\w./][\w./:@%+=,-]*")
 
 
 def is_completing() -> bool:
@@ -38,9 +37,14 @@ def completer(kind: Completes) -> Callable[[typer.Context, str], list[str]]:
             raise
         except BaseException:  # noqa: BLE001 -- a panic of a library in Rust is no Exception
             return []
-        return [name for name in names if name.startswith(incomplete) and _HARMLESS.fullmatch(name)]
+        return [name for name in names if name.startswith(incomplete) and is_harmless(name)]
 
     return complete
+
+
+def is_harmless(name: str) -> bool:
+    """Whether no character of a name means anything to a shell or a terminal."""
+    return re.fullmatch(r"[\w./][\w./:@%+=,-]*", name) is not None
 
 
 def _names(kind: Completes, ctx: typer.Context) -> Iterable[str]:
