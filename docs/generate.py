@@ -200,6 +200,30 @@ def advice() -> str:
     return "".join(parts)
 
 
+COMPLETION = """
+## Shell completion
+
+`aoe-reports --install-completion` writes the script for your shell (bash, zsh, fish) and names its file; `--show-completion` only
+prints it. Then Tab completes commands, options, choices, and names:
+
+| where | names |
+|---|---|
+| `--workload`, `expect WORKLOAD` | models, and workloads of the newest two months |
+| `--run`, `store undo RUN` | runs |
+| `--since` of `history`, `--night` | nights |
+| `--baseline` | `segment`, `nights:`, `window:`, `run:` with each run, `tag:` with each tag |
+| `ack SERIES` | series of the newest two months, incidents that are recorded, acknowledgements |
+| `check --select`, `--ignore` | rules |
+| `table KIND` | kinds of tables |
+
+- Names are those of the store that the line names so far (`--store`), the environment or a configuration file; else `./aoe-history`. A
+  store behind a URI is not asked: no connection is made while you type.
+- A name with a space, a quote, a control character or another sign that a shell gives a meaning is not offered.
+- If something cannot be read, nothing is offered, and nothing is said.
+- bash takes `:` as the end of a word: behind `tag:` it offers nothing unless `COMP_WORDBREAKS=${COMP_WORDBREAKS//:}` is set.
+"""
+
+
 def commands() -> str:
     """What --help says of every command."""
     formats, of_check, of_regressions = (
@@ -210,7 +234,7 @@ def commands() -> str:
         f"Reports are rendered as {formats}; rows also as `json` and `csv`; `check` also as {of_check}; `regressions` also as "
         f"{of_regressions}."
     )
-    parts = [NOTE, f"# Commands\n\n{forms}\n"]
+    parts = [NOTE, f"# Commands\n\n{forms}\n", COMPLETION]
     for command in ("", *(function.__name__ for function in COMMANDS), *_of_groups()):
         title = f"aoe-reports {command}".strip()
         parts.append(f"\n## {title}\n\n```\n{_help(command)}```\n")

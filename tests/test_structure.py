@@ -39,6 +39,7 @@ PLACES = {
     "tuning/aoe": "results and machines of AOE",
     "history/exchange.py": "a store as files that anybody can read",
     "history/export.py": "records as files",
+    "jobs/doctor": "whether temporary files can be written, and when a store was",
     "jobs/nightly.py": "the folder of a site",
     "jobs/notification.py": "what a receiver answers",
     "jobs/share.py": "the folder of copies",

@@ -4,9 +4,16 @@ from aoe_reports.cli.ending import own_process, run_and_exit
 
 
 def _run() -> None:
-    from aoe_reports.cli.main import run_app  # noqa: PLC0415 -- see above
+    try:
+        from aoe_reports.cli.main import run_app  # noqa: PLC0415 -- see above
+    except ImportError as error:
+        from aoe_reports.cli.bare import tell_and_exit  # noqa: PLC0415 -- as above
 
-    run_app()
+        if error.name is None or error.name.startswith("aoe_reports"):
+            raise
+        tell_and_exit(error)
+    else:
+        run_app()
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ SAME_IN_ALL_LANGUAGES = ("json", "jsonl", "csv", "openmetrics", "grafana", "parq
 COMMANDS = (
     "", "inspect", "table", "check", "hotspots", "steps", "breakdown", "critical-path", "host", "communication", "stragglers", "compare", "explain", "roofline", "stacks", "quality", "serving",
     "bank", "bank list", "bank diff", "advise", "trace", "collect", "plan", "preflight", "tune", "verify", "adopt", "normalize", "ingest", "history", "regressions", "ack", "expect",
-    "tag", "report", "site", "serve", "mcp", "nightly", "demo", "config", "store", "store info", "store verify",
+    "tag", "report", "site", "serve", "mcp", "nightly", "demo", "config", "doctor", "store", "store info", "store verify",
     "store compact", "store vacuum", "store undo", "store export", "store import",
 )  # fmt: skip
 

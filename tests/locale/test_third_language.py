@@ -111,10 +111,15 @@ def test_english_is_found() -> None:
     assert left_in_english("⟦all of ⟦this is⟧ said here⟧ but this is not: ⟦at all⟧") == ["but this is not:"]
 
 
+EXAMPLE = re.compile(r"^  aoe-reports .*$", re.MULTILINE)
+"""A command line in a help, which is the same in every language."""
+
+
 def test_every_help(package: Path) -> None:
     calls = [(*path, "--help") for path in paths(typer.main.get_command(app))]
     ended = run(package, *calls)
-    assert {call: (code, left_in_english(said)) for call, (code, said) in zip(calls, ended, strict=True)} == {
+    told = {call: (code, EXAMPLE.sub("", said)) for call, (code, said) in zip(calls, ended, strict=True)}
+    assert {call: (code, left_in_english(said)) for call, (code, said) in told.items()} == {
         call: (0, []) for call in calls
     }
     assert all("⟦Options⟧" in said for _, said in ended)

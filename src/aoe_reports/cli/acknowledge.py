@@ -6,6 +6,8 @@ from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
 
+from aoe_reports.cli.completion import completer
+from aoe_reports.cli.guide import guided
 from aoe_reports.cli.output import ChosenForm, Format, Output, reply
 from aoe_reports.engine.question import one_table
 from aoe_reports.history.options import AckOptions, ExpectOptions, ReasonOptions, StoreOptions, TagOptions
@@ -16,6 +18,7 @@ from aoe_reports.model.texts import N_, say
 _Reason = TypeVar("_Reason", bound=ReasonOptions)
 
 
+@guided(example='ack SERIES --reason "larger batch" --store aoe-history', page="regressions")
 def ack(
     subject: Annotated[
         str,
@@ -23,6 +26,7 @@ def ack(
             metavar="SERIES|INCIDENT",
             help="Id of a series or an incident, as `regressions` shows it; with --revoke also of an acknowledgement.",
             show_default=False,
+            autocompletion=completer("subjects"),
         ),
     ],
     chosen: AckOptions,
@@ -37,11 +41,14 @@ def ack(
     _reply("ack", N_("Acknowledgement"), place, done, form, output)
 
 
+@guided(example='expect net --from 2026-03-01 --change 5% --reason "larger batch"', page="regressions")
 def expect(
     workload: Annotated[
         str,
         typer.Argument(
-            help="A model, a workload or the prefix of several workloads: net, net/step.", show_default=False
+            help="A model, a workload or the prefix of several workloads: net, net/step.",
+            show_default=False,
+            autocompletion=completer("workloads"),
         ),
     ],
     chosen: ExpectOptions,
@@ -58,6 +65,7 @@ def expect(
     _reply("expect", N_("Expectation"), place, done, form, output)
 
 
+@guided(example="tag release-1 --run RUN --store aoe-history", page="regressions")
 def tag(
     name: Annotated[str, typer.Argument(help="The name.", show_default=False)],
     chosen: TagOptions,

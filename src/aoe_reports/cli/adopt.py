@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from aoe_reports.cli.guide import guided
 from aoe_reports.cli.job_options import PlanFolder
 from aoe_reports.cli.output import ChosenForm, Output, notify, print_findings, show
 from aoe_reports.model.errors import AoeReportsError
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from aoe_reports.tuning.adopt import InUse
 
 
+@guided(example="adopt plan", page="tuning")
 def adopt(folder: PlanFolder, chosen: AdoptOptions, form: ChosenForm = "text", output: Output = None) -> None:
     """Put a job's private bank into use. `verify` must have confirmed it; the old bank is kept, and no process sees a partial bank."""
     import os

@@ -5,24 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
 
-from aoe_reports.cli.language import LanguageOption
+from aoe_reports.cli.command import Group
+from aoe_reports.cli.guide import Guide
+from aoe_reports.cli.language import LanguageOption, after_language
 from aoe_reports.cli.questions import command_of
 from aoe_reports.questions.bank import Bank
 from aoe_reports.questions.bank_diff import BankDiff
 
 _LIST = "list"
 _OF_GROUP = frozenset({"-h", "--help"})
-_LANGUAGE = "--lang"
 
 
-class _ListsUnlessTold(TyperGroup):
+class _ListsUnlessTold(Group):
     """A group whose first command is meant where none is named."""
+
+    guide = Guide(example="bank bank --profile profile", page="banks")
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Name the command, where the first argument is none."""
-        first = _after_language(args)
+        first = after_language(args)
         if args[first:] and args[first] not in self.commands and args[first] not in _OF_GROUP:
             args = [*args[:first], _LIST, *args[first:]]
         return super().parse_args(ctx, args)
@@ -43,10 +45,3 @@ bank.command("diff")(command_of(BankDiff()))
 def options(language: LanguageOption = "en") -> None:
     """Read the option that all commands of the group share; the command behind looks at it."""
     del language
-
-
-def _after_language(args: list[str]) -> int:
-    """Where the arguments begin behind the option that all commands share."""
-    if args and args[0] == _LANGUAGE:
-        return 2
-    return int(bool(args) and args[0].startswith(f"{_LANGUAGE}="))

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from aoe_reports.cli.guide import guided
 from aoe_reports.cli.output import FORM, MOST_ROWS, MostRows, Output, notify, path_argument, reply
 from aoe_reports.cli.progress import progress_line
 from aoe_reports.engine.question import one_table
@@ -24,6 +25,7 @@ else:
     CheckFormat = Literal[tuple(CHECK_FORMS)]  # from which typer takes what may be given
 
 
+@guided(example="check profile --format junit -o check.xml", page="results")
 def check(
     paths: Annotated[list[Path] | None, path_argument("Files or folders.")] = None,
     *,

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from aoe_reports.cli.guide import guided
 from aoe_reports.cli.language import spoken
 from aoe_reports.cli.output import FORM, Output, exit_code, print_findings, show_report, write
 from aoe_reports.engine.question import StrictOptions
@@ -16,6 +17,7 @@ from aoe_reports.model.rows import as_mapping
 from aoe_reports.model.texts import say
 
 
+@guided(example="collect --framework pytorch --for hotspots", page="tutorial")
 def collect(
     framework: Annotated[Framework | None, Option(help="Framework that runs the model.")] = None,
     question: Annotated[

@@ -6,11 +6,12 @@ import inspect
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from pathlib import PosixPath
-from typing import Any
+from typing import Any, ClassVar
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
+from aoe_reports.cli.guide import Guide, guide_of, write_guide
 from aoe_reports.cli.language import with_language
 from aoe_reports.cli.options import with_options
 from aoe_reports.model.errors import UsageError
@@ -36,6 +37,13 @@ class Command(TyperCommand):
         """Keep the function that the command is made of."""
         self.function = function
         super().__init__(**known)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write an example and the page of the documentation."""
+        super().format_epilog(ctx, formatter)
+        guide = guide_of(self.function)
+        if guide is not None:
+            write_guide(formatter, guide)
 
     @cached_property
     def made(self) -> Any:
@@ -70,6 +78,17 @@ class Command(TyperCommand):
 
             check_places(ctx)
         return super().invoke(ctx)
+
+
+class Group(TyperGroup):
+    """A command that has commands, with an example and the page of the documentation."""
+
+    guide: ClassVar[Guide]
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write an example and the page of the documentation."""
+        super().format_epilog(ctx, formatter)
+        write_guide(formatter, self.guide)
 
 
 _MAY_BE_URI = frozenset({"before", "after"})

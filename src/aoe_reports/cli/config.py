@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from aoe_reports.cli.guide import guided
 from aoe_reports.cli.output import ChosenForm, Output, reply
 from aoe_reports.engine.question import one_table
 from aoe_reports.model.options import Option
@@ -11,6 +12,7 @@ from aoe_reports.model.rows import Rows
 from aoe_reports.model.texts import say
 
 
+@guided(example="config --all", page="configuration")
 def config(
     ctx: typer.Context,
     every: Annotated[

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from aoe_reports.cli.guide import guided
 from aoe_reports.cli.language import spoken, told
 from aoe_reports.cli.output import show, write
 from aoe_reports.model.options import Option
@@ -13,6 +14,7 @@ from aoe_reports.model.texts import say
 DEFAULT_FOLDER = Path("aoe-reports-demo")
 
 
+@guided(example="demo -o aoe-reports-demo", page="tutorial")
 def demo(
     folder: Annotated[
         Path,

@@ -113,21 +113,28 @@ def _code_of(error: BaseException) -> int:
     if isinstance(error, OSError):
         _fail(say("{name}: {why}", name=error.filename or say("output"), why=error.strerror or error))
         return AoeReportsError.exit_code
-    if isinstance(error, MemoryError):
-        _fail(say("there is not enough memory"))
-        return INTERNAL_ERROR
-    first = (str(error).splitlines() or [""])[0][:300]
-    _fail(
-        say(
-            (
-                "internal error ({kind}: {first}); this is a bug in aoe-reports: please report it with the output of "
-                "--debug"
-            ),
-            kind=type(error).__name__,
-            first=first,
-        )
-    )
+    _fail(_broken(error))
     return INTERNAL_ERROR
+
+
+def _broken(error: BaseException) -> str:
+    """What is told where this program, or what it is installed with, does not work."""
+    from aoe_reports.model.texts import say
+
+    first = (str(error).splitlines() or [""])[0][:300]
+    if isinstance(error, MemoryError):
+        return say("there is not enough memory")
+    if isinstance(error, ImportError) and error.name and not error.name.startswith("aoe_reports"):
+        return say(
+            "{name} cannot be imported ({why}); `aoe-reports doctor` shows what is missing and how to get it",
+            name=error.name,
+            why=first,
+        )
+    return say(
+        "internal error ({kind}: {first}); this is a bug in aoe-reports: please report it with the output of --debug",
+        kind=type(error).__name__,
+        first=first,
+    )
 
 
 def _fail(message: str) -> None:
@@ -177,5 +184,10 @@ def _show(message: Warning, number: int) -> None:
 
 def _leave_stdout() -> None:
     """Let what is still waiting to be printed go nowhere: Python would try again on its way out, and fail."""
-    with contextlib.suppress(OSError, ValueError):  # a stdout that is no file (in a test) has nothing waiting
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    to_nowhere(sys.stdout)
+
+
+def to_nowhere(stream: Any) -> None:
+    """Let all that is printed to a stream from now on go nowhere, what libraries in other languages print to it among it."""
+    with contextlib.suppress(OSError, ValueError):  # one that is no file (in a test) has nothing waiting
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from aoe_reports.cli.guide import guided
 from aoe_reports.cli.output import MOST_ROWS, MostRows, Output, reply, write_pieces
 from aoe_reports.engine.question import one_table
 from aoe_reports.history.options import HistoryOptions, StoreOptions
@@ -13,6 +14,7 @@ from aoe_reports.model.options import Option
 from aoe_reports.model.texts import say
 
 
+@guided(example="history runs --last 5 --store aoe-history", page="store")
 def history(
     chosen: HistoryOptions,
     place: StoreOptions,

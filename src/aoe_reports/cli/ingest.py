@@ -1,5 +1,6 @@
 """`ingest`: into the store, once."""
 
+from aoe_reports.cli.guide import guided
 from aoe_reports.cli.output import MOST_ROWS, ChosenForm, MostRows, Output, Paths, reply
 from aoe_reports.cli.progress import progress_line
 from aoe_reports.engine.question import one_table
@@ -9,6 +10,7 @@ from aoe_reports.model.runs import IngestedRun
 from aoe_reports.questions.records.options import IngestOptions
 
 
+@guided(example="ingest profile --workload net --store aoe-history", page="store")
 def ingest(
     paths: Paths,
     place: StoreOptions,

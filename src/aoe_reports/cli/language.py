@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -18,6 +18,7 @@ from aoe_reports.model.options import Option
 from aoe_reports.model.texts import Language, in_language
 
 VARIABLE = "AOE_REPORTS_LANG"
+_OPTION = "--lang"
 
 _ASKED = "aoe_reports.language"
 """What the command line asked for so far, in `meta`, which a group's context shares with those of its commands."""
@@ -42,7 +43,7 @@ else:
 LanguageOption = Annotated[
     _Choice,
     typer.Option(
-        "--lang",
+        _OPTION,
         envvar=VARIABLE,
         callback=_innermost,
         help=_HELP,
@@ -78,6 +79,13 @@ def told(text: str) -> str:
     return in_language(text, spoken())
 
 
+def after_language(arguments: Sequence[str]) -> int:
+    """Where arguments begin behind the option that all commands share."""
+    if arguments and arguments[0] == _OPTION:
+        return 2
+    return int(bool(arguments) and arguments[0].startswith(f"{_OPTION}="))
+
+
 def speak_early(arguments: Iterable[str]) -> Language:
     """What the command line or the environment asks for, before anything of it is checked; `--help` and its errors use it."""
     asked = os.environ.get(VARIABLE, "")
@@ -85,9 +93,9 @@ def speak_early(arguments: Iterable[str]) -> Language:
     for place, argument in enumerate(given):
         if argument == "--":
             break
-        if argument.startswith("--lang="):
-            asked = argument.removeprefix("--lang=")
-        elif argument == "--lang" and place + 1 < len(given):
+        if argument.startswith(f"{_OPTION}="):
+            asked = argument.removeprefix(f"{_OPTION}=")
+        elif argument == _OPTION and place + 1 < len(given):
             asked = given[place + 1]
     language = asked if asked in languages() else ENGLISH
     _spoken.set(language)

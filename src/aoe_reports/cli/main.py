@@ -13,9 +13,11 @@ from aoe_reports.cli.bank import bank
 from aoe_reports.cli.check import check
 from aoe_reports.cli.collect import collect
 from aoe_reports.cli.command import make_when_asked
+from aoe_reports.cli.completion import is_completing
 from aoe_reports.cli.config import config
 from aoe_reports.cli.demo import demo
-from aoe_reports.cli.ending import run_and_exit
+from aoe_reports.cli.doctor import doctor
+from aoe_reports.cli.ending import run_and_exit, to_nowhere
 from aoe_reports.cli.history import history
 from aoe_reports.cli.ingest import ingest
 from aoe_reports.cli.language import LanguageOption, speak_early
@@ -30,6 +32,7 @@ from aoe_reports.cli.regressions import regressions
 from aoe_reports.cli.report import report
 from aoe_reports.cli.serve import serve
 from aoe_reports.cli.site import site
+from aoe_reports.cli.start import Start
 from aoe_reports.cli.store import store
 from aoe_reports.cli.table import table
 from aoe_reports.cli.terminal import guard_terminals
@@ -60,7 +63,7 @@ COMMANDS = (
     command_of(CriticalPath()), command_of(Host()), command_of(CommunicationOfRuns()), command_of(Stragglers()), command_of(Compare()),
     command_of(Explain()), command_of(RooflineOfRuns()), command_of(Stacks()), command_of(Serving()),
     command_of(Advise()), trace, map, reduce, collect, plan, preflight, tune, verify, adopt, normalize, ingest, history, regressions,
-    ack, expect, tag, report, site, serve, mcp, nightly, demo, config,
+    ack, expect, tag, report, site, serve, mcp, nightly, demo, config, doctor,
 )  # fmt: skip
 GROUPS = (bank, store)
 """Commands that have commands."""
@@ -68,10 +71,10 @@ GROUPS = (bank, store)
 
 app = typer.Typer(
     name="aoe-reports",
+    cls=Start,
     help="Read, check, store and compare the outputs of msprof and the Ascend Optimization Engine.",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in COMMANDS:
@@ -129,6 +132,8 @@ def main() -> None:
 
 def run_app() -> None:
     """Run the command line; raises what went wrong."""
+    if is_completing():
+        to_nowhere(sys.stderr)  # it would be printed into the line that somebody types
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a file name may hold what no encoding holds

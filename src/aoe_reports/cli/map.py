@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from aoe_reports.cli.guide import guided
 from aoe_reports.cli.output import FORM, MOST_ROWS, AnnotatedFormat, ChosenForm, MostRows, Output, reply
 from aoe_reports.cli.progress import progress_line
 from aoe_reports.cli.questions import question_of
@@ -25,6 +26,7 @@ PartialsPlace = Annotated[
 ]
 
 
+@guided(example="map manifest.json --shard 1/2 --partials partials", page="fleet")
 def map(  # noqa: A001 -- the name of the command
     manifest: ManifestFile,
     chosen: RunOptions,
@@ -53,6 +55,7 @@ def map(  # noqa: A001 -- the name of the command
     reply(one_table("map", say("Mapped"), [manifest], Rows(type=Mapped, rows=rows)), form, output, strict=chosen.strict)
 
 
+@guided(example="reduce manifest.json --partials partials", page="fleet")
 def reduce(
     manifest: ManifestFile,
     chosen: StrictOptions,

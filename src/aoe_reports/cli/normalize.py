@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from aoe_reports.cli.guide import guided
 from aoe_reports.cli.output import Output, Paths, exit_code, print_findings, write_pieces
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.texts import say
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from aoe_reports.store import Run
 
 
+@guided(example="normalize profile --workload net -o records.jsonl", page="records")
 def normalize(paths: Paths, chosen: RecordOptions, output: Output = None) -> None:
     """Print benchmark log records as JSON lines. The schema is v0.1; -o FILE accepts .jsonl, .json, .csv or .parquet."""
     from aoe_reports.engine.executors import executor_here

@@ -14,6 +14,7 @@ from typing import Annotated, Any, get_args, get_origin
 
 import typer
 
+from aoe_reports.cli.completion import completer
 from aoe_reports.model.classes import is_record, without_none
 from aoe_reports.model.options import Declared, Option, chosen_of, declared
 
@@ -83,6 +84,7 @@ def shown_option(one: Declared) -> Any:
         help=what.help,
         envvar=what.env,
         metavar=what.metavar,
+        autocompletion=None if what.completes is None else completer(what.completes),
         show_default=one.default is not None and one.default is not MISSING and not one.many,
     )
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from aoe_reports.cli.guide import guided
 from aoe_reports.cli.job_options import Command
 from aoe_reports.cli.language import spoken
 from aoe_reports.cli.output import Format, notify, path_argument, print_findings, show
@@ -13,6 +14,7 @@ from aoe_reports.model.texts import say
 from aoe_reports.tuning.options import PlanOptions
 
 
+@guided(example="plan profile -o plan --soc Ascend910B --budget 3600", page="tuning")
 def plan(
     profile: Annotated[Path, path_argument("A profile: one run.")],
     output: Annotated[

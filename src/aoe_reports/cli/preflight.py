@@ -4,6 +4,7 @@ from pathlib import Path
 
 import typer
 
+from aoe_reports.cli.guide import guided
 from aoe_reports.cli.job_options import PlanFolder
 from aoe_reports.cli.output import ChosenForm, Output, print_findings, show, write
 from aoe_reports.model.errors import UsageError
@@ -11,6 +12,7 @@ from aoe_reports.model.texts import say
 from aoe_reports.tuning.options import PreflightOptions
 
 
+@guided(example="preflight plan", page="tuning")
 def preflight(folder: PlanFolder, chosen: PreflightOptions, form: ChosenForm = "text", output: Output = None) -> None:
     """Check whether this machine meets the requirements of a tuning job. Shows what is found, what is required and a verdict; what cannot be detected has to be declared."""
     from aoe_reports.tuning.aoe.machine import preflight as check

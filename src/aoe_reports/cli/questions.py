@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from aoe_reports.cli.guide import guided
 from aoe_reports.cli.output import (
     MOST_ROWS,
     AnnotatedFormat,
@@ -93,7 +94,7 @@ def command_of(question: Question[Any, Any]) -> Callable[..., None]:
     command.__name__ = question.name
     command.__doc__ = question.__doc__
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return command
+    return guided(example=question.example, page=question.page)(command) if question.example else command
 
 
 def _written_down(question: Question[Any, Any], paths: list[Path], chosen: Any, to: Path, progress: Progress) -> int:

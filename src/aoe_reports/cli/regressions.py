@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from aoe_reports.cli.guide import guided
 from aoe_reports.cli.output import FORM, Output, print_findings, reply, write
 from aoe_reports.cli.progress import progress_line
 from aoe_reports.history.options import RegressionOptions, StoreOptions
@@ -17,6 +18,7 @@ RegressionFormat = Literal[
 ]
 
 
+@guided(example='regressions --gate "scope=step,effect>=3%" --store aoe-history', page="regressions")
 def regressions(
     chosen: RegressionOptions,
     place: StoreOptions,

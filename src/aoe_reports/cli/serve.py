@@ -5,9 +5,11 @@ from typing import Annotated
 
 import typer
 
+from aoe_reports.cli.guide import guided
 from aoe_reports.site.options import ServeOptions
 
 
+@guided(example="serve site --port 8000", page="site")
 def serve(
     folder: Annotated[Path, typer.Argument(help="Folder of the site.", show_default=False)], chosen: ServeOptions
 ) -> None:

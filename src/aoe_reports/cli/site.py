@@ -2,6 +2,7 @@
 
 from typing import Annotated, Literal
 
+from aoe_reports.cli.guide import guided
 from aoe_reports.cli.language import spoken
 from aoe_reports.cli.output import FORM, reply
 from aoe_reports.engine.question import one_table
@@ -10,6 +11,7 @@ from aoe_reports.model.rows import Rows
 from aoe_reports.site.options import SiteOptions
 
 
+@guided(example="site -o site --store aoe-history", page="site")
 def site(
     chosen: SiteOptions,
     place: StoreOptions,

@@ -5,14 +5,25 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from aoe_reports.cli.command import Group
+from aoe_reports.cli.completion import completer
+from aoe_reports.cli.guide import Guide, guided
 from aoe_reports.cli.language import LanguageOption
 from aoe_reports.cli.output import ChosenForm, Format, Output, reply
 from aoe_reports.engine.question import one_table
 from aoe_reports.history.options import StoreOptions, VacuumOptions
 from aoe_reports.model.rows import Rows
 
+
+class _Store(Group):
+    """The commands of a store."""
+
+    guide = Guide(example="store info --store aoe-history", page="store")
+
+
 store = typer.Typer(
     name="store",
+    cls=_Store,
     help="Maintain the store: contents, integrity, merging, deleting, undoing, export and import.",
     rich_markup_mode=None,
     no_args_is_help=True,
@@ -26,6 +37,7 @@ def options(language: LanguageOption = "en") -> None:
 
 
 @store.command()
+@guided(example="store info --store aoe-history", page="store")
 def info(place: StoreOptions, form: ChosenForm = "text", output: Output = None) -> None:
     """Describe the store: runs, records, bytes, files, version, format, last compaction."""
     from aoe_reports.history.care import store_info
@@ -34,6 +46,7 @@ def info(place: StoreOptions, form: ChosenForm = "text", output: Output = None) 
 
 
 @store.command()
+@guided(example="store verify --store aoe-history", page="store")
 def verify(place: StoreOptions, form: ChosenForm = "text", output: Output = None) -> None:
     """Verify the files of the store. Compares every file with its hash and the log; exit 1 when something is damaged or missing, 3 when it cannot be read."""
     from aoe_reports.history.care import verify_store
@@ -43,6 +56,7 @@ def verify(place: StoreOptions, form: ChosenForm = "text", output: Output = None
 
 
 @store.command()
+@guided(example="store compact --store aoe-history", page="store")
 def compact(place: StoreOptions, form: ChosenForm = "text", output: Output = None) -> None:
     """Merge small files and sort their rows. Other processes may write at the same time."""
     from aoe_reports.history.care import compact_store
@@ -51,6 +65,7 @@ def compact(place: StoreOptions, form: ChosenForm = "text", output: Output = Non
 
 
 @store.command()
+@guided(example="store vacuum --days 30 --store aoe-history", page="store")
 def vacuum(
     chosen: VacuumOptions,
     place: StoreOptions,
@@ -64,8 +79,14 @@ def vacuum(
 
 
 @store.command()
+@guided(example="store undo RUN --store aoe-history", page="store")
 def undo(
-    run: Annotated[str, typer.Argument(help="Id of a run, as `history runs` shows it.", show_default=False)],
+    run: Annotated[
+        str,
+        typer.Argument(
+            help="Id of a run, as `history runs` shows it.", show_default=False, autocompletion=completer("runs")
+        ),
+    ],
     place: StoreOptions,
     form: ChosenForm = "text",
     output: Output = None,
@@ -77,6 +98,7 @@ def undo(
 
 
 @store.command("export")
+@guided(example="store export rows.jsonl --store aoe-history", page="store")
 def export_(
     target: Annotated[Path, typer.Argument(help="A new folder (hive Parquet), .jsonl or .csv.", show_default=False)],
     place: StoreOptions,
@@ -90,6 +112,7 @@ def export_(
 
 
 @store.command("import")
+@guided(example="store import rows.jsonl --store aoe-history", page="store")
 def import_(
     source: Annotated[
         Path, typer.Argument(help="Folder or .jsonl file written by `store export`.", show_default=False)

@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from aoe_reports.cli.completion import completer
+from aoe_reports.cli.guide import guided
 from aoe_reports.cli.language import spoken
 from aoe_reports.cli.output import FORM, Output, path_argument, print_findings, write_pieces
 from aoe_reports.engine.question import ReadOptions
@@ -17,8 +19,14 @@ from aoe_reports.present.forms import FORMS, Shown
 TableFormat = Literal["csv", "json", "parquet"]
 
 
+@guided(example="table kernel_details profile --format json", page="tables")
 def table(
-    kind: Annotated[str | None, typer.Argument(help="Kind of table, as shown by `--list`.", show_default=False)] = None,
+    kind: Annotated[
+        str | None,
+        typer.Argument(
+            help="Kind of table, as shown by `--list`.", show_default=False, autocompletion=completer("tables")
+        ),
+    ] = None,
     path: Annotated[Path | None, path_argument("File or folder.")] = None,
     form: Annotated[TableFormat, FORM] = "csv",
     listed: Annotated[

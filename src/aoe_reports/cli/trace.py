@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import typer
 
+from aoe_reports.cli.guide import guided
 from aoe_reports.cli.output import Output, Paths, print_findings, write_bytes, write_pieces
 from aoe_reports.cli.progress import progress_line
 from aoe_reports.model.findings import in_order
@@ -15,6 +16,7 @@ from aoe_reports.questions.trace import TraceOptions
 _GZIP = 31
 
 
+@guided(example="trace profile --step 7 -o step.json", page="trace")
 def trace(paths: Paths, chosen: TraceOptions, output: Output = None) -> None:
     """Cut a part out of timelines. Prints a Chrome trace for Perfetto, chrome://tracing and MindStudio Insight; several runs stand side by side and begin together."""
     from aoe_reports.questions.trace import traced

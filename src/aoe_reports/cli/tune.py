@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from aoe_reports.cli.guide import guided
 from aoe_reports.cli.job_options import Command, PlanFolder
 from aoe_reports.cli.language import spoken, told
 from aoe_reports.cli.output import ChosenForm, Output, notify, print_findings, reply, show
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from aoe_reports.tuning.progress import Progress
 
 
+@guided(example="tune plan --dry-run", page="tuning")
 def tune(
     folder: PlanFolder, chosen: TuneOptions, command: Command = None, form: ChosenForm = "text", output: Output = None
 ) -> None:

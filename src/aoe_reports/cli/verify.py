@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from aoe_reports.cli.guide import guided
 from aoe_reports.cli.language import spoken
 from aoe_reports.cli.output import FORM, AnnotatedFormat, Output, reply
 from aoe_reports.formats.objects import ObjectPath, asked_path
@@ -24,6 +25,7 @@ Places = Annotated[
 ]
 
 
+@guided(example="verify plan --before before --after after", page="tuning")
 def verify(
     ctx: typer.Context,
     places: Places,

@@ -379,6 +379,10 @@ class Question(Reader[O, P]):
     """Something that can be asked of captures; its docstring is what `--help` says of it."""
 
     name: ClassVar[str]
+    example: ClassVar[str] = ""
+    """A command line that asks it, without the name of the program; `--help` shows it."""
+    page: ClassVar[str] = ""
+    """The page of docs/ that describes it, without its suffix."""
     title: ClassVar[str]
     options: ClassVar[type[Any]]
     tables: ClassVar[tuple[tuple[str, type[Any]], ...]]

@@ -97,6 +97,7 @@ class GateOptions(StrictDataOptions):
             "tag:NAME, window:YYYY-MM-DD..YYYY-MM-DD, or nights:N (the N nights before the newest three)."
         ),
         names="nothing",
+        completes="baselines",
     )
 
     def gates(self) -> tuple[Gate, ...]:
@@ -132,7 +133,9 @@ class GateOptions(StrictDataOptions):
 class RegressionOptions(GateOptions):
     """Which series are shown (None: all), and whether the store remembers what changed."""
 
-    workload: str | None = option(default=None, help="Only this model, or workload.", names="nothing")
+    workload: str | None = option(
+        default=None, help="Only this model, or workload.", names="nothing", completes="workloads"
+    )
     scope: Scope | None = option(default=None, help="Only series of this scope.")
     record: bool = option(
         default=False,
@@ -198,11 +201,18 @@ EVERYTHING = View()
 class HistoryOptions:
     """Which rows of the store are listed."""
 
-    workload: str | None = option(default=None, help="Only this model, or this record's workload.", names="nothing")
+    workload: str | None = option(
+        default=None, help="Only this model, or this record's workload.", names="nothing", completes="workloads"
+    )
     scope: Scope | None = option(default=None, help="Only records of this scope.")
-    since: str | None = option(default=None, help="Only nights from this date on (YYYY-MM-DD).", names="nothing")
+    since: str | None = option(
+        default=None, help="Only nights from this date on (YYYY-MM-DD).", names="nothing", completes="nights"
+    )
     run: str | None = option(
-        default=None, help="Only this run (for runs, records, ranks or advice).", only_here=say("the run that is named")
+        default=None,
+        help="Only this run (for runs, records, ranks or advice).",
+        only_here=say("the run that is named"),
+        completes="runs",
     )
     last: int | None = option(default=None, help="Only the newest N.", minimum=1)
 
@@ -267,4 +277,6 @@ class ExpectOptions(ReasonOptions):
 class TagOptions(WhoOptions):
     """Which run gets the name."""
 
-    run: str = option(help="Id of a run, as `history runs` shows it.", only_here=say("the run that is named"))
+    run: str = option(
+        help="Id of a run, as `history runs` shows it.", only_here=say("the run that is named"), completes="runs"
+    )

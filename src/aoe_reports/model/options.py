@@ -18,6 +18,9 @@ SCOPES: tuple[Scope, ...] = get_args(Scope)
 Names = Literal["nothing", "input", "store", "site", "figures"]
 """What a free text or a path names: nothing (a word), something that is read, or a folder of ours that is written."""
 
+Completes = Literal["workloads", "runs", "nights", "baselines", "subjects", "rules", "tables"]
+"""Which names a shell offers for a value: of a store (`subjects` are series, incidents and acknowledgements), or of this program."""
+
 STORE_VARIABLE = "AOE_REPORTS_STORE"
 """The variable of the environment that names the store, for every command that has one."""
 _KEY = "option"
@@ -44,6 +47,8 @@ class Option:
     """Why it stands on the command line only; empty where a configuration file may say it."""
     names: Names | None = None
     """What a value that is no number, flag or choice can name; where nobody has said so, a project's file may not say it."""
+    completes: Completes | None = None
+    """Which names a shell offers for a value."""
     protects: bool = False
     """Whether it protects from hostile data: a project's file, which may have come with it, does not set it."""
 

@@ -82,9 +82,11 @@ def look_of(row: Cells, column: Column) -> Tone | None:
 
 
 _STATES: dict[str, Tone] = {
-    **dict.fromkeys(("pass", "successful", "confirmed"), "good"),
-    **dict.fromkeys(("warn", "warning", "incomplete", "unknown", "partly", "not-reproduced", "not-comparable"), "odd"),
-    **dict.fromkeys(("fail", "error", "failed", "damaged", "regressed", "slow"), "bad"),
+    **dict.fromkeys(("pass", "ok", "successful", "confirmed"), "good"),
+    **dict.fromkeys(
+        ("warn", "warning", "incomplete", "unknown", "partly", "not-reproduced", "not-comparable", "missing"), "odd"
+    ),
+    **dict.fromkeys(("fail", "error", "fault", "failed", "damaged", "regressed", "slow"), "bad"),
 }
 _QUICKER: dict[str, Tone] = {
     **dict.fromkeys(("confirmed", "drift", "recovered", "improved"), "good"),

@@ -73,6 +73,8 @@ class BankDiff(Question[RunOptions, list[BankedEntry]]):
     """Compare two knowledge banks. Entries of the second are added or changed, those that only the first has are removed; counts are by operator type."""
 
     name = "bank diff"
+    example = "bank diff bank-before bank-after"
+    page = "banks"
     title = "Bank differences"
     options = RunOptions
     tables = (("rows", BankDifference), ("totals", BankDifferences))

@@ -31,8 +31,12 @@ Verdict = Literal["pass", "warn", "fail"]
 class CheckOptions(RunOptions):
     """Which rules are asked for, how much is read, and whether a tuning run is followed first."""
 
-    select: tuple[str, ...] = option(default=(), help="Only this rule (repeatable).", names="nothing")
-    ignore: tuple[str, ...] = option(default=(), help="Exclude this rule (repeatable).", names="nothing")
+    select: tuple[str, ...] = option(
+        default=(), help="Only this rule (repeatable).", names="nothing", completes="rules"
+    )
+    ignore: tuple[str, ...] = option(
+        default=(), help="Exclude this rule (repeatable).", names="nothing", completes="rules"
+    )
     rules: bool = option(default=False, help="List every rule.", flags=["--rules"], only_here=say("additional output"))
     max_size: int | None = option(
         default=None,

@@ -46,6 +46,8 @@ class Inspect(Question[RunOptions, InspectedFile]):
     """Describe each file: kind, source, vintage, run, rank, rows."""
 
     name = "inspect"
+    example = "inspect profile"
+    page = "tables"
     title = "Files"
     options = RunOptions
     tables = (("rows", InspectedFile),)

@@ -142,6 +142,8 @@ class Serving(Question[ServingOptions, Part]):
     """Split captures of servers of language models into iterations: prefill, decode or mixed, sequences, tokens, time per output token by part, and how evenly experts are used."""
 
     name = "serving"
+    example = "serving profile"
+    page = "serving"
     title = "Serving"
     options = ServingOptions
     tables = (("rows", PhaseRow), ("parts", PhasePart), ("iterations", IterationRow), ("experts", ExpertRow))

@@ -74,6 +74,8 @@ class Stacks(Question[StacksOptions, "list[TreeOfRank]"]):
     """Show device time by the stack of Python calls that launched it. Backward operators stand below the stack of their forward operator; svg is a flame graph."""
 
     name = "stacks"
+    example = "stacks profile --format collapsed -o stacks.txt"
+    page = "modules"
     title = "Call stacks"
     options = StacksOptions
     tables = (("rows", CallStack), ("frames", StackFrame))

@@ -84,8 +84,7 @@ def tend(log: Log, failed: list[StoreError]) -> Merged | None:
     A commit costs as much as merging the rows, so it is done seldom and then for all. Files that cannot be merged are
     told in `failed`, and others are; where somebody else commits meanwhile, it is left for the next time.
     """
-    small = [(kind, _home(kind, month)) for kind, month, rows in log.sizes() if (rows or 0) < _small(kind)]
-    if len(small) - len(set(small)) < SURPLUS:
+    if _surplus(log) < SURPLUS:
         return None
     groups = sorted(_mergeable(log.parts()), key=lambda group: (-len(group), group[0].path))
     batches = deque(_batches(groups, SMALL_ROWS))
@@ -203,16 +202,45 @@ class Vacuumed:
 
 def vacuum(log: Log, days: float) -> Vacuumed:
     """Delete files that are no part of the table, were not written lately and were not taken out of it lately."""
+    files = size = 0
+    for found in _deletable(log, days):
+        if not log.folder.delete(found.path):
+            raise StoreError(say("{uri}/{path}: cannot be deleted", uri=log.uri, path=found.path))
+        files, size = files + 1, size + (found.size or 0)
+    return Vacuumed(files, size)
+
+
+def _deletable(log: Log, days: float) -> list[fs.FileInfo]:
+    """What a vacuum deletes."""
     since = now_ms() - int(days * DAY_MS)
     kept = {part.path for part in log.parts()} | set(_removed_since(log, since))
-    files = size = 0
-    for found in log.folder.listed():
-        ours = found.path.startswith("kind=") and found.path not in kept
-        if ours and _modified_ms(found) <= since:
-            if not log.folder.delete(found.path):
-                raise StoreError(say("{uri}/{path}: cannot be deleted", uri=log.uri, path=found.path))
-            files, size = files + 1, size + (found.size or 0)
-    return Vacuumed(files, size)
+    return [
+        found
+        for found in log.folder.listed()
+        if found.path.startswith("kind=") and found.path not in kept and _modified_ms(found) <= since
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """What care the store waits for."""
+
+    surplus: int
+    """Small files more than needed; from `SURPLUS` on an ingest merges them."""
+    deletable: Vacuumed
+    """What a vacuum would delete now."""
+
+
+def pending(log: Log) -> Pending:
+    """What a compaction and a vacuum would do."""
+    waste = _deletable(log, KEPT_DAYS)
+    return Pending(_surplus(log), Vacuumed(len(waste), sum(found.size or 0 for found in waste)))
+
+
+def _surplus(log: Log) -> int:
+    """Small files more than needed."""
+    small = [(kind, _home(kind, month)) for kind, month, rows in log.sizes() if (rows or 0) < _small(kind)]
+    return len(small) - len(set(small))
 
 
 def _removed_since(log: Log, since_ms: int) -> Iterator[str]:

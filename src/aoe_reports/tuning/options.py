@@ -47,7 +47,9 @@ def flag(name: str, text: str, why_only_here: str = "") -> Any:
 class DeviceOptions(ReadOptions):
     """Whose device of a profile is looked at, and what its series are called."""
 
-    workload: str | None = option(default=None, help="Name of the measured workload.", shared=True, names="nothing")
+    workload: str | None = option(
+        default=None, help="Name of the measured workload.", shared=True, names="nothing", completes="workloads"
+    )
     rank: int | None = only("rank")
     device: int | None = only("device")
 

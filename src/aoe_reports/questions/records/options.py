@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 class RecordOptions(RunOptions):
     """Names for what is measured, and the zone of times that carry none. Raises UsageError for a zone or a pattern that is none."""
 
-    workload: str | None = option(default=None, help="Name of the measured workload.", shared=True, names="nothing")
+    workload: str | None = option(
+        default=None, help="Name of the measured workload.", shared=True, names="nothing", completes="workloads"
+    )
     workload_from: str | None = option(
         default=None,
         help=(

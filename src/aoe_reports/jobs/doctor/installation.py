@@ -1,0 +1,167 @@
+"""What is installed: this package, Python, each dependency by the bounds of the package's own metadata, and optional parts."""
+
+from __future__ import annotations
+
+import platform
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import NamedTuple
+
+from aoe_reports.jobs.doctor.checkup import Checkup, fault, missing, ok, warning, why
+from aoe_reports.model.texts import say
+from aoe_reports.model.version import __version__
+
+DISTRIBUTION = "aoe-reports"
+EXTRAS: Mapping[str, str] = {"fleet": say("reading the captures of a fleet with the workers of a Dask cluster")}
+"""What each optional part of the package is for."""
+PROGRAMS: Mapping[str, str] = {
+    "aoe": say("`tune` with AOE"),
+    "msprof": say("taking profiles on this machine"),
+    "npu-smi": say("`preflight`: devices and their processes"),
+}
+"""Programs that are used where they are on PATH; all are parts of CANN and its driver."""
+_REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^]]*\])?\s*\(?([^;)]*)\)?\s*(?:;\s*(.*))?")
+_EXTRA = re.compile(r"""extra\s*==\s*["']([^"']+)["']""")
+_BOUND = re.compile(r"\s*(>=|<=|==|!=|<|>|~=)\s*([^\s,*]+)\s*")
+_RELEASE = re.compile(r"v?(?:\d+!)?(\d+(?:\.\d+)*)(.*)")
+
+
+class Requirement(NamedTuple):
+    """A line of the metadata."""
+
+    name: str
+    bounds: str
+    extra: str | None
+
+    @property
+    def installed_by(self) -> str:
+        """The command that installs it."""
+        wanted = f"{self.name}{self.bounds}" if self.extra is None else f"{DISTRIBUTION}[{self.extra}]"
+        return f"{shlex.quote(sys.executable)} -m pip install {shlex.quote(wanted)}"
+
+
+def installation() -> Iterator[Checkup]:
+    """The package, Python and all that it depends on."""
+    yield ok(DISTRIBUTION, f"{__version__} ({Path(__file__).parents[2]})")
+    try:
+        of_package = metadata.metadata(DISTRIBUTION)
+        declared = [requirement_of(line) for line in metadata.requires(DISTRIBUTION) or []]
+    except metadata.PackageNotFoundError:
+        yield warning(
+            "metadata",
+            say("the package is not installed, so the versions that it needs are not known"),
+            say("install it: `pip install aoe-reports`"),
+        )
+        return
+    if of_package["Version"] != __version__:
+        yield warning(
+            "metadata",
+            say(
+                "installed as {installed}, but {version} runs: two copies are mixed",
+                installed=of_package["Version"],
+                version=__version__,
+            ),
+            say("remove one of them, or start this one from an environment of its own"),
+        )
+    yield python(of_package["Requires-Python"] or "")
+    for requirement in declared:
+        yield dependency(requirement)
+
+
+def programs() -> Iterator[Checkup]:
+    """Programs that some commands start."""
+    for name, what_for in PROGRAMS.items():
+        found = shutil.which(name)
+        yield (
+            ok(name, found)
+            if found is not None
+            else missing(name, what_for, say("install CANN and its driver, then `source …/set_env.sh`"))
+        )
+
+
+def python(bounds: str) -> Checkup:
+    """The version of Python."""
+    version = platform.python_version()
+    if not satisfies(version, bounds):
+        return fault("python", _held_against(version, bounds), say("use a newer Python"))
+    return ok("python", f"{_held_against(version, bounds)} ({sys.executable})")
+
+
+def requirement_of(line: str) -> Requirement:
+    """A line such as `distributed>=2026.8; extra == "fleet"`."""
+    found = _REQUIREMENT.fullmatch(line)
+    if found is None:
+        return Requirement(line.strip().partition(" ")[0], "", None)
+    extra = _EXTRA.search(found[3] or "")
+    return Requirement(found[1], ",".join(part.strip() for part in found[2].split(",")), extra[1] if extra else None)
+
+
+def dependency(one: Requirement) -> Checkup:
+    """Whether a dependency is there, fits its bounds, and can be imported."""
+    try:
+        version = metadata.version(one.name)
+    except metadata.PackageNotFoundError:
+        if one.extra is not None:
+            what_for = EXTRAS.get(one.extra) or say("the part {name}", name=one.extra)
+            return missing(one.name, what_for, _install(one))
+        return fault(one.name, say("not installed; needed: {bounds}", bounds=one.bounds or one.name), _install(one))
+    if not satisfies(version, one.bounds):
+        return fault(one.name, _held_against(version, one.bounds), _install(one))
+    try:
+        import_module(one.name.replace("-", "_").lower())
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 -- a broken library may raise anything, SystemExit and panics among it
+        said = say("{version}, but it cannot be imported: {why}", version=version, why=why(error))
+        return fault(one.name, said, _install(one))
+    return ok(one.name, _held_against(version, one.bounds))
+
+
+def satisfies(version: str, bounds: str) -> bool:
+    """Whether a version is within bounds such as `>=1.6.6,<2`; a bound of a kind that is not known is no reason to say no."""
+    mine = _key(version)
+    for bound in bounds.split(","):
+        found = _BOUND.fullmatch(bound)
+        if found is None or mine is None or (limit := _key(found[2])) is None:
+            continue
+        if not _holds(found[1], mine, limit):
+            return False
+    return True
+
+
+_Key = tuple[tuple[int, ...], bool]
+
+
+def _key(version: str) -> _Key | None:
+    """What versions are ordered by: the release without zeros at its end, and what comes before it first."""
+    found = _RELEASE.fullmatch(version.strip())
+    if found is None:
+        return None
+    numbers = [int(part) for part in found[1].split(".")]
+    while len(numbers) > 1 and numbers[-1] == 0:
+        numbers.pop()
+    return tuple(numbers), re.match(r"[-_.]?(?:a|b|c|rc|alpha|beta|pre|dev)", found[2]) is None
+
+
+def _holds(sign: str, mine: _Key, limit: _Key) -> bool:
+    if sign == "~=":
+        head = limit[0][:-1]
+        return mine >= limit and mine[0][: len(head)] == head
+    if sign in {"<", ">"} and mine[0] == limit[0]:
+        return sign == "<" and mine < limit and not limit[1]  # 2.0rc1 is not what `<2` lets in
+    return {"<": mine < limit, ">": mine > limit, "<=": mine <= limit, ">=": mine >= limit, "==": mine == limit}.get(
+        sign, mine != limit
+    )
+
+
+def _held_against(version: str, bounds: str) -> str:
+    return say("{version} (needed: {bounds})", version=version, bounds=bounds) if bounds else version
+
+
+def _install(one: Requirement) -> str:
+    return f"`{one.installed_by}`"
