@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoe_reports.facts.breakdown import EVENT_COLUMNS, break_down_events, part_time
+from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity, break_down_events, part_time
+from aoe_reports.facts.exposed import exposed_of
 from aoe_reports.facts.host_calls import host_call
 from aoe_reports.model.intervals import Intervals, covered, union, united
 
@@ -219,12 +220,34 @@ UNKNOWN = ("host launched late", None, None)
         ([EMPTIES, of_host("Enqueue@Conv2D", "Thread 3", 60), of_host("Enqueue@Conv2D", "Thread 4", 60)], True),
         ([EMPTIES, of_host("Enqueue@Conv2D", "Thread 3", 60), of_host("Enqueue@Conv2D", "Thread 4", 191)], True),
         ([of_host("Dequeue@Conv2D", "Thread 8", 188), of_host("Enqueue@Conv2D", "Thread 3", 180)], False),
+        # thread 3 waits for a value, then thread 4 begins with the backward pass: not while thread 3 waits
+        ([EMPTIES, of_host("Enqueue@Conv2D", "Thread 3", 50), of_host("Enqueue@Conv2D", "Thread 4", 170)], True),
+        ([EMPTIES, of_host("Enqueue@Conv2D", "Thread 3", 50), of_host("Enqueue@Conv2D", "Thread 4", 169)], False),
     ],
 )
 def test_who_fed_the_queue_last_is_why_the_launch_is_late(rows: list[dict[str, object]], told: bool) -> None:
     expected = ("synchronisation", "AscendCL@aclrtSynchronizeStream", 60) if told else UNKNOWN
     assert cause_of(SYNC, *rows) == expected
     assert cause_of(*reversed([SYNC, *rows])) == expected
+
+
+@pytest.mark.parametrize(("began", "waited"), [(170, 60), (169, 0)])
+def test_idle_time_waits_for_a_thread_that_came_out_of_its_call_before_another_began(began: int, waited: int) -> None:
+    activity = Activity()
+    fed = of_host("Enqueue@Conv2D", "Thread 3", 50), of_host("Enqueue@Conv2D", "Thread 4", began)
+    activity.add(events(*LATE, SYNC, EMPTIES, *fed))
+    (device,) = exposed_of(activity, kernels=False)
+    assert device.idle_ns.get("synchronisation", 0) == waited
+
+
+def test_idle_time_of_which_only_a_part_waited_for_another_thread_is_cut() -> None:
+    """The sum of a first call that ended in time and a part of one that did not: the second began after thread 4 was at work."""
+    again = of_host("AscendCL@aclrtSynchronizeStream", "Thread 3", 175, 60)
+    rows = [EMPTIES, of_host("Enqueue@Conv2D", "Thread 3", 50), of_host("Enqueue@Conv2D", "Thread 4", 180)]
+    activity = Activity()
+    activity.add(events(*LATE, SYNC, again, *rows))
+    (device,) = exposed_of(activity, kernels=False)
+    assert device.idle_ns == {"synchronisation": 60, "host launch": 30, "behind the launch": 10}
 
 
 def test_the_launching_thread_may_wait_itself_beside_the_queue() -> None:

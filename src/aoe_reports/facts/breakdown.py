@@ -510,6 +510,7 @@ class Activity:
             calls=self._calls.where(lambda some: np.isin(some["connection"], after["connection"])),
             flows=self._flows.where(lambda some: np.isin(some["start"], launched.start[launched.known])),
             words=words,
+            threads=self.launching_threads(launched.thread[launched.known]),
         )
         launches = [
             int(launch) if there else None for launch, there in zip(launched.start, launched.known, strict=True)
@@ -528,7 +529,7 @@ class Activity:
         cause = _cause(end - start, late, talked or 0)
         waited = None
         if launched is not None and cause == "host launched late":
-            waited = self._wait_in(start, end, thread, launched, words)
+            waited = self._wait_in((start, end), thread, launched, near)
         kind, host_call, host_call_ns = waited or (cause, None, None)
         step = int(near.steps[after])
         return Gap(
@@ -546,38 +547,50 @@ class Activity:
             host_call_ns=host_call_ns,
         )
 
+    def launching_threads(self, launchers: Ints) -> set[int]:
+        """Threads that launch, and those that put something into the queue of one of them."""
+        threads = set(np.unique(launchers).tolist())
+        if threads & self.emptying:
+            threads |= {thread for some in self.queued.blocks() for thread in np.unique(some["thread"]).tolist()}
+        return threads - {-1}
+
     def _wait_in(
-        self, start: int, end: int, thread: int, launched: int, words: dict[int, str]
+        self, gap: tuple[int, int], thread: int, launched: int, near: _Near
     ) -> tuple[HostCall, str | None, int] | None:
         """(kind of the calls in which the launching host spent at least half of a gap, the longest of them, how long).
 
         A thread that launches what others put into a queue is late because they are: in a gap the queue is empty, so who
-        entered something last before the launch entered that task.
+        entered something last before the launch entered that task. Of other threads that launch, those calls held it up that ended
+        before: the one that reads a value, and then starts the thread of the backward pass.
         """
+        (start, end), until = gap, launched
         threads = [thread] if thread >= 0 else []
         if thread in self.emptying:
-            threads += sorted(self._entered_last(launched))
+            until, fed = self._entered_last(launched)
+            threads += sorted(fed)
+        before = sorted(near.threads) if threads else []
         best: tuple[HostCall, str | None, int] | None = None
         for kind, spans in self.waits.items():
             calls = spans.where(lambda some: (some["start"] < end) & (some["end"] > start))
             if kind != "garbage collection":  # which blocks all threads of the process
-                calls = chosen_of(calls, np.isin(calls["thread"], threads))
+                over = np.isin(calls["thread"], before) & (calls["end"] <= until)
+                calls = chosen_of(calls, np.isin(calls["thread"], threads) | over)
             if not len(calls["start"]):
                 continue
             spent = covered(union(calls["start"], calls["end"]), start, end)
             if spent * 2 >= end - start and (best is None or spent >= best[2]):
-                best = kind, _longest_in(calls, start, end, words), spent
+                best = kind, _longest_in(calls, start, end, near.words), spent
         return best
 
-    def _entered_last(self, launched: int) -> set[int]:
-        """The threads that were the last to enter something into a queue until then."""
+    def _entered_last(self, launched: int) -> tuple[int, set[int]]:
+        """(when something was entered into a queue last until then, the threads that did)."""
         latest, threads = 0, set[int]()
         for some in self.queued.blocks():
             until = some["start"][some["start"] <= launched]
             if len(until) and (last := int(until.max())) >= latest:
                 latest, threads = last, threads if last == latest else set()
                 threads.update(some["thread"][some["start"] == last].tolist())
-        return threads
+        return latest, threads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -592,6 +605,8 @@ class _Near:
     calls: Numbers
     flows: Numbers
     words: dict[int, str]
+    threads: Collection[int]
+    """Those of the host that launch, or put into a queue."""
 
     def call_of(self, connection: int, start: int) -> tuple[str | None, int]:
         """(name of the call under a connection that began then, its thread); of a flow only the thread is known."""

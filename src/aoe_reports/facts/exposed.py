@@ -221,22 +221,47 @@ def _idle(activity: Activity, device: OfDevice, busy: Intervals, begin_ns: int) 
     found["unknown"] = exact_sum((ends - starts)[~known])
     found["behind the launch"] = exact_sum((ends - late)[known])
     waits = known & (late > starts)
-    for threads, mine in _by_threads(activity, thread, launched, waits):
-        taken = Intervals(_NOTHING, _NOTHING)
+    others = activity.launching_threads(thread[known])
+    feeder, entered = _fed(activity, thread, launched)
+    cut = _until_others(activity, others, starts, np.where(thread < 0, starts, np.clip(entered, starts, late)), entered)
+    for threads, mine in _by_threads(thread, feeder, waits):
+        own = anyone = Intervals(_NOTHING, _NOTHING)
         spent = 0
         for kind in _ORDER:
-            calls = activity.waits[kind].where(_of_threads(threads, every=kind == "garbage collection"))
-            taken = united(taken, union(calls["start"], calls["end"]))
-            until = exact_sum(covered_between(taken, starts[mine], late[mine]))
+            every = kind == "garbage collection"
+            own, anyone = (
+                united(taken, _calls_of(activity, kind, of, every=every))
+                for taken, of in ((own, set(threads)), (anyone, others | set(threads)))
+            )
+            until = exact_sum(covered_between(anyone, starts[mine], cut[mine]))
+            until += exact_sum(covered_between(own, cut[mine], late[mine]))
             found[kind] += until - spent
             spent = until
         found["host launch"] += exact_sum((late - starts)[mine]) - spent
     return {cause: time for cause, time in found.items() if time}
 
 
-def _of_threads(threads: list[int], *, every: bool) -> Callable[[Numbers], Mask]:
-    """Which calls are of some threads, or all."""
-    return lambda some: np.isin(some["thread"], threads) | every
+def _calls_of(activity: Activity, kind: HostCall, threads: Collection[int], *, every: bool) -> Intervals:
+    """When some threads, or all, were in calls of a kind."""
+    calls = activity.waits[kind].where(lambda some: np.isin(some["thread"], sorted(threads)) | every)
+    return union(calls["start"], calls["end"])
+
+
+def _until_others(activity: Activity, threads: Collection[int], starts: Ints, ends: Ints, entered: Ints) -> Ints:
+    """Until when calls of any thread that launches hold up what was entered then: not from the begin of one on that lasts beyond it.
+
+    What a thread launches while another one is in a call did not wait for that. It may have for one that ended before: the thread that reads
+    a value then starts the one of the backward pass.
+    """
+    cut = ends
+    for kind in _ORDER:
+        calls = _calls_of(activity, kind, threads, every=False)
+        if len(calls):
+            place = np.maximum(np.searchsorted(calls.starts, entered, side="left") - 1, 0)
+            beyond = (calls.starts[place] < entered) & (calls.ends[place] > entered)
+            cut = np.where(beyond, np.minimum(cut, calls.starts[place]), cut)
+    until: Ints = np.maximum(cut, starts)
+    return until
 
 
 _NOBODY = -2
@@ -267,19 +292,26 @@ def _beginning_at(spans: SpansOf, moments: Ints) -> Numbers:
     return spans.where(lambda some: np.isin(some["start"], moments))
 
 
-def _by_threads(activity: Activity, thread: Ints, launched: Ints, chosen: Mask) -> Iterable[tuple[list[int], Ints]]:
-    """(threads of the host, places of the gaps that these were late for).
+def _fed(activity: Activity, thread: Ints, launched: Ints) -> tuple[Ints, Ints]:
+    """(who put what a thread launched into its queue, -1 for nobody, when that was, or when it was launched).
 
     A thread that launches what others put into a queue is late because they are: who entered something last before the launch.
     """
-    feeder = np.full(len(thread), -1, dtype=np.int64)
+    feeder, entered = np.full(len(thread), -1, dtype=np.int64), launched.copy()
+    queues = np.isin(thread, sorted(activity.emptying))
     queued = [chosen_of(some, np.argsort(some["start"], kind="stable")) for some in activity.queued.blocks()]
-    if queued and activity.emptying:
+    if queued and queues.any():
         starts, threads = (np.concatenate([some[name] for some in queued]) for name in ("start", "thread"))
         order = np.argsort(starts, kind="stable")
         place = np.searchsorted(starts[order], launched, side="right") - 1
-        feeds = np.isin(thread, sorted(activity.emptying)) & (place >= 0)
-        feeder[feeds] = threads[order][place[feeds]]
+        feeds = queues & (place >= 0)
+        feeder[feeds], entered[feeds] = threads[order][place[feeds]], starts[order][place[feeds]]
+        entered[queues & ~feeds] = 0
+    return feeder, entered
+
+
+def _by_threads(thread: Ints, feeder: Ints, chosen: Mask) -> Iterable[tuple[list[int], Ints]]:
+    """(threads of the host, places of the gaps that these were late for)."""
     places = np.flatnonzero(chosen)
     pairs, of = np.unique(np.stack([thread[places], feeder[places]]), axis=1, return_inverse=True)
     for number, pair in enumerate(pairs.T.tolist()):

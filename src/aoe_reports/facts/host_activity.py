@@ -243,9 +243,7 @@ class HostActivity(Activity):
         shift, _ = clocks_of(spans["start"] - launches.start, launches.known, np.ones(len(order), dtype=bool))
         begun = launches.start + shift
         launchers = set(np.unique(launches.thread[launches.known]).tolist()) - {-1}
-        threads = set(launchers)
-        if launchers & self.emptying:
-            threads |= {thread for some in self.queued.blocks() for thread in np.unique(some["thread"]).tolist()} - {-1}
+        threads = self.launching_threads(launches.thread[launches.known])
         busy = Busy(spans, np.where(launches.known, begun, NEVER), step)
         copies = SpansOf(self.copies, device.tasks.pids).between(*EVER)
         moved = host.moved(shift)

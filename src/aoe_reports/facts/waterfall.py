@@ -22,7 +22,7 @@ from aoe_reports.stats.comparison import Cause as ComparedCause
 Area = Literal["computing", "communication", "idle"]
 CallCause = ComparedCause | Literal["fused", "split", "replaced"]
 HiddenCause = Literal["less-hidden", "more-hidden"]
-"""Another share of it runs beside something else: the change that is left when everything hides as much as before."""
+"""More or less of it runs beside something else than what was added or went away explains."""
 TalkCause = Literal[
     "slower-transfer", "faster-transfer", "more-bytes", "fewer-bytes", "more-waiting", "less-waiting", "longer-pauses", "shorter-pauses",
 ]  # fmt: skip
@@ -223,18 +223,38 @@ def _of_type(name: str, before: _Types, after: _Types) -> Iterator[Part]:
         longer += t_after - unchanged
         number += unchanged - t_before
     totals, owns = (before.total(name), after.total(name)), (before.own(name), after.own(name))
-    share = _share(totals, owns)
     inputs = totals[1] - totals[0] - longer - number
-    hidden = owns[1] - owns[0] - (totals[1] - totals[0]) * share
+    (longer, number, inputs), hidden = unhidden([longer, number, inputs], totals, owns)
     changes: list[tuple[Cause, Fraction]] = [
-        ("slower-calls" if longer > 0 else "faster-calls", longer * share),
-        ("more-calls" if number > 0 else "fewer-calls", number * share),
-        (_changed(mine, others), inputs * share),
+        ("slower-calls" if longer > 0 else "faster-calls", longer),
+        ("more-calls" if number > 0 else "fewer-calls", number),
+        (_changed(mine, others), inputs),
         (_hidden(hidden), hidden),
     ]
     for cause, change in changes:
         if change:
             yield Part("computing", cause, name, change, *owns, before.count(name), after.count(name), types=(name,))
+
+
+def unhidden(
+    amounts: Sequence[Fraction], totals: Sequence[Fraction], owns: Sequence[Fraction]
+) -> tuple[list[Fraction], Fraction]:
+    """(what amounts of time make of what nothing hides, what another overlap makes): together they are the change of `owns`.
+
+    The amounts are the change of `totals`. What more is hidden is first of what was added, and what is hidden no longer of what went away:
+    only the rest is another overlap. A transfer that outlasts what hides it is slower, even if a smaller share of it is hidden.
+    Amounts that make up for each other count with the share that nothing hid before.
+    """
+    net, hidden = totals[1] - totals[0], (totals[1] - owns[1]) - (totals[0] - owns[0])
+    taken = min(abs(net), abs(hidden)) * _sign(net) if net * hidden > 0 else Fraction(0)
+    most = sum((one for one in amounts if one * net > 0), Fraction(0))
+    share = _share(totals, owns)
+    of_most = (share * (most - net) + net - taken) / most if most else share
+    return [one * (of_most if one * net > 0 else share) for one in amounts], taken - hidden
+
+
+def _sign(value: Fraction) -> int:
+    return (value > 0) - (value < 0)
 
 
 def _share(totals: Sequence[Fraction], owns: Sequence[Fraction]) -> Fraction:
@@ -284,13 +304,9 @@ def _communication(before: Side, after: Side) -> Iterator[Part]:
         # operators that are the same on both sides are held against each other one by one
         groups = [{name} for name in sorted(mine)] if mine == others else [mine | others]
         sides = [[_Kind.of(kind, group, side) for group in groups] for side in (before, after)]
-        changes: dict[Cause, Fraction] = defaultdict(Fraction)
-        for one, other in zip(*sides, strict=True):
-            for cause, change in _changes(one, other):
-                changes[cause] += change
         alone = [sum((one.alone for one in side), Fraction(0)) for side in sides]
         calls = [sum((one.calls for one in side), Fraction(0)) for side in sides]
-        for cause, change in changes.items():
+        for cause, change in _changes(*sides):
             yield Part("communication", cause, kind, change, alone[0], alone[1], calls[0], calls[1])
 
 
@@ -303,12 +319,12 @@ def _names_by_kind(side: Side) -> dict[str, set[str]]:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """Operators of one kind in a step: (all of their time, what nothing hides), and of these waiting, transfer and the rest."""
+    """Operators of one kind in a step: (all of their time, what nothing hides), and waiting, transfer and the rest."""
 
     calls: Fraction
     whole: tuple[Fraction, Fraction]
-    parts: tuple[tuple[Fraction, Fraction], ...] | None
-    """None where tables do not tell of every operator."""
+    parts: tuple[Fraction, ...] | None
+    """Of all of their time; none where tables do not tell of every operator."""
     size: Fraction
     """Bytes; 0 where nothing tells."""
 
@@ -329,10 +345,7 @@ class _Kind:
         if ran and len(told) == len(ran):
             shares = {name: _shares(talk) for name, talk in told.items()}
             parts = tuple(
-                (
-                    sum((of_step(side, one.total_ns) * shares[name][place] for name, one in ran.items()), Fraction(0)),
-                    sum((of_step(side, one.alone_ns) * shares[name][place] for name, one in ran.items()), Fraction(0)),
-                )
+                sum((of_step(side, one.total_ns) * shares[name][place] for name, one in ran.items()), Fraction(0))
                 for place in range(3)
             )
         return cls(calls, (whole[0], whole[1]), parts, calls * side.bytes_per_call.get(kind, Fraction(0)))
@@ -351,49 +364,53 @@ def _shares(talk: Talk) -> tuple[Fraction, Fraction, Fraction]:
     return wait, transit, 1 - wait - transit
 
 
-def _changes(before: _Kind, after: _Kind) -> Iterator[tuple[Cause, Fraction]]:
-    """What the change of some operators consists of: what hides them comes last, it is what the others leave."""
-    if not (before.calls and after.calls):
-        told: Cause = "not-told" if before.calls == after.calls else "new" if after.calls else "vanished"
-        yield told, after.alone - before.alone
-        return
-    hidden = after.alone - before.alone
-    for cause, change in _amounts_of(before, after):
-        yield cause, change
-        hidden -= change
-    yield _hidden(hidden), hidden
+def _changes(before: Sequence[_Kind], after: Sequence[_Kind]) -> list[tuple[Cause, Fraction]]:
+    """What the change of operators of one kind that nothing hides consists of: those of one place are held against each other."""
+    seen: dict[_Words, Fraction] = defaultdict(Fraction)
+    for one, other in zip(before, after, strict=True):
+        if not (one.calls and other.calls):
+            told: Cause = "not-told" if one.calls == other.calls else "new" if other.calls else "vanished"
+            return [(told, other.alone - one.alone)]
+        amounts = list(_amounts_of(one, other))
+        changes, hidden = unhidden(
+            [change for _, change in amounts], (one.whole[0], other.whole[0]), (one.alone, other.alone)
+        )
+        for (words, _), change in zip(amounts, changes, strict=True):
+            seen[words] += change
+        seen["less-hidden", "more-hidden"] += hidden
+    return [(words[0] if change > 0 else words[1], change) for words, change in seen.items()]
 
 
-def _amounts_of(before: _Kind, after: _Kind) -> Iterator[tuple[Cause, Fraction]]:
+_Words = tuple[Cause, Cause]
+"""What more of something is called, and what less."""
+
+
+def _amounts_of(before: _Kind, after: _Kind) -> Iterator[tuple[_Words, Fraction]]:
+    calls = (before.calls, after.calls)
     if before.parts is None or after.parts is None:
-        yield from _amounts(before.whole, after.whole, (before.calls, after.calls), _CALLS)
+        yield from _amounts(before.whole[0], after.whole[0], calls, (_LONGER, _MORE))
         return
     known = bool(before.size and after.size)
-    sizes = (before.size, after.size) if known else (before.calls, after.calls)
-    yield from _amounts(before.parts[0], after.parts[0], _ALIKE, ("more-waiting", "less-waiting", *_CALLS[2:]))
-    yield from _amounts(before.parts[1], after.parts[1], sizes, (*_BYTES[:2], *(_BYTES if known else _CALLS)[2:]))
-    yield from _amounts(before.parts[2], after.parts[2], _ALIKE, ("longer-pauses", "shorter-pauses", *_CALLS[2:]))
+    sizes = (before.size, after.size) if known else calls
+    yield ("more-waiting", "less-waiting"), after.parts[0] - before.parts[0]
+    speed: _Words = ("slower-transfer", "faster-transfer")
+    yield from _amounts(
+        before.parts[1], after.parts[1], sizes, (speed, ("more-bytes", "fewer-bytes") if known else _MORE)
+    )
+    yield ("longer-pauses", "shorter-pauses"), after.parts[2] - before.parts[2]
 
 
-_Words = tuple[Cause, Cause, Cause, Cause]
-"""(longer, shorter, more, fewer)."""
-_CALLS: _Words = ("slower-calls", "faster-calls", "more-calls", "fewer-calls")
-_ALIKE = (Fraction(1), Fraction(1))
-_BYTES: _Words = ("slower-transfer", "faster-transfer", "more-bytes", "fewer-bytes")
+_LONGER: _Words = ("slower-calls", "faster-calls")
+_MORE: _Words = ("more-calls", "fewer-calls")
 
 
 def _amounts(
-    before: tuple[Fraction, Fraction],
-    after: tuple[Fraction, Fraction],
-    amounts: tuple[Fraction, Fraction],
-    words: _Words,
-) -> Iterator[tuple[Cause, Fraction]]:
-    """What a time makes by its amount, and by how long each of it takes, as if as much of it were hidden as before."""
-    share = _share((before[0], after[0]), (before[1], after[1]))
-    longer = (after[0] - before[0] * amounts[1] / amounts[0]) * share
-    larger = (after[0] - before[0]) * share - longer
-    yield words[0] if longer > 0 else words[1], longer
-    yield words[2] if larger > 0 else words[3], larger
+    before: Fraction, after: Fraction, amounts: tuple[Fraction, Fraction], words: tuple[_Words, _Words]
+) -> Iterator[tuple[_Words, Fraction]]:
+    """What a time makes by how long each of it takes, and by its amount."""
+    longer = after - before * amounts[1] / amounts[0]
+    yield words[0], longer
+    yield words[1], after - before - longer
 
 
 # idle time
