@@ -41,7 +41,14 @@ def test_the_overview_names_every_command() -> None:
 PAGES = [
     *(
         ROOT / name
-        for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "fixtures/README.md")
+        for name in (
+            "README.md",
+            "ARCHITECTURE.md",
+            "CONTRIBUTING.md",
+            "CHANGELOG.md",
+            "SECURITY.md",
+            "fixtures/README.md",
+        )
     ),
     *sorted((ROOT / "docs").rglob("*.md")),
 ]

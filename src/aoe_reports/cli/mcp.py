@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from aoe_reports.assistants.options import AssistantOptions
+from aoe_reports.cli.guide import guided
 from aoe_reports.cli.output import write
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.texts import say
 
 
+@guided(example="mcp --root profile --store aoe-history", page="assistants")
 def mcp(chosen: AssistantOptions) -> None:
     """Let assistants read profiles and the store. A server of the Model Context Protocol on standard input and output, which only reads."""
     from importlib.resources import files

@@ -17,7 +17,10 @@ from aoe_reports.model.texts import say
 from aoe_reports.model.version import __version__
 
 DISTRIBUTION = "aoe-reports"
-EXTRAS: Mapping[str, str] = {"fleet": say("reading the captures of a fleet with the workers of a Dask cluster")}
+EXTRAS: Mapping[str, str] = {
+    "fleet": say("reading the captures of a fleet with the workers of a Dask cluster"),
+    "mcp": say("letting assistants read profiles and the store"),
+}
 """What each optional part of the package is for."""
 PROGRAMS: Mapping[str, str] = {
     "aoe": say("`tune` with AOE"),
