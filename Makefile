@@ -85,11 +85,12 @@ site-docs: $(VENV)/.docs browser
 	rm -rf docs/_build
 	$(SPHINX) --doctree-dir docs/_build/trees docs docs/_build/site
 	$(SPHINX) --doctree-dir docs/_build/trees-zh --define language=zh_CN docs docs/_build/site/zh
-	$(BIN)/pytest -m site_docs
+	$(SPHINX) --builder gettext --doctree-dir docs/_build/trees-gettext docs docs/_build/gettext
+	$(BIN)/pytest -m site_docs tests/test_site_docs.py tests/browser/test_docs.py
 
 # What the pages say now, into the catalogue of their translations
 docs-catalogue: $(VENV)/.docs
-	$(BIN)/sphinx-build --quiet --builder gettext --doctree-dir docs/_build/trees-gettext docs docs/_build/gettext
+	$(SPHINX) --builder gettext --doctree-dir docs/_build/trees-gettext docs docs/_build/gettext
 	$(BIN)/python docs/translate.py
 
 # What an image installs, to the byte: for every platform and Python, without an address. `make lock UPGRADE=--upgrade` takes the newest of all

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from docutils import nodes
 from pygments.lexers.special import TextLexer
+from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.search.zh import SearchChinese
 
@@ -83,8 +85,16 @@ def _amend_pages(app: Sphinx, failure: Exception | None) -> None:
         path.write_text(text, encoding="utf-8")
 
 
+def _leave_folders_out(app: Sphinx, page: nodes.document) -> None:
+    """Name a folder of the project without a link: the site has no page of it."""
+    for link in list(page.findall(pending_xref)):
+        if Path(app.env.doc2path(link["refdoc"])).parent.joinpath(link["reftarget"]).is_dir():
+            link.replace_self(link.children)
+
+
 def setup(app: Sphinx) -> None:
     """What Sphinx, Pygments and the theme lack."""
+    app.connect("doctree-read", _leave_folders_out)
     app.connect("build-finished", _amend_pages)
     app.add_search_language(Chinese)
     app.add_lexer("csv", TextLexer)

@@ -189,7 +189,7 @@ def test_what_is_shown_happens(
             if not command.startswith("aoe-reports "):
                 subprocess.run(["bash", "-euc", command], check=True, env={"PATH": os.environ["PATH"]})
             else:
-                ended = cli(*shlex.split(command.removeprefix("aoe-reports ")))
+                ended = cli(*shlex.split(BEHIND.split(command.removeprefix("aoe-reports "))[0]))
                 code, asked = ended.code, not (shown and stage.output)  # a failure that is shown is shown with its code
                 assert code in {0, 1}, (command, ended.err)
                 if shown and stage.output:
