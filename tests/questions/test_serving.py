@@ -61,6 +61,15 @@ def test_an_iteration_of_which_nothing_tells_the_phase_is_unknown_and_whole(kind
     assert all(each.told_by is None for each in found.iterations if each.phase == "unknown")
 
 
+def test_attention_with_shapes_is_no_replayed_graph_even_if_they_tell_no_phase() -> None:
+    table = planted("dense, FIA, chunked", 0, ITERATIONS).table()
+    for name in ("input_data_types", "output_shapes"):  # which of the inputs are lengths, and the rows of the logits
+        table = table.set_column(table.column_names.index(name), name, pa.nulls(len(table), pa.string()))
+    found = serve(table)
+    assert found is not None
+    assert {(each.phase, each.told_by) for each in found.iterations} == {("unknown", None)}
+
+
 @pytest.mark.parametrize(
     ("kind", "column"),
     [

@@ -91,18 +91,22 @@ def judge_phases(seen: Sequence[Seen], annotated: Sequence[Annotated | None]) ->
     sizes = [_sizes(one) for one in seen]
     drafted = _drafted(sizes)
     most = max((size.tokens or 0 for one, size in zip(seen, sizes, strict=True) if one.layers), default=0)
-    shaped = any(query.tokens is not None for one in seen for _, query, _ in one.queries)
+    shaped = any(_has_shapes(one) for one in seen)
     judged: list[Judged] = []
     running = 0
     for one, size, told in zip(seen, sizes, annotated, strict=True):
         found = _of_annotation(told, size) if told is not None and told.phase is not None else None
         if found is None:
             found = _judge(one, size, drafted, running)
-            if found.phase == "unknown" and shaped:
+            if found.phase == "unknown" and shaped and not _has_shapes(one):
                 found = _judged("decode", "graph replay", replace(size, sequences=None, tokens=None))
         judged.append(found)
         running = _running(found, size, most, running)
     return judged
+
+
+def _has_shapes(one: Seen) -> bool:
+    return any(query.tokens is not None for _, query, _ in one.queries)
 
 
 def _without_encoders(seen: Sequence[Seen]) -> list[Seen]:
