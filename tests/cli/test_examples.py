@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -109,7 +110,7 @@ def folder(
 @pytest.mark.parametrize("name", [name for name in GUIDES if name not in {"tune", "adopt", "verify", "demo"}])
 def test_the_example_runs(cli: Cli, folder: Path, name: str, monkeypatch: pytest.MonkeyPatch, bench: Bench) -> None:
     monkeypatch.setattr("aoe_reports.site.serve.serve_folder", lambda folder, port, tell: tell(f"{folder}:{port}"))
-    monkeypatch.setattr("aoe_reports.assistants.server.serve", lambda *_: print("ended"))
+    monkeypatch.setattr("aoe_reports.assistants.server.serve", lambda *_: sys.stdout.write("ended"))
     ids = _ids(cli)
     if name == "preflight":
         bench.plan()
