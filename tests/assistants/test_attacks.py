@@ -177,6 +177,19 @@ def test_names_that_speak_stay_data(tmp_path: Path) -> None:
     assert max(len(row["op_name"]) for row in found.rows("rows")) < 500
 
 
+def test_files_with_names_that_speak_are_asked_about_by_what_is_told(tmp_path: Path) -> None:
+    root = tmp_path / os.fsdecode(b"not \xff\xfe UTF-8\n\x1b[2J \xe2\x80\xae \\u0041 \\u0000")
+    shutil.copytree(CAPTURE, root)
+    with assistant("--root", root) as one:
+        listed = one("files")
+        hinted = one(listed.content["next"][0]["tool"], **listed.content["next"][0]["arguments"])
+        asked = one("ask", question="hotspots", paths=[listed.rows("captures")[0]["path"]])
+    for found in (listed, hinted, asked):
+        assert not found.is_error, found.text
+        assert (found.text.replace("\n", " ") + json.dumps(found.content, ensure_ascii=False)).isprintable()
+    assert asked.rows("rows")
+
+
 @pytest.mark.parametrize("damage", ["cut", "empty", "bytes", "nested"])
 def test_damaged_captures_are_told_and_end_no_server(damage: str, tmp_path: Path) -> None:
     shutil.copytree(CAPTURE, tmp_path / "root")

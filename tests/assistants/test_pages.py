@@ -13,7 +13,7 @@ from hypothesis import strategies as some
 from aoe_reports.assistants.documents import Document, Hint, Table, plain_table
 from aoe_reports.assistants.pages import MOST_TOKENS, page_of, size_of
 from aoe_reports.assistants.refusal import RefusedError
-from aoe_reports.assistants.words import MOST_CHARACTERS, neutral, plain, tokens_of
+from aoe_reports.assistants.words import MOST_CHARACTERS, meant, neutral, plain, tokens_of
 
 TEXTS = some.text(max_size=60) | some.sampled_from(["汉" * 390, "a" * 5000, "\x1b[2J", "\ud800", "\u202e" * 300, ""])
 VALUES = some.recursive(
@@ -66,6 +66,13 @@ def test_a_neutral_text_has_no_character_that_does_something(text: str) -> None:
     told = neutral(text)
     assert not [char for char in told if unicodedata.category(char) in {"Cc", "Cf", "Cs", "Zl", "Zp"}]
     assert len(told) <= 6 * MOST_CHARACTERS + 30
+
+
+@pytest.mark.parametrize(
+    "name", ["a\nb", "\udcff1", "\u202eab", "\U000e00410", "\U0001d173", r"\u0041", r"\u0000", "汉字", "\x1b[2J"]
+)
+def test_a_name_that_was_told_is_meant(name: str) -> None:
+    assert meant(neutral(name)) == name
 
 
 @given(VALUES)

@@ -211,6 +211,14 @@ def test_a_named_store_that_is_none_is_a_fault(cli: Cli, tmp_path: Path) -> None
     assert checks(cli, "--store", "empty")[::2] == (1, ["store"])
 
 
+@pytest.mark.parametrize("name", ["absent", "a file", "empty"])
+def test_where_no_store_is_nothing_is_to_be_put_back(cli: Cli, tmp_path: Path, name: str) -> None:
+    (tmp_path / "a file").write_text("x")
+    (tmp_path / "empty").mkdir()
+    what_to_do = checks(cli, "--store", tmp_path / name)[1]["store"]["what_to_do"]
+    assert what_to_do.startswith("`aoe-reports ingest PATH` makes one")
+
+
 def test_a_store_that_may_not_be_written_is_a_warning_and_one_that_may_not_be_read_a_fault(
     cli: Cli, small_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

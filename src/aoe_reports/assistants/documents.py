@@ -13,6 +13,8 @@ from aoe_reports.model.rows import Field, Rows, as_mapping, fields_of
 
 MOST_ROWS = 2000
 """Of one table: further ones are counted, and a narrower question tells them."""
+MOST_OF_A_PATH = 4096
+"""Characters: no system opens a longer one."""
 _UNITS = {"percent": "1 = 100 %", "change": "0.01 = 1 % more", "gain": "0.01 = 1 % more", "ratio": "ratio"}
 _ENDINGS = {
     "_us": "us", "_ms": "ms", "_ns": "ns", "_s": "s", "_mhz": "MHz", "_bytes": "bytes", "_gb_per_s": "GB/s", "_share": "1 = 100 %",
@@ -29,7 +31,16 @@ class Hint:
 
     def as_dict(self) -> JsonObject:
         """As an assistant has it."""
-        return {"tool": self.tool, "arguments": dict(self.arguments), "why": neutral(self.why)}
+        return {"tool": self.tool, "arguments": _told(dict(self.arguments)), "why": neutral(self.why)}
+
+
+def _told(value: Any) -> Json:
+    """An argument as an answer has it: what `find` understands as it does the name itself."""
+    if isinstance(value, dict):
+        return {key: _told(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [*map(_told, value)]
+    return neutral(value, MOST_OF_A_PATH) if isinstance(value, str) else value
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 from aoe_reports.assistants.documents import Document, Hint, findings_table, plain_table
 from aoe_reports.assistants.hints import MOST_HINTS, after_files
 from aoe_reports.assistants.places import Places
+from aoe_reports.assistants.words import neutral
 from aoe_reports.engine.captures import find_runs, label_of
 from aoe_reports.formats.discovery import discover
 from aoe_reports.formats.found import FoundFile
@@ -37,7 +38,7 @@ def files_below(path: Path) -> Document:
     names = len({one["run"] for one in runs})
     return Document(
         answers="files",
-        headline=f"{names:,} runs in {len(runs):,} captures, and {sum(int(str(one['files'])) for one in others):,} other files below {path}",
+        headline=f"{names:,} runs in {len(runs):,} captures, and {sum(int(str(one['files'])) for one in others):,} other files below {neutral(str(path), 300)}",
         tables=(
             plain_table("captures", runs, len(runs)),
             plain_table("others", others, len(others)),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aoe_reports.assistants.refusal import RefusedError
-from aoe_reports.assistants.words import neutral
+from aoe_reports.assistants.words import meant, neutral
 from aoe_reports.formats.ascend.capture import capture_root
 from aoe_reports.formats.objects import ObjectPath, asked_path
 from aoe_reports.model.errors import UsageError
@@ -38,7 +38,7 @@ class Places:
             raise RefusedError("a path is expected, such as one that the tool `files` lists")
         if "://" in asked or isinstance(_asked(asked), ObjectPath):
             return self._object(asked)
-        tried = [asked] if os.path.isabs(asked) else [os.path.join(root, asked) for root in self._folders()]  # noqa: PTH117, PTH118
+        tried = [place for name in dict.fromkeys((asked, meant(asked))) for place in self._where(name)]
         allowed = [real for real in map(os.path.realpath, tried) if self.holds(real)]
         if not allowed:
             raise self._outside(asked)
@@ -46,6 +46,9 @@ class Places:
         if real is None:
             raise RefusedError(f"{neutral(asked)}: no such file or folder below {self._named()}")
         return Path(real)
+
+    def _where(self, name: str) -> list[str]:
+        return [name] if os.path.isabs(name) else [os.path.join(root, name) for root in self._folders()]  # noqa: PTH117, PTH118
 
     def holds(self, real: str) -> bool:
         """Whether a real path is a root, or lies below one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +17,7 @@ MOST_CHARACTERS = 400
 MOST_ITEMS = 12
 """Of one list within a row."""
 _DEEPEST = 4
+_SPELLED = re.compile(r"\\u([0-9a-f]{4})([0-9a-f]?)")
 _DIGITS = 9
 """Significant ones of a number with a point: what is told in us to the nanosecond keeps it up to a second."""
 _TOKENS_OF_ASCII, _TOKENS_OF_OTHERS = 0.4, 2.0
@@ -33,6 +35,19 @@ def neutral(text: str, most: int = MOST_CHARACTERS) -> str:
     if not kept.isprintable():
         kept = "".join(f"\\u{ord(char):04x}" if is_control(char) else char for char in kept)
     return kept if len(text) <= most else f"{kept}… ({len(text):,} characters)"
+
+
+def meant(text: str) -> str:
+    """The name of a file that `neutral` told: the characters that it spelled out are put back."""
+    return _SPELLED.sub(_put_back, text)
+
+
+def _put_back(found: re.Match[str]) -> str:
+    """The first four digits, or all five where only they are a character that is spelled out; none is NUL, which no name has."""
+    for digits, rest in ((found[1], found[2]), (found[1] + found[2], "")):
+        if int(digits, 16) and is_control(chr(int(digits, 16))):
+            return chr(int(digits, 16)) + rest
+    return found[0]
 
 
 def plain(value: Any, depth: int = 0) -> Json:

@@ -29,8 +29,7 @@ _NS = 10**9
 def store(uri: str | None) -> Iterator[Checkup]:
     """The store that is named, or the usual one where it is there."""
     if uri is None and not os.path.lexists(USUAL_STORE):
-        how = say("`aoe-reports ingest PATH` makes one; name another with --store")
-        yield missing("store", say("questions about a history: `regressions`, `report`, `site`"), how)
+        yield missing("store", say("questions about a history: `regressions`, `report`, `site`"), _how_to_make())
         return
     named = uri or USUAL_STORE
     refused = list(_place(named)) if "://" not in named else []
@@ -40,7 +39,8 @@ def store(uri: str | None) -> Iterator[Checkup]:
     try:
         opened = _opened(named)
     except StoreError as error:
-        yield fault("store", str(error), _how_to_repair(named))
+        is_none = "://" not in named and not os.path.lexists(Path(named) / "_delta_log")
+        yield fault("store", str(error), _how_to_make() if is_none else _how_to_repair(named))
         return
     yield from _contents(opened)
     yield from _care(opened)
@@ -162,6 +162,10 @@ def _damage(named: str) -> Iterator[Checkup]:
 
 def _first(finding: Finding) -> str:
     return say("{path}: {message}", path=finding.path, message=finding.message)
+
+
+def _how_to_make() -> str:
+    return say("`aoe-reports ingest PATH` makes one; name another with --store")
 
 
 def _how_to_repair(named: str) -> str:
