@@ -18,6 +18,8 @@ from aoe_reports.engine.executors import AHEAD, Processes, Serial
 from aoe_reports.engine.question import RunOptions
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.rows import as_mapping
+from aoe_reports.questions.compare import compare
+from aoe_reports.questions.explain import explain
 from aoe_reports.questions.hotspots import HotspotOptions, Hotspots, hotspots
 
 HEADER = "Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
@@ -146,6 +148,14 @@ def test_a_question_takes_one_path_of_any_kind_and_options_by_keyword_only(ranks
     assert ask_hotspots(str(ranks)).rows == ask_hotspots(ranks).rows == ask_hotspots([ranks]).rows
     with pytest.raises(TypeError, match="takes its paths as one list"):
         ask_hotspots(ranks, ranks)
+
+
+@pytest.mark.parametrize(
+    ("question", "count"), [(compare, 1), (explain, 1), (explain, 3), (hotspots, 0)], ids=lambda one: str(one)[:20]
+)
+def test_too_few_or_too_many_paths_are_refused(ranks: Path, question: Any, count: int) -> None:
+    with pytest.raises(TypeError, match=rf"takes a list of paths .*; found {count}"):
+        question([ranks / f"rank_{number}" for number in range(count)])
 
 
 def test_editors_are_shown_the_options_of_a_question() -> None:

@@ -12,8 +12,10 @@ from aoe_reports.model.findings import Finding
 from aoe_reports.model.report import Grid, Report, Section
 from aoe_reports.model.rows import Column
 from aoe_reports.present import text
+from aoe_reports.present.answers import grid_of
 from aoe_reports.present.screen import BETWEEN, LEAST_TEXT, Measured, Screen, fit
 from aoe_reports.present.values import width
+from aoe_reports.tuning.verdict_rows import Row
 
 measured = st.builds(
     Measured,
@@ -173,3 +175,30 @@ def test_what_is_left_out_is_said_in_the_language_of_the_report() -> None:
     report = Report("Title", "", [Section("", grid=TABLE)], language="zh")
     assert "Std" in text.render(report, Screen(columns=48)).splitlines()[-2]
     assert "Left out" not in text.render(report, Screen(columns=48))
+
+
+@pytest.mark.parametrize(
+    ("title", "value", "shown"),
+    [
+        ("Change (after/before - 1)", -0.5, ["Change", "(after/", "before -", "1)"]),
+        ("变化（之后/之前 - 1）", -0.5, ["变化（之", "后/之前", "- 1）"]),
+    ],
+)
+def test_a_title_breaks_behind_a_stroke_and_between_chinese_characters(
+    title: str, value: float, shown: list[str]
+) -> None:
+    columns = (Column("a", "A"), Column("b", "B"), Column("change", title, "gain"))
+    lines = list(text.grid(Grid(columns, [{"a": "x", "b": "y", "change": value}]), Screen(columns=14)))
+    assert [line.strip(" AB") for line in lines[: len(shown)]] == shown
+
+
+def test_of_a_verdict_a_terminal_keeps_what_was_measured() -> None:
+    row = Row(
+        scope="operator", op_type="Conv2D", op_name="conv", verdict="partly", claimed_before_us=9.0, claimed_after_us=8.0,
+        measured_before_us=9.0, measured_after_us=8.5, claimed_change=-0.11, change=-0.05, ci_low=-0.06, ci_high=-0.04,
+    )  # fmt: skip
+    titles = [one.title for one in grid_of(Row, [row]).columns]
+    said = "\n".join(text.grid(grid_of(Row, [row]), Screen(columns=80)))
+    assert "Claimed after" in titles
+    assert "-5.00%" in said
+    assert "-6.00%" in said

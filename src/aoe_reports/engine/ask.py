@@ -170,13 +170,22 @@ def asking(question: Question[Any, Any], options: Callable[Chosen, O]) -> Callab
     def function(paths: Paths, /, *args: Chosen.args, **kwargs: Chosen.kwargs) -> Answer:
         if args:
             raise TypeError(f"{question.name} takes its paths as one list, and options by keyword")
-        several = [paths] if isinstance(paths, str | PathLike) else paths
+        several = [paths] if isinstance(paths, str | PathLike) else list(paths)
+        _check_count(question, len(several))
         return ask(question, [asked_path(path) for path in several], options(*args, **kwargs))
 
     function.__name__ = question.name
     function.__doc__ = question.__doc__
     function.__signature__ = _signature_of(question.options)  # type: ignore[attr-defined]
     return function
+
+
+def _check_count(question: Question[Any, Any], count: int) -> None:
+    """Refuse fewer or more paths than the question is asked of."""
+    least, open_end = len(question.arguments), any(one.many for one in question.arguments)
+    if count < least or (count > least and not open_end):
+        names = ", ".join(one.name for one in question.arguments)
+        raise TypeError(f"{question.name} takes a list of paths ({names}); found {count}")
 
 
 def _signature_of(options: type[Any]) -> Signature:

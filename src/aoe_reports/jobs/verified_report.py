@@ -358,7 +358,7 @@ def savings_section(parts: Reconciliation | None, tuner: str) -> Section | None:
     signed = [
         (say("Less device time in tuned operators"), parts.operators_us),
         (say("Less time in other operators"), parts.others_us),
-        (say("Hidden by overlap"), None if parts.hidden_by_overlap_us is None else -parts.hidden_by_overlap_us),
+        (say("Hidden by overlap"), None if parts.hidden_by_overlap_us is None else 0.0 - parts.hidden_by_overlap_us),
         (say("Less communication"), parts.communication_us),
         (say("Less free time"), parts.free_us),
         (say("Unexplained"), parts.unexplained_us),

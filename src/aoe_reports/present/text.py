@@ -17,6 +17,7 @@ from aoe_reports.present.values import STATES, WORDS, cell, look_of, plain, widt
 
 MAX_CELL = 64
 MAX_SENTENCE = 2000
+LEAST_TITLE = 8
 HELD = 10_000
 """Of so many rows the cells are held while the widths of the columns are looked for."""
 
@@ -112,16 +113,24 @@ def _measured(column: Column, widest: int) -> Measured:
     title = plain(column.title)
     return Measured(
         title=width(title),
-        word=max(map(width, title.split()), default=0),
+        word=_least_of_title(title),
         cells=widest,
         may_narrow=column.kind in WORDS,
         is_detail=column.detail,
     )
 
 
+def _least_of_title(title: str) -> int:
+    """How narrow a title can stand: its longest piece, but not one character below another."""
+    longest = max(map(width, title.split()), default=0)
+    return max([min(longest, LEAST_TITLE), *(width(piece.strip()) for piece in _PIECES_OF_TITLES.findall(title))])
+
+
 def _titles(columns: Sequence[Column], widths: Sequence[int]) -> Iterator[Sequence[str]]:
     """The titles, line by line, each as low as it can stand."""
-    lines = [wrapped(plain(column.title), most) for column, most in zip(columns, widths, strict=True)]
+    lines = [
+        wrapped(plain(column.title), most, _PIECES_OF_TITLES) for column, most in zip(columns, widths, strict=True)
+    ]
     return reversed(list(zip_longest(*(reversed(each) for each in lines), fillvalue="")))
 
 
@@ -173,12 +182,16 @@ _PIECES = re.compile(r"[\u2e80-\uffef][\u3001\u3002\u201d\uff09\uff0c\uff1a\uff1
 """Where a line may end: behind a word or a Chinese character, and not before the sign that closes something."""
 
 
-def wrapped(text: str, most: int = MAX_CELL) -> list[str]:
+_PIECES_OF_TITLES = re.compile(_PIECES.pattern.replace(r"|[^\s\u2e80-\uffef]+", r"|[^\s\u2e80-\uffef/]+/?|/"))
+"""Titles may also end a line behind a stroke, as in after/before."""
+
+
+def wrapped(text: str, most: int = MAX_CELL, pieces: re.Pattern[str] = _PIECES) -> list[str]:
     """A sentence in lines of so many terminal columns; a longer word goes on in the next line."""
     if width(text) <= most:
         return [text]
     lines = [""]
-    for piece in _PIECES.findall(text):
+    for piece in pieces.findall(text):
         if width(piece.rstrip()) > most:
             first, *rest = _pieces_of(piece, most - width(lines[-1]), most)
             lines[-1] += first

@@ -51,17 +51,17 @@ class Candidate:
     """Null, as formats and the output's types, where not all its tasks have the same."""
     input_formats: str | None = column(default=None)
     output_data_types: str | None = column(default=None)
-    count: int | None = column("Tasks", "integer", default=None)
-    total_us: float | None = column("Total", "us", default=None)
+    count: int | None = column("Tasks", "integer", default=None, detail=True)
+    total_us: float | None = column("Total", "us", default=None, detail=True)
     share: float | None = column("Share of the step", "percent", default=None)
-    bound_by: str | None = column("Bound by", "word", default=None)
-    bound_saving_us: float | None = column("Bound, per step", "us", default=None)
-    path_saving_us: float | None = column("Bound by path, per step", "us", default=None)
+    bound_by: str | None = column("Bound by", "word", default=None, detail=True)
+    bound_saving_us: float | None = column("Bound, per step", "us", default=None, detail=True)
+    path_saving_us: float | None = column("Bound by path, per step", "us", default=None, detail=True)
     expected_saving_us: float | None = column("Expected, per step", "us", default=None)
     prior: Any = column(default=None)
     """What is known of tuning such operators, as whoever made the plan writes it."""
     cost_s: float | None = column("Tuning time", "s", default=None)
-    reason: str | None = column("Basis of the estimate", "sentence", default=None)
+    reason: str | None = column("Basis of the estimate", "sentence", default=None, detail=True)
 
 
 @row
