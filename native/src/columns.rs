@@ -6,22 +6,25 @@ use std::hash::{BuildHasher, Hasher};
 /// Which rows have a value, a bit each, the first row in the lowest.
 #[derive(Default)]
 pub struct Bits {
+    /// At least as many bits as there are rows.
     pub bytes: Vec<u8>,
     rows: usize,
-    pub unset: u64,
 }
 
 impl Bits {
     #[inline(always)]
     pub fn push(&mut self, set: bool) {
-        if self.rows % 8 == 0 {
-            self.bytes.push(0);
+        let place = self.rows / 8;
+        if place == self.bytes.len() {
+            self.bytes.resize(place + 1024, 0);
         }
-        if let Some(last) = self.bytes.last_mut() {
-            *last |= (set as u8) << (self.rows % 8);
-        }
+        self.bytes[place] |= (set as u8) << (self.rows % 8);
         self.rows += 1;
-        self.unset += !set as u64;
+    }
+
+    /// How many rows have none.
+    pub fn unset(&self) -> u64 {
+        self.rows as u64 - self.bytes.iter().map(|byte| byte.count_ones() as u64).sum::<u64>()
     }
 }
 

@@ -10,7 +10,7 @@ pub struct Asked {
 }
 
 /// How many columns of `args` there may be.
-pub const MAX_ARGS: usize = 16;
+pub const MAX_ARGS: usize = 12;
 const LATEST_NS: u64 = 1 << 61;
 const LONGEST_US: f64 = (1u64 << 50) as f64 / 1000.0;
 
@@ -29,25 +29,30 @@ pub struct Event<'a> {
     pub args: [Value<'a>; MAX_ARGS],
 }
 
-/// Read one event.
+impl Event<'_> {
+    pub fn new() -> Self {
+        Event {
+            ph: 0,
+            name: Value::Null,
+            cat: Value::Null,
+            id: Value::Null,
+            ts: Value::Null,
+            dur: Value::Null,
+            pid: Value::Null,
+            tid: Value::Null,
+            label: Value::Null,
+            args: [Value::Null; MAX_ARGS],
+        }
+    }
+}
+
+/// Read one event into `found`, which is new.
 #[inline(always)]
-pub fn event<'a>(reader: &mut Reader<'a>, asked: &[Asked], keys: &mut [Keys; 2]) -> Read<Event<'a>> {
+pub fn event<'a>(reader: &mut Reader<'a>, asked: &[Asked], keys: &mut [Keys; 2], found: &mut Event<'a>) -> Read<()> {
     let [keys, args_keys] = keys;
     keys.clear();
     let mut seen = 0u32;
     let mut phase = Value::Null;
-    let mut found = Event {
-        ph: 0,
-        name: Value::Null,
-        cat: Value::Null,
-        id: Value::Null,
-        ts: Value::Null,
-        dur: Value::Null,
-        pid: Value::Null,
-        tid: Value::Null,
-        label: Value::Null,
-        args: [Value::Null; MAX_ARGS],
-    };
     reader.members(|reader, key| {
         let (place, slot) = match key.raw {
             b"name" => (0, &mut found.name),
@@ -63,7 +68,7 @@ pub fn event<'a>(reader: &mut Reader<'a>, asked: &[Asked], keys: &mut [Keys; 2])
                     return Err(Stop::Odd);
                 }
                 seen |= 1 << 8;
-                return arguments(reader, asked, args_keys, &mut found);
+                return arguments(reader, asked, args_keys, found);
             }
             _ => {
                 keys.add(reader.bytes(), &key)?;
@@ -81,7 +86,7 @@ pub fn event<'a>(reader: &mut Reader<'a>, asked: &[Asked], keys: &mut [Keys; 2])
         Value::Text(Text { raw: &[letter], .. }) if letter.is_ascii_alphabetic() => found.ph = letter,
         _ => return Err(Stop::Odd),
     }
-    Ok(found)
+    Ok(())
 }
 
 #[inline(always)]

@@ -2,13 +2,14 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
+use std::str::from_utf8;
 
 use crate::columns::Texts;
-use crate::event::{self, Asked};
+use crate::event::{self, Event};
 use crate::json::{Keys, Reader};
 use crate::pass::push_metadata;
 
-const READ_BYTES: usize = 1 << 20;
+const READ_BYTES: usize = 1 << 18;
 /// No event that names something is longer.
 const EVENT_BYTES: usize = 1 << 14;
 const MAX_EVENTS: usize = 20_000;
@@ -51,18 +52,15 @@ fn next_hit(bytes: &[u8], from: usize, stop: usize) -> Option<usize> {
     const WIDTH: usize = 64;
     let mut at = from;
     while at < stop {
-        let there = match (bytes.get(at..at + WIDTH), bytes.get(at + 1..at + 1 + WIDTH)) {
-            (Some(quotes), Some(letters)) => {
-                let mut any = 0;
-                for (&quote, &letter) in quotes.iter().zip(letters) {
-                    any |= (quote == b'"') as u8 & (letter == b'M') as u8;
-                }
-                any != 0
-            }
+        let until = stop.min(at + WIDTH);
+        // without branches and of a known width, so that the compiler looks at many bytes at once
+        let (quotes, letters) =
+            (bytes.get(at..).and_then(<[u8]>::first_chunk), bytes.get(at + 1..).and_then(<[u8]>::first_chunk));
+        let maybe = match (quotes, letters) {
+            (Some(quotes), Some(letters)) => is_near::<WIDTH>(quotes, letters),
             _ => true,
         };
-        let until = stop.min(at + WIDTH);
-        if there {
+        if maybe {
             if let Some(place) = (at..until).find(|&place| bytes[place..].starts_with(HIT)) {
                 return Some(place);
             }
@@ -72,6 +70,20 @@ fn next_hit(bytes: &[u8], from: usize, stop: usize) -> Option<usize> {
     None
 }
 
+/// Whether one of some bytes is a quote, with the letter at the same place of the others.
+#[inline(always)]
+fn is_near<const WIDTH: usize>(quotes: &[u8; WIDTH], letters: &[u8; WIDTH]) -> bool {
+    let mut found = [0u8; WIDTH];
+    for place in 0..WIDTH {
+        found[place] = (quotes[place] ^ b'"') | (letters[place] ^ b'M');
+    }
+    let mut any = false;
+    for one in found {
+        any |= one == 0;
+    }
+    any
+}
+
 fn learn(bytes: &[u8], place: usize, keys: &mut [Keys; 2], scratch: &mut Vec<u8>, found: &mut [Texts; 4]) {
     let mut start = place;
     for _ in 0..TRIES {
@@ -79,17 +91,11 @@ fn learn(bytes: &[u8], place: usize, keys: &mut [Keys; 2], scratch: &mut Vec<u8>
         let Some(brace) = bytes[first..start].iter().rposition(|&byte| byte == b'{') else { return };
         start = first + brace;
         let mut reader = Reader::new(bytes, start);
-        let asked: &[Asked] = &[];
-        match event::event(&mut reader, asked, keys) {
-            Ok(event)
-                if event.ph == b'M'
-                    && reader.at() > place
-                    && std::str::from_utf8(&bytes[start..reader.at()]).is_ok() =>
-            {
-                let _ = push_metadata(&event, scratch, found);
-                return;
-            }
-            _ => {}
+        let mut event = Event::new();
+        let is_read = event::event(&mut reader, &[], keys, &mut event).is_ok();
+        if is_read && event.ph == b'M' && reader.at() > place && from_utf8(&bytes[start..reader.at()]).is_ok() {
+            let _ = push_metadata(&event, scratch, found);
+            return;
         }
     }
 }

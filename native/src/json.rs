@@ -344,10 +344,14 @@ impl<'a> Reader<'a> {
 
     #[inline(always)]
     fn digits(&mut self) -> Read<()> {
-        let start = self.at;
-        while self.peek()?.is_ascii_digit() {
-            self.at += 1;
+        let rest = &self.bytes[self.at..];
+        match rest.iter().position(|byte| !byte.is_ascii_digit()) {
+            Some(0) => Err(Stop::Odd),
+            Some(length) => {
+                self.at += length;
+                Ok(())
+            }
+            None => Err(Stop::More),
         }
-        if self.at == start { Err(Stop::Odd) } else { Ok(()) }
     }
 }

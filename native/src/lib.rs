@@ -238,5 +238,5 @@ fn texts(texts: &Texts) -> Buffer {
 }
 
 fn with(there: &Bits, buffer: Buffer) -> Buffer {
-    Buffer { there: there.bytes.as_ptr(), there_bytes: there.bytes.len() as u64, nulls: there.unset, ..buffer }
+    Buffer { there: there.bytes.as_ptr(), there_bytes: there.bytes.len() as u64, nulls: there.unset(), ..buffer }
 }

@@ -8,10 +8,10 @@ use crate::columns::{Bits, Dictionary, Numbers, Texts};
 use crate::event::{self, Asked, Event};
 use crate::json::{Keys, Read, Reader, Stop, Value};
 
-pub const BATCH_ROWS: usize = 1 << 15;
+const BATCH_ROWS: usize = 1 << 16;
 /// A batch is of no more of the file, whatever stands there.
 const BATCH_BYTES: u64 = 32 << 20;
-const READ_BYTES: usize = 1 << 20;
+const READ_BYTES: usize = 1 << 18;
 const MAX_EVENT_BYTES: usize = 2 << 20;
 /// So many words are known by their numbers before these begin anew.
 const MAX_WORDS: usize = 1 << 14;
@@ -234,7 +234,8 @@ impl<'r> Pass<'r> {
             State::First if reader.take(b']')? => State::Closed,
             State::First | State::Event => {
                 reader.skip_blanks();
-                let found = event::event(&mut reader, &self.request.args, &mut self.keys)?;
+                let mut found = Event::new();
+                event::event(&mut reader, &self.request.args, &mut self.keys, &mut found)?;
                 self.take(&found)?;
                 State::Between
             }
