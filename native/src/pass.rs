@@ -36,7 +36,6 @@ pub struct Batch {
     pub stage: Bits,
     pub names: Texts,
     pub flow_ids: Texts,
-    pub connections: Numbers<i64>,
     /// Numbers of pids, tids, categories, and the texts of args: words of `Dictionary`.
     pub words: Vec<Numbers<i32>>,
     /// The number of the pair of process and thread.
@@ -49,6 +48,22 @@ pub struct Batch {
     pub pairs: Vec<i32>,
     pub pairs_anew: bool,
     pub metadata: [Texts; 4],
+}
+
+impl Batch {
+    /// Make room for rows whose names and ids of flows have so many bytes, or a few more.
+    fn reserve(&mut self, bytes: [usize; 2]) {
+        self.phases.reserve(BATCH_ROWS);
+        self.threads.reserve(BATCH_ROWS);
+        for (texts, length) in [&mut self.names, &mut self.flow_ids].into_iter().zip(bytes) {
+            texts.ends.reserve(BATCH_ROWS);
+            texts.bytes.reserve(length + length / 8);
+        }
+        self.starts.values.reserve(BATCH_ROWS);
+        self.durations.values.reserve(BATCH_ROWS);
+        self.words.iter_mut().for_each(|words| words.values.reserve(BATCH_ROWS));
+        self.numbers.iter_mut().for_each(|numbers| numbers.values.reserve(BATCH_ROWS));
+    }
 }
 
 /// What a part tells as a whole.
@@ -122,6 +137,9 @@ pub struct Pass<'r> {
     totals: Box<Totals>,
     scratch: Vec<u8>,
     keys: [Keys; 2],
+    /// Of the batch before: how many rows it had, and bytes of names and of ids of flows.
+    last_rows: usize,
+    last_bytes: [usize; 2],
 }
 
 impl<'r> Pass<'r> {
@@ -134,6 +152,8 @@ impl<'r> Pass<'r> {
             totals: Box::new(Totals { phases: [0; 128], first: i64::MAX, last: i64::MIN, stage_rows: 0 }),
             scratch: Vec::new(),
             keys: Default::default(),
+            last_rows: 0,
+            last_bytes: [0; 2],
         };
         pass.begin();
         pass
@@ -141,11 +161,11 @@ impl<'r> Pass<'r> {
 
     fn begin(&mut self) {
         let batch = &mut *self.batch;
-        batch.phases.reserve(BATCH_ROWS);
-        batch.starts.values.reserve(BATCH_ROWS);
-        batch.durations.values.reserve(BATCH_ROWS);
         batch.words.resize_with(3 + self.request.texts, Numbers::default);
         batch.numbers.resize_with(self.request.numbers, Numbers::default);
+        if self.last_rows == BATCH_ROWS {
+            batch.reserve(self.last_bytes);
+        }
         batch.anew = vec![false; self.dictionaries.len()];
         for (dictionary, anew) in self.dictionaries.iter_mut().zip(&mut batch.anew) {
             if dictionary.words.len() > MAX_WORDS || dictionary.words.bytes.len() > MAX_WORD_BYTES {
@@ -173,6 +193,8 @@ impl<'r> Pass<'r> {
             self.batch.pairs.extend([pid, tid]);
         }
         self.pairs.told = self.pairs.known.len();
+        self.last_rows = self.batch.phases.len();
+        self.last_bytes = [self.batch.names.bytes.len(), self.batch.flow_ids.bytes.len()];
         let sent = sender.send((place, Message::Batch(std::mem::take(&mut self.batch)))).is_ok();
         self.begin();
         sent
