@@ -7,6 +7,7 @@ import gettext
 import importlib
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -38,6 +39,11 @@ def test_the_wheel_holds_the_schemas_the_template_the_catalogues_and_the_type_ma
     for name in ("templates/index.html.j2", "assets/style.css", "assets/uPlot.iife.min.js", "assets/uPlot.LICENSE.txt"):
         assert f"aoe_reports/site/{name}" in names
     assert not [name for name in names if name.endswith(".po")]
+    has_reader = "aoe_reports/formats/trace/libtimeline.so" in names
+    assert has_reader == (shutil.which("cargo") is not None)
+    assert wheel.filename is not None
+    assert wheel.filename.endswith("-any.whl") != has_reader
+    assert not [name for name in names if name.endswith((".rs", ".toml"))]
     with wheel.open("aoe_reports/locale/zh.mo") as catalogue:
         assert gettext.GNUTranslations(catalogue).gettext("yes") == "是"
 

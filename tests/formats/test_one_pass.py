@@ -1,4 +1,4 @@
-"""Reading a timeline in one pass, as parts at the same time, gives what event by event gives."""
+"""Reading a timeline in one pass, as parts at the same time, gives what event by event gives: with the compiled reader and without it."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from made_events import TRACE, X, bad, flows, metadata, no_surrogates, styles, tasks, write
 
-from aoe_reports.formats.trace import parts as of_parts
-from aoe_reports.formats.trace import scan
+from aoe_reports.formats.trace import cuts, native, scan
+from aoe_reports.formats.trace.cuts import parts_of
 from aoe_reports.formats.trace.events import EVENTS_SCHEMA, collect_events, look_at_timeline, stream_events
-from aoe_reports.formats.trace.parts import parts_of
 from aoe_reports.formats.trace.quick import collect_quickly
 from aoe_reports.formats.trace.shape import OddFileError
 
 many = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 COLUMNS = EVENTS_SCHEMA.names
+NATIVE = [name for name in COLUMNS if name != "args"]
+"""The columns that the compiled reader knows."""
 
 
 class Kept:
@@ -36,6 +37,7 @@ class Kept:
 def check(path: Path, count: int) -> None:
     """One pass tells the same of a file, and of every event, as two passes do."""
     check_columns(path, count, COLUMNS)
+    check_columns(path, count, NATIVE)
     check_columns(path, count, ["name", "start_ns"])
 
 
@@ -54,7 +56,15 @@ def check_columns(path: Path, count: int, columns: list[str]) -> None:
 
 @pytest.fixture(autouse=True)
 def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(of_parts, "MIN_PART_BYTES", 1)
+    monkeypatch.setattr(cuts, "MIN_PART_BYTES", 1)
+
+
+@pytest.fixture(autouse=True, params=["compiled", "duckdb"])
+def _reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "duckdb":
+        monkeypatch.setattr(native, "library", lambda: None)
+    elif native.library() is None:
+        pytest.skip("the compiled reader was not built")
 
 
 @many

@@ -51,7 +51,8 @@ EVENT_COLUMNS = (
 """The columns of events that are looked at."""
 Cause = Literal["host launched late", "waiting for communication", "unknown"] | HostCall
 _NOT_HOST = frozenset({DEVICE_PROCESS, OVERLAP_PROCESS, *COMMUNICATION_PROCESSES})
-_SPAN_COLUMNS = ("name", "pid", "thread", "connection_id", "start_ns", "duration_ns")
+_SPAN_COLUMNS = ("name", "pid", "connection_id", "start_ns", "duration_ns")
+_CALL_COLUMNS = ("name", "thread", "connection_id", "start_ns")
 _OF_SPANS = ("start", "connection", "name")
 _NOTHING = np.zeros(0, dtype=np.int64)
 _PLANE = "Plane"
@@ -204,8 +205,9 @@ class Activity:
     def _keep(self, spans: Spans, frame: pa.Table, mask: Mask) -> None:
         if not mask.any():
             return
-        some = frame.select(list(_SPAN_COLUMNS)).filter(keep_where(mask))
-        if spans is self._calls and self._synchronising:  # these launch nothing that computes or communicates
+        of_calls = spans is self._calls
+        some = frame.select(list(_CALL_COLUMNS if of_calls else _SPAN_COLUMNS)).filter(keep_where(mask))
+        if of_calls and self._synchronising:  # these launch nothing that computes or communicates
             some = some.filter(keep_where(~words_in(some["name"], self._synchronising)))
         start, _ = integers(some["start_ns"])
         connection, linked = integers(some["connection_id"])
@@ -215,7 +217,7 @@ class Activity:
             "connection": _narrowed(connection),
             "name": self._numbered(some["name"]),
         }
-        if spans is self._calls:
+        if of_calls:
             columns["thread"] = self._thread_of(some)
         else:
             duration, _ = integers(some["duration_ns"])

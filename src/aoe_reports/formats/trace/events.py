@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from aoe_reports.formats.trace.json_list import NotAList, has_both_ends
-from aoe_reports.formats.trace.quick import collect_quickly
+from aoe_reports.formats.trace.native import collect_natively
 from aoe_reports.formats.trace.rules import HCCL_STAGE_ROWS, PHASE_UNKNOWN, TIMELINE_EVENT
 from aoe_reports.formats.trace.shape import (
     EVENTS_SCHEMA,
@@ -28,7 +28,6 @@ from aoe_reports.formats.trace.shape import (
     thread_key,
     wanted_schema,
 )
-from aoe_reports.formats.trace.sql import batches_by_sql, look_by_sql, sums_by_sql
 from aoe_reports.formats.trace.walk import batches_by_walking, durations_by_walking, look_by_walking
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding
@@ -115,18 +114,26 @@ def collect_events(
     Each collector holds one of at most `parts` parts of the file, which are read at the same time, in their order. Of a file that is no
     whole list of events none holds anything. Words may come as dictionaries.
     """
-    schema = wanted_schema(columns)
+    wanted = frozenset(wanted_schema(columns).names)
     if has_both_ends(path):
-        try:
-            look, collectors = collect_quickly(path, frozenset(schema.names), new, parts)
-        except OddFileError:
-            pass
-        else:
+        for collect in (collect_natively, _collect_quickly):
+            try:
+                look, collectors = collect(path, wanted, new, parts)
+            except OddFileError:
+                continue
             return with_findings(path, look), collectors
     stream, collector = stream_events(path, columns), new()
     for batch in stream.batches:
         collector.add(batch)
     return stream.look, [collector]
+
+
+def _collect_quickly(
+    path: Path, columns: frozenset[str], new: Callable[[], C], parts: int
+) -> tuple[TimelineLook, list[C]]:
+    from aoe_reports.formats.trace.quick import collect_quickly  # noqa: PLC0415 -- duckdb takes 0.2 s to load
+
+    return collect_quickly(path, columns, new, parts)
 
 
 def sum_durations(path: Path, by: Sequence[str] = ("process", "name", "task_type")) -> EventSums:
@@ -160,6 +167,8 @@ def _plain_look(path: Path) -> TimelineLook | None:
     """What duckdb tells; None where it cannot tell everything."""
     if not has_both_ends(path):
         return None
+    from aoe_reports.formats.trace.sql import look_by_sql  # noqa: PLC0415 -- the same
+
     try:
         return look_by_sql(path)
     except OddFileError:
@@ -170,6 +179,8 @@ def _plain_sums(path: Path, raw: Sequence[str]) -> tuple[list[tuple[Key, int, in
     """What duckdb sums up, and the names for it; no names where it cannot be trusted."""
     if not has_both_ends(path):
         return [], None
+    from aoe_reports.formats.trace.sql import sums_by_sql  # noqa: PLC0415 -- the same
+
     try:
         return sums_by_sql(path, raw)
     except OddFileError:
@@ -180,6 +191,8 @@ def _batches(path: Path, look: TimelineLook, schema: pa.Schema) -> Iterator[pa.R
     if not look.usable:
         return iter(())
     if look.plain:
+        from aoe_reports.formats.trace.sql import batches_by_sql  # noqa: PLC0415 -- the same
+
         return batches_by_sql(path, look, schema)
     return _unchanged(path, batches_by_walking(path, look.names, schema))
 

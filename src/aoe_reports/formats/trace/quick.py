@@ -25,7 +25,8 @@ import pyarrow.compute as pc
 
 from aoe_reports.formats.ascend.tables.timelines import FLOW_CATEGORY
 from aoe_reports.formats.table import NO_ID
-from aoe_reports.formats.trace.parts import opened_parts, parts_of
+from aoe_reports.formats.trace.cuts import parts_of
+from aoe_reports.formats.trace.parts import opened_parts
 from aoe_reports.formats.trace.scan import Glance, glance_at
 from aoe_reports.formats.trace.shape import (
     EXACT_US,

@@ -1,0 +1,383 @@
+//! One pass over a part of a timeline: batches of rows, and what the part tells as a whole.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::sync::mpsc::SyncSender;
+
+use crate::columns::{Bits, Dictionary, Numbers, Texts};
+use crate::event::{self, Asked, Event};
+use crate::json::{Keys, Read, Reader, Stop, Value};
+
+const BATCH_ROWS: usize = 1 << 16;
+/// A batch is of no more of the file, whatever stands there.
+const BATCH_BYTES: u64 = 32 << 20;
+const READ_BYTES: usize = 1 << 18;
+const MAX_EVENT_BYTES: usize = 2 << 20;
+/// So many words are known by their numbers before these begin anew.
+const MAX_WORDS: usize = 1 << 14;
+const MAX_WORD_BYTES: usize = 4 << 20;
+/// The category whose flows join launches and what they launched.
+const FLOW_CATEGORY: &[u8] = b"HostToDevice";
+
+/// What is asked for.
+pub struct Request {
+    pub args: Vec<Asked>,
+    pub texts: usize,
+    pub numbers: usize,
+    pub flow_ids: bool,
+}
+
+/// Some rows, in the order of the file.
+#[derive(Default)]
+pub struct Batch {
+    pub phases: Vec<u8>,
+    pub starts: Numbers<i64>,
+    pub durations: Numbers<i64>,
+    pub stage: Bits,
+    pub names: Texts,
+    pub flow_ids: Texts,
+    /// Numbers of pids, tids, categories, and the texts of args: words of `Dictionary`.
+    pub words: Vec<Numbers<i32>>,
+    /// The number of the pair of process and thread.
+    pub threads: Vec<i32>,
+    pub numbers: Vec<Numbers<i64>>,
+    /// For each dictionary whether it begins anew, and its words that are new.
+    pub anew: Vec<bool>,
+    pub fresh: Vec<Texts>,
+    /// Pairs of numbers of pid and tid that are new; they begin anew with either.
+    pub pairs: Vec<i32>,
+    pub pairs_anew: bool,
+    pub metadata: [Texts; 4],
+}
+
+impl Batch {
+    /// Make room for rows whose names and ids of flows have so many bytes, or a few more.
+    fn reserve(&mut self, bytes: [usize; 2]) {
+        self.phases.reserve(BATCH_ROWS);
+        self.threads.reserve(BATCH_ROWS);
+        for (texts, length) in [&mut self.names, &mut self.flow_ids].into_iter().zip(bytes) {
+            texts.ends.reserve(BATCH_ROWS);
+            texts.bytes.reserve(length + length / 8);
+        }
+        self.starts.values.reserve(BATCH_ROWS);
+        self.durations.values.reserve(BATCH_ROWS);
+        self.words.iter_mut().for_each(|words| words.values.reserve(BATCH_ROWS));
+        self.numbers.iter_mut().for_each(|numbers| numbers.values.reserve(BATCH_ROWS));
+    }
+}
+
+/// What a part tells as a whole.
+pub struct Totals {
+    pub phases: [u64; 128],
+    pub first: i64,
+    pub last: i64,
+    pub stage_rows: u64,
+}
+
+pub enum Message {
+    Batch(Box<Batch>),
+    Done(Box<Totals>),
+    Odd,
+}
+
+pub struct Part {
+    pub start: u64,
+    pub end: u64,
+    pub is_first: bool,
+    pub is_last: bool,
+}
+
+/// Bytes of a part, as much as is needed of it at a time.
+struct Window<'f> {
+    file: &'f File,
+    next: u64,
+    end: u64,
+    bytes: Vec<u8>,
+    checked: usize,
+}
+
+impl Window<'_> {
+    /// Where in the file a byte of the window is.
+    fn place(&self, at: usize) -> u64 {
+        self.next - (self.bytes.len() - at) as u64
+    }
+
+    /// Let go of the first bytes, and read more behind the others.
+    fn advance(&mut self, used: usize) -> Read<()> {
+        let kept = self.bytes.len() - used;
+        if kept > MAX_EVENT_BYTES || self.next == self.end {
+            return Err(Stop::Odd);
+        }
+        self.bytes.copy_within(used.., 0);
+        self.checked = self.checked.saturating_sub(used);
+        let more = READ_BYTES.min((self.end - self.next) as usize);
+        self.bytes.resize(kept + more, 0);
+        self.file.read_exact_at(&mut self.bytes[kept..], self.next).map_err(|_| Stop::Odd)?;
+        self.next += more as u64;
+        self.check()
+    }
+
+    /// Whether what is there is UTF-8, but for the last bytes of a letter that goes on.
+    fn check(&mut self) -> Read<()> {
+        match std::str::from_utf8(&self.bytes[self.checked..]) {
+            Ok(_) => self.checked = self.bytes.len(),
+            Err(error) if error.error_len().is_none() && self.next < self.end => self.checked += error.valid_up_to(),
+            Err(_) => return Err(Stop::Odd),
+        }
+        Ok(())
+    }
+}
+
+/// Reads one part; what is odd in it ends it.
+pub struct Pass<'r> {
+    request: &'r Request,
+    batch: Box<Batch>,
+    dictionaries: Vec<Dictionary>,
+    pairs: Pairs,
+    totals: Box<Totals>,
+    scratch: Vec<u8>,
+    keys: [Keys; 2],
+    /// Of the batch before: how many rows it had, and bytes of names and of ids of flows.
+    last_rows: usize,
+    last_bytes: [usize; 2],
+}
+
+impl<'r> Pass<'r> {
+    pub fn new(request: &'r Request) -> Self {
+        let mut pass = Pass {
+            request,
+            batch: Box::default(),
+            dictionaries: (0..3 + request.texts).map(|_| Dictionary::new()).collect(),
+            pairs: Pairs::new(),
+            totals: Box::new(Totals { phases: [0; 128], first: i64::MAX, last: i64::MIN, stage_rows: 0 }),
+            scratch: Vec::new(),
+            keys: Default::default(),
+            last_rows: 0,
+            last_bytes: [0; 2],
+        };
+        pass.begin();
+        pass
+    }
+
+    fn begin(&mut self) {
+        let batch = &mut *self.batch;
+        batch.words.resize_with(3 + self.request.texts, Numbers::default);
+        batch.numbers.resize_with(self.request.numbers, Numbers::default);
+        if self.last_rows == BATCH_ROWS {
+            batch.reserve(self.last_bytes);
+        }
+        batch.anew = vec![false; self.dictionaries.len()];
+        for (dictionary, anew) in self.dictionaries.iter_mut().zip(&mut batch.anew) {
+            if dictionary.words.len() > MAX_WORDS || dictionary.words.bytes.len() > MAX_WORD_BYTES {
+                *dictionary = Dictionary::new();
+                *anew = true;
+            }
+        }
+        if batch.anew[0] || batch.anew[1] || self.pairs.known.len() > MAX_WORDS {
+            self.pairs = Pairs::new();
+            batch.pairs_anew = true;
+        }
+    }
+
+    /// Hand on what is there; false where nobody takes it any more.
+    fn end(&mut self, place: usize, sender: &SyncSender<(usize, Message)>) -> bool {
+        for dictionary in &mut self.dictionaries {
+            let mut fresh = Texts::default();
+            for word in dictionary.told..dictionary.words.len() {
+                fresh.push(Some(dictionary.words.word(word)));
+            }
+            dictionary.told = dictionary.words.len();
+            self.batch.fresh.push(fresh);
+        }
+        for &(pid, tid) in &self.pairs.known[self.pairs.told..] {
+            self.batch.pairs.extend([pid, tid]);
+        }
+        self.pairs.told = self.pairs.known.len();
+        self.last_rows = self.batch.phases.len();
+        self.last_bytes = [self.batch.names.bytes.len(), self.batch.flow_ids.bytes.len()];
+        let sent = sender.send((place, Message::Batch(std::mem::take(&mut self.batch)))).is_ok();
+        self.begin();
+        sent
+    }
+
+    /// Read a part to its end.
+    pub fn run(mut self, file: &File, part: &Part, place: usize, sender: &SyncSender<(usize, Message)>) {
+        let last = match self.read(file, part, place, sender) {
+            Ok(true) => Message::Done(self.totals),
+            Ok(false) => return,
+            Err(_) => Message::Odd,
+        };
+        let _ = sender.send((place, last));
+    }
+
+    fn read(&mut self, file: &File, part: &Part, place: usize, sender: &SyncSender<(usize, Message)>) -> Read<bool> {
+        let mut window = Window { file, next: part.start, end: part.end, bytes: Vec::new(), checked: 0 };
+        let (mut at, mut begun) = (0, part.start);
+        let mut state = if part.is_first { State::Open } else { State::Event };
+        loop {
+            window.advance(at)?;
+            at = 0;
+            loop {
+                match self.step(&window.bytes, &mut at, state) {
+                    Ok(next) => state = next,
+                    Err(Stop::More) if window.next < window.end => break,
+                    Err(Stop::More) if !part.is_last && state == State::Between => {
+                        return Ok(self.end(place, sender));
+                    }
+                    Err(_) => return Err(Stop::Odd),
+                }
+                if state == State::Closed {
+                    if window.next < window.end || !part.is_last {
+                        return Err(Stop::Odd); // blanks at the end of a file are few
+                    }
+                    let mut rest = Reader::new(&window.bytes, at);
+                    rest.skip_blanks();
+                    return if rest.at() == window.bytes.len() { Ok(self.end(place, sender)) } else { Err(Stop::Odd) };
+                }
+                if self.batch.phases.len() == BATCH_ROWS || window.place(at) - begun > BATCH_BYTES {
+                    begun = window.place(at);
+                    if !self.end(place, sender) {
+                        return Ok(false);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Read the next bracket, comma or event; `at` is behind what was read.
+    #[inline(always)]
+    fn step(&mut self, bytes: &[u8], at: &mut usize, state: State) -> Read<State> {
+        let mut reader = Reader::new(bytes, *at);
+        let next = match state {
+            State::Open => {
+                reader.expect(b'[')?;
+                State::First
+            }
+            State::First if reader.take(b']')? => State::Closed,
+            State::First | State::Event => {
+                reader.skip_blanks();
+                let mut found = Event::new();
+                event::event(&mut reader, &self.request.args, &mut self.keys, &mut found)?;
+                self.take(&found)?;
+                State::Between
+            }
+            State::Between if reader.take(b']')? => State::Closed,
+            State::Between => {
+                reader.expect(b',')?;
+                State::Event
+            }
+            State::Closed => return Err(Stop::Odd),
+        };
+        *at = reader.at();
+        Ok(next)
+    }
+
+    #[inline(always)]
+    fn take(&mut self, event: &Event) -> Read<()> {
+        let scratch = &mut self.scratch;
+        self.totals.phases[event.ph as usize] += 1;
+        let batch = &mut *self.batch;
+        if event.ph == b'M' {
+            return push_metadata(event, scratch, &mut batch.metadata);
+        }
+        let complete = event.ph == b'X';
+        let (start, duration) = (event::nanoseconds(event.ts)?, event::duration(event.dur)?);
+        match (complete, start, duration, event.name) {
+            (true, Some(start), Some(duration), Value::Text(_)) => {
+                self.totals.first = self.totals.first.min(start);
+                self.totals.last = self.totals.last.max(start + duration);
+            }
+            (true, ..) => return Err(Stop::Odd),
+            (false, .., Value::Null | Value::Text(_)) => {}
+            _ => return Err(Stop::Odd),
+        }
+        let name = event::as_text(event.name, scratch)?;
+        let stage = complete && name.is_some_and(event::is_stage_row);
+        self.totals.stage_rows += stage as u64;
+        batch.stage.push(stage);
+        batch.names.push(name);
+        batch.phases.push(event.ph);
+        batch.starts.push(start);
+        batch.durations.push(duration);
+        let values = [event.pid, event.tid, event.cat];
+        let mut coded = [None; 3];
+        for (column, value) in values.into_iter().enumerate() {
+            coded[column] = match event::as_text(value, scratch)? {
+                Some(word) => Some(self.dictionaries[column].number(word)),
+                None => None,
+            };
+            batch.words[column].push(coded[column]);
+        }
+        batch.threads.push(self.pairs.number(coded[0].unwrap_or(-1), coded[1].unwrap_or(-1)));
+        let is_flow = !complete && matches!(event.cat, Value::Text(cat) if cat.plain(scratch) == FLOW_CATEGORY);
+        let flow_id = event::as_text(event.id, scratch)?;
+        let connection = if is_flow { flow_id.and_then(event::connection_of_flow) } else { None };
+        if self.request.flow_ids {
+            batch.flow_ids.push(flow_id);
+        }
+        for column in 0..self.request.texts {
+            let word = match event::as_text(event.args[column], scratch)? {
+                Some(word) => Some(self.dictionaries[3 + column].number(word)),
+                None => None,
+            };
+            batch.words[3 + column].push(word);
+        }
+        for (column, numbers) in batch.numbers.iter_mut().enumerate() {
+            let number = event::whole_number(event.args[self.request.texts + column])?;
+            // the first is that of connections, which flows tell otherwise
+            numbers.push(if column == 0 && !complete { connection } else { number });
+        }
+        Ok(())
+    }
+}
+
+/// Take down what an event names.
+pub fn push_metadata(event: &Event, scratch: &mut Vec<u8>, found: &mut [Texts; 4]) -> Read<()> {
+    let values = [event.name, event.pid, event.tid, event.label];
+    for value in values {
+        event::as_text(value, scratch)?; // all or nothing
+    }
+    for (column, value) in found.iter_mut().zip(values) {
+        column.push(event::as_text(value, scratch)?);
+    }
+    Ok(())
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Open,
+    First,
+    Event,
+    Between,
+    Closed,
+}
+
+/// Numbers pairs of numbers in the order in which they come.
+struct Pairs {
+    known: Vec<(i32, i32)>,
+    told: usize,
+    places: std::collections::HashMap<(i32, i32), i32>,
+    cached: Vec<((i32, i32), i32)>,
+}
+
+impl Pairs {
+    fn new() -> Self {
+        Pairs { known: Vec::new(), told: 0, places: Default::default(), cached: vec![((-2, -2), -1); 64] }
+    }
+
+    #[inline(always)]
+    fn number(&mut self, pid: i32, tid: i32) -> i32 {
+        let near = (pid as usize).wrapping_mul(31).wrapping_add(tid as usize) & 63;
+        let (pair, number) = self.cached[near];
+        if pair == (pid, tid) {
+            return number;
+        }
+        let next = self.known.len() as i32;
+        let number = *self.places.entry((pid, tid)).or_insert(next);
+        if number == next {
+            self.known.push((pid, tid));
+        }
+        self.cached[near] = ((pid, tid), number);
+        number
+    }
+}

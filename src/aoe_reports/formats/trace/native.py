@@ -1,0 +1,409 @@
+"""Trace events in one pass by the compiled reader (`native/`), for files of which it proves that every event is as exporters write them.
+
+It parses parts of a file in threads of its own and hands on columns, whose memory Arrow takes as it is. Anything else is an OddFileError, as is
+an installation without the library: then what was handed on is thrown away, and `quick` reads the file.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator, Sequence
+from ctypes import POINTER, c_bool, c_char_p, c_int, c_int64, c_size_t, c_uint64, c_void_p
+from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from aoe_reports.formats.table import NO_ID
+from aoe_reports.formats.trace.cuts import parts_of
+from aoe_reports.formats.trace.shape import (
+    INTEGER_ARGS,
+    NO_ID_COLUMNS,
+    TEXT_ARGS,
+    C,
+    Names,
+    OddFileError,
+    TimelineLook,
+    text_array,
+    thread_key,
+)
+from aoe_reports.model.columns import Ints, bits, column_of, column_of_words, integers
+
+LIBRARY = Path(__file__).with_name("libtimeline.so")
+_VERSION = 1
+"""Of the structures that both sides know: a library of another one is not used."""
+_TEXTS = tuple(TEXT_ARGS)
+_NUMBERS = ("connection_id", *(name for name in INTEGER_ARGS if name != "connection_id"))
+"""The library expects connections first: flows tell them in another way."""
+_NEVER = frozenset({"args"})
+"""Columns that the library does not know."""
+_BATCH, _TOTALS, _ODD = 1, 2, 3
+_LETTERS = text_array([chr(code) for code in range(128)])
+_NO_PLACES: Ints = np.zeros(0, dtype=np.int32)
+Metadata = list[tuple[str | None, ...]]
+
+
+class _Found(ctypes.Structure):
+    """What `reading_next` finds."""
+
+    _fields_ = (
+        ("kind", c_uint64),
+        ("part", c_uint64),
+        ("rows", c_uint64),
+        ("batch", c_void_p),
+        ("first", c_int64),
+        ("last", c_int64),
+        ("stage_rows", c_uint64),
+        ("phases", c_uint64 * 128),
+    )
+
+
+class _Buffer(ctypes.Structure):
+    """Where a column is in memory."""
+
+    _fields_ = (
+        ("values", c_void_p),
+        ("bytes", c_uint64),
+        ("ends", c_void_p),
+        ("there", c_void_p),
+        ("there_bytes", c_uint64),
+        ("rows", c_uint64),
+        ("nulls", c_uint64),
+    )
+
+
+@cache
+def library() -> ctypes.CDLL | None:
+    """The compiled reader; None where it was not built for this machine."""
+    try:
+        found = ctypes.CDLL(str(LIBRARY))
+        found.timeline_version.restype = c_uint64
+        if found.timeline_version() != _VERSION:
+            return None
+    except (OSError, AttributeError):
+        return None
+    found.timeline_glance.argtypes = [c_int, POINTER(c_uint64), c_size_t, POINTER(c_void_p)]
+    found.timeline_glance.restype = None
+    found.reading_open.argtypes = [
+        c_int, POINTER(c_uint64), c_size_t, c_char_p, c_size_t, c_size_t, c_size_t, c_bool,
+    ]  # fmt: skip
+    found.reading_open.restype = c_void_p
+    found.reading_next.argtypes = [c_void_p, POINTER(_Found)]
+    found.reading_next.restype = None
+    found.reading_close.argtypes = [c_void_p]
+    found.reading_close.restype = None
+    found.batch_buffers.argtypes = [c_void_p, POINTER(_Buffer), c_size_t]
+    found.batch_buffers.restype = c_size_t
+    found.batch_free.argtypes = [c_void_p]
+    found.batch_free.restype = None
+    return found
+
+
+def collect_natively(
+    path: Path, columns: frozenset[str], new: Callable[[], C], parts: int
+) -> tuple[TimelineLook, list[C]]:
+    """(what one pass tells of a file, a collector for each part of it, in their order); OddFileError where that is not proved."""
+    reader = library()
+    if reader is None or columns & _NEVER:
+        raise OddFileError
+    try:
+        ends = [part.end for part in parts_of(path, parts)]
+        with path.open("rb") as file:
+            source = _Source(reader, file.fileno(), ends)
+            names = source.names_at_a_glance()
+            for _ in range(2):
+                collectors = [new() for _ in ends]
+                look = source.read(columns, names, collectors)
+                if look.names == names:
+                    return look, collectors
+                names = look.names
+    except OSError as error:
+        raise OddFileError from error
+    raise OddFileError
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """An open file, and where its parts end."""
+
+    reader: ctypes.CDLL
+    descriptor: int
+    ends: Sequence[int]
+
+    @property
+    def _bounds(self) -> Any:
+        return (c_uint64 * (len(self.ends) + 1))(0, *self.ends)
+
+    def names_at_a_glance(self) -> Names:
+        """What processes and threads are called: whoever reads the events knows for certain, and compares."""
+        found = (c_void_p * len(self.ends))()
+        self.reader.timeline_glance(self.descriptor, self._bounds, len(self.ends), found)
+        return _names([event for batch in found for event in _Memory(self.reader, batch).metadata(_Layout(0, 0, 0))])
+
+    def read(self, columns: frozenset[str], names: Names, collectors: Sequence[C]) -> TimelineLook:
+        """Hand the events of each part to its collector; OddFileError where one is not as exporters write it."""
+        wanted = _Wanted.of(columns)
+        events = [_Events(wanted, names) for _ in self.ends]
+        phases, looks = np.zeros(128, dtype=np.int64), []
+        for part, found in self._found(wanted):
+            if isinstance(found, _Memory):
+                batch = events[part].of(found)
+                if batch.num_rows:
+                    collectors[part].add(batch)
+            else:
+                phases += np.asarray(found.phases, dtype=np.int64)
+                looks.append((found.first, found.last, found.stage_rows, found.phases[ord("X")]))
+        return TimelineLook(
+            events=int(phases.sum()),
+            phases={chr(code): int(phases[code]) for code in np.flatnonzero(phases).tolist()},
+            start_ns=min((first for first, _, _, complete in looks if complete), default=None),
+            end_ns=max((last for _, last, _, complete in looks if complete), default=None),
+            stage_rows=sum(stage_rows for _, _, stage_rows, _ in looks),
+            names=_names([event for one in events for event in one.metadata]),
+        )
+
+    def _found(self, wanted: _Wanted) -> Iterator[tuple[int, _Memory | _Found]]:
+        """(number of a part, some of its events or what it tells as a whole), as they come."""
+        keys, count = wanted.keys, len(self.ends)
+        reading = self.reader.reading_open(
+            self.descriptor, self._bounds, count, keys, len(keys), len(wanted.texts), len(wanted.numbers), wanted.flows
+        )
+        try:
+            while True:
+                found = _Found()
+                self.reader.reading_next(reading, found)
+                if found.kind == _ODD:
+                    raise OddFileError
+                if not found.kind:
+                    return
+                yield found.part, _Memory(self.reader, found.batch, found.rows) if found.kind == _BATCH else found
+        finally:
+            self.reader.reading_close(reading)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What is asked of a file."""
+
+    columns: tuple[str, ...]
+    texts: tuple[str, ...]
+    numbers: tuple[str, ...]
+
+    @staticmethod
+    def of(columns: frozenset[str]) -> _Wanted:
+        """Of some columns those of `args`; with connections, whoever asks, as the library expects them."""
+        return _Wanted(
+            tuple(sorted(columns)),
+            tuple(name for name in _TEXTS if name in columns),
+            tuple(name for name in _NUMBERS if name in columns or name == _NUMBERS[0]),
+        )
+
+    @property
+    def flows(self) -> bool:
+        """Whether ids of flows are."""
+        return "flow_id" in self.columns
+
+    @property
+    def keys(self) -> bytes:
+        """Lines of (number of a column, place among its keys, key)."""
+        every = [*(TEXT_ARGS[name] for name in self.texts), *(INTEGER_ARGS[name] for name in self.numbers)]
+        lines = [f"{column} {rank} {key}" for column, some in enumerate(every) for rank, key in enumerate(some)]
+        return "\n".join(lines).encode()
+
+    @property
+    def layout(self) -> _Layout:
+        """Where the columns of a batch are among its buffers."""
+        words = len(_CODED) + len(self.texts)
+        return _Layout(words, len(self.numbers), words)
+
+
+_CODED = ("pid", "tid", "category")
+"""What comes as numbers of words, before the texts of `args`."""
+_PHASES, _STARTS, _DURATIONS, _STAGE_ROWS, _NAMES, _FLOW_IDS, _THREADS, _PAIRS, _ANEW, _FIRST_WORDS = range(10)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """How many columns of words and numbers a batch has, and how many dictionaries, whose new words follow."""
+
+    words: int
+    numbers: int
+    dictionaries: int
+
+    @property
+    def first_number(self) -> int:
+        """Which buffer is the first of `numbers`."""
+        return _FIRST_WORDS + self.words
+
+    @property
+    def first_fresh(self) -> int:
+        """Which buffer has the new words of the first dictionary."""
+        return self.first_number + self.numbers
+
+    @property
+    def first_metadata(self) -> int:
+        """Which buffer is the first of what metadata events say."""
+        return self.first_fresh + self.dictionaries
+
+
+_MAX_BUFFERS = 64
+
+
+class _Memory:
+    """A batch in the memory of the library, which is freed when nothing is left that looks at it."""
+
+    def __init__(self, reader: ctypes.CDLL, batch: int | None, rows: int = 0) -> None:
+        self._free, self._batch, self.rows = reader.batch_free, batch, rows
+        self._buffers = (_Buffer * _MAX_BUFFERS)()
+        reader.batch_buffers(batch, self._buffers, _MAX_BUFFERS)
+
+    def __del__(self) -> None:
+        self._free(self._batch)
+
+    def _bytes(self, address: int | None, size: int) -> pa.Buffer:
+        return pa.foreign_buffer(address, size, self) if size else pa.py_buffer(b"")
+
+    def _there(self, buffer: _Buffer) -> pa.Buffer | None:
+        return self._bytes(buffer.there, buffer.there_bytes) if buffer.nulls else None
+
+    def has(self, place: int) -> int:
+        """How many values a column has."""
+        return int(self._buffers[place].rows)
+
+    def is_marked(self, place: int) -> bool:
+        """Whether a column of plain numbers is marked."""
+        return bool(self._buffers[place].nulls)
+
+    def column(self, place: int, kind: pa.DataType) -> pa.Array:
+        """A column of numbers or bits."""
+        buffer = self._buffers[place]
+        rows = self.rows if kind == pa.bool_() else buffer.rows
+        return pa.Array.from_buffers(kind, rows, [self._there(buffer), self._bytes(buffer.values, buffer.bytes)])
+
+    def texts(self, place: int) -> pa.Array:
+        """A column of texts."""
+        buffer = self._buffers[place]
+        ends, data = self._bytes(buffer.ends, 4 * (buffer.rows + 1)), self._bytes(buffer.values, buffer.bytes)
+        return pa.Array.from_buffers(pa.string(), buffer.rows, [self._there(buffer), ends, data])
+
+    def plain(self, place: int, kind: Any) -> Any:
+        """A column of numbers without null, not copied."""
+        buffer = self._buffers[place]
+        return np.frombuffer(self._bytes(buffer.values, buffer.bytes), dtype=kind)
+
+    def metadata(self, layout: _Layout) -> Metadata:
+        """What metadata events say: (what, pid, tid, name)."""
+        first = layout.first_metadata
+        return list(zip(*(self.texts(first + place).to_pylist() for place in range(4)), strict=True))
+
+
+@dataclass(slots=True)
+class _Events:
+    """Turns batches of one part into events of the frame."""
+
+    wanted: _Wanted
+    names: Names
+    metadata: Metadata = field(default_factory=list)
+    _words: list[pa.Array] = field(init=False)
+    """Of each dictionary the words so far."""
+    _process_of: Ints = field(default_factory=lambda: _NO_PLACES)
+    """The place of its name by the number of a pid; -1 for none."""
+    _thread_of: Ints = field(default_factory=lambda: _NO_PLACES)
+    """The place of its name by the number of a pair of pid and tid; -1 for none."""
+    _places_of_processes: dict[str, int] = field(init=False)
+    _places_of_threads: dict[str, int] = field(init=False)
+    _names_of_processes: pa.Array = field(init=False)
+    _names_of_threads: pa.Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._words = [text_array([]) for _ in range(self.wanted.layout.dictionaries)]
+        self._places_of_processes = {key: place for place, key in enumerate(self.names.processes)}
+        self._places_of_threads = {key: place for place, key in enumerate(self.names.threads)}
+        self._names_of_processes = text_array(list(self.names.processes.values()))
+        self._names_of_threads = text_array(list(self.names.threads.values()))
+
+    def of(self, batch: _Memory) -> pa.RecordBatch:
+        """The events of a batch."""
+        layout = self.wanted.layout
+        self._learn(batch, layout)
+        self.metadata += batch.metadata(layout)
+        words = (*_CODED, *self.wanted.texts)
+        made: dict[str, Callable[[], pa.Array]] = {
+            "ph": lambda: _coded(batch.plain(_PHASES, np.uint8).astype(np.int32), _LETTERS),
+            "start_ns": lambda: batch.column(_STARTS, pa.int64()),
+            "duration_ns": lambda: batch.column(_DURATIONS, pa.int64()),
+            "stage_row": lambda: batch.column(_STAGE_ROWS, pa.bool_()),
+            "name": lambda: batch.texts(_NAMES),
+            "flow_id": lambda: batch.texts(_FLOW_IDS),
+            "process": lambda: self._processes(batch),
+            "thread": lambda: _coded(self._thread_of[batch.plain(_THREADS, np.int32)], self._names_of_threads),
+            **{name: partial(self._word, batch, place) for place, name in enumerate(words)},
+            **{
+                name: partial(_number, batch, name, layout.first_number + place)
+                for place, name in enumerate(self.wanted.numbers)
+            },
+        }
+        columns = [made[name]() for name in self.wanted.columns]
+        return pa.RecordBatch.from_arrays(columns, names=list(self.wanted.columns))
+
+    def _learn(self, batch: _Memory, layout: _Layout) -> None:
+        """Take in the words that are new in a batch."""
+        anew = batch.plain(_ANEW, np.bool_).tolist()
+        for place, begins in enumerate(anew):
+            if begins:
+                self._words[place] = text_array([])
+            if batch.has(layout.first_fresh + place):  # joined, and so copied: the batch may go
+                self._words[place] = pa.concat_arrays([self._words[place], batch.texts(layout.first_fresh + place)])
+        pids, tids = self._words[0], self._words[1]
+        if anew[0]:
+            self._process_of = _NO_PLACES
+        fresh = pids.slice(len(self._process_of)).to_pylist()
+        self._process_of = _extended(self._process_of, [self._places_of_processes.get(pid, -1) for pid in fresh])
+        if batch.is_marked(_PAIRS):
+            self._thread_of = _NO_PLACES
+        pairs = batch.plain(_PAIRS, np.int32).reshape(-1, 2).tolist()
+        keys = [thread_key(_word_of(pids, pid), _word_of(tids, tid)) for pid, tid in pairs]
+        self._thread_of = _extended(self._thread_of, [self._places_of_threads.get(key, -1) for key in keys])
+
+    def _word(self, batch: _Memory, place: int) -> pa.Array:
+        return pa.DictionaryArray.from_arrays(batch.column(_FIRST_WORDS + place, pa.int32()), self._words[place])
+
+    def _processes(self, batch: _Memory) -> pa.Array:
+        pids = batch.column(_FIRST_WORDS, pa.int32())
+        none = self._places_of_processes.get("", -1)
+        places = np.append(self._process_of, np.int32(none))[batch.plain(_FIRST_WORDS, np.int32)]
+        if pids.null_count:
+            places[~bits(pa.chunked_array([pids.is_valid()]))] = none
+        return _coded(places, self._names_of_processes)
+
+
+def _names(metadata: Metadata) -> Names:
+    names = Names()
+    for event in metadata:
+        names.learn(*event)
+    return names
+
+
+def _word_of(words: pa.Array, number: int) -> str | None:
+    return words[number].as_py() if number >= 0 else None
+
+
+def _extended(places: Ints, more: Sequence[int]) -> Ints:
+    return np.concatenate([places, np.asarray(more, dtype=np.int32)]) if more else places
+
+
+def _coded(places: Ints, words: pa.Array) -> pa.Array:
+    """Words by their places, as a column; null for -1."""
+    return column_of_words(places, places >= 0, words).chunk(0)
+
+
+def _number(batch: _Memory, name: str, place: int) -> pa.Array:
+    """A number of `args`; what stands for none is none."""
+    found = batch.column(place, pa.int64())
+    if name not in NO_ID_COLUMNS:
+        return found
+    values, there = integers(pa.chunked_array([found]))
+    return column_of(values, there & (values != NO_ID)).chunk(0)
