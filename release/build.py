@@ -123,6 +123,11 @@ def main() -> None:
         run(TOOLS / "twine", "check", "--strict", *packages)
         wheel = next(path for path in packages if path.suffix == ".whl")
         version = wheel.name.split("-")[1]
+        say(
+            "without the compiled reader of timelines: no cargo here"
+            if wheel.stem.endswith("-any")
+            else "with the compiled reader of timelines"
+        )
         run(TOOLS / "check-wheel-contents", wheel)
         run(TOOLS / "validate-pyproject", "pyproject.toml")
         say("descriptions, contents and pyproject.toml are as they should be")
