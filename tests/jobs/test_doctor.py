@@ -334,6 +334,30 @@ def test_a_terminal_without_chinese_is_a_warning(tmp_path: Path) -> None:
         assert (encoding, ended.stdout.strip()) == (encoding, state)
 
 
+@pytest.mark.parametrize(
+    ("given", "deciding"),
+    [
+        ({}, "LANG"),
+        ({"LANG": "C"}, "LANG"),
+        ({"LANG": "de", "LC_CTYPE": "C"}, "LC_CTYPE"),
+        ({"LC_CTYPE": "x", "LC_ALL": "C"}, "LC_ALL"),
+    ],
+)
+def test_the_variable_that_decides_is_the_one_to_set(
+    given: dict[str, str], deciding: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from aoe_reports.jobs.doctor.machine import terminal
+
+    for name in ("LANG", "LC_CTYPE", "LC_ALL"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
+    (found,) = terminal()
+    assert found.value == f"ascii; {deciding} is {given.get(deciding, 'not set')}"
+    assert f"`export {deciding}=C.UTF-8`" in (found.what_to_do or "")
+
+
 @pytest.mark.parametrize(("drawn", "state"), [(True, "ok"), (False, "missing")])
 def test_a_font_is_looked_for(cli: Cli, monkeypatch: pytest.MonkeyPatch, state: str, *, drawn: bool) -> None:
     monkeypatch.setattr("aoe_reports.present.figures.can_draw", lambda language: drawn)

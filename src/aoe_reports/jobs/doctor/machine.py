@@ -53,17 +53,26 @@ def font() -> Iterator[Checkup]:
         )
 
 
+_LOCALES = ("LC_ALL", "LC_CTYPE", "LANG")
+"""The first that is set decides (POSIX, Environment Variables)."""
+
+
 def terminal() -> Iterator[Checkup]:
     """Whether what is printed can hold every character."""
     encoding = sys.stdout.encoding or "ascii"
-    told = say("{encoding}; LANG is {language}", encoding=encoding, language=os.environ.get("LANG") or say("not set"))
+    deciding = next((name for name in _LOCALES if os.environ.get(name)), _LOCALES[-1])
+    language = os.environ.get(deciding) or say("not set")
+    told = say("{encoding}; {variable} is {language}", encoding=encoding, variable=deciding, language=language)
     try:
         f"{_CHINESE}µ≥".encode(encoding)
     except (UnicodeError, LookupError):
         yield warning(
             "encoding",
             told,
-            say("µ, ≥ and Chinese are printed as ?: `export LANG=C.UTF-8`, or `export PYTHONIOENCODING=utf-8`"),
+            say(
+                "µ, ≥ and Chinese are printed as ?: `export {variable}=C.UTF-8`, or `export PYTHONIOENCODING=utf-8`",
+                variable=deciding,
+            ),
         )
     else:
         yield ok("encoding", told)
