@@ -35,6 +35,14 @@ def test_values_are_those_of_the_records(simulated_store: Path) -> None:
     assert {row.unit for row in answer.rows} == {"ms"}
 
 
+def test_series_that_are_not_there_are_said_to_be_none(simulated_store: Path) -> None:
+    answer = read_series(str(simulated_store), workload="nosuch")
+    assert list(answer.rows) == []
+    (found,) = answer.findings
+    assert (found.rule, found.severity) == ("not-enough-data", "warning")
+    assert found.message.startswith("no series of workload 'nosuch' is stored; ")
+
+
 def test_where_there_is_no_store_it_says_so(tmp_path: Path) -> None:
     with pytest.raises(AoeReportsError):
         read_series(str(tmp_path / "nothing"))

@@ -11,6 +11,7 @@ from aoe_reports.history.detection.verdicts import Change
 from aoe_reports.history.examination import Examination, examine
 from aoe_reports.history.options import RegressionOptions
 from aoe_reports.history.origin import origin_of
+from aoe_reports.history.rules import NOT_ENOUGH_DATA
 from aoe_reports.history.series import SeriesLabels
 from aoe_reports.model.changes import Scope
 from aoe_reports.model.metrics import value_levels, value_of
@@ -40,11 +41,12 @@ def read_series(
     )
     history = store if isinstance(store, History) else History.open(store, origin=origin_of("read_series"))
     examined = examine(history, selection)
+    nothing = [] if examined.asked() else [NOT_ENOUGH_DATA.found(history.uri, examined.too_little())]
     return Answer(
         command="series",
         title=say("Series"),
         inputs=(history.uri,),
-        findings=examined.findings,
+        findings=[*examined.findings, *nothing],
         tables=(
             Rows(type=SeriesNight, rows=[*_nights(examined)], oldest_first=True),
             Rows(type=NightChange, rows=[*_changes(examined)], key="changes", title=say("Changes")),
