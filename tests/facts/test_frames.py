@@ -140,7 +140,7 @@ def test_a_snippet_of_the_page_runs(name: str, tmp_path: Path) -> None:
 
 
 def test_the_page_names_functions_and_answers_that_are_public() -> None:
-    assert set(SNIPPETS) == {"questions", "hotspots", "steps", "breakdown", "compare"}
+    assert set(SNIPPETS) == {"questions", "profile", "hotspots", "steps", "breakdown", "compare"}
     (questions,) = (line.split("|")[1] for line in PAGE.splitlines() if line.startswith("| `hotspots`, "))
     named = [*re.findall(r"^\| `(\w+)` .*?`(\w+)`", PAGE, re.MULTILINE), re.findall(r"`(\w+)`", questions)]
     for name in named:

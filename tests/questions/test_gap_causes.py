@@ -179,9 +179,12 @@ def planted() -> Capture:
     for number in range(6):
         it.call("AscendCL@aclrtMemcpy", MAIN, 6700 + 160 * number, 6800 + 160 * number + number)
     it.task("copied", 7700, 7690)
-    # another thread tells: what the first one waits for does not matter
-    it.call(SYNC, MAIN, 7700, 8690)
+    # another thread tells: what the first one still waits for then does not matter
+    it.call(SYNC, MAIN, 7700, 8790)
     it.task("told by another", 8800, 8770, by=BACKWARD)
+    # but what it waited for before does: it hands on what the other one launches
+    it.call(SYNC, MAIN, 8810, 9690)
+    it.task("handed on", 9800, 9770, by=BACKWARD)
     return it
 
 
@@ -197,6 +200,7 @@ EXPECTED = {
         "host launched late",
         "host launched late: Node@launch began 970.000 us after the start of the gap",
     ),
+    "handed on": ("synchronisation", f"synchronisation: 87.8% of it, {SYNC}"),
 }
 
 
