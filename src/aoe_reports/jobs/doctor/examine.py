@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from aoe_reports.engine.question import Answer
 from aoe_reports.jobs.doctor.checkup import Checkup, DoctorOptions, State, each
-from aoe_reports.jobs.doctor.installation import installation, programs
+from aoe_reports.jobs.doctor.installation import compiled_reader, installation, programs
 from aoe_reports.jobs.doctor.machine import configuration, font, temporary_files, terminal, time_zone
 from aoe_reports.jobs.doctor.sites import site
 from aoe_reports.jobs.doctor.stores import USUAL_STORE, store
@@ -32,7 +32,7 @@ class DoctorAnswer(Answer):
 def examine(chosen: DoctorOptions, files: Sequence[tuple[str, int]]) -> DoctorAnswer:
     """Check this machine, and the store and the site that are named; `files` are configuration files with how much they set."""
     groups: dict[str, Sequence[Callable[[], Iterable[Checkup]]]] = {
-        "installation": (installation, programs),
+        "installation": (installation, compiled_reader, programs),
         "machine": (temporary_files, font, terminal, time_zone, lambda: configuration(files)),
         "store": (lambda: store(chosen.store),),
     }

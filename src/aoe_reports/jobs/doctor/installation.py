@@ -87,6 +87,18 @@ def programs() -> Iterator[Checkup]:
         )
 
 
+def compiled_reader() -> Iterator[Checkup]:
+    """The reader of timelines that is built where a Rust compiler is."""
+    from aoe_reports.formats.trace.native import LIBRARY, library  # noqa: PLC0415 -- pyarrow, which may be missing
+
+    name = LIBRARY.stem
+    if library() is not None:
+        yield ok(name, str(LIBRARY))
+    else:
+        how = say("install Rust (cargo 1.85 or later), then this package again")
+        yield missing(name, say("reading large timelines more quickly"), how)
+
+
 def python(bounds: str) -> Checkup:
     """The version of Python."""
     version = platform.python_version()
