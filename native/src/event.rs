@@ -1,6 +1,7 @@
 //! One event of a timeline: its values as they stand in the bytes, and what they mean.
 
-use crate::json::{Keys, Read, Reader, Stop, Text, Value};
+use crate::json::{Kind, Read, Reader, Stop, Value};
+use crate::shapes::Shapes;
 
 /// A key of `args` that is asked for: the column that it goes into, and which of a column's keys it is (the least counts).
 pub struct Asked {
@@ -33,84 +34,91 @@ impl Event<'_> {
     pub fn new() -> Self {
         Event {
             ph: 0,
-            name: Value::Null,
-            cat: Value::Null,
-            id: Value::Null,
-            ts: Value::Null,
-            dur: Value::Null,
-            pid: Value::Null,
-            tid: Value::Null,
-            label: Value::Null,
-            args: [Value::Null; MAX_ARGS],
+            name: Value::NULL,
+            cat: Value::NULL,
+            id: Value::NULL,
+            ts: Value::NULL,
+            dur: Value::NULL,
+            pid: Value::NULL,
+            tid: Value::NULL,
+            label: Value::NULL,
+            args: [Value::NULL; MAX_ARGS],
         }
     }
 }
 
+/// The orders of keys that were seen: of events, and of their `args`.
+pub struct Orders {
+    events: Shapes,
+    args: Shapes,
+}
+
+impl Orders {
+    pub fn new() -> Self {
+        Orders { events: Shapes::new(), args: Shapes::new() }
+    }
+}
+
+/// What keys of an event mean: places in this list.
+const KEYS: [&[u8]; 9] = [b"name", b"ph", b"ts", b"dur", b"pid", b"tid", b"cat", b"id", b"args"];
+/// What a key means that is not asked for, and `name` among `args`.
+const NOTHING: u8 = u8::MAX;
+const LABEL: u8 = u8::MAX - 1;
+
 /// Read one event into `found`, which is new.
 #[inline(always)]
-pub fn event<'a>(reader: &mut Reader<'a>, asked: &[Asked], keys: &mut [Keys; 2], found: &mut Event<'a>) -> Read<()> {
-    let [keys, args_keys] = keys;
-    keys.clear();
-    let mut seen = 0u32;
-    let mut phase = Value::Null;
-    reader.members(|reader, key| {
-        let (place, slot) = match key.raw {
-            b"name" => (0, &mut found.name),
-            b"ph" => (1, &mut phase),
-            b"ts" => (2, &mut found.ts),
-            b"dur" => (3, &mut found.dur),
-            b"pid" => (4, &mut found.pid),
-            b"tid" => (5, &mut found.tid),
-            b"cat" => (6, &mut found.cat),
-            b"id" => (7, &mut found.id),
-            b"args" => {
-                if seen & 1 << 8 != 0 {
-                    return Err(Stop::Odd);
-                }
-                seen |= 1 << 8;
-                return arguments(reader, asked, args_keys, found);
-            }
-            _ => {
-                keys.add(reader.bytes(), &key)?;
-                return reader.value().map(|_| ());
-            }
-        };
-        if seen & 1 << place != 0 {
-            return Err(Stop::Odd);
+pub fn event<'a>(reader: &mut Reader<'a>, asked: &[Asked], orders: &mut Orders, found: &mut Event<'a>) -> Read<()> {
+    let Orders { events, args } = orders;
+    let mut phase = Value::NULL;
+    let meaning = |key: &[u8]| KEYS.iter().position(|&known| known == key).map_or(NOTHING, |place| place as u8);
+    events.members(reader, meaning, |reader, meaning| {
+        if meaning == 8 {
+            return arguments(reader, asked, args, found);
         }
-        seen |= 1 << place;
-        *slot = reader.value()?;
+        let value = reader.value()?;
+        match meaning {
+            0 => found.name = value,
+            1 => phase = value,
+            2 => found.ts = value,
+            3 => found.dur = value,
+            4 => found.pid = value,
+            5 => found.tid = value,
+            6 => found.cat = value,
+            7 => found.id = value,
+            _ => {}
+        }
         Ok(())
     })?;
     match phase {
-        Value::Text(Text { raw: &[letter], .. }) if letter.is_ascii_alphabetic() => found.ph = letter,
+        Value { raw: &[letter], kind: Kind::Text } if letter.is_ascii_alphabetic() => found.ph = letter,
         _ => return Err(Stop::Odd),
     }
     Ok(())
 }
 
 #[inline(always)]
-fn arguments<'a>(reader: &mut Reader<'a>, asked: &[Asked], keys: &mut Keys, found: &mut Event<'a>) -> Read<()> {
+fn arguments<'a>(reader: &mut Reader<'a>, asked: &[Asked], orders: &mut Shapes, found: &mut Event<'a>) -> Read<()> {
     reader.skip_blanks();
     if reader.peek()? == b'n' {
         return reader.value().map(|_| ());
     }
-    keys.clear();
     let mut ranks = [u8::MAX; MAX_ARGS];
-    reader.members(|reader, key| {
-        keys.add(reader.bytes(), &key)?;
+    let meaning = |key: &[u8]| {
+        let place = asked.iter().position(|one| one.key == key);
+        place.map_or(if key == b"name" { LABEL } else { NOTHING }, |place| place as u8)
+    };
+    orders.members(reader, meaning, |reader, meaning| {
         let value = reader.value()?;
-        if value == Value::Null {
+        if value.kind == Kind::Null {
             return Ok(());
         }
-        if key.raw == b"name" {
-            found.label = value;
-        }
-        for one in asked {
-            if one.key == key.raw && one.rank < ranks[one.column] {
+        if let Some(one) = asked.get(meaning as usize) {
+            if one.rank < ranks[one.column] {
                 ranks[one.column] = one.rank;
                 found.args[one.column] = value;
             }
+        } else if meaning == LABEL {
+            found.label = value;
         }
         Ok(())
     })
@@ -119,28 +127,28 @@ fn arguments<'a>(reader: &mut Reader<'a>, asked: &[Asked], keys: &mut Keys, foun
 /// A value as text, none for null: texts as they are, whole numbers as they are written.
 #[inline(always)]
 pub fn as_text<'s>(value: Value<'s>, scratch: &'s mut Vec<u8>) -> Read<Option<&'s [u8]>> {
-    match value {
-        Value::Null => Ok(None),
-        Value::Text(text) => Ok(Some(text.plain(scratch))),
-        Value::Number(number) => {
+    match value.kind {
+        Kind::Null => Ok(None),
+        Kind::Text | Kind::Escaped => Ok(Some(value.plain(scratch))),
+        Kind::Number => {
+            let number = value.raw;
             let digits = number.strip_prefix(b"-").unwrap_or(number);
             if number == b"-0" || !digits.iter().all(u8::is_ascii_digit) {
                 return Err(Stop::Odd);
             }
             Ok(Some(number))
         }
-        Value::Other => Err(Stop::Odd),
+        Kind::Other => Err(Stop::Odd),
     }
 }
 
 /// (digits without their point, how many of them are behind it) of a time that is written so.
 #[inline(always)]
 fn decimal(value: Value<'_>) -> Read<Option<(u64, usize, &[u8])>> {
-    let text = match value {
-        Value::Null => return Ok(None),
-        Value::Text(text) => text.raw, // a backslash is no digit
-        Value::Number(number) => number,
-        Value::Other => return Err(Stop::Odd),
+    let text = match value.kind {
+        Kind::Null => return Ok(None),
+        Kind::Text | Kind::Escaped | Kind::Number => value.raw, // a backslash is no digit
+        Kind::Other => return Err(Stop::Odd),
     };
     let (mut whole, mut point) = (0u64, None);
     if text.len() > 20 {
@@ -207,11 +215,11 @@ pub fn duration(value: Value) -> Read<Option<i64>> {
 /// A whole number from zero to before 2^63 that may be written as text; none for what is none.
 #[inline(always)]
 pub fn whole_number(value: Value) -> Read<Option<i64>> {
-    let digits = match value {
-        Value::Null => return Ok(None),
-        Value::Text(text) => stripped(text.raw), // a backslash is no digit
-        Value::Number(b"-0") | Value::Other => return Err(Stop::Odd),
-        Value::Number(number) => number,
+    let digits = match value.kind {
+        Kind::Null => return Ok(None),
+        Kind::Text | Kind::Escaped => stripped(value.raw), // a backslash is no digit
+        Kind::Number if value.raw != b"-0" => value.raw,
+        Kind::Number | Kind::Other => return Err(Stop::Odd),
     };
     Ok(unsigned(digits, 19).and_then(|number| i64::try_from(number).ok()))
 }

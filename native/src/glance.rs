@@ -5,8 +5,8 @@ use std::os::unix::fs::FileExt;
 use std::str::from_utf8;
 
 use crate::columns::Texts;
-use crate::event::{self, Event};
-use crate::json::{Keys, Reader};
+use crate::event::{self, Event, Orders};
+use crate::json::Reader;
 use crate::pass::push_metadata;
 
 const READ_BYTES: usize = 1 << 18;
@@ -20,7 +20,7 @@ const HIT: &[u8] = br#""M""#;
 pub fn glance(file: &File, start: u64, end: u64) -> [Texts; 4] {
     let mut found = <[Texts; 4]>::default();
     let (mut bytes, mut next, mut looked) = (Vec::<u8>::new(), start, 0);
-    let (mut keys, mut scratch) = (Default::default(), Vec::new());
+    let (mut orders, mut scratch) = (Orders::new(), Vec::new());
     while next < end {
         // what is behind a hit has to be there, too: the last bytes are looked at once more
         let kept = bytes.len().min(2 * EVENT_BYTES);
@@ -41,7 +41,7 @@ pub fn glance(file: &File, start: u64, end: u64) -> [Texts; 4] {
             if looked > MAX_EVENTS {
                 return found;
             }
-            learn(&bytes, place, &mut keys, &mut scratch, &mut found);
+            learn(&bytes, place, &mut orders, &mut scratch, &mut found);
         }
     }
     found
@@ -53,14 +53,7 @@ fn next_hit(bytes: &[u8], from: usize, stop: usize) -> Option<usize> {
     let mut at = from;
     while at < stop {
         let until = stop.min(at + WIDTH);
-        // without branches and of a known width, so that the compiler looks at many bytes at once
-        let (quotes, letters) =
-            (bytes.get(at..).and_then(<[u8]>::first_chunk), bytes.get(at + 1..).and_then(<[u8]>::first_chunk));
-        let maybe = match (quotes, letters) {
-            (Some(quotes), Some(letters)) => is_near::<WIDTH>(quotes, letters),
-            _ => true,
-        };
-        if maybe {
+        if bytes.get(at..).and_then(<[u8]>::first_chunk).is_none_or(may_hit::<WIDTH, { WIDTH + 2 }>) {
             if let Some(place) = (at..until).find(|&place| bytes[place..].starts_with(HIT)) {
                 return Some(place);
             }
@@ -70,21 +63,21 @@ fn next_hit(bytes: &[u8], from: usize, stop: usize) -> Option<usize> {
     None
 }
 
-/// Whether one of some bytes is a quote, with the letter at the same place of the others.
+/// Whether a hit begins at one of the first places: without branches and of a known width, so that the compiler looks at many bytes at once.
 #[inline(always)]
-fn is_near<const WIDTH: usize>(quotes: &[u8; WIDTH], letters: &[u8; WIDTH]) -> bool {
-    let mut found = [0u8; WIDTH];
+fn may_hit<const WIDTH: usize, const WHOLE: usize>(bytes: &[u8; WHOLE]) -> bool {
+    let mut differs = [0u8; WIDTH];
     for place in 0..WIDTH {
-        found[place] = (quotes[place] ^ b'"') | (letters[place] ^ b'M');
+        differs[place] = (bytes[place] ^ HIT[0]) | (bytes[place + 1] ^ HIT[1]) | (bytes[place + 2] ^ HIT[2]);
     }
     let mut any = false;
-    for one in found {
+    for one in differs {
         any |= one == 0;
     }
     any
 }
 
-fn learn(bytes: &[u8], place: usize, keys: &mut [Keys; 2], scratch: &mut Vec<u8>, found: &mut [Texts; 4]) {
+fn learn(bytes: &[u8], place: usize, orders: &mut Orders, scratch: &mut Vec<u8>, found: &mut [Texts; 4]) {
     let mut start = place;
     for _ in 0..TRIES {
         let first = start.saturating_sub(EVENT_BYTES);
@@ -92,7 +85,7 @@ fn learn(bytes: &[u8], place: usize, keys: &mut [Keys; 2], scratch: &mut Vec<u8>
         start = first + brace;
         let mut reader = Reader::new(bytes, start);
         let mut event = Event::new();
-        let is_read = event::event(&mut reader, &[], keys, &mut event).is_ok();
+        let is_read = event::event(&mut reader, &[], orders, &mut event).is_ok();
         if is_read && event.ph == b'M' && reader.at() > place && from_utf8(&bytes[start..reader.at()]).is_ok() {
             let _ = push_metadata(&event, scratch, found);
             return;

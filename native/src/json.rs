@@ -1,5 +1,7 @@
 //! A strict reader of JSON in bytes: what it takes is JSON (RFC 8259), what it does not take may be JSON, too.
 
+use crate::shapes::Shapes;
+
 /// Why a reader stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
@@ -11,33 +13,47 @@ pub enum Stop {
 
 pub type Read<T> = Result<T, Stop>;
 
-/// A value as it stands in the bytes; of lists and objects, `true` and `false` only that they are there.
+/// What a value is; of lists and objects, `true` and `false` only that they are there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Value<'a> {
+pub enum Kind {
     Null,
-    Text(Text<'a>),
-    /// The bytes of a number.
-    Number(&'a [u8]),
+    /// A text, without or with a backslash in it.
+    Text,
+    Escaped,
+    Number,
     Other,
 }
 
-/// What stands between the quotes of a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Text<'a> {
+/// A value as it stands in the bytes: what is between the quotes of a text, the digits of a number.
+#[derive(Debug, Clone, Copy)]
+pub struct Value<'a> {
     pub raw: &'a [u8],
-    /// Whether there is a backslash in it.
-    pub escaped: bool,
+    pub kind: Kind,
 }
 
-impl<'a> Text<'a> {
+impl<'a> Value<'a> {
+    pub const NULL: Self = Value { raw: b"", kind: Kind::Null };
+    const OTHER: Self = Value { raw: b"", kind: Kind::Other };
+
+    pub fn is_escaped(&self) -> bool {
+        self.kind == Kind::Escaped
+    }
+
+    pub fn is_text(&self) -> bool {
+        matches!(self.kind, Kind::Text | Kind::Escaped)
+    }
+
     /// The text itself; `scratch` holds it where it is written with escapes.
+    #[inline(always)]
     pub fn plain<'s>(&self, scratch: &'s mut Vec<u8>) -> &'s [u8]
     where
         'a: 's,
     {
-        if !self.escaped {
-            return self.raw;
-        }
+        if self.is_escaped() { self.unescaped(scratch) } else { self.raw }
+    }
+
+    #[inline(never)]
+    fn unescaped<'s>(&self, scratch: &'s mut Vec<u8>) -> &'s [u8] {
         scratch.clear();
         let mut rest = self.raw;
         while let Some(place) = rest.iter().position(|&byte| byte == b'\\') {
@@ -82,8 +98,6 @@ fn hex(digits: &[u8]) -> Option<u32> {
 
 /// No value is nested deeper.
 const MAX_DEPTH: u32 = 16;
-/// No object has more members.
-const MAX_MEMBERS: usize = 64;
 /// No number is longer.
 const MAX_NUMBER: usize = 64;
 
@@ -91,37 +105,6 @@ const MAX_NUMBER: usize = 64;
 pub struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
-}
-
-/// The keys of an object so far: none may stand twice.
-#[derive(Default)]
-pub struct Keys {
-    /// Where each begins and ends.
-    found: Vec<(u32, u32)>,
-}
-
-impl Keys {
-    pub fn clear(&mut self) {
-        self.found.clear();
-    }
-
-    #[inline(always)]
-    pub fn add(&mut self, bytes: &[u8], key: &Key) -> Read<()> {
-        let length = key.raw.len() as u32;
-        let is_same =
-            |&(start, end): &(u32, u32)| end - start == length && &bytes[start as usize..end as usize] == key.raw;
-        if self.found.len() == MAX_MEMBERS || self.found.iter().any(is_same) {
-            return Err(Stop::Odd);
-        }
-        self.found.push((key.start, key.start + length));
-        Ok(())
-    }
-}
-
-/// A key of an object, and where it begins.
-pub struct Key<'a> {
-    pub raw: &'a [u8],
-    start: u32,
 }
 
 const ONES: u64 = 0x0101_0101_0101_0101;
@@ -143,8 +126,21 @@ impl<'a> Reader<'a> {
         Reader { bytes, at }
     }
 
-    pub fn bytes(&self) -> &'a [u8] {
-        self.bytes
+    /// What is not read yet.
+    #[inline(always)]
+    pub fn rest(&self) -> &'a [u8] {
+        &self.bytes[self.at..]
+    }
+
+    /// What was read since it was there.
+    pub fn since(&self, start: usize) -> &'a [u8] {
+        &self.bytes[start..self.at]
+    }
+
+    /// Go on by so many bytes, which were looked at.
+    #[inline(always)]
+    pub fn skip(&mut self, bytes: usize) {
+        self.at += bytes;
     }
 
     /// How many bytes are read.
@@ -184,34 +180,6 @@ impl<'a> Reader<'a> {
         Ok(there)
     }
 
-    /// Go through the members of an object: `member` reads the value of a key.
-    #[inline(always)]
-    pub fn members(&mut self, mut member: impl FnMut(&mut Self, Key<'a>) -> Read<()>) -> Read<()> {
-        self.expect(b'{')?;
-        if self.take(b'}')? {
-            return Ok(());
-        }
-        loop {
-            self.expect(b'"')?;
-            let start = self.at as u32;
-            let key = self.text()?;
-            if key.escaped {
-                return Err(Stop::Odd);
-            }
-            self.expect(b':')?;
-            member(self, Key { raw: key.raw, start })?;
-            self.skip_blanks();
-            match self.peek()? {
-                b',' => self.at += 1,
-                b'}' => {
-                    self.at += 1;
-                    return Ok(());
-                }
-                _ => return Err(Stop::Odd),
-            }
-        }
-    }
-
     /// A value of any kind.
     #[inline(always)]
     pub fn value(&mut self) -> Read<Value<'a>> {
@@ -219,15 +187,15 @@ impl<'a> Reader<'a> {
         match self.peek()? {
             b'"' => {
                 self.at += 1;
-                Ok(Value::Text(self.text()?))
+                self.text()
             }
-            b'-' | b'0'..=b'9' => Ok(Value::Number(self.number()?)),
-            b'n' => self.word(b"null", Value::Null),
-            b't' => self.word(b"true", Value::Other),
-            b'f' => self.word(b"false", Value::Other),
+            b'-' | b'0'..=b'9' => self.number(),
+            b'n' => self.word(b"null", Value::NULL),
+            b't' => self.word(b"true", Value::OTHER),
+            b'f' => self.word(b"false", Value::OTHER),
             _ => {
                 self.nested(0)?;
-                Ok(Value::Other)
+                Ok(Value::OTHER)
             }
         }
     }
@@ -239,13 +207,7 @@ impl<'a> Reader<'a> {
         }
         self.skip_blanks();
         match self.peek()? {
-            b'{' => {
-                let mut keys = Keys::default();
-                self.members(|reader, key| {
-                    keys.add(reader.bytes, &key)?;
-                    reader.nested(depth + 1)
-                })
-            }
+            b'{' => Shapes::new().members(self, |_| 0, |reader, _| reader.nested(depth + 1)),
             b'[' => {
                 self.at += 1;
                 if self.take(b']')? {
@@ -275,9 +237,9 @@ impl<'a> Reader<'a> {
 
     /// A text whose first quote is read.
     #[inline(always)]
-    pub fn text(&mut self) -> Read<Text<'a>> {
+    pub fn text(&mut self) -> Read<Value<'a>> {
         let start = self.at;
-        let mut escaped = false;
+        let mut kind = Kind::Text;
         loop {
             while let Some(eight) = self.bytes.get(self.at..self.at + 8) {
                 let found = special(u64::from_le_bytes(eight.try_into().map_err(|_| Stop::Odd)?));
@@ -291,10 +253,10 @@ impl<'a> Reader<'a> {
                 b'"' => {
                     let raw = &self.bytes[start..self.at];
                     self.at += 1;
-                    return Ok(Text { raw, escaped });
+                    return Ok(Value { raw, kind });
                 }
                 b'\\' => {
-                    escaped = true;
+                    kind = Kind::Escaped;
                     self.escape()?;
                 }
                 0..=0x1f => return Err(Stop::Odd),
@@ -318,7 +280,7 @@ impl<'a> Reader<'a> {
 
     /// A number.
     #[inline(always)]
-    pub fn number(&mut self) -> Read<&'a [u8]> {
+    fn number(&mut self) -> Read<Value<'a>> {
         let start = self.at;
         self.at += (self.peek()? == b'-') as usize;
         if self.peek()? == b'0' {
@@ -335,11 +297,11 @@ impl<'a> Reader<'a> {
             self.at += matches!(self.peek()?, b'-' | b'+') as usize;
             self.digits()?;
         }
-        let found = &self.bytes[start..self.at];
-        if found.len() > MAX_NUMBER {
+        let raw = &self.bytes[start..self.at];
+        if raw.len() > MAX_NUMBER {
             return Err(Stop::Odd);
         }
-        Ok(found)
+        Ok(Value { raw, kind: Kind::Number })
     }
 
     #[inline(always)]

@@ -5,8 +5,8 @@ use std::os::unix::fs::FileExt;
 use std::sync::mpsc::SyncSender;
 
 use crate::columns::{Bits, Dictionary, Numbers, Texts};
-use crate::event::{self, Asked, Event};
-use crate::json::{Keys, Read, Reader, Stop, Value};
+use crate::event::{self, Asked, Event, Orders};
+use crate::json::{Kind, Read, Reader, Stop, Value};
 
 const BATCH_ROWS: usize = 1 << 16;
 /// A batch is of no more of the file, whatever stands there.
@@ -16,6 +16,8 @@ const MAX_EVENT_BYTES: usize = 2 << 20;
 /// So many words are known by their numbers before these begin anew.
 const MAX_WORDS: usize = 1 << 14;
 const MAX_WORD_BYTES: usize = 4 << 20;
+/// What comes as numbers of words, before the texts of args.
+const CODED: usize = 4;
 /// The category whose flows join launches and what they launched.
 const FLOW_CATEGORY: &[u8] = b"HostToDevice";
 
@@ -34,9 +36,8 @@ pub struct Batch {
     pub starts: Numbers<i64>,
     pub durations: Numbers<i64>,
     pub stage: Bits,
-    pub names: Texts,
     pub flow_ids: Texts,
-    /// Numbers of pids, tids, categories, and the texts of args: words of `Dictionary`.
+    /// Numbers of pids, tids, categories, names (the end of a flow has none), and the texts of args: words of `Dictionary`.
     pub words: Vec<Numbers<i32>>,
     /// The number of the pair of process and thread.
     pub threads: Vec<i32>,
@@ -51,14 +52,12 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Make room for rows whose names and ids of flows have so many bytes, or a few more.
-    fn reserve(&mut self, bytes: [usize; 2]) {
+    /// Make room for rows whose ids of flows have so many bytes, or a few more.
+    fn reserve(&mut self, bytes: usize) {
         self.phases.reserve(BATCH_ROWS);
         self.threads.reserve(BATCH_ROWS);
-        for (texts, length) in [&mut self.names, &mut self.flow_ids].into_iter().zip(bytes) {
-            texts.ends.reserve(BATCH_ROWS);
-            texts.bytes.reserve(length + length / 8);
-        }
+        self.flow_ids.ends.reserve(BATCH_ROWS);
+        self.flow_ids.bytes.reserve(bytes + bytes / 8);
         self.starts.values.reserve(BATCH_ROWS);
         self.durations.values.reserve(BATCH_ROWS);
         self.words.iter_mut().for_each(|words| words.values.reserve(BATCH_ROWS));
@@ -136,10 +135,10 @@ pub struct Pass<'r> {
     pairs: Pairs,
     totals: Box<Totals>,
     scratch: Vec<u8>,
-    keys: [Keys; 2],
-    /// Of the batch before: how many rows it had, and bytes of names and of ids of flows.
+    orders: Orders,
+    /// Of the batch before: how many rows it had, and bytes of ids of flows.
     last_rows: usize,
-    last_bytes: [usize; 2],
+    last_bytes: usize,
 }
 
 impl<'r> Pass<'r> {
@@ -147,13 +146,13 @@ impl<'r> Pass<'r> {
         let mut pass = Pass {
             request,
             batch: Box::default(),
-            dictionaries: (0..3 + request.texts).map(|_| Dictionary::new()).collect(),
+            dictionaries: (0..CODED + request.texts).map(|_| Dictionary::new()).collect(),
             pairs: Pairs::new(),
             totals: Box::new(Totals { phases: [0; 128], first: i64::MAX, last: i64::MIN, stage_rows: 0 }),
             scratch: Vec::new(),
-            keys: Default::default(),
+            orders: Orders::new(),
             last_rows: 0,
-            last_bytes: [0; 2],
+            last_bytes: 0,
         };
         pass.begin();
         pass
@@ -161,7 +160,7 @@ impl<'r> Pass<'r> {
 
     fn begin(&mut self) {
         let batch = &mut *self.batch;
-        batch.words.resize_with(3 + self.request.texts, Numbers::default);
+        batch.words.resize_with(CODED + self.request.texts, Numbers::default);
         batch.numbers.resize_with(self.request.numbers, Numbers::default);
         if self.last_rows == BATCH_ROWS {
             batch.reserve(self.last_bytes);
@@ -194,7 +193,7 @@ impl<'r> Pass<'r> {
         }
         self.pairs.told = self.pairs.known.len();
         self.last_rows = self.batch.phases.len();
-        self.last_bytes = [self.batch.names.bytes.len(), self.batch.flow_ids.bytes.len()];
+        self.last_bytes = self.batch.flow_ids.bytes.len();
         let sent = sender.send((place, Message::Batch(std::mem::take(&mut self.batch)))).is_ok();
         self.begin();
         sent
@@ -257,7 +256,7 @@ impl<'r> Pass<'r> {
             State::First | State::Event => {
                 reader.skip_blanks();
                 let mut found = Event::new();
-                event::event(&mut reader, &self.request.args, &mut self.keys, &mut found)?;
+                event::event(&mut reader, &self.request.args, &mut self.orders, &mut found)?;
                 self.take(&found)?;
                 State::Between
             }
@@ -282,25 +281,24 @@ impl<'r> Pass<'r> {
         }
         let complete = event.ph == b'X';
         let (start, duration) = (event::nanoseconds(event.ts)?, event::duration(event.dur)?);
-        match (complete, start, duration, event.name) {
-            (true, Some(start), Some(duration), Value::Text(_)) => {
+        match (complete, start, duration) {
+            (true, Some(start), Some(duration)) if event.name.is_text() => {
                 self.totals.first = self.totals.first.min(start);
                 self.totals.last = self.totals.last.max(start + duration);
             }
-            (true, ..) => return Err(Stop::Odd),
-            (false, .., Value::Null | Value::Text(_)) => {}
+            (false, ..) if event.name.is_text() || event.name.kind == Kind::Null => {}
             _ => return Err(Stop::Odd),
         }
-        let name = event::as_text(event.name, scratch)?;
-        let stage = complete && name.is_some_and(event::is_stage_row);
+        let stage = complete && event::is_stage_row(event.name.plain(scratch));
         self.totals.stage_rows += stage as u64;
         batch.stage.push(stage);
-        batch.names.push(name);
         batch.phases.push(event.ph);
         batch.starts.push(start);
         batch.durations.push(duration);
-        let values = [event.pid, event.tid, event.cat];
-        let mut coded = [None; 3];
+        // what flows are called tells nothing that their ids do not, and each is called otherwise
+        let name = if matches!(event.ph, b's' | b't' | b'f') { Value::NULL } else { event.name };
+        let values = [event.pid, event.tid, event.cat, name];
+        let mut coded = [None; CODED];
         for (column, value) in values.into_iter().enumerate() {
             coded[column] = match event::as_text(value, scratch)? {
                 Some(word) => Some(self.dictionaries[column].number(word)),
@@ -309,7 +307,7 @@ impl<'r> Pass<'r> {
             batch.words[column].push(coded[column]);
         }
         batch.threads.push(self.pairs.number(coded[0].unwrap_or(-1), coded[1].unwrap_or(-1)));
-        let is_flow = !complete && matches!(event.cat, Value::Text(cat) if cat.plain(scratch) == FLOW_CATEGORY);
+        let is_flow = !complete && event.cat.is_text() && event.cat.plain(scratch) == FLOW_CATEGORY;
         let flow_id = event::as_text(event.id, scratch)?;
         let connection = if is_flow { flow_id.and_then(event::connection_of_flow) } else { None };
         if self.request.flow_ids {
@@ -317,10 +315,10 @@ impl<'r> Pass<'r> {
         }
         for column in 0..self.request.texts {
             let word = match event::as_text(event.args[column], scratch)? {
-                Some(word) => Some(self.dictionaries[3 + column].number(word)),
+                Some(word) => Some(self.dictionaries[CODED + column].number(word)),
                 None => None,
             };
-            batch.words[3 + column].push(word);
+            batch.words[CODED + column].push(word);
         }
         for (column, numbers) in batch.numbers.iter_mut().enumerate() {
             let number = event::whole_number(event.args[self.request.texts + column])?;

@@ -15,7 +15,14 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.facts.frames import Frame, as_arrow
-from aoe_reports.facts.host_calls import COLLECTOR_PROCESS, HOST_CALLS, HostCall, QueueCall, host_call
+from aoe_reports.facts.host_calls import (
+    COLLECTOR_PROCESS,
+    HOST_CALLS,
+    KINDS_OF_CALLS,
+    HostCall,
+    QueueCall,
+    number_of_call,
+)
 from aoe_reports.facts.spans import LongestGaps, RunningUnion, Spans, SpansOf, chosen_of, windows
 from aoe_reports.facts.steps import STEP_RANGE, step_of_range
 from aoe_reports.formats.ascend.tables.op_summary import COMPUTE_TASKS
@@ -53,6 +60,7 @@ Cause = Literal["host launched late", "waiting for communication", "unknown"] | 
 _NOT_HOST = frozenset({DEVICE_PROCESS, OVERLAP_PROCESS, *COMMUNICATION_PROCESSES})
 _SPAN_COLUMNS = ("name", "pid", "connection_id", "start_ns", "duration_ns")
 _CALL_COLUMNS = ("name", "thread", "connection_id", "start_ns")
+_SYNCHRONISATION = KINDS_OF_CALLS.index("synchronisation")
 _OF_SPANS = ("start", "connection", "name")
 _NOTHING = np.zeros(0, dtype=np.int64)
 _PLANE = "Plane"
@@ -161,19 +169,20 @@ class Activity:
     def __init__(self) -> None:
         self._pid_is_device = False
         self._numbers = Numbering()
+        self._numbers_of: defaultdict[str, Told] = defaultdict(lambda: Told(self._numbers.__getitem__, -1, np.int32))
         self._tasks, self._operators, self._planes = (Spans(*_OF_SPANS, "end", "pid") for _ in range(3))
         self._calls = Spans(*_OF_SPANS, "thread")
         self._flows, self._arrivals = Spans("start", "key", "thread"), Spans("start", "key")
         self.waits: dict[HostCall, Spans] = {kind: Spans("start", "end", "thread", "name") for kind in HOST_CALLS}
         self.queued = Spans("start", "thread")
         self._threads = Numbering()
-        self._pid = Told(self._numbers.__getitem__, -1, np.int32)
         self._thread = Told(self._number_of_thread, -1, np.int16)
         self._computes = Told(COMPUTE_TASKS.__contains__)
         self._is_plane = Told(lambda thread: thread.startswith(_PLANE))
         self._is_flow = Told(FLOW_CATEGORY.__eq__)
+        self._kind = Told(number_of_call, -1, np.int8)
+        self._is_step = Told(lambda name: name.startswith(STEP_RANGE))
         self.emptying: set[int] = set()
-        self._synchronising: set[str] = set()
         self._steps: dict[int, tuple[int, int]] = {}
         self._stated: dict[tuple[str | None, str], list[int]] = defaultdict(lambda: [0, 0])
 
@@ -207,21 +216,22 @@ class Activity:
             return
         of_calls = spans is self._calls
         some = frame.select(list(_CALL_COLUMNS if of_calls else _SPAN_COLUMNS)).filter(keep_where(mask))
-        if of_calls and self._synchronising:  # these launch nothing that computes or communicates
-            some = some.filter(keep_where(~words_in(some["name"], self._synchronising)))
+        if of_calls:  # these launch nothing that computes or communicates
+            waits = self._kind.by(some["name"]) == _SYNCHRONISATION
+            some = some.filter(keep_where(~waits)) if waits.any() else some
         start, _ = integers(some["start_ns"])
         connection, linked = integers(some["connection_id"])
         connection[~linked] = -1
         columns = {
             "start": start,
             "connection": _narrowed(connection),
-            "name": self._numbered(some["name"]),
+            "name": self._numbered(some, "name"),
         }
         if of_calls:
             columns["thread"] = self._thread_of(some)
         else:
             duration, _ = integers(some["duration_ns"])
-            columns |= {"end": start + duration, "pid": self._pid.by(some["pid"])}
+            columns |= {"end": start + duration, "pid": self._numbered(some, "pid")}
         spans.add(**columns)
 
     def _keep_flows(self, spans: Spans, frame: pa.Table, mask: Mask) -> None:
@@ -237,10 +247,9 @@ class Activity:
             columns["thread"] = self._thread_of(some)[usable]
         spans.add(**columns)
 
-    def _numbered(self, column: pa.ChunkedArray) -> Any:
-        """Words as numbers that are the same in every batch; -1 for none."""
-        numbers, words = codes(column)
-        return _narrow([-1, *map(self._numbers.__getitem__, words)])[numbers]
+    def _numbered(self, some: pa.Table, name: str) -> Any:
+        """The words of a column as numbers that are the same in every batch; -1 for none."""
+        return self._numbers_of[name].by(some[name])
 
     def _thread_of(self, some: pa.Table) -> Any:
         """Threads as numbers that are the same in every batch; -1 for none, and for those beyond all reason."""
@@ -258,14 +267,11 @@ class Activity:
         collects = words_in(some["process"], {COLLECTOR_PROCESS})
         if collects.any():
             self._add_calls("garbage collection", some.filter(keep_where(collects)))
-        numbers, words = codes(some["name"])
-        kinds = dict(zip(words, map(host_call, words), strict=True))
-        if steps := {word for word in words if word.startswith(STEP_RANGE)}:
-            self._add_steps(some, coded_in((numbers, words), steps))
-        self._synchronising.update(word for word, kind in kinds.items() if kind == "synchronisation")
-        for kind in sorted({kind for kind in kinds.values() if kind is not None}):
-            those = {word for word in words if kinds[word] == kind}
-            self._add_calls(kind, some.filter(keep_where(coded_in((numbers, words), those))))
+        self._add_steps(some, self._is_step.by(some["name"]))
+        kinds = self._kind.by(some["name"])
+        for number, kind in enumerate(KINDS_OF_CALLS):
+            if (those := kinds == number).any():
+                self._add_calls(kind, some.filter(keep_where(those)))
 
     def _add_calls(self, kind: HostCall | QueueCall, calls: pa.Table) -> None:
         start, _ = integers(calls["start_ns"])
@@ -276,7 +282,7 @@ class Activity:
             self.queued.add(start=start, thread=thread)
         else:
             duration, _ = integers(calls["duration_ns"])
-            name = self._numbered(calls["name"])
+            name = self._numbered(calls, "name")
             self.waits[kind].add(start=start, end=start + duration, thread=thread, name=name)
 
     def _add_steps(self, frame: pa.Table, mask: Mask) -> None:
@@ -322,7 +328,6 @@ class Activity:
         for mine, theirs in pairs:
             mine.take(theirs, {"name": words, "pid": words, "thread": places})
         self.emptying |= {int(places[thread]) for thread in other.emptying}
-        self._synchronising |= other._synchronising
         for step, span in other._steps.items():
             self._steps.setdefault(step, span)
         for key, (time_ns, rows) in other._stated.items():

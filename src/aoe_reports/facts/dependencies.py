@@ -16,7 +16,7 @@ import pyarrow as pa
 from aoe_reports.facts.breakdown import EVENT_COLUMNS as ACTIVITY_COLUMNS
 from aoe_reports.facts.breakdown import Activity
 from aoe_reports.facts.critical_path import POINT, Graph, Slices, graph_of, is_busy, last_before
-from aoe_reports.facts.host_calls import host_call
+from aoe_reports.facts.host_calls import KINDS_OF_CALLS
 from aoe_reports.facts.launches import clocks_of
 from aoe_reports.facts.spans import Spans, chosen_of
 from aoe_reports.formats.ascend.tables.op_summary import COMPUTE_TASKS
@@ -121,9 +121,9 @@ class Dependencies(Activity):
             start=start,
             end=start + np.maximum(duration, 0),
             connection=np.where(linked, connection, -1),
-            name=self._numbered(some["name"]),
-            pid=self._numbered(some["pid"]),
-            type=self._numbered(some["task_type"]),
+            name=self._numbered(some, "name"),
+            pid=self._numbered(some, "pid"),
+            type=self._numbered(some, "task_type"),
             stream=np.where(there, stream, -1),
             thread=self._threads_in(some),
             role=np.full(len(start), role),
@@ -131,7 +131,7 @@ class Dependencies(Activity):
 
     def _threads_in(self, some: pa.Table) -> Ints:
         """The threads of some events as numbers of words: those that nothing names by their number."""
-        named: Ints = self._numbered(some["thread"]).astype(np.int64)
+        named: Ints = self._numbered(some, "thread").astype(np.int64)
         unnamed = named < 0
         if unnamed.any():
             numbers, words = codes(some["tid"])
@@ -164,16 +164,15 @@ class Dependencies(Activity):
         if not mask.any():
             return
         some = frame.select(["name", "thread", "tid", "start_ns", "duration_ns"]).filter(keep_where(mask))
-        numbers, words = codes(some["name"])
         start, _ = integers(some["start_ns"])
         duration, _ = integers(some["duration_ns"])
         thread = self._threads_in(some)
         for number in np.unique(thread).tolist():
             whole = union(start[thread == number], (start + duration)[thread == number])
             self.of_host["ranges"].add(start=whole.starts, end=whole.ends, thread=np.full(len(whole), number))
-        kinds = np.asarray([None, *map(host_call, words)], dtype=object)[numbers]
+        kinds = self._kind.by(some["name"])
         for kind in ("dequeue", "synchronisation"):
-            mine = kinds == kind
+            mine = kinds == KINDS_OF_CALLS.index(kind)
             self.of_host[kind].add(start=start[mine], end=(start + duration)[mine], thread=thread[mine])
 
     def merge(self, other: Activity) -> None:

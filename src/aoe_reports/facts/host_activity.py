@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from aoe_reports.facts.breakdown import EVENT_COLUMNS as ACTIVITY_COLUMNS
 from aoe_reports.facts.breakdown import Activity, OfDevice
-from aoe_reports.facts.host_calls import CALL_GROUPS, COLLECTOR_PROCESS, CallGroup, call_group, host_call
+from aoe_reports.facts.host_calls import CALL_GROUPS, COLLECTOR_PROCESS, CallGroup, host_call, number_of_group
 from aoe_reports.facts.host_waits import (
     IN_CALLS,
     NEVER,
@@ -28,15 +28,13 @@ from aoe_reports.facts.host_waits import (
 )
 from aoe_reports.facts.launches import Queue, clocks_of, queue_of
 from aoe_reports.facts.spans import EVER, Spans, SpansOf, chosen_of
-from aoe_reports.formats.ascend.tables.op_summary import COMPUTE_TASKS
 from aoe_reports.formats.ascend.tables.timelines import DEVICE_PROCESS
 from aoe_reports.formats.spilled import Numbers
 from aoe_reports.model.columns import (
     Ints,
     Mask,
+    Told,
     bits,
-    coded_in,
-    codes,
     exact_sum,
     integers,
     keep_where,
@@ -135,6 +133,9 @@ class HostActivity(Activity):
         self.entries = Spans("start", "key", "leaves")
         self.kernels = Spans("start", "end", "name", "stream", "pid")
         self.copies = Spans("start", "end", "pid")
+        self._copies_by_name, self._copies_by_type, self._within = Told(_copies), Told(_copies), Told(_within_device)
+        self._group = Told(number_of_group, -1, np.int8)
+        self._takes_out = Told(lambda name: name.startswith("Dequeue"))
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Take in some events; they need HOST_COLUMNS."""
@@ -155,17 +156,17 @@ class HostActivity(Activity):
         start, _ = integers(some["start_ns"])
         duration, _ = integers(some["duration_ns"])
         stream, there = integers(some["stream_id"])
-        names, types = codes(some["name"]), codes(some["task_type"])
-        computes = coded_in(types, COMPUTE_TASKS)
+        name, kind = some["name"], some["task_type"]
+        computes = self._computes.by(kind)
         columns = {
             "start": start,
             "end": start + duration,
-            "name": np.asarray([-1, *map(self._numbers.__getitem__, names[1])], dtype=np.int64)[names[0]],
+            "name": self._numbered(some, "name"),
             "stream": np.where(there, stream, -1),
-            "pid": self._numbered(some["pid"]),
+            "pid": self._numbered(some, "pid"),
         }
         self.kernels.add(**chosen_of(columns, computes))
-        copies = (_named(names, _copies) | _named(types, _copies)) & ~computes & ~_named(types, _within_device)
+        copies = (self._copies_by_name.by(name) | self._copies_by_type.by(kind)) & ~computes & ~self._within.by(kind)
         if copies.any():
             self.copies.add(**chosen_of({name: columns[name] for name in self.copies.names}, copies))
 
@@ -183,15 +184,12 @@ class HostActivity(Activity):
         if not mask.any():
             return
         frame = frame.select(["name", "process", "thread", "start_ns", "duration_ns"]).filter(keep_where(mask))
-        numbers, words = codes(frame["name"])
-        groups = {word: group for word in words if (group := call_group(word)) is not None}
+        groups = self._group.by(frame["name"])
         collects = words_in(frame["process"], {COLLECTOR_PROCESS})
         self._keep_calls(self.calls["garbage collection"], frame, collects)
-        for group in sorted(set(groups.values())):
-            those = {word for word, found in groups.items() if found == group}
-            self._keep_calls(self.calls[group], frame, ~collects & coded_in((numbers, words), those))
-        out = {word for word in words if word.startswith("Dequeue")}
-        self._keep_calls(self.taken_out, frame, coded_in((numbers, words), out))
+        for number, group in enumerate(CALL_GROUPS):
+            self._keep_calls(self.calls[group], frame, ~collects & (groups == number))
+        self._keep_calls(self.taken_out, frame, self._takes_out.by(frame["name"]))
 
     def _keep_calls(self, spans: Spans, frame: pa.Table, mask: Mask) -> None:
         if not mask.any():
@@ -203,7 +201,7 @@ class HostActivity(Activity):
             start=start,
             end=start + np.maximum(duration, 0),
             thread=self._thread_of(some),
-            name=self._numbered(some["name"]),
+            name=self._numbered(some, "name"),
         )
 
     def merge(self, other: Activity) -> None:
@@ -274,13 +272,6 @@ def _every(spans: Spans) -> Numbers:
     return SpansOf(spans).between(*EVER)
 
 
-def _named(column: tuple[Ints, Sequence[str]], fits: Callable[[str], bool]) -> Mask:
-    """Where a column, as numbers and their words, has a word that fits."""
-    numbers, words = column
-    return np.asarray([False, *map(fits, words)], dtype=bool)[numbers]
-
-
-@lru_cache(maxsize=1 << 16)
 def _copies(word: str) -> bool:
     return _COPY_TASK.fullmatch(word) is not None
 

@@ -9,6 +9,8 @@ from typing import Literal, cast, get_args
 HostCall = Literal["synchronisation", "data loading", "compilation", "garbage collection"]
 HOST_CALLS: tuple[HostCall, ...] = get_args(HostCall)
 QueueCall = Literal["enqueue", "dequeue"]
+QUEUE_CALLS: tuple[QueueCall, ...] = get_args(QueueCall)
+KINDS_OF_CALLS: tuple[HostCall | QueueCall, ...] = (*HOST_CALLS, *QUEUE_CALLS)
 COLLECTOR_PROCESS = "Python GC"
 """The layer of a timeline in which torch_npu shows when Python collects garbage: the process is blocked then.
 
@@ -61,13 +63,22 @@ of a batch normalisation over all ranks. optimizer: the range that PyTorch recor
 """
 
 
+def number_of_call(name: str) -> int:
+    """The place of what a call says among KINDS_OF_CALLS; -1 where it says nothing."""
+    kind = host_call(name)
+    return -1 if kind is None else KINDS_OF_CALLS.index(kind)
+
+
+def number_of_group(name: str) -> int:
+    """The place of what a call is listed under among CALL_GROUPS; -1 for none."""
+    group = call_group(name)
+    return -1 if group is None else CALL_GROUPS.index(group)
+
+
 def call_group(name: str) -> CallGroup | None:
     """What a call of the host is listed under by those who ask what it does; null for others."""
     found = _GROUPS.fullmatch(name)
     if found is not None:
         return cast("CallGroup", found.lastgroup)
     kind = host_call(name)
-    return None if kind in _OF_QUEUE else cast("HostCall | None", kind)
-
-
-_OF_QUEUE = frozenset(get_args(QueueCall))
+    return None if kind in QUEUE_CALLS else cast("HostCall | None", kind)

@@ -12,7 +12,7 @@ import pyarrow as pa
 from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity
 from aoe_reports.facts.serving_phases import Annotated
 from aoe_reports.formats.ascend.tables.timelines import COMMUNICATION_PROCESSES, DEVICE_PROCESS, OVERLAP_PROCESS
-from aoe_reports.model.columns import bits, coded_in, codes, keep_where, words_in
+from aoe_reports.model.columns import Told, bits, keep_where, words_in
 from aoe_reports.model.groupings import Phase
 
 MARK_COLUMNS = EVENT_COLUMNS
@@ -77,16 +77,18 @@ class Marked:
 
     activity: Activity = field(default_factory=Activity)
     _ranges: list[tuple[int, int, str]] = field(default_factory=list)
+    _is_said: Told = field(
+        default_factory=lambda: Told(lambda name: name.startswith(_BEGINS) and said_by(name) is not None)
+    )
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Take in some events; they need MARK_COLUMNS."""
         self.activity.add(batch)
         frame = pa.Table.from_batches([batch])
-        numbers, words = codes(frame["name"])
-        wanted = {word for word in words if word.startswith(_BEGINS) and said_by(word) is not None}
-        if not wanted:
+        mine = self._is_said.by(frame["name"])
+        if not mine.any():
             return
-        mine = coded_in((numbers, words), wanted) & words_in(frame["ph"], {"X"}) & ~bits(frame["stage_row"])
+        mine &= words_in(frame["ph"], {"X"}) & ~bits(frame["stage_row"])
         mine &= ~words_in(frame["process"], {DEVICE_PROCESS, OVERLAP_PROCESS, *COMMUNICATION_PROCESSES})
         for row in frame.filter(keep_where(mine)).select(["name", "start_ns", "duration_ns"]).to_pylist():
             if row["duration_ns"] and len(self._ranges) < _MOST:

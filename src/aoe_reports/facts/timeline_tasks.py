@@ -16,7 +16,7 @@ from aoe_reports.formats.ascend.tables.timelines import (
     OVERLAP_PROCESS,
     device_of_process,
 )
-from aoe_reports.model.columns import bits, codes, column_of, integers, keep_where, valid, words_in
+from aoe_reports.model.columns import bits, codes, column_of, integers, keep_where, occurring, valid, words_in
 
 EVENT_COLUMNS = (
     "ph",
@@ -65,7 +65,7 @@ class TimelineTasks:
         whole = words_in(frame["ph"], {"X"}) & ~bits(frame["stage_row"])
         related = whole & words_in(frame["process"], _RELATED)
         if related.any():
-            self._related.update(codes(frame["pid"].filter(keep_where(related)))[1])
+            self._related.update(codes(occurring(frame["pid"].filter(keep_where(related))))[1])
         tasks = whole & words_in(frame["process"], {DEVICE_PROCESS}) & valid(frame["task_type"])
         if tasks.any():
             some = frame.select(list(self._kept)).filter(keep_where(tasks))
@@ -90,6 +90,9 @@ class TimelineTasks:
         """
         frame = self._joined(self._parts)
         self._parts.clear()
+        for place, name in enumerate(frame.column_names):
+            if frame.schema.types[place] == _WORDS:  # those of a batch are words of all its events
+                frame = frame.set_column(place, name, occurring(frame[name]))
         start, _ = integers(frame["task_start_ns"])
         duration, _ = integers(frame["task_duration_ns"])
         numbers, pids = codes(frame["pid"])

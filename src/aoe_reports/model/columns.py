@@ -92,26 +92,39 @@ def codes(column: pa.ChunkedArray) -> tuple[Ints, Words]:
     return numbers, Words(column.chunk(0).dictionary)
 
 
+def occurring(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column of words whose dictionary has none that does not occur."""
+    numbers, words = codes(column)
+    used: Mask = np.bincount(numbers, minlength=len(words) + 1)[1:] > 0
+    places = np.concatenate([[-1], np.where(used, np.cumsum(used) - 1, -1)])
+    found: Any = places.astype(np.int32)[numbers]
+    return column_of_words(found, found >= 0, words.column.filter(keep_where(used)))
+
+
 class Told:
-    """What the words of a column tell, as numbers: batches whose dictionaries begin alike ask each word once."""
+    """What the words of a column tell, as numbers: batches whose dictionaries begin alike ask each word that occurs once."""
 
     def __init__(self, tell: Callable[[str], int], none: int = 0, kind: Any = np.bool_) -> None:
         self._tell = tell
-        self._none = np.asarray([none], dtype=kind)
-        self._asked = _NO_WORDS
-        self._told = self._none
+        self._words = _NO_WORDS
+        self._told = np.asarray([none], dtype=kind)
+        """By the number of a word, as `codes` has them; of words that were not asked yet anything."""
+        self._asked: Mask = np.ones(1, dtype=bool)
 
     def by(self, column: pa.ChunkedArray) -> Any:
         """What the word of each row tells; `none` where there is none."""
         numbers, words = codes(column)
-        if not len(words):
-            return self._none[numbers]
-        if not words.column.slice(0, len(self._asked)).equals(self._asked):
-            self._asked, self._told = _NO_WORDS, self._none
-        fresh = words.column.slice(len(self._asked)).to_pylist()
-        if fresh:
-            told = np.asarray([self._tell(word) for word in fresh], dtype=self._none.dtype)
-            self._asked, self._told = words.column, np.concatenate([self._told, told])
+        if not words.column.slice(0, len(self._words)).equals(self._words):
+            self._told, self._asked = self._told[:1], self._asked[:1]
+        more = len(words) + 1 - len(self._told)
+        if more > 0:
+            self._told = np.concatenate([self._told, np.zeros(more, dtype=self._told.dtype)])
+            self._asked = np.concatenate([self._asked, np.zeros(more, dtype=bool)])
+        self._words = words.column
+        fresh = np.flatnonzero(~self._asked & (np.bincount(numbers, minlength=len(self._asked)) > 0))
+        if len(fresh):
+            self._told[fresh] = [self._tell(words[number - 1]) for number in fresh.tolist()]
+            self._asked[fresh] = True
         return self._told[numbers]
 
 
