@@ -28,6 +28,8 @@ pub struct Event<'a> {
     /// `name` of `args`.
     pub label: Value<'a>,
     pub args: [Value<'a>; MAX_ARGS],
+    /// All of `args`, as they are written; none for null.
+    pub whole_args: Option<&'a [u8]>,
 }
 
 impl Event<'_> {
@@ -43,6 +45,7 @@ impl Event<'_> {
             tid: Value::NULL,
             label: Value::NULL,
             args: [Value::NULL; MAX_ARGS],
+            whole_args: None,
         }
     }
 }
@@ -102,6 +105,7 @@ fn arguments<'a>(reader: &mut Reader<'a>, asked: &[Asked], orders: &mut Shapes, 
     if reader.peek()? == b'n' {
         return reader.value().map(|_| ());
     }
+    let start = reader.at();
     let mut ranks = [u8::MAX; MAX_ARGS];
     let meaning = |key: &[u8]| {
         let place = asked.iter().position(|one| one.key == key);
@@ -121,7 +125,9 @@ fn arguments<'a>(reader: &mut Reader<'a>, asked: &[Asked], orders: &mut Shapes, 
             found.label = value;
         }
         Ok(())
-    })
+    })?;
+    found.whole_args = Some(reader.since(start));
+    Ok(())
 }
 
 /// A value as text, none for null: texts as they are, whole numbers as they are written.

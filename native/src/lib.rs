@@ -11,7 +11,7 @@ mod pass;
 mod shapes;
 
 /// Who calls this knows what the structures below look like: to be raised with every change of them.
-const VERSION: u64 = 2;
+const VERSION: u64 = 3;
 
 use std::fs::File;
 use std::mem::ManuallyDrop;
@@ -50,6 +50,7 @@ pub unsafe extern "C" fn reading_open(
     texts: usize,
     numbers: usize,
     flow_ids: bool,
+    whole_args: bool,
 ) -> *mut Reading {
     let (bounds, asked) =
         unsafe { (std::slice::from_raw_parts(bounds, parts + 1), std::slice::from_raw_parts(asked, asked_length)) };
@@ -58,7 +59,7 @@ pub unsafe extern "C" fn reading_open(
         let mut number = || std::str::from_utf8(words.next()?).ok()?.parse::<usize>().ok();
         Some(Asked { column: number()?, rank: number()? as u8, key: words.next()?.to_vec() })
     });
-    let request = Arc::new(Request { args: args.collect(), texts, numbers, flow_ids });
+    let request = Arc::new(Request { args: args.collect(), texts, numbers, flow_ids, whole_args });
     let (sender, receiver) = sync_channel(parts);
     let mut threads = Vec::new();
     for place in 0..parts {
@@ -191,6 +192,7 @@ pub unsafe extern "C" fn batch_buffers(batch: *const Batch, buffers: *mut Buffer
         numbers(&batch.durations),
         plain(&batch.stage.bytes),
         texts(&batch.flow_ids),
+        texts(&batch.args),
         plain(&batch.threads),
         plain(&batch.pairs),
         plain(&batch.anew),
@@ -200,7 +202,7 @@ pub unsafe extern "C" fn batch_buffers(batch: *const Batch, buffers: *mut Buffer
     found.extend(batch.fresh.iter().map(texts));
     found.extend(batch.metadata.iter().map(texts));
     if batch.pairs_anew {
-        found[6].nulls = 1;
+        found[7].nulls = 1;
     }
     let count = found.len().min(most);
     for (place, buffer) in found.into_iter().take(count).enumerate() {

@@ -27,6 +27,7 @@ pub struct Request {
     pub texts: usize,
     pub numbers: usize,
     pub flow_ids: bool,
+    pub whole_args: bool,
 }
 
 /// Some rows, in the order of the file.
@@ -37,6 +38,7 @@ pub struct Batch {
     pub durations: Numbers<i64>,
     pub stage: Bits,
     pub flow_ids: Texts,
+    pub args: Texts,
     /// Numbers of pids, tids, categories, names (the end of a flow has none), and the texts of args: words of `Dictionary`.
     pub words: Vec<Numbers<i32>>,
     /// The number of the pair of process and thread.
@@ -52,12 +54,14 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Make room for rows whose ids of flows have so many bytes, or a few more.
-    fn reserve(&mut self, bytes: usize) {
+    /// Make room for rows whose ids of flows and args have so many bytes, or a few more.
+    fn reserve(&mut self, bytes: [usize; 2]) {
         self.phases.reserve(BATCH_ROWS);
         self.threads.reserve(BATCH_ROWS);
-        self.flow_ids.ends.reserve(BATCH_ROWS);
-        self.flow_ids.bytes.reserve(bytes + bytes / 8);
+        for (texts, length) in [&mut self.flow_ids, &mut self.args].into_iter().zip(bytes) {
+            texts.ends.reserve(BATCH_ROWS);
+            texts.bytes.reserve(length + length / 8);
+        }
         self.starts.values.reserve(BATCH_ROWS);
         self.durations.values.reserve(BATCH_ROWS);
         self.words.iter_mut().for_each(|words| words.values.reserve(BATCH_ROWS));
@@ -136,9 +140,9 @@ pub struct Pass<'r> {
     totals: Box<Totals>,
     scratch: Vec<u8>,
     orders: Orders,
-    /// Of the batch before: how many rows it had, and bytes of ids of flows.
+    /// Of the batch before: how many rows it had, and bytes of ids of flows and of args.
     last_rows: usize,
-    last_bytes: usize,
+    last_bytes: [usize; 2],
 }
 
 impl<'r> Pass<'r> {
@@ -152,7 +156,7 @@ impl<'r> Pass<'r> {
             scratch: Vec::new(),
             orders: Orders::new(),
             last_rows: 0,
-            last_bytes: 0,
+            last_bytes: [0; 2],
         };
         pass.begin();
         pass
@@ -193,7 +197,7 @@ impl<'r> Pass<'r> {
         }
         self.pairs.told = self.pairs.known.len();
         self.last_rows = self.batch.phases.len();
-        self.last_bytes = self.batch.flow_ids.bytes.len();
+        self.last_bytes = [self.batch.flow_ids.bytes.len(), self.batch.args.bytes.len()];
         let sent = sender.send((place, Message::Batch(std::mem::take(&mut self.batch)))).is_ok();
         self.begin();
         sent
@@ -312,6 +316,9 @@ impl<'r> Pass<'r> {
         let connection = if is_flow { flow_id.and_then(event::connection_of_flow) } else { None };
         if self.request.flow_ids {
             batch.flow_ids.push(flow_id);
+        }
+        if self.request.whole_args {
+            batch.args.push(event.whole_args);
         }
         for column in 0..self.request.texts {
             let word = match event::as_text(event.args[column], scratch)? {

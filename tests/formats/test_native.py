@@ -23,7 +23,7 @@ from aoe_reports.formats.trace.walk import batches_by_walking, look_by_walking
 
 pytestmark = pytest.mark.skipif(native.library() is None, reason="the compiled reader was not built")
 many = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-COLUMNS = [*(name for name in EVENTS_SCHEMA.names if name != "args"), "frequency_mhz"]
+COLUMNS = [*EVENTS_SCHEMA.names, "frequency_mhz"]
 
 
 class Kept:
@@ -57,6 +57,9 @@ def read(path: Path, count: int = 1, columns: Sequence[str] = COLUMNS) -> list[d
     assert (careful.reported, careful.findings) == (0, ())
     schema = wanted_schema(columns)
     expected = pa.Table.from_batches(batches_by_walking(path, careful.names, schema), schema).to_pylist()
+    for row in (*rows, *expected):  # of args what they say, however it is written
+        if row.get("args") is not None:
+            row["args"] = json.loads(row["args"])
     for row in expected:
         if row.get("ph") in {"s", "t", "f"}:  # what a flow is called is not handed on
             row["name"] = None
@@ -261,11 +264,6 @@ def test_a_collector_that_fails_ends_the_reading(tmp_path: Path) -> None:
     path = write(tmp_path, [X] * 200_000)
     with pytest.raises(NotAList):
         collect_natively(path, frozenset(COLUMNS), Failing, 4)
-
-
-def test_not_every_column_is_known(tmp_path: Path) -> None:
-    with pytest.raises(OddFileError):
-        collect_natively(write(tmp_path, [X]), frozenset({"args"}), Kept, 1)
 
 
 @pytest.mark.parametrize("content", [None, b"no library"])

@@ -33,13 +33,11 @@ from aoe_reports.formats.trace.shape import (
 from aoe_reports.model.columns import Ints, bits, column_of, column_of_words, integers
 
 LIBRARY = Path(__file__).with_name("libtimeline.so")
-_VERSION = 2
+_VERSION = 3
 """Of the structures that both sides know: a library of another one is not used."""
 _TEXTS = tuple(TEXT_ARGS)
 _NUMBERS = ("connection_id", *(name for name in INTEGER_ARGS if name != "connection_id"))
 """The library expects connections first: flows tell them in another way."""
-_NEVER = frozenset({"args"})
-"""Columns that the library does not know."""
 _BATCH, _TOTALS, _ODD = 1, 2, 3
 _LETTERS = text_array([chr(code) for code in range(128)])
 _NO_PLACES: Ints = np.zeros(0, dtype=np.int32)
@@ -88,7 +86,7 @@ def library() -> ctypes.CDLL | None:
     found.timeline_glance.argtypes = [c_int, POINTER(c_uint64), c_size_t, POINTER(c_void_p)]
     found.timeline_glance.restype = None
     found.reading_open.argtypes = [
-        c_int, POINTER(c_uint64), c_size_t, c_char_p, c_size_t, c_size_t, c_size_t, c_bool,
+        c_int, POINTER(c_uint64), c_size_t, c_char_p, c_size_t, c_size_t, c_size_t, c_bool, c_bool,
     ]  # fmt: skip
     found.reading_open.restype = c_void_p
     found.reading_next.argtypes = [c_void_p, POINTER(_Found)]
@@ -107,7 +105,7 @@ def collect_natively(
 ) -> tuple[TimelineLook, list[C]]:
     """(what one pass tells of a file, a collector for each part of it, in their order); OddFileError where that is not proved."""
     reader = library()
-    if reader is None or columns & _NEVER:
+    if reader is None:
         raise OddFileError
     try:
         ends = [part.end for part in parts_of(path, parts)]
@@ -169,8 +167,9 @@ class _Source:
         """(number of a part, some of its events or what it tells as a whole), as they come."""
         keys, count = wanted.keys, len(self.ends)
         reading = self.reader.reading_open(
-            self.descriptor, self._bounds, count, keys, len(keys), len(wanted.texts), len(wanted.numbers), wanted.flows
-        )
+            self.descriptor, self._bounds, count, keys, len(keys), len(wanted.texts), len(wanted.numbers),
+            "flow_id" in wanted.columns, "args" in wanted.columns,
+        )  # fmt: skip
         try:
             while True:
                 found = _Found()
@@ -202,11 +201,6 @@ class _Wanted:
         )
 
     @property
-    def flows(self) -> bool:
-        """Whether ids of flows are."""
-        return "flow_id" in self.columns
-
-    @property
     def keys(self) -> bytes:
         """Lines of (number of a column, place among its keys, key)."""
         every = [*(TEXT_ARGS[name] for name in self.texts), *(INTEGER_ARGS[name] for name in self.numbers)]
@@ -222,7 +216,7 @@ class _Wanted:
 
 _CODED = ("pid", "tid", "category", "name")
 """What comes as numbers of words, before the texts of `args`."""
-_PHASES, _STARTS, _DURATIONS, _STAGE_ROWS, _FLOW_IDS, _THREADS, _PAIRS, _ANEW, _FIRST_WORDS = range(9)
+_PHASES, _STARTS, _DURATIONS, _STAGE_ROWS, _FLOW_IDS, _ARGS, _THREADS, _PAIRS, _ANEW, _FIRST_WORDS = range(10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,6 +331,7 @@ class _Events:
             "duration_ns": lambda: batch.column(_DURATIONS, pa.int64()),
             "stage_row": lambda: batch.column(_STAGE_ROWS, pa.bool_()),
             "flow_id": lambda: batch.texts(_FLOW_IDS),
+            "args": lambda: batch.texts(_ARGS),
             "process": lambda: self._processes(batch),
             "thread": lambda: _coded(self._thread_of[batch.plain(_THREADS, np.int32)], self._names_of_threads),
             **{name: partial(self._word, batch, place) for place, name in enumerate(words)},
