@@ -73,7 +73,11 @@ class TimelineTasks:
             self._parts.append(pa.table(columns, names=[name for name, _ in self._kept.values()]))
             self._fresh += 1
             if self._fresh == _MAX_FRESH:
-                self._parts[-_MAX_FRESH:] = [self._joined(self._parts[-_MAX_FRESH:])]
+                self._parts[-_MAX_FRESH:] = [
+                    pa.table(
+                        {name: _joined(self._parts[-_MAX_FRESH:], name, kind) for name, kind in self._kept.values()}
+                    )
+                ]
                 self._fresh = 0
 
     def merge(self, other: TimelineTasks) -> None:
@@ -88,29 +92,35 @@ class TimelineTasks:
 
         To be asked for once: what was held is let go.
         """
-        frame = self._joined(self._parts)
+        columns = {}
+        for name, kind in self._kept.values():  # one after the other: no two are there twice at the same time
+            column = _joined(self._parts, name, kind)
+            self._parts = [part.drop_columns([name]) for part in self._parts]
+            # the words of a batch are those of all its events
+            columns[name] = occurring(column) if pa.types.is_dictionary(kind) else column
+            del column
         self._parts.clear()
-        for place, name in enumerate(frame.column_names):
-            if frame.schema.types[place] == _WORDS:  # those of a batch are words of all its events
-                frame = frame.set_column(place, name, occurring(frame[name]))
-        start, _ = integers(frame["task_start_ns"])
-        duration, _ = integers(frame["task_duration_ns"])
+        frame = pa.table(columns)
+        stop, _ = integers(frame["task_start_ns"])
+        stop += integers(frame["task_duration_ns"])[0]
         numbers, pids = codes(frame["pid"])
         devices = [None, *(device_of_process(pid, self._related) for pid in pids)]
         known = np.asarray([device is not None for device in devices], dtype=bool)[numbers]
         device = np.asarray([device or 0 for device in devices], dtype=np.int64)[numbers]
         frame = frame.drop_columns(["pid"]).append_column("device_id", column_of(device, known))
-        frame = frame.append_column("task_stop_ns", column_of(start + duration, np.ones(len(start), dtype=bool)))
+        frame = frame.append_column("task_stop_ns", column_of(stop, np.ones(len(stop), dtype=bool)))
         launched_in = self.activity.step_of_tasks() if self.activity is not None else None
         if launched_in is None:
             return frame
-        step = np.full(len(start), -1, dtype=np.int64)
+        step = np.full(len(stop), -1, dtype=np.int64)
         step[words_in(frame["task_type"], COMPUTE_TASKS)] = launched_in
         return frame.append_column("step", column_of(step, step >= 0))
 
-    def _joined(self, parts: Sequence[pa.Table]) -> pa.Table:
-        schema = pa.schema([*self._kept.values()])
-        return pa.concat_tables([schema.empty_table(), *parts]).unify_dictionaries().combine_chunks()
+
+def _joined(parts: Sequence[pa.Table], name: str, kind: pa.DataType) -> pa.ChunkedArray:
+    """A column of all parts as one."""
+    chunks = [chunk for part in parts for chunk in part[name].chunks]
+    return pa.table({name: pa.chunked_array(chunks, kind)}).unify_dictionaries().combine_chunks()[name]
 
 
 def _as(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:

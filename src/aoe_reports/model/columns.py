@@ -95,7 +95,7 @@ def codes(column: pa.ChunkedArray) -> tuple[Ints, Words]:
 def occurring(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column of words whose dictionary has none that does not occur."""
     numbers, words = codes(column)
-    used: Mask = np.bincount(numbers, minlength=len(words) + 1)[1:] > 0
+    used: Mask = _occurs(numbers, len(words) + 1)[1:]
     places = np.concatenate([[-1], np.where(used, np.cumsum(used) - 1, -1)])
     found: Any = places.astype(np.int32)[numbers]
     return column_of_words(found, found >= 0, words.column.filter(keep_where(used)))
@@ -121,11 +121,19 @@ class Told:
             self._told = np.concatenate([self._told, np.zeros(more, dtype=self._told.dtype)])
             self._asked = np.concatenate([self._asked, np.zeros(more, dtype=bool)])
         self._words = words.column
-        fresh = np.flatnonzero(~self._asked & (np.bincount(numbers, minlength=len(self._asked)) > 0))
+        fresh = np.flatnonzero(~self._asked & _occurs(numbers, len(self._asked)))
         if len(fresh):
             self._told[fresh] = [self._tell(words[number - 1]) for number in fresh.tolist()]
             self._asked[fresh] = True
         return self._told[numbers]
+
+
+def _occurs(numbers: Ints, count: int) -> Mask:
+    """Which whole numbers below `count` occur."""
+    found = np.zeros(count, dtype=bool)
+    for start in range(0, len(numbers), _AT_ONCE):
+        found[numbers[start : start + _AT_ONCE]] = True
+    return found
 
 
 class Numbering(dict[str, int]):
