@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,8 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
+WITHOUT_READER = "AOE_REPORTS_WITHOUT_READER"
+"""Set for a wheel that any platform can install."""
 READER = Path("aoe_reports", "formats", "trace", "libtimeline.so")
 
 
@@ -44,7 +47,9 @@ class MadeFiles(BuildHookInterface[Any]):
             build_data["force_include"][str(compiled)] = f"aoe_reports/locale/{compiled.name}"
 
     def _built_reader(self) -> Path | None:
-        """The compiled reader; None where it cannot be built: timelines are then read more slowly."""
+        """The compiled reader; None where it cannot be built, or is not to be: timelines are then read more slowly."""
+        if os.environ.get(WITHOUT_READER):
+            return None
         cargo = shutil.which("cargo")
         if cargo is None:
             self.app.display_info("no Rust compiler (cargo): built without the compiled reader of timelines")
