@@ -131,7 +131,9 @@ def put_together(records: pl.DataFrame, within: tuple[float, float] = (MIN_MS, M
     about = [*LABELS, *(name for name in _OF_METRICS if name in records.columns)]
     columns = ["series_id", "night", "timestamp_ns", "run_id", "runtime_ms_mean", *about, "total_ns"]
     timed = pl.col("runtime_ms_mean").is_not_null() & pl.col("runtime_ms_mean").is_not_nan()
-    kept = records.with_columns(missing).select(columns).filter(timed)
+    kept = records.with_columns(missing).select(columns)
+    if not kept.select(timed.all()).item():  # millions of rows are not copied for nothing
+        kept = kept.filter(timed)
     series, nights = _numbered(kept["series_id"]), _numbered(kept["night"])
     cells = series.codes * len(nights.words) + nights.codes
     shape = (len(series.words), len(nights.words))
@@ -148,7 +150,9 @@ def put_together(records: pl.DataFrame, within: tuple[float, float] = (MIN_MS, M
     found = _Cells(shape)
     # nearly all nights have one run: only the others are worth a sort
     several = runs_of_cells[cells] > 1
-    found.fill(cells[~several], _single_runs(kept.filter(~several), within))
+    found.fill(
+        cells[~several], _single_runs(kept.select("runtime_ms_mean", "total_ns", "run_id").filter(~several), within)
+    )
     if several.any():
         merged = _merged_runs(kept.filter(several).sort(columns, nulls_last=True), within)
         found.fill(_places(series, merged["series_id"]) * shape[1] + _places(nights, merged["night"]), merged)
