@@ -96,6 +96,13 @@ def test_two_weeks_of_nights_are_enough_for_a_large_step() -> None:
     assert found(values, 14) >= 0.95
 
 
+def test_a_step_of_all_series_of_a_young_workload_is_no_memory_of_it() -> None:
+    values = 100 * (1 + 0.01 * np.random.default_rng(3).standard_normal((200, 17)))
+    values[:, 14:] *= 1.08
+    verdicts = detect_changes(values, workloads=[row // 20 for row in range(200)])
+    assert np.mean([bool(one.changes) for one in verdicts]) >= 0.85
+
+
 @pytest.mark.parametrize("height", [0.05, 0.1])
 def test_a_warm_up_in_the_first_ten_nights_is_no_improvement(height: float) -> None:
     falling = height * np.maximum(1 - np.arange(60) / 10, 0)

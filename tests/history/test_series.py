@@ -117,6 +117,50 @@ def test_the_order_of_records_does_not_matter(random) -> None:
     assert again.verdicts == judged.verdicts
 
 
+_ROWS = st.lists(
+    st.builds(
+        record,
+        st.sampled_from("cab"),
+        st.integers(0, 4),
+        st.sampled_from([None, float("nan"), 0.0, 10.0, 11.0, 12.0, 1e20]),
+        st.sampled_from(["", "x", "xy"]),
+        st.sampled_from(["910A", "910B"]),
+    ),
+    max_size=30,
+)
+
+
+@given(_ROWS)
+@settings(max_examples=60, deadline=None)
+def test_nights_of_one_run_and_of_several_are_put_together_alike(records: list[dict[str, object]]) -> None:
+    found = put_together(frame(*records))
+    timed = [
+        one
+        for one in records
+        if one["runtime_ms_mean"] is not None and not np.isnan(float(str(one["runtime_ms_mean"])))
+    ]
+    in_order = sorted(
+        timed,
+        key=lambda one: tuple(
+            one[name] for name in ("series_id", "night", "timestamp_ns", "run_id", "runtime_ms_mean", "hardware")
+        ),
+    )
+    assert [one.series_id for one in found.labels] == sorted({str(one["series_id"]) for one in timed})
+    assert list(found.nights) == sorted({str(one["night"]) for one in timed})
+    for row, labels in enumerate(found.labels):
+        ours = [one for one in in_order if one["series_id"] == labels.series_id]
+        assert labels.hardware == ours[-1]["hardware"]
+        for column, night in enumerate(found.nights):
+            cell = [one for one in ours if one["night"] == night]
+            assert found.runs[row, column] == (cell[-1]["run_id"] if cell else None)
+            different = sorted(
+                {(str(one["run_id"]), float(str(one["runtime_ms_mean"]))) for one in cell}, key=lambda pair: pair[1]
+            )
+            possible = [value for _, value in different if 0 < value < 1e15]
+            expected = possible[(len(possible) - 1) // 2] if possible else 0.0 if cell else np.nan
+            np.testing.assert_equal(found.costs[row, column], expected)
+
+
 def test_a_whole_history_has_a_row_for_each_change() -> None:
     records = [record("s", night, 5.0 if 15 <= night < 30 else 4.0) for night in range(40)]
     ((_, watched),) = judge_histories(put_together(frame(*records))).changes()

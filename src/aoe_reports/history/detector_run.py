@@ -109,7 +109,8 @@ def _records(history: History, wanted: DetectorInput) -> pl.DataFrame:
         where = [*where, (first, *(equals("night", night) for night in wanted.chosen))]
     incomplete = history.rows("run", ["run_id"], [equals("status", "incomplete")])["run_id"].to_pylist()
     columns = [name for name in _COLUMNS if name in ROWS.names]
-    return read_coded(history, columns, where).filter(~pl.col("run_id").is_in(incomplete))
+    records = read_coded(history, columns, where)
+    return records.filter(~pl.col("run_id").is_in(incomplete)) if incomplete else records
 
 
 def _runs_with_wrong_clock(runs: Sequence[RunOfNight]) -> Iterator[RunOfNight]:

@@ -32,7 +32,7 @@ def _enumerated(name: str, column: Any) -> pl.Series:
     """A column of dictionary codes as an enumeration; one without any word as texts that are all null."""
     words = column.dictionary.to_pylist()
     if not words:
-        return pl.Series(name, [None] * len(column), dtype=pl.String)
+        return pl.repeat(None, len(column), dtype=pl.String, eager=True).alias(name)
     places = {word: place for place, word in enumerate(sorted(set(words)))}
     order = pl.Series(np.array([places[word] for word in words], dtype=np.uint32))
     return order.gather(pl.Series(column.indices)).alias(name).cat.to(pl.Enum(list(places)))

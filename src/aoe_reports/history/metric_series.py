@@ -40,7 +40,7 @@ def metric_series_id(series_id: str, name: str) -> str:
 
 def metric_records(records: pl.DataFrame, declarations: Declarations = ()) -> MetricRecords | None:
     """The metrics of foreign records (columns NEEDED, of labels what there is); None where there are none."""
-    if not set(NEEDED) <= set(records.columns):
+    if not set(NEEDED) <= set(records.columns) or not _any_foreign(records["source"]):
         return None
     mine = records.filter((pl.col("source").cast(pl.String) == "foreign") & (pl.col("metrics").cast(pl.String) != "{}"))
     if mine.is_empty():
@@ -61,6 +61,11 @@ def metric_records(records: pl.DataFrame, declarations: Declarations = ()) -> Me
         pl.Series("better", [found.meanings[one].better for one in found.ids], dtype=pl.String),
     )
     return MetricRecords(rows.filter(pl.Series(found.of_one_unit())), list(found.mixed_units()))
+
+
+def _any_foreign(sources: pl.Series) -> bool:
+    """Whether records of other tools may be among these: of millions the words tell it at once."""
+    return not isinstance(sources.dtype, pl.Enum) or "foreign" in sources.dtype.categories
 
 
 class _Columns:

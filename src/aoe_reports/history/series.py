@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -54,6 +54,10 @@ _OF_METRICS = ("unit", "better", "record_series")
 LABELS = tuple(each.name for each in fields(SeriesLabels) if each.name not in {"series_id", *_OF_METRICS})
 """The columns of records that say what a series is; one that the records lack is null."""
 
+
+_VALUE = pl.col("runtime_ms_mean")
+_TOTAL = pl.coalesce(pl.col("total_ns") / 1e6, _VALUE)
+"""What all calls of a run took together, in ms."""
 
 MIN_MS, MAX_MS = 1e-12, 1e15
 """Times beyond are none of a run, but a wrong unit or garbage: a femtosecond, thirty thousand years."""
@@ -126,47 +130,102 @@ def put_together(records: pl.DataFrame, within: tuple[float, float] = (MIN_MS, M
         missing.append(pl.lit(None, dtype=pl.Int64).alias("total_ns"))
     about = [*LABELS, *(name for name in _OF_METRICS if name in records.columns)]
     columns = ["series_id", "night", "timestamp_ns", "run_id", "runtime_ms_mean", *about, "total_ns"]
-    ordered = (
-        records.with_columns(missing)
-        .select(columns)
-        .filter(pl.col("runtime_ms_mean").is_not_null() & pl.col("runtime_ms_mean").is_not_nan())
-        .sort(columns, nulls_last=True)
-        .unique(["series_id", "night", "run_id", "runtime_ms_mean"], keep="last", maintain_order=True)
-    )
-    possible = (pl.col("runtime_ms_mean") > within[0]) & (pl.col("runtime_ms_mean") < within[1])
-    times = pl.col("runtime_ms_mean").filter(possible)
-    all_calls = pl.coalesce(pl.col("total_ns") / 1e6, pl.col("runtime_ms_mean"))
+    timed = pl.col("runtime_ms_mean").is_not_null() & pl.col("runtime_ms_mean").is_not_nan()
+    kept = records.with_columns(missing).select(columns)
+    if not kept.select(timed.all()).item():  # millions of rows are not copied for nothing
+        kept = kept.filter(timed)
+    series, nights = _numbered(kept["series_id"]), _numbered(kept["night"])
+    cells = series.codes * len(nights.words) + nights.codes
+    shape = (len(series.words), len(nights.words))
+    runs_of_cells = np.bincount(cells, minlength=shape[0] * shape[1])
+    newest = np.zeros(shape[0], dtype=np.int64)
+    np.maximum.at(newest, series.codes, nights.codes)
     labels = (
-        ordered.group_by("series_id", maintain_order=True)
+        kept.filter(nights.codes == newest[series.codes])
+        .sort(columns, nulls_last=True)
+        .group_by("series_id", maintain_order=True)
         .agg(pl.col(*about).last())
         .sort("workload", "series_id", nulls_last=True)
-        .with_row_index("row")
     )
-    nights = ordered.select(pl.col("night").unique().sort()).with_row_index("column")
-    cells = (
-        ordered.group_by("series_id", "night", maintain_order=True)
-        .agg(
-            of_runs(times).fill_null(0.0).alias("value"),
-            of_runs(all_calls.filter(possible)).fill_null(math.nan).alias("total"),
-            pl.col("run_id").last(),
-        )
-        .join(labels.select("series_id", "row"), on="series_id")
-        .join(nights, on="night")
+    found = _Cells(shape)
+    # nearly all nights have one run: only the others are worth a sort
+    several = runs_of_cells[cells] > 1
+    found.fill(
+        cells[~several], _single_runs(kept.select("runtime_ms_mean", "total_ns", "run_id").filter(~several), within)
     )
-    shape = (labels.height, nights.height)
-    values, runs = np.full(shape, np.nan), np.full(shape, None, dtype=object)
-    totals = np.full(shape, np.nan)
-    places = cells["row"].to_numpy(), cells["column"].to_numpy()
-    values[places] = cells["value"].to_numpy()
-    runs[places] = cells["run_id"].to_list()
-    totals[places] = cells["total"].to_numpy()
+    if several.any():
+        merged = _merged_runs(kept.filter(several).sort(columns, nulls_last=True), within)
+        found.fill(_places(series, merged["series_id"]) * shape[1] + _places(nights, merged["night"]), merged)
+    order = _places(series, labels["series_id"])
     return Histories(
         labels=tuple(SeriesLabels(*row) for row in labels.select("series_id", *about).iter_rows()),
-        nights=tuple(nights["night"].to_list()),
-        costs=values,
-        runs=runs,
-        totals_ms=totals,
+        nights=tuple(nights.words),
+        costs=found.values[order],
+        runs=found.runs[order],
+        totals_ms=found.totals[order],
     )
+
+
+class _Numbered(NamedTuple):
+    """Texts by their numbers in the order of the words that occur."""
+
+    codes: NDArray[np.int64]
+    words: list[str]
+
+
+def _numbered(texts: pl.Series) -> _Numbered:
+    known = texts.dtype
+    if not isinstance(known, pl.Enum):
+        known = pl.Enum(texts.cast(pl.String).unique().sort())
+    codes, words = texts.cast(known).to_physical().to_numpy().astype(np.int64), known.categories.to_list()
+    occurs = np.bincount(codes, minlength=len(words)) > 0
+    return _Numbered((np.cumsum(occurs) - 1)[codes], [word for word, its in zip(words, occurs, strict=True) if its])
+
+
+def _places(numbered: _Numbered, texts: pl.Series) -> NDArray[np.int64]:
+    """The numbers of texts that occur there."""
+    return np.searchsorted(np.array(numbered.words, dtype=object), np.array(texts.to_list(), dtype=object))
+
+
+class _Cells:
+    """What the cells of histories hold; those that no run fills are empty."""
+
+    def __init__(self, shape: tuple[int, int]) -> None:
+        self.values, self.totals = np.full(shape, np.nan), np.full(shape, np.nan)
+        self.runs = np.full(shape, None, dtype=object)
+
+    def fill(self, cells: NDArray[np.int64], rows: pl.DataFrame) -> None:
+        """Cells, numbered row by row, with the value, the total and the run of each."""
+        self.values.flat[cells] = rows["value"].to_numpy()
+        self.totals.flat[cells] = rows["total"].to_numpy()
+        runs = _numbered(rows["run_id"])
+        self.runs.flat[cells] = np.array(runs.words, dtype=object)[runs.codes]
+
+
+def _single_runs(rows: pl.DataFrame, within: tuple[float, float]) -> pl.DataFrame:
+    """The value, the total and the run of cells that have one row each."""
+    return rows.select(
+        pl.when(_possible(within)).then(_VALUE).otherwise(0.0).alias("value"),
+        pl.when(_possible(within)).then(_TOTAL).otherwise(math.nan).alias("total"),
+        "run_id",
+    )
+
+
+def _merged_runs(ordered: pl.DataFrame, within: tuple[float, float]) -> pl.DataFrame:
+    """The same of cells that have several rows, which stand in their order: one row each, with the cell's series and night."""
+    return (
+        ordered.unique(["series_id", "night", "run_id", "runtime_ms_mean"], keep="last", maintain_order=True)
+        .group_by("series_id", "night", maintain_order=True)
+        .agg(
+            of_runs(_VALUE.filter(_possible(within))).fill_null(0.0).alias("value"),
+            of_runs(_TOTAL.filter(_possible(within))).fill_null(math.nan).alias("total"),
+            pl.col("run_id").last(),
+        )
+    )
+
+
+def _possible(within: tuple[float, float]) -> pl.Expr:
+    return (pl.col("runtime_ms_mean") > within[0]) & (pl.col("runtime_ms_mean") < within[1])
 
 
 @dataclass(frozen=True, slots=True)

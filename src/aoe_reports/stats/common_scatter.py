@@ -60,7 +60,8 @@ def common_scatter(moves: Floats) -> Floats | None:
 def _of_nights(moves: Floats) -> tuple[Floats, Floats]:
     """(logarithm of the scatter, its error) of each night; nights that differ by more than chance have larger errors."""
     series = (~np.isnan(moves)).sum(axis=0)
-    scatters = np.nanmedian(np.abs(moves - np.nanmedian(moves, axis=0)), axis=0)
+    median = np.nanmedian if np.isnan(moves).any() else np.median
+    scatters = median(np.abs(moves - median(moves, axis=0)), axis=0)
     logs = np.log(np.maximum(scatters, UNEVEN))
     seen = scale(np.abs(np.diff(logs))) / math.sqrt(2)
     # a wider scatter, of one night even, moves series apart in two nights; steps do so in one. The first and the last night

@@ -31,6 +31,8 @@ MOST_SPIKES = 0.008
 a level."""
 LEAST_SERIES, LEAST_NIGHTS = 3, 10
 """Of a workload, below which it tells nothing; nights of a series, below which it is none of them."""
+NEWEST = 3
+"""Nights that tell nothing of memory yet: a step of all series in the newest ones looks like memory of the workload, which would hide it."""
 NO_DISTANCE = 1e-9
 """In sigma: what rounding leaves of a night that is not out of line."""
 
@@ -63,7 +65,8 @@ class Signs(NamedTuple):
 
 def signs_of(logs: Floats, lengths: Integers, sigma: Floats, clipped: Floats) -> Signs:
     """What series (series, nights) show; `clipped` as `noise.clip` makes them, in units of sigma."""
-    near, far = (np.maximum(spread(logs, lengths, lag), FLOOR**2) for lag in (1, 2))
+    older = np.maximum(lengths - NEWEST, 0)
+    near, far = (np.maximum(spread(logs, older, lag), FLOOR**2) for lag in (1, 2))
     beyond = logs / sigma[:, None] - clipped
     outside = (np.abs(beyond) > NO_DISTANCE) & (np.arange(logs.shape[1]) < lengths[:, None])
     sides = np.where(outside, np.sign(beyond), 0.0)

@@ -109,7 +109,7 @@ def _clipped(off: Floats) -> Floats:
     distances = np.abs(off)
     if len(off) <= 2 * LEAST:
         return distances
-    around = np.median(sliding_window_view(distances, 2 * LEAST + 1), axis=1) * MAD_TO_SIGMA
+    around = median(sliding_window_view(distances, 2 * LEAST + 1)) * MAD_TO_SIGMA
     limits = CLIP * np.maximum(np.pad(around, LEAST, mode="edge"), FLOOR)
     return np.asarray(np.minimum(distances, limits))
 

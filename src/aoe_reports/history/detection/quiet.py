@@ -22,7 +22,7 @@ from aoe_reports.history.detection.verdicts import Verdict, time_of
 from aoe_reports.stats import noise
 from aoe_reports.stats.modes import ROUNDING, may_have_modes
 from aoe_reports.stats.noise import Floats
-from aoe_reports.stats.scatter import may_change, off_levels
+from aoe_reports.stats.scatter import may_change, off_levels, scatter_segments
 
 Flags = NDArray[np.bool_]
 
@@ -78,8 +78,8 @@ class _Table:
 def _verdicts(ours: Sequence[Prepared]) -> Iterator[tuple[int, Verdict]]:
     """The places and verdicts of those series of equally many nights that show nothing."""
     table = _Table.of(ours)
-    loud = _has_runs(table) | _has_modes(table) | _has_scatters(table)
     noises = _noises(table)
+    loud = _has_runs(table) | _has_modes(table) | _has_scatters(table, noises)
     loud |= _has_suspicion(table, noises, ~loud)
     nights = table.logs.shape[1]
     for row in np.flatnonzero(~loud).tolist():
@@ -129,10 +129,14 @@ def _has_modes(table: _Table) -> Flags:
     return found
 
 
-def _has_scatters(table: _Table) -> Flags:
-    """Which series may have several scatters."""
+def _has_scatters(table: _Table, noises: Sequence[Noise]) -> Flags:
+    """Which series have several scatters."""
     found = np.array([one.uneven for one in table.ours])
-    found[found] = may_change(off_levels(table.logs[found]))
+    rows = np.flatnonzero(found)
+    off = off_levels(table.logs[rows])
+    found[rows] = may_change(off)
+    for row in np.flatnonzero(found[rows]).tolist():
+        found[rows[row]] = len(scatter_segments(off[row], noises[rows[row]].memory)) > 1
     return found
 
 
