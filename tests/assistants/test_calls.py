@@ -61,7 +61,7 @@ def test_every_question_is_answered_within_its_page(fixtures: Assistant) -> None
 
 def test_numbers_have_units(fixtures: Assistant) -> None:
     units = fixtures.ask("hotspots", RANKS).content["tables"]["rows"]["units"]
-    assert (units["share"], units["total_us"]) == ("1 = 100 %", "us")
+    assert (units["share"], units["total_us"]) == ("1 = 100%", "us")
     assert "count" not in units
 
 

@@ -16,9 +16,9 @@ MOST_ROWS = 2000
 MOST_OF_A_PATH = 4096
 """Characters: no system opens a longer one."""
 _PATHS = frozenset({"path", "first", "root", "run"})
-_UNITS = {"percent": "1 = 100 %", "change": "0.01 = 1 % more", "gain": "0.01 = 1 % more", "ratio": "ratio"}
+_UNITS = {"percent": "1 = 100%", "change": "0.01 = 1% more", "gain": "0.01 = 1% more", "ratio": "ratio"}
 _ENDINGS = {
-    "_us": "us", "_ms": "ms", "_ns": "ns", "_s": "s", "_mhz": "MHz", "_bytes": "bytes", "_gb_per_s": "GB/s", "_share": "1 = 100 %",
+    "_us": "us", "_ms": "ms", "_ns": "ns", "_s": "s", "_mhz": "MHz", "_bytes": "bytes", "_gb_per_s": "GB/s", "_share": "1 = 100%",
 }  # fmt: skip
 
 
