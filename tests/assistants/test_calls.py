@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -60,7 +61,7 @@ def test_every_question_is_answered_within_its_page(fixtures: Assistant) -> None
 
 def test_numbers_have_units(fixtures: Assistant) -> None:
     units = fixtures.ask("hotspots", RANKS).content["tables"]["rows"]["units"]
-    assert (units["share"], units["total_us"]) == ("1 = 100 %", "us")
+    assert (units["share"], units["total_us"]) == ("1 = 100%", "us")
     assert "count" not in units
 
 
@@ -227,6 +228,43 @@ def test_it_ends_with_its_input_and_survives_what_is_no_message(tmp_path: Path) 
     ended = _raw("--root", tmp_path, text="no json\n\x00\n[]\n{}\n")
     assert ended.returncode == 0
     assert "Traceback" not in ended.stderr
+
+
+_OPEN = '{"jsonrpc": "2.0", "id": %s, "method": "tools/call", "params": {"name": "files", "arguments": {"path": %s}}}'
+_LAST = '{"method": "tools/call", "params": {"id": 9, "arguments": {"path": %s}}, "jsonrpc": "2.0", "id": %s}'
+
+
+def test_what_no_parser_takes_is_answered_with_an_error_and_the_server_goes_on(tmp_path: Path) -> None:
+    nested, digits = "[" * 3000 + "]" * 3000, "7" * 5000
+    start = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
+    lines = [
+        json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": start}),
+        '{"jsonrpc": "2.0", "method": "notifications/initialized"}',
+        _OPEN % (1, r'"\ud800"'), _OPEN % (2, nested), _OPEN % (3, digits), _LAST % (nested, '"four"'), _LAST % (digits, 5),
+        _OPEN % (r'"\ud800"', "1"), _OPEN % (digits, "1"), '{"id": 1, "method": "cut', "[]", "",
+        '{"jsonrpc": "2.0", "id": 6}', '{"jsonrpc": "2.0", "id": 7, "method": "tools/list"}',
+    ]  # fmt: skip
+    ended = _raw("--root", tmp_path, text="\n".join(lines) + "\n")
+    told = [json.loads(line) for line in ended.stdout.splitlines()]
+    errors = [(one["id"], one["error"]["code"]) for one in told if "error" in one]
+    parse, invalid = -32700, -32600
+    assert errors[:5] == [(1, parse), (2, parse), (3, parse), ("four", parse), (5, parse)]
+    assert errors[5:] == [(None, parse)] * 3 + [(None, invalid), (6, invalid)]
+    assert [one["id"] for one in told if "result" in one] == [0, 7]
+
+
+def test_paths_longer_than_texts_are_told_and_asked_about(tmp_path: Path) -> None:
+    folder = tmp_path.joinpath(*["long" * 20] * 9)
+    shutil.copytree(RANKS / "rank0_ascend_pt", folder / "rank0_ascend_pt")
+    (folder / "aoe_result_opat_20260211030000000_pid1.json").write_text("{")
+    with assistant("--root", tmp_path) as one:
+        found = one("files", path=str(tmp_path))
+        row, other = found.rows("captures")[0], found.rows("others")[0]
+        assert len(row["path"]) > 700
+        for path in (row["path"], row["run"]):
+            assert one.ask("hotspots", Path(path)).rows("rows")
+        wrong = one.ask("check", Path(other["first"])).rows("findings")[0]
+        assert not one("source", path=wrong["path"], line=1).is_error
 
 
 def test_what_is_wrong_on_the_command_line(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ import pytest
 from commandline import Cli
 
 from aoe_reports.cli.terminal import screen_of
+from aoe_reports.simulation.tuning import TUNED, write_loop
 
 EVIL = "=cmd|' /C calc'!A0\x1b]0;title\x07\x9b31mred\u202etxt.exe\u2028\u200f\U000e0041end"
 CONTROLS = ("\x1b", "\x07", "\x9b", "\u202e", "\u2028", "\u200f", "\U000e0041")
@@ -189,3 +190,17 @@ def test_colours_that_are_asked_for_reach_a_pipe(tmp_path: Path, monkeypatch: py
     assert cli("check", tmp_path, "--output", tmp_path / "o.txt").out == ""
     assert "\x1b" not in (tmp_path / "o.txt").read_text()
     assert "\x1b" not in cli("check", tmp_path, "--format", "json").out
+
+
+def test_a_report_that_lists_its_warnings_says_them_once_on_a_terminal(cli: Cli, tmp_path: Path) -> None:
+    loop = write_loop(tmp_path / "loop", "faster", 1)
+    claims = tmp_path / "claims.csv"
+    claims.write_text(f"operator,shapes,before_us,after_us\n{TUNED[0]},,100,80\nnobody,,100,80\n")
+    command = ("verify", "--claims", claims, loop.before, loop.after)
+    code, shown = on_terminal(*command, columns=80)
+    assert code in {0, 1}
+    rules = re.findall(r"\[[a-z-]+\]$", COLOURS.sub("", shown).replace("\r", ""), re.MULTILINE)
+    assert rules
+    assert len(rules) == len(set(rules))
+    piped = cli(*command)
+    assert all(rule in piped.out and rule in piped.err for rule in rules)

@@ -143,6 +143,18 @@ def test_other_processes_are_started_where_what_is_left_is_worth_it(
     assert [process != os.getpid() for _, process in found] == [False] * (6 - others) + [True] * others
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("bye", r"hotspots\(\) has no option 'bye'; did you mean 'by'\?"),
+        ("xyz", r"no option 'xyz'; its options: .*top"),
+    ],
+)
+def test_an_unknown_option_is_told_with_the_function_and_what_was_meant(name: str, said: str) -> None:
+    with pytest.raises(TypeError, match=said):
+        hotspots([], **{name: "op_name"})  # type: ignore[arg-type]
+
+
 def test_a_question_takes_one_path_of_any_kind_and_options_by_keyword_only(ranks: Path) -> None:
     ask_hotspots: Any = asking(Hotspots(), HotspotOptions)
     assert ask_hotspots(str(ranks)).rows == ask_hotspots(ranks).rows == ask_hotspots([ranks]).rows

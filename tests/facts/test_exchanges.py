@@ -37,3 +37,21 @@ def found(**counts: tuple[float, float]) -> list[tuple[str, str, str]]:
 )  # fmt: skip
 def test_types_are_exchanged(counts: dict[str, tuple[float, float]], expected: list[tuple[str, str, str]]) -> None:
     assert found(**counts) == expected
+
+
+WRITTEN_OUT = {"Square": 6, "ReduceMean": 6, "Add": 6, "Rsqrt": 6, "Mul": 12, "Cast": 12}
+"""The root mean square norm of six layers, written out in PyTorch."""
+
+
+def test_a_norm_that_is_written_out_is_one_that_was_split_and_the_reverse() -> None:
+    after = {name: (0, count) for name, count in WRITTEN_OUT.items()} | {"MatMulV2": (9, 9)}
+    ((kind, many, one),) = found(RmsNorm=(6, 0), **after)
+    assert (kind, {*many.split("+")}, one) == ("split", {*WRITTEN_OUT}, "RmsNorm")
+    ((kind, many, one),) = found(RmsNorm=(0, 6), **{name: (count + 3, 3) for name, count in WRITTEN_OUT.items()})
+    assert (kind, {*many.split("+")}, one) == ("fused", {*WRITTEN_OUT}, "RmsNorm")
+
+
+@pytest.mark.parametrize("changed", [{"Mul": (0, 15)}, {"Rsqrt": (0, 0)}, {"Add": (0, 5)}])
+def test_a_known_sequence_has_to_account_for_all_calls(changed: dict[str, tuple[float, float]]) -> None:
+    after = {name: (0, count) for name, count in WRITTEN_OUT.items()}
+    assert not [one for one in found(RmsNorm=(6, 0), **(after | changed)) if len(one[1].split("+")) > 3]

@@ -186,6 +186,11 @@ def test_a_negative_part_of_a_nanosecond_stays_negative() -> None:
     assert values(of(["-0.0001", "-0.0", "0.0001"], field("duration", 1000))) == [-1, 0, 0]
 
 
+def test_of_what_exporters_subtract_less_than_a_nanosecond_below_0_is_nothing() -> None:
+    cells = ["-0.0000000000014", "-0.0009", "-0.001", "-0.0019", "0.0001", "0.5"]
+    assert values(of(cells, field("duration", 1000, is_rest=True))) == [0, 0, -1, -1, 0, 500]
+
+
 ODD = st.text(max_size=6) | st.sampled_from(
     ["1e+2", "1e5", "nan", "١", "1,5", "0x1", "-", "+", ".", "1.", ".5", "e5", "\0"]
 )

@@ -77,9 +77,14 @@ def test_the_line_of_cron_runs_one_job_at_a_time(tmp_path: Path) -> None:
         (tmp_path / name).write_text('#!/bin/sh\nfor word in "$@"; do echo "$word"; done\n')
         (tmp_path / name).chmod(0o755)
     script = command.replace(r"\%", "%")
-    ended = subprocess.run(
-        ["/bin/sh", "-c", script], env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=True
-    )
+
+    def run(workload: str) -> subprocess.CompletedProcess[str]:
+        env = {"PATH": str(tmp_path), "AOE_WORKLOAD": workload}
+        return subprocess.run(["/bin/sh", "-c", script], env=env, capture_output=True, text=True, check=True)
+
+    ended = run("")
+    assert "--workload" not in ended.stdout
+    assert "--workload=a net" in run("a net").stdout.split("\n")
     assert ended.stdout.split("\n")[:5] == [
         "--nonblock",
         "/var/lib/aoe-reports/lock",

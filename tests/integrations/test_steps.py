@@ -13,6 +13,8 @@ pytest.importorskip("yaml", reason="needs the dependency group integrations")
 from commandline import FIXTURES
 from shell_steps import BASH, BIN, SH, Ended, gitee_commands, gitlab_scripts, jenkins_scripts, run, run_action
 
+from aoe_reports.store import History
+
 pytestmark = pytest.mark.integrations
 
 CLEAN = FIXTURES / "aoe" / "valid" / "report_flat"
@@ -60,6 +62,25 @@ def test_the_action_gates_a_store(tmp_path: Path, planted: Path, gate: str, code
 def test_the_action_stores_before_it_compares(tmp_path: Path) -> None:
     ended, _ = run_action(tmp_path, command="regressions", store=str(tmp_path / "new"), paths=str(PROFILE), formats="")
     assert (ended.code, (tmp_path / "new" / "_delta_log").is_dir()) == (0, True), ended.err
+
+
+@pytest.mark.parametrize(("workload", "named"), [("", False), ("a net; touch ran", True)])
+def test_the_templates_store_under_the_name_that_is_given(tmp_path: Path, workload: str, named: bool) -> None:
+    given = {"AOE_WORKLOAD": workload, "AOE_GATE": PASSES, "AOE_BASELINE": "", "AOE_FAIL_ON": "suspect"}
+    store = {name: tmp_path / name for name in ("github", "gitlab", "jenkins")}
+    run_action(
+        tmp_path, command="regressions", store=str(store["github"]), paths=str(PROFILE), workload=workload, formats=""
+    )
+    _gitlab(
+        tmp_path, BASHES[1], ".aoe-reports-regressions", AOE_STORE=str(store["gitlab"]), AOE_PATHS=str(PROFILE), **given
+    )
+    _, script = jenkins_scripts()
+    run(script, tmp_path, {"AOE_STORE": str(store["jenkins"]), "AOE_NIGHTS": str(PROFILE), **given}, SH)
+    for path in store.values():
+        found = set(History.open(str(path)).rows("run", ["model"])["model"].to_pylist())
+        assert found
+        assert (found == {workload}) == named
+    assert sorted(path.name for path in tmp_path.rglob("ran")) == []
 
 
 def test_the_action_compares(tmp_path: Path) -> None:

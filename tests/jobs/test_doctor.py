@@ -219,6 +219,29 @@ def test_where_no_store_is_nothing_is_to_be_put_back(cli: Cli, tmp_path: Path, n
     assert what_to_do.startswith("`aoe-reports ingest PATH` makes one")
 
 
+@pytest.mark.parametrize(
+    ("uri", "what_to_do"),
+    [("ftp://example.org/x", "no store can be at ftp://"), ("s3://bucket/x", "check the name of the bucket")],
+)
+def test_what_lies_elsewhere_is_not_called_damaged(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, uri: str, what_to_do: str
+) -> None:
+    def refuse(uri: str) -> None:
+        raise stores.StoreError(f"{uri}: the store cannot be opened")
+
+    monkeypatch.setattr(stores, "_opened", refuse)
+    assert checks(cli, "--store", uri)[1]["store"]["what_to_do"].startswith(what_to_do)
+
+
+def test_a_folder_for_temporary_files_that_is_not_there_is_a_warning(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "absent"))
+    row = checks(cli)[1]["TMPDIR"]
+    assert row["state"] == "warning"
+    assert row["value"].startswith(f"{tmp_path / 'absent'}: no such folder, so temporary files go to ")
+
+
 def test_a_store_that_may_not_be_written_is_a_warning_and_one_that_may_not_be_read_a_fault(
     cli: Cli, small_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

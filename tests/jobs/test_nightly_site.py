@@ -75,7 +75,7 @@ def test_of_several_ranks_the_slowest_is_shown_and_all_are_summed(cli: Cli, mspr
     hot = cli("report", "--store", store, "--format", "json").json["hotspots"]
     assert f"Compute tasks of run {hot['run']} (net) by operator type, sum of 2 ranks, " in said
     first = hot["types"][0]
-    assert "# Operator type Core Tasks Total (ms) Mean (µs) Share of computing " in said
+    assert "# Operator type Core Tasks Total (ms) Mean (us) Share of computing " in said
     times = f"{first['total_us'] / 1000:#.4g} {first['mean_us']:#.4g}"
     assert f"1 {first['op_type']} {first['task_type']} {first['count']} {times} {first['share']:.1%} " in said
 

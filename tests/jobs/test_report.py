@@ -123,7 +123,7 @@ def test_rows_are_those_of_regressions(cli: Cli, store: Path) -> None:
 def test_the_headline_names_what_got_slower_and_who_did_it(cli: Cli, store: Path) -> None:
     report = cli("report", "--store", store, "--format", "json").json
     assert report["headline"].startswith(f"Regression: step of {MODEL} +0.9% since {SLOW} (3.228 → 3.259 ms); ")
-    assert "operator layer6/conv (Conv2D) +7.5% explains 28.13 of 30.58 µs per step" in report["headline"]
+    assert "operator layer6/conv (Conv2D) +7.5% explains 28.13 of 30.58 us per step" in report["headline"]
     assert report["headline"] in cli("report", "--store", store).out
 
 

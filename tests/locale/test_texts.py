@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gettext
 import io
+import re
 import string
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from catalogues import CHINESE, FOLDER, NAMES, catalogue, extraction
 
 from aoe_reports.locale import counted, is_ours, languages, separator_in, translated
 from aoe_reports.locale.po import as_mo
+from aoe_reports.model.time_units import MICROSECOND, TIME_UNITS
 from aoe_reports.site.texts import CONTEXT
 
 
@@ -45,6 +47,16 @@ def test_every_text_is_translated_with_the_same_values_in_the_same_form(language
         elif message.id:
             assert message.string, message.id
             assert holes(message.string) == holes(message.id), message.id
+
+
+@pytest.mark.parametrize("language", NAMES)
+def test_a_per_cent_and_a_microsecond_are_written_in_one_way(language: str) -> None:
+    assert dict(TIME_UNITS[2:3]) == {1000: MICROSECOND}
+    for message in catalogue(language):
+        ids = message.id if message.pluralizable else (message.id,)
+        strings = message.string if message.pluralizable else (message.string,)
+        for text in (*ids, *strings):
+            assert not re.search(r"[\d}] %(?!\w)|\bµs", text), text
 
 
 def test_what_is_said_is_found_wherever_it_comes_from(tmp_path: Path) -> None:

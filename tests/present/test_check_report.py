@@ -95,7 +95,7 @@ def test_gains_are_worked_out_anew_and_stand_beside_the_claim(cli: Cli, tmp_path
         "Failed": "0",
     }
     (entry,) = rows(out, "1. net")
-    assert (entry["Operator"], entry["Change"], entry["Saved (µs)"]) == ("a", "added", "50.00")
+    assert (entry["Operator"], entry["Change"], entry["Saved (us)"]) == ("a", "added", "50.00")
     assert (entry["Speed-up (before/after - 1)"], entry["Time saved (1 - after/before)"]) == ("+50.00%", "+33.33%")
     assert entry["Claimed by AOE"] == "99.00%"
 

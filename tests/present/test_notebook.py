@@ -39,7 +39,7 @@ def test_the_first_rows_and_how_many_there_are() -> None:
     assert html.count("<tr>") == 1 + MAX_ROWS
     assert "rows 20 · findings: none" in html
     assert '<td class="number">1.500</td>' in html
-    assert "Total (µs)" in html
+    assert "Total (us)" in html
 
 
 def test_all_tables_together_have_no_more_rows(tmp_path: Path) -> None:

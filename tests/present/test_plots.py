@@ -63,12 +63,12 @@ def test_hotspots_are_a_pareto_chart_of_the_rank_that_computes_longest() -> None
     axes, beside = figure.axes
     assert bars(axes) == [(0.0, pytest.approx(row.total_ns / 1e3)) for row in rows[:4]]
     assert names(axes) == [row.op_type for row in rows[:4]]
-    assert axes.get_xlabel() == "Total (µs)"
+    assert axes.get_xlabel() == "Total (us)"
     assert beside.lines[0].get_xdata() == pytest.approx([100 * row.cumulative_share for row in rows[:4]])
     assert beside.get_xlabel() == "Cumulative (%)"
     assert re.fullmatch(r"Hotspots\nrun .* · rank 1 · the first 4 of 6", title(figure))
     assert axes.yaxis_inverted()
-    assert figure.alt.startswith(f"Hotspots · run {TWO_RANKS} · rank 1 · the first 4 of 6; Conv2D 832 µs")
+    assert figure.alt.startswith(f"Hotspots · run {TWO_RANKS} · rank 1 · the first 4 of 6; Conv2D 832 us")
 
 
 def test_a_name_with_a_dollar_or_a_control_character_is_no_markup() -> None:
@@ -138,7 +138,7 @@ def test_a_comparison_shows_what_takes_longer_to_the_right() -> None:
     assert [width for _, width in bars(axes)] == pytest.approx([row.difference_ns / 1e3 for row in answer.rows])
     colours = [mpl.colors.to_hex(one.get_facecolor()).upper() for one in axes.patches]
     assert colours == ["#D55E00" if row.difference_ns > 0 else "#0072B2" for row in answer.rows]
-    assert axes.get_xlabel() == "Difference (µs)"
+    assert axes.get_xlabel() == "Difference (us)"
 
 
 def test_a_waterfall_goes_from_the_step_before_to_that_after() -> None:
@@ -279,7 +279,7 @@ def test_a_series_has_its_nights_its_levels_and_its_changes() -> None:
     band = axes.collections[0].get_paths()[0].vertices
     assert (band[:, 1].min(), band[:, 1].max()) == (10.5, 11.5)
     assert axes.get_ylabel() == "ms"
-    assert figure.alt == "net/step · confirmed since 2026-01-20: 10 → 11 ms (+10.0%, 95 % interval +5.0% to +15.0%)"
+    assert figure.alt == "net/step · confirmed since 2026-01-20: 10 → 11 ms (+10.0%, 95% interval +5.0% to +15.0%)"
 
 
 def test_a_drift_is_a_slope_and_a_suspicion_is_dotted() -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from aoe_reports.model.findings import Finding
@@ -13,8 +14,10 @@ from aoe_reports.model.report import Grid, Report, Section
 from aoe_reports.model.rows import Column
 from aoe_reports.present import text
 from aoe_reports.present.answers import grid_of
-from aoe_reports.present.screen import BETWEEN, LEAST_TEXT, Measured, Screen, fit
+from aoe_reports.present.screen import BETWEEN, SHORT_TEXT, Measured, Screen, fit
 from aoe_reports.present.values import width
+from aoe_reports.questions.roofline import RoofedOperator
+from aoe_reports.tuning.plan import PlacedCandidate
 from aoe_reports.tuning.verdict_rows import Row
 
 measured = st.builds(
@@ -24,6 +27,7 @@ measured = st.builds(
     cells=st.integers(0, 64),
     may_narrow=st.booleans(),
     is_detail=st.booleans(),
+    belongs_left=st.booleans(),
 ).map(lambda one: one._replace(word=min(one.word, one.title)))
 
 
@@ -34,6 +38,7 @@ def total(widths: Sequence[int]) -> int:
 
 @given(st.lists(measured, min_size=1, max_size=12), st.integers(20, 200))
 def test_a_table_is_as_wide_as_the_terminal_where_that_can_be(columns: list[Measured], room: int) -> None:
+    assume(not any(left.belongs_left and right.belongs_left for left, right in pairwise(columns)))
     widths = fit(columns, room)
     natural = fit(columns, None)
     assert natural == [max(one.title, one.cells) for one in columns]
@@ -42,14 +47,19 @@ def test_a_table_is_as_wide_as_the_terminal_where_that_can_be(columns: list[Meas
         return
     # only the two columns that name a row may need more than there is
     assert total(widths) <= room or not any(widths[2:])
-    for one, given_width in zip(columns, widths, strict=True):
+    pairs = list(zip(columns, widths, strict=True))
+    left_out = [one for one, given_width in pairs if not given_width]
+    for one, given_width in pairs:
         if given_width:
-            least = min(one.cells, LEAST_TEXT) if one.may_narrow else one.cells
+            least = min(one.cells, SHORT_TEXT) if one.may_narrow else one.cells
             assert given_width >= max(one.word, least)
-    assert all(widths[:2])
-    left_out = [one.is_detail for one, given_width in zip(columns, widths, strict=True) if not given_width]
-    shown = [one.is_detail for one, given_width in zip(columns[2:], widths[2:], strict=True) if given_width]
-    assert all(left_out) or not any(shown), "details go first"
+    assert all(given_width for one, given_width in pairs[:2] if not one.is_detail)
+    assert any(widths[:2])
+    for (_, given_width), (right, width_on_the_right) in pairwise(pairs[2:]):
+        assert bool(given_width) == bool(width_on_the_right) or not right.belongs_left
+    if not any(one.belongs_left for one in columns):
+        shown = [one for one, given_width in pairs if given_width]
+        assert all(one.is_detail for one in left_out) or not any(one.is_detail for one in shown), "details go first"
 
 
 ROWS = [
@@ -202,3 +212,44 @@ def test_of_a_verdict_a_terminal_keeps_what_was_measured() -> None:
     assert "Claimed after" in titles
     assert "-5.00%" in said
     assert "-6.00%" in said
+
+
+def test_both_ends_of_an_interval_are_shown_or_neither_and_names_get_shorter_before_they_go() -> None:
+    names = {"op_type": "BatchNormTrainingUpdateV3", "op_name": "block/layer/batch_normalisation"}
+    row = Row(
+        scope="operator",
+        **names,
+        verdict="not-reproduced",
+        claimed_change=-0.166,
+        change=-0.02,
+        ci_low=-0.11,
+        ci_high=0.07,
+    )
+    for columns in range(40, 120):
+        said = "\n".join(text.grid(grid_of(Row, [row]), Screen(columns=columns)))
+        assert ("-11.00%" in said) == ("+7.00%" in said)
+        assert columns < 80 or ("+7.00%" in said and "not-reproduced" in said and "-16.60%" in said)
+
+
+def test_a_rule_is_whole_as_it_is_typed_again() -> None:
+    columns = (Column("rule", "Rule"), Column("seen", "Found", "sentence"))
+    row = {"rule": "preflight-device-memory", "seen": "a sentence that takes its room"}
+    assert "preflight-device-memory" in "\n".join(text.grid(Grid(columns, [row]), Screen(columns=40)))
+
+
+def test_what_decides_of_a_candidate_and_of_a_roof_is_shown_in_eighty_columns() -> None:
+    candidate = PlacedCandidate(
+        position=1, kind="operator", op_name="block/layer8/convolution", op_type="Conv2D", input_shapes="32,256,14,14;256,3,3,3",
+        count=5, total_us=2220.0, share=0.132, bound_by="unknown", bound_saving_us=444.0, expected_saving_us=109.4, cost_s=26.0,
+    )  # fmt: skip
+    said = "\n".join(text.grid(grid_of(PlacedCandidate, [candidate]), Screen(columns=80)))
+    assert "109.4" in said
+    assert "26.0" in said
+    operator = RoofedOperator(
+        position=1, run="r", rank_id=0, device_id=0, op_type="FlashAttentionScore", task_type="MIX_AIC", input_shapes="1,4096,32,128",
+        output_shapes=None, precision="FLOAT16", count=10, total_ns=10**6, share=0.4, known_ns=10**6, flops=1, bytes_=1, intensity=3.0,
+        tflops=142.375, gb_per_s=80.0, compute_share=0.455, memory_share=0.021, roof_share=0.455, bound_by="compute", note=None,
+        cube_by_counters=None, mac_ratio=None, vec_ratio=None, mte2_ratio=None, gb_per_s_by_counters=None,
+    )  # fmt: skip
+    said = "\n".join(text.grid(grid_of(RoofedOperator, [operator], {"run"}), Screen(columns=80)))
+    assert all(word in said for word in ("45.5%", "2.1%", "compute"))

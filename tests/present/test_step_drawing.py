@@ -78,10 +78,10 @@ PLANTED = lane(
 
 def test_rectangles_stand_where_the_times_are_and_what_is_within_a_pixel_is_one() -> None:
     assert rectangles(picture(PLANTED)) == [
-        ("computing", 0.0, 100.5, "matmul, +0.000 µs, 100.500 µs"),
-        ("computing", 200.0, 1.0, "add, +200.000 µs, 0.001 µs"),
-        ("communication", 300.0, 1.0, "add, +300.000 µs, 0.809 µs, ×3"),
-        ("computing", 301.0, 1.0, "matmul, +301.001 µs, 1.000 µs"),
+        ("computing", 0.0, 100.5, "matmul, +0.000 us, 100.500 us"),
+        ("computing", 200.0, 1.0, "add, +200.000 us, 0.001 us"),
+        ("communication", 300.0, 1.0, "add, +300.000 us, 0.809 us, ×3"),
+        ("computing", 301.0, 1.0, "matmul, +301.001 us, 1.000 us"),
     ]
 
 
@@ -103,7 +103,7 @@ def test_it_says_how_much_is_drawn_as_one_and_what_is_not_drawn() -> None:
         == "Step 7, rank 0, device 1: 0.800 ms; its critical path: computing 75.0%, unexplained wait 25.0%"
     )
     assert [kind for kind, _ in legend_of(made)] == ["computing", "communication", "other-task", "unexplained-wait"]
-    assert rectangles(made)[-1][3] == "unexplained wait, +600.000 µs, 200.000 µs"
+    assert rectangles(made)[-1][3] == "unexplained wait, +600.000 us, 200.000 us"
     assert rectangles(made, "zh")[-1][3].startswith("原因不明的等待, ")
     assert not notes_on(replace(made, steps=1, lanes_left_out=0, launched_before=0), draw_step(made, "en"))[1:]
 
@@ -127,7 +127,7 @@ def test_lanes_say_what_they_are(role: str, name: str, label: str) -> None:
 def test_names_are_text_whatever_they_are(name: str) -> None:
     made = picture(lane("device", name, [(0, 1000, 0, 1, 0)]), names=(name,))
     ((_, _, _, title),) = rectangles(made)
-    assert title.endswith(", +0.000 µs, 1.000 µs")
+    assert title.endswith(", +0.000 us, 1.000 us")
     inner = draw_step(made, "en").inner
     assert "<script" not in inner
     assert "\x1b" not in inner

@@ -46,7 +46,7 @@ def test_of_a_model_that_computes_well_nothing_is_said() -> None:
     found = find_advice(facts(model()))
     assert found == []
     assert headline(facts(model()).shares, found) == (
-        "computing takes 100.0 % of the step; communication that is not overlapped takes 0.0 %: computing has the largest share, "
+        "computing takes 100.0% of the step; communication that is not overlapped takes 0.0%: computing has the largest share, "
         "and no particular problem was found"
     )
 
@@ -252,9 +252,9 @@ def shares(rank: int, computing: int, uncovered: int, free: int) -> StepShares:
 def test_where_to_look_first_is_where_most_of_the_step_is() -> None:
     talking = shares(0, 65_000, 747_000, 188_000)
     assert headline(talking, []) == (
-        "computing takes 6.5 % of the step; communication that is not overlapped takes 74.7 %: look at the latter first"
+        "computing takes 6.5% of the step; communication that is not overlapped takes 74.7%: look at the latter first"
     )
-    assert headline(shares(0, 10, 30, 60), []).endswith("free time takes 60.0 %: look at the latter first")
+    assert headline(shares(0, 10, 30, 60), []).endswith("free time takes 60.0%: look at the latter first")
     assert headline(StepShares(0, 0, 1, None, 5), []).startswith("the duration of a step is not known")
     found = find_advice(Facts(talking))
     assert [(one.rule, one.saving_ns) for one in found] == [

@@ -180,7 +180,7 @@ def test_every_form_says_where_to_look_first(cli: Cli, msprof: Path, tmp_path: P
         rows = list(csv.DictReader(io.StringIO(ended.out)))
         assert [name for name in COLUMNS if name not in rows[0]] == []
     else:
-        assert "free time takes 94.6 %: look at the latter first" in ended.out
+        assert "free time takes 94.6%: look at the latter first" in ended.out
     written = tmp_path / "advice"
     cli("advise", msprof / "torch_npu_two_ranks", "--format", form, "-o", written)
     assert written.read_text() == ended.out
@@ -227,7 +227,7 @@ def test_real_communication_comes_first(cli: Cli) -> None:
     assert ended.code == 0
     first = next(row for row in ended.json["headlines"] if row["rank_id"] == 0)
     sentence = (
-        "computing takes 6.5 % of the step; communication that is not overlapped takes 74.7 %: look at the latter first"
+        "computing takes 6.5% of the step; communication that is not overlapped takes 74.7%: look at the latter first"
     )
     assert first["headline"] == sentence
     rows = [row for row in ended.json["rows"] if row["rank_id"] == 0]
@@ -303,7 +303,7 @@ def test_where_real_tasks_tell_no_communication_the_timeline_does(cli: Cli) -> N
     ended = cli("advise", REAL / "msprof_2023-08", "--format", "json")
     (headline,) = ended.json["headlines"]
     assert (headline["source"], headline["steps"]) == ("timeline", 3)
-    assert headline["headline"].endswith("communication that is not overlapped takes 76.8 %: look at the latter first")
+    assert headline["headline"].endswith("communication that is not overlapped takes 76.8%: look at the latter first")
 
 
 def test_the_awaited_rank_and_the_slow_link_of_a_job_are_named_once(cli: Cli, msprof: Path) -> None:

@@ -157,7 +157,7 @@ def test_hot_shapes_are_covered_stale_missing_or_unclear(cli: Cli) -> None:
 def test_people_are_told_first_how_much_is_covered(cli: Cli) -> None:
     ended = cli("bank", BANKS / "after", "--profile", PROFILE, "--soc", "Ascend910B3", "--top", "4")
     assert ended.out.startswith(
-        "4 operator shapes, by their time: 2 covered (69.2 %), 1 stale (15.7 %), 1 unclear (15.1 %)."
+        "4 operator shapes, by their time: 2 covered (69.2%), 1 stale (15.7%), 1 unclear (15.1%)."
     )
     assert "Entries\n" not in ended.out
     assert "其中" in cli("bank", BANKS / "after", "--profile", PROFILE, "--lang", "zh").out

@@ -15,7 +15,7 @@ from planted_pipelines import Pipeline, planted, write
 from aoe_reports.facts.pipeline_steps import MAX_PIECES
 
 SVG = "{http://www.w3.org/2000/svg}"
-TIMES = re.compile(r"busy ([\d,.]+) µs, waits ([\d,.]+) µs, neither ([\d,.]+) µs")
+TIMES = re.compile(r"busy ([\d,.]+) us, waits ([\d,.]+) us, neither ([\d,.]+) us")
 
 
 def made(schedule: str, micro_batches: int, stages: int, forward: int = 100, backward: int = 200) -> Pipeline:

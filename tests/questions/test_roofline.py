@@ -247,7 +247,7 @@ def test_plan_leaves_out_what_is_near_the_roof(cli: Cli, tmp_path: Path) -> None
     assert [one["op_name"] for one in planned["rows"]] == ["MatMulV2_1"]
     (left,) = planned["rejected"]
     assert left["op_name"] == "MatMulV2_0"
-    assert left["reason"].startswith("near-roof: it reaches 80 % or more of what the chip can do")
+    assert left["reason"].startswith("near-roof: it reaches 80% or more of what the chip can do")
     slower = written(tmp_path / "q", [(AT_PEAK_US / 0.79, MATMUL, 0.85, 100.0)])
     again = cli("plan", slower, "-o", tmp_path / "again", "--soc", "Ascend910B2", "--format", "json").json
     assert [one["op_name"] for one in again["rows"]] == ["MatMulV2_0"]

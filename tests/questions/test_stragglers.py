@@ -94,7 +94,7 @@ def test_who_is_waited_for_waits_least(cli: Cli, tmp_path: Path) -> None:
     told = (first["steps"], first["communication_not_overlapped_us"], first["communication_median_us"])
     assert told == (2, 100.0, 167.0)
     assert {row["communication_not_overlapped_us"] for row in others} == {167.0}
-    assert "; its peers wait for it: 100.0 µs of its communication per step is not overlapped, 167.0 µs is the median." in headline(cli, tmp_path)  # fmt: skip
+    assert "; its peers wait for it: 100.0 us of its communication per step is not overlapped, 167.0 us is the median." in headline(cli, tmp_path)  # fmt: skip
 
 
 def test_the_table_of_a_cluster_tells_what_ranks_wait_that_have_no_table(cli: Cli, tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_the_table_of_a_cluster_tells_what_ranks_wait_that_have_no_table(cli: Cl
     rows = {row["rank_id"]: row for row in cli("stragglers", tmp_path, "--format", "json").json["rows"]}
     told = {rank: (row["steps"], row["communication_not_overlapped_us"]) for rank, row in rows.items()}
     assert told == {rank: (2, 170.0 if rank == 2 else float(wait)) for rank, wait in waits.items()}
-    assert "; its peers wait for it: 100.0 µs of its communication" in headline(cli, tmp_path)
+    assert "; its peers wait for it: 100.0 us of its communication" in headline(cli, tmp_path)
 
 
 def test_a_damaged_table_of_a_cluster_leaves_computing_as_it_is(cli: Cli, tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_a_change_is_said_with_its_interval_and_its_times(
     row: Any = site[1][name]
     assert (row.state, row.since) == ("improved" if name == "down" else "confirmed", "2026-01-31")
     assert (
-        f"{abs(row.change):.1%} {word} since 2026-01-31 (95 % interval {row.ci_low:+.1%} to {row.ci_high:+.1%}): "
+        f"{abs(row.change):.1%} {word} since 2026-01-31 (95% interval {row.ci_low:+.1%} to {row.ci_high:+.1%}): "
         f"{row.before:.3f} ms became {row.after:.3f} ms."
     ) in page_of(site, name)[0]
 

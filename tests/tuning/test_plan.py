@@ -276,8 +276,11 @@ def test_shapes_that_nobody_tells_are_not_taken_for_static(planner: Planner, pro
     assert (ended.code, written(tmp_path)["candidates"]) == (0, [])
     assert "unknown-shape" in {one["reason"].partition(":")[0] for one in written(tmp_path)["rejected"]}
     assert "plan-empty" in ended.rules()
+    advice = "If the model has static shapes only, run plan again with --assume-static."
+    assert advice in (tmp_path / "plan" / "report.md").read_text()
     planner("--assume-static", into="assumed")
     assert "block4/conv" in {one["op_name"] for one in written(tmp_path, "assumed")["candidates"]}
+    assert advice not in (tmp_path / "assumed" / "report.md").read_text()
 
 
 def _lines(path: Path) -> list[str]:

@@ -15,9 +15,10 @@ MOST_ROWS = 2000
 """Of one table: further ones are counted, and a narrower question tells them."""
 MOST_OF_A_PATH = 4096
 """Characters: no system opens a longer one."""
-_UNITS = {"percent": "1 = 100 %", "change": "0.01 = 1 % more", "gain": "0.01 = 1 % more", "ratio": "ratio"}
+_PATHS = frozenset({"path", "first", "root", "run"})
+_UNITS = {"percent": "1 = 100%", "change": "0.01 = 1% more", "gain": "0.01 = 1% more", "ratio": "ratio"}
 _ENDINGS = {
-    "_us": "us", "_ms": "ms", "_ns": "ns", "_s": "s", "_mhz": "MHz", "_bytes": "bytes", "_gb_per_s": "GB/s", "_share": "1 = 100 %",
+    "_us": "us", "_ms": "ms", "_ns": "ns", "_s": "s", "_mhz": "MHz", "_bytes": "bytes", "_gb_per_s": "GB/s", "_share": "1 = 100%",
 }  # fmt: skip
 
 
@@ -83,7 +84,7 @@ def table_of(rows: Rows[Any]) -> Table:
 
 def plain_table(key: str, rows: Sequence[JsonObject], total: int, fields: Mapping[str, Field] | None = None) -> Table:
     """A table of mappings, without the columns that say nothing."""
-    cells = [{name: plain(value) for name, value in row.items()} for row in rows]
+    cells = [{name: _cell(name, value) for name, value in row.items()} for row in rows]
     names = [name for name in (cells[0] if cells else ()) if any(row[name] not in (None, [], "") for row in cells)]
     same = {name: cells[0][name] for name in names if len(cells) > 1 and all(r[name] == cells[0][name] for r in cells)}
     columns = tuple(name for name in names if name not in same)
@@ -95,6 +96,11 @@ def plain_table(key: str, rows: Sequence[JsonObject], total: int, fields: Mappin
         units={name: unit for name in names if (unit := _unit_of(name, cells, (fields or {}).get(name)))},
         same=same,
     )
+
+
+def _cell(name: str, value: Any) -> Json:
+    """A value as JSON has it; a path is whole, as another call is given it."""
+    return neutral(value, MOST_OF_A_PATH) if name in _PATHS and isinstance(value, str) else plain(value)
 
 
 def _unit_of(name: str, rows: Sequence[JsonObject], one: Field | None) -> str:

@@ -13,6 +13,8 @@ from anyio import to_process
 from mcp import types
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
 
 from aoe_reports.assistants.documents import Document
 from aoe_reports.assistants.pages import Page, page_of
@@ -20,6 +22,7 @@ from aoe_reports.assistants.places import Places
 from aoe_reports.assistants.questions import Questions
 from aoe_reports.assistants.refusal import RefusedError
 from aoe_reports.assistants.tools import INSTRUCTIONS, Tool, tools_of
+from aoe_reports.assistants.unread import given_id, id_of
 from aoe_reports.assistants.words import neutral
 from aoe_reports.assistants.work import Call, Refused, answered
 from aoe_reports.model.version import __version__
@@ -107,8 +110,33 @@ async def _serve(questions: Questions, places: Places, store: str | None, second
     server: Server[Any] = Server(
         "aoe-reports", version=__version__, instructions=INSTRUCTIONS, on_list_tools=list_tools, on_call_tool=call_tool
     )
-    async with stdio_server() as (read, write):
-        await server.run(read, write, server.create_initialization_options())
+    heard, messages = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+
+    async def hear() -> None:
+        """Hand on what is a message, and answer what is none: the SDK drops it, and its sender waits."""
+        async with heard:
+            async for item in read:
+                if not isinstance(item, Exception):
+                    await heard.send(item)
+                elif (refusal := _refusal_of(item)) is not None:
+                    await write.send(SessionMessage(refusal))
+
+    async with stdio_server() as (read, write), anyio.create_task_group() as group:
+        group.start_soon(hear)
+        await server.run(messages, write, server.create_initialization_options())
+
+
+def _refusal_of(error: Exception) -> types.JSONRPCError | None:
+    """What a line that is no message is answered with; None for an empty one."""
+    first = error.errors(include_url=False)[0] if isinstance(error, ValidationError) else None
+    given = first["input"] if first else None
+    if isinstance(given, str) and not given.strip():
+        return None
+    if first and first["type"] == "json_invalid":
+        why = types.ErrorData(code=types.PARSE_ERROR, message=neutral(f"this is no message: {first['msg']}"))
+        return types.JSONRPCError(jsonrpc="2.0", id=id_of(str(given)), error=why)
+    why = types.ErrorData(code=types.INVALID_REQUEST, message="this is no message of JSON-RPC 2.0")
+    return types.JSONRPCError(jsonrpc="2.0", id=given_id(given), error=why)
 
 
 def _told(tool: Tool) -> types.Tool:

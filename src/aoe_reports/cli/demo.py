@@ -34,7 +34,7 @@ def demo(
     lines = [
         "",
         say(
-            "This is simulated data: operator {operator} was made 8 % slower from {night} on.",
+            "This is simulated data: operator {operator} was made 8% slower from {night} on.",
             operator=result.planted,
             night=result.planted_night,
         ),

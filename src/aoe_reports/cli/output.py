@@ -163,6 +163,11 @@ def show(
         write_pieces(forms[form].render(shown), output, screen)
 
 
+def _is_read_here(form: str, output: Path | None) -> bool:
+    """Whether a report and stderr go to one terminal."""
+    return form == "text" and output is None and sys.stdout.isatty() and sys.stderr.isatty()
+
+
 def reply(
     answer: "Answer",
     form: str,
@@ -175,6 +180,6 @@ def reply(
 ) -> NoReturn:
     """Print or write an answer, findings to stderr where the form has none, and exit as the answer says."""
     show(answer, form, output, strict=strict, forms=forms, rules=rules, most=most)
-    if not forms[form].has_findings:
+    if not forms[form].has_findings and not (answer.tells_findings and _is_read_here(form, output)):
         print_findings(answer.findings)
     raise typer.Exit(answer.exit_code(strict=strict))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, replace
+from difflib import get_close_matches
 from functools import partial
 from inspect import Parameter, Signature, get_annotations
 from os import PathLike
@@ -170,6 +171,7 @@ def asking(question: Question[Any, Any], options: Callable[Chosen, O]) -> Callab
     def function(paths: Paths, /, *args: Chosen.args, **kwargs: Chosen.kwargs) -> Answer:
         if args:
             raise TypeError(f"{question.name} takes its paths as one list, and options by keyword")
+        _check_names(question, kwargs)
         several = [paths] if isinstance(paths, str | PathLike) else list(paths)
         _check_count(question, len(several))
         return ask(question, [asked_path(path) for path in several], options(*args, **kwargs))
@@ -178,6 +180,17 @@ def asking(question: Question[Any, Any], options: Callable[Chosen, O]) -> Callab
     function.__doc__ = question.__doc__
     function.__signature__ = _signature_of(question.options)  # type: ignore[attr-defined]
     return function
+
+
+def _check_names(question: Question[Any, Any], given: Iterable[str]) -> None:
+    """Refuse options that the question does not have, as Python does of any function."""
+    known = declared_fields(question.options)
+    for name in given:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            meant = f"; did you mean {near[0]!r}?" if near else f"; its options: {', '.join(known)}"
+            function = question.name.replace(" ", "_").replace("-", "_")
+            raise TypeError(f"{function}() has no option {name!r}{meant}")
 
 
 def _check_count(question: Question[Any, Any], count: int) -> None:

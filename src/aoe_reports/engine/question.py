@@ -245,6 +245,8 @@ class Answer(Finished):
     inputs: tuple[str, ...]
     findings: Sequence[Finding]
     """In a stable order."""
+    tells_findings: bool = False
+    """Whether its sections list them, too."""
     unreadable: bool = False
 
     @property

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from aoe_reports.facts.locations import TOLD_BY
+from aoe_reports.facts.locations import TOLD_BY, in_any_block
 from aoe_reports.facts.waterfall import Cause, Locations, Part, Side, inputs_are_told, of_step
 
 _Inputs = tuple[str | None, str | None, str | None]
@@ -25,7 +25,10 @@ _NOTHING = Fraction(0), Fraction(0)
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """In which layer or module a part of a change happened; or in how many layers alike, of those that the kernel runs in."""
+    """In which layer or module a part of a change happened; or in how many layers alike, of those that the kernel runs in.
+
+    Of layers alike `location` is the module that they have in common, as it is called in all of them (`DecoderLayer_*/Attention`).
+    """
 
     location: str | None = None
     told_by: str | None = None
@@ -82,12 +85,24 @@ class ChangeLocations:
                 return Where(alike[0], self._told_by(one for one in changes if alike[0] in {one, blocks.get(one)}))
         if alike and {*alike} <= {*blocks.values()}:
             told_by = self._told_by(one for one in changes if blocks.get(one) in alike)
-            return Where(None, told_by, len(alike), len({blocks[one] for one in changes if one in blocks}))
+            common = _common(changes, alike, blocks)
+            return Where(common, told_by, len(alike), len({blocks[one] for one in changes if one in blocks}))
         return NOWHERE
 
     def _told_by(self, locations: Iterable[str]) -> str:
         told = {word for one in locations for side in self._sides or () for word in side.told.told_by.get(one, "").split(", ")}  # fmt: skip
         return ", ".join(word for word in TOLD_BY if word in told)
+
+
+def _common(changes: Mapping[str, Fraction], alike: Iterable[str], blocks: Mapping[str, str]) -> str | None:
+    """The module that has at least half of the change of each block, as it is called in all of them; null where these differ."""
+    names = set()
+    for block in alike:
+        mine = {one: change for one, change in changes.items() if blocks.get(one) == block}
+        most = max(mine, key=lambda one: (abs(mine[one]), one))
+        is_enough = most != block and 2 * abs(mine[most]) >= abs(sum(mine.values(), Fraction(0)))
+        names.add(in_any_block(most, block) if is_enough else None)
+    return names.pop() if len(names) == 1 else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,7 @@
-"""Types of kernels in whose place others stand: fused, split, replaced; told by how many calls are lost and gained, and by names."""
+"""Types of kernels in whose place others stand: fused, split, replaced.
+
+They are told by how many calls are lost and gained, by names, and by the sequences that fused operators are known to replace.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Literal
+
+from aoe_reports.facts.fused_operators import FUSED_OPERATORS, base_type
 
 Exchange = tuple[Literal["fused", "split", "replaced"], tuple[str, ...], str]
 """(what happened, the types of many, the type of one)."""
@@ -31,7 +36,8 @@ def exchanged(counts: Mapping[str, tuple[Fraction, Fraction]]) -> Iterator[Excha
                 for other, (first, then) in counts.items()
                 if other not in used and other != name and then - first == -change
             ]
-            chosen = _together(name, others, abs(change))
+            gains = {one: sign * (first - then) for one, (first, then) in counts.items() if one not in used}
+            chosen = _known(name, gains, abs(change)) or _together(name, others, abs(change))
             if len(chosen) >= _PAIR:
                 used |= {name, *chosen}
                 yield "fused" if kind == "fused" else "split", chosen, name
@@ -44,6 +50,29 @@ def exchanged(counts: Mapping[str, tuple[Fraction, Fraction]]) -> Iterator[Excha
         if name not in used and not before and after and len(gone) == 1:
             used |= {name, *gone}
             yield "replaced", (gone[0],), name
+
+
+def _known(one: str, gains: Mapping[str, Fraction], calls: Fraction) -> tuple[str, ...]:
+    """The types that make up a sequence which the type is known to replace, if they gain as many calls as it has, and no others."""
+    for known in FUSED_OPERATORS:
+        if _stem(base_type(one)) != known.api.rpartition(".")[2].removeprefix("npu_").replace("_", ""):
+            continue
+        left = {name: gain for name, gain in gains.items() if gain > 0 and name != one}
+        chosen = dict.fromkeys(_fitting(step, left, calls) for step in known.sequence if not step.endswith("?"))
+        more = dict.fromkeys(_fitting(step, left, calls) for step in known.sequence if step.endswith("?"))
+        names = tuple(name for name in {**chosen, **more} if name is not None)
+        if None not in chosen and not any(left[name] for name in names):
+            return names
+    return ()
+
+
+def _fitting(step: str, left: dict[str, Fraction], calls: Fraction) -> str | None:
+    """A type that may be a step of a sequence, whose calls are taken; null where none has so many left."""
+    types = step.removesuffix("?").split("|")
+    found = next((name for name in left if {name, base_type(name)} & {*types} and left[name] >= calls), None)
+    if found is not None:
+        left[found] -= calls
+    return found
 
 
 def _together(one: str, others: list[str], calls: Fraction) -> tuple[str, ...]:

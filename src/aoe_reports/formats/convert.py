@@ -260,8 +260,8 @@ def _durations(column: pa.ChunkedArray, values: Floats, good: Mask, bad: Mask, f
         exact = nanoseconds(column[int(row)].as_py().strip(), field.factor)
         values[row] = values[row] if exact is None else exact
     if values.size and values.min() < 0:
-        # a negative part of a nanosecond must not become 0: it would pass for a duration
-        values = np.where(values < 0, np.floor(values), values)
+        # a negative part of a nanosecond must not become 0, where it would pass for a duration
+        values = np.where(values < 0, np.trunc(values) if field.is_rest else np.floor(values), values)
     np.rint(values, out=values)
     wrapped = None
     if values.size and max(values.max(), -values.min()) >= LONGEST_NS:

@@ -64,6 +64,8 @@ class Column:
     """Whether a user's own words stand here: exporters that do not quote may have written a comma among them."""
     wraps: bool = False
     """Whether exporters let a negative difference wrap around 2**64 here."""
+    is_rest: bool = False
+    """Whether exporters subtract floats to get it: less than a nanosecond below 0 is their rounding, and nothing is left."""
     null_words: tuple[str, ...] = ()
     """Words that stand for no value in this column alone."""
     decimal: bool = False
@@ -121,10 +123,12 @@ def duration(
     needed: bool = False,
     unit: str = "us",
     wraps: bool = False,
+    is_rest: bool = False,
     units: tuple[str, ...] = (),
 ) -> Column:
     """Return a column of lengths of time, in a frame as `<name>_ns` (int64)."""
-    return Column(name, headers, "duration", optional, needed, unit, wraps=wraps, units=units or (unit,))
+    units = units or (unit,)
+    return Column(name, headers, "duration", optional, needed, unit, wraps=wraps, is_rest=is_rest, units=units)
 
 
 def timestamp(name: str, *headers: str, optional: bool = False, needed: bool = False, unit: str = "us") -> Column:
@@ -145,6 +149,7 @@ class Field:
     needed: bool
     free: bool = False
     wraps: bool = False
+    is_rest: bool = False
     null_words: tuple[str, ...] = ()
 
 
@@ -402,6 +407,7 @@ def _field(position: int, cell: str, column: Column | None, units: dict[str, str
         needed=column.needed,
         free=column.free,
         wraps=column.wraps,
+        is_rest=column.is_rest,
         null_words=column.null_words,
     )
 

@@ -100,7 +100,8 @@ def _judged(page: ClaimsPage) -> Section:
     if len(rows) > SHOWN:
         told = say("{shown} of {count} rows; JSON and CSV contain all of them.", shown=SHOWN, count=len(rows))
         sentences.append(told)
-    return section_of(Rows(type=Row, rows=rows[:SHOWN], title=title, sentences=sentences))
+    without = frozenset({"scope"})  # operators, all of them
+    return section_of(Rows(type=Row, rows=rows[:SHOWN], title=title, sentences=sentences, without=without))
 
 
 def _together(page: ClaimsPage) -> Section | None:

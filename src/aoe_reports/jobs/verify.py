@@ -271,6 +271,7 @@ def _closed(case: Case, pair: Pair, claims: Claims, measured: _Measured, finding
         headline=report.headline,
         highlights=[highlight(row) for row in rows],
         sections=report.sections,
+        tells_findings=True,
         why=reasons_for(found, verified, accepted=facts.accepted, strict=options.strict),
     )
 

@@ -277,5 +277,6 @@ def _answer(
         headline=report.headline,
         highlights=[highlight(one) for one in rows],
         sections=report.sections,
+        tells_findings=True,
         why=reasons_for(findings, verified, accepted=facts.accepted, strict=options.strict),
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-TIME_UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs"), (1, "ns"))
+MICROSECOND = "us"
+"""As sentences, keys and the exports themselves have it, and as every font and keyboard does."""
+TIME_UNITS = ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, MICROSECOND), (1, "ns"))
 """(ns, name) of each unit, the largest first."""
 
 

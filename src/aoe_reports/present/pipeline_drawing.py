@@ -69,7 +69,7 @@ def _shares(lane: PipelineLane, picture: PipelinePicture) -> Text:
 def _times(lane: PipelineLane) -> Text:
     """What adds up to the step."""
     return say(
-        "busy {busy:,.3f} µs, waits {waiting:,.3f} µs, neither {rest:,.3f} µs",
+        "busy {busy:,.3f} us, waits {waiting:,.3f} us, neither {rest:,.3f} us",
         busy=lane.busy_ns / 1000,
         waiting=lane.waiting_ns / 1000,
         rest=lane.rest_ns / 1000,
@@ -82,7 +82,7 @@ def _pieces(lane: PipelineLane, duration_ns: int, y: int, language: Language) ->
     words = {kind: in_language(say(word), language) for kind, word in PIECE_WORDS.items()}
     for one in lane.pieces:
         top, high = (y + _BAR - _SEND, _SEND) if one.kind == "sending" else (y, _BAR)
-        told = f"{words[one.kind]}, +{one.start_ns / 1000:,.3f} µs, {one.busy_ns / 1000:,.3f} µs"
+        told = f"{words[one.kind]}, +{one.start_ns / 1000:,.3f} us, {one.busy_ns / 1000:,.3f} us"
         yield (
             f'<rect class="piece-{one.kind}" x="{one.start_ns * scale:.2f}" y="{top}" width="{max((one.end_ns - one.start_ns) * scale, 1):.2f}" '
             f'height="{high}"><title>{_words(told)}</title></rect>'

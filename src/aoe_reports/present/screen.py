@@ -14,9 +14,11 @@ _COLOURS: Mapping[Look, str] = {"strong": "1", "good": "32", "odd": "33", "bad":
 BETWEEN = 2
 """Blanks between two columns."""
 LEAST_TEXT = 20
-"""Terminal columns that are left to a text before whole columns of the table are left out."""
+"""Terminal columns that are left to a text before details of the table are left out."""
+SHORT_TEXT = 12
+"""The same before columns are left out that decide."""
 _KEPT = 2
-"""Columns that are never left out: they name the row."""
+"""Columns that name the row: they are never left out, but for one of them where it is a detail."""
 
 
 @record
@@ -49,22 +51,27 @@ class Measured(NamedTuple):
     """Whether a cell may be cut or take several lines."""
     is_detail: bool
     """Whether it is left out before others."""
+    belongs_left: bool = False
+    """Whether it and the column on its left say nothing without each other, such as both ends of an interval."""
 
 
 def fit(columns: Sequence[Measured], room: int | None) -> list[int]:
     """The width of each column; 0 for one that is left out.
 
-    Titles take several lines first, then texts get narrower, then details are left out, then other columns from the right.
+    Titles take several lines first, then texts get narrower, then details are left out, then texts get narrower still, and
+    other columns are left out from the right.
     """
     natural = [max(one.title, one.cells) for one in columns]
     if room is None or _total(natural) <= room:
         return natural
     left = list(range(len(columns)))
     for place in _leaving(columns):
-        if _total([_narrowest(columns[one]) for one in left]) <= room:
+        text = LEAST_TEXT if columns[place].is_detail else SHORT_TEXT
+        if _total([_narrowest(columns[one], text) for one in left]) <= room:
             break
-        left.remove(place)
-    widths = dict(zip(left, _narrowed([columns[one] for one in left], room), strict=True))
+        left = [one for one in left if one not in _pair(columns, place)]
+    text = LEAST_TEXT if _total([_narrowest(columns[one], LEAST_TEXT) for one in left]) <= room else SHORT_TEXT
+    widths = dict(zip(left, _narrowed([columns[one] for one in left], room, text), strict=True))
     return [widths.get(place, 0) for place in range(len(columns))]
 
 
@@ -75,17 +82,26 @@ def _total(widths: Sequence[int]) -> int:
 def _leaving(columns: Sequence[Measured]) -> list[int]:
     """The order in which columns are left out."""
     places = range(len(columns) - 1, _KEPT - 1, -1)
-    return sorted(places, key=lambda place: not columns[place].is_detail)
+    names = [place for place in range(min(_KEPT, len(columns) - 1)) if columns[place].is_detail][:1]
+    return sorted([*places, *names], key=lambda place: not columns[place].is_detail)
 
 
-def _narrowest(column: Measured) -> int:
-    return max(column.word, min(column.cells, LEAST_TEXT) if column.may_narrow else column.cells)
+def _pair(columns: Sequence[Measured], place: int) -> set[int]:
+    """A column, and the one that says nothing without it."""
+    if place > _KEPT and columns[place].belongs_left:
+        return {place - 1, place}
+    is_lower = _KEPT <= place < len(columns) - 1 and columns[place + 1].belongs_left
+    return {place, place + 1} if is_lower else {place}
 
 
-def _narrowed(columns: Sequence[Measured], room: int) -> list[int]:
+def _narrowest(column: Measured, text: int) -> int:
+    return max(column.word, min(column.cells, text) if column.may_narrow else column.cells)
+
+
+def _narrowed(columns: Sequence[Measured], room: int, text: int) -> list[int]:
     """Widths with titles in several lines, then with the widest texts as narrow as it takes."""
     widths = [max(one.word, one.cells) for one in columns]
-    least = [_narrowest(one) for one in columns]
+    least = [_narrowest(one, text) for one in columns]
     while _total(widths) > room:
         place = max(range(len(widths)), key=lambda one: (widths[one] > least[one], widths[one]))
         if widths[place] <= least[place]:

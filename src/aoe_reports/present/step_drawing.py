@@ -99,13 +99,13 @@ def _rectangles(blocks: Blocks, picture: StepPicture, y: int, words: dict[Kind, 
 
 def title_of(name: str, start_ns: int, busy_ns: int, count: int) -> str:
     """Operator, start since the begin of the step, duration; of several that are drawn as one how many."""
-    told = f"{name}, +{start_ns / 1000:,.3f} µs, {busy_ns / 1000:,.3f} µs"
+    told = f"{name}, +{start_ns / 1000:,.3f} us, {busy_ns / 1000:,.3f} us"
     return f"{told}, ×{count}" if count > 1 else told  # noqa: RUF001 -- the sign for times
 
 
 def _axis(duration_ns: int, bottom: int) -> Iterator[str]:
     """Round times below the lanes, with lines through them."""
-    size, unit = (_MS, "ms") if duration_ns >= _MS else (_US, "µs")
+    size, unit = (_MS, "ms") if duration_ns >= _MS else (_US, "us")
     step = _round_step(duration_ns / size / _TICKS)
     at = 0.0
     while at * size <= duration_ns:

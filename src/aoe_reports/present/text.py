@@ -18,6 +18,10 @@ from aoe_reports.present.values import STATES, WORDS, cell, look_of, plain, widt
 MAX_CELL = 64
 MAX_SENTENCE = 2000
 LEAST_TITLE = 8
+_WHOLE = frozenset({"rule"})
+"""Keys of columns whose texts are never cut: they are typed again."""
+_UPPER_ENDS = frozenset({"ci_high", "ci_high_us", "high"})
+"""Keys of columns that end an interval, whose beginning stands on their left."""
 HELD = 10_000
 """Of so many rows the cells are held while the widths of the columns are looked for."""
 
@@ -115,8 +119,9 @@ def _measured(column: Column, widest: int) -> Measured:
         title=width(title),
         word=_least_of_title(title),
         cells=widest,
-        may_narrow=column.kind in WORDS,
+        may_narrow=column.kind in WORDS and column.key not in _WHOLE,
         is_detail=column.detail,
+        belongs_left=column.key in _UPPER_ENDS,
     )
 
 

@@ -142,7 +142,7 @@ def headline_of(rows: Sequence[CoveredShape]) -> str:
     for status in ("covered", "stale", "missing", "unclear"):
         some = [one for one in rows if one.status == status]
         if some:
-            percent = 100 * sum(one.total_ns for one in some) / whole
-            told.append(say("{count} {status} ({percent:.1f} %)", count=len(some), status=say(status), percent=percent))
+            share = sum(one.total_ns for one in some) / whole
+            told.append(say("{count} {status} ({share:.1%})", count=len(some), status=say(status), share=share))
     shapes = count_of(len(rows), "{number} operator shape", "{number} operator shapes")
     return say("{shapes}, by their time: {told}.", shapes=shapes, told=join(", ", told))

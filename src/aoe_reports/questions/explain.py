@@ -47,7 +47,8 @@ class ChangePart:
     """A part of the change of a mean step: the parts of a device add up to its change, to the nanosecond.
 
     `before_ns` and `after_ns` are what the operator, or the cause of idle time, takes of a step with nothing hiding it. `location` is
-    the layer, else the module, in which at least half of it happened; where layers changed alike, `layers_changed` of `layers` did.
+    the layer, else the module, in which at least half of it happened; where layers changed alike, `layers_changed` of `layers` did,
+    and `location` is the module that they have in common.
     """
 
     position: int = column("#", "integer")

@@ -69,8 +69,10 @@ def _where(one: ChangePart) -> Text | str | None:
     if one.layers_changed is None:
         return one.location
     if one.layers_changed == one.layers:
-        return say("all {count} layers", count=one.layers)
-    return say("{count} of {all} layers", count=one.layers_changed, all=one.layers)
+        layers = say("all {count} layers", count=one.layers)
+    else:
+        layers = say("{count} of {all} layers", count=one.layers_changed, all=one.layers)
+    return layers if one.location is None else say("{module} ({layers})", module=one.location, layers=layers)
 
 
 def _whose(one: ExplainedStep | ChangePart) -> tuple[int | None, int | None]:

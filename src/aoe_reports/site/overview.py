@@ -193,7 +193,7 @@ def _group(key: Group, members: Sequence[SeriesFacts], text: Texts) -> Table:
     if key in {"new", "ongoing"}:
         said.append(
             text(
-                "Sorted by the lower bound of the effect on the step, largest first: the end of the 95 % interval nearer "
+                "Sorted by the lower bound of the effect on the step, largest first: the end of the 95% interval nearer "
                 "to 0, multiplied by the share of the step."
             )
         )

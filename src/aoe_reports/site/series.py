@@ -401,9 +401,9 @@ def _said(series: SeriesFacts, text: Texts) -> str:
             **values,
         )
     return text(
-        "{change} slower since {since} (95 % interval {low} to {high}): {before} ms became {after} ms."
+        "{change} slower since {since} (95% interval {low} to {high}): {before} ms became {after} ms."
         if (row.change or 0.0) > 0
-        else "{change} quicker since {since} (95 % interval {low} to {high}): {before} ms became {after} ms.",
+        else "{change} quicker since {since} (95% interval {low} to {high}): {before} ms became {after} ms.",
         **values,
     )
 
@@ -438,9 +438,9 @@ def _said_of_metric(row: SeriesChange, text: Texts, values: Mapping[str, Any], *
             **values,
         )
     return text(
-        "{change} worse since {since} (95 % interval {low} to {high}): {before} became {after}."
+        "{change} worse since {since} (95% interval {low} to {high}): {before} became {after}."
         if loss(row.change or 0.0, row.better) > 0
-        else "{change} better since {since} (95 % interval {low} to {high}): {before} became {after}.",
+        else "{change} better since {since} (95% interval {low} to {high}): {before} became {after}.",
         **values,
     )
 
@@ -636,7 +636,7 @@ def _levels_table(series: SeriesFacts, look: Look, text: Texts) -> Table:
     columns = [
         (text("From"), "text"), (text("To"), "text"), (text("Nights"), "number"),
         (text("Level") if series.row.scope == METRIC else text("Level (ms)"), "number"),
-        (text("Change from previous level"), "number"), (text("95 % interval"), "text"), (text("State"), "text"),
+        (text("Change from previous level"), "number"), (text("95% interval"), "text"), (text("State"), "text"),
     ]  # fmt: skip
     begun = {shift.start: shift for shift in reversed(look.shifts)}
     shifts = [begun.get(one.start) if place else None for place, one in enumerate(look.levels)]
@@ -746,7 +746,7 @@ def _data(series: SeriesFacts, watch: Look, marks: _Marks, text: Texts) -> Marku
         "past": [[one.place, plain(one.label)] for one in marks.past],
         "band": None if watch.sigma is None else float(np.exp(1.96 * watch.sigma)),
         "watched": series.watched,
-        "names": [text("Night"), _value_title(series.row, text), text("level"), text("95 % range of normal nights")],
+        "names": [text("Night"), _value_title(series.row, text), text("level"), text("95% range of normal nights")],
     }
     safe = (
         orjson.dumps(told, option=orjson.OPT_SERIALIZE_NUMPY).decode().replace("<", "\\u003c").replace("&", "\\u0026")

@@ -43,7 +43,7 @@ STAGES_OF: dict[Mode, tuple[StageName, ...]] = {
 class Candidate:
     """What is worth tuning: an operator, a whole operator type (no `op_name`), or the model's subgraphs."""
 
-    kind: Literal["operator", "subgraph"] = column("Kind", "word")
+    kind: Literal["operator", "subgraph"] = column("Kind", "word", detail=True)
     op_name: str | None = column("Operator", default=None)
     op_type: str | None = column("Operator type", default=None, before="op_name")
     input_shapes: str | None = column("Input shapes", default=None)

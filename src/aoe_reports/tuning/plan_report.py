@@ -124,11 +124,7 @@ def _why_not(plan: Plan) -> str:
     parts = []
     if plan.computing_share is not None:
         parts.append(say("computing takes {share:.1%} of the step", share=plan.computing_share))
-    sums: dict[str, float] = {}
-    for one in plan.rejected:
-        word = _taken_apart(one.reason)[0]
-        if word != "communication":
-            sums[word] = sums.get(word, 0.0) + (one.total_us or 0.0)
+    sums = _left_out(plan)
     whole = sum(sums.values())
     if whole:
         word, most = max(sums.items(), key=lambda item: (item[1], item[0]))
@@ -243,15 +239,42 @@ _BY_PATH = say(
 )
 
 
+def _shapes_unknown(plan: Plan) -> list[str]:
+    """What to do where more is left out because the export does not tell its shapes than for any other reason."""
+    left_out = _left_out(plan)
+    if not left_out or max(left_out, key=lambda word: left_out[word]) != "unknown-shape":
+        return []
+    share = left_out["unknown-shape"] / sum(left_out.values())
+    return [
+        say(
+            "{share:.0%} of the time of excluded operators is excluded because the export does not record whether their shapes "
+            "are static. If the model has static shapes only, run plan again with --assume-static.",
+            share=share,
+        )
+    ]
+
+
+def _left_out(plan: Plan) -> dict[str, float]:
+    """The device time of what is not tuned by the reason's word."""
+    sums: dict[str, float] = {}
+    for one in plan.rejected:
+        word = _taken_apart(one.reason)[0]
+        if word != "communication":
+            sums[word] = sums.get(word, 0.0) + (one.total_us or 0.0)
+    return sums
+
+
 def _what_to_do(plan: Plan) -> list[str]:
+    lines = _shapes_unknown(plan)
     if not plan.candidates and plan.mode != "gdat":
         return [
+            *lines,
             say(
                 "Nothing to tune: `aoe-reports advise` on the profile shows other possible gains. run.sh refuses "
                 "to run."
-            )
+            ),
         ]
-    lines: list[str] = [
+    lines += [
         say("Check the machine: run aoe-reports preflight in this folder."),
         say("Tune: run aoe-reports tune in this folder, or run.sh if aoe-reports is not available."),
         say("Measure again: remeasure.md describes how (tune writes this file)."),

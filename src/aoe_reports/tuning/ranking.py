@@ -53,7 +53,7 @@ REASONS: dict[Why, str] = {
     "type-not-tunable": say("torch_npu dumps no graphs of this type for AOE"),
     "banked": say("it is in a bank; AOE skips it (--repeat-tune tunes it again)"),
     "failed-before": say("its earlier tuning failed"),
-    "near-roof": say("it reaches 80 % or more of what the chip can do (see `roofline`); tuning can gain little"),
+    "near-roof": say("it reaches 80% or more of what the chip can do (see `roofline`); tuning can gain little"),
     "overlapped": say("it runs in parallel with other work, so less than --min-share of the step waits for it"),
     "below-threshold": say("it takes less than --min-share of the step"),
     "beyond-top": say("it ranks below the --top candidates"),

@@ -25,7 +25,7 @@ ClaimOf = Literal["operators", "model"]
 class Row:
     """One row of the contract; times in us: of a call (operator), of a step (op_type, step)."""
 
-    scope: Scope = column("Scope", "word")
+    scope: Scope = column("Scope", "word", detail=True)
     op_name: str | None = column("Operator", default=None)
     op_type: str | None = column("Operator type", before="op_name", default=None)
     input_shapes: str | None = column("Input shapes", default=None, detail=True)

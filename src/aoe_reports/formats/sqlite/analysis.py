@@ -81,11 +81,11 @@ def _step_numbers(database: Database, table: str, cells: Sequence[str | None]) -
     return Cells(values, there)
 
 
-def _nanoseconds(cells: Cells, factor: float) -> Cells:
+def _nanoseconds(cells: Cells, factor: float, *, is_rest: bool = False) -> Cells:
     """Lengths of time in some unit as whole nanoseconds; nothing where one is longer than anything can take."""
     scaled = cells.values * factor
-    # a negative part of a nanosecond must not become 0: it would pass for a duration
-    whole = np.rint(np.where(scaled < 0, np.floor(scaled), scaled))
+    # a negative part of a nanosecond must not become 0, where it would pass for a duration
+    whole = np.rint(np.where(scaled < 0, np.trunc(scaled) if is_rest else np.floor(scaled), scaled))
     fits = cells.there & (np.abs(whole) < LONGEST_NS)
     return Cells(np.where(fits, whole, 0).astype(np.int64), fits)
 
@@ -119,7 +119,9 @@ def comm_times(database: Database, _: Wanted) -> Built:
     columns: dict[str, CellType] = dict.fromkeys(OPERATOR.values(), "words")
     columns |= {**dict.fromkeys(_TIMES.values(), "number"), "start_timestamp": "number"}
     rows = database.fetch("CommAnalyzerTime", columns, frozenset({"elapse_time"}))
-    lengths = {name: _nanoseconds(rows.cells[column], 1_000_000.0) for name, column in _TIMES.items()}
+    lengths = {
+        name: _nanoseconds(rows.cells[column], 1_000_000.0, is_rest=name == "idle") for name, column in _TIMES.items()
+    }
     good = _usable(database, rows, "elapse_time")[1]
     series = _operator_words(rows, good)
     series["start"] = _moments(rows.cells["start_timestamp"]).take(good)

@@ -32,7 +32,11 @@ def temporary_files() -> Iterator[Checkup]:
         return
     free = shutil.disk_usage(folder).free
     told = say("{folder}: {size} free", folder=folder, size=size_of(free))
-    if free < MIN_TEMPORARY_BYTES:
+    named = os.environ.get("TMPDIR")
+    if named and not Path(named).is_dir():
+        unused = say("{named}: no such folder, so temporary files go to {folder}", named=named, folder=folder)
+        yield warning("TMPDIR", unused, say("make the folder, or name another: `export TMPDIR=…`"))
+    elif free < MIN_TEMPORARY_BYTES:
         advice = say("name a folder with at least {size}: `export TMPDIR=…`", size=size_of(MIN_TEMPORARY_BYTES))
         yield warning("TMPDIR", told, advice)
     else:

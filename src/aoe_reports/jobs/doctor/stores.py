@@ -24,6 +24,8 @@ USUAL_STORE = "./aoe-history"
 MAX_AHEAD_S = 300
 """Clocks that are synchronised differ by less than a second; a night that lies minutes ahead was told by one that is not."""
 _NS = 10**9
+_SCHEMES = frozenset({"s3", "s3a", "gs", "az", "adl", "abfs", "abfss", "http", "https", "file", "memory"})
+"""Of URIs at which Delta's library looks for tables."""
 
 
 def store(uri: str | None) -> Iterator[Checkup]:
@@ -39,8 +41,7 @@ def store(uri: str | None) -> Iterator[Checkup]:
     try:
         opened = _opened(named)
     except StoreError as error:
-        is_none = "://" not in named and not os.path.lexists(Path(named) / "_delta_log")
-        yield fault("store", str(error), _how_to_make() if is_none else _how_to_repair(named))
+        yield fault("store", str(error), _how_to_open(named))
         return
     yield from _contents(opened)
     yield from _care(opened)
@@ -162,6 +163,16 @@ def _damage(named: str) -> Iterator[Checkup]:
 
 def _first(finding: Finding) -> str:
     return say("{path}: {message}", path=finding.path, message=finding.message)
+
+
+def _how_to_open(named: str) -> str:
+    """What to do where a store cannot be opened: only what lies here is known to be damaged."""
+    scheme, is_uri, _ = named.partition("://")
+    if is_uri and scheme.lower() not in _SCHEMES:
+        return say("no store can be at {scheme}://: name a folder, or a bucket (s3://BUCKET/FOLDER)", scheme=scheme)
+    if is_uri:
+        return say("check the name of the bucket, the endpoint, the credentials and the network (docs/store.md)")
+    return _how_to_repair(named) if os.path.lexists(Path(named) / "_delta_log") else _how_to_make()
 
 
 def _how_to_make() -> str:

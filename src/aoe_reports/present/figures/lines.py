@@ -115,7 +115,7 @@ def _with_gaps(known: Sequence[tuple[float, float]]) -> tuple[list[float], list[
 
 def _told_change(change: NightChange, unit: str | None) -> Text:
     return say(
-        "{state} since {night}: {before:,.5g} → {after:,.5g} {unit} ({change:+.1%}, 95 % interval {low:+.1%} to {high:+.1%})",
+        "{state} since {night}: {before:,.5g} → {after:,.5g} {unit} ({change:+.1%}, 95% interval {low:+.1%} to {high:+.1%})",
         state=say(change.state),
         night=change.since,
         before=change.before,

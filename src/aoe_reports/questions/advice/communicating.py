@@ -141,7 +141,7 @@ COMMUNICATING_RULES = (
         say("a link that is slower than other links with the same work"),
         "A collective operator is as fast as its slowest link",
         say(
-            "same as `communication`: below 80 % of the bandwidth of comparable links in more than half of the "
+            "same as `communication`: below 80% of the bandwidth of comparable links in more than half of the "
             "comparisons (Ascend/msprof-analyze: slow link)"
         ),
         ("least_step_share",),

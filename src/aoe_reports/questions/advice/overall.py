@@ -44,7 +44,7 @@ def headline(shares: StepShares, advice: Sequence[Advice]) -> str:
 
 
 def _percent(part: float) -> str:
-    return f"{part * 100:.1f} %"
+    return f"{part:.1%}"
 
 
 def _said(facts: Facts) -> Evidence:

@@ -33,18 +33,18 @@ _MSPROF = "CANN 6.0.RC1, msprof export summary: tuning suggestions (atlasprofili
 
 REASONS: dict[str, tuple[str, str]] = {
     "bound_ratio": (
-        "A unit that works in more than 80 % of the cycles leaves little to gain by overlapping it better",
-        f"operator_bound_ratio of {_ADVISOR}; {_MSPROF}: cube or vector below 80 % is badly used",
+        "A unit that works in more than 80% of the cycles leaves little to gain by overlapping it better",
+        f"operator_bound_ratio of {_ADVISOR}; {_MSPROF}: cube or vector below 80% is badly used",
     ),
     "least_step_share": (
         (
-            "Communication that is not overlapped, free time or a slow rank of less than 5 % of a step is no first place "
+            "Communication that is not overlapped, free time or a slow rank of less than 5% of a step is no first place "
             "to look at; steps of one job differ by as much"
         ),
-        "real two-rank exports of 2025-01: steps of the ranks differ by 0.9 to 15.6 %",
+        "real two-rank exports of 2025-01: steps of the ranks differ by 0.9 to 15.6%",
     ),
     "least_operator_share": (
-        "What can save less than 1 % of the computing time is not worth a reader's time",
+        "What can save less than 1% of the computing time is not worth a reader's time",
         "own choice, so that a list holds at most a hundred operators",
     ),
     "wait_us": ("A device that is idle for longer than this before a task is kept waiting", f"10 us: {_MSPROF}"),
@@ -57,13 +57,13 @@ REASONS: dict[str, tuple[str, str]] = {
         "own choice: the majority",
     ),
     "frequency_drop_share": (
-        "Below 95 % of the frequency; what is nearer is the sampling of the counters (real exports: 0.03 %)",
+        "Below 95% of the frequency; what is nearer is the sampling of the counters (real exports: 0.03%)",
         f"DECREASE_FREQ_RATIO of {_ADVISOR}",
     ),
     "conversions": ("One conversion before and one behind a model are normal; more than 2 are not", f"{_MSPROF}"),
-    "conflict_ratio": ("Conflicts of banks take more than 4 % of the cycles", f"{_MSPROF}"),
+    "conflict_ratio": ("Conflicts of banks take more than 4% of the cycles", f"{_MSPROF}"),
     "slower_share": (
-        "Calls with the same inputs should take the same time; 5 % more is out of line",
+        "Calls with the same inputs should take the same time; 5% more is out of line",
         "own choice",
     ),
     "slower_sigmas": (

@@ -58,7 +58,7 @@ def statistics(data: TableData) -> Sequence[Finding]:
     return findings_of_rows(data, STATISTIC_ARITHMETIC, message, off)
 
 
-SHARE_SUM = TABLES.rule("share-sum", "warning", "the shares of a whole statistic do not add up to 100 %")
+SHARE_SUM = TABLES.rule("share-sum", "warning", "the shares of a whole statistic do not add up to 100%")
 
 
 def shares(data: TableData) -> Sequence[Finding]:

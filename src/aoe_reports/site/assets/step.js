@@ -75,7 +75,7 @@
       const start = Math.max(one.start, from), end = Math.min(Math.max(one.end, start), to);
       const x = label + (start - from) * scale, wide = Math.min(Math.max((end - start) * scale, 1), label + plot - x);
       const [kind, word] = told.kinds[one.kind];
-      const title = (one.name < 0 ? word : told.names[one.name]) + ", +" + us(one.start) + " µs, " + us(one.busy) + " µs" +
+      const title = (one.name < 0 ? word : told.names[one.name]) + ", +" + us(one.start) + " us, " + us(one.busy) + " us" +
         (one.count > 1 ? ", ×" + one.count : "");
       const rect = element("rect", { class: kind, x: x.toFixed(2), y, width: wide.toFixed(2), height: bar });
       rect.append(element("title", {}, title));
@@ -87,7 +87,7 @@
   }
 
   function drawAxis() {
-    const size = duration >= 1e6 ? 1e6 : 1e3, unit = duration >= 1e6 ? "ms" : "µs";
+    const size = duration >= 1e6 ? 1e6 : 1e3, unit = duration >= 1e6 ? "ms" : "us";
     const raw = (to - from) / size / 5, power = 10 ** Math.floor(Math.log10(raw));
     const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((one) => one >= raw);
     const bottom = top + row * lanes.length, made = [];
@@ -106,7 +106,7 @@
       if (whole) group.innerHTML = drawn[place]; else drawLane(group, lanes[place], top + row * place);
     });
     if (whole) axis.innerHTML = ticks; else drawAxis();
-    state.textContent = us(from) + " – " + us(to) + " µs";
+    state.textContent = us(from) + " – " + us(to) + " us";
   }
 
   function show(begin, length) {

@@ -224,7 +224,7 @@ class Check:
     verdict: Verdict = column("Verdict", "state", before="seen")
     reason: str = column()
     source: str = column()
-    declare: str | None = column("Declare", "sentence")
+    declare: str | None = column("Declare", "sentence", detail=True)
     """What to declare where the verdict is unknown."""
 
 

@@ -79,7 +79,7 @@ OPTIONS: dict[str, Option] = {
             least=200,
             most=2**32 - 1,
             note=say(
-                "a wrong value only causes a warning; if not set: 90 % of the free disk space, according to "
+                "a wrong value only causes a warning; if not set: 90% of the free disk space, according to "
                 "the documentation"
             ),
         ),

@@ -26,7 +26,7 @@ COMMUNICATION = Table(
         duration("transit", "Transit Time", unit="ms"),
         duration("wait", "Wait Time", unit="ms"),
         duration("synchronization", "Synchronization Time", unit="ms"),
-        duration("idle", "Idle Time", unit="ms"),
+        duration("idle", "Idle Time", unit="ms", is_rest=True),
         number("wait_ratio", "Wait Time Ratio", optional=True),
         number("synchronization_ratio", "Synchronization Time Ratio", optional=True),
     ),
