@@ -10,6 +10,9 @@ LOWEST_TESTS = tests/test_lowest.py tests/cli/test_commands.py tests/cli/test_pr
 
 LOCK = $(BIN)/uv pip compile --quiet --system-certs --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock" $(UPGRADE)
 
+# What Python compiles is kept: else each of the thousands of interpreters that tests start, and each worker with its tests, compiles all anew
+unexport PYTHONDONTWRITEBYTECODE
+
 # a file of tests stays with one worker: what its tests share is made once
 PYTEST = $(BIN)/pytest --numprocesses auto --dist loadfile
 # the files that name a marker: each worker would import all others only to leave them out
