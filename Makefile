@@ -10,8 +10,13 @@ LOWEST_TESTS = tests/test_lowest.py tests/cli/test_commands.py tests/cli/test_pr
 
 LOCK = $(BIN)/uv pip compile --quiet --system-certs --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock" $(UPGRADE)
 
+# What Python compiles is kept: else each of the thousands of interpreters that tests start, and each worker with its tests, compiles all anew
+unexport PYTHONDONTWRITEBYTECODE
+
 # a file of tests stays with one worker: what its tests share is made once
 PYTEST = $(BIN)/pytest --numprocesses auto --dist loadfile
+# the files that name a marker: each worker would import all others only to leave them out
+MARKED = $(shell grep --recursive --files-with-matches --word-regexp --include='test_*.py' 'mark\.$(1)' tests)
 # what has a group of its own is no part of `make test`
 PLAIN  = not browser and not integrations and not notebooks and not site_docs and not torture
 
@@ -42,7 +47,7 @@ browser:
 	tests/browser/install.sh
 
 browser-tests: $(VENV)/.tools browser
-	$(PYTEST) -m browser
+	$(PYTEST) -m browser $(call MARKED,browser)
 
 # The notebooks of examples/, in kernels of their own
 notebooks: $(VENV)/.tools
@@ -51,7 +56,7 @@ notebooks: $(VENV)/.tools
 
 # Races, kills, daemons, damage anywhere: many processes, and waits
 torture: $(VENV)/.tools
-	$(PYTEST) -m torture
+	$(PYTEST) -m torture $(call MARKED,torture)
 
 # What integrations/ ships, by the schemas and tools of its systems; those of Debian (promtool, systemd-analyze) where they are
 integrations: $(VENV)/.tools

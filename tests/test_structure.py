@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -58,8 +59,13 @@ PLACES = {
 SHELLS = frozenset({"system", "popen", "execv", "execve", "execvp", "spawnv", "spawnve", "startfile", "eval", "exec"})
 
 
-def _calls() -> Iterator[tuple[str, int, str, str]]:
-    """(module, line, what is called, of what) of every call in the package."""
+@cache
+def _calls() -> list[tuple[str, int, str, str]]:
+    """(module, line, what is called, of what) of every call in the package; looked for by the worker that runs these tests."""
+    return list(_walked())
+
+
+def _walked() -> Iterator[tuple[str, int, str, str]]:
     for path in sorted(SOURCE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -68,12 +74,14 @@ def _calls() -> Iterator[tuple[str, int, str, str]]:
                 yield str(path.relative_to(SOURCE)), node.lineno, node.func.id, ""
 
 
-CALLS = list(_calls())
-OPENED = [
-    (module, line, name)
-    for module, line, name, of in CALLS
-    if name in OPENS and of not in OURS and (of or name == "open")  # else it is a function of ours, in another module
-]
+def _opened() -> list[tuple[str, int, str]]:
+    return [
+        (module, line, name)
+        for module, line, name, of in _calls()
+        if name in OPENS
+        and of not in OURS
+        and (of or name == "open")  # else it is a function of ours, in another module
+    ]
 
 
 def _is_below(module: str, place: str) -> bool:
@@ -81,16 +89,18 @@ def _is_below(module: str, place: str) -> bool:
 
 
 def test_files_are_opened_in_their_places_only() -> None:
-    assert [one for one in OPENED if not any(_is_below(one[0], place) for place in PLACES)] == []
+    assert [one for one in _opened() if not any(_is_below(one[0], place) for place in PLACES)] == []
 
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_place_where_files_are_opened_opens_some(place: str) -> None:
-    assert any(_is_below(module, place) for module, _, _ in OPENED)
+    assert any(_is_below(module, place) for module, _, _ in _opened())
 
 
 def test_nothing_starts_a_shell_or_runs_text_as_code() -> None:
-    found = [(module, line, name) for module, line, name, of in CALLS if name in SHELLS and of in {"", "os", "posix"}]
+    found = [
+        (module, line, name) for module, line, name, of in _calls() if name in SHELLS and of in {"", "os", "posix"}
+    ]
     assert [one for one in found if one[0] != "tuning/guardian.py"] == []
 
 

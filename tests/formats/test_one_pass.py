@@ -14,7 +14,13 @@ from made_events import TRACE, X, bad, flows, metadata, no_surrogates, styles, t
 
 from aoe_reports.formats.trace import cuts, native, scan
 from aoe_reports.formats.trace.cuts import parts_of
-from aoe_reports.formats.trace.events import EVENTS_SCHEMA, collect_events, look_at_timeline, stream_events
+from aoe_reports.formats.trace.events import (
+    EVENTS_SCHEMA,
+    TimelineLook,
+    collect_events,
+    look_at_timeline,
+    stream_events,
+)
 from aoe_reports.formats.trace.quick import collect_quickly
 from aoe_reports.formats.trace.shape import OddFileError
 
@@ -34,18 +40,24 @@ class Kept:
         self.rows += batch.to_pylist()
 
 
-def check(path: Path, count: int) -> None:
-    """One pass tells the same of a file, and of every event, as two passes do."""
-    check_columns(path, count, COLUMNS)
-    check_columns(path, count, NATIVE)
-    check_columns(path, count, ["name", "start_ns"])
-
-
-def check_columns(path: Path, count: int, columns: list[str]) -> None:
-    look, collectors = collect_events(path, columns, Kept, count)
-    expected = stream_events(path, columns)
+def check(path: Path, *counts: int) -> None:
+    """One pass, in so many parts, tells the same of a file, and of every event, as two passes do."""
     careful = look_at_timeline(path)
-    assert [row for part in collectors for row in part.rows] == expected.batches.read_all().to_pylist()
+    for columns in (COLUMNS, NATIVE, ["name", "start_ns"]):
+        expected = stream_events(path, columns, careful).batches.read_all().to_pylist()
+        for count in counts:
+            with pytest.MonkeyPatch.context() as without:
+                without.setattr(native, "library", lambda: None)
+                check_one(path, count, columns, careful, expected)
+            if columns is not COLUMNS and native.library() is not None:
+                check_one(path, count, columns, careful, expected)
+
+
+def check_one(
+    path: Path, count: int, columns: list[str], careful: TimelineLook, expected: list[dict[str, Any]]
+) -> None:
+    look, collectors = collect_events(path, columns, Kept, count)
+    assert [row for part in collectors for row in part.rows] == expected
     assert (look.events, look.phases, look.reported, look.findings) == (
         careful.events, careful.phases, careful.reported, careful.findings,
     )  # fmt: skip
@@ -59,12 +71,14 @@ def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cuts, "MIN_PART_BYTES", 1)
 
 
-@pytest.fixture(autouse=True, params=["compiled", "duckdb"])
-def _reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "duckdb":
-        monkeypatch.setattr(native, "library", lambda: None)
-    elif native.library() is None:
+def test_the_compiled_reader_is_asked_for_no_other_columns(tmp_path: Path) -> None:
+    """Else it would have to be tried with them, too."""
+    if native.library() is None:
         pytest.skip("the compiled reader was not built")
+    path = write(tmp_path, TRACE)
+    native.collect_natively(path, frozenset(NATIVE), Kept, 1)
+    with pytest.raises(OddFileError):
+        native.collect_natively(path, frozenset(COLUMNS), Kept, 1)
 
 
 @many
@@ -95,10 +109,9 @@ def test_inserted_bytes(tmp_path: Path, at: int, more: bytes, count: int) -> Non
     check(write(tmp_path, TRACE[:at] + more + TRACE[at:]), count)
 
 
-@pytest.mark.parametrize("count", [1, 2, 3])
 @pytest.mark.parametrize("end", range(0, len(TRACE), 7))
-def test_a_file_cut_anywhere(tmp_path: Path, end: int, count: int) -> None:
-    check(write(tmp_path, TRACE[:end]), count)
+def test_a_file_cut_anywhere(tmp_path: Path, end: int) -> None:
+    check(write(tmp_path, TRACE[:end]), 1, 2, 3)
 
 
 ODD = [
@@ -115,9 +128,8 @@ ODD = [
 
 
 @pytest.mark.parametrize(("key", "value"), ODD)
-@pytest.mark.parametrize("count", [1, 2])
-def test_an_odd_value(tmp_path: Path, key: str, value: object, count: int) -> None:
-    check(write(tmp_path, [X, {**X, key: value}, {**X, "ts": "7.125"}]), count)
+def test_an_odd_value(tmp_path: Path, key: str, value: object) -> None:
+    check(write(tmp_path, [X, {**X, key: value}, {**X, "ts": "7.125"}]), 1, 2)
 
 
 @pytest.mark.parametrize(
@@ -129,12 +141,11 @@ def test_an_odd_value(tmp_path: Path, key: str, value: object, count: int) -> No
         ('"pid": 7', '"gpid": 7.5, "pid": 7'), ('"name": "', '"name": "\\"pid\\": 7.5'),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("count", [1, 2])
-def test_a_number_as_no_exporter_writes_it(tmp_path: Path, now: str, then: str, count: int) -> None:
+def test_a_number_as_no_exporter_writes_it(tmp_path: Path, now: str, then: str) -> None:
     plain = json.dumps({**X, "pid": 7, "tid": 2, "dur": 2.5})
     changed = plain.replace(now, then)
     assert changed != plain
-    check(write(tmp_path, f"[{plain}, {changed}, {plain}]"), count)
+    check(write(tmp_path, f"[{plain}, {changed}, {plain}]"), 1, 2)
 
 
 @pytest.mark.parametrize(
@@ -174,9 +185,8 @@ NAMED = {"ph": "M", "name": "process_name", "pid": 7, "tid": 0, "args": {"name":
         [X, {"args": {"pad": "x" * 40_000, "name": "far"}, "ph": "M", "name": "process_name", "pid": 7}, X],
     ],
 )
-@pytest.mark.parametrize("count", [1, 2, 3])
-def test_names_may_stand_anywhere(tmp_path: Path, events: list[Any], count: int) -> None:
-    check(write(tmp_path, events), count)
+def test_names_may_stand_anywhere(tmp_path: Path, events: list[Any]) -> None:
+    check(write(tmp_path, events), 1, 2, 3)
 
 
 @pytest.mark.parametrize("style", [{}, {"separators": (",", ":")}, {"indent": 2}])

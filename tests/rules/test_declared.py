@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from tables_of_docs import rules_of_docs
@@ -14,7 +15,6 @@ from aoe_reports.jobs.rules import list_rules
 from aoe_reports.rules.results import FILE_RULES, RULES
 
 SOURCE = Path(aoe_reports.__file__).parent
-TREES = {str(path.relative_to(SOURCE)): ast.parse(path.read_text()) for path in sorted(SOURCE.rglob("*.py"))}
 REMADE = {
     "model/rules.py": "by a rule",
     "model/findings.py": "that there are more of one rule",
@@ -24,9 +24,15 @@ REMADE = {
 """Where findings are made, and of what."""
 
 
+@cache
+def _trees() -> dict[str, ast.Module]:
+    """The modules of the package; parsed by the worker that runs these tests."""
+    return {str(path.relative_to(SOURCE)): ast.parse(path.read_text()) for path in sorted(SOURCE.rglob("*.py"))}
+
+
 def _declarations() -> Iterator[tuple[str, str]]:
     """(name of a rule, name of the constant or function that it is) of each declaration."""
-    for tree in TREES.values():
+    for tree in _trees().values():
         for node in ast.walk(tree):
             match node:
                 case ast.Assign(targets=[ast.Name(id=owner)], value=made):
@@ -48,7 +54,7 @@ def test_the_list_is_what_is_declared() -> None:
 def test_findings_are_made_by_rules() -> None:
     making = {
         module
-        for module, tree in TREES.items()
+        for module, tree in _trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Finding"
     }
@@ -58,7 +64,7 @@ def test_findings_are_made_by_rules() -> None:
 def test_no_rule_is_left_that_nobody_raises() -> None:
     used = {
         node.id
-        for tree in TREES.values()
+        for tree in _trees().values()
         for node in ast.walk(tree)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
     }
