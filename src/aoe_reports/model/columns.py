@@ -121,8 +121,9 @@ class Told:
             self._told = np.concatenate([self._told, np.zeros(more, dtype=self._told.dtype)])
             self._asked = np.concatenate([self._asked, np.zeros(more, dtype=bool)])
         self._words = words.column
-        fresh = np.flatnonzero(~self._asked & _occurs(numbers, len(self._asked)))
-        if len(fresh):
+        known = self._asked[numbers]
+        if not known.all():
+            fresh = np.unique(numbers[~known])
             self._told[fresh] = [self._tell(words[number - 1]) for number in fresh.tolist()]
             self._asked[fresh] = True
         return self._told[numbers]
