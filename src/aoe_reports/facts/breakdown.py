@@ -45,6 +45,7 @@ from aoe_reports.model.columns import (
     bits,
     coded_in,
     codes,
+    encoded,
     integers,
     keep_where,
     whole_numbers,
@@ -216,6 +217,7 @@ class Activity:
             return
         of_calls = spans is self._calls
         some = frame.select(list(_CALL_COLUMNS if of_calls else _SPAN_COLUMNS)).filter(keep_where(mask))
+        some = some.set_column(0, "name", encoded(some["name"]))
         if of_calls:  # these launch nothing that computes or communicates
             waits = self._kind.by(some["name"]) == _SYNCHRONISATION
             some = some.filter(keep_where(~waits)) if waits.any() else some
@@ -264,6 +266,7 @@ class Activity:
         if not mask.any():
             return
         some = frame.select(["name", "process", "thread", "start_ns", "duration_ns"]).filter(keep_where(mask))
+        some = some.set_column(0, "name", encoded(some["name"]))
         collects = words_in(some["process"], {COLLECTOR_PROCESS})
         if collects.any():
             self._add_calls("garbage collection", some.filter(keep_where(collects)))

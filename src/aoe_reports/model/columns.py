@@ -76,10 +76,14 @@ _AT_ONCE = 1 << 14
 _NO_WORDS = pa.nulls(0, pa.string())
 
 
+def encoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column of words with a dictionary: for those who ask it more than once."""
+    return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+
+
 def codes(column: pa.ChunkedArray) -> tuple[Ints, Words]:
     """A column of words as (each row's number among the distinct words, counted from 1, 0 for null; those words)."""
-    if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
+    column = encoded(column)
     if column.num_chunks == 0:
         return np.zeros(0, dtype=np.int32), Words(_NO_WORDS)
     if column.num_chunks > 1:
