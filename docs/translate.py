@@ -13,7 +13,17 @@ from babel.messages.pofile import read_po, write_po
 DOCS = Path(__file__).parent
 TEMPLATE = DOCS / "_build" / "gettext" / "docs.pot"
 CATALOGUE = DOCS / "locale" / "zh_CN" / "LC_MESSAGES" / "docs.po"
-WHOLE = ("index.md", "tutorial.md", "gallery.md", "howto/", "overview.md", "input.md", "output.md", "compare.md", "check.md")
+WHOLE = (
+    "index.md",
+    "tutorial.md",
+    "gallery.md",
+    "howto/",
+    "overview.md",
+    "input.md",
+    "output.md",
+    "compare.md",
+    "check.md",
+)
 """Pages that are translated as a whole; of the others, the title, for the navigation."""
 DATED = ('"POT-', '"PO-Rev', '"Report-', '"Last-T', '"Language-T', '"Generated')
 UP = "../../"

@@ -108,32 +108,27 @@ def run_nightly(
         changes=content.changes,
         why=reasons,
     )
+    answer = replace(answer, verdict=_verdict(answer, chosen))
+    if report is not None:
+        report(answer)
 
-    def tell(answer: NightlyAnswer) -> None:
-        if report is not None:
-            report(answer)
-
-    def notify(answer: NightlyAnswer) -> None:
+    def notify() -> None:
         if chosen.notify is not None and shape is not None:
             progress(lambda: say("sending the notification"))
             notice = _notice(answer, content, strict=chosen.strict)
             send(chosen.notify, notice.as_json(chosen.notify_as or shape, language))
 
-    told = replace(answer, verdict=_verdict(answer, chosen, chosen.site))
     try:
         if chosen.site is not None:
-            _write_site(chosen.site, told, chosen, stored=stored, found=found, language=language, progress=progress)
-    except AoeReportsError:  # whoever waits for the night hears of it, whatever becomes of the pages
-        told = replace(answer, verdict=_verdict(answer, chosen, None))
-        tell(told)
-        try:
-            notify(told)
+            _write_site(chosen.site, answer, chosen, stored=stored, found=found, language=language, progress=progress)
+    except AoeReportsError:
+        try:  # who waits for a message of the night gets one, whatever becomes of the pages
+            notify()
         except AoeReportsError as error:
             warnings.warn(NoticeWarning(error.args[0]), stacklevel=2)
         raise
-    tell(told)
-    notify(told)
-    return told
+    notify()
+    return answer
 
 
 def _write_site(
@@ -210,9 +205,9 @@ def _reasons(found: Regressions | None, findings: Sequence[Finding], chosen: Nig
     return reasons
 
 
-def _verdict(answer: NightlyAnswer, chosen: NightlyOptions, site: Path | None) -> str:
-    """The last line: whether the job passes, and where its report is, if it is anywhere."""
-    report = None if site is None else str(site / REPORT_PAGE)
+def _verdict(answer: NightlyAnswer, chosen: NightlyOptions) -> str:
+    """The last line: whether the job passes, and where its report is."""
+    report = None if chosen.site is None else str(chosen.site / REPORT_PAGE)
     code = answer.exit_code(strict=chosen.strict)
     return verdict_line(code, answer.why, gates=chosen.gate, changes=answer.changes, report=report)
 
