@@ -272,6 +272,7 @@ def _every(spans: Spans) -> Numbers:
     return SpansOf(spans).between(*EVER)
 
 
+@lru_cache(maxsize=1 << 16)
 def _copies(word: str) -> bool:
     return _COPY_TASK.fullmatch(word) is not None
 
