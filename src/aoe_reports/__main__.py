@@ -4,8 +4,15 @@ import os
 
 from aoe_reports.cli.ending import own_process, run_and_exit
 
-# Arrow's own allocator keeps for each thread what that has used once: in `hotspots` of 1 GB of timeline 50 MB of 370
-os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+_FOR_LIBRARIES = {
+    # Arrow's own allocator keeps for each thread what that has used once: in `hotspots` of 1 GB of timeline 50 MB of 370
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    # numpy starts a thread for each other core, which takes 0.1 s; what we solve is small
+    "OPENBLAS_NUM_THREADS": "1",
+}
+for _name, _value in _FOR_LIBRARIES.items():
+    if _name not in os.environ:
+        os.putenv(_name, _value)  # for this process: a tuner, which gets `os.environ`, is none of ours
 
 
 def _run() -> None:

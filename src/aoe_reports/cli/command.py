@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from aoe_reports.cli.conversion import PlainValues
 from aoe_reports.cli.guide import Guide, guide_of, write_guide
 from aoe_reports.cli.language import with_language
 from aoe_reports.cli.options import with_options
@@ -27,7 +28,7 @@ def make_when_asked(app: typer.Typer) -> None:
         one.cls, one.callback = partial(Command, function=function), _nothing  # type: ignore[assignment]
 
 
-class Command(TyperCommand):
+class Command(PlainValues, TyperCommand):
     """A command that is made when somebody looks at it.
 
     It writes nothing where a file that came with the data says, and somebody else's files lie.
@@ -80,7 +81,7 @@ class Command(TyperCommand):
         return super().invoke(ctx)
 
 
-class Group(TyperGroup):
+class Group(PlainValues, TyperGroup):
     """A command that has commands, with an example and the page of the documentation."""
 
     guide: ClassVar[Guide]

@@ -9,6 +9,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from aoe_reports.cli.conversion import PlainValues
 from aoe_reports.cli.language import after_language, told
 from aoe_reports.model.texts import say
 from aoe_reports.model.version import __version__
@@ -16,7 +17,7 @@ from aoe_reports.model.version import __version__
 USAGE_ERROR = 2
 
 
-class Start(TyperGroup):
+class Start(PlainValues, TyperGroup):
     """All commands; where none is named, the few lines that say where to start."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -179,9 +179,11 @@ def executor_of(chosen: RunOptions) -> Executor:
 
 def is_read_elsewhere(chosen: RunOptions) -> bool:
     """Whether captures are read by processes that this one has not started."""
+    if chosen.scheduler is None:
+        return False
     from aoe_reports.engine.fleet import LOCAL  # noqa: PLC0415 -- an extra
 
-    return chosen.scheduler not in {None, LOCAL}
+    return chosen.scheduler != LOCAL
 
 
 def executor_here(chosen: RunOptions) -> Executor:

@@ -42,6 +42,7 @@ from aoe_reports.model.columns import (
     Mask,
     Numbering,
     Told,
+    ToldInRows,
     bits,
     coded_in,
     codes,
@@ -170,14 +171,16 @@ class Activity:
     def __init__(self) -> None:
         self._pid_is_device = False
         self._numbers = Numbering()
-        self._numbers_of: defaultdict[str, Told] = defaultdict(lambda: Told(self._numbers.__getitem__, -1, np.int32))
+        self._numbers_of: defaultdict[str, ToldInRows] = defaultdict(
+            lambda: ToldInRows(self._numbers.__getitem__, -1, np.int32)
+        )
         self._tasks, self._operators, self._planes = (Spans(*_OF_SPANS, "end", "pid") for _ in range(3))
         self._calls = Spans(*_OF_SPANS, "thread")
         self._flows, self._arrivals = Spans("start", "key", "thread"), Spans("start", "key")
         self.waits: dict[HostCall, Spans] = {kind: Spans("start", "end", "thread", "name") for kind in HOST_CALLS}
         self.queued = Spans("start", "thread")
         self._threads = Numbering()
-        self._thread = Told(self._number_of_thread, -1, np.int16)
+        self._thread = ToldInRows(self._number_of_thread, -1, np.int16)
         self._computes = Told(COMPUTE_TASKS.__contains__)
         self._is_plane = Told(lambda thread: thread.startswith(_PLANE))
         self._is_flow = Told(FLOW_CATEGORY.__eq__)

@@ -16,7 +16,17 @@ from aoe_reports.facts.nests import NONE, Nest
 from aoe_reports.facts.spans import Spans, chosen_of
 from aoe_reports.formats.ascend.tables.timelines import FORWARD_CATEGORY, LAUNCH_CATEGORY
 from aoe_reports.formats.spilled import Numbers
-from aoe_reports.model.columns import Ints, Mask, Numbering, Told, coded_in, codes, integers, keep_where, whole_numbers
+from aoe_reports.model.columns import (
+    Ints,
+    Mask,
+    Numbering,
+    ToldInRows,
+    coded_in,
+    codes,
+    integers,
+    keep_where,
+    whole_numbers,
+)
 
 EVENT_COLUMNS = ("ph", "name", "category", "flow_id", "pid", "tid", "start_ns", "duration_ns")
 """The columns of events that are looked at."""
@@ -60,7 +70,7 @@ class LaunchSites:
 
     def __init__(self) -> None:
         self._names, self._threads = Numbering(), Numbering()
-        self._name = Told(self._names.__getitem__, self._names[""], np.int64)
+        self._name = ToldInRows(self._names.__getitem__, self._names[""], np.int64)
         self._frames = Spans("start", "end", "thread", "name")
         self._operators = Spans("start", "end", "thread")
         self._ends = {(flow, phase): Spans("start", "key", "thread") for flow in _FLOWS for phase in ("s", "f")}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -47,9 +47,11 @@ class SpansOf:
     spans: Spans
     pids: Sequence[int] | None = None
 
-    def blocks(self, start: int = EVER[0], end: int = EVER[1]) -> Iterator[Numbers]:
-        """Those that begin from `start` to before `end`, some at a time."""
-        for some in self.spans.blocks(("start", start, end)):
+    def blocks(
+        self, start: int = EVER[0], end: int = EVER[1], only: Collection[str] | None = None
+    ) -> Iterator[Numbers]:
+        """Those that begin from `start` to before `end`, some at a time; `only` some of their columns."""
+        for some in self.spans.blocks(("start", start, end), only and {"start", "pid", *only}):
             mask = np.ones(len(some["start"]), dtype=bool)
             if (start, end) != EVER:
                 mask = (some["start"] >= start) & (some["start"] < end)
@@ -67,7 +69,7 @@ class SpansOf:
 
     def pids_there(self) -> list[int]:
         """The processes that have any of them, by their numbers."""
-        return sorted({pid for some in self.blocks() for pid in np.unique(some["pid"]).tolist()})
+        return sorted({pid for some in self.blocks(only=("pid",)) for pid in np.unique(some["pid"]).tolist()})
 
 
 def chosen_of(some: Numbers, chosen: Mask | Ints) -> Numbers:
@@ -87,7 +89,7 @@ def _joined(parts: Sequence[Numbers], names: Sequence[str]) -> Numbers:
 def windows(*spans: SpansOf) -> list[tuple[int, int]]:
     """[start, end) of windows one behind the other, with about WINDOW_SPANS beginning in each."""
     count, sampled = 0, []
-    for some in (block for one in spans for block in one.blocks()):
+    for some in (block for one in spans for block in one.blocks(only=("start",))):
         count += len(some["start"])
         sampled.append(some["start"][::_SAMPLED])
     if count <= WINDOW_SPANS:

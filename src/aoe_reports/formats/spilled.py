@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import IO, Any
 
 import numpy as np
@@ -37,11 +37,16 @@ class SpilledColumns:
         """How many rows there are."""
         return sum(block.rows for block in self._blocks) + self._held_rows
 
-    def blocks(self, within: tuple[str, int, int] | None = None) -> Iterator[Numbers]:
-        """All rows in their order, some at a time; (column, from, to) leaves out blocks with nothing in that range."""
+    def blocks(
+        self, within: tuple[str, int, int] | None = None, only: Collection[str] | None = None
+    ) -> Iterator[Numbers]:
+        """All rows in their order, some at a time; (column, from, to) leaves out blocks with nothing in that range.
+
+        At least the columns `only`, where these are given.
+        """
         for block in self._blocks:
             if within is None or block.overlaps(*within):
-                yield self._read(block)
+                yield self._read(block, self.names if only is None else only)
         if self._held_rows:
             held = self._joined()
             self._held = [held]  # joined only once
@@ -74,10 +79,11 @@ class SpilledColumns:
         self._blocks.append(_Block(self._held_rows, places, ranges))
         self._held, self._held_rows = [], 0
 
-    def _read(self, block: _Block) -> Numbers:
+    def _read(self, block: _Block, names: Collection[str]) -> Numbers:
         assert self._file is not None
         found = {}
-        for name, (place, kind) in block.places.items():
+        for name in names:
+            place, kind = block.places[name]
             self._file.seek(place)
             found[name] = np.frombuffer(self._file.read(block.rows * kind.itemsize), dtype=kind)
         self._file.seek(0, 2)
