@@ -38,8 +38,9 @@ class _Plainly:
         if value is None:
             return () if many else None
         kind, info = param.type_descriptor.annotation, param.type_descriptor.parameter_info
-        if many and isinstance(value, list | tuple) and get_origin(kind) is list:
-            found: Any = [_plain(each, get_args(kind)[0], info) for each in value]
+        if many:
+            each = get_args(kind)[0] if get_origin(kind) is list and isinstance(value, list | tuple) else None
+            found: Any = [_NOT_PLAIN] if each is None else [_plain(one, each, info) for one in value]
             plain = _NOT_PLAIN not in found
         else:
             found = _plain(value, kind, info)

@@ -14,6 +14,7 @@ from typing import Any, Literal, cast
 import numpy as np
 import pyarrow as pa
 
+from aoe_reports.facts.event_batch import EventBatch
 from aoe_reports.facts.frames import Frame, as_arrow
 from aoe_reports.facts.host_calls import (
     COLLECTOR_PROCESS,
@@ -43,14 +44,7 @@ from aoe_reports.model.columns import (
     Numbering,
     Told,
     ToldInRows,
-    bits,
     coded_in,
-    codes,
-    encoded,
-    integers,
-    keep_where,
-    whole_numbers,
-    words_in,
 )
 from aoe_reports.model.intervals import Intervals, covered, union, united
 
@@ -60,8 +54,6 @@ EVENT_COLUMNS = (
 """The columns of events that are looked at."""
 Cause = Literal["host launched late", "waiting for communication", "unknown"] | HostCall
 _NOT_HOST = frozenset({DEVICE_PROCESS, OVERLAP_PROCESS, *COMMUNICATION_PROCESSES})
-_SPAN_COLUMNS = ("name", "pid", "connection_id", "start_ns", "duration_ns")
-_CALL_COLUMNS = ("name", "thread", "connection_id", "start_ns")
 _SYNCHRONISATION = KINDS_OF_CALLS.index("synchronisation")
 _OF_SPANS = ("start", "connection", "name")
 _NOTHING = np.zeros(0, dtype=np.int64)
@@ -191,118 +183,110 @@ class Activity:
         self._stated: dict[tuple[str | None, str], list[int]] = defaultdict(lambda: [0, 0])
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Take in some events; they need EVENT_COLUMNS."""
-        frame = pa.Table.from_batches([batch])
-        if pa.types.is_integer(frame.schema.field("pid").type):  # only a database's, which has devices in their place
-            self._pid_is_device = True
-            frame = frame.set_column(frame.column_names.index("pid"), "pid", frame["pid"].cast(pa.string()))
-        phase, process = codes(frame["ph"]), codes(frame["process"])
-        whole = coded_in(phase, {"X"}) & ~bits(frame["stage_row"])
-        of_device = whole & coded_in(process, {DEVICE_PROCESS})
+        """Take in some events; they need the columns that are looked at."""
+        self.take(EventBatch(batch))
+
+    def take(self, events: EventBatch) -> None:
+        """Keep what is asked for of some events."""
+        self._pid_is_device |= events.pid_is_device
+        of_device = events.whole & events.has("process", {DEVICE_PROCESS})
         if of_device.any():
-            self._keep(self._tasks, frame, of_device & self._computes.by(frame["task_type"]))
-        talks = whole & coded_in(process, COMMUNICATION_PROCESSES)
+            self._keep(self._tasks, events, of_device & self._computes.of(events.words("task_type")))
+        talks = events.whole & events.has("process", COMMUNICATION_PROCESSES)
         if talks.any():
-            plane = self._is_plane.by(frame["thread"])
-            self._keep(self._operators, frame, talks & ~plane)
-            self._keep(self._planes, frame, talks & plane)
-        self._add_host(frame, whole & ~coded_in(process, _NOT_HOST))
-        _, linked = integers(frame["connection_id"])
-        self._keep(self._calls, frame, whole & linked & coded_in(process, {HOST_PROCESS}))
-        flows = ~whole & self._is_flow.by(frame["category"])
+            plane = self._is_plane.of(events.words("thread"))
+            self._keep(self._operators, events, talks & ~plane)
+            self._keep(self._planes, events, talks & plane)
+        self._add_host(events, np.flatnonzero(events.whole & ~events.has("process", _NOT_HOST)))
+        self._keep_launches(
+            events, events.whole & events.there("connection_id") & events.has("process", {HOST_PROCESS})
+        )
+        flows = ~events.whole & self._is_flow.of(events.words("category"))
         if flows.any():
-            self._keep_flows(self._flows, frame, flows & coded_in(phase, {"s"}))
-            self._keep_flows(self._arrivals, frame, flows & coded_in(phase, {"f"}))
-        self._add_stated(frame, whole & coded_in(process, {OVERLAP_PROCESS}))
+            self._keep_flows(events, flows)
+        self._add_stated(events, np.flatnonzero(events.whole & events.has("process", {OVERLAP_PROCESS})))
 
-    def _keep(self, spans: Spans, frame: pa.Table, mask: Mask) -> None:
-        if not mask.any():
+    def _keep(self, spans: Spans, events: EventBatch, mask: Mask) -> None:
+        rows = np.flatnonzero(mask)
+        if not len(rows):
             return
-        of_calls = spans is self._calls
-        some = frame.select(list(_CALL_COLUMNS if of_calls else _SPAN_COLUMNS)).filter(keep_where(mask))
-        some = some.set_column(0, "name", encoded(some["name"]))
-        if of_calls:  # these launch nothing that computes or communicates
-            waits = self._kind.by(some["name"]) == _SYNCHRONISATION
-            some = some.filter(keep_where(~waits)) if waits.any() else some
-        start, _ = integers(some["start_ns"])
-        connection, linked = integers(some["connection_id"])
-        connection[~linked] = -1
-        columns = {
-            "start": start,
-            "connection": _narrowed(connection),
-            "name": self._numbered(some, "name"),
-        }
-        if of_calls:
-            columns["thread"] = self._thread_of(some)
-        else:
-            duration, _ = integers(some["duration_ns"])
-            columns |= {"end": start + duration, "pid": self._numbered(some, "pid")}
-        spans.add(**columns)
+        start = events.numbers("start_ns", rows)
+        spans.add(
+            start=start,
+            connection=_narrowed(events.numbers("connection_id", rows, -1)),
+            name=self._numbered(events, "name", rows),
+            end=start + events.numbers("duration_ns", rows),
+            pid=self._numbered(events, "pid", rows),
+        )
 
-    def _keep_flows(self, spans: Spans, frame: pa.Table, mask: Mask) -> None:
-        if not mask.any():
+    def _keep_launches(self, events: EventBatch, linked: Mask) -> None:
+        """Keep the host's calls that launch: those that wait launch nothing that computes or communicates."""
+        rows = np.flatnonzero(linked)
+        if len(rows):
+            rows = rows[self._kind.of(events.words("name", rows)) != _SYNCHRONISATION]
+        if not len(rows):
             return
-        some = frame.select(["start_ns", "flow_id", "thread"]).filter(keep_where(mask))
-        start, there = integers(some["start_ns"])
-        flow, known = whole_numbers(some["flow_id"].combine_chunks(), there, _wrapped)
-        key = np.where(flow & (_UPPER - 1) == 0, flow >> _SHIFT, flow + _LARGE_PRIME)
-        usable = there & known
-        columns: dict[str, Ints] = {"start": start[usable], "key": _narrowed(key[usable])}
-        if spans is self._flows:
-            columns["thread"] = self._thread_of(some)[usable]
-        spans.add(**columns)
+        self._calls.add(
+            start=events.numbers("start_ns", rows),
+            connection=_narrowed(events.numbers("connection_id", rows)),
+            name=self._numbered(events, "name", rows),
+            thread=self._thread_of(events, rows),
+        )
 
-    def _numbered(self, some: pa.Table, name: str) -> Any:
+    def _keep_flows(self, events: EventBatch, flows: Mask) -> None:
+        rows, flow = events.flows(flows & events.has("ph", {"s", "f"}), _wrapped)
+        start, key = (
+            events.numbers("start_ns", rows),
+            np.where(flow & (_UPPER - 1) == 0, flow >> _SHIFT, flow + _LARGE_PRIME),
+        )
+        leaves = events.has("ph", {"s"}).take(rows)
+        if leaves.any():
+            thread = self._thread_of(events, rows[leaves])
+            self._flows.add(start=start[leaves], key=_narrowed(key[leaves]), thread=thread)
+        if not leaves.all():
+            self._arrivals.add(start=start[~leaves], key=_narrowed(key[~leaves]))
+
+    def _numbered(self, events: EventBatch, name: str, rows: Ints) -> Any:
         """The words of a column as numbers that are the same in every batch; -1 for none."""
-        return self._numbers_of[name].by(some[name])
+        return self._numbers_of[name].of(events.words(name, rows))
 
-    def _thread_of(self, some: pa.Table) -> Any:
+    def _thread_of(self, events: EventBatch, rows: Ints) -> Any:
         """Threads as numbers that are the same in every batch; -1 for none, and for those beyond all reason."""
-        return self._thread.by(some["thread"])
+        return self._thread.of(events.words("thread", rows))
 
     def _number_of_thread(self, word: str) -> int:
         number = self._threads[word]
         return number if number < _MAX_THREADS else -1
 
-    def _add_host(self, frame: pa.Table, mask: Mask) -> None:
+    def _add_host(self, events: EventBatch, rows: Ints) -> None:
         """Keep of the host's calls those that say what it waited for, and who fed the queue of whom."""
-        if not mask.any():
+        if not len(rows):
             return
-        some = frame.select(["name", "process", "thread", "start_ns", "duration_ns"]).filter(keep_where(mask))
-        some = some.set_column(0, "name", encoded(some["name"]))
-        collects = words_in(some["process"], {COLLECTOR_PROCESS})
-        if collects.any():
-            self._add_calls("garbage collection", some.filter(keep_where(collects)))
-        self._add_steps(some, self._is_step.by(some["name"]))
-        kinds = self._kind.by(some["name"])
+        name = events.words("name", rows)
+        self._add_calls(
+            "garbage collection", events, rows[coded_in(events.words("process", rows), {COLLECTOR_PROCESS})]
+        )
+        for row in events.rows(rows[self._is_step.of(name)], "name", "start_ns", "duration_ns"):
+            if (step := step_of_range(row["name"])) is not None:
+                self._steps.setdefault(step, (row["start_ns"], row["start_ns"] + row["duration_ns"]))
+        kinds = self._kind.of(name)
         for number, kind in enumerate(KINDS_OF_CALLS):
-            if (those := kinds == number).any():
-                self._add_calls(kind, some.filter(keep_where(those)))
+            self._add_calls(kind, events, rows[kinds == number])
 
-    def _add_calls(self, kind: HostCall | QueueCall, calls: pa.Table) -> None:
-        start, _ = integers(calls["start_ns"])
-        thread = self._thread_of(calls)
+    def _add_calls(self, kind: HostCall | QueueCall, events: EventBatch, rows: Ints) -> None:
+        if not len(rows):
+            return
+        start, thread = events.numbers("start_ns", rows), self._thread_of(events, rows)
         if kind == "dequeue":
             self.emptying.update(np.unique(thread).tolist())
         elif kind == "enqueue":
             self.queued.add(start=start, thread=thread)
         else:
-            duration, _ = integers(calls["duration_ns"])
-            name = self._numbered(calls, "name")
-            self.waits[kind].add(start=start, end=start + duration, thread=thread, name=name)
+            end = start + events.numbers("duration_ns", rows)
+            self.waits[kind].add(start=start, end=end, thread=thread, name=self._numbered(events, "name", rows))
 
-    def _add_steps(self, frame: pa.Table, mask: Mask) -> None:
-        if not mask.any():
-            return
-        some = frame.filter(keep_where(mask)).select(["name", "start_ns", "duration_ns"])
-        for row in some.to_pylist():
-            if (step := step_of_range(row["name"])) is not None:
-                self._steps.setdefault(step, (row["start_ns"], row["start_ns"] + row["duration_ns"]))
-
-    def _add_stated(self, frame: pa.Table, mask: Mask) -> None:
-        if not mask.any():
-            return
-        for row in frame.filter(keep_where(mask)).select(["pid", "thread", "duration_ns"]).to_pylist():
+    def _add_stated(self, events: EventBatch, rows: Ints) -> None:
+        for row in events.rows(rows, "pid", "thread", "duration_ns"):
             entry = self._stated[(row["pid"], row["thread"] or "")]
             entry[0] += row["duration_ns"]
             entry[1] += 1

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 
 from aoe_reports.facts.breakdown import EVENT_COLUMNS as ACTIVITY_COLUMNS
 from aoe_reports.facts.breakdown import Activity
 from aoe_reports.facts.critical_path import POINT, Graph, Slices, graph_of, is_busy, last_before
+from aoe_reports.facts.event_batch import EventBatch
 from aoe_reports.facts.host_calls import KINDS_OF_CALLS
 from aoe_reports.facts.launches import clocks_of
 from aoe_reports.facts.spans import Spans, chosen_of
@@ -28,7 +28,7 @@ from aoe_reports.formats.ascend.tables.timelines import (
 )
 from aoe_reports.formats.spilled import Numbers
 from aoe_reports.formats.vendor import TASK_TYPES
-from aoe_reports.model.columns import Ints, Mask, bits, codes, integers, keep_where, valid, whole_numbers, words_in
+from aoe_reports.model.columns import Ints, Mask
 from aoe_reports.model.intervals import Intervals, union
 from aoe_reports.model.path_kinds import KINDS
 
@@ -37,7 +37,6 @@ EVENT_COLUMNS = (*ACTIVITY_COLUMNS, "tid", "stream_id")
 _LINKS = ("async_task_queue", "fwdbwd")
 """Flows between threads of the host: an operator that one thread hands to another, the backward operator of a forward one."""
 _COMPUTING, _COMMUNICATION, _OTHER = (KINDS.index(kind) for kind in ("computing", "communication", "other task"))
-_PLANE = "Plane"
 _TASK, _OPERATOR, _PART = range(3)
 """Roles of slices: tasks of the device, operators of communication, their tasks by plane."""
 _WAITS = ("event wait", "notify wait", "stream wait event")
@@ -85,95 +84,84 @@ class Dependencies(Activity):
             "ranges": Spans("start", "end", "thread"),
         }
 
-    def add(self, batch: pa.RecordBatch) -> None:
-        """Take in some events; they need EVENT_COLUMNS."""
-        super().add(batch)
-        frame = pa.Table.from_batches([batch])
-        if pa.types.is_integer(frame.schema.field("pid").type):
-            frame = frame.set_column(frame.column_names.index("pid"), "pid", frame["pid"].cast(pa.string()))
-        whole = words_in(frame["ph"], {"X"}) & ~bits(frame["stage_row"])
-        self._add_slices(frame, whole & words_in(frame["process"], {DEVICE_PROCESS}) & valid(frame["task_type"]), _TASK)
-        talks = whole & words_in(frame["process"], COMMUNICATION_PROCESSES)
+    def take(self, events: EventBatch) -> None:
+        """Keep what is asked for of some events."""
+        super().take(events)
+        known = events.whole & (events.words("task_type")[0] > 0)
+        self._add_slices(events, known & events.has("process", {DEVICE_PROCESS}), _TASK)
+        talks = events.whole & events.has("process", COMMUNICATION_PROCESSES)
         if talks.any():
-            numbers, words = codes(frame["thread"])
-            plane = np.asarray([False, *(word.startswith(_PLANE) for word in words)])[numbers]
-            self._add_slices(frame, talks & ~plane, _OPERATOR)
-            self._add_slices(frame, talks & plane, _PART)
-        _, linked = integers(frame["connection_id"])
-        launches = whole & linked & words_in(frame["process"], {HOST_PROCESS})
-        self._add_launches(frame, launches)
-        self._add_launches(frame, words_in(frame["category"], {FLOW_CATEGORY}) & words_in(frame["ph"], {"s"}))
+            plane = self._is_plane.of(events.words("thread"))
+            self._add_slices(events, talks & ~plane, _OPERATOR)
+            self._add_slices(events, talks & plane, _PART)
+        launches = events.whole & events.there("connection_id") & events.has("process", {HOST_PROCESS})
+        self._add_launches(events, launches)
+        begins = events.has("ph", {"s"})
+        self._add_launches(events, events.has("category", {FLOW_CATEGORY}) & begins)
         for number, category in enumerate(_LINKS):
-            flows = words_in(frame["category"], {category})
+            flows = events.has("category", {category})
             if flows.any():
-                self._add_links(frame, flows & words_in(frame["ph"], {"s"}), number, arrives=False)
-                self._add_links(frame, flows & words_in(frame["ph"], {"f"}), number, arrives=True)
+                self._add_links(events, flows & begins, number, arrives=False)
+                self._add_links(events, flows & events.has("ph", {"f"}), number, arrives=True)
 
-    def _add_slices(self, frame: pa.Table, mask: Mask, role: int) -> None:
-        if not mask.any():
+    def _add_slices(self, events: EventBatch, mask: Mask, role: int) -> None:
+        rows = np.flatnonzero(mask)
+        if not len(rows):
             return
-        some = frame.filter(keep_where(mask))
-        start, _ = integers(some["start_ns"])
-        duration, _ = integers(some["duration_ns"])
-        connection, linked = integers(some["connection_id"])
-        stream, there = integers(some["stream_id"])
+        start = events.numbers("start_ns", rows)
         self.every.add(
             start=start,
-            end=start + np.maximum(duration, 0),
-            connection=np.where(linked, connection, -1),
-            name=self._numbered(some, "name"),
-            pid=self._numbered(some, "pid"),
-            type=self._numbered(some, "task_type"),
-            stream=np.where(there, stream, -1),
-            thread=self._threads_in(some),
-            role=np.full(len(start), role),
+            end=start + np.maximum(events.numbers("duration_ns", rows), 0),
+            connection=events.numbers("connection_id", rows, -1),
+            name=self._numbered(events, "name", rows),
+            pid=self._numbered(events, "pid", rows),
+            type=self._numbered(events, "task_type", rows),
+            stream=events.numbers("stream_id", rows, -1),
+            thread=self._threads_in(events, rows),
+            role=np.full(len(rows), role),
         )
 
-    def _threads_in(self, some: pa.Table) -> Ints:
+    def _threads_in(self, events: EventBatch, rows: Ints) -> Ints:
         """The threads of some events as numbers of words: those that nothing names by their number."""
-        named: Ints = self._numbered(some, "thread").astype(np.int64)
+        named: Ints = self._numbered(events, "thread", rows).astype(np.int64)
         unnamed = named < 0
         if unnamed.any():
-            numbers, words = codes(some["tid"])
+            numbers, words = events.words("tid", rows)
             known = [-1, *(self._numbers[f"Thread {word}"] for word in words)]
             named[unnamed] = np.asarray(known, dtype=np.int64)[numbers][unnamed]
         return named
 
-    def _add_launches(self, frame: pa.Table, mask: Mask) -> None:
+    def _add_launches(self, events: EventBatch, mask: Mask) -> None:
         """Keep which thread of the host was where, of all that may launch something."""
-        if mask.any():
-            some = frame.select(["start_ns", "thread", "tid"]).filter(keep_where(mask))
-            self.of_host["launches"].add(start=integers(some["start_ns"])[0], thread=self._threads_in(some))
+        rows = np.flatnonzero(mask)
+        if len(rows):
+            thread = self._threads_in(events, rows)
+            self.of_host["launches"].add(start=events.numbers("start_ns", rows), thread=thread)
 
-    def _add_links(self, frame: pa.Table, mask: Mask, category: int, *, arrives: bool) -> None:
-        if not mask.any():
-            return
-        some = frame.filter(keep_where(mask))
-        start, there = integers(some["start_ns"])
-        key, known = whole_numbers(some["flow_id"].combine_chunks(), there, lambda _word: None)
-        usable = there & known
-        self.of_host["links"].add(
-            start=start[usable],
-            key=key[usable] * len(_LINKS) + category,
-            thread=self._threads_in(some)[usable],
-            arrives=np.full(int(usable.sum()), int(arrives)),
-        )
+    def _add_links(self, events: EventBatch, mask: Mask, category: int, *, arrives: bool) -> None:
+        rows, key = events.flows(mask, lambda _word: None)
+        if len(rows):
+            self.of_host["links"].add(
+                start=events.numbers("start_ns", rows),
+                key=key * len(_LINKS) + category,
+                thread=self._threads_in(events, rows),
+                arrives=np.full(len(rows), int(arrives)),
+            )
 
-    def _add_host(self, frame: pa.Table, mask: Mask) -> None:
-        super()._add_host(frame, mask)
-        if not mask.any():
+    def _add_host(self, events: EventBatch, rows: Ints) -> None:
+        super()._add_host(events, rows)
+        if not len(rows):
             return
-        some = frame.select(["name", "thread", "tid", "start_ns", "duration_ns"]).filter(keep_where(mask))
-        start, _ = integers(some["start_ns"])
-        duration, _ = integers(some["duration_ns"])
-        thread = self._threads_in(some)
+        start = events.numbers("start_ns", rows)
+        end = start + events.numbers("duration_ns", rows)
+        thread = self._threads_in(events, rows)
         for number in np.unique(thread).tolist():
-            whole = union(start[thread == number], (start + duration)[thread == number])
+            whole = union(start[thread == number], end[thread == number])
             self.of_host["ranges"].add(start=whole.starts, end=whole.ends, thread=np.full(len(whole), number))
-        kinds = self._kind.by(some["name"])
+        kinds = self._kind.of(events.words("name", rows))
         for kind in ("dequeue", "synchronisation"):
             mine = kinds == KINDS_OF_CALLS.index(kind)
-            self.of_host[kind].add(start=start[mine], end=(start + duration)[mine], thread=thread[mine])
+            self.of_host[kind].add(start=start[mine], end=end[mine], thread=thread[mine])
 
     def merge(self, other: Activity) -> None:
         """Take in what another one has of the same capture: of events behind its own."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-import pyarrow as pa
 
 from aoe_reports.facts.breakdown import EVENT_COLUMNS as ACTIVITY_COLUMNS
 from aoe_reports.facts.breakdown import Activity, OfDevice
+from aoe_reports.facts.event_batch import EventBatch
 from aoe_reports.facts.host_calls import CALL_GROUPS, COLLECTOR_PROCESS, CallGroup, host_call, number_of_group
 from aoe_reports.facts.host_waits import (
     IN_CALLS,
@@ -32,20 +32,14 @@ from aoe_reports.formats.ascend.tables.timelines import DEVICE_PROCESS
 from aoe_reports.formats.spilled import Numbers
 from aoe_reports.model.columns import (
     Ints,
-    Mask,
     Told,
-    bits,
+    coded_in,
     exact_sum,
-    integers,
-    keep_where,
-    whole_numbers,
-    words_in,
 )
 from aoe_reports.model.intervals import Intervals, covered_each, union
 
 HOST_COLUMNS = (*ACTIVITY_COLUMNS, "stream_id")
 """The columns of events that are looked at."""
-_KERNEL_COLUMNS = ("name", "pid", "start_ns", "duration_ns", "stream_id", "task_type")
 
 _COPY_TASK = re.compile(r"mem_?cpy.*|pcie_dma.*", re.ASCII | re.IGNORECASE)
 """Tasks of a device that copy, by name or type; exports of 2023 do not tell whereto."""
@@ -137,71 +131,55 @@ class HostActivity(Activity):
         self._group = Told(number_of_group, -1, np.int8)
         self._takes_out = Told(lambda name: name.startswith("Dequeue"))
 
-    def add(self, batch: pa.RecordBatch) -> None:
-        """Take in some events; they need HOST_COLUMNS."""
-        super().add(batch)
-        frame = pa.Table.from_batches([batch])
-        if pa.types.is_integer(frame.schema.field("pid").type):
-            frame = frame.set_column(frame.column_names.index("pid"), "pid", frame["pid"].cast(pa.string()))
-        whole = words_in(frame["ph"], {"X"}) & ~bits(frame["stage_row"])
-        of_device = whole & words_in(frame["process"], {DEVICE_PROCESS})
-        if of_device.any():
-            self._add_kernels(frame.select(list(_KERNEL_COLUMNS)).filter(keep_where(of_device)))
-        flows = ~whole & words_in(frame["category"], {_TASK_QUEUE})
+    def take(self, events: EventBatch) -> None:
+        """Keep what is asked for of some events."""
+        super().take(events)
+        self._add_kernels(events, np.flatnonzero(events.whole & events.has("process", {DEVICE_PROCESS})))
+        flows = ~events.whole & events.has("category", {_TASK_QUEUE})
         if flows.any():
-            self._add_entries(frame, flows & words_in(frame["ph"], {"s"}), leaves=0)
-            self._add_entries(frame, flows & words_in(frame["ph"], {"f"}), leaves=1)
+            for leaves, phase in enumerate(("s", "f")):
+                rows, key = events.flows(flows & events.has("ph", {phase}), lambda _word: None)
+                start = events.numbers("start_ns", rows)
+                self.entries.add(start=start, key=key, leaves=np.full(len(rows), leaves))
 
-    def _add_kernels(self, some: pa.Table) -> None:
-        start, _ = integers(some["start_ns"])
-        duration, _ = integers(some["duration_ns"])
-        stream, there = integers(some["stream_id"])
-        name, kind = some["name"], some["task_type"]
-        computes = self._computes.by(kind)
+    def _add_kernels(self, events: EventBatch, rows: Ints) -> None:
+        if not len(rows):
+            return
+        start, kind = events.numbers("start_ns", rows), events.words("task_type", rows)
+        computes = self._computes.of(kind)
         columns = {
             "start": start,
-            "end": start + duration,
-            "name": self._numbered(some, "name"),
-            "stream": np.where(there, stream, -1),
-            "pid": self._numbered(some, "pid"),
+            "end": start + events.numbers("duration_ns", rows),
+            "name": self._numbered(events, "name", rows),
+            "stream": events.numbers("stream_id", rows, -1),
+            "pid": self._numbered(events, "pid", rows),
         }
         self.kernels.add(**chosen_of(columns, computes))
-        copies = (self._copies_by_name.by(name) | self._copies_by_type.by(kind)) & ~computes & ~self._within.by(kind)
+        copies = self._copies_by_name.of(events.words("name", rows)) | self._copies_by_type.of(kind)
+        copies &= ~computes & ~self._within.of(kind)
         if copies.any():
             self.copies.add(**chosen_of({name: columns[name] for name in self.copies.names}, copies))
 
-    def _add_entries(self, frame: pa.Table, mask: Mask, leaves: int) -> None:
-        if not mask.any():
+    def _add_host(self, events: EventBatch, rows: Ints) -> None:
+        super()._add_host(events, rows)
+        if not len(rows):
             return
-        some = frame.select(["start_ns", "flow_id"]).filter(keep_where(mask))
-        start, there = integers(some["start_ns"])
-        key, known = whole_numbers(some["flow_id"].combine_chunks(), there, lambda _word: None)
-        usable = there & known
-        self.entries.add(start=start[usable], key=key[usable], leaves=np.full(int(usable.sum()), leaves))
-
-    def _add_host(self, frame: pa.Table, mask: Mask) -> None:
-        super()._add_host(frame, mask)
-        if not mask.any():
-            return
-        frame = frame.select(["name", "process", "thread", "start_ns", "duration_ns"]).filter(keep_where(mask))
-        groups = self._group.by(frame["name"])
-        collects = words_in(frame["process"], {COLLECTOR_PROCESS})
-        self._keep_calls(self.calls["garbage collection"], frame, collects)
+        name = events.words("name", rows)
+        groups, collects = self._group.of(name), coded_in(events.words("process", rows), {COLLECTOR_PROCESS})
+        self._keep_calls(self.calls["garbage collection"], events, rows[collects])
         for number, group in enumerate(CALL_GROUPS):
-            self._keep_calls(self.calls[group], frame, ~collects & (groups == number))
-        self._keep_calls(self.taken_out, frame, self._takes_out.by(frame["name"]))
+            self._keep_calls(self.calls[group], events, rows[~collects & (groups == number)])
+        self._keep_calls(self.taken_out, events, rows[self._takes_out.of(name)])
 
-    def _keep_calls(self, spans: Spans, frame: pa.Table, mask: Mask) -> None:
-        if not mask.any():
+    def _keep_calls(self, spans: Spans, events: EventBatch, rows: Ints) -> None:
+        if not len(rows):
             return
-        some = frame.select(["name", "thread", "start_ns", "duration_ns"]).filter(keep_where(mask))
-        start, _ = integers(some["start_ns"])
-        duration, _ = integers(some["duration_ns"])
+        start = events.numbers("start_ns", rows)
         spans.add(
             start=start,
-            end=start + np.maximum(duration, 0),
-            thread=self._thread_of(some),
-            name=self._numbered(some, "name"),
+            end=start + np.maximum(events.numbers("duration_ns", rows), 0),
+            thread=self._thread_of(events, rows),
+            name=self._numbered(events, "name", rows),
         )
 
     def merge(self, other: Activity) -> None:

@@ -118,7 +118,11 @@ class Told:
 
     def by(self, column: pa.ChunkedArray) -> Any:
         """What the word of each row tells; `none` where there is none."""
-        numbers, words = codes(column)
+        return self.of(codes(column))
+
+    def of(self, column: tuple[Ints, Words]) -> Any:
+        """The same for a column, or some rows of one, as `codes` gives it."""
+        numbers, words = column
         if not words.column.slice(0, len(self._words)).equals(self._words):
             self._told = self._told[:1]
         self._words = words.column
