@@ -9,11 +9,11 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoe_reports.facts.timeline_tasks import EVENT_COLUMNS, TASK_IDS, TimelineTasks
+from aoe_reports.facts.timeline_tasks import TimelineTasks, event_columns
 from aoe_reports.formats.trace.events import EVENTS_SCHEMA
 
 DEVICE, OVERLAP = 4711 << 10 | 14 << 5, 4711 << 10 | 16 << 5
-SCHEMA = pa.schema([EVENTS_SCHEMA.field(name) for name in (*EVENT_COLUMNS, *TASK_IDS)])
+SCHEMA = pa.schema([EVENTS_SCHEMA.field(name) for name in sorted(event_columns(None))])
 events = st.fixed_dictionaries(
     {
         "ph": st.sampled_from("XXXsf"), "name": st.sampled_from(["a", "b", "long"]), "stage_row": st.booleans(),
@@ -26,20 +26,30 @@ events = st.fixed_dictionaries(
 
 
 def batch(rows: list[dict[str, Any]]) -> pa.RecordBatch:
-    return pa.RecordBatch.from_pylist(
-        [{name: row[name] for name in (*EVENT_COLUMNS, *TASK_IDS)} for row in rows], SCHEMA
-    )
+    return pa.RecordBatch.from_pylist([{name: row[name] for name in SCHEMA.names} for row in rows], SCHEMA)
 
 
-@given(st.lists(events, max_size=20), st.lists(st.integers(0, 20), max_size=4), st.integers(0, 4))
-def test_tasks_however_they_come(rows: list[dict[str, Any]], cuts: list[int], halves: int) -> None:
+ALWAYS = ("op_name", "task_type", "task_duration_ns")
+WANTED = {(): (), ("device_id",): ("device_id",), ("task_stop_ns", "task_id"): ("task_id", "task_start_ns", "task_stop_ns"), ("stream_id", "task_start_ns"): ("stream_id", "task_start_ns")}  # fmt: skip
+"""What is held besides ALWAYS where some columns are wanted."""
+
+
+@given(
+    st.lists(events, max_size=20),
+    st.lists(st.integers(0, 20), max_size=4),
+    st.integers(0, 4),
+    st.sampled_from(sorted(WANTED)),
+)
+def test_tasks_however_they_come(
+    rows: list[dict[str, Any]], cuts: list[int], halves: int, wanted: tuple[str, ...]
+) -> None:
     for row in rows:
         row["pid"] = str((OVERLAP if row["process"] == "Overlap Analysis" else DEVICE) | row["device"])
     bounds = sorted([0, *(min(cut, len(rows)) for cut in cuts), len(rows)])
-    first, second, short = TimelineTasks(), TimelineTasks(), TimelineTasks(ids=False)
+    first, second, short = TimelineTasks(), TimelineTasks(), TimelineTasks(wanted=wanted)
     for number, (start, end) in enumerate(pairwise(bounds)):
         (first if number <= halves else second).add(batch(rows[start:end]))
-        short.add(batch(rows[start:end]).select(list(EVENT_COLUMNS)))
+        short.add(batch(rows[start:end]).select(sorted(event_columns(wanted))))
     first.merge(second)
     whole = [row for row in rows if row["ph"] == "X" and not row["stage_row"]]
     related = any(row["process"] == "Overlap Analysis" for row in whole)
@@ -54,5 +64,5 @@ def test_tasks_however_they_come(rows: list[dict[str, Any]], cuts: list[int], ha
     ]  # fmt: skip
     assert first.frame().to_pylist() == expected
     assert short.frame().to_pylist() == [
-        {name: value for name, value in row.items() if name not in TASK_IDS} for row in expected
+        {name: value for name, value in row.items() if name in {*ALWAYS, *WANTED[wanted]}} for row in expected
     ]

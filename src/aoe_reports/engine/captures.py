@@ -327,10 +327,10 @@ def read_tasks(
         of_kernels = facts == "kernels" and not all_tasks
         asked = fields | _SUMS if facts == "sums" else fields | {"op_name"} if of_kernels else fields
         found = read_source(source, asked, hashed=False, heard=heard)
+        if of_kernels:
+            found = list(map(_of_kernels, found))  # what was read is let go, file by file
         tables += found
         frame = joined(found)
-        if of_kernels:
-            frame = kernels(frame)
         if frame is not None and frame.num_rows:
             if facts == "tasks":
                 tables[-1] = tables[-1].with_findings(_against_sums(capture, frame))
@@ -465,3 +465,8 @@ def kernels(frame: pa.Table | None) -> pa.Table | None:
         return None  # a database that knows no operators
     computes = pa.chunked_array([keep_where(words_in(frame["task_type"], TASK_TYPES.compute))])
     return frame.filter(pc.and_(computes.combine_chunks(), pc.is_valid(frame["op_name"])))
+
+
+def _of_kernels(data: TableData) -> TableData:
+    frame = kernels(data.frame)
+    return data.with_frame(data.frame.slice(0, 0) if frame is None else frame)

@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from aoe_reports.engine.captures import Heard, collect_events_of
 from aoe_reports.engine.rules import STANDS_IN
-from aoe_reports.facts import breakdown, timeline_tasks
+from aoe_reports.facts import breakdown
 from aoe_reports.facts.breakdown import Activity
 from aoe_reports.facts.host_activity import HOST_COLUMNS, HostActivity
-from aoe_reports.facts.timeline_tasks import TimelineTasks
+from aoe_reports.facts.timeline_tasks import TimelineTasks, event_columns
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.digest import sha256_of
 from aoe_reports.formats.found import FoundFile
@@ -53,17 +53,15 @@ def read_table_of_timeline(
 
 def _tasks(file: FoundFile, wanted: frozenset[str] | None, heard: Heard | None) -> tuple[pa.Table, list[Finding]]:
     of_steps = wanted is None or "step" in wanted
-    ids = wanted is None or not wanted.isdisjoint(timeline_tasks.TASK_IDS)
     columns = {
-        *timeline_tasks.EVENT_COLUMNS,
-        *(timeline_tasks.TASK_IDS if ids else ()),
+        *event_columns(wanted),
         *(HOST_COLUMNS if heard is not None else breakdown.EVENT_COLUMNS if of_steps else ()),
     }
 
     def new() -> TimelineTasks:
         if heard is not None:
-            return TimelineTasks(HostActivity(), ids=ids)
-        return TimelineTasks(Activity() if of_steps else None, ids=ids)
+            return TimelineTasks(HostActivity(), wanted)
+        return TimelineTasks(Activity() if of_steps else None, wanted)
 
     tasks, findings = collect_events_of([file], columns, new)
     if heard is not None and isinstance(tasks.activity, HostActivity):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -18,19 +18,6 @@ from aoe_reports.formats.ascend.tables.timelines import (
 )
 from aoe_reports.model.columns import bits, codes, column_of, integers, keep_where, occurring, valid, words_in
 
-EVENT_COLUMNS = (
-    "ph",
-    "name",
-    "pid",
-    "process",
-    "start_ns",
-    "duration_ns",
-    "task_type",
-    "stage_row",
-)
-"""The columns of events that are looked at, whatever is wanted of tasks."""
-TASK_IDS = ("stream_id", "task_id")
-"""Columns of events and of tasks that few want, and that cost much."""
 _RELATED = frozenset({OVERLAP_PROCESS, *COMMUNICATION_PROCESSES})
 _WORDS = pa.dictionary(pa.int32(), pa.string())
 _KEPT = {
@@ -42,29 +29,52 @@ _KEPT = {
     "duration_ns": ("task_duration_ns", pa.int64()),
     "pid": ("pid", _WORDS),
 }
+_ONLY_FOR = {
+    "stream_id": ("stream_id",),
+    "task_id": ("task_id",),
+    "start_ns": ("task_start_ns", "task_stop_ns"),
+    "pid": ("device_id",),
+}
+"""Columns of events that are kept only where one of these columns of tasks is wanted."""
+
+
+def event_columns(wanted: Collection[str] | None) -> frozenset[str]:
+    """The columns of events that are looked at for some columns of tasks (None: all), without what tells the steps."""
+    return frozenset({"ph", "process", "stage_row", *_kept(wanted)})
+
+
+def _kept(wanted: Collection[str] | None) -> dict[str, tuple[str, pa.DataType]]:
+    """(column of tasks, its type) by the column of events that is kept for it."""
+    return {
+        name: kept
+        for name, kept in _KEPT.items()
+        if wanted is None or name not in _ONLY_FOR or not set(_ONLY_FOR[name]).isdisjoint(wanted)
+    }
+
+
 _MAX_FRESH = 64
 """So many batches, each of which has its own words, are held before they are joined."""
 
 
 class TimelineTasks:
-    """Takes the events of one timeline, batch after batch, and holds the tasks of its devices: 28 bytes each, with their ids 44."""
+    """Takes the events of one timeline, batch after batch, and holds the tasks of its devices: 44 bytes each, 16 of those always."""
 
-    def __init__(self, activity: Activity | None = None, *, ids: bool = True) -> None:
+    def __init__(self, activity: Activity | None = None, wanted: Collection[str] | None = None) -> None:
         """With what tells the steps, if these are wanted: they are the calls of the host that launched the tasks."""
-        self._kept = _KEPT if ids else {name: kept for name, kept in _KEPT.items() if name not in TASK_IDS}
+        self._kept = _kept(wanted)
+        self._stops = wanted is None or "task_stop_ns" in wanted
         self._parts: list[pa.Table] = []
         self._fresh = 0
         self._related: set[str] = set()
         self.activity = activity
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Take in some events; they need EVENT_COLUMNS, for ids TASK_IDS and for steps those of `breakdown`, too."""
+        """Take in some events; they need `event_columns` of what is wanted, and for steps those of `breakdown`."""
         if self.activity is not None:
             self.activity.add(batch)
         frame = pa.Table.from_batches([batch])
         whole = words_in(frame["ph"], {"X"}) & ~bits(frame["stage_row"])
-        related = whole & words_in(frame["process"], _RELATED)
-        if related.any():
+        if "pid" in self._kept and (related := whole & words_in(frame["process"], _RELATED)).any():
             self._related.update(codes(occurring(frame["pid"].filter(keep_where(related))))[1])
         tasks = whole & words_in(frame["process"], {DEVICE_PROCESS}) & valid(frame["task_type"])
         if tasks.any():
@@ -88,7 +98,7 @@ class TimelineTasks:
         self._related |= other._related
 
     def frame(self) -> pa.Table:
-        """A row a task, with the columns of `task_time`, in the order of the file; the device is null where its process does not tell.
+        """A row a task, with those columns of `task_time` that are wanted, in the order of the file; null is a device that its process does not tell.
 
         To be asked for once: what was held is let go.
         """
@@ -101,20 +111,24 @@ class TimelineTasks:
             del column
         self._parts.clear()
         frame = pa.table(columns)
-        stop, _ = integers(frame["task_start_ns"])
-        stop += integers(frame["task_duration_ns"])[0]
-        numbers, pids = codes(frame["pid"])
-        devices = [None, *(device_of_process(pid, self._related) for pid in pids)]
-        known = np.asarray([device is not None for device in devices], dtype=bool)[numbers]
-        device = np.asarray([device or 0 for device in devices], dtype=np.int64)[numbers]
-        frame = frame.drop_columns(["pid"]).append_column("device_id", column_of(device, known))
-        frame = frame.append_column("task_stop_ns", column_of(stop, np.ones(len(stop), dtype=bool)))
+        if self._stops:
+            stop, _ = integers(frame["task_start_ns"])
+            stop += integers(frame["task_duration_ns"])[0]
+            frame = frame.append_column("task_stop_ns", column_of(stop, np.ones(len(stop), dtype=bool)))
+        if "pid" in columns:
+            frame = frame.drop_columns(["pid"]).append_column("device_id", self._devices(frame["pid"]))
         launched_in = self.activity.step_of_tasks() if self.activity is not None else None
         if launched_in is None:
             return frame
-        step = np.full(len(stop), -1, dtype=np.int64)
+        step = np.full(frame.num_rows, -1, dtype=np.int64)
         step[words_in(frame["task_type"], COMPUTE_TASKS)] = launched_in
         return frame.append_column("step", column_of(step, step >= 0))
+
+    def _devices(self, pid: pa.ChunkedArray) -> pa.ChunkedArray:
+        numbers, pids = codes(pid)
+        devices = [None, *(device_of_process(pid, self._related) for pid in pids)]
+        known = np.asarray([device is not None for device in devices], dtype=bool)[numbers]
+        return column_of(np.asarray([device or 0 for device in devices], dtype=np.int64)[numbers], known)
 
 
 def _joined(parts: Sequence[pa.Table], name: str, kind: pa.DataType) -> pa.ChunkedArray:
