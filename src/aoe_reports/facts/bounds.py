@@ -18,6 +18,7 @@ from aoe_reports.facts.clock import Clock, measure_clock
 from aoe_reports.model.columns import Floats, Ints, Mask, SomeRows, codes, floats, has_value, integers, words_in
 from aoe_reports.model.memory import give_back
 from aoe_reports.model.texts import say
+from aoe_reports.model.thousandths import narrowed, widened
 from aoe_reports.stats.grouping import Names, group_codes, is_communication, largest
 
 Bound = Literal[
@@ -378,7 +379,7 @@ class Counters:
 
     def __init__(self, columns: dict[str, pa.ChunkedArray], computing: Mask | None = None) -> None:
         """Of `counter_columns`, of the tasks that compute (None: of all); they are taken out one by one, so that each can go."""
-        self._columns: dict[str, tuple[Floats, Any]] = {}
+        self._columns: dict[str, tuple[Any, Any]] = {}
         self._count = 0
         while columns:
             name, column = columns.popitem()
@@ -388,7 +389,7 @@ class Counters:
                 values, there = values[computing], there[computing]
             self._count = len(values)
             if there.any():
-                self._columns[name] = values[there], np.packbits(there)
+                self._columns[name] = narrowed(values[there]), np.packbits(there)
             give_back()
 
     @property
@@ -401,7 +402,7 @@ class Counters:
         if name not in self._columns:
             return None
         values, told = self._columns[name]
-        return Column(np.flatnonzero(np.unpackbits(told, count=self._count)), values)
+        return Column(np.flatnonzero(np.unpackbits(told, count=self._count)), widened(values))
 
     def whole(self, name: str) -> tuple[Floats, Mask] | None:
         """The same as (values, 0 where there is none; where there is one)."""

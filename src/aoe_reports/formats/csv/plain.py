@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,8 +17,9 @@ import pyarrow.csv as pacsv
 from aoe_reports.formats.convert import WORDS, convert
 from aoe_reports.formats.csv.parse import BLOCK_BYTES, LARGE_BYTES, convert_options, text_type
 from aoe_reports.formats.table import Field
-from aoe_reports.model.columns import floats, valid
+from aoe_reports.model.columns import Mask, floats, valid
 from aoe_reports.model.memory import give_back
+from aoe_reports.model.thousandths import narrowed, widened
 
 SLICE_BYTES = 8 << 20
 """Of a file are in memory as text; with more of it nothing is read faster."""
@@ -91,8 +93,9 @@ class _Column:
         """Take in what was read of a slice; whether nothing is odd about it."""
         if pa.types.is_floating(self.read_as):
             values, there = floats(read)
-            self._chunks += read.chunks
-            return bool(np.isfinite(values[there]).all())
+            values[~there] = 0
+            self._chunks.append(_with_nulls(narrowed(values), there))
+            return bool(np.isfinite(values).all())
         converted = convert(read, self.field)
         column = converted.column
         if converted.bad.any() or converted.wrapped is not None:
@@ -115,6 +118,23 @@ class _Column:
         """The whole column."""
         if not pa.types.is_floating(self.read_as):
             return pa.chunked_array(self._chunks).unify_dictionaries()
-        return pa.chunked_array(
-            [pa.nulls(len(chunk), self.read_as) if chunk.type == WORDS else chunk for chunk in self._chunks]
-        )
+        self._chunks.reverse()
+        return pa.chunked_array([_wide(self._chunks.pop()) for _ in range(len(self._chunks))])
+
+
+def _with_nulls(values: Any, there: Mask) -> pa.Array:
+    """Numbers as a column, null where there is none."""
+    validity = None if there.all() else pa.py_buffer(np.packbits(there, bitorder="little"))
+    kind = pa.from_numpy_dtype(values.dtype)
+    return pa.Array.from_buffers(kind, len(values), [validity, pa.py_buffer(values)])
+
+
+def _wide(chunk: pa.Array) -> pa.Array:
+    """The numbers of a slice: null, where nothing but empty words was read."""
+    if chunk.type == WORDS:
+        return pa.nulls(len(chunk), pa.float64())
+    if chunk.type == pa.float64():
+        return chunk
+    validity, numbers = chunk.buffers()
+    values = widened(np.frombuffer(numbers, dtype=chunk.type.to_pandas_dtype()))
+    return pa.Array.from_buffers(pa.float64(), len(chunk), [validity, pa.py_buffer(values)])
