@@ -22,6 +22,10 @@ impl Bits {
         self.rows += 1;
     }
 
+    pub fn is_set(&self, row: usize) -> bool {
+        self.bytes[row / 8] >> (row % 8) & 1 == 1
+    }
+
     /// How many rows have none.
     pub fn unset(&self) -> u64 {
         self.rows as u64 - self.bytes.iter().map(|byte| byte.count_ones() as u64).sum::<u64>()
@@ -68,6 +72,38 @@ impl Texts {
 
     pub fn len(&self) -> usize {
         self.ends.len() - 1
+    }
+}
+
+/// Ids of flows: numbers for as long as each is the text of one, which need not be taken apart again; else texts.
+#[derive(Default)]
+pub struct Ids {
+    pub numbers: Numbers<i64>,
+    pub texts: Texts,
+    are_texts: bool,
+}
+
+impl Ids {
+    #[inline(always)]
+    pub fn push(&mut self, text: Option<&[u8]>, number: Option<i64>) {
+        if !self.are_texts {
+            if text.is_none() || number.is_some() {
+                return self.numbers.push(number);
+            }
+            self.turn();
+        }
+        self.texts.push(text);
+    }
+
+    /// Go on with texts, those of the numbers so far first.
+    #[cold]
+    fn turn(&mut self) {
+        let numbers = std::mem::take(&mut self.numbers);
+        for (row, number) in numbers.values.iter().enumerate() {
+            let text = numbers.there.is_set(row).then(|| number.to_string());
+            self.texts.push(text.as_deref().map(str::as_bytes));
+        }
+        self.are_texts = true;
     }
 }
 

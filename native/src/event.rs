@@ -243,6 +243,15 @@ pub fn connection_of_flow(text: &[u8]) -> Option<i64> {
     Some((high + (context == u32::MAX as u64) as u64) as i64)
 }
 
+/// The number whose only text this is, where that is short.
+#[inline(always)]
+pub fn number_of_text(text: &[u8]) -> Option<i64> {
+    match text {
+        [b'0', _, ..] => None,
+        _ => unsigned(text, 18).map(|number| number as i64),
+    }
+}
+
 fn stripped(mut text: &[u8]) -> &[u8] {
     while let [b' ', rest @ ..] | [rest @ .., b' '] = text {
         text = rest;

@@ -11,7 +11,7 @@ mod pass;
 mod shapes;
 
 /// Who calls this knows what the structures below look like: to be raised with every change of them.
-const VERSION: u64 = 3;
+const VERSION: u64 = 4;
 
 use std::fs::File;
 use std::mem::ManuallyDrop;
@@ -191,7 +191,8 @@ pub unsafe extern "C" fn batch_buffers(batch: *const Batch, buffers: *mut Buffer
         numbers(&batch.starts),
         numbers(&batch.durations),
         plain(&batch.stage.bytes),
-        texts(&batch.flow_ids),
+        texts(&batch.flow_ids.texts),
+        numbers(&batch.flow_ids.numbers),
         texts(&batch.args),
         plain(&batch.threads),
         plain(&batch.pairs),
@@ -202,7 +203,7 @@ pub unsafe extern "C" fn batch_buffers(batch: *const Batch, buffers: *mut Buffer
     found.extend(batch.fresh.iter().map(texts));
     found.extend(batch.metadata.iter().map(texts));
     if batch.pairs_anew {
-        found[7].nulls = 1;
+        found[8].nulls = 1;
     }
     let count = found.len().min(most);
     for (place, buffer) in found.into_iter().take(count).enumerate() {

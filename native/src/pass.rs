@@ -4,7 +4,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::mpsc::SyncSender;
 
-use crate::columns::{Bits, Dictionary, Numbers, Texts};
+use crate::columns::{Bits, Dictionary, Ids, Numbers, Texts};
 use crate::event::{self, Asked, Event, Orders};
 use crate::json::{Kind, Read, Reader, Stop, Value};
 
@@ -37,7 +37,7 @@ pub struct Batch {
     pub starts: Numbers<i64>,
     pub durations: Numbers<i64>,
     pub stage: Bits,
-    pub flow_ids: Texts,
+    pub flow_ids: Ids,
     pub args: Texts,
     /// Numbers of pids, tids, categories, names (the end of a flow has none), and the texts of args: words of `Dictionary`.
     pub words: Vec<Numbers<i32>>,
@@ -54,14 +54,13 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Make room for rows whose ids of flows and args have so many bytes, or a few more.
-    fn reserve(&mut self, bytes: [usize; 2]) {
+    /// Make room for rows whose args have so many bytes, or a few more.
+    fn reserve(&mut self, bytes_of_args: usize) {
         self.phases.reserve(BATCH_ROWS);
         self.threads.reserve(BATCH_ROWS);
-        for (texts, length) in [&mut self.flow_ids, &mut self.args].into_iter().zip(bytes) {
-            texts.ends.reserve(BATCH_ROWS);
-            texts.bytes.reserve(length + length / 8);
-        }
+        self.flow_ids.numbers.values.reserve(BATCH_ROWS);
+        self.args.ends.reserve(BATCH_ROWS);
+        self.args.bytes.reserve(bytes_of_args + bytes_of_args / 8);
         self.starts.values.reserve(BATCH_ROWS);
         self.durations.values.reserve(BATCH_ROWS);
         self.words.iter_mut().for_each(|words| words.values.reserve(BATCH_ROWS));
@@ -140,9 +139,9 @@ pub struct Pass<'r> {
     totals: Box<Totals>,
     scratch: Vec<u8>,
     orders: Orders,
-    /// Of the batch before: how many rows it had, and bytes of ids of flows and of args.
+    /// Of the batch before: how many rows it had, and bytes of args.
     last_rows: usize,
-    last_bytes: [usize; 2],
+    last_bytes: usize,
 }
 
 impl<'r> Pass<'r> {
@@ -156,7 +155,7 @@ impl<'r> Pass<'r> {
             scratch: Vec::new(),
             orders: Orders::new(),
             last_rows: 0,
-            last_bytes: [0; 2],
+            last_bytes: 0,
         };
         pass.begin();
         pass
@@ -197,7 +196,7 @@ impl<'r> Pass<'r> {
         }
         self.pairs.told = self.pairs.known.len();
         self.last_rows = self.batch.phases.len();
-        self.last_bytes = [self.batch.flow_ids.bytes.len(), self.batch.args.bytes.len()];
+        self.last_bytes = self.batch.args.bytes.len();
         let sent = sender.send((place, Message::Batch(std::mem::take(&mut self.batch)))).is_ok();
         self.begin();
         sent
@@ -315,7 +314,7 @@ impl<'r> Pass<'r> {
         let flow_id = event::as_text(event.id, scratch)?;
         let connection = if is_flow { flow_id.and_then(event::connection_of_flow) } else { None };
         if self.request.flow_ids {
-            batch.flow_ids.push(flow_id);
+            batch.flow_ids.push(flow_id, flow_id.and_then(event::number_of_text));
         }
         if self.request.whole_args {
             batch.args.push(event.whole_args);

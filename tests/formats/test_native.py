@@ -60,6 +60,9 @@ def read(path: Path, count: int = 1, columns: Sequence[str] = COLUMNS) -> list[d
     for row in (*rows, *expected):  # of args what they say, however it is written
         if row.get("args") is not None:
             row["args"] = json.loads(row["args"])
+    for row in rows:
+        if isinstance(row.get("flow_id"), int):  # each has one text alone
+            row["flow_id"] = str(row["flow_id"])
     for row in expected:
         if row.get("ph") in {"s", "t", "f"}:  # what a flow is called is not handed on
             row["name"] = None
@@ -102,6 +105,28 @@ def test_plain_events_are_proved(tmp_path: Path, events: list[dict[str, Any]], s
         path = write(tmp_path, text)
         assert read(path) is not None
         read(path, count)  # a cut inside of a text is no cut
+
+
+@pytest.mark.parametrize(
+    ("ids", "are_numbers"),
+    [
+        ([7, "8", None, 0, 10**18 - 1], True),
+        ([7, None, "8", "x", 9], False),
+        ([7, "007"], False),
+        ([10**18, 7], False),
+        (["", 7], False),
+        ([" 7", 7], False),
+        ([-7], False),
+    ],
+)
+def test_ids_of_flows_are_numbers_where_all_are_texts_of_some(
+    tmp_path: Path, ids: list[Any], are_numbers: bool
+) -> None:
+    flow = {"ph": "s", "cat": "HostToDevice", "ts": 1, "pid": 1, "tid": 2}
+    path = write(tmp_path, json.dumps([X, *({**flow, "id": one} for one in ids)]))
+    assert read(path) is not None
+    _, (kept,) = collect_natively(path, frozenset(COLUMNS), Kept, 1)
+    assert pa.types.is_integer(kept.batches[0].schema.field("flow_id").type) is are_numbers
 
 
 def test_keys_in_any_order_are_the_same(tmp_path: Path) -> None:

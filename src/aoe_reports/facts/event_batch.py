@@ -54,9 +54,12 @@ class EventBatch:
 
     def flows(self, mask: Mask, judge: Callable[[str], int | None]) -> tuple[Ints, Ints]:
         """(which of some ends of flows have a time and a number, those numbers); `judge` tells that of ids which are longer, or none."""
-        column = self._frame["flow_id"]
-        ids = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-        numbers, known = whole_numbers(ids, mask & self.there("start_ns"), judge)
+        column, mask = self._frame["flow_id"], mask & self.there("start_ns")
+        if pa.types.is_integer(column.type):
+            numbers, known = self._whole_numbers("flow_id")
+            known = known & mask
+        else:
+            numbers, known = whole_numbers(column.combine_chunks(), mask, judge)
         rows = np.flatnonzero(known)
         return rows, numbers.take(rows)
 

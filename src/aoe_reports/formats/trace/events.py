@@ -112,8 +112,8 @@ def collect_events(
     """(what a file tells as a whole, collectors that have taken in its events), in one pass where every event is plain.
 
     Each collector holds one of at most `parts` parts of the file, which are read at the same time, in their order. Of a file that is no
-    whole list of events none holds anything. Words may come as dictionaries, the ends of flows without
-    their names, which tell no more than their ids.
+    whole list of events none holds anything. Words may come as dictionaries, ids of flows as whole numbers, the ends of flows
+    without their names, which tell no more than their ids.
     """
     wanted = frozenset(wanted_schema(columns).names)
     if has_both_ends(path):

@@ -33,7 +33,7 @@ from aoe_reports.formats.trace.shape import (
 from aoe_reports.model.columns import Ints, bits, column_of, column_of_words, integers
 
 LIBRARY = Path(__file__).with_name("libtimeline.so")
-_VERSION = 3
+_VERSION = 4
 """Of the structures that both sides know: a library of another one is not used."""
 _TEXTS = tuple(TEXT_ARGS)
 _NUMBERS = ("connection_id", *(name for name in INTEGER_ARGS if name != "connection_id"))
@@ -216,7 +216,9 @@ class _Wanted:
 
 _CODED = ("pid", "tid", "category", "name")
 """What comes as numbers of words, before the texts of `args`."""
-_PHASES, _STARTS, _DURATIONS, _STAGE_ROWS, _FLOW_IDS, _ARGS, _THREADS, _PAIRS, _ANEW, _FIRST_WORDS = range(10)
+_PHASES, _STARTS, _DURATIONS, _STAGE_ROWS, _FLOW_IDS, _FLOW_NUMBERS, _ARGS, _THREADS, _PAIRS, _ANEW, _FIRST_WORDS = (
+    range(11)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,7 +332,9 @@ class _Events:
             "start_ns": lambda: batch.column(_STARTS, pa.int64()),
             "duration_ns": lambda: batch.column(_DURATIONS, pa.int64()),
             "stage_row": lambda: batch.column(_STAGE_ROWS, pa.bool_()),
-            "flow_id": lambda: batch.texts(_FLOW_IDS),
+            "flow_id": lambda: (
+                batch.column(_FLOW_NUMBERS, pa.int64()) if batch.has(_FLOW_NUMBERS) else batch.texts(_FLOW_IDS)
+            ),
             "args": lambda: batch.texts(_ARGS),
             "process": lambda: self._processes(batch),
             "thread": lambda: _coded(self._thread_of[batch.plain(_THREADS, np.int32)], self._names_of_threads),
