@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 PIP     = $(BIN)/python -m pip --disable-pip-version-check --quiet
+UV      = $(BIN)/uv pip install --quiet --system-certs --python $(BIN)/python
+# uv takes a quarter of the time; where it reaches no index that pip is configured for, pip installs
+install = $(UV) $(1) || $(PIP) install $(1)
 DEMO   ?= aoe-reports-demo
 LOWEST  = $(VENV)/lowest
 LOWEST_TESTS = tests/test_lowest.py tests/cli/test_commands.py tests/cli/test_progress.py tests/jobs/test_report.py tests/present tests/site tests/store/test_findings.py \
@@ -20,7 +23,7 @@ MARKED = $(shell grep --recursive --files-with-matches --word-regexp --include='
 # what has a group of its own is no part of `make test`
 PLAIN  = not browser and not integrations and not notebooks and not site_docs and not torture
 
-.PHONY: demo test lint types contracts tests browser browser-tests integrations notebooks torture goldens goldens-update lowest coverage docs site-docs docs-catalogue lock release catalogues snapshots benchmarks clean
+.PHONY: demo test lint types contracts tests everything browser browser-tests integrations notebooks torture goldens goldens-update lowest coverage docs site-docs docs-catalogue lock release catalogues snapshots benchmarks clean
 
 demo: $(VENV)/.installed
 	$(BIN)/aoe-reports demo -o $(DEMO)
@@ -42,6 +45,11 @@ contracts: $(VENV)/.tools
 tests: $(VENV)/.tools
 	$(PYTEST) -m "$(PLAIN)"
 
+# What any group of tests installs, at once: then several of them can run beside each other
+everything: $(VENV)/.tools browser
+	$(call install,--group docs --group notebooks)
+	touch $(VENV)/.docs $(VENV)/.notebooks
+
 # Debian's chromium and axe-core, where they can be had; without them the tests that drive a browser are skipped
 browser:
 	tests/browser/install.sh
@@ -50,8 +58,7 @@ browser-tests: $(VENV)/.tools browser
 	$(PYTEST) -m browser $(call MARKED,browser)
 
 # The notebooks of examples/, in kernels of their own
-notebooks: $(VENV)/.tools
-	$(PIP) install --group notebooks
+notebooks: $(VENV)/.notebooks
 	$(PYTEST) -m notebooks tests/notebooks
 
 # Races, kills, daemons, damage anywhere: many processes, and waits
@@ -72,7 +79,7 @@ goldens-update: $(VENV)/.tools
 
 # The lower bounds in pyproject.toml hold: tests that go through every dependency, with the lowest version of each
 lowest: $(VENV)/.tools
-	$(BIN)/python -m venv --clear $(LOWEST)
+	$(BIN)/python -m venv --clear --without-pip $(LOWEST)
 	$(BIN)/uv pip install --quiet --system-certs --python $(LOWEST)/bin/python --resolution lowest-direct --editable . --group test
 	AOE_REPORTS_LOWEST=1 $(LOWEST)/bin/pytest --quiet --numprocesses auto --dist loadfile -m "$(PLAIN)" $(LOWEST_TESTS)
 
@@ -107,7 +114,7 @@ lock: $(VENV)/.tools
 
 # Wheel, sdist, SBOM and sums in dist/, of what is committed: built twice, checked, and tried in fresh environments of every Python that is here
 release: $(VENV)/.tools
-	$(BIN)/uv pip install --quiet --system-certs --python $(BIN)/python --group release
+	$(UV) --group release
 	$(BIN)/python release/build.py
 
 # The texts that people read, from the source into what translators write
@@ -136,18 +143,23 @@ benchmarks: $(VENV)/.tools
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --upgrade "pip>=25.1"
+	$(PIP) install --upgrade "pip>=25.1" uv
 
 $(VENV)/.installed: pyproject.toml $(VENV)/bin/python
+	$(UV) --requirements pyproject.toml || true # what is missing then pip gets
 	$(PIP) install --editable .
 	touch $@
 
 $(VENV)/.tools: pyproject.toml $(VENV)/.installed
-	$(PIP) install --group dev
+	$(call install,--group dev)
 	touch $@
 
 $(VENV)/.docs: $(VENV)/.tools
-	$(PIP) install --group docs
+	$(call install,--group docs)
+	touch $@
+
+$(VENV)/.notebooks: $(VENV)/.tools
+	$(call install,--group notebooks)
 	touch $@
 
 clean:

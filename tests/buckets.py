@@ -43,22 +43,15 @@ class Server:
 
     def empty(self) -> None:
         """An empty bucket, no faults, and nothing asked yet."""
-        import requests
-
-        requests.post(f"{self.url}/moto-api/reset", timeout=30)
-        self.client.create_bucket(Bucket=BUCKET)
-        self.fail()
-        self.requests()
+        self._told("_empty", BUCKET)
 
     def fail(self, kind: str = "", method: str = "", query: str = "", *, times: int = 0) -> int:
         """Let the next requests of a method, with some words in path or query, be `throttled` or `denied`, or done while their answer is `lost`.
 
         How many of the failures of before have not come.
         """
-        import requests
-
         faults = [{"kind": kind, "method": method, "query": query, "times": times}] if times else []
-        return int(requests.post(f"{self.url}/_faults", json=faults, timeout=30).text)
+        return int(self._told("_faults", faults))
 
     def requests(self) -> list[list[str]]:
         """[method, path, query] of what was asked since the last time."""
@@ -67,12 +60,16 @@ class Server:
         found: list[list[str]] = requests.get(f"{self.url}/_requests", timeout=30).json()
         return found
 
+    def _told(self, what: str, words: object) -> str:
+        import requests
+
+        answered = requests.post(f"{self.url}/{what}", json=words, timeout=30)
+        answered.raise_for_status()
+        return answered.text
+
     def upload(self, folder: Path, prefix: str) -> str:
         """Put all files of a folder below a prefix; its URI."""
-        for file in sorted(folder.rglob("*")):
-            if file.is_file():
-                key = f"{prefix}/{file.relative_to(folder)}"
-                self.client.put_object(Bucket=BUCKET, Key=key, Body=file.read_bytes())
+        self._told("_upload", {"bucket": BUCKET, "folder": str(folder), "prefix": prefix})
         return f"s3://{BUCKET}/{prefix}"
 
     def names(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from hypothesis import settings
 from small_store import write_small_store
 from stores import store_at_once
 
+from aoe_reports.engine import executors
 from aoe_reports.questions.records.options import RecordOptions
 from aoe_reports.simulation.nights import MODEL, write_nights
 
@@ -31,6 +33,14 @@ def without_configuration_of_the_user(tmp_path_factory: pytest.TempPathFactory) 
     """What whoever runs the tests has configured for himself changes none of them."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("configuration")))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def read_in_this_process() -> Iterator[None]:
+    """What a command line of this process reads it reads here: on a busy machine it would start others, which import all anew."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(executors, "WORTH_S", math.inf)
         yield
 
 

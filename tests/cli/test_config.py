@@ -190,6 +190,19 @@ def test_a_line_is_found_in_a_pyproject(cli: Cli, folder: Path) -> None:
     assert f"{file}:4: [hotspots] tpo" in cli("collect", "--framework", "pytorch").err
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[ tool . 'aoe-reports' . hotspots ]\ntop = 2\n", '["tool".aoe-reports]\nhotspots.top = 2\n', "tool.aoe-reports.hotspots.top = 2\n",
+        "[tool]\naoe-reports.hotspots.top = 2\n", "tool = {'aoe-reports' = {hotspots = {top = 2}}}\n", "'tool'.\t'aoe-reports'.hotspots.top = 2\n",
+        '["to\\u006fl".aoe-reports.hotspots]\ntop = 2\n',
+    ],
+)  # fmt: skip
+def test_a_table_is_found_however_toml_lets_it_be_named(cli: Cli, folder: Path, text: str) -> None:
+    write(folder, text, "pyproject.toml")
+    assert in_force(cli) == {("hotspots", "top"): 2}
+
+
 def test_odd_files_are_told_or_passed_over(cli: Cli, folder: Path) -> None:
     (folder / "pyproject.toml").write_bytes(b"\xff not ours, not TOML")
     assert cli("config").code == 0

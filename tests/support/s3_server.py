@@ -3,6 +3,8 @@
 A process of its own, because Delta's clients hold the interpreter while they wait for an answer.
 
 POST /_faults with a JSON list of faults replaces those that are left, and gives how often they were still to fail; GET /_requests gives what was asked since the last time.
+POST /_empty with the name of a bucket leaves that one, empty, no faults, and nothing asked; POST /_upload with {bucket, folder, prefix} puts all files of a folder
+there, which takes a hundredth of what a client takes for each.
 """
 
 from __future__ import annotations
@@ -12,9 +14,14 @@ import logging
 import socket
 import sys
 import threading
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+from moto.core import DEFAULT_ACCOUNT_ID
+from moto.moto_api._internal.models import moto_api_backend
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+from moto.s3.models import s3_backends
 from werkzeug.serving import make_server
 
 KEY = "fixture"
@@ -28,22 +35,57 @@ s3 = DomainDispatcherApplication(create_backend_app)
 
 def answer(environ: dict[str, Any], start: Any) -> Any:
     path = environ["PATH_INFO"]
-    if path in {"/_faults", "/_requests"}:
+    if path in OURS:
+        said = OURS[path](environ)
         start("200 OK", [])
-        return [told(environ) if path == "/_faults" else asked()]
-    return s3(environ, start) if path.startswith("/moto-api") else answer_s3(environ, start)
+        return [said]
+    return answer_s3(environ, start)
 
 
 def told(environ: dict[str, Any]) -> bytes:
     left = sum(fault["times"] for fault in faults)
-    faults[:] = json.loads(environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"])))
+    faults[:] = body_of(environ)
     return str(left).encode()
 
 
-def asked() -> bytes:
+def asked(environ: dict[str, Any]) -> bytes:
     found = json.dumps(requests).encode()
     requests.clear()
     return found
+
+
+def empty(environ: dict[str, Any]) -> bytes:
+    moto_api_backend.reset()
+    backend().create_bucket(body_of(environ), "us-east-1")
+    faults.clear()
+    requests.clear()
+    return b""
+
+
+def upload(environ: dict[str, Any]) -> bytes:
+    wanted = body_of(environ)
+    folder = Path(wanted["folder"])
+    for file in sorted(folder.rglob("*")):
+        if file.is_file():
+            backend().put_object(wanted["bucket"], f"{wanted['prefix']}/{file.relative_to(folder)}", file.read_bytes())
+    return b""
+
+
+def backend() -> Any:
+    return s3_backends[DEFAULT_ACCOUNT_ID]["aws"]
+
+
+def body_of(environ: dict[str, Any]) -> Any:
+    return json.loads(environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"])))
+
+
+OURS: dict[str, Callable[[dict[str, Any]], bytes]] = {
+    "/_faults": told,
+    "/_requests": asked,
+    "/_empty": empty,
+    "/_upload": upload,
+}
+"""What is asked by tests, and by no client of S3."""
 
 
 def answer_s3(environ: dict[str, Any], start: Any) -> Any:

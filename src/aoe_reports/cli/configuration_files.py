@@ -19,6 +19,8 @@ THRESHOLDS = "thresholds"
 """The table that changes what analyses call much or little."""
 MAX_BYTES = 1 << 20
 _TABLE = ("tool", "aoe-reports")
+_MAY_HOLD_TABLE = re.compile(r"""tool["']?\s*(?:[\]=]|\.\s*["']?aoe-reports)|\\[uUx]""")
+"""Every way in which TOML can name that table; a package that needs ours names it elsewhere, and parsing takes most of a short command's time."""
 _MAX_PARTS = 200
 _PART = re.compile(r"[^.]\.")
 _BETWEEN_KEYS = re.compile(r"[,=\[\]{}\n]")
@@ -126,6 +128,8 @@ def _read(path: Path, *, must_be_ours: bool) -> Configuration | None:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise UsageError(_of(f"{path}:{line}", say("not UTF-8"))) from error
+    if not must_be_ours and not _MAY_HOLD_TABLE.search(text):
+        return None
     document = _parse(path, text)
     if must_be_ours:
         return _checked(Configuration(path, document, text))

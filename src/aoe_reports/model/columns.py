@@ -256,10 +256,10 @@ def values_of(values: Sequence[str | int]) -> pa.Array:
 
 def cells_of(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     """Values of one kind, or none, as a column of texts, of int64 or of float64; an odd byte of a text becomes a question mark."""
-    there = np.array([value is not None for value in values], dtype=bool)
-    if not there.any():
+    missing = values.count(None)
+    if missing == len(values):
         return pa.nulls(len(values), kind)
-    validity = None if there.all() else _packed(there)
+    validity = _packed(np.array([value is not None for value in values], dtype=bool)) if missing else None
     if pa.types.is_string(kind):
         raw = [b"" if value is None else value.encode(errors="replace") for value in values]
         ends = np.cumsum([0, *map(len, raw)])

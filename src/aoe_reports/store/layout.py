@@ -230,13 +230,17 @@ def remade_message(row: Mapping[str, Any]) -> str | None:
 
 def table_of(rows: Sequence[dict[str, Any]]) -> pa.Table:
     """Rows as they are stored."""
-    return _table({name: [row.get(name) for row in rows] for name in ROWS.names}, len(rows))
+    told = frozenset().union(*rows)
+    return _table({name: [row.get(name) for row in rows] for name in ROWS.names if name in told}, len(rows))
 
 
 def _table(columns: Mapping[str, Sequence[Any]], count: int) -> pa.Table:
     """Columns as they are stored; those that are not there are null."""
-    none = [None] * count
-    return pa.table([cells_of(columns.get(field.name, none), field.type) for field in ROWS], schema=ROWS)
+    made = [
+        cells_of(columns[field.name], field.type) if field.name in columns else pa.nulls(count, field.type)
+        for field in ROWS
+    ]
+    return pa.Table.from_arrays(made, schema=ROWS)
 
 
 CAPTURES = "captures"
