@@ -23,6 +23,7 @@ from aoe_reports.formats.discovery import Discovery
 from aoe_reports.formats.expand import expanded
 from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.mindspore.names import UNREAD_KINDS
+from aoe_reports.formats.msserviceprofiler.names import BATCH_KINDS
 from aoe_reports.formats.table import Facts
 from aoe_reports.formats.table_file import read_table_file
 from aoe_reports.formats.tasks import filled_up
@@ -46,6 +47,8 @@ _SUMS = frozenset({"count", "total_time_ns", "min_time_ns", "avg_time_ns", "max_
 def find_runs(discovery: Discovery) -> list[tuple[Capture, ...]]:
     """The profiles among the files found, as captures that make up one run each."""
     captures = [capture for capture in group_captures(discovery.files) if capture.measures]
+    services = tuple(batches for one in service_captures(discovery) if (batches := _batches_of(one)).files)
+    captures = [replace(one, services=services) for one in captures] if services else captures
     # what an analysis of a whole cluster wrote beside its ranks measures nothing itself
     return group_runs([capture for capture in captures if not capture.of_cluster] or captures)
 
@@ -88,6 +91,11 @@ def tuner_files(discovery: Discovery) -> list[FoundFile]:
 def service_captures(discovery: Discovery) -> list[Capture]:
     """What profilers of services tell among the files found: requests and batches, nothing that ran on a device."""
     return [capture for capture in group_captures(discovery.files) if capture.of_service]
+
+
+def _batches_of(service: Capture) -> Capture:
+    """A service without what tells no batch of it."""
+    return service.without(lambda file: not BATCH_KINDS.intersection(file.holds))
 
 
 def unread_files(discovery: Discovery) -> list[FoundFile]:
