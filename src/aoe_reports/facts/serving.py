@@ -90,11 +90,13 @@ def words_of(tasks: pa.Table) -> list[str]:
     return [*dict.fromkeys(map(_without_numbers, codes(tasks["op_name"])[1]))]
 
 
-def serve(tasks: pa.Table, annotated: Sequence[Annotated] = (), batches: Sequence[Batch] = ()) -> Served | None:
+def serve(
+    tasks: pa.Table, annotated: Sequence[Annotated] = (), batches: Sequence[Batch] = (), *, parts: bool = True
+) -> Served | None:
     """The iterations of a device; null where its tasks have no times, or are not those of a server.
 
     `tasks` has TASK_COLUMNS. `batches` are those that ran then; where nothing annotates which tasks were launched in
-    them, it is the tasks that began while each ran.
+    them, it is the tasks that began while each ran. Without `parts` it is not told what iterations are spent on.
     """
     if not tasks.num_rows or not is_serving(words_of(tasks)):
         return None
@@ -126,7 +128,7 @@ def serve(tasks: pa.Table, annotated: Sequence[Annotated] = (), batches: Sequenc
     part = _parts_of(role, word, talks, _sampling_in_layers(ordered, marks))
     number = np.searchsorted(cuts, np.arange(len(order)), side="right") - 1
     seen = _seen(ordered, shapes, _bounds(cuts, drafts, len(order)))
-    times = _times(start, start + duration, part, talks)
+    times = _times(start, start + duration, part, talks) if parts else _Times({})
     iterations = _iterations(ordered, seen, (cuts, cut_by, told), times)
     iteration_of = np.empty(len(order), dtype=np.int64)
     iteration_of[order] = number
@@ -214,11 +216,10 @@ class _Shapes:
 
     def queries(self, places: Ints, rows: int | None) -> list[tuple[str, Query, int]]:
         """(role, query, how many) of some attention operators."""
-        triples = np.stack([self._role[places], self._inputs[places], self._types[places]], axis=1)
-        unique, counts = np.unique(triples, axis=0, return_counts=True)
+        found = Counter(zip(*(each[places].tolist() for each in (self._role, self._inputs, self._types)), strict=True))
         return [
             (ROLES[role], query_of(self._input_words[shape], self._type_words[kind], rows) if shape else NOTHING, count)
-            for (role, shape, kind), count in zip(unique.tolist(), counts.tolist(), strict=True)
+            for (role, shape, kind), count in sorted(found.items())
         ]
 
 
@@ -426,7 +427,7 @@ def _without(some: Intervals, hidden: Intervals) -> Intervals:
     """The time that some intervals cover and others do not."""
     if not len(some) or not len(hidden):
         return some
-    edges = np.unique(np.concatenate([some.starts, some.ends, hidden.starts, hidden.ends]))
+    edges = np.sort(np.concatenate([some.starts, some.ends, hidden.starts, hidden.ends]))
     inside = np.diff(_until(some, edges)) > 0
     covered = np.diff(_until(hidden, edges)) > 0
     kept = inside & ~covered

@@ -11,6 +11,7 @@ from aoe_reports.engine.captures import (
     only_device_of,
     read_source,
     read_tasks,
+    sources_of,
     timeline_tells_tasks,
 )
 from aoe_reports.engine.question import Notes
@@ -31,6 +32,8 @@ from aoe_reports.facts.serving_roles import is_serving
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.csv.summary import TableData
+from aoe_reports.formats.head import head_of
+from aoe_reports.formats.tasks import filled_up
 from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.columns import has_value, integers, keep_where
 from aoe_reports.model.texts import say
@@ -51,31 +54,46 @@ class ServedTasks:
 
 
 def read_served(
-    capture: Capture, notes: Notes, fields: frozenset[str] = frozenset()
+    capture: Capture, notes: Notes, fields: frozenset[str] = frozenset(), *, parts: bool = True
 ) -> tuple[list[ServedTasks], list[TableData]]:
     """(the devices of a capture with TASK_COLUMNS and `fields` of their tasks; the tables that these stand in).
 
-    What is no server is known by the types of its operators, and nothing else is read of it.
+    What is no server is known by the types of its operators, and nothing else is read of it. Names are read where types do not tell all.
+    Without `parts` it is not told what iterations are spent on.
     """
+    wanted = TASK_COLUMNS | fields | {"device_id"}
+    sets, tables = list[TaskSet](), list[TableData]()
     if not timeline_tells_tasks(capture):
-        sets, tables = read_tasks(capture, _FEW, by_type=False)
-        typed = all(has_value(one.frame, "op_type") for one in sets)
-        if typed and not any(is_serving(words_of(one.frame)) for one in sets):
-            notes.add(finding for data in tables for finding in data.findings)
-            return [ServedTasks(one, None) for one in sets], tables
-    sets, tables = read_tasks(capture, TASK_COLUMNS | fields | {"device_id"}, by_type=False)
+        if not _begins_as_server(capture):
+            sets, tables = read_tasks(capture, _FEW, by_type=False)
+            typed = all(has_value(one.frame, "op_type") for one in sets)
+            if typed and not any(is_serving(words_of(one.frame)) for one in sets):
+                notes.add(finding for data in tables for finding in data.findings)
+                return [ServedTasks(one, None) for one in sets], tables
+        sets, tables = read_tasks(capture, wanted - ({"op_name"} - fields), by_type=False)
+        sets = [replace(one, frame=filled_up(one.frame, TASK_COLUMNS)[0]) for one in sets]
+    if not sets or any(one.frame["op_type"].null_count for one in sets):
+        sets, tables = read_tasks(capture, wanted, by_type=False)
     notes.add(finding for data in tables for finding in data.findings)
-    return served_of(capture, sets, notes), tables
+    return served_of(capture, sets, notes, parts=parts), tables
 
 
-def served_of(capture: Capture, sets: Sequence[TaskSet], notes: Notes) -> list[ServedTasks]:
+def _begins_as_server(capture: Capture) -> bool:
+    """Whether the first rows of a table of tasks are those of a server: then all columns are read at once, and types decide afterwards."""
+    source = next(iter(sources_of(capture, "tasks")), None)
+    if source is None or source.files[0].name.form != "csv" or source.files[0].name.packed:
+        return False
+    return is_serving(dict.fromkeys(head_of(source.files[0].path).replace('"', "").split(",")))
+
+
+def served_of(capture: Capture, sets: Sequence[TaskSet], notes: Notes, *, parts: bool = True) -> list[ServedTasks]:
     """The same of tasks that were read (TASK_COLUMNS of them): timelines are looked into where any device serves."""
     serving = [is_serving(words_of(one.frame)) for one in sets]
     if not any(serving):
         return [ServedTasks(one, None) for one in sets]
     service, batches = _batches_beside(capture, sets, notes)
     told = read_annotated(capture, notes, batches)
-    found = [serve(one.frame, _of_device(told, one, len(sets)), batches) for one in sets]
+    found = [serve(one.frame, _of_device(told, one, len(sets)), batches, parts=parts) for one in sets]
     if service is not None and any(one is not None and one.are_batches_apart for one in found):
         message = say(
             "the batches of the service in {service} ran while these tasks did, and do not part them into passes of the model (another "
@@ -132,7 +150,7 @@ def tasks_of_phase(
     capture: Capture, notes: Notes, fields: frozenset[str], phase: str
 ) -> tuple[list[TaskSet], list[TableData]]:
     """(the tasks of the devices that serve in iterations of a phase, the tables that they stand in); that nothing is served is said."""
-    found, tables = read_served(capture, notes, fields)
+    found, tables = read_served(capture, notes, fields, parts=False)
     served = [(one.tasks, one.served) for one in found if one.served is not None]
     if found and not served:
         message = say("--phase: no iteration of a server of language models here")
