@@ -9,6 +9,7 @@ and `num_computed_tokens`, too. Where it lacks them the exporter writes 0 for th
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -124,8 +125,8 @@ def _word(text: str | None) -> str | None:
 
 def _before(scheduled: Sequence[_Told], start_ns: int) -> Iterator[_Told]:
     """The last scheduling of the same requests before they ran."""
-    near = [one for one in scheduled if one.start_ns <= start_ns]
-    yield from near[-1:]
+    place = bisect_right(scheduled, start_ns, key=lambda one: one.start_ns)
+    yield from scheduled[max(place - 1, 0) : place]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

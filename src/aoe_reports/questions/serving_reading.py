@@ -135,6 +135,8 @@ def _batches_beside(
     capture: Capture, sets: Sequence[TaskSet], notes: Notes
 ) -> tuple[Capture | None, tuple[Batch, ...]]:
     """(the service that ran while the tasks of a capture did, its batches then); of several, or of cards with other batches, none is."""
+    if not capture.services:
+        return None, ()
     above = [one for one in capture.services if capture.root.is_relative_to(one.root)]
     times = [integers(one.frame["task_start_ns"])[0] for one in sets if one.frame.num_rows]
     begin, end = min(int(one.min()) for one in times), max(int(one.max()) for one in times)
