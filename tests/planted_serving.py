@@ -118,6 +118,48 @@ class Planted:
             (output / "trace_view.json").write_text(json.dumps([*_events(self, annotation)]))
         return output.parent
 
+    def write_batches(self, folder: Path, *, late_ns: int = 0, in_ms: bool = False, cards: int = 1) -> Path:
+        """The batches of its service as msServiceProfiler tells those of vLLM; `late_ns`: how far its clock is apart."""
+        folder.mkdir(parents=True, exist_ok=True)
+        firsts = [*(one.first_ns for one in self.truth), self.rows[-1]["start"] + self.rows[-1]["length"] + LEAD_NS]
+        with (folder / "batch.csv").open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(BATCHES)
+            for number, (one, end) in enumerate(zip(self.truth, firsts[1:], strict=True)):
+                start = one.first_ns - LEAD_NS - 1000 + late_ns
+                length = end - LEAD_NS - 2000 + late_ns - start
+                kind = {"prefill": "Prefill", "decode": "Decode", "mixed": "Prefill,Decode"}.get(one.phase)
+                if kind is None:
+                    continue
+                told = f"{start // 1_000_000}.0" if in_ms else f"{start // 1_000_000}.{start % 1_000_000:06d}"
+                for card in range(cards):
+                    writer.writerow([
+                        "modelExec", str(requests_of(one, number)), "", "", f"{length // 1_000_000}.{length % 1_000_000:06d}", kind, card, one.sequences, *[0] * 8, *[0] * 3, "<NA>", told, told,
+                    ])  # fmt: skip
+        return folder
+
+
+def requests_of(one: Truth, number: int) -> list[dict[str, Any]]:
+    """The requests of an iteration as hooks of vLLM write them: each sequence has 100 tokens in the cache."""
+    decoded = one.tokens - one.prompt_tokens
+    decoding = one.sequences if one.phase == "decode" else decoded
+    sizes = [(1, decoded // decoding)] * decoding if decoding else []
+    prompts = one.sequences - decoding
+    if prompts:
+        each, rest = divmod(one.prompt_tokens, prompts)
+        sizes += [(0, each + rest)] + [(0, each)] * (prompts - 1)
+    return [
+        {"rid": f"{place}", "iter": number, "type": kind, "num_scheduled_tokens": size, "num_prompt_tokens": 100, "num_computed_tokens": 100}
+        for place, (kind, size) in enumerate(sizes)
+    ]  # fmt: skip
+
+
+BATCHES = (
+    "name", "res_list", "start_datetime", "end_datetime", "during_time(ms)", "batch_type", "prof_id", "batch_size", "prefill_batch_size",
+    "decode_batch_size", "total_blocks", "used_blocks", "free_blocks", "blocks_allocated", "blocks_freed", "kvcache_usage_rate",
+    "prefill_scheduled_tokens", "decode_scheduled_tokens", "total_scheduled_tokens", "dp_rank", "start_time(ms)", "end_time(ms)",
+)  # fmt: skip
+
 
 KERNEL_DETAILS = (
     "Device_id", "Model ID", "Task ID", "Stream ID", "Name", "Type", "OP State", "Accelerator Core", "Start Time(us)", "Duration(us)",

@@ -422,3 +422,32 @@ def test_normalize_makes_no_advice(cli: Cli, msprof: Path) -> None:
     assert isinstance(run, Run)
     assert (run.advice, run.body) == ((), {"captures": 1})
     assert cli("normalize", msprof / "exports_of_2022").code in {0, 1}
+
+
+AT_PEAK_US = 2 * 4096**3 / (24 * 8192 * 1.8e9) * 1e6
+"""What a product of such matrices takes at the peak of 24 cores of 1.8 GHz."""
+
+
+@pytest.mark.parametrize("names_hardware", [True, False])
+def test_the_next_plan_leaves_out_what_is_near_the_roof_as_plan_does(
+    cli: Cli, tmp_path: Path, *, names_hardware: bool
+) -> None:
+    path = profile(tmp_path / "p", ["near", "far"])
+    table = next(path.rglob("op_summary*.csv"))
+    header, near, far = table.read_text().splitlines()
+    lines = [header]
+    for line, us, columns in ((near, AT_PEAK_US / 0.82, 4096), (far, AT_PEAK_US, 2048)):
+        tensors = f'"""4096,4096;4096,{columns}""",FLOAT16;FLOAT16,ND;ND,"""4096,{columns}""",FLOAT16,ND'
+        changed = line.replace('"""8,8;8,8""",FLOAT16,ND,8;8,FLOAT16,ND', tensors)
+        lines.append(changed.replace("1000.0" if "near" in line else "990.0", f"{us:.3f}"))
+    table.write_text("\n".join(lines) + "\n")
+    told = {"ai_core_num": 24, "aiv_num": 48, "aic_frequency": "1800"} if names_hardware else {}
+    (path / "device_0").mkdir()
+    (path / "device_0" / "info.json.0").write_text(json.dumps({"DeviceInfo": [told], "rank_id": 0}))
+    holds_what_the_commands_say(cli, path, tmp_path)
+    rows = stored(cli, tmp_path / "s")
+    left = [row["rule"] for row in of_state(rows, "left-out")]
+    assert [row["op_name"] for row in of_state(rows, "candidate")] == (["far"] if names_hardware else ["near", "far"])
+    assert left == (["near-roof"] if names_hardware else [])
+    again = ingested(cli, path, tmp_path / "two", "--jobs", 2)
+    assert [row["rule"] for row in of_state(again, "left-out")] == left

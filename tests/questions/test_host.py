@@ -153,6 +153,39 @@ def test_only_what_was_asked_for_is_told(cli: Cli, tmp_path: Path) -> None:
     assert cli("host", tmp_path, "--rank", 7, "--format", "json").code == 1
 
 
+def _as_table(folder: Path) -> None:
+    """A table of the tasks in the timeline of a capture, which has no steps; the timeline is gone then."""
+    (path,) = folder.rglob("trace_view.json")
+    lines = ["Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us),Wait Time(us),Stream ID"]
+    for one in json.loads(path.read_text()):
+        if one["ph"] == "X" and one["pid"] == DEVICE and "Task Id" in one["args"]:
+            kind, stream = one["args"]["Task Type"], one["args"]["Physic Stream Id"]
+            lines.append(f"0,{one['name']},N/A,{kind},{one['ts']}\t,{one['dur']},0,{stream}")
+    path.with_name("kernel_details.csv").write_text("\n".join(lines) + "\n")
+    path.unlink()
+
+
+@pytest.mark.parametrize("kind", ["rotary embedding", "RMS norm", "SwiGLU"])
+def test_tables_tell_the_sequences_that_a_timeline_does(cli: Cli, tmp_path: Path, kind: str) -> None:
+    write_planted(tmp_path, kind, 3)
+    timeline = host([tmp_path])
+    _as_table(tmp_path)
+    tables = host([tmp_path])
+    wanted = [(one.fused, one.sequence, one.count, one.total_ns, one.saving_ns) for one in timeline.table("sequences")]
+    found = [(one.fused, one.sequence, one.count, one.total_ns, one.saving_ns) for one in tables.table("sequences")]
+    assert wanted
+    assert [one for one in found if one[0]] == [one for one in wanted if one[0]]
+    assert {one.told_by for one in timeline.table("sequences")} == {"timeline"}
+    assert {one.told_by for one in tables.table("sequences")} == {"kernel_details"}
+    assert (len(tables.rows), len(tables.table("calls")), len(tables.table("devices"))) == (0, 0, 0)
+    ran = cli("host", tmp_path)
+    assert ran.code == 0
+    assert ran.out.startswith("Whether the device waits for the host cannot be told: there is no timeline. ")
+    assert "Sequences are told by kernel_details" in ran.out
+    assert "what launched them" in ran.out
+    assert cli("host", tmp_path, "--rank", 7, "--format", "json").code == 1
+
+
 def test_without_a_timeline_that_is_said(cli: Cli) -> None:
     ran = cli("host", FIXTURES / "msprof" / "valid" / "ten_iterations", "--format", "json")
     assert {one["rule"] for one in ran.json["findings"]} >= {"no-timeline", "nothing-measured"}

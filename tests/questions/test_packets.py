@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -208,6 +209,60 @@ def test_computing_beside_communication(cli: Cli, tmp_path: Path) -> None:
     assert (second["op_type"], second["is_slower"], second["lost_us"]) == ("Add", False, 0.0)
     assert "Computing beside communication" in cli("communication", job, "--contention").out
     assert cli("communication", job, "--format", "json").json["contentions"] == []
+
+
+def timeline(slower: float) -> str:
+    """The same as the only timeline of a capture, which has no table of tasks."""
+    device, plane = 4711 << 10 | 14 << 5, 4711 << 10 | 15 << 5
+    events: list[dict[str, Any]] = [
+        {"name": "process_name", "pid": pid, "tid": 0, "ph": "M", "args": {"name": name}}
+        for pid, name in ((device, "Ascend Hardware"), (plane, "HCCL"))
+    ]
+    for row in csv.DictReader(kernels(slower).splitlines()):
+        event = {
+            "name": row["Name"],
+            "pid": device,
+            "tid": 3,
+            "ph": "X",
+            "ts": row["Start Time(us)"],
+            "dur": float(row["Duration(us)"]),
+        }
+        kind = row["Accelerator Core"]
+        events.append(
+            {**event, "name": row["Type"], "args": {"Task Type": kind, "Stream Id": 3, "Task Id": len(events)}}
+        )
+        if kind == "HCCL":
+            events += [{**event, "pid": plane, "tid": 0, "args": {}}]
+    return json.dumps(events)
+
+
+@pytest.mark.parametrize("step", [(), ("--step", 1)])
+def test_a_timeline_is_read_once_for_what_communicates_and_what_computes_beside_it(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: tuple[Any, ...]
+) -> None:
+    from aoe_reports.formats.trace import events
+
+    output = tmp_path / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+    output.mkdir(parents=True)
+    (output / "trace_view.json").write_text(timeline(0.25))
+    reads: list[Path] = []
+    read = events.collect_events
+
+    def counted(path: Path, *rest: Any) -> Any:
+        reads.append(path)
+        return read(path, *rest)
+
+    monkeypatch.setattr(events, "collect_events", counted)
+    ended = cli("communication", tmp_path, "--contention", "--format", "json", "--jobs", 1, *step)
+    if step:
+        assert len(reads) == 2  # the steps of tasks are told by what launched them, and here nothing is known of steps
+        return
+    assert len(reads) == 1
+    assert [(row["op_name"], row["lost_us"], row["is_slower"]) for row in ended.json["contentions"]] == [
+        ("MatMul", 1250.0, True),
+        ("Add", 0.0, False),
+    ]
+    assert ended.json["rows"]
 
 
 def test_alike_on_both_sides_is_no_contention(cli: Cli, tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ SEVERITIES = {
     "rank-skew": "info",
     "no-baseline": "error",
     "read-with-care": "warning",
+    "batches-apart": "info",
     "trimmed": "info",
     "raw-capped": "info",
     "repeated-record": "info",

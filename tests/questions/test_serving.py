@@ -328,6 +328,18 @@ def test_names_alone_tell_what_operator_types_do(tmp_path: Path) -> None:
     assert {each.tokens for each in iterations} == {None}
 
 
+def test_names_tell_what_types_do_not_wherever_these_are_missing(tmp_path: Path) -> None:
+    """Names are read only where a table has rows without types, which its first rows do not show."""
+    one = planted("dense, FIA, chunked", 1, 12)
+    root = one.write(tmp_path)
+    table = next(root.rglob("kernel_details.csv"))
+    lines = table.read_text().splitlines(keepends=True)
+    half = len(lines) // 2
+    table.write_text("".join([*lines[:half], *(line.replace(",MatMulV2,", ",N/A,") for line in lines[half:])]))
+    assert ",N/A,dynamic" in table.read_text()
+    assert [each.phase for each in serving([tmp_path]).table("iterations")] == [truth.phase for truth in one.truth]
+
+
 def test_what_trains_is_not_answered(cli: Cli) -> None:
     ran = cli("serving", FIXTURES / "msprof" / "valid" / "ten_iterations")
     assert ran.code == 1

@@ -23,6 +23,7 @@ from aoe_reports.formats.discovery import Discovery
 from aoe_reports.formats.expand import expanded
 from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.mindspore.names import UNREAD_KINDS
+from aoe_reports.formats.msserviceprofiler.names import BATCH_KINDS
 from aoe_reports.formats.table import Facts
 from aoe_reports.formats.table_file import read_table_file
 from aoe_reports.formats.tasks import filled_up
@@ -38,6 +39,7 @@ from aoe_reports.rules.tables.copies import cannot_repeat, first_of_each, withou
 
 if TYPE_CHECKING:
     from aoe_reports.facts.host_activity import HostActivity
+    from aoe_reports.facts.timeline_tasks import TimelineTasks
 
 _SUMS = frozenset({"count", "total_time_ns", "min_time_ns", "avg_time_ns", "max_time_ns"})
 """The columns of sums that stand in where there is no table of tasks."""
@@ -46,6 +48,8 @@ _SUMS = frozenset({"count", "total_time_ns", "min_time_ns", "avg_time_ns", "max_
 def find_runs(discovery: Discovery) -> list[tuple[Capture, ...]]:
     """The profiles among the files found, as captures that make up one run each."""
     captures = [capture for capture in group_captures(discovery.files) if capture.measures]
+    services = tuple(batches for one in service_captures(discovery) if (batches := _batches_of(one)).files)
+    captures = [replace(one, services=services) for one in captures] if services else captures
     # what an analysis of a whole cluster wrote beside its ranks measures nothing itself
     return group_runs([capture for capture in captures if not capture.of_cluster] or captures)
 
@@ -90,6 +94,11 @@ def service_captures(discovery: Discovery) -> list[Capture]:
     return [capture for capture in group_captures(discovery.files) if capture.of_service]
 
 
+def _batches_of(service: Capture) -> Capture:
+    """A service without what tells no batch of it."""
+    return service.without(lambda file: not BATCH_KINDS.intersection(file.holds))
+
+
 def unread_files(discovery: Discovery) -> list[FoundFile]:
     """The files that are recognised and not read among the files found."""
     return [file for file in discovery.files if file.name.kind in UNREAD_KINDS]
@@ -103,6 +112,8 @@ def files_without_run(discovery: Discovery) -> list[FoundFile]:
 
 Heard = dict[Path, "HostActivity"]
 """What timelines told while tasks were read from them, by path: who looks for more need not read them again."""
+Collected = dict[Path, "tuple[TimelineTasks, list[Finding]]"]
+"""The tasks that were told while a timeline was read for something else, and what is wrong with it, by path; each is taken out once."""
 
 
 def read_file(
@@ -112,13 +123,14 @@ def read_file(
     *,
     hashed: bool = True,
     heard: Heard | None = None,
+    collected: Collected | None = None,
 ) -> TableData:
     """One table of a file, checked; `columns` are the ones that are wanted."""
     complete = columns is None or columns.issuperset(TABLES[kind].identity)
     if _told_by_timeline(file, kind):
         from aoe_reports.engine.timelines import read_table_of_timeline  # noqa: PLC0415 -- most captures have tables
 
-        told = read_table_of_timeline(file, kind, columns, hashed=hashed, heard=heard)
+        told = read_table_of_timeline(file, kind, columns, hashed=hashed, heard=heard, collected=collected)
         return check_table(told, complete=complete).with_constants(_told_by_name(file, kind))
     data = check_table(read_table_file(file, kind, columns, hashed=hashed), complete=complete)
     return data.with_constants(_told_by_name(file, kind))
@@ -258,6 +270,7 @@ def read_source(
     *,
     hashed: bool = True,
     heard: Heard | None = None,
+    collected: Collected | None = None,
 ) -> list[TableData]:
     """The tables of one form of some facts, a file each; rows that stand there twice are found whatever is wanted."""
     if source is None:
@@ -270,7 +283,7 @@ def read_source(
             return [_of_columns(data, file, columns) for data, file in zip(tables, source.files, strict=True)]
     if columns is not None and heard is None and len(source.files) == 1 and source.files[0].name.timeline:
         few = columns | identity - COSTLY
-        told = read_file(source.files[0], source.kind, few, hashed=hashed)
+        told = read_file(source.files[0], source.kind, few, hashed=hashed, collected=collected)
         if first_of_each(told.frame, sorted(identity & few)).all():  # nearly always: ids need not tell two rows apart
             return [_of_columns(told, source.files[0], columns)]
     every = None if columns is None else columns | identity
@@ -312,12 +325,18 @@ def sources_of(capture: Capture, facts: Facts) -> list[Source]:
 
 
 def read_tasks(
-    capture: Capture, fields: frozenset[str], *, by_type: bool, all_tasks: bool = False, heard: Heard | None = None
+    capture: Capture,
+    fields: frozenset[str],
+    *,
+    by_type: bool,
+    all_tasks: bool = False,
+    heard: Heard | None = None,
+    collected: Collected | None = None,
 ) -> tuple[list[TaskSet], list[TableData]]:
     """Read only the tasks of a capture: of a table of tasks, else sums of them (by type) or a table of names.
 
     Each has all of `fields` that a table of tasks may have, null where the export has none. `heard` is filled where timelines stand in for
-    tables.
+    tables; what is `collected` of these is not read again.
     """
     tables: list[TableData] = []
     for source in vendor_of(capture.profiler).tasks(capture):
@@ -326,7 +345,7 @@ def read_tasks(
             continue
         of_kernels = facts == "kernels" and not all_tasks
         asked = fields | _SUMS if facts == "sums" else fields | {"op_name"} if of_kernels else fields
-        found = read_source(source, asked, hashed=False, heard=heard)
+        found = read_source(source, asked, hashed=False, heard=heard, collected=collected)
         if of_kernels:
             found = list(map(_of_kernels, found))  # what was read is let go, file by file
         tables += found

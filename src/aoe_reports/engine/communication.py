@@ -7,7 +7,15 @@ from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 
-from aoe_reports.engine.captures import collect_events_of, joined, only_device_of, read_source, read_tasks
+from aoe_reports.engine.captures import (
+    Collected,
+    collect_events_of,
+    joined,
+    only_device_of,
+    read_source,
+    read_tasks,
+    timeline_tells_tasks,
+)
 from aoe_reports.engine.rules import (
     BANDWIDTH_MISMATCH,
     COMMUNICATION_EXAMPLES,
@@ -36,6 +44,7 @@ from aoe_reports.facts.idle import STEP_COLUMNS, step_of_tasks
 from aoe_reports.facts.packets import RdmaTime, packets_of
 from aoe_reports.facts.pipeline_steps import peers_of, stage_steps
 from aoe_reports.facts.tasks import split_devices
+from aoe_reports.facts.timeline_tasks import WITHOUT_IDS, TimelineTasks, event_columns
 from aoe_reports.formats.aoe.gradients import GradientModel
 from aoe_reports.formats.ascend.capture import exports_of
 from aoe_reports.formats.ascend.tables.timelines import WHOLE_TIMELINES
@@ -63,12 +72,16 @@ def read_communication(
     models: Sequence[GradientModel],
     step: int | None,
     findings: list[Finding],
+    collected: Collected | None = None,
 ) -> list[Transfer]:
-    """Take in what one capture tells, of one step or of all; `models` of a bank tell what of a tail stays. Returns the transfers of all steps."""
+    """Take in what one capture tells, of one step or of all; `models` of a bank tell what of a tail stays. Returns the transfers of all steps.
+
+    `collected` is filled with the tasks of timelines that are read and stand in for tables.
+    """
     own = read_operators(capture, findings)
     into.take(read_bandwidths(capture, step, findings, own))
     matrix = _read_matrix(capture, findings)
-    timelines = _read_timelines(capture, own, findings)
+    timelines = _read_timelines(capture, own, findings, collected)
     figures = [one for several in timelines.values() for one in several]
     findings += _standing_in(capture, figures, operators=bool(own), links=bool(matrix))
     operators = own or [operator for one in figures for operator in one.operators]
@@ -86,10 +99,17 @@ def read_communication(
     return transfers
 
 
-def read_contention(capture: Capture, into: Communication, step: int | None, top: int, findings: list[Finding]) -> None:
-    """Take in what computing loses beside communication, of each device, from the tasks of a capture."""
+def read_contention(
+    capture: Capture,
+    into: Communication,
+    step: int | None,
+    top: int,
+    findings: list[Finding],
+    collected: Collected | None = None,
+) -> None:
+    """Take in what computing loses beside communication, of each device, from the tasks of a capture, which may be `collected`."""
     fields = CONTENTION_COLUMNS | (set() if step is None else {*STEP_COLUMNS})
-    sets, tables = read_tasks(capture, fields, by_type=False, all_tasks=True)
+    sets, tables = read_tasks(capture, fields, by_type=False, all_tasks=True, collected=collected)
     findings += [finding for data in tables for finding in data.findings]
     for tasks in sets:
         frame = tasks.frame
@@ -221,14 +241,35 @@ def _read_matrix(capture: Capture, findings: list[Finding]) -> list[Transfer]:
     return transfers
 
 
+class _Both:
+    """Takes the events of a timeline for its communication, and for its tasks."""
+
+    def __init__(self) -> None:
+        self.communication, self.tasks = CommunicationTasks(), TimelineTasks(wanted=WITHOUT_IDS)
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        self.communication.add(batch)
+        self.tasks.add(batch)
+
+    def merge(self, other: _Both) -> None:
+        self.communication.merge(other.communication)
+        self.tasks.merge(other.tasks)
+
+
 def _read_timelines(
-    capture: Capture, own: Sequence[OperatorTime], findings: list[Finding]
+    capture: Capture, own: Sequence[OperatorTime], findings: list[Finding], collected: Collected | None
 ) -> dict[int | None, list[TaskFigures]]:
     """What each export tells, by device, of the first kind of timeline that shows communication."""
     found: dict[int | None, list[TaskFigures]] = {}
+    held = collected if collected is not None and timeline_tells_tasks(capture) else None
     for files in exports_of(capture, _TIMELINES):
         name = files[0].name
-        tasks, wrong = collect_events_of(files, TASK_COLUMNS, CommunicationTasks)
+        if held is not None and len(files) == 1 and name.kind in WHOLE_TIMELINES:
+            both, wrong = collect_events_of(files, {*TASK_COLUMNS, *event_columns(WITHOUT_IDS)}, _Both)
+            tasks = both.communication
+            held[files[0].path] = (both.tasks, wrong)
+        else:
+            tasks, wrong = collect_events_of(files, TASK_COLUMNS, CommunicationTasks)
         findings += wrong
         figures = tasks.figures(capture.info.rank_of(name.device_id), name.iteration, own)
         found.setdefault(name.device_id, []).append(figures)

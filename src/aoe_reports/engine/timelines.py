@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.engine.captures import Heard, collect_events_of
+from aoe_reports.engine.captures import Collected, Heard, collect_events_of
 from aoe_reports.engine.rules import STANDS_IN
 from aoe_reports.facts import breakdown
 from aoe_reports.facts.breakdown import Activity
@@ -31,13 +31,14 @@ def read_table_of_timeline(
     *,
     hashed: bool = True,
     heard: Heard | None = None,
+    collected: Collected | None = None,
 ) -> TableData:
     """The rows of `task_time` or `step_trace_time` that a timeline tells; damage is in the findings.
 
     Only where `columns` (None: all) name the step of a task is it told.
     """
     table = TABLES[kind]
-    frame, findings = _steps(file) if kind == "step_trace_time" else _tasks(file, columns, heard)
+    frame, findings = _steps(file) if kind == "step_trace_time" else _tasks(file, columns, heard, collected)
     return TableData(
         table=table,
         path=file.path,
@@ -51,7 +52,9 @@ def read_table_of_timeline(
     )
 
 
-def _tasks(file: FoundFile, wanted: frozenset[str] | None, heard: Heard | None) -> tuple[pa.Table, list[Finding]]:
+def _tasks(
+    file: FoundFile, wanted: frozenset[str] | None, heard: Heard | None, collected: Collected | None
+) -> tuple[pa.Table, list[Finding]]:
     of_steps = wanted is None or "step" in wanted
     columns = {
         *event_columns(wanted),
@@ -63,7 +66,11 @@ def _tasks(file: FoundFile, wanted: frozenset[str] | None, heard: Heard | None) 
             return TimelineTasks(HostActivity(), wanted)
         return TimelineTasks(Activity() if of_steps else None, wanted)
 
-    tasks, findings = collect_events_of([file], columns, new)
+    held = None if collected is None or of_steps or heard is not None else collected.pop(file.path, None)
+    if held is not None and held[0].holds(wanted):
+        tasks, findings = held[0], [*held[1]]
+    else:
+        tasks, findings = collect_events_of([file], columns, new)
     if heard is not None and isinstance(tasks.activity, HostActivity):
         heard[file.path] = tasks.activity
     frame = tasks.frame()

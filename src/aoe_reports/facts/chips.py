@@ -138,6 +138,12 @@ def may_have_roof(chip: str | None) -> bool:
     return any(one.gb_per_s is not None for one in near)
 
 
+def may_have_peak(chip: str | None, cores: CoreCounts) -> bool:
+    """Whether any peak of a chip is more than what counters saw at work."""
+    family = any(one.family.casefold() == chip.casefold() for one in CHIPS.values()) if chip else False
+    return family or named(chip) is not None or bool(cores.cube and cores.rated_mhz)
+
+
 def _like(family: str | None, cores: CoreCounts, clock: Clock | None) -> tuple[str, Chip] | None:
     """The first chip of a family with as many cores of the frequency that the capture tells."""
     count = cores.cube or (clock.cube_cores if clock else None)

@@ -153,14 +153,20 @@ def causes_of(device: WaitingDevice, whole: WaitingTime, sequences: Sequence[Fou
             found.append(
                 Cause(say(WAIT_WORDS[cause]), ns, _share(ns, whole.length_ns), evidence, say(CAUSE_ADVICE[cause]))
             )
+    return sorted([*found, *causes_of_sequences(sequences, whole.length_ns)], key=lambda one: -one.time_ns)
+
+
+def causes_of_sequences(sequences: Sequence[FoundSequence], length_ns: int) -> list[Cause]:
+    """The fused operators whose sequences take enough of some time, what could save most first."""
+    found: list[Cause] = []
     known: dict[str, list[FoundSequence]] = {}
     for one in sequences:
         if one.api is not None:
             known.setdefault(one.api, []).append(one)
     for api, mine in known.items():
-        saving = min(sum(one.saving_ns for one in mine), whole.length_ns)
-        if saving >= MIN_SHARE * whole.length_ns:
-            found.append(_of_sequence(api, mine, saving, _share(saving, whole.length_ns)))
+        saving = min(sum(one.saving_ns for one in mine), length_ns)
+        if saving >= MIN_SHARE * length_ns:
+            found.append(_of_sequence(api, mine, saving, _share(saving, length_ns)))
     return sorted(found, key=lambda one: -one.time_ns)
 
 

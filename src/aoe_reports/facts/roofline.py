@@ -22,7 +22,7 @@ from aoe_reports.facts.bounds import (
     computing_of,
     counter_columns,
 )
-from aoe_reports.facts.chips import Peaks, peaks_of
+from aoe_reports.facts.chips import Peaks, may_have_peak, peaks_of
 from aoe_reports.facts.clock import measure_clock
 from aoe_reports.facts.flops import FORMULAS, Call, Unknown, Work, call_of, origins_of, work_of
 from aoe_reports.facts.idle import STEP_COLUMNS, step_of_tasks
@@ -366,6 +366,16 @@ def near_operators(bounds: OperatorBounds, roofline: Roofline) -> Mask:
     durations, _ = integers(bounds.tasks["task_duration_ns"])
     near: Mask = (bounds.sums(durations * roofline.near) == bounds.total_ns) & (bounds.total_ns > 0)
     return near
+
+
+def near_roof_of(
+    tasks: pa.Table, bounds: OperatorBounds, cores: CoreCounts, chip: str | None, counters: Counters | None = None
+) -> Mask | None:
+    """Which operators of `bounds` tuning can gain little on, as `near_operators` tells them; null where no peak of the chip is certain."""
+    if not may_have_peak(chip, cores):
+        return None
+    roofline = measure_roofline(tasks, cores, chip, counters=counters)
+    return None if roofline is None else near_operators(bounds, roofline)
 
 
 _ALIKE = 3

@@ -10,8 +10,9 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
+from aoe_reports.facts.serving_batches import Batch, Lane, LengthsBy, are_in_ms
 from aoe_reports.facts.serving_cuts import Marks, Tasks, cut, layers_of, marks_of, usual_of
-from aoe_reports.facts.serving_phases import Annotated, Seen, ToldBy, judge_phases
+from aoe_reports.facts.serving_phases import Annotated, Seen, SizedBy, ToldBy, judge_batch, judge_phases
 from aoe_reports.facts.serving_roles import ATTENTION, PARTS, ROLES, Part, is_serving, part_of, role_of
 from aoe_reports.facts.serving_shapes import NOTHING, Query, embedding_of, product_of, query_of
 from aoe_reports.model.columns import Ints, Mask, codes, has_value, integers
@@ -23,9 +24,9 @@ TASK_COLUMNS = frozenset(
     {"op_name", "op_type", "task_type", "input_shapes", "input_data_types", "output_shapes", "task_start_ns", "task_duration_ns"}
 )  # fmt: skip
 """The columns that are looked at; null where an export lacks them."""
-CutBy = Literal["annotations", "operators"]
+CutBy = Literal["annotations", "batches", "operators"]
 _AGREE = 0.8
-"""Annotations are iterations where they part at least so many of those that the operators tell."""
+"""Annotations are iterations where they part at least so many of those that the operators tell; batches where so many of these are whole passes of the model, too, and no other phase than shapes tell."""
 _EMBEDDED = "gather", "embedding"
 
 
@@ -42,8 +43,9 @@ class Iteration:
     told_by: ToldBy | None
     """What tells the phase; null where nothing does."""
     is_whole: bool
-    layers: int
-    tasks: int
+    layers: int | None
+    tasks: int | None
+    """Null where no tasks were recorded, and a service tells its batches alone."""
     sequences: int | None
     tokens: int | None
     """New tokens: of prompts, and one (with drafts several) of each sequence that is decoded."""
@@ -53,7 +55,14 @@ class Iteration:
     context: int | None
     """How many tokens of a sequence the cache can hold at most."""
     parts: Mapping[Part, int]
-    """All of its time, part by part."""
+    """All of its time, part by part; without tasks the idle time alone is known."""
+    sequences_by: SizedBy | None = None
+    tokens_by: SizedBy | None = None
+    longest: int | None = None
+    """The tokens of its longest sequence, with those of this pass."""
+    sequence_length: float | None = None
+    """The mean of its sequences."""
+    lengths_by: LengthsBy | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +74,8 @@ class Served:
     """The number of the iteration of each task, in the order of the table; -1 for those before the first."""
     part_of: Ints
     """The place of each task's part among PARTS."""
+    are_batches_apart: bool = False
+    """Whether batches of the service ran while these tasks did, and do not part them into passes of the model."""
 
     def in_phase(self, phase: str) -> Mask:
         """Which tasks are of iterations of a phase; `outside`: of none."""
@@ -79,10 +90,13 @@ def words_of(tasks: pa.Table) -> list[str]:
     return [*dict.fromkeys(map(_without_numbers, codes(tasks["op_name"])[1]))]
 
 
-def serve(tasks: pa.Table, annotated: Sequence[Annotated] = ()) -> Served | None:
+def serve(
+    tasks: pa.Table, annotated: Sequence[Annotated] = (), batches: Sequence[Batch] = (), *, parts: bool = True
+) -> Served | None:
     """The iterations of a device; null where its tasks have no times, or are not those of a server.
 
-    `tasks` has TASK_COLUMNS.
+    `tasks` has TASK_COLUMNS. `batches` are those that ran then; where nothing annotates which tasks were launched in
+    them, it is the tasks that began while each ran. Without `parts` it is not told what iterations are spent on.
     """
     if not tasks.num_rows or not is_serving(words_of(tasks)):
         return None
@@ -106,15 +120,20 @@ def serve(tasks: pa.Table, annotated: Sequence[Annotated] = ()) -> Served | None
     marks = marks_of(ordered)
     if marks is None:
         return None
-    cuts, drafts, cut_by, told = _cuts(ordered, marks, annotated)
+    by_operators = cut(ordered, marks)
+    annotated = annotated or _in_time(ordered, by_operators[0], batches)
+    cuts, drafts, cut_by, told = _cuts(ordered, marks, by_operators, annotated)
+    if cut_by == "batches" and not _agree(_seen(ordered, shapes, _bounds(cuts, drafts, len(order))), told):
+        cuts, drafts, cut_by, told = _cuts(ordered, marks, by_operators, ())
     part = _parts_of(role, word, talks, _sampling_in_layers(ordered, marks))
     number = np.searchsorted(cuts, np.arange(len(order)), side="right") - 1
     seen = _seen(ordered, shapes, _bounds(cuts, drafts, len(order)))
-    times = _times(start, start + duration, part, talks)
+    times = _times(start, start + duration, part, talks) if parts else _Times({})
     iterations = _iterations(ordered, seen, (cuts, cut_by, told), times)
     iteration_of = np.empty(len(order), dtype=np.int64)
     iteration_of[order] = number
-    return Served(iterations, iteration_of, part)
+    apart = any(one.cut_by == "batches" for one in annotated) and cut_by != "batches"
+    return Served(iterations, iteration_of, part, apart)
 
 
 def _roles(tasks: pa.Table) -> tuple[Ints, Ints]:
@@ -197,11 +216,10 @@ class _Shapes:
 
     def queries(self, places: Ints, rows: int | None) -> list[tuple[str, Query, int]]:
         """(role, query, how many) of some attention operators."""
-        triples = np.stack([self._role[places], self._inputs[places], self._types[places]], axis=1)
-        unique, counts = np.unique(triples, axis=0, return_counts=True)
+        found = Counter(zip(*(each[places].tolist() for each in (self._role, self._inputs, self._types)), strict=True))
         return [
             (ROLES[role], query_of(self._input_words[shape], self._type_words[kind], rows) if shape else NOTHING, count)
-            for (role, shape, kind), count in zip(unique.tolist(), counts.tolist(), strict=True)
+            for (role, shape, kind), count in sorted(found.items())
         ]
 
 
@@ -221,18 +239,53 @@ def _mapped(numbers: Ints, values: Mapping[int, int]) -> Ints:
     return np.asarray([values[key] for key in keys.tolist()], dtype=np.int64)[np.searchsorted(keys, numbers)]
 
 
+def _in_time(tasks: Tasks, cuts: Ints, batches: Sequence[Batch]) -> list[Annotated]:
+    """Batches by the first task that began after each had, and before the next one.
+
+    Where starts are cut off to ms it is the first boundary that operators tell behind each, before it ends.
+    """
+    starts = np.asarray([one.start_ns for one in batches], dtype=np.int64)
+    found = np.searchsorted(tasks.start, starts)
+    if are_in_ms(batches):
+        near = np.append(cuts, len(tasks.start))[np.searchsorted(cuts, found)]
+        ends = np.asarray([one.end_ns for one in batches], dtype=np.int64)
+        found = np.where(near < np.searchsorted(tasks.start, ends), near, found)
+    places = found.tolist()
+    behind = [*places, len(tasks.start)][1:]
+    return [
+        Annotated(start_ns=int(tasks.start[place]), cut_by="batches", batch=one, is_exact=True)
+        for one, place, end in zip(batches, places, behind, strict=True)
+        if place < end
+    ]
+
+
+def _agree(seen: Sequence[Seen], told: Sequence[Annotated | None]) -> bool:
+    """Whether batches are decode where shapes say that, and only there: those of another time would not be."""
+    by_shapes = [one.phase if one.told_by == "shapes" else None for one in judge_phases(seen, [None] * len(seen))]
+    both = [
+        (one.batch.phase == "decode") == (phase == "decode")
+        for one, phase in zip(told, by_shapes, strict=True)
+        if one is not None and one.batch is not None and one.batch.phase is not None and phase is not None
+    ]
+    return sum(both) >= _AGREE * len(both)
+
+
 def _cuts(
-    tasks: Tasks, marks: Marks, annotated: Sequence[Annotated]
+    tasks: Tasks, marks: Marks, by_operators: tuple[Ints, Ints], annotated: Sequence[Annotated]
 ) -> tuple[Ints, Ints, CutBy, Sequence[Annotated | None]]:
     """(where iterations begin, where draft models' passes do, what tells it, the annotation of each)."""
-    cuts, drafts = cut(tasks, marks)
+    cuts, drafts = by_operators
     wanted = int((layers_of(tasks, cuts) > 0).sum())
     if not annotated:
         return cuts, drafts, "operators", [None] * len(cuts)
     told = sorted(annotated, key=lambda one: one.start_ns)
     places = np.searchsorted(tasks.start, [one.start_ns for one in told])
     exact = [
-        int(place) if one.is_exact else _earlier(cuts, marks.attention, int(place))
+        _snapped(cuts, marks.attention, int(place))
+        if one.cut_by == "batches"
+        else int(place)
+        if one.is_exact
+        else _earlier(cuts, marks.attention, int(place))
         for one, place in zip(told, places, strict=True)
     ]
     firsts: dict[int, Annotated | None] = {}
@@ -241,9 +294,19 @@ def _cuts(
     if exact and (before := int(min(exact))) > 0 and (marks.attention < before).any():
         firsts.setdefault(int(cuts[0]) if cuts[0] < before else 0, None)
     by_annotation = np.asarray(sorted(firsts), dtype=np.int64)
-    if (layers_of(tasks, by_annotation) > 0).sum() < _AGREE * wanted:
+    layers, by = layers_of(tasks, by_annotation), told[0].cut_by
+    if (layers == usual_of(layers) if by == "batches" else layers > 0).sum() < _AGREE * wanted:
         return cuts, drafts, "operators", [None] * len(cuts)
-    return by_annotation, drafts, "annotations", [firsts[place] for place in by_annotation.tolist()]
+    return by_annotation, drafts, by, [firsts[place] for place in by_annotation.tolist()]
+
+
+def _snapped(cuts: Ints, attention: Ints, place: int) -> int:
+    """The boundary that operators tell between the same two attention operators as a place: the clock of a host, written in ms, is not exact."""
+    behind = int(np.searchsorted(attention, place))
+    lower = int(attention[behind - 1]) if behind > 0 else -1
+    upper = int(attention[behind]) if behind < len(attention) else place
+    between = cuts[(cuts > lower) & (cuts <= upper)]
+    return int(between[0]) if len(between) else place
 
 
 def _earlier(cuts: Ints, attention: Ints, place: int) -> int:
@@ -364,7 +427,7 @@ def _without(some: Intervals, hidden: Intervals) -> Intervals:
     """The time that some intervals cover and others do not."""
     if not len(some) or not len(hidden):
         return some
-    edges = np.unique(np.concatenate([some.starts, some.ends, hidden.starts, hidden.ends]))
+    edges = np.sort(np.concatenate([some.starts, some.ends, hidden.starts, hidden.ends]))
     inside = np.diff(_until(some, edges)) > 0
     covered = np.diff(_until(hidden, edges)) > 0
     kept = inside & ~covered
@@ -404,7 +467,46 @@ def _iterations(
                 prompt_tokens=judged.prompt_tokens,
                 drafted=judged.drafted,
                 context=judged.context,
+                sequences_by=judged.sequences_by,
+                tokens_by=judged.tokens_by,
+                longest=judged.longest,
+                sequence_length=judged.sequence_length,
+                lengths_by=judged.lengths_by,
                 parts={part: int(spent[part][number]) for part in PARTS if part in spent and spent[part][number]},
             )
         )
     return iterations
+
+
+def iterations_of_batches(lane: Lane) -> list[Iteration]:
+    """The batches that a card ran as iterations, of which no tasks are known; each begins when the one before has ended."""
+    found: list[Iteration] = []
+    end = lane.batches[0].start_ns if lane.batches else 0
+    for number, batch in enumerate(lane.batches):
+        begin, end = end, max(end, batch.end_ns)
+        idle, judged = max(batch.start_ns - begin, 0), judge_batch(batch)
+        found.append(
+            Iteration(
+                number=number,
+                start_ns=begin,
+                duration_ns=end - begin,
+                phase=judged.phase,
+                cut_by="batches",
+                told_by=judged.told_by,
+                is_whole=True,
+                layers=None,
+                tasks=None,
+                sequences=judged.sequences,
+                tokens=judged.tokens,
+                prompt_tokens=judged.prompt_tokens,
+                drafted=judged.drafted,
+                context=None,
+                sequences_by=judged.sequences_by,
+                tokens_by=judged.tokens_by,
+                longest=judged.longest,
+                sequence_length=judged.sequence_length,
+                lengths_by=judged.lengths_by,
+                parts={"idle": idle} if idle else {},
+            )
+        )
+    return found

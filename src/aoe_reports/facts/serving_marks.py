@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -10,6 +11,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity
+from aoe_reports.facts.serving_batches import Batch, are_in_ms
 from aoe_reports.facts.serving_phases import Annotated
 from aoe_reports.formats.ascend.tables.timelines import COMMUNICATION_PROCESSES, DEVICE_PROCESS, OVERLAP_PROCESS
 from aoe_reports.model.columns import Told, bits, keep_where, words_in
@@ -99,23 +101,54 @@ class Marked:
         self.activity.merge(other.activity)
         self._ranges += other._ranges[: _MOST - len(self._ranges)]
 
-    def annotated(self) -> dict[int | None, list[Annotated]]:
-        """What the ranges of the best name tell of each device; those within others of them tell nothing."""
+    def annotated(self, batches: Sequence[Batch] = ()) -> dict[int | None, list[Annotated]]:
+        """What the ranges of the best name tell of each device; those within others of them tell nothing.
+
+        `batches` of the service tell beside them what they do not say; where there are no ranges they are the ranges.
+        """
         told = [(start, end, said) for start, end, name in self._ranges if (said := said_by(name)) is not None]
         if not told:
-            return {}
+            return self._of_batches(batches)
         best = min(said.rank for _, _, said in told)
         ranges = _outermost([one for one in told if one[2].rank == best])
         firsts = self.activity.first_tasks({number: one[:2] for number, one in enumerate(ranges)})
         return {
-            device: [_annotated(start, ranges[number][2]) for number, start in sorted(mine.items())]
+            device: [
+                _annotated(start, ranges[number][2], _running(batches, ranges[number][0]))
+                for number, start in sorted(mine.items())
+            ]
+            for device, mine in firsts.items()
+        }
+
+    def _of_batches(self, batches: Sequence[Batch]) -> dict[int | None, list[Annotated]]:
+        """The batches by the first task that was launched while each ran; not where their starts are cut off to ms."""
+        if are_in_ms(batches):
+            return {}
+        ends = [*(one.start_ns for one in batches[1:]), batches[-1].end_ns] if batches else []
+        spans = {
+            number: (one.start_ns, min(one.end_ns, end))
+            for number, (one, end) in enumerate(zip(batches, ends, strict=True))
+        }
+        firsts = self.activity.first_tasks(spans) if spans else {}
+        return {
+            device: [
+                Annotated(start_ns=start, cut_by="batches", batch=batches[number], is_exact=True)
+                for number, start in sorted(mine.items())
+            ]
             for device, mine in firsts.items()
         }
 
 
-def _annotated(start: int, said: _Said) -> Annotated:
+def _running(batches: Sequence[Batch], moment_ns: int) -> Batch | None:
+    """The batch that runs at a moment; of several that do the last that was begun."""
+    place = bisect_right(batches, moment_ns, key=lambda one: one.start_ns) - 1
+    return batches[place] if place >= 0 and moment_ns < batches[place].end_ns else None
+
+
+def _annotated(start: int, said: _Said, batch: Batch | None) -> Annotated:
     return Annotated(
         start_ns=start,
+        batch=batch,
         phase=said.phase,
         prompts=said.prompts,
         prompt_tokens=said.prompt_tokens,

@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from aoe_reports.facts.serving_batches import Batch, LengthsBy
 from aoe_reports.facts.serving_shapes import Query
 from aoe_reports.model.groupings import Phase
 
-ToldBy = Literal["annotations", "shapes", "graph replay", "operator types"]
-"""`graph replay`: attention has shapes in other iterations, and none in this one."""
+ToldBy = Literal["annotations", "batches", "shapes", "graph replay", "operator types"]
+"""`batches`: those of the service, as its profiler tells them. `graph replay`: attention has shapes in other iterations, and none in this one."""
+SizedBy = Literal["annotations", "batches", "shapes"]
+"""What tells how many sequences or tokens there are."""
 _BOTH = 0.3
 """Attention of prefill and of decode in at least such a share of the layers: the iteration is mixed."""
 _MOST_DRAFTED = 16
@@ -25,15 +28,18 @@ _STAYS = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotated:
-    """What an annotation says of one iteration."""
+    """What an annotation, or a batch of the service, says of one iteration."""
 
     start_ns: int
     """When the first task that it launched began."""
+    cut_by: Literal["annotations", "batches"] = "annotations"
     phase: Phase | None = None
     prompts: int | None = None
     prompt_tokens: int | None = None
     decoding: int | None = None
     decoded_tokens: int | None = None
+    batch: Batch | None = None
+    """The batch that ran then, where the service tells it: what the annotation does not say is told by it."""
     is_exact: bool = False
     """Whether it begins with the inputs' preparation, and not only with the model."""
 
@@ -65,6 +71,11 @@ class Judged:
     prompt_tokens: int | None = None
     drafted: int | None = None
     context: int | None = None
+    sequences_by: SizedBy | None = None
+    tokens_by: SizedBy | None = None
+    longest: int | None = None
+    sequence_length: float | None = None
+    lengths_by: LengthsBy | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +106,14 @@ def judge_phases(seen: Sequence[Seen], annotated: Sequence[Annotated | None]) ->
     judged: list[Judged] = []
     running = 0
     for one, size, told in zip(seen, sizes, annotated, strict=True):
-        found = _of_annotation(told, size) if told is not None and told.phase is not None else None
+        found = _told(told, size) if told is not None else None
         if found is None:
             found = _judge(one, size, drafted, running)
             if found.phase == "unknown" and shaped and not _has_shapes(one):
                 found = _judged("decode", "graph replay", replace(size, sequences=None, tokens=None))
-        judged.append(found)
+        if told is not None and told.batch is not None:
+            found = _with_lengths(found, told.batch)
+        judged.append(_with_sources(found))
         running = _running(found, size, most, running)
     return judged
 
@@ -149,7 +162,56 @@ def _drafted(sizes: Sequence[_Sizes]) -> int | None:
     return ratio if ratio is not None and ratio > 1 and count * 2 > len([one for one in sizes if one.tokens]) else None
 
 
-def _of_annotation(told: Annotated, size: _Sizes) -> Judged:
+def _told(told: Annotated, size: _Sizes) -> Judged | None:
+    """What an annotation says an iteration is, else the batch of the service; null where neither does."""
+    batch = told.batch
+    if told.phase is None:
+        if batch is None or batch.phase is None:
+            return None
+        told = replace(_of_batch(batch), start_ns=told.start_ns)
+        return _of_annotation(told, size, "batches")
+    found = _of_annotation(told, size, "annotations")
+    if found.tokens_by is None and batch is not None and batch.prompt_tokens is not None:
+        of_batch = _of_annotation(_of_batch(batch), size, "batches")
+        found = replace(found, tokens=of_batch.tokens, prompt_tokens=of_batch.prompt_tokens, tokens_by="batches")
+    return found
+
+
+def _of_batch(batch: Batch) -> Annotated:
+    return Annotated(
+        start_ns=batch.start_ns,
+        phase=batch.phase,
+        prompts=batch.prompts,
+        prompt_tokens=batch.prompt_tokens,
+        decoding=batch.decoding,
+        decoded_tokens=batch.decoded_tokens,
+    )
+
+
+def judge_batch(batch: Batch) -> Judged:
+    """What a batch is by what the service tells of it alone."""
+    phase = batch.phase or "unknown"
+    found = _of_annotation(_of_batch(replace(batch, phase=phase)), _Sizes(None, None, None, False, None), "batches")
+    found = replace(found, told_by="batches" if batch.phase else None)
+    if found.sequences is None and batch.sequences is not None:
+        found = replace(found, sequences=batch.sequences, sequences_by="batches")
+    return _with_lengths(found, batch)
+
+
+def _with_lengths(found: Judged, batch: Batch) -> Judged:
+    return replace(found, longest=batch.longest, sequence_length=batch.sequence_length, lengths_by=batch.lengths_by)
+
+
+def _with_sources(found: Judged) -> Judged:
+    """What no annotation and no batch tells is told by shapes."""
+    return replace(
+        found,
+        sequences_by=found.sequences_by or (None if found.sequences is None else "shapes"),
+        tokens_by=found.tokens_by or (None if found.tokens is None else "shapes"),
+    )
+
+
+def _of_annotation(told: Annotated, size: _Sizes, by: Literal["annotations", "batches"]) -> Judged:
     prompts, decoding = told.prompts, told.decoding
     both = prompts is not None and decoding is not None
     tokens = None
@@ -161,8 +223,10 @@ def _of_annotation(told: Annotated, size: _Sizes) -> Judged:
     sequences = (prompts or 0) + (decoding or 0) if both else decoding if told.phase == "decode" else prompts
     return Judged(
         phase=told.phase or "unknown",
-        told_by="annotations",
+        told_by=by,
         sequences=sequences or size.sequences,
+        sequences_by=by if sequences else None,
+        tokens_by=None if tokens is None else by,
         tokens=size.tokens if tokens is None else tokens,
         prompt_tokens=told.prompt_tokens if told.phase != "decode" else None,
         drafted=drafted,

@@ -38,6 +38,10 @@ _ONLY_FOR = {
 """Columns of events that are kept only where one of these columns of tasks is wanted."""
 
 
+WITHOUT_IDS = frozenset(name for names in _ONLY_FOR.values() for name in names) - {"stream_id", "task_id"}
+"""All columns of tasks but ids, which cost much, and are wanted by few."""
+
+
 def event_columns(wanted: Collection[str] | None) -> frozenset[str]:
     """The columns of events that are looked at for some columns of tasks (None: all), without what tells the steps."""
     return frozenset({"ph", "process", "stage_row", *_kept(wanted)})
@@ -89,6 +93,11 @@ class TimelineTasks:
                     )
                 ]
                 self._fresh = 0
+
+    def holds(self, wanted: Collection[str] | None) -> bool:
+        """Whether it holds all that is wanted, but steps."""
+        stops = wanted is None or "task_stop_ns" in wanted
+        return _kept(wanted).keys() <= self._kept.keys() and (self._stops or not stops)
 
     def merge(self, other: TimelineTasks) -> None:
         """Take in what another one has of the same timeline: of events behind its own."""

@@ -105,6 +105,8 @@ class Capture:
     """Whether a profiler measured something here: AOE's tables lie where it worked, and measure nothing."""
     of_service: bool = False
     """Whether requests and batches of a service are told here, and nothing that ran on a device."""
+    services: tuple[Capture, ...] = ()
+    """What profilers of services tell beside it: one of them may be the service that ran here."""
     of_cluster: bool = False
     """Whether all here was computed from the captures of several ranks."""
     named_time: str | None = None

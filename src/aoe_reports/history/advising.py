@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from aoe_reports.engine.captures import label_of
 from aoe_reports.engine.rules import STANDS_IN
-from aoe_reports.facts.bounds import OperatorBounds, StepShares
+from aoe_reports.facts.bounds import StepShares
 from aoe_reports.facts.communication_run import Communication
 from aoe_reports.facts.link_maps import link_maps
 from aoe_reports.facts.tasks import TaskSet
@@ -37,7 +37,7 @@ from aoe_reports.questions.advise import AdviseOptions, rows_of_run, stated_rows
 from aoe_reports.questions.records.load import WideTables
 from aoe_reports.tuning.plan import Plan, document_of_plan
 from aoe_reports.tuning.plan_report import headline as plan_headline
-from aoe_reports.tuning.planning import known_without_asking, next_plan, planned_first, soc_of
+from aoe_reports.tuning.planning import PlannedOperators, known_without_asking, next_plan, planned_first, soc_of
 from aoe_reports.tuning.prior_jobs import PriorJobs
 from aoe_reports.tuning.ranking import RANKED_BY
 
@@ -84,7 +84,7 @@ class _Longest:
     order: tuple[Any, ...]
     tasks: TaskSet
     shares: StepShares
-    bounds: OperatorBounds | None
+    operators: PlannedOperators
 
 
 @dataclass(slots=True)
@@ -119,18 +119,19 @@ class Looked:
                 what=say("it has no types and no counters"),
             )
             self.findings.append(STANDS_IN.found(str(capture.root), message))
-        for tasks, device in advise_tasks(capture, sets, tables.steps, _CHOSEN, self.findings):
+        for tasks, device in advise_tasks(capture, sets, tables.steps, _CHOSEN, self.findings, plans=True):
             if tasks is not None:
                 order = planned_first(tasks, device.shares)
                 if self.longest is None or order < self.longest.order:
                     light = tasks.frame.select([name for name in RANKED_BY if name in tasks.frame.column_names])
                     bounds = None if device.bounds is None else replace(device.bounds, ratio={}, clock=None)
-                    self.longest = _Longest(order, replace(tasks, frame=light), device.shares, bounds)
+                    operators = PlannedOperators(bounds, device.near_roof)
+                    self.longest = _Longest(order, replace(tasks, frame=light), device.shares, operators)
             mine.append(device)
         stated = stated_rows(self.run, tables.capture, mine, _CHOSEN, self.findings)
         self.stated += map(as_mapping, stated)
         for device in mine:
-            device.bounds = None  # they may be many, and large
+            device.bounds = device.near_roof = None  # they may be many, and large
         self.talk = communication_of(capture, mine if self.alone else None, _CHOSEN, self.findings)
 
 
@@ -244,7 +245,10 @@ class Advising:
             yield {"state": LINKS, "subject": "links", "body": {**links, LINKS: cells_of_links(one.shares)}}
         if plan is not None and longest is not None:
             yield from _plan_rows(plan, longest.tasks)
-            longest.bounds, longest.tasks = None, longest.tasks.without_rows()  # they may be many, and large
+            longest.operators, longest.tasks = (
+                PlannedOperators(None),
+                longest.tasks.without_rows(),
+            )  # they may be many, and large
 
     def _why_not(self) -> str:
         """Why there is nothing that advice could be on: the first error, if there is any."""
@@ -263,7 +267,7 @@ class Advising:
         try:
             known = self.advisor.known(self.captures)
             self._findings += known.findings
-            return next_plan(self.captures, longest.tasks, longest.shares, longest.bounds, known)
+            return next_plan(self.captures, longest.tasks, longest.shares, longest.operators, known)
         except (AoeReportsError, OSError) as error:
             message = say("no plan could be made: {why}", why=_reason(error))
             self._findings.append(PLAN_UNKNOWN.found(label_of(self.captures), message))

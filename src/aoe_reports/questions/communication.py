@@ -44,6 +44,7 @@ from aoe_reports.questions.communication_rows import (
 )
 
 if TYPE_CHECKING:
+    from aoe_reports.engine.captures import Collected
     from aoe_reports.facts.communication_run import Communication
     from aoe_reports.formats.aoe.gradients import GradientModel
     from aoe_reports.formats.discovery import Discovery
@@ -156,13 +157,15 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
         from aoe_reports.facts.communication_run import Communication
 
         found, notes = Communication(), asked.notes
+        # with --step the steps of tasks are wanted, too: what launched them
+        collected: Collected | None = {} if asked.options.contention and asked.options.step is None else None
         notes.add(unit.capture.findings)
         with notes.where_unreadable(unit.path):
             transfers = read_communication(
-                unit.capture, found, asked.context.models, asked.options.step, notes.findings
+                unit.capture, found, asked.context.models, asked.options.step, notes.findings, collected
             )
             if asked.options.contention:
-                read_contention(unit.capture, found, asked.options.step, asked.options.top, notes.findings)
+                read_contention(unit.capture, found, asked.options.step, asked.options.top, notes.findings, collected)
             if asked.options.bucket_order or asked.options.pipeline:
                 read_launch_order(
                     unit.capture, found, asked.options.step, notes.findings,

@@ -137,6 +137,8 @@ class HostSequence:
     run: str = column("Run")
     rank_id: int | None = column("Rank", "integer")
     device_id: int | None = column("Device", "integer")
+    told_by: str = column()
+    """`timeline`, else the table whose tasks tell it: then host and launches are not known."""
     fused: str | None = column("Fused operator")
     sequence: str = column("Sequence")
     count: int = column("Count", "integer")
@@ -180,12 +182,12 @@ class Host(Question[HostOptions, HostFound]):
         ("devices", HostDevice),
     )
     form_help = "Output format; csv has idle time by step only."
-    nothing = "no device task in a timeline here"
+    nothing = "no device task in a timeline here, and no frequent short sequence in a table of tasks"
 
     def map_unit(self, unit: Unit, asked: Request[HostOptions]) -> HostFound:
         """What one capture tells of its devices and their host."""
         from aoe_reports.formats.vendor import vendor_of
-        from aoe_reports.questions.host_reading import read_export
+        from aoe_reports.questions.host_reading import read_export, read_tables
         from aoe_reports.questions.rules import NO_TIMELINE
 
         capture, notes, found = unit.capture, asked.notes, HostFound()
@@ -196,6 +198,8 @@ class Host(Question[HostOptions, HostFound]):
         if not exports:
             message = say("no timeline of the whole device here (trace_view, msprof) and no database that contains one")
             notes.add([NO_TIMELINE.found(unit.path, message)])
+            with notes.where_unreadable(unit.path):
+                read_tables(unit, asked, found)
             return found
         with notes.where_unreadable(unit.path):
             for files in exports:
@@ -209,6 +213,7 @@ class Host(Question[HostOptions, HostFound]):
         del asked
         every = [found for _, found in parts]
         times = [one for found in every for one in found.times]
+        sequences = [one for found in every for one in found.sequences]
         causes = [one for found in every for one in found.causes]
         return Finished(
             tables=(
@@ -230,10 +235,10 @@ class Host(Question[HostOptions, HostFound]):
                 ),
                 Rows(
                     type=HostSequence,
-                    rows=[one for found in every for one in found.sequences],
+                    rows=sequences,
                     key="sequences",
                     title="Frequent short sequences",
-                    sentences=[said_of_sequences()],
+                    sentences=said_of_sequences(sequences),
                     of_runs=True,
                 ),
                 Rows(
@@ -244,7 +249,7 @@ class Host(Question[HostOptions, HostFound]):
                     of_runs=True,
                 ),
             ),
-            headline=headline_of(times, causes),
+            headline=headline_of(times, causes, sequences),
         )
 
 

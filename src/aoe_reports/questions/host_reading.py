@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aoe_reports.engine.captures import collect_events_of, only_device_of, types_of_operators
+from aoe_reports.engine.captures import collect_events_of, only_device_of, read_tasks, sources_of, types_of_operators
 from aoe_reports.engine.question import Request, Unit
 from aoe_reports.facts.fused_operators import fused_optimizer
 from aoe_reports.facts.host_activity import HOST_COLUMNS, HostActivity, WaitingDevice
-from aoe_reports.facts.host_causes import causes_of, group_in_words, wait_in_words
+from aoe_reports.facts.host_causes import causes_of, causes_of_sequences, group_in_words, wait_in_words
 from aoe_reports.facts.host_waits import WAIT_CAUSES, WaitingTime
 from aoe_reports.facts.sequences import FoundSequence, find_sequences
+from aoe_reports.facts.task_sequences import SEQUENCE_COLUMNS, sequences_of_tasks
 from aoe_reports.formats.found import FoundFile
 from aoe_reports.model.findings import has
 from aoe_reports.model.texts import say
@@ -25,7 +26,7 @@ from aoe_reports.questions.host import (
     HostTime,
     HostWait,
 )
-from aoe_reports.questions.host_words import not_recorded_of
+from aoe_reports.questions.host_words import TIMELINE, not_recorded_of
 from aoe_reports.questions.rules import DEVICE_UNKNOWN, NO_TIMELINE
 
 _BY_LAUNCH = ("launching", "launched")
@@ -58,6 +59,45 @@ def read_export(files: Sequence[FoundFile], unit: Unit, asked: Request[HostOptio
         _add(device, activity, types, place, chosen, files[0].name.iteration, found)
 
 
+def read_tables(unit: Unit, asked: Request[HostOptions], found: HostFound) -> None:
+    """Take in which short sequences the tasks of a capture's tables repeat; of tasks one by one only, without any launch."""
+    chosen, notes = asked.options, asked.notes
+    if not sources_of(unit.capture, "tasks"):
+        return
+    sets, tables = read_tasks(unit.capture, SEQUENCE_COLUMNS, by_type=False)
+    notes.add(finding for data in tables for finding in data.findings)
+    if not tables or tables[-1].table.facts != "tasks":
+        return
+    for tasks in sets:
+        if chosen.rank not in {None, tasks.rank_id} or chosen.device not in {None, tasks.device_id}:
+            continue
+        told = sequences_of_tasks(tasks.frame, chosen.step)
+        if told is None:
+            continue
+        place: dict[str, Any] = {"run": unit.run, "rank_id": tasks.rank_id, "device_id": tasks.device_id}
+        found.causes.extend(
+            HostCause(position=position, **place, **cause._asdict())
+            for position, cause in enumerate(causes_of_sequences(told.found, told.length_ns), start=1)
+        )
+        _add_sequences(told.found, told.words, place, told.length_ns, chosen.top, tables[-1].table.name, found)
+
+
+def _add_sequences(
+    sequences: Sequence[FoundSequence],
+    words: Sequence[str],
+    place: Mapping[str, Any],
+    length_ns: int,
+    top: int,
+    told_by: str,
+    found: HostFound,
+) -> None:
+    """Take in those that could save enough of some time."""
+    listed = [one for one in sequences if one.saving_ns >= MIN_SEQUENCE_SHARE * length_ns]
+    found.sequences.extend(
+        _sequence(one, position, place, words, length_ns, told_by) for position, one in enumerate(listed[:top], start=1)
+    )
+
+
 def _add(
     device: WaitingDevice,
     activity: HostActivity,
@@ -79,7 +119,6 @@ def _add(
     if asked.step is not None:
         kernels = kernels.of_step(asked.step)
     sequences = find_sequences(kernels, words, types, max(len(device.steps), 1) if asked is whole else 1)
-    listed = [one for one in sequences if one.saving_ns >= MIN_SEQUENCE_SHARE * asked.length_ns]
     found.causes.extend(
         HostCause(position=position, **place, **cause._asdict())
         for position, cause in enumerate(causes_of(device, asked, sequences, steps), start=1)
@@ -117,9 +156,7 @@ def _add(
         )
         for position, one in enumerate(waits, start=1)
     )
-    found.sequences.extend(
-        _sequence(one, position, place, words, asked) for position, one in enumerate(listed[: chosen.top], start=1)
-    )
+    _add_sequences(sequences, words, place, asked.length_ns, chosen.top, TIMELINE, found)
     found.devices.append(_device(device, place))
 
 
@@ -173,11 +210,12 @@ def _device(device: WaitingDevice, place: Mapping[str, Any]) -> HostDevice:
 
 
 def _sequence(
-    one: FoundSequence, position: int, place: Mapping[str, Any], words: Sequence[str], whole: WaitingTime
+    one: FoundSequence, position: int, place: Mapping[str, Any], words: Sequence[str], length_ns: int, told_by: str
 ) -> HostSequence:
     return HostSequence(
         position=position,
         **place,
+        told_by=told_by,
         fused=one.api,
         sequence=" ".join(one.types),
         count=one.count,
@@ -186,7 +224,7 @@ def _sequence(
         mean_ns=one.total_ns / one.count,
         launch_share=round(one.launch_share, 6),
         saving_ns=one.saving_ns,
-        saving_share=_share(one.saving_ns, whole.length_ns) or 0.0,
+        saving_share=_share(one.saving_ns, length_ns) or 0.0,
         first_task=words[one.first_name] if one.first_name >= 0 else None,
         first_start_ns=one.first_start_ns,
         note=None if one.note is None else say(one.note),

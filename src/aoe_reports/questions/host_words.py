@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from aoe_reports.facts.host_activity import WaitingDevice
 from aoe_reports.facts.host_causes import MIN_SHARE, UNFUSED, WAIT_WORDS
 from aoe_reports.facts.host_waits import HOST_CAUSES
-from aoe_reports.model.texts import N_, Text, say
-from aoe_reports.questions.host import HostCause, HostTime
+from aoe_reports.model.texts import N_, Text, join, say
+from aoe_reports.questions.host import HostCause, HostSequence, HostTime
 
+TIMELINE = "timeline"
 _ABSENT = N_(
     {
         "launches": "launches",
@@ -23,13 +24,13 @@ _ABSENT = N_(
 )
 
 
-def headline_of(times: Sequence[HostTime], causes: Sequence[HostCause]) -> str:
+def headline_of(times: Sequence[HostTime], causes: Sequence[HostCause], sequences: Sequence[HostSequence]) -> str:
     """How much the device that waits most does so, and mostly for what; else what could be fused."""
     told = [one for one in times if one.waited_share is not None]
     wholes = [one for one in told if one.step is None] or told
     worst = max(wholes, key=lambda one: one.waited_share or 0.0, default=None)
     if worst is None:
-        return _untold(times)
+        return _untold(times) if times else _of_tables(causes, sequences)
     several = len({(one.run, one.rank_id, one.device_id) for one in wholes}) > 1 and worst.rank_id is not None
     waited = (
         say("Rank {rank} waited {share:.1%} of its time for the host", rank=worst.rank_id, share=worst.waited_share)
@@ -69,12 +70,32 @@ def _untold(times: Sequence[HostTime]) -> str:
     )
 
 
-def said_of_sequences() -> Text:
-    """What the bound of the table of sequences is."""
-    return say(
+def _of_tables(causes: Sequence[HostCause], sequences: Sequence[HostSequence]) -> str:
+    """What tables of tasks tell where there is no timeline."""
+    if not sequences:
+        return ""
+    told = say("Whether the device waits for the host cannot be told: there is no timeline.")
+    if not causes:
+        return told
+    first = max(causes, key=lambda one: one.share)
+    return say("{told} {evidence}.", told=told, evidence=first.evidence)
+
+
+def said_of_sequences(sequences: Sequence[HostSequence]) -> list[Text]:
+    """What the bound of the table of sequences is, and which are told by tables."""
+    tables = sorted({one.told_by for one in sequences} - {TIMELINE})
+    bound = say(
         "Saves at most: from the first begin to the last end of each occurrence, without its longest task, as long as which a fused operator "
         "is taken to be. Share between tasks: the part of that time in which none of its tasks ran."
     )
+    if not tables:
+        return [bound]
+    by_tables = say(
+        "Sequences are told by {tables}, in the order in which the device ran the tasks: what launched them, and whether the host was slow, is not "
+        "known.",
+        tables=join(", ", tables),
+    )
+    return [by_tables, bound]
 
 
 def not_recorded_of(device: WaitingDevice) -> list[str]:

@@ -18,6 +18,9 @@ NO_BASELINE = RUNS.rule(
 READ_WITH_CARE = RUNS.rule(
     "read-with-care", "warning", "something is in a run that is not the job, or what is needed to judge it is not"
 )
+BATCHES_APART = RUNS.rule(
+    "batches-apart", "info", "batches of a service that ran while tasks did, and do not part these into iterations"
+)
 TRIMMED = RUNS.rule("trimmed", "info", "steps that --trim leaves out, or could: warm-up and tear-down")
 NO_LOCATION = RUNS.rule(
     "no-location", "info", "time of tasks of which nothing tells from where in the program they were launched"

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from aoe_reports.engine.ask import asking
-from aoe_reports.engine.question import CaptureOptions, Finished, Question, Request, Unit, only
+from aoe_reports.engine.question import CaptureOptions, Finished, Notes, Question, Request, Unit, only
 from aoe_reports.model.options import options
 from aoe_reports.model.rows import US, Rows, column, row
 from aoe_reports.model.texts import N_, say
 
 if TYPE_CHECKING:
-    from aoe_reports.facts.serving import Iteration, Served
+    from aoe_reports.facts.serving import Iteration
     from aoe_reports.facts.serving_experts import ExpertWork
+    from aoe_reports.facts.serving_roles import Part as ServedPart
     from aoe_reports.facts.tasks import TaskSet
 
 PHASES = N_({"prefill": "prefill", "decode": "decode", "mixed": "mixed", "other": "other", "unknown": "unknown"})
@@ -50,6 +51,10 @@ class PhaseRow:
     run: str = column("Run")
     rank_id: int | None = column("Rank", "integer")
     device_id: int | None = column("Device", "integer")
+    dp_rank: str | None = column("Data parallel rank")
+    """Of batches of a service, as its profiler tells it."""
+    prof_id: str | None = column("Card (prof_id)")
+    """The card (or process) that ran the batches of a service; its profiler tells no device."""
     phase: str = column("Phase", "word")
     iterations: int = column("Iterations", "integer")
     total_ns: int = column("Total", unit=US)
@@ -61,9 +66,12 @@ class PhaseRow:
     tokens: int | None = column("Tokens", "integer")
     tokens_known: int = column()
     """Iterations whose tokens are known: `tokens` are theirs."""
-    computing_ns: int = column("Computing", unit=US, detail=True)
-    communication_ns: int = column("Communication", unit=US, detail=True)
+    sequence_length: float | None = column("Sequence length (mean)", "number", detail=True)
+    """The tokens of a sequence, with those of the iteration; where a service tells its batches."""
+    computing_ns: int | None = column("Computing", unit=US, detail=True)
+    communication_ns: int | None = column("Communication", unit=US, detail=True)
     idle_ns: int = column("Idle", unit=US)
+    """Where a service alone tells it: no batch runs."""
     per_output_token_ns: float | None = column("Per output token", unit=US)
     """Of decode: the mean iteration, in which each sequence gets one token, with drafts at least one."""
     per_prompt_token_ns: float | None = column("Per prompt token", unit=US)
@@ -91,6 +99,8 @@ class IterationRow:
     run: str = column()
     rank_id: int | None = column()
     device_id: int | None = column()
+    dp_rank: str | None = column()
+    prof_id: str | None = column()
     number: int = column()
     phase: str = column()
     cut_by: str = column()
@@ -98,23 +108,28 @@ class IterationRow:
     is_whole: bool = column()
     start_ns: int = column()
     duration_ns: int = column(unit=US)
-    computing_ns: int = column(unit=US)
-    communication_ns: int = column(unit=US)
+    computing_ns: int | None = column(unit=US)
+    communication_ns: int | None = column(unit=US)
     idle_ns: int = column(unit=US)
     sequences: int | None = column()
+    sequences_by: str | None = column()
     tokens: int | None = column()
+    tokens_by: str | None = column()
+    sequence_length: float | None = column()
+    longest_sequence: int | None = column()
+    lengths_by: str | None = column()
     prompt_tokens: int | None = column()
     drafted: int | None = column()
     context_at_most: int | None = column()
-    layers: int = column()
-    tasks: int = column()
-    attention_ns: int = column(unit=US)
-    kv_cache_ns: int = column(unit=US)
-    products_ns: int = column(unit=US)
-    moe_ns: int = column(unit=US)
-    normalisation_ns: int = column(unit=US)
-    sampling_ns: int = column(unit=US)
-    other_ns: int = column(unit=US)
+    layers: int | None = column()
+    tasks: int | None = column()
+    attention_ns: int | None = column(unit=US)
+    kv_cache_ns: int | None = column(unit=US)
+    products_ns: int | None = column(unit=US)
+    moe_ns: int | None = column(unit=US)
+    normalisation_ns: int | None = column(unit=US)
+    sampling_ns: int | None = column(unit=US)
+    other_ns: int | None = column(unit=US)
 
 
 @row
@@ -135,7 +150,8 @@ class ExpertRow:
     """By the rows that the operator is given; null where shapes do not tell, or are those of a buffer."""
 
 
-Part = tuple[list[PhaseRow], list[PhasePart], list[IterationRow], "list[ExpertWork]"]
+Part = tuple[list[PhaseRow], list[PhasePart], list[IterationRow], "list[ExpertWork]", list[str]]
+"""The last are the folders of services whose batches tell something of the tasks of a capture."""
 
 
 class Serving(Question[ServingOptions, Part]):
@@ -150,15 +166,27 @@ class Serving(Question[ServingOptions, Part]):
     form_help = "Output format; csv omits parts, iterations and experts."
     nothing = "no iteration of a server of language models here"
 
+    def units(self, files: Any, asked: Request[ServingOptions]) -> Sequence[Unit]:
+        """The captures of devices, and what profilers of services tell; where one device is asked for, no service is."""
+        from aoe_reports.engine.captures import service_captures
+
+        captures: list[Unit] = [*super().units(files, asked)]
+        if (asked.options.rank, asked.options.device) != (None, None):
+            return captures
+        services = [Unit(capture=one, run=str(one.root)) for one in service_captures(files)]
+        return [*captures, *services]
+
     def map_unit(self, unit: Unit, asked: Request[ServingOptions]) -> Part:
-        """The iterations of each device of a capture."""
+        """The iterations of each device of a capture; of a service its batches."""
         from aoe_reports.facts.serving_experts import work_of_experts
         from aoe_reports.questions.serving_reading import read_served
         from aoe_reports.questions.task_source import of_source
 
         capture, chosen, notes = unit.capture, asked.options, asked.notes
         notes.add(capture.findings)
-        part: Part = ([], [], [], [])
+        part: Part = ([], [], [], [], [])
+        if capture.of_service:
+            return _of_service(unit, notes)
         if not capture.info.may_hold(chosen.rank):
             return part
         found, tables = read_served(capture, notes)
@@ -166,7 +194,12 @@ class Serving(Question[ServingOptions, Part]):
         for one in sorted(found, key=lambda one: _place(one.tasks)):
             if one.served is None or not _is_chosen(one.tasks, chosen):
                 continue
-            phases, parts, iterations = _rows(unit.run, one.tasks, one.served)
+            where = _Where(
+                run=unit.run, rank_id=one.tasks.rank_id, device_id=one.tasks.device_id, dp_rank=None, prof_id=None
+            )
+            phases, parts, iterations = _rows(where, one.served.iterations)
+            if one.service is not None:
+                part[4].append(one.service)
             part[0].extend(phases)
             part[1].extend(parts)
             part[2].extend(iterations)
@@ -178,10 +211,12 @@ class Serving(Question[ServingOptions, Part]):
         from aoe_reports.questions.serving_words import experts_of, headline_of, sentences_of
 
         del asked
+        told = {service for _, part in parts for service in part[4]}
+        parts = [(unit, part) for unit, part in parts if not (unit.capture.of_service and unit.path in told)]
         phases = [one for _, part in parts for one in part[0]]
         split = [one for _, part in parts for one in part[1]]
         iterations = [one for _, part in parts for one in part[2]]
-        devices = {(one.run, one.rank_id, one.device_id) for one in phases}
+        devices = {(one.run, one.rank_id, one.device_id, one.prof_id) for one in phases}
         experts = experts_of([one for _, part in parts for one in part[3]])
         return Finished(
             tables=(
@@ -213,21 +248,45 @@ def _is_chosen(tasks: TaskSet, chosen: ServingOptions) -> bool:
     return chosen.rank in {None, tasks.rank_id} and chosen.device in {None, tasks.device_id}
 
 
-def _rows(run: str, tasks: TaskSet, served: Served) -> tuple[list[PhaseRow], list[PhasePart], list[IterationRow]]:
-    where = (run, tasks.rank_id, tasks.device_id)
-    whole = [one for one in served.iterations if one.is_whole]
+class _Where(TypedDict):
+    """The columns that tell whose iterations they are."""
+
+    run: str
+    rank_id: int | None
+    device_id: int | None
+    dp_rank: str | None
+    prof_id: str | None
+
+
+def _of_service(unit: Unit, notes: Notes) -> Part:
+    """The batches of a service by the card that ran them, as iterations."""
+    from aoe_reports.facts.serving import iterations_of_batches
+    from aoe_reports.questions.serving_reading import read_lanes
+
+    part: Part = ([], [], [], [], [])
+    for lane in read_lanes(unit.capture, notes):
+        where = _Where(run=unit.run, rank_id=None, device_id=None, dp_rank=lane.dp_rank, prof_id=lane.prof_id)
+        phases, _, iterations = _rows(where, iterations_of_batches(lane))
+        part[0].extend(phases)
+        part[2].extend(iterations)
+    return part
+
+
+def _rows(where: _Where, found: Sequence[Iteration]) -> tuple[list[PhaseRow], list[PhasePart], list[IterationRow]]:
+    whole = [one for one in found if one.is_whole]
     total = sum(one.duration_ns for one in whole)
     phases: list[PhaseRow] = []
     parts: list[PhasePart] = []
+    has_tasks = any(one.tasks is not None for one in whole)
     for phase in PHASES:
         mine = [one for one in whole if one.phase == phase]
         if mine:
             phases.append(_phase(where, phase, mine, total))
-            parts += _parts(where, phase, mine)
-    return phases, parts, [_iteration(where, one) for one in served.iterations]
+            parts += _parts(where, phase, mine) if has_tasks else []
+    return phases, parts, [_iteration(where, one) for one in found]
 
 
-def _phase(where: tuple[str, int | None, int | None], phase: str, mine: Sequence[Iteration], total_ns: int) -> PhaseRow:
+def _phase(where: _Where, phase: str, mine: Sequence[Iteration], total_ns: int) -> PhaseRow:
     import numpy as np
 
     from aoe_reports.stats.grouping import quantile
@@ -239,10 +298,10 @@ def _phase(where: tuple[str, int | None, int | None], phase: str, mine: Sequence
     prompts = [(one.prompt_tokens, one.duration_ns) for one in mine if one.prompt_tokens]
     is_prefill = phase == "prefill" and len(prompts) > 0
     idle, talk = (sum(one.parts.get(name, 0) for one in mine) for name in ("idle", "communication"))
+    lengths_told = [one.sequence_length for one in mine if one.sequence_length is not None]
+    has_tasks = all(one.tasks is not None for one in mine)
     return PhaseRow(
-        run=where[0],
-        rank_id=where[1],
-        device_id=where[2],
+        **where,
         phase=say(PHASES[phase]),
         iterations=len(mine),
         total_ns=spent,
@@ -253,8 +312,9 @@ def _phase(where: tuple[str, int | None, int | None], phase: str, mine: Sequence
         sequences=round(sum(sequences) / len(sequences), 3) if sequences else None,
         tokens=sum(tokens) if tokens else None,
         tokens_known=len(tokens),
-        computing_ns=spent - idle - talk,
-        communication_ns=talk,
+        sequence_length=round(sum(lengths_told) / len(lengths_told), 3) if lengths_told else None,
+        computing_ns=spent - idle - talk if has_tasks else None,
+        communication_ns=talk if has_tasks else None,
         idle_ns=idle,
         per_output_token_ns=spent / len(mine) if phase == "decode" else None,
         per_prompt_token_ns=sum(ns for _, ns in prompts) / sum(count or 0 for count, _ in prompts)
@@ -267,7 +327,7 @@ def _share(part_ns: int, whole_ns: int) -> float | None:
     return round(part_ns / whole_ns, 6) if whole_ns else None
 
 
-def _parts(where: tuple[str, int | None, int | None], phase: str, mine: Sequence[Iteration]) -> Iterator[PhasePart]:
+def _parts(where: _Where, phase: str, mine: Sequence[Iteration]) -> Iterator[PhasePart]:
     from aoe_reports.facts.serving_roles import PARTS
 
     whole = sum(one.duration_ns for one in mine)
@@ -275,9 +335,9 @@ def _parts(where: tuple[str, int | None, int | None], phase: str, mine: Sequence
     for part, spent in sorted(sums.items(), key=lambda one: -one[1]):
         if spent:
             yield PhasePart(
-                run=where[0],
-                rank_id=where[1],
-                device_id=where[2],
+                run=where["run"],
+                rank_id=where["rank_id"],
+                device_id=where["device_id"],
                 phase=say(PHASES[phase]),
                 part=say(PART_WORDS[part]),
                 total_ns=spent,
@@ -286,12 +346,15 @@ def _parts(where: tuple[str, int | None, int | None], phase: str, mine: Sequence
             )
 
 
-def _iteration(where: tuple[str, int | None, int | None], one: Iteration) -> IterationRow:
-    idle, talk = one.parts.get("idle", 0), one.parts.get("communication", 0)
+def _iteration(where: _Where, one: Iteration) -> IterationRow:
+    idle = one.parts.get("idle", 0)
+
+    def spent(part: ServedPart) -> int | None:
+        return None if one.tasks is None else one.parts.get(part, 0)
+
+    talk = spent("communication")
     return IterationRow(
-        run=where[0],
-        rank_id=where[1],
-        device_id=where[2],
+        **where,
         number=one.number,
         phase=say(PHASES[one.phase]),
         cut_by=one.cut_by,
@@ -299,21 +362,26 @@ def _iteration(where: tuple[str, int | None, int | None], one: Iteration) -> Ite
         is_whole=one.is_whole,
         start_ns=one.start_ns,
         duration_ns=one.duration_ns,
-        computing_ns=one.duration_ns - idle - talk,
+        computing_ns=None if talk is None else one.duration_ns - idle - talk,
         communication_ns=talk,
         idle_ns=idle,
         sequences=one.sequences,
+        sequences_by=one.sequences_by,
         tokens=one.tokens,
+        tokens_by=one.tokens_by,
+        sequence_length=None if one.sequence_length is None else round(one.sequence_length, 3),
+        longest_sequence=one.longest,
+        lengths_by=one.lengths_by,
         prompt_tokens=one.prompt_tokens,
         drafted=one.drafted,
         context_at_most=one.context,
         layers=one.layers,
         tasks=one.tasks,
-        attention_ns=one.parts.get("attention", 0),
-        kv_cache_ns=one.parts.get("kv-cache", 0),
-        products_ns=one.parts.get("products", 0),
-        moe_ns=one.parts.get("moe", 0),
-        normalisation_ns=one.parts.get("normalisation", 0),
-        sampling_ns=one.parts.get("sampling", 0),
-        other_ns=one.parts.get("other", 0),
+        attention_ns=spent("attention"),
+        kv_cache_ns=spent("kv-cache"),
+        products_ns=spent("products"),
+        moe_ns=spent("moe"),
+        normalisation_ns=spent("normalisation"),
+        sampling_ns=spent("sampling"),
+        other_ns=spent("other"),
     )

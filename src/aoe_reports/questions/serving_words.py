@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,13 @@ from aoe_reports.questions.serving import PART_WORDS, ExpertRow, IterationRow, P
 if TYPE_CHECKING:
     from aoe_reports.facts.serving_experts import ExpertWork
 
+_CUT_BY = N_(
+    {
+        "annotations": "Iterations are told by annotations of the timeline.",
+        "batches": "Iterations are told by batches of the service.",
+        "operators": "Iterations are told by the sequence of operators.",
+    }
+)
 _KINDS = N_({True: "computes", False: "waits for other ranks, too"})
 
 
@@ -49,6 +57,12 @@ def _of_decode(most: PhaseRow, parts: Sequence[PhasePart]) -> Text:
     busy = [one for one in mine if one.part != PART_WORDS["idle"]]
     idle = most.idle_ns / most.total_ns if most.total_ns else 0.0
     rank = "" if most.rank_id is None else say(" on rank {rank}", rank=most.rank_id)
+    if most.computing_ns is None:
+        return say(
+            "Decode: {time} per output token, by the batches of the service; for {idle:.1%} of it no batch runs.",
+            time=_time(most.mean_ns),
+            idle=idle,
+        )
     if not busy:
         return say("Decode: {time} per output token{rank}.", time=_time(most.mean_ns), rank=rank)
     if idle > (busy[0].share or 0.0):
@@ -72,20 +86,7 @@ def _of_decode(most: PhaseRow, parts: Sequence[PhasePart]) -> Text:
 
 def sentences_of(iterations: Sequence[IterationRow]) -> list[Text]:
     """What is to be known of the figures: what cut iterations, what is unknown, what is left out."""
-    told = []
-    if iterations:
-        by = [one for one in iterations if one.cut_by == "annotations"]
-        told.append(
-            say("Iterations are told by annotations of the timeline.")
-            if len(by) == len(iterations)
-            else say("Iterations are told by the sequence of operators.")
-            if not by
-            else say(
-                "Iterations are told by annotations of {count:,} of {all:,}, else by the sequence of operators.",
-                count=len(by),
-                all=len(iterations),
-            )
-        )
+    told = [*_cut_by(iterations), *_of_batches(iterations)]
     cut = sum(not one.is_whole for one in iterations)
     if cut:
         told.append(
@@ -111,6 +112,51 @@ def sentences_of(iterations: Sequence[IterationRow]) -> list[Text]:
             )
         )
     return told
+
+
+def _cut_by(iterations: Sequence[IterationRow]) -> Iterator[Text]:
+    counts = Counter(one.cut_by for one in iterations)
+    if len(counts) == 1:
+        yield say(_CUT_BY[next(iter(counts))])
+    elif counts["batches"]:
+        yield say(
+            "Iterations are told by annotations of the timeline ({annotations:,}), batches of the service ({batches:,}) and the sequence of "
+            "operators ({operators:,}).",
+            annotations=counts["annotations"],
+            batches=counts["batches"],
+            operators=counts["operators"],
+        )
+    elif counts:
+        yield say(
+            "Iterations are told by annotations of {count:,} of {all:,}, else by the sequence of operators.",
+            count=counts["annotations"],
+            all=len(iterations),
+        )
+
+
+def _of_batches(iterations: Sequence[IterationRow]) -> Iterator[Text]:
+    """What batches of the service tell of iterations, and what not."""
+    phases, sequences, tokens, lengths = (
+        sum(getattr(one, name) == "batches" for one in iterations)
+        for name in ("told_by", "sequences_by", "tokens_by", "lengths_by")
+    )
+    requests = sum(one.lengths_by == "requests" for one in iterations)
+    if phases or sequences or tokens or lengths or requests:
+        yield say(
+            "Of {all:,} iterations batches of the service tell the phase ({phases:,}), sequences ({sequences:,}), tokens ({tokens:,}) and the "
+            "length of sequences ({lengths:,}); its requests tell the length of {requests:,}.",
+            all=len(iterations),
+            phases=phases,
+            sequences=sequences,
+            tokens=tokens,
+            lengths=lengths,
+            requests=requests,
+        )
+    if any(one.tasks is None for one in iterations):
+        yield say(
+            "No task of a device was recorded beside the batches of the service: an iteration is the time from the end of one batch to that of "
+            "the next on its host, and idle is what no batch runs in."
+        )
 
 
 def experts_of(work: Sequence[ExpertWork]) -> list[ExpertRow]:

@@ -26,7 +26,7 @@ from aoe_reports.facts.bounds import (
 from aoe_reports.facts.chips import named
 from aoe_reports.facts.communication_run import Communication
 from aoe_reports.facts.roofline import TASK_COLUMNS as ROOFLINE_COLUMNS
-from aoe_reports.facts.roofline import measure_roofline, near_operators
+from aoe_reports.facts.roofline import near_roof_of
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.objects import absolute_of
@@ -113,6 +113,14 @@ class _Measured:
     """Which operators reach so much of what the chip can do that little is to be gained."""
 
 
+@dataclass(frozen=True, slots=True)
+class PlannedOperators:
+    """What the operators of a device are bounded by, and which of them are near the roof of the chip."""
+
+    bounds: OperatorBounds | None
+    near_roof: Mask | None = None
+
+
 def make_plan(profile: Path, folder: Path, options: PlanOptions, environment: Mapping[str, str]) -> Planned:
     """Plan the tuning of what a profile shows, and write the plan's folder.
 
@@ -163,12 +171,13 @@ def make_plan(profile: Path, folder: Path, options: PlanOptions, environment: Ma
 
 
 def next_plan(
-    captures: Sequence[Capture], tasks: TaskSet, shares: StepShares, bounds: OperatorBounds | None, prior: PriorJobs
+    captures: Sequence[Capture], tasks: TaskSet, shares: StepShares, operators: PlannedOperators, prior: PriorJobs
 ) -> Plan:
     """What `plan` would choose under its defaults, from what is measured of the device that it would plan for."""
+    bounds = operators.bounds
     options = _resolved(PlanOptions(), captures, None)
     exposed = exposed_times(tasks.frame, bounds, shares) if bounds is not None else None
-    measured = _Measured(tasks, shares, bounds, exposed)
+    measured = _Measured(tasks, shares, bounds, exposed, near_roof=operators.near_roof)
     ranking = _ranked(measured, options, prior)
     return _plan(Path(label_of(captures)), captures, measured, options, ranking)
 
@@ -256,7 +265,7 @@ def _measure(captures: Sequence[Capture], options: PlanOptions, findings: list[F
     memory = _memory_used(capture, tasks.device_id, findings)
     blocks = most_blocks(tasks.frame, cores)
     chip = options.soc if named(options.soc) is not None else capture.info.device_type
-    near = None if bounds is None else _near_roof(tasks, bounds, cores, chip)
+    near = None if bounds is None else near_roof_of(tasks.frame, bounds, cores, chip)
     return _Measured(
         tasks,
         shares,
@@ -268,12 +277,6 @@ def _measure(captures: Sequence[Capture], options: PlanOptions, findings: list[F
         capture=capture,
         near_roof=near,
     )
-
-
-def _near_roof(tasks: TaskSet, bounds: OperatorBounds, cores: CoreCounts, chip: str | None) -> Mask | None:
-    """The operators all of whose calls certainly reach so much of the roof that tuning gains little."""
-    roofline = measure_roofline(tasks.frame, cores, chip)
-    return None if roofline is None else near_operators(bounds, roofline)
 
 
 def _with_paths(measured: _Measured, findings: list[Finding]) -> _Measured:

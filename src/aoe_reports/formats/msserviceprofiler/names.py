@@ -7,6 +7,9 @@ from aoe_reports.model.texts import say
 SPANS = "span_info"
 """The folder with a table for each kind of span, called as users called the spans."""
 
+BATCH_KINDS = frozenset({"service_batch", "service_forward", "service_request"})
+"""The tables that tell batches: when they ran, and of which requests."""
+
 _LINES = say("it holds what request.csv, batch.csv, kvcache.csv and forward.csv hold, for MindStudio Insight to draw")
 _EVENTS = say("the events of a service as a picture; request.csv, batch.csv and forward.csv have them as rows")
 _RAW = say("raw data of msServiceProfiler; run `python3 -m ms_service_profiler.parse` first and give its output")

@@ -31,13 +31,13 @@ from aoe_reports.facts.host_causes import HostFacts
 from aoe_reports.facts.idle import STEP_COLUMNS, idle_before_tasks, shares_of_tasks, step_of_tasks, sum_shares
 from aoe_reports.facts.packets import classes_of, resent
 from aoe_reports.facts.roofline import TASK_COLUMNS as ROOFLINE_COLUMNS
-from aoe_reports.facts.roofline import Roofline
+from aoe_reports.facts.roofline import Roofline, near_roof_of
 from aoe_reports.facts.sequences import fusible_ns
 from aoe_reports.facts.steps import Step, steps_of_device
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.capture import Capture, kinds_of
 from aoe_reports.formats.csv.summary import TableData
-from aoe_reports.model.columns import exact_sum, has_value, integers
+from aoe_reports.model.columns import Mask, exact_sum, has_value, integers
 from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.memory import give_back
 from aoe_reports.model.texts import say
@@ -74,6 +74,8 @@ class DeviceAdvice:
     shares: StepShares
     bounds: OperatorBounds | None
     advice: list[Advice]
+    near_roof: Mask | None = None
+    """Which operators are so near the roof that a plan leaves them out; null where that is not asked, or the roof is not known."""
 
 
 def advise_capture(capture: Capture, chosen: Chosen, peaks: PeakOptions, findings: list[Finding]) -> list[DeviceAdvice]:
@@ -113,11 +115,13 @@ def advise_tasks(
     chosen: Chosen,
     findings: list[Finding],
     beside: Beside | None = None,
+    *,
+    plans: bool = False,
 ) -> Iterator[tuple[TaskSet | None, DeviceAdvice]]:
     """Each device of a capture with the advice on it, from its tasks (taken out of the list, and given back without counters: they are large) and its steps.
 
     Without a table of tasks the advice is on whole steps. What the host did, and how near the roof operators come, is advised on only
-    where `beside` is given.
+    where `beside` is given; a plan (`plans`) is told which operators are near the roof.
     """
     timelines = Timelines(capture, findings) if beside is None else beside.timelines
     told = bool(sets)
@@ -136,12 +140,16 @@ def advise_tasks(
             None if beside is None else _roofline_of(capture, tasks, counters, shares, beside.peaks, chosen.thresholds)
         )
         bounds = _bounds_of(capture, tasks, counters, chosen)
+        near = None
+        if plans and bounds is not None:
+            cores = CoreCounts.of_hardware(capture.info.hardware)
+            near = near_roof_of(tasks.frame, bounds, cores, capture.info.device_type, counters)
         del counters
         give_back()
         facts = _facts_of(capture, tasks, bounds, shares, gaps)
         if beside is not None:
             facts = replace(_with_more(facts, beside, chosen), roof=roof, table=beside.table)
-        yield tasks, DeviceAdvice(shares, bounds, find_advice(facts, chosen.thresholds))
+        yield tasks, DeviceAdvice(shares, bounds, find_advice(facts, chosen.thresholds), near)
     if not told:  # else its tasks are not what was asked for
         for device in _without_tasks(capture, steps, chosen, timelines, beside):
             yield None, device

@@ -20,7 +20,8 @@ from aoe_reports.engine.captures import (
     read_steps,
     sources_of,
 )
-from aoe_reports.facts.bounds import TASK_COLUMNS
+from aoe_reports.facts.bounds import TASK_COLUMNS, CoreCounts
+from aoe_reports.facts.chips import may_have_peak
 from aoe_reports.facts.records.from_parts import PartTime
 from aoe_reports.facts.records.from_profile import (
     TASK_FIELDS,
@@ -30,6 +31,7 @@ from aoe_reports.facts.records.from_profile import (
     groups_of_tasks,
     with_shared_keys,
 )
+from aoe_reports.facts.roofline import TASK_COLUMNS as ROOFLINE_COLUMNS
 from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet, split_devices
 from aoe_reports.formats.aoe.bank_file import BankFile, read_bank
@@ -244,7 +246,9 @@ def read_capture(capture: Capture, options: RecordOptions, look: Look | None = N
     """Read all facts of one capture and hold its forms against each other; `look` sees the tables, so that nothing is read twice."""
     tables = _Tables(capture)
     fields = TASK_FIELDS | columns_of_parts(options)
-    measured = _measure(tables, fields if look is None else fields | TASK_COLUMNS)
+    has_peak = may_have_peak(capture.info.device_type, CoreCounts.of_hardware(capture.info.hardware))
+    wanted = TASK_COLUMNS | ROOFLINE_COLUMNS if has_peak else TASK_COLUMNS
+    measured = _measure(tables, fields if look is None else fields | wanted)
     steps = tuple(read_steps(capture, tables.read))
     frame, grouped, findings = measured.frame, measured.grouped, measured.findings
     if look is not None:
@@ -322,7 +326,7 @@ def _devices(capture: Capture, frame: pa.Table | None, fields: frozenset[str], *
 
 
 def _only_of_advice(frame: pa.Table, fields: frozenset[str]) -> list[str]:
-    return [name for name in frame.column_names if name in TASK_COLUMNS - fields]
+    return [name for name in frame.column_names if name in (TASK_COLUMNS | ROOFLINE_COLUMNS) - fields]
 
 
 def _times_of(frame: pa.Table) -> list[str]:

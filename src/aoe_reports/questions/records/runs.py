@@ -74,7 +74,7 @@ class RunReader(Reader[RecordOptions, Part]):
             asked.notes.add([NO_RUN.found(str(found.path), message)])
         for capture in service_captures(files):
             message = say(
-                "the tables of a service ({kinds}) are no run and are not stored; use `table` to read them",
+                "the tables of a service ({kinds}) are no run and are not stored; use `serving` or `table` to read them",
                 kinds=kinds_of(capture.files),
             )
             asked.notes.add([NO_RUN.found(str(capture.root), message)])
