@@ -172,17 +172,27 @@ def test_what_is_printed_meanwhile_is_whole_and_above_the_line() -> None:
 
 def test_ctrl_c_leaves_one_clean_line(tmp_path: Path) -> None:
     script = f"""
-import os, signal, sys, time
+import os, signal, sys, threading, time
 from pathlib import Path
 import aoe_reports.history.regressions as regressions
 from aoe_reports.cli import progress
 
+write, shown = sys.stderr.write, threading.Event()
+
+def seen(text):
+    count = write(text)
+    if "comparing" in text:
+        sys.stderr.flush()
+        shown.set()
+    return count
+
 def slow(*_):
-    time.sleep(0.5)
+    assert shown.wait(60)
     os.write(2, b"^C")
     os.kill(os.getpid(), signal.SIGINT)
     time.sleep(30)
 
+sys.stderr.write = seen
 regressions.find_regressions, progress._PATIENCE_S, progress._EVERY_S = slow, 0.01, 0.01
 sys.argv = ["aoe-reports", "regressions", "--store", {str(tmp_path)!r}]
 from aoe_reports.__main__ import main
