@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.model.columns import Ints, Mask, Words, bits, coded_in, codes, integers, whole_numbers
+from aoe_reports.model.columns import Ints, Mask, Words, bits, coded_in, codes, integers, keep_where, whole_numbers
 
 
 class EventBatch:
@@ -65,7 +65,12 @@ class EventBatch:
 
     def rows(self, rows: Ints, *names: str) -> list[dict[str, Any]]:
         """A few rows, as they are."""
-        return self._frame.select(names).take(rows).to_pylist() if len(rows) else []
+        if not len(rows):
+            return []
+        mask = np.zeros(self._frame.num_rows, dtype=bool)
+        mask[rows] = True  # a `take` of Arrow's loads pandas, which takes 0.4 s
+        found: list[dict[str, Any]] = self._frame.select(names).filter(keep_where(mask)).to_pylist()
+        return found
 
     def _whole_numbers(self, name: str) -> tuple[Ints, Mask]:
         if name not in self._integers:
