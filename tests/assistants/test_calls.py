@@ -222,6 +222,24 @@ def _raw(*arguments: object, text: str = "") -> subprocess.CompletedProcess[str]
     )  # fmt: skip
 
 
+def _told(root: Path, lines: list[str], last: int) -> list[dict[str, Any]]:
+    """What the server answers some lines; its input ends when the last of them is answered, for then it answers no more."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "aoe_reports", "mcp", "--root", str(root)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as server:  # fmt: skip
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write("".join(f"{line}\n" for line in lines))
+        server.stdin.flush()
+        told = []
+        for line in server.stdout:
+            told.append(json.loads(line))
+            if told[-1]["id"] == last:
+                server.stdin.close()
+        return told
+
+
 def test_it_ends_with_its_input_and_survives_what_is_no_message(tmp_path: Path) -> None:
     ended = _raw("--root", tmp_path)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
@@ -244,8 +262,7 @@ def test_what_no_parser_takes_is_answered_with_an_error_and_the_server_goes_on(t
         _OPEN % (r'"\ud800"', "1"), _OPEN % (digits, "1"), '{"id": 1, "method": "cut', "[]", "",
         '{"jsonrpc": "2.0", "id": 6}', '{"jsonrpc": "2.0", "id": 7, "method": "tools/list"}',
     ]  # fmt: skip
-    ended = _raw("--root", tmp_path, text="\n".join(lines) + "\n")
-    told = [json.loads(line) for line in ended.stdout.splitlines()]
+    told = _told(tmp_path, lines, 7)
     errors = [(one["id"], one["error"]["code"]) for one in told if "error" in one]
     parse, invalid = -32700, -32600
     assert errors[:5] == [(1, parse), (2, parse), (3, parse), ("four", parse), (5, parse)]
