@@ -22,7 +22,7 @@ _AGAIN_S = 0.02
 _swallowed: list[threading.Timer] = []
 """Interrupts that nobody has seen yet."""
 _LEFT_OUT_SHOWN = 20
-_RARELY = 200_000, 20, 20
+_RARELY = 50_000, 20, 20
 """When cycles are looked for (Python: 700, 10, 10). What is read has none; `check` of 10,000 results is 10 % quicker, as large."""
 
 
