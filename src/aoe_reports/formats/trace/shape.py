@@ -41,7 +41,9 @@ EVENTS_SCHEMA = pa.schema(
 """Every event but the metadata, in the order of the file.
 
 `connection_id` joins what was launched with what launched it: from the args of an X event, from the id of a HostToDevice
-flow where it is sure; the ends of any flow are joined by `flow_id`, and with their tasks by thread and `start_ns`. `stage_row` marks the second copy of each task that hccl timelines held until 2023-05.
+flow where it is sure; the ends of any flow are joined by `flow_id`, and with their tasks by thread and `start_ns`. The
+compiled reader gives a batch whose `flow_id` are all texts of whole numbers as int64. `stage_row` marks the second copy of
+each task that hccl timelines held until 2023-05.
 """
 
 ASKED_ONLY = pa.schema([("frequency_mhz", pa.string())])
