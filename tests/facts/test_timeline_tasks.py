@@ -66,3 +66,43 @@ def test_tasks_however_they_come(
     assert short.frame().to_pylist() == [
         {name: value for name, value in row.items() if name in {*ALWAYS, *WANTED[wanted]}} for row in expected
     ]
+
+
+@given(st.lists(events, max_size=12), st.lists(st.integers(0, 12), max_size=4), st.lists(st.integers(0, 12), max_size=3), st.booleans())  # fmt: skip
+def test_only_tasks_that_cannot_be_copies_are_known_to_differ(
+    rows: list[dict[str, Any]], cuts: list[int], again: list[int], rising: bool
+) -> None:
+    """What starts together is compared within a batch; batches that overlap in time tell nothing."""
+    rows = [{**row, "pid": str(DEVICE), "start_ns": row["start_ns"] % 8} for row in rows]
+    rows += [rows[place] for place in again if place < len(rows)]
+    if rising:
+        rows.sort(key=lambda row: row["start_ns"])
+    bounds = sorted([0, *(min(cut, len(rows)) for cut in cuts), len(rows)])
+    tasks = TimelineTasks(wanted=())
+    for start, end in pairwise(bounds):
+        tasks.add(batch(rows[start:end]).select(sorted(event_columns(()))))
+    names = ("name", "task_type", "start_ns", "duration_ns")
+    mine = [tuple(row[name] for name in names) for row in rows if _is_task(row)]
+    if len(set(mine)) < len(mine):
+        assert not tasks.differ()
+    elif len({start for _, _, start, _ in mine}) == len(mine) and (rising or len({*bounds}) <= 2):
+        assert tasks.differ()
+
+
+def test_a_start_before_time_began_is_for_who_sees_all_starts() -> None:
+    row = {"ph": "X", "name": "a", "stage_row": False, "process": "Ascend Hardware", "task_type": "AI_CORE", "pid": str(DEVICE), "stream_id": 1, "task_id": 1, "duration_ns": 5}  # fmt: skip
+    told = []
+    for first in (0, -1):
+        tasks = TimelineTasks(wanted=())
+        tasks.add(batch([{**row, "start_ns": start} for start in (first, 7)]).select(sorted(event_columns(()))))
+        told.append(tasks.differ())
+    assert told == [True, False]
+
+
+def _is_task(row: dict[str, Any]) -> bool:
+    return bool(
+        row["ph"] == "X"
+        and not row["stage_row"]
+        and row["process"] == "Ascend Hardware"
+        and row["task_type"] is not None
+    )

@@ -38,7 +38,11 @@ def read_table_of_timeline(
     Only where `columns` (None: all) name the step of a task is it told.
     """
     table = TABLES[kind]
-    frame, findings = _steps(file) if kind == "step_trace_time" else _tasks(file, columns, heard, collected)
+    if kind == "step_trace_time":
+        frame, findings = _steps(file)
+        differ = False
+    else:
+        frame, findings, differ = _tasks(file, columns, heard, collected)
     return TableData(
         table=table,
         path=file.path,
@@ -48,13 +52,15 @@ def read_table_of_timeline(
         rows_read=frame.num_rows,
         sha256=sha256_of(file.path, say("a timeline")) if hashed else "",
         is_text=False,
+        rows_differ=differ,
         told_by=file.name.kind,
     )
 
 
 def _tasks(
     file: FoundFile, wanted: frozenset[str] | None, heard: Heard | None, collected: Collected | None
-) -> tuple[pa.Table, list[Finding]]:
+) -> tuple[pa.Table, list[Finding], bool]:
+    """(the tasks, what is wrong with the timeline, whether it is known that none stands there twice)."""
     of_steps = wanted is None or "step" in wanted
     columns = {
         *event_columns(wanted),
@@ -79,7 +85,7 @@ def _tasks(
     if count := int(np.isin(numbers, strange).sum()):
         message = say("{count} tasks whose type is not text; they are in no sum of computing", count=count)
         findings.append(TIMELINE_EVENT.found(str(file.path), message))
-    return frame, findings
+    return frame, findings, tasks.differ()
 
 
 def _is_no_text(word: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +17,7 @@ from aoe_reports.formats.ascend.tables.timelines import (
     OVERLAP_PROCESS,
     device_of_process,
 )
-from aoe_reports.model.columns import bits, codes, column_of, integers, keep_where, occurring, valid, words_in
+from aoe_reports.model.columns import Ints, bits, codes, column_of, integers, keep_where, occurring, valid, words_in
 
 _RELATED = frozenset({OVERLAP_PROCESS, *COMMUNICATION_PROCESSES})
 _WORDS = pa.dictionary(pa.int32(), pa.string())
@@ -44,7 +45,7 @@ WITHOUT_IDS = frozenset(name for names in _ONLY_FOR.values() for name in names) 
 
 def event_columns(wanted: Collection[str] | None) -> frozenset[str]:
     """The columns of events that are looked at for some columns of tasks (None: all), without what tells the steps."""
-    return frozenset({"ph", "process", "stage_row", *_kept(wanted)})
+    return frozenset({"ph", "process", "stage_row", "start_ns", *_kept(wanted)})
 
 
 def _kept(wanted: Collection[str] | None) -> dict[str, tuple[str, pa.DataType]]:
@@ -60,6 +61,49 @@ _MAX_FRESH = 64
 """So many batches, each of which has its own words, are held before they are joined."""
 
 
+class _Starts:
+    """Tells of the starts of tasks whether two tasks may be one that stands there twice, and holds none of them.
+
+    Exporters write tasks in the order of time, at least nearly: what starts in one batch is then over when the next begins.
+    """
+
+    def __init__(self) -> None:
+        self._spans: list[tuple[int, int]] = []
+        self._differ = True
+
+    def add(self, tasks: pa.Table, starts: pa.ChunkedArray) -> None:
+        """Take in some tasks as they stand in the file."""
+        values, known = integers(starts)
+        if not (values[1:] > values[:-1]).all():
+            order = np.argsort(values, kind="stable")
+            values = values[order]
+            again = np.flatnonzero(values[1:] == values[:-1])
+            if len(again) > _MAX_AGAIN or _has_copies(tasks, values, order, again):
+                self._differ = False
+        self._differ &= bool(known.all()) and values[0] >= 0
+        self._spans.append((int(values[0]), int(values[-1])))
+
+    def merge(self, other: _Starts) -> None:
+        self._differ &= other._differ
+        self._spans += other._spans
+
+    def differ(self) -> bool:
+        """Whether each start is known, and no task can stand there twice."""
+        return self._differ and all(one[1] < other[0] for one, other in pairwise(sorted(self._spans)))
+
+
+_MAX_AGAIN = 1000
+"""So many tasks of a batch that start with another one are compared with it; more are for who sees the whole."""
+
+
+def _has_copies(tasks: pa.Table, starts: Ints, order: Ints, again: Ints) -> bool:
+    """Whether two of the tasks that start together are called the same, and take the same time."""
+    rows = np.unique(np.concatenate([again, again + 1]))
+    names, durations = codes(tasks["op_name"])[0], integers(tasks["task_duration_ns"])[0]
+    told = {(int(starts[row]), int(names[order[row]]), int(durations[order[row]])) for row in rows}
+    return len(told) < len(rows)
+
+
 class TimelineTasks:
     """Takes the events of one timeline, batch after batch, and holds the tasks of its devices: 44 bytes each, 16 of those always."""
 
@@ -70,6 +114,7 @@ class TimelineTasks:
         self._parts: list[pa.Table] = []
         self._fresh = 0
         self._related: set[str] = set()
+        self._starts = _Starts()
         self.activity = activity
 
     def add(self, batch: pa.RecordBatch) -> None:
@@ -82,9 +127,10 @@ class TimelineTasks:
             self._related.update(codes(occurring(frame["pid"].filter(keep_where(related))))[1])
         tasks = whole & words_in(frame["process"], {DEVICE_PROCESS}) & valid(frame["task_type"])
         if tasks.any():
-            some = frame.select(list(self._kept)).filter(keep_where(tasks))
-            columns = [_as(column, kind) for column, (_, kind) in zip(some.columns, self._kept.values(), strict=True)]
-            self._parts.append(pa.table(columns, names=[name for name, _ in self._kept.values()]))
+            some = frame.select(list({*self._kept, "start_ns"})).filter(keep_where(tasks))
+            kept = {name: _as(some[event], kind) for event, (name, kind) in self._kept.items()}
+            self._parts.append(pa.table(kept))
+            self._starts.add(self._parts[-1], some["start_ns"])
             self._fresh += 1
             if self._fresh == _MAX_FRESH:
                 self._parts[-_MAX_FRESH:] = [
@@ -105,6 +151,11 @@ class TimelineTasks:
             self.activity.merge(other.activity)
         self._parts += other._parts
         self._related |= other._related
+        self._starts.merge(other._starts)
+
+    def differ(self) -> bool:
+        """Whether it is known, whatever is held, that no task stands there twice."""
+        return self._starts.differ()
 
     def frame(self) -> pa.Table:
         """A row a task, with those columns of `task_time` that are wanted, in the order of the file; null is a device that its process does not tell.

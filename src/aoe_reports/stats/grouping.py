@@ -59,6 +59,7 @@ def group_and_count(
         ordered = ordered.astype(object)  # slow, and exact
     totals = np.add.reduceat(ordered, starts, dtype=None if ordered.dtype == object else np.int64)
     in_time = durations[_order_in_time(tasks, groups_of)] if most_values else ordered
+    del durations, groups_of  # 12 bytes a task, while the spread of a group takes 8
     groups = []
     for i in largest(totals, top):
         count, start = int(counts[i]), int(starts[i])
