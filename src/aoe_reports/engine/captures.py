@@ -29,9 +29,10 @@ from aoe_reports.formats.table_file import read_table_file
 from aoe_reports.formats.tasks import filled_up
 from aoe_reports.formats.trace.shape import COSTLY, M, TimelineLook
 from aoe_reports.formats.vendor import TABLES, TASK_TYPES, group_captures, vendor_of
-from aoe_reports.model.columns import keep_where, words_in
+from aoe_reports.model.columns import keep_where, valid, words_in
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding, has
+from aoe_reports.model.memory import give_back
 from aoe_reports.model.texts import N_, join, say
 from aoe_reports.rules.forms.statistics import check_statistics
 from aoe_reports.rules.tables.check import check_table
@@ -350,7 +351,8 @@ def read_tasks(
         asked = fields | _SUMS if facts == "sums" else fields | {"op_name"} if of_kernels else fields
         found = read_source(source, asked, hashed=False, heard=heard, collected=collected)
         if of_kernels:
-            found = list(map(_of_kernels, found))  # what was read is let go, file by file
+            found = [_of_kernels(data, fields) for data in found]
+            give_back()
         tables += found
         frame = joined(found)
         if frame is not None and frame.num_rows:
@@ -481,14 +483,16 @@ def joined(tables: Sequence[TableData]) -> pa.Table | None:
     return pa.concat_tables(frames, promote_options="permissive") if len(frames) > 1 else frames[0]
 
 
-def kernels(frame: pa.Table | None) -> pa.Table | None:
-    """The rows of task_time that compute: it also holds events, notifications, copies, profiler switches."""
+def kernels(frame: pa.Table | None, columns: Collection[str] | None = None) -> pa.Table | None:
+    """The rows of task_time that compute, with some columns (None: all): it also holds events, notifications, copies, profiler switches."""
     if frame is None or "op_name" not in frame.column_names:
         return None  # a database that knows no operators
-    computes = pa.chunked_array([keep_where(words_in(frame["task_type"], TASK_TYPES.compute))])
-    return frame.filter(pc.and_(computes.combine_chunks(), pc.is_valid(frame["op_name"])))
+    computes = words_in(frame["task_type"], TASK_TYPES.compute) & valid(frame["op_name"])
+    wanted = frame if columns is None else frame.select([name for name in frame.column_names if name in columns])
+    return wanted.filter(keep_where(computes))
 
 
-def _of_kernels(data: TableData) -> TableData:
-    frame = kernels(data.frame)
+def _of_kernels(data: TableData, fields: frozenset[str]) -> TableData:
+    names = {*data.frame.column_names} - ({"op_name"} - fields)
+    frame = kernels(data.frame, names)
     return data.with_frame(data.frame.slice(0, 0) if frame is None else frame)

@@ -18,6 +18,7 @@ from aoe_reports.formats.ascend.tables.timelines import (
     device_of_process,
 )
 from aoe_reports.model.columns import Ints, bits, codes, column_of, integers, keep_where, occurring, valid, words_in
+from aoe_reports.model.memory import give_back
 
 _RELATED = frozenset({OVERLAP_PROCESS, *COMMUNICATION_PROCESSES})
 _WORDS = pa.dictionary(pa.int32(), pa.string())
@@ -135,7 +136,10 @@ class TimelineTasks:
             if self._fresh == _MAX_FRESH:
                 self._parts[-_MAX_FRESH:] = [
                     pa.table(
-                        {name: _joined(self._parts[-_MAX_FRESH:], name, kind) for name, kind in self._kept.values()}
+                        {
+                            name: _joined(self._parts[-_MAX_FRESH:], name, kind).combine_chunks()
+                            for name, kind in self._kept.values()
+                        }
                     )
                 ]
                 self._fresh = 0
@@ -164,6 +168,7 @@ class TimelineTasks:
         """
         columns = {}
         for name, kind in self._kept.values():  # one after the other: no two are there twice at the same time
+            give_back()  # what the events took (of 4 GB 100 MB), and the column before in its parts
             column = _joined(self._parts, name, kind)
             self._parts = [part.drop_columns([name]) for part in self._parts]
             # the words of a batch are those of all its events
@@ -192,9 +197,9 @@ class TimelineTasks:
 
 
 def _joined(parts: Sequence[pa.Table], name: str, kind: pa.DataType) -> pa.ChunkedArray:
-    """A column of all parts as one."""
+    """A column of all parts, with one dictionary."""
     chunks = [chunk for part in parts for chunk in part[name].chunks]
-    return pa.table({name: pa.chunked_array(chunks, kind)}).unify_dictionaries().combine_chunks()[name]
+    return pa.table({name: pa.chunked_array(chunks, kind)}).unify_dictionaries()[name]
 
 
 def _as(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:

@@ -100,11 +100,19 @@ def codes(column: pa.ChunkedArray) -> tuple[Ints, Words]:
 
 def occurring(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column of words whose dictionary has none that does not occur."""
-    numbers, words = codes(column)
-    used: Mask = _occurs(numbers, len(words) + 1)[1:]
-    places = np.concatenate([[-1], np.where(used, np.cumsum(used) - 1, -1)])
-    found: Any = places.astype(np.int32)[numbers]
-    return column_of_words(found, found >= 0, words.column.filter(keep_where(used)))
+    column = encoded(column)
+    if column.num_chunks == 0:
+        return column
+    # chunk by chunk: the numbers of one take three times what it holds
+    chunks = [pa.chunked_array([chunk]) for chunk in column.unify_dictionaries().chunks]
+    words = chunks[0].chunk(0).dictionary
+    used: Mask = np.zeros(len(words), dtype=bool)
+    for chunk in chunks:
+        used |= _occurs(codes(chunk)[0], len(words) + 1)[1:]
+    places = np.concatenate([[-1], np.where(used, np.cumsum(used) - 1, -1)]).astype(np.int32)
+    kept = words.filter(keep_where(used))
+    found: Iterator[Any] = (places[codes(chunk)[0]] for chunk in chunks)
+    return pa.chunked_array([column_of_words(numbers, numbers >= 0, kept).chunk(0) for numbers in found])
 
 
 class Told:
