@@ -192,9 +192,8 @@ def _groups(sets: Sequence[TaskSet], chosen: HotspotOptions) -> tuple[list[Group
     frame = pa.concat_tables(frames, promote_options="permissive") if len(frames) > 1 else frames[0]
     if chosen.by == "op_type":
         return _types(frame, all_tasks=chosen.all_tasks)
-    durations, _ = integers(frame["task_duration_ns"])
     communication = is_communication(frame["task_type"])
-    whole = exact_sum(durations[~communication])
+    whole = exact_sum(integers(frame["task_duration_ns"])[0][~communication])
     if communication.any() and not chosen.all_tasks:
         frame = frame.filter(keep_where(~communication))
     return group_tasks(frame, GROUPINGS[chosen.by], chosen.top), whole
