@@ -285,7 +285,7 @@ def read_source(
     if columns is not None and heard is None and len(source.files) == 1 and source.files[0].name.timeline:
         told = read_file(source.files[0], source.kind, columns, hashed=hashed, collected=collected)
         if told.rows_differ:  # nearly always
-            return [told]
+            return [_of_columns(told, source.files[0], columns)]
         few = columns | identity - COSTLY
         told = read_file(source.files[0], source.kind, few, hashed=hashed)
         if first_of_each(told.frame, sorted(identity & few)).all():  # nearly always: ids need not tell two rows apart
