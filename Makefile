@@ -71,7 +71,7 @@ integrations: $(VENV)/.tools
 
 # What every command prints for every fixture is what it printed before; a group of its own beside `tests`
 goldens: $(VENV)/.tools
-	$(BIN)/pytest --numprocesses auto tests/goldens
+	$(BIN)/pytest --numprocesses auto --dist worksteal tests/goldens
 
 # After a change of what is printed, on purpose: writes all of it down anew
 goldens-update: $(VENV)/.tools

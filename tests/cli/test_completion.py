@@ -7,9 +7,11 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from commandline import Cli
 
 from aoe_reports.cli.completion import is_harmless
 from aoe_reports.history.named import names_in
@@ -18,20 +20,26 @@ from aoe_reports.store.layout import table_of
 
 PROGRAM = Path(sys.executable).with_name("aoe-reports")
 BASH = shutil.which("bash")
+Offered = Callable[..., list[str]]
 
 
-def offered(*words: str, shell: str = "bash", where: Path | None = None, **environment: str) -> list[str]:
-    """What is offered for the last word."""
+def asked(words: Sequence[str], shell: str = "bash") -> dict[str, str]:
+    """What a shell says in the environment when it asks for the last word."""
     line = shlex.join(words[:-1]) + " " + words[-1]
-    asked = {
+    said = {
         "bash": {"COMP_WORDS": "\n".join(["aoe-reports", *words]), "COMP_CWORD": str(len(words))},
         "zsh": {"_TYPER_COMPLETE_ARGS": f"aoe-reports {line}"},
         "fish": {"_TYPER_COMPLETE_ARGS": f"aoe-reports {line}", "_TYPER_COMPLETE_FISH_ACTION": "get-args"},
     }[shell]
+    return {**said, "_AOE_REPORTS_COMPLETE": f"complete_{shell}"}
+
+
+def offered(*words: str, shell: str = "bash", where: Path | None = None, **environment: str) -> list[str]:
+    """What is offered for the last word, by a process as a shell starts it."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("AOE_REPORTS_")}
     ended = subprocess.run(
         [PROGRAM],
-        env={**kept, **asked, "_AOE_REPORTS_COMPLETE": f"complete_{shell}", **environment},
+        env={**kept, **asked(words, shell), **environment},
         cwd=where,
         capture_output=True,
         text=True,
@@ -39,6 +47,25 @@ def offered(*words: str, shell: str = "bash", where: Path | None = None, **envir
     )
     assert ended.stderr == ""
     return [line for line in ended.stdout.splitlines() if line]
+
+
+@pytest.fixture
+def offered_here(cli: Cli) -> Offered:
+    """The same in bash, by the command line in this process."""
+
+    def offered(*words: str, where: Path | None = None, **environment: str) -> list[str]:
+        with pytest.MonkeyPatch.context() as patched:
+            for name in [name for name in os.environ if name.startswith("AOE_REPORTS_")]:
+                patched.delenv(name)
+            for name, value in {**asked(words), **environment}.items():
+                patched.setenv(name, value)
+            if where is not None:
+                patched.chdir(where)
+            ended = cli()
+        assert ended.err == ""
+        return [line for line in ended.out.splitlines() if line]
+
+    return offered
 
 
 @pytest.fixture
@@ -56,26 +83,30 @@ def test_runs_of_the_store_that_is_named_are_offered(small_store: Path, runs: li
         assert found == runs
 
 
-def test_only_names_that_begin_as_what_was_typed_are_offered(small_store: Path, runs: list[str]) -> None:
+def test_only_names_that_begin_as_what_was_typed_are_offered(
+    offered_here: Offered, small_store: Path, runs: list[str]
+) -> None:
     begin = runs[0][:9]
-    found = offered("store", "undo", "--store", str(small_store), begin)
+    found = offered_here("store", "undo", "--store", str(small_store), begin)
     assert found == [run for run in runs if run.startswith(begin)] != runs
 
 
-def test_every_kind_of_name_is_offered_where_it_is_taken(small_store: Path) -> None:
+def test_every_kind_of_name_is_offered_where_it_is_taken(offered_here: Offered, small_store: Path) -> None:
     store = ("--store", str(small_store))
-    assert {"net", "bert", "net/step"} <= set(offered("history", *store, "--workload", ""))
-    assert {"net", "bert"} <= set(offered("expect", *store, ""))
-    assert {"net", "bert"} <= set(offered("ingest", *store, "--workload", ""))
-    assert len(offered("ack", *store, "")) > 10
-    assert offered("report", *store, "--night", "2026-03-0")[:2] == ["2026-03-01", "2026-03-02"]
-    assert "tuning-failed" in offered("check", "--select", "tuning")
-    assert "tuning-failed" in offered("check", "x", "--ignore", "tuning")
-    assert "op_summary" in offered("table", "op_s")
-    assert offered("hotspots", "--by", "op_")[:2] == ["op_type", "op_name"]
+    assert {"net", "bert", "net/step"} <= set(offered_here("history", *store, "--workload", ""))
+    assert {"net", "bert"} <= set(offered_here("expect", *store, ""))
+    assert {"net", "bert"} <= set(offered_here("ingest", *store, "--workload", ""))
+    assert len(offered_here("ack", *store, "")) > 10
+    assert offered_here("report", *store, "--night", "2026-03-0")[:2] == ["2026-03-01", "2026-03-02"]
+    assert "tuning-failed" in offered_here("check", "--select", "tuning")
+    assert "tuning-failed" in offered_here("check", "x", "--ignore", "tuning")
+    assert "op_summary" in offered_here("table", "op_s")
+    assert offered_here("hotspots", "--by", "op_")[:2] == ["op_type", "op_name"]
 
 
-def test_tags_acknowledgements_and_incidents_are_offered(small_store: Path, runs: list[str]) -> None:
+def test_tags_acknowledgements_and_incidents_are_offered(
+    offered_here: Offered, small_store: Path, runs: list[str]
+) -> None:
     said = [
         ("ack", "tagged", "release-1", '{"run": "x", "night": "2026-03-02"}'),
         ("ack", "acknowledged", "s", '{"id": "ack-17"}'),
@@ -87,28 +118,28 @@ def test_tags_acknowledgements_and_incidents_are_offered(small_store: Path, runs
         for n, (kind, state, subject, body) in enumerate(said, 10**18)
     ]
     History.open(str(small_store)).add_extra(table_of(rows))
-    found = offered("regressions", "--store", str(small_store), "--baseline", "")
+    found = offered_here("regressions", "--store", str(small_store), "--baseline", "")
     assert found == sorted(["segment", "nights:", "window:", "tag:release-1", *(f"run:{run}" for run in runs)])
-    assert offered("regressions", "--store", str(small_store), "--baseline", "tag:") == ["tag:release-1"]
-    subjects = set(offered("ack", "--store", str(small_store), ""))
+    assert offered_here("regressions", "--store", str(small_store), "--baseline", "tag:") == ["tag:release-1"]
+    subjects = set(offered_here("ack", "--store", str(small_store), ""))
     assert {"ack-17", "20260314-abcdef01"} <= subjects
-    assert offered("ack", "--store", str(small_store), "20260314-") == ["20260314-abcdef01"]
+    assert offered_here("ack", "--store", str(small_store), "20260314-") == ["20260314-abcdef01"]
 
 
 def test_the_store_of_the_environment_and_of_configuration_files_is_asked(
-    small_store: Path, runs: list[str], tmp_path: Path
+    offered_here: Offered, small_store: Path, runs: list[str], tmp_path: Path
 ) -> None:
     asked = ("tag", "x", "--run", "2026")
-    assert offered(*asked, where=tmp_path) == []
-    assert offered(*asked, where=tmp_path, AOE_REPORTS_STORE="store") == runs
+    assert offered_here(*asked, where=tmp_path) == []
+    assert offered_here(*asked, where=tmp_path, AOE_REPORTS_STORE="store") == runs
     (tmp_path / "aoe-reports.toml").write_text("store = 'store'\n")
-    assert offered(*asked, where=tmp_path) == runs
-    assert offered("--isolated", *asked, where=tmp_path) == []
-    assert offered(*asked, where=tmp_path, AOE_REPORTS_STORE="nowhere") == []
+    assert offered_here(*asked, where=tmp_path) == runs
+    assert offered_here("--isolated", *asked, where=tmp_path) == []
+    assert offered_here(*asked, where=tmp_path, AOE_REPORTS_STORE="nowhere") == []
     (tmp_path / "aoe-reports.toml").rename(tmp_path / "other.toml")
-    assert offered("--config", "other.toml", *asked, where=tmp_path) == runs
+    assert offered_here("--config", "other.toml", *asked, where=tmp_path) == runs
     small_store.rename(tmp_path / "aoe-history")
-    assert offered(*asked, where=tmp_path) == runs
+    assert offered_here(*asked, where=tmp_path) == runs
 
 
 HOSTILE = (

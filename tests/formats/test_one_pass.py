@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,9 @@ from aoe_reports.formats.trace.shape import OddFileError
 
 many = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 COLUMNS = EVENTS_SCHEMA.names
+FEW = ["ph", "name", "start_ns"]
+asked = st.sampled_from([COLUMNS, FEW])
+"""All columns, or those that few questions want: each example is read for one of them."""
 
 
 class Kept:
@@ -38,10 +42,10 @@ class Kept:
         self.rows += batch.to_pylist()
 
 
-def check(path: Path, *counts: int) -> None:
+def check(path: Path, *counts: int, asked: Sequence[list[str]] = (COLUMNS, FEW)) -> None:
     """One pass, in so many parts, tells the same of a file, and of every event, as two passes do."""
     careful = look_at_timeline(path)
-    for columns in (COLUMNS, ["ph", "name", "start_ns"]):
+    for columns in asked:
         expected = stream_events(path, columns, careful).batches.read_all().to_pylist()
         for count in counts:
             with pytest.MonkeyPatch.context() as without:
@@ -79,21 +83,25 @@ def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @many
-@given(st.lists(st.one_of(tasks, flows, metadata), max_size=12).filter(no_surrogates), styles, st.integers(1, 4))
-def test_events_as_exporters_write_them(tmp_path: Path, events: list[dict[str, Any]], style: Any, count: int) -> None:
-    check(write(tmp_path, json.dumps(events, **style)), count)
+@given(st.lists(st.one_of(tasks, flows, metadata), max_size=12).filter(no_surrogates), styles, st.integers(1, 4), asked)
+def test_events_as_exporters_write_them(
+    tmp_path: Path, events: list[dict[str, Any]], style: Any, count: int, columns: list[str]
+) -> None:
+    check(write(tmp_path, json.dumps(events, **style)), count, asked=[columns])
 
 
 @many
-@given(st.lists(st.one_of(tasks, flows, metadata, bad), max_size=12).filter(no_surrogates), st.integers(1, 3))
-def test_events_that_cannot_be_used_are_reported_as_before(tmp_path: Path, events: list[Any], count: int) -> None:
-    check(write(tmp_path, events), count)
+@given(st.lists(st.one_of(tasks, flows, metadata, bad), max_size=12).filter(no_surrogates), st.integers(1, 3), asked)
+def test_events_that_cannot_be_used_are_reported_as_before(
+    tmp_path: Path, events: list[Any], count: int, columns: list[str]
+) -> None:
+    check(write(tmp_path, events), count, asked=[columns])
 
 
 @many
-@given(st.integers(0, len(TRACE) - 1), st.integers(0, 255), st.integers(1, 3))
-def test_a_changed_byte(tmp_path: Path, at: int, byte: int, count: int) -> None:
-    check(write(tmp_path, TRACE[:at] + bytes([byte]) + TRACE[at + 1 :]), count)
+@given(st.integers(0, len(TRACE) - 1), st.integers(0, 255), st.integers(1, 3), asked)
+def test_a_changed_byte(tmp_path: Path, at: int, byte: int, count: int, columns: list[str]) -> None:
+    check(write(tmp_path, TRACE[:at] + bytes([byte]) + TRACE[at + 1 :]), count, asked=[columns])
 
 
 @many
@@ -101,9 +109,10 @@ def test_a_changed_byte(tmp_path: Path, at: int, byte: int, count: int) -> None:
     st.integers(0, len(TRACE)),
     st.sampled_from([b"]", b"},", b"[", b'"', b"NaN", b"{}", b":inf", b"true", b"1e3", b"\xff", b"},{", b" , "]),
     st.integers(1, 3),
+    asked,
 )
-def test_inserted_bytes(tmp_path: Path, at: int, more: bytes, count: int) -> None:
-    check(write(tmp_path, TRACE[:at] + more + TRACE[at:]), count)
+def test_inserted_bytes(tmp_path: Path, at: int, more: bytes, count: int, columns: list[str]) -> None:
+    check(write(tmp_path, TRACE[:at] + more + TRACE[at:]), count, asked=[columns])
 
 
 @pytest.mark.parametrize("end", range(0, len(TRACE), 7))

@@ -80,6 +80,8 @@ class Place:
         assert fill > 0, f"{folder} is too long: set TMPDIR to a shorter one"
         self.root = folder / ("g" * fill)
         self.version = ""
+        self.ready: str | None = None
+        """The lines before the last one of a case, while that runs."""
         for name in ("home", "configuration"):
             (self.root / name).mkdir(parents=True)
         for name in (
@@ -112,7 +114,13 @@ class Place:
         shutil.rmtree(self.root / "out", ignore_errors=True)
         (self.root / "out").mkdir()
         clock = Clock()
-        return "".join(f"$ {line}\n{self._line(line, clock)}" for line in key.split(" && "))
+        *before, last = key.split(" && ")
+        printed = [f"$ {line}\n{self._line(line, clock)}" for line in before]
+        self.ready = " && ".join(before)
+        try:
+            return "".join([*printed, f"$ {last}\n{self._line(last, clock)}"])
+        finally:
+            self.ready = None
 
     def _line(self, line: str, clock: Clock) -> str:
         name, *arguments = shlex.split(line)

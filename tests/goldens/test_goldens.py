@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from goldens.cases import CASES, FULL
 from goldens.harness import WRITTEN_OUT, Place, differences, new_place, read_digests, run_group
+from goldens.shared import answered_once
 
 from aoe_reports.present import figures
 
@@ -38,7 +39,7 @@ def _once(draw: Callable[..., Any]) -> Callable[..., Any]:
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Place]:
-    with new_place() as made:
+    with new_place() as made, answered_once(made):
         yield made
 
 

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -115,16 +116,30 @@ def test_a_copy_beside_the_installed_one_and_a_missing_installation_are_told(mon
     ]
 
 
-@pytest.mark.parametrize("module", ["numpy", "pyarrow", "deltalake", "msgspec", "jinja2", "matplotlib"])
-@pytest.mark.parametrize("how", ["raise ImportError('broken', name=__name__)", "raise SystemExit(9)"])
-def test_a_module_that_cannot_be_imported_is_a_row_and_no_traceback(tmp_path: Path, module: str, how: str) -> None:
-    (tmp_path / "first").mkdir()
-    (tmp_path / "first" / f"{module}.py").write_text(f"{how}\n")
-    ended = run(tmp_path, "doctor", "--format", "json")
+MODULES = ("numpy", "pyarrow", "deltalake", "msgspec", "jinja2", "matplotlib")
+
+
+def check_broken(folder: Path, modules: Sequence[str], how: str) -> None:
+    """Where importing some modules ends like this, each of them is a row, and all else is looked at."""
+    (folder / "first").mkdir()
+    for module in modules:
+        (folder / "first" / f"{module}.py").write_text(f"{how}\n")
+    ended = run(folder, "doctor", "--format", "json")
     rows = {row["name"]: row for row in json.loads(ended.stdout)["rows"]}
-    assert (ended.returncode, ended.stderr, rows[module]["state"]) == (1, "", "fault")
-    assert f"{metadata.version(module)}, but it cannot be imported: " in rows[module]["value"]
-    assert rows["TMPDIR"]["state"] == "ok"
+    assert (ended.returncode, ended.stderr, rows["TMPDIR"]["state"]) == (1, "", "ok")
+    for module in modules:
+        assert rows[module]["state"] == "fault"
+        assert f"{metadata.version(module)}, but it cannot be imported: " in rows[module]["value"]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_module_that_cannot_be_imported_is_a_row_and_no_traceback(tmp_path: Path, module: str) -> None:
+    check_broken(tmp_path, [module], "raise ImportError('broken', name=__name__)")
+
+
+@pytest.mark.parametrize("how", ["raise ImportError('broken', name=__name__)", "raise SystemExit(9)"])
+def test_where_no_module_can_be_imported_each_is_a_row(tmp_path: Path, how: str) -> None:
+    check_broken(tmp_path, MODULES, how)
 
 
 def test_without_the_library_of_the_command_line_it_is_said_plainly(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from aoe_reports.engine.question import Notes
 from aoe_reports.history.ingest import ingest
 from aoe_reports.questions.records.options import IngestOptions, RecordOptions
 from aoe_reports.simulation.nights import MODEL
+from aoe_reports.site.build import build_site
 from aoe_reports.site.publish import Generation
 
 REAL = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data")) / "msprof"
@@ -39,6 +40,14 @@ def nights(simulated_nights: Path) -> Path:
 @pytest.fixture
 def store(simulated_store: Path) -> Path:
     return simulated_store
+
+
+@pytest.fixture(scope="module")
+def site(simulated_store: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pages of all simulated nights; nobody may write there."""
+    folder = tmp_path_factory.mktemp("site") / "site"
+    build_site(str(simulated_store), folder)
+    return folder
 
 
 def put(nights: Path, store: Path, first: int, until: int) -> None:
@@ -195,10 +204,9 @@ def test_what_all_nights_show_when_looked_at_once_is_what_whole_history_says(
 
 
 def test_the_comparison_of_the_newest_night_is_what_compare_says(
-    cli: Cli, nights: Path, store: Path, tmp_path: Path
+    cli: Cli, nights: Path, store: Path, site: Path
 ) -> None:
-    cli("site", "--store", store, "-o", tmp_path / "site")
-    told = json.loads((tmp_path / "site" / f"compare-{MODEL}.json").read_text())
+    told = json.loads((site / f"compare-{MODEL}.json").read_text())
     runs = {row["run"]: row for row in cli("history", "runs", "--store", store, "--format", "json").json["rows"]}
     sides = [runs[told[side]] for side in ("baseline", "candidate")]
     changed = cli("regressions", "--store", store, "--scope", "step", "--format", "json").json["rows"][0]
@@ -216,7 +224,7 @@ def test_the_comparison_of_the_newest_night_is_what_compare_says(
         assert sizes == sorted(sizes, reverse=True)
         assert told["totals"][scope]["difference_us"] == pytest.approx(sum(row["difference_us"] for row in rows))
     (step,) = told["steps"]
-    series = json.loads((tmp_path / "site" / "series" / f"{changed['series_id']}.json").read_text())
+    series = json.loads((site / "series" / f"{changed['series_id']}.json").read_text())
     at = [series["nights"].index(row["night"]) for row in sides]
     assert [step["baseline_ms"], step["candidate_ms"]] == [series["values_ms"][place] for place in at]
 
@@ -294,11 +302,10 @@ def dump(address: str, folder: Path) -> str:
 
 @pytest.mark.browser
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="needs a browser")
-def test_any_two_runs_are_compared_from_the_disk(cli: Cli, store: Path, tmp_path: Path) -> None:
-    cli("site", "--store", store, "-o", tmp_path / "site")
-    told = json.loads((tmp_path / "site" / f"compare-{MODEL}.json").read_text())
-    prebuilt = Page((tmp_path / "site" / f"compare-{MODEL}.html").read_text())
-    address = f"{(tmp_path / 'site' / 'compare.html').as_uri()}#a={told['baseline']}&b={told['candidate']}"
+def test_any_two_runs_are_compared_from_the_disk(site: Path, tmp_path: Path) -> None:
+    told = json.loads((site / f"compare-{MODEL}.json").read_text())
+    prebuilt = Page((site / f"compare-{MODEL}.html").read_text())
+    address = f"{(site / 'compare.html').as_uri()}#a={told['baseline']}&b={told['candidate']}"
     shown = Page(dump(address, tmp_path)).text
     wanted = prebuilt.text[prebuilt.text.index("Step breakdown") :]
     numbers = re.findall(r"[-+]?\d[\d,]*\.\d{3,4}", wanted)
@@ -307,9 +314,8 @@ def test_any_two_runs_are_compared_from_the_disk(cli: Cli, store: Path, tmp_path
     assert re.findall(r"[-+]?\d[\d,]*\.\d{3,4}", shown[begin:])[: len(numbers)] == numbers
 
 
-def test_the_page_of_tuning_says_what_the_results_said(cli: Cli, store: Path, tmp_path: Path) -> None:
-    cli("site", "--store", store, "-o", tmp_path / "site")
-    told = json.loads((tmp_path / "site" / "tuning.json").read_text())
+def test_the_page_of_tuning_says_what_the_results_said(cli: Cli, store: Path, site: Path) -> None:
+    told = json.loads((site / "tuning.json").read_text())
     runs = cli("history", "runs", "--store", store, "--format", "json").json["rows"]
     assert [row["run"] for row in told["rows"]] == [row["run"] for row in reversed(runs) if row["kind"] == "tuning"]
     records = cli("history", "records", "--store", store, "--scope", "model", "--format", "json").json["rows"]
@@ -322,7 +328,7 @@ def test_the_page_of_tuning_says_what_the_results_said(cli: Cli, store: Path, tm
     growth = told["bank_growth"]
     assert growth[-1]["sum"] == sum(row["added"] + row["updated"] for row in told["rows"])
     assert sum(row["jobs"] for row in growth) == len(told["rows"])
-    page = Page((tmp_path / "site" / "tuning.html").read_text()).text
+    page = Page((site / "tuning.html").read_text()).text
     assert "not verified" in page
     assert "This is not proof" in page
 
@@ -338,13 +344,12 @@ def test_operators_that_tuning_never_improved_are_named(cli: Cli, aoe: Path, tmp
     assert all(row["measured"] is None for row in told["rows"])  # no profile is stored, so nothing was measured
 
 
-def test_a_runs_page_has_its_operators_and_what_aoe_claims(cli: Cli, store: Path, tmp_path: Path) -> None:
-    cli("site", "--store", store, "-o", tmp_path / "site")
+def test_a_runs_page_has_its_operators_and_what_aoe_claims(cli: Cli, store: Path, site: Path) -> None:
     runs = cli("history", "runs", "--store", store, "--format", "json").json["rows"]
-    listed = json.loads((tmp_path / "site" / "runs" / "index.json").read_text())["rows"]
+    listed = json.loads((site / "runs" / "index.json").read_text())["rows"]
     assert [row["run"] for row in listed] == [row["run"] for row in runs]
     (profile,) = (row for row in runs if row["night"] == "2026-02-11" and row["kind"] == "profile")
-    twin = json.loads((tmp_path / "site" / "runs" / f"{profile['run']}.json").read_text())
+    twin = json.loads((site / "runs" / f"{profile['run']}.json").read_text())
     records = cli("history", "records", "--store", store, "--since", "2026-02-11", "--format", "json").json["rows"]
     of_types = {r["op_type"]: r["total_ns"] for r in records if r["run"] == profile["run"] and r["scope"] == "op_type"}
     assert {row["op_type"]: row["total_us"] for row in twin["types"]} == {k: v / 1000 for k, v in of_types.items()}
@@ -352,7 +357,7 @@ def test_a_runs_page_has_its_operators_and_what_aoe_claims(cli: Cli, store: Path
     assert sum(row["share"] for row in twin["types"]) == pytest.approx(1)
     tunings = [row["run"] for row in runs if row["night"] == "2026-02-11" and row["kind"] == "tuning"]
     assert twin["tunings"] == tunings
-    page = Page((tmp_path / "site" / "runs" / f"{profile['run']}.html").read_text()).text
+    page = Page((site / "runs" / f"{profile['run']}.html").read_text()).text
     assert "advise" in page
     (step,) = twin["steps"]
     assert step["computing_ms"] is None  # no record says what a step goes on; its tasks do
@@ -365,7 +370,7 @@ def test_a_runs_page_has_its_operators_and_what_aoe_claims(cli: Cli, store: Path
     assert sum(counted[f"{part}_ms"] for part in ("computing", "communication", "free")) == pytest.approx(
         counted["step_ms"], abs=1e-5
     )
-    claims = Page((tmp_path / "site" / "runs" / f"{tunings[0]}.html").read_text()).text
+    claims = Page((site / "runs" / f"{tunings[0]}.html").read_text()).text
     assert "the whole model" in claims
 
 
@@ -590,8 +595,8 @@ def test_a_store_of_nothing_and_one_of_a_single_night_have_a_site(cli: Cli, nigh
 
 
 @pytest.fixture
-def served(cli: Cli, store: Path, tmp_path: Path) -> Iterator[tuple[str, Path, subprocess.Popen[str]]]:
-    cli("site", "--store", store, "-o", tmp_path / "site")
+def served(site: Path, tmp_path: Path) -> Iterator[tuple[str, Path, subprocess.Popen[str]]]:
+    shutil.copytree(site, tmp_path / "site")
     (tmp_path / "secret.html").write_text("secret")
     (tmp_path / "site" / "link.html").symlink_to(tmp_path / "secret.html")
     (tmp_path / "site" / "out").symlink_to(tmp_path)

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -412,6 +413,7 @@ def _field(position: int, cell: str, column: Column | None, units: dict[str, str
     )
 
 
+@lru_cache(maxsize=256)  # a header is held against every kind of table
 def split_unit(header: str) -> tuple[str, str | None]:
     """`Task Duration(us)` → (`Task Duration`, `us`); a bracket that holds no unit stays."""
     found = _UNIT.match(header)
