@@ -23,6 +23,7 @@ from aoe_reports.stats.habits import Habits, Signs, pool, signs_of
 from aoe_reports.stats.noise import Floats, Integers
 from aoe_reports.stats.partition import partition
 from aoe_reports.stats.scatter import may_have_changed
+from aoe_reports.stats.to_and_fro import Path, Switch, find_paths, go_to_and_fro
 from aoe_reports.stats.weekdays import take_out_weekdays
 
 SERIES_AT_ONCE = 1024
@@ -47,6 +48,8 @@ class Prepared:
     """What is known of its noise beforehand."""
     uneven: bool
     """Whether its scatter may have changed, at a glance."""
+    switch: Switch | None
+    """The newest switch of a series that goes to and fro between two modes; its nights are all moved to that of the newest."""
     parameters: Parameters
     """Those of this series: its budget may be its own."""
 
@@ -67,20 +70,21 @@ def prepare(
     workloads = None if parameters.hindsight else workloads
     numbers = np.append(numbers, 0)  # of what stands behind the last night of a series
     blocks = [
-        _block(table[begin : begin + SERIES_AT_ONCE], numbers, parameters, together=workloads is not None)
+        _block(table[begin : begin + SERIES_AT_ONCE], numbers, parameters)
         for begin in range(0, len(table), SERIES_AT_ONCE)
     ]
+    _take_modes_out(blocks, parameters, workloads)
     each = [parameters] * len(table)
     if budgets is not None:
         own = {budget: replace(parameters, budget=budget) for budget in set(budgets)}
         each = [own[budget] for budget in budgets]
-    known = pool([block.signs for block in blocks], workloads)
+    known = pool([_signs(block, together=workloads is not None) for block in blocks], workloads)
     for number, block in enumerate(blocks):
         rows = slice(number * SERIES_AT_ONCE, (number + 1) * SERIES_AT_ONCE)
         yield list(_prepared(block, known[rows], each[rows]))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Block:
     """Some series, before what they have in common is known."""
 
@@ -91,19 +95,51 @@ class _Block:
     sigma: Floats
     memory: Floats
     scaled: Floats
-    signs: Signs
+    paths: dict[int, Path]
+    """Of those series that may go to and fro between two modes."""
+    switches: dict[int, Switch]
+    """Of those that do."""
 
 
-def _block(table: Floats, days: Integers, parameters: Parameters, *, together: bool) -> _Block:
+def _block(table: Floats, days: Integers, parameters: Parameters) -> _Block:
     logs, nights, lengths = noise.compact(table)
     logs = take_out_weekdays(logs, days[nights], lengths)
     left_out = (~np.isnan(table)).sum(axis=1) - lengths
+    sigma, memory, scaled = _measured(logs, lengths, parameters)
+    paths = find_paths(logs, scaled, lengths, sigma)
+    return _Block(logs, nights, lengths, left_out, sigma, memory, scaled, paths, {})
+
+
+def _measured(logs: Floats, lengths: Integers, parameters: Parameters) -> tuple[Floats, Floats, Floats]:
+    """(sigma, memory, clipped nights) of series."""
     sigma, memory = noise.estimate(logs, lengths, 1.0 if parameters.hindsight else noise.known(lengths))
-    scaled = noise.clip(logs, lengths, sigma)
-    signs = signs_of(logs, lengths, sigma, scaled)
+    return sigma, memory, noise.clip(logs, lengths, sigma)
+
+
+def _take_modes_out(blocks: Sequence[_Block], parameters: Parameters, workloads: Sequence[int] | None) -> None:
+    """Move the nights of series that go to and fro between two modes into one of them."""
+    paths = {
+        SERIES_AT_ONCE * number + row: path for number, block in enumerate(blocks) for row, path in block.paths.items()
+    }
+    of_blocks: dict[int, list[int]] = {}
+    for series in go_to_and_fro(paths, workloads, hindsight=parameters.hindsight):
+        of_blocks.setdefault(series // SERIES_AT_ONCE, []).append(series % SERIES_AT_ONCE)
+    for number, rows in of_blocks.items():
+        block = blocks[number]
+        for row in rows:
+            path, nights = block.paths[row], slice(0, block.lengths[row])
+            block.logs[row, nights] = path.in_newest_mode(block.logs[row, nights])
+            block.switches[row] = path.newest
+        measured = _measured(block.logs[rows], block.lengths[rows], parameters)
+        block.sigma[rows], block.memory[rows], block.scaled[rows] = measured
+
+
+def _signs(block: _Block, *, together: bool) -> Signs:
+    signs = signs_of(block.logs, block.lengths, block.sigma, block.scaled)
     if together:
-        signs = signs._replace(moves=moves_of(logs, nights, lengths, sigma, table.shape[1]))
-    return _Block(logs, nights, lengths, left_out, sigma, memory, scaled, signs)
+        moves = moves_of(block.logs, block.nights, block.lengths, block.sigma, block.logs.shape[1])
+        signs = signs._replace(moves=moves)
+    return signs
 
 
 def _prepared(block: _Block, habits: Sequence[Habits], each: Sequence[Parameters]) -> Iterator[Prepared]:
@@ -126,6 +162,7 @@ def _prepared(block: _Block, habits: Sequence[Habits], each: Sequence[Parameters
             newest=scores.get(int(lengths[row]) - guard.NEW, 0.0),
             habits=habits[row],
             uneven=bool(uneven[row]),
+            switch=block.switches.get(row),
             parameters=each[row],
         )
 

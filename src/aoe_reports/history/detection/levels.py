@@ -10,12 +10,9 @@ import numpy as np
 from aoe_reports.history.detection.candidates import Prepared
 from aoe_reports.history.detection.noise import Noise, densities, noise_of
 from aoe_reports.stats import noise
-from aoe_reports.stats.modes import Modes, find_modes
+from aoe_reports.stats.modes import Modes
 from aoe_reports.stats.noise import HALF, Floats
 from aoe_reports.stats.scatter import LEAST, off_levels, scatter_around, scatter_segments, speaks_against
-
-SWITCHES = 6
-"""Between two levels: who went to and fro so often has two modes, and the next switch is no news."""
 
 
 def middles(parts: Floats, relative: Any, limit: Any) -> Any:
@@ -59,7 +56,6 @@ class Leveled:
         self.habits, self.parameters = one.habits, one.parameters
         self.nights = one.nights[: len(one.logs)]
         self.limit = noise.CLIP * one.sigma
-        self.wandering = _wandering(one)
         self.segments: list[tuple[int, float]] | None = None
         """(first night, scatter) of each scatter; None where nobody looked: there are no changes for it to explain."""
         self.relative = np.ones(len(self.logs))
@@ -71,7 +67,7 @@ class Leveled:
 
     def _weigh_scatters(self) -> None:
         """Nights weigh as much as the scatter of their time allows, where it is proved that it changed: a workload shows it first."""
-        if not self.changes or self.parameters.hindsight or self.wandering is not None:
+        if not self.changes or self.parameters.hindsight:
             return
         off = off_levels(self.logs)
         self.segments = scatter_segments(off, self.noise.memory)
@@ -115,7 +111,6 @@ class Leveled:
             self.changes,
             self.habits,
             self.parameters,
-            self.wandering,
             may_have_modes=bool((self.relative == 1.0).all()),
         )
         self.threshold = self.parameters.needed(self.noise.certain)
@@ -154,24 +149,3 @@ class Leveled:
     def weight(self, start: int, end: int) -> float:
         """How many nights of the least scatter tell as much of a level as those between two edges."""
         return float((1 / np.square(self.relative[start:end])).sum())
-
-
-def _wandering(one: Prepared) -> Modes | None:
-    """The two modes of a series whose candidates go to and fro between them; None of any other."""
-    logs, candidates = one.logs, one.candidates
-    if len(candidates) < SWITCHES:
-        return None
-    parts = np.split(logs, candidates)
-    levels = [float(noise.median(part)) for part in parts]
-    off = np.abs(logs - np.repeat(levels, [len(part) for part in parts]))
-    sigma = max(noise.scale(off), noise.FLOOR)
-    # going to and fro is evidence enough: the modes may be near each other, and one may be rare
-    modes = find_modes(logs[off <= noise.CLIP * sigma], 0.0, 0.0)
-    if modes is None:
-        return None
-    middle = modes.mean + (modes.lower + modes.upper) / 2
-    switches = sum((before > middle) != (after > middle) for before, after in pairwise(levels))
-    apart = (modes.upper - modes.lower) / 2
-    near = np.abs(np.abs(logs - middle) - apart) <= noise.CLIP * min(sigma, modes.sigma)
-    in_modes = all(part.mean() > 0.5 for part in np.split(near, candidates))  # noqa: PLR2004 -- most nights of each level
-    return modes if switches >= SWITCHES and in_modes else None

@@ -103,11 +103,10 @@ def noise_of(
     changes: list[int],
     habits: Habits,
     parameters: Parameters,
-    modes: Modes | None,
     *,
     may_have_modes: bool,
 ) -> Noise:
-    """The noise of what nights are off their levels; `modes` are those of the series where they are known already."""
+    """The noise of what nights are off their levels."""
     count, levels = len(residuals), len(changes) + 1
     squares = float(np.square(clipped).sum())
     sigma = float(scatter_of(squares, count - levels))
@@ -115,8 +114,7 @@ def noise_of(
     some = bool(outside.any())
     spikes = int(stand_alone(np.where(outside, np.sign(residuals), 0.0)).sum()) if some else 0
     core = residuals[~outside] if some else residuals
-    if modes is None and may_have_modes:
-        modes = find_modes(core)
+    modes = find_modes(core) if may_have_modes else None
     products = clipped[1:] * clipped[:-1]
     if changes:
         products[np.array(changes) - 1] = 0.0

@@ -83,16 +83,9 @@ def _runs(sides: Any) -> Iterator[tuple[int, int]]:
 
 def _mode_switch(one: Prepared, series: Leveled) -> Iterator[_Found]:
     """The newest switch of a series that goes to and fro between two modes."""
-    modes = series.wandering
-    if modes is None:
-        return
-    middle = modes.mean + (modes.lower + modes.upper) / 2
-    edges = [0, *one.candidates, len(one.logs)]
-    upper = [float(noise.median(one.logs[start:end])) > middle for start, end in pairwise(edges)]
-    newest = next(place for place in range(len(upper) - 1, 0, -1) if upper[place] != upper[place - 1])
-    levels = time_of(modes.mean + modes.lower), time_of(modes.mean + modes.upper)
-    before, after = levels if upper[-1] else levels[::-1]
-    yield "mode-switch", edges[newest], len(one.logs), before, after
+    if one.switch is not None:
+        after = series.levels[-1]
+        yield "mode-switch", one.switch.night, len(one.logs), time_of(after - one.switch.step), time_of(after)
 
 
 def _scatters(one: Prepared, series: Leveled) -> Iterator[_Found]:

@@ -189,7 +189,7 @@ class Proof:
         series = self.series
         start, change, end = series.edges[place : place + 3]
         score = self.plain.get(change, 0.0)
-        if not score or series.wandering is not None or not self._are_levels(start, change, end):
+        if not score or not self._are_levels(start, change, end):
             return 0.0
         step = math.copysign(1.0, score) * (series.levels[place + 1] - series.levels[place])
         least = max(math.log1p(self.parameters.least_effect), abs(guard.distance(series.logs, change)) / 2)

@@ -32,7 +32,7 @@ def quiet_verdicts(several: Sequence[Prepared]) -> dict[int, Verdict]:
     found: dict[int, Verdict] = {}
     by_nights: dict[int, list[int]] = {}
     for place, one in enumerate(several):
-        if not one.candidates and not one.newest and _can_be_quiet(one):
+        if not one.candidates and not one.newest and one.switch is None and _can_be_quiet(one):
             by_nights.setdefault(len(one.logs), []).append(place)
     for places in by_nights.values():
         ours = [several[place] for place in places]
