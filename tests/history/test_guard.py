@@ -47,11 +47,7 @@ def told(verdict: Verdict, nights: int, size: float) -> Change | None:
 def test_no_large_step_of_a_lively_history_is_told_by_nobody_in_its_fourth_night(
     nights: int, steps: int, size: float
 ) -> None:
-    verdicts = detect_changes(lively(nights, steps, size))
-    # in one of 250 the steps happen to go there and back twice between the same two levels
-    back = [any(one.kind == "mode-switch" for one in verdict.observed) for verdict in verdicts]
-    assert sum(back) <= 1
-    said = [told(verdict, nights, size) for verdict, mode in zip(verdicts, back, strict=True) if not mode]
+    said = [told(verdict, nights, size) for verdict in detect_changes(lively(nights, steps, size))]
     assert None not in said
     assert np.mean([one.state != "suspect" for one in said if one is not None]) >= 0.98
 

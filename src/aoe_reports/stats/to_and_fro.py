@@ -1,7 +1,7 @@
 """Series that go to and fro between two levels for days at a time, as clocks, caches and placements make them.
 
 Which of the two modes (`stats/modes`) each night belongs to is the path of least loss through both, where a switch costs (Viterbi 1967).
-Who was on the other level and back twice has two modes: its nights in the other mode are moved to that of the newest night, so the
+Who was on the other level and back three times has two modes: its nights in the other mode are moved to that of the newest night, so the
 next switch is no news, and what is left is judged like any series. Values are natural logarithms of times.
 """
 
@@ -18,12 +18,10 @@ from numpy.typing import NDArray
 from aoe_reports.stats.modes import MIN_NIGHTS, Modes, find_modes
 from aoe_reports.stats.noise import CLIP, FLOOR, HALF, Floats, Integers, median, running_median, scale
 
-SWITCHES = 4
-"""There and back twice: a regression that was fixed and came again is three, and must be told."""
+SWITCHES = 6
+"""There and back three times: a regression that was fixed and came again, and again, is five, and must be told."""
 KNOWN_SWITCHES = 2
-"""There and back once, in a workload that is known for it: half of its series, of LEAST_SERIES at least, were there and back twice."""
-REVIEWED_SWITCHES = 6
-"""Of a look in hindsight, to which changes of the past are no alarms: what happened twice may have been two changes."""
+"""There and back once, in a workload that is known for it: half of its series, of LEAST_SERIES at least, were there and back three times."""
 LEAST_SERIES = 3
 SWITCH_COST = 6.0
 """Twice the log odds against a switch in a night: one night counts as a stay where it is no night of the usual noise."""
@@ -71,15 +69,14 @@ def find_paths(logs: Floats, scaled: Floats, lengths: Integers, sigma: Floats) -
     return {row: path for row, path in paths.items() if path is not None}
 
 
-def go_to_and_fro(paths: Mapping[int, Path], workloads: Sequence[int] | None, *, hindsight: bool = False) -> list[int]:
+def go_to_and_fro(paths: Mapping[int, Path], workloads: Sequence[int] | None) -> list[int]:
     """Which series with paths have switched often enough to have modes; `workloads` numbers that of each series, where they tell."""
-    needed = REVIEWED_SWITCHES if hindsight else SWITCHES
-    often = [series for series, path in paths.items() if path.switches >= needed]
+    often = [series for series, path in paths.items() if path.switches >= SWITCHES]
     if workloads is None:
         return often
     sizes, of_them = Counter(workloads), Counter(workloads[series] for series in often)
     known = {one for one, count in of_them.items() if sizes[one] >= LEAST_SERIES and count >= sizes[one] / 2}
-    return [series for series, path in paths.items() if path.switches >= needed or workloads[series] in known]
+    return [series for series, path in paths.items() if path.switches >= SWITCHES or workloads[series] in known]
 
 
 def _lasting(scaled: Floats, lengths: Integers) -> Any:

@@ -122,7 +122,7 @@ def _take_modes_out(blocks: Sequence[_Block], parameters: Parameters, workloads:
         SERIES_AT_ONCE * number + row: path for number, block in enumerate(blocks) for row, path in block.paths.items()
     }
     of_blocks: dict[int, list[int]] = {}
-    for series in go_to_and_fro(paths, workloads, hindsight=parameters.hindsight):
+    for series in go_to_and_fro(paths, workloads):
         of_blocks.setdefault(series // SERIES_AT_ONCE, []).append(series % SERIES_AT_ONCE)
     for number, rows in of_blocks.items():
         block = blocks[number]
