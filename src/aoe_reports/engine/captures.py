@@ -352,7 +352,7 @@ def read_tasks(
         found = read_source(source, asked, hashed=False, heard=heard, collected=collected)
         if of_kernels:
             found = [_of_kernels(data, fields) for data in found]
-            give_back()
+            give_back()  # the rows of which these are some
         tables += found
         frame = joined(found)
         if frame is not None and frame.num_rows:

@@ -65,7 +65,7 @@ _MAX_FRESH = 64
 class _Starts:
     """Tells of the starts of tasks whether two tasks may be one that stands there twice, and holds none of them.
 
-    Exporters write tasks in the order of time, at least nearly: what starts in one batch is then over when the next begins.
+    Exporters write tasks nearly in the order of time: all tasks of a batch then start before those of the next.
     """
 
     def __init__(self) -> None:
@@ -94,7 +94,7 @@ class _Starts:
 
 
 _MAX_AGAIN = 1000
-"""So many tasks of a batch that start with another one are compared with it; more are for who sees the whole."""
+"""So many tasks of a batch that start together with another one are compared with it; of more nothing is known."""
 
 
 def _has_copies(tasks: pa.Table, starts: Ints, order: Ints, again: Ints) -> bool:

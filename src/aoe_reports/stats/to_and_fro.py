@@ -28,7 +28,7 @@ SWITCH_COST = 6.0
 STAY = 5.0
 """Nights of a stay on average at least: what changes more often is noise of two modes (`stats/modes`), and weighed as such."""
 LASTING = 1.8
-"""Variance of nights over that of what they are off their neighbours, at a glance: 1 where nothing stays, 1.4 for stays of 3 nights, 2.9 of 10."""
+"""Variance of nights over that of what they are off their neighbours, at a glance: 1 where nothing stays; as calculated for modes 4.3 sigma apart, 1.4 for stays of 3 nights, 2.9 of 10."""
 IN_MODES = 0.9
 """Share of the nights that lie in their mode: of levels that are more than two, fewer do."""
 
