@@ -19,6 +19,7 @@ from aoe_reports.model.columns import (
     exact_sum,
     floats,
     has_value,
+    holds_negative,
     integers,
     keep_where,
     scalar,
@@ -165,3 +166,17 @@ def test_a_union_covers_each_moment_once(
     assert {m for s, e in zip(both.starts, both.ends, strict=True) for m in range(s, e)} == moments([*spans, *others])
     assert covered(both, start, start + length) == len(moments([*spans, *others]) & set(range(start, start + length)))
     assert len(one) == len([m for m in moments(spans) if m - 1 not in moments(spans)])
+
+
+@pytest.mark.parametrize("kind", [pa.int64(), pa.float64()])
+@given(values=st.lists(st.integers(-3, 100) | st.none(), max_size=9), cuts=st.lists(st.integers(0, 9), max_size=3))
+def test_a_number_below_zero_is_found_and_nothing_else(
+    kind: pa.DataType, values: list[int | None], cuts: list[int]
+) -> None:
+    column = chunked(list(values), kind, cuts)
+    assert holds_negative(column) == any(value is not None and value < 0 for value in values)
+
+
+def test_what_stands_where_there_is_no_value_is_no_number_below_zero() -> None:
+    column = column_of(np.array([-1, 2]), np.array([False, True]))
+    assert not holds_negative(column)

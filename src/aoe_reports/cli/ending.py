@@ -14,6 +14,8 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from aoe_reports.model.memory import keep_large_apart
+
 INTERNAL_ERROR = 70
 """EX_SOFTWARE of sysexits.h: a bug of ours, or no memory; never to be taken for what was read being damaged or slower."""
 INTERRUPTED = 130
@@ -33,6 +35,7 @@ class Carried(BaseException):
 def own_process(main: Callable[[], None]) -> None:
     """Run `main` as all that this process does: Ctrl-C is never lost on the way, and disturbs nobody who is leaving."""
     gc.set_threshold(*_RARELY)
+    keep_large_apart()
     shown = sys.unraisablehook
 
     def show(unraisable: sys.UnraisableHookArgs) -> None:

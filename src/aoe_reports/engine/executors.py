@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from aoe_reports.model.errors import UsageError
+from aoe_reports.model.memory import keep_large_apart
 from aoe_reports.model.texts import say
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ class Processes:
 
         spawn = multiprocessing.get_context("spawn")
         end, mine = spawn.Pipe(duplex=False)
-        pool = ProcessPoolExecutor(count, mp_context=spawn, initializer=_end_with, initargs=(end,))
+        pool = ProcessPoolExecutor(count, mp_context=spawn, initializer=_begin, initargs=(end,))
         try:
             yield pool
             pool.shutdown()
@@ -134,6 +135,12 @@ def without_interrupt() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin(end: Any) -> None:
+    """Make this process as it should be, and one that ends with who started it."""
+    keep_large_apart()
+    _end_with(end)
 
 
 def _end_with(end: Any) -> None:

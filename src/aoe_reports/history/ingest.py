@@ -21,6 +21,7 @@ from aoe_reports.history.sharing import Sharing
 from aoe_reports.model.classes import record
 from aoe_reports.model.errors import StoreError, WorkloadConflictError
 from aoe_reports.model.findings import Finding
+from aoe_reports.model.memory import give_back
 from aoe_reports.model.runs import IngestedRun
 from aoe_reports.model.texts import say
 from aoe_reports.questions.records.load import read_capture
@@ -139,6 +140,7 @@ def ingest(
     for one in runs_read(reader, reading):
         run = over_all_ranks(one, options.rank_series)
         del one
+        give_back()  # what reading took is not held beside what the store takes
         try:
             admitted = sharing.admit(run)  # where all are refused no store is made
             history = sharing.history = history or History.open(store, create=True, origin=origin_of(command))

@@ -30,6 +30,14 @@ def floats(column: pa.ChunkedArray) -> tuple[Floats, Mask]:
     return _values(column, np.dtype(np.float64)), valid(column)
 
 
+def holds_negative(column: pa.ChunkedArray) -> bool:
+    """Whether an int64 or float64 column has a number below 0; looked for where they stand, without a copy."""
+    kind = np.dtype(np.float64 if pa.types.is_floating(column.type) else np.int64)
+    return any((_seen(chunk, kind) < 0).any() for chunk in column.chunks) and any(
+        ((_seen(chunk, kind) < 0) & valid(pa.chunked_array([chunk]))).any() for chunk in column.chunks
+    )  # what stands where there is no value means nothing
+
+
 def valid(column: pa.ChunkedArray) -> Mask:
     """Where a column has a value."""
     if column.null_count == 0:

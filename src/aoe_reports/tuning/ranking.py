@@ -135,7 +135,14 @@ def _inside(starts: Ints, durations: Ints, busy: Intervals) -> Ints:
         total: Ints = before[last] * (place > 0) + within
         return total
 
-    return covered(starts + durations) - covered(starts)
+    found = np.zeros(len(starts), dtype=np.int64)
+    for first in range(0, len(starts), _AT_ONCE):  # what stands between is eight times as large as the result
+        some = slice(first, first + _AT_ONCE)
+        found[some] = covered(starts[some] + durations[some]) - covered(starts[some])
+    return found
+
+
+_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -290,8 +289,7 @@ def _slower(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Ite
     of_task = alike.of[bounds.group_of]
     duration, _ = integers(bounds.tasks["task_duration_ns"])
     middle, counts = _medians(of_task, duration, alike.count)
-    apart = np.abs(duration - middle[of_task])
-    spread, _ = _medians(of_task, apart, alike.count)
+    spread, _ = _medians(of_task, _apart(duration, middle[of_task]), alike.count)
     told = (bounds.key_codes("op_type")[0] > 0) & (bounds.key_codes("input_shapes")[0] > 0)
     limit = np.maximum(
         middle * (1.0 + thresholds.slower_share), middle + thresholds.slower_sigmas * _MAD_TO_SIGMA * spread
@@ -320,10 +318,16 @@ def _slower(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Ite
 _MAD_TO_SIGMA = 1.4826
 
 
-def _medians(groups_of: Ints, values: Any, groups: int) -> tuple[Floats, Ints]:
-    """(the median, the count) of each group; values are taken as whole."""
-    whole: Ints = np.rint(values).astype(np.int64)
-    ordered, starts = sorted_within(groups_of, whole, groups)
+def _apart(values: Ints, middles: Floats) -> Ints:
+    """How far each value is from its middle, as a whole number; the middles are used up, as they are as many."""
+    np.subtract(values, middles, out=middles)
+    np.abs(middles, out=middles)
+    return np.rint(middles, out=middles).astype(np.int64)
+
+
+def _medians(groups_of: Ints, values: Ints, groups: int) -> tuple[Floats, Ints]:
+    """(the median, the count) of each group."""
+    ordered, starts = sorted_within(groups_of, values, groups)
     counts: Ints = np.diff(starts, append=len(ordered))
     low, high = starts + (counts - 1) // 2, starts + counts // 2
     return (ordered[low].astype(np.float64) + ordered[high]) / 2, counts

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.rules import NEGATIVE_DURATION
-from aoe_reports.model.columns import column_of, floats, integers
+from aoe_reports.model.columns import column_of, floats, holds_negative, integers
 from aoe_reports.model.rules import TABLES
 from aoe_reports.model.texts import say
 from aoe_reports.rules.tables.rows import findings_of_rows
@@ -16,12 +16,10 @@ from aoe_reports.rules.tables.rows import findings_of_rows
 def without_negative(data: TableData, name: str, header: str, column: int | None, *, needed: bool) -> TableData:
     """Nothing takes less than no time."""
     values = data.frame[name]
-    if pa.types.is_list(values.type):
+    if pa.types.is_list(values.type) or not holds_negative(values):
         return data
     numbers, there = integers(values)
     mask = there & (numbers < 0)
-    if not mask.any():
-        return data
     message = say(
         "{header} is negative; the row is left out"
         if needed
@@ -48,18 +46,17 @@ def without_negative_values(data: TableData) -> TableData:
         if column.type not in _NEVER_NEGATIVE or column.field not in data.frame.column_names or column.name == "count":
             continue
         values = data.frame[column.field]
-        if pa.types.is_list(values.type) or pa.types.is_dictionary(values.type):
+        is_number = not (pa.types.is_list(values.type) or pa.types.is_dictionary(values.type))
+        if not is_number or not holds_negative(values):
             continue
-        of_floats = pa.types.is_floating(values.type)
-        numbers, there = floats(values) if of_floats else integers(values)
+        numbers, there = floats(values) if pa.types.is_floating(values.type) else integers(values)
         mask = there & (numbers < 0)
-        if mask.any():
-            place = next((field.position + 1 for field in data.match.fields if field.name == column.field), None)
-            message = say("{header} is negative; the cell is empty in the table", header=column.headers[0])
-            told = findings_of_rows(data, NEGATIVE_VALUE, message, mask, place)
-            empty = column_of(np.where(mask, numbers.dtype.type(0), numbers), there & ~mask)
-            at = data.frame.column_names.index(column.field)
-            data = data.with_frame(data.frame.set_column(at, column.field, empty)).with_findings(told)
+        place = next((field.position + 1 for field in data.match.fields if field.name == column.field), None)
+        message = say("{header} is negative; the cell is empty in the table", header=column.headers[0])
+        told = findings_of_rows(data, NEGATIVE_VALUE, message, mask, place)
+        empty = column_of(np.where(mask, numbers.dtype.type(0), numbers), there & ~mask)
+        at = data.frame.column_names.index(column.field)
+        data = data.with_frame(data.frame.set_column(at, column.field, empty)).with_findings(told)
     return data
 
 
