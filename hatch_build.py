@@ -1,4 +1,4 @@
-"""Makes what a wheel has beside its sources: catalogues (`.mo`) of those that translators write (`.po`), and the compiled reader of timelines."""
+"""Makes what a wheel has beside its sources: catalogues (`.mo`) of those that translators write (`.po`), and the compiled reader."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 WITHOUT_READER = "AOE_REPORTS_WITHOUT_READER"
 """Set for a wheel that any platform can install."""
-READER = Path("aoe_reports", "formats", "trace", "libtimeline.so")
+READER = Path("aoe_reports", "formats", "libreader.so")
 
 
 class MadeFiles(BuildHookInterface[Any]):
@@ -47,12 +47,12 @@ class MadeFiles(BuildHookInterface[Any]):
             build_data["force_include"][str(compiled)] = f"aoe_reports/locale/{compiled.name}"
 
     def _built_reader(self) -> Path | None:
-        """The compiled reader; None where it cannot be built, or is not to be: timelines are then read more slowly."""
+        """The compiled reader; None where it cannot be built, or is not to be: large files are then read more slowly."""
         if os.environ.get(WITHOUT_READER):
             return None
         cargo = shutil.which("cargo")
         if cargo is None:
-            self.app.display_info("no Rust compiler (cargo): built without the compiled reader of timelines")
+            self.app.display_info("no Rust compiler (cargo): built without the compiled reader")
             return None
         target = Path(self.root, "native", "target")
         command = [cargo, "build", "--release", "--offline", "--locked", "--target-dir", str(target)]
@@ -60,6 +60,6 @@ class MadeFiles(BuildHookInterface[Any]):
         ended = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 -- our own
         built = target / "release" / READER.name
         if ended.returncode or not built.exists():
-            self.app.display_warning(f"built without the compiled reader of timelines:\n{ended.stderr}")
+            self.app.display_warning(f"built without the compiled reader:\n{ended.stderr}")
             return None
         return built

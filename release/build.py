@@ -131,7 +131,7 @@ def main() -> None:
         wheels = [path for path in packages if path.suffix == ".whl"]
         version = wheels[0].name.split("-")[1]
         if len(wheels) == 1:
-            say("no wheel with the compiled reader of timelines: no cargo here")
+            say("no wheel with the compiled reader: no cargo here")
         run(TOOLS / "check-wheel-contents", *wheels)
         run(TOOLS / "validate-pyproject", "pyproject.toml")
         say("descriptions, contents and pyproject.toml are as they should be")

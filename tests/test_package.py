@@ -18,8 +18,8 @@ import pytest
 from commandline import ROOT
 from hatchling.build import build_wheel
 
+from aoe_reports.formats.native import LIBRARY
 from aoe_reports.formats.schemas import SCHEMA_NAMES, load_schema
-from aoe_reports.formats.trace.native import LIBRARY
 from aoe_reports.model.errors import SchemaMissingError
 from aoe_reports.model.version import __version__
 
@@ -39,7 +39,7 @@ def test_the_wheel_holds_the_schemas_the_template_the_catalogues_and_the_type_ma
     for name in ("templates/index.html.j2", "assets/style.css", "assets/uPlot.iife.min.js", "assets/uPlot.LICENSE.txt"):
         assert f"aoe_reports/site/{name}" in names
     assert not [name for name in names if name.endswith(".po")]
-    has_reader = "aoe_reports/formats/trace/libtimeline.so" in names
+    has_reader = "aoe_reports/formats/libreader.so" in names
     assert has_reader == LIBRARY.is_file()  # as this installation
     assert wheel.filename is not None
     assert wheel.filename.endswith("-any.whl") != has_reader

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from made_events import NAMES, TRACE, X, args, bad, flows, ids, metadata, names, no_surrogates, styles, tasks, write
 
+from aoe_reports.formats import native as compiled
 from aoe_reports.formats.trace import cuts, native
 from aoe_reports.formats.trace.events import EVENTS_SCHEMA, collect_events
 from aoe_reports.formats.trace.json_list import NotAList
@@ -21,7 +22,7 @@ from aoe_reports.formats.trace.native import collect_natively
 from aoe_reports.formats.trace.shape import LATEST_NS, LONGEST_US, OddFileError, wanted_schema
 from aoe_reports.formats.trace.walk import batches_by_walking, look_by_walking
 
-pytestmark = pytest.mark.skipif(native.library() is None, reason="the compiled reader was not built")
+pytestmark = pytest.mark.skipif(compiled.library() is None, reason="the compiled reader was not built")
 many = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 COLUMNS = [*EVENTS_SCHEMA.names, "frequency_mhz"]
 
@@ -284,7 +285,7 @@ def test_batches_outlive_the_file(tmp_path: Path) -> None:
 def test_a_collector_that_fails_ends_the_reading(tmp_path: Path) -> None:
     class Failing(Kept):
         def add(self, batch: pa.RecordBatch) -> None:
-            raise NotAList(native.library, "no")  # type: ignore[arg-type]
+            raise NotAList(compiled.library, "no")  # type: ignore[arg-type]
 
     path = write(tmp_path, [X] * 200_000)
     with pytest.raises(NotAList):
@@ -298,8 +299,8 @@ def test_without_the_library_files_are_read_in_other_ways(
     library = tmp_path / "other.so"
     if content is not None:
         library.write_bytes(content)
-    monkeypatch.setattr(native, "LIBRARY", library)
-    monkeypatch.setattr(native, "library", native.library.__wrapped__)
+    monkeypatch.setattr(compiled, "LIBRARY", library)
+    monkeypatch.setattr(native, "library", compiled.library.__wrapped__)
     assert native.library() is None
     path = write(tmp_path, [X])
     with pytest.raises(OddFileError):

@@ -1,4 +1,4 @@
-"""Many columns of a large file, slice by slice: always what all of it at once gives, or nothing."""
+"""Many columns of a large file, slice by slice, by the compiled reader and without it: always what all of it at once gives, or nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.csv import plain, summary
+from aoe_reports.formats.csv.native import read_natively
 from aoe_reports.formats.csv.summary import TableData, read_table
+from aoe_reports.formats.native import library
 
 HEADER = (
     "Device_id,Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us),Block Num,Input Shapes,"
@@ -21,12 +23,27 @@ HEADER = (
 MANY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def read_both(path: Path, slice_bytes: int, table: str = "op_summary") -> tuple[TableData, TableData, bool]:
-    """(what slices of so many bytes give, what the whole gives, whether it was by slices that the first was read)."""
+def read_whole(path: Path) -> TableData:
+    """What all of a file at once gives."""
+    with patch.object(summary, "read_plain", lambda *_: None):
+        return read_table(path, TABLES["op_summary"])
+
+
+def read_sliced(path: Path, slice_bytes: int, *, natively: bool) -> tuple[TableData, bool]:
+    """(what slices of so many bytes give, by the compiled reader or without it; whether it was by these that the file was read)."""
     taken: list[bool] = []
 
     def read_plain(*arguments: Any) -> Any:
-        taken.append((found := plain.read_plain(*arguments)) is not None)
+        with patch.object(plain, "read_natively", proved if natively else lambda *_: None):
+            found = plain.read_plain(*arguments)
+        taken.append(found is not None and (not natively or read == [True]))
+        return found
+
+    read: list[bool] = []
+
+    def proved(*arguments: Any) -> Any:
+        found = read_natively(*arguments)
+        read.append(found is not None)
         return found
 
     with (
@@ -34,10 +51,7 @@ def read_both(path: Path, slice_bytes: int, table: str = "op_summary") -> tuple[
         patch.object(plain, "SLICE_BYTES", slice_bytes),
         patch.object(summary, "read_plain", read_plain),
     ):
-        sliced = read_table(path, TABLES[table])
-    with patch.object(summary, "read_plain", lambda *_: None):
-        whole = read_table(path, TABLES[table])
-    return sliced, whole, taken == [True]
+        return read_table(path, TABLES["op_summary"]), taken == [True]
 
 
 def facts(data: TableData) -> dict[str, Any]:
@@ -52,20 +66,28 @@ def facts(data: TableData) -> dict[str, Any]:
     }
 
 
-def same(folder: Path, body: str, slice_bytes: int, header: str = HEADER) -> bool:
-    """Hold both ways against each other; whether slices were taken."""
+def same(folder: Path, body: str, slice_bytes: int, header: str = HEADER) -> tuple[bool, bool]:
+    """Hold all ways against each other; whether slices were taken without the compiled reader, and by it."""
     path = folder / "op_summary.csv"
     path.write_text(f"{header}\n{body}", encoding="utf-8", newline="")
-    sliced, whole, taken = read_both(path, slice_bytes)
-    assert facts(sliced) == facts(whole)
-    return taken
+    whole = facts(read_whole(path))
+    taken = []
+    for natively in (False, True):
+        sliced, is_taken = read_sliced(path, slice_bytes, natively=natively)
+        assert facts(sliced) == whole
+        taken.append(is_taken)
+    return taken[0], taken[1]
+
+
+BOTH = (True, library() is not None)
+NEITHER = (False, False)
 
 
 words = st.sampled_from(["MatMul", "Add", "AI_CORE", "算子", "N/A", "", " x "])
 plain_numbers = st.decimals(0, 99999, places=3).map(str)
 counters = st.one_of(plain_numbers, st.sampled_from(["N/A", "", "0", "1"]))
 odd_numbers = st.sampled_from(
-    ["1e+2", "1E+2", "nan", "inf", "-inf", "+1", " 1.5", "0x1A", "1_0", "abc", '"0.5"', "1e400"]
+    ["1e+2", "1E+2", "1e-5", "-1.25e-300", "1e-4000", "nan", "inf", "-inf", "+1", " 1.5", "0x1A", "1_0", "abc", '"0.5"', "1e400"]
 )
 starts = st.integers(0, 10**15).map(lambda ns: f"{ns // 1000}.{ns % 1000:03}\t")
 durations = st.one_of(plain_numbers, st.sampled_from(["0.0005", "12345678.125", "1125899906842.623", "N/A", "-1"]))
@@ -124,33 +146,71 @@ def test_damage_anywhere(
 @pytest.mark.parametrize(
     ("cells", "taken"),
     [
-        (["1.5", "N/A", "2.5"], True),
-        (["N/A", "N/A", "2.5"], True),
-        (["word", "N/A", "other"], True),
-        (["1.5", "word", "2.5"], False),
-        (["word", "1.5", "word"], False),
-        (["1.5", "1e+2", "2.5"], False),
-        (["1.5", "inf", "2.5"], False),
+        (["1.5", "N/A", "2.5"], BOTH),
+        (["N/A", "N/A", "2.5"], BOTH),
+        (["word", "N/A", "other"], BOTH),
+        (["1.5", "word", "2.5"], NEITHER),
+        (["word", "1.5", "word"], (False, BOTH[1])),  # slices are not of one mind, all of it at once is
+        (["1.5", "1e+2", "2.5"], NEITHER),
+        (["1.5", "inf", "2.5"], NEITHER),
     ],
 )
-def test_what_is_read_slice_by_slice(tmp_path: Path, cells: list[str], taken: bool) -> None:
-    assert same(tmp_path, "".join(PLAIN.format(cell) + "\n" for cell in cells), 100) is taken
+def test_what_is_read_slice_by_slice(tmp_path: Path, cells: list[str], taken: tuple[bool, bool]) -> None:
+    assert same(tmp_path, "".join(PLAIN.format(cell) + "\n" for cell in cells), 100) == taken
+
+
+@pytest.mark.skipif(not BOTH[1], reason="the compiled reader was not built")
+@pytest.mark.parametrize(
+    ("row", "is_proved"),
+    [
+        (PLAIN.replace("1.25", "0.123456789"), True),
+        (PLAIN.replace("1.25", "-0.5"), True),
+        (PLAIN.replace("1.25", "-1.5e-05"), True),
+        (PLAIN.replace("1.25", "1e-400"), True),
+        (PLAIN.replace("1.25", "1e5"), False),
+        (PLAIN.replace("1.25", " 1.5\t"), True),
+        (PLAIN.replace("2.500", "0.0005"), True),
+        (PLAIN.replace("2.500", "0.0015"), True),
+        (PLAIN.replace("2.500", "2"), True),
+        (PLAIN.replace("17.250", "1717575960208034.907"), True),
+        (PLAIN.replace("17.250", "17.2505"), True),
+        (PLAIN.replace("MatMul", '"a ""b"", c"'), True),
+        (PLAIN.replace(",8,", ",4294967295,"), True),
+        (PLAIN.replace(",8,", ",-8,"), True),
+        (PLAIN.replace(",8,", ",08,"), False),
+        (PLAIN.replace(",8,", ",8.0,"), False),
+        (PLAIN.replace("2.500", "02.500"), False),
+        (PLAIN.replace("2.500", "2."), False),
+        (PLAIN.replace("2.500", ".5"), False),
+        (PLAIN.replace("2.500", "-2.5"), False),
+        (PLAIN.replace("2.500", "1125899906842.624"), False),
+        (PLAIN.replace("1.25", "12345678901234567.1"), False),
+        (PLAIN.replace("1.25", "+1"), False),
+        (PLAIN.replace(",8,", ",9223372036854775807,"), True),
+        (PLAIN.replace(",8,", ",9223372036854775808,"), False),
+        (PLAIN.replace("17.250", "9223372036854775.807"), False),
+        (PLAIN.replace("MatMul", 'Mat"Mul'), False),
+        (PLAIN.replace("MatMul", '"Mat"Mul'), False),
+    ],
+)
+def test_what_the_compiled_reader_proves(tmp_path: Path, row: str, is_proved: bool) -> None:
+    body = "".join(line.format("1.25") + "\n" for line in (PLAIN, row, PLAIN))
+    assert same(tmp_path, body, 200)[1] is is_proved
 
 
 def test_a_comma_at_the_end_of_all_lines_makes_no_column(tmp_path: Path) -> None:
     body = (PLAIN.format("1.5") + ",\n") * 5
-    assert same(tmp_path, body, 150, HEADER + ",")
-    sliced, whole, _ = read_both(tmp_path / "op_summary.csv", 150)
-    assert "unnamed" not in {*sliced.frame.column_names, *whole.frame.column_names}
+    assert same(tmp_path, body, 150, HEADER + ",") == BOTH
+    assert "unnamed" not in read_whole(tmp_path / "op_summary.csv").frame.column_names
 
 
 def test_rows_without_a_duration_are_left_to_who_reports_them(tmp_path: Path) -> None:
     body = (PLAIN.format("1.5") + "\n") * 3
-    assert not same(tmp_path, body + body.replace("2.500", "N/A"), 100)
+    assert same(tmp_path, body + body.replace("2.500", "N/A"), 100) == NEITHER
 
 
 def test_a_line_longer_than_a_slice_is_left_to_who_reads_all_at_once(tmp_path: Path) -> None:
-    assert not same(tmp_path, PLAIN.format("1.5") + "y" * 200 + "\n", 100)
+    assert same(tmp_path, PLAIN.format("1.5") + "y" * 200 + "\n", 100) == NEITHER
 
 
 def test_small_files_are_read_at_once(tmp_path: Path) -> None:

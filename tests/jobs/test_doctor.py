@@ -415,12 +415,12 @@ def test_programs_are_looked_for_on_path(cli: Cli, tmp_path: Path, monkeypatch: 
 def test_the_compiled_reader_of_timelines_is_there_or_missing(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, *, built: bool
 ) -> None:
-    monkeypatch.setattr("aoe_reports.formats.trace.native.library", lambda: object() if built else None)
+    monkeypatch.setattr("aoe_reports.formats.native.library", lambda: object() if built else None)
     code, rows, _ = checks(cli)
-    row = rows["libtimeline"]
+    row = rows["libreader"]
     assert (row["state"], code) == ("ok" if built else "missing", 0)
     if not built:
-        assert row["value"] == "needed for: reading large timelines more quickly"
+        assert row["value"] == "needed for: reading large timelines and tables more quickly"
         assert row["what_to_do"] == "install Rust (cargo 1.85 or later), then this package again"
 
 

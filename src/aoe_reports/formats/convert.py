@@ -78,7 +78,7 @@ def convert(column: pa.ChunkedArray, field: Field) -> Converted:
     if field.type == "text":
         return Converted(_unquoted(column) if field.name.endswith("_shapes") else column, _none_of(column))
     if field.type == "unknown":
-        return _numbers_or_words(column, counter=bool(split_unit(field.header)[1]) or field.name.startswith(_COUNTERS))
+        return _numbers_or_words(column, counter=is_counter(field))
     if field.type == "timestamp":
         return Converted(*_exact_nanoseconds(column, field.factor))
     return _measured(column, field)
@@ -109,10 +109,15 @@ def _measured(column: pa.ChunkedArray, field: Field) -> Converted:
     values, good, bad = _numbers(column)
     if field.type == "integer":
         return Converted(*_integers(column, values, good, bad))
-    if field.type == "size":
-        return Converted(*_sizes(values, good, bad, field.factor))
     if field.type == "duration":
         return _durations(column, values, good, bad, field)
+    return of_numbers(values, good, bad, field)
+
+
+def of_numbers(values: Floats, good: Mask, bad: Mask, field: Field) -> Converted:
+    """Numbers as a column of sizes, shares, or what they are."""
+    if field.type == "size":
+        return Converted(*_sizes(values, good, bad, field.factor))
     return Converted(column_of(_shares(values) if field.type == "share" else values, good), bad)
 
 
@@ -140,6 +145,11 @@ def _without(column: pa.ChunkedArray, words: tuple[str, ...]) -> pa.ChunkedArray
     if not hit.any():
         return column
     return pc.if_else(keep_where(~hit), column, pc.cast(pa.nulls(1), pa.string())[0])
+
+
+def is_counter(field: Field) -> bool:
+    """Whether an undeclared column's name says that it holds numbers."""
+    return bool(split_unit(field.header)[1]) or field.name.startswith(_COUNTERS)
 
 
 _COUNTERS = ("aic_", "aiv_", "aicore_")
@@ -192,10 +202,17 @@ def _plain_integers(column: pa.ChunkedArray) -> Converted | None:
     if column.null_count or _holds(column, b"x") or _holds(column, b"X"):
         return None
     try:
-        whole, _ = integers(column.cast(pa.int64()))
+        whole = column.cast(pa.int64())
     except pa.ArrowInvalid:
         return None
-    return Converted(column_of(whole, whole != NO_ID), _none_of(column))
+    return Converted(without_no_id(whole), _none_of(column))
+
+
+def without_no_id(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column of whole numbers in which what stands for none is null."""
+    whole, there = integers(column)
+    is_id = whole != NO_ID
+    return column if is_id.all() else column_of(whole, there & is_id)
 
 
 def _integers(column: pa.ChunkedArray, values: Floats, good: Mask, bad: Mask) -> tuple[pa.ChunkedArray, Mask]:

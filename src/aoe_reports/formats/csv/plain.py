@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from aoe_reports.formats.convert import WORDS, convert
+from aoe_reports.formats.csv.native import read_natively
 from aoe_reports.formats.csv.parse import BLOCK_BYTES, LARGE_BYTES, convert_options, text_type
 from aoe_reports.formats.table import Field
 from aoe_reports.model.columns import Mask, floats, valid
@@ -29,6 +30,8 @@ def read_plain(path: Path, header_bytes: int, cells: int, wanted: Sequence[Field
     """The wanted columns in their types, of UTF-8 that ends with a line end; None where any row or cell of it is odd, and for small files."""
     if path.stat().st_size < LARGE_BYTES:
         return None
+    if natively := read_natively(_slices(path, header_bytes), cells, wanted):
+        return pa.table(natively)
     columns = [_Column(field) for field in wanted]
     if not _take_slices(path, header_bytes, cells, columns):
         return None

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
-from ctypes import POINTER, c_bool, c_char_p, c_int, c_int64, c_size_t, c_uint64, c_void_p
+from ctypes import c_int64, c_uint64, c_void_p
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from aoe_reports.formats.native import Buffer, buffer_at, library, texts_in, there_in
 from aoe_reports.formats.table import NO_ID
 from aoe_reports.formats.trace.cuts import parts_of
 from aoe_reports.formats.trace.shape import (
@@ -32,9 +33,6 @@ from aoe_reports.formats.trace.shape import (
 )
 from aoe_reports.model.columns import Ints, bits, column_of, column_of_words, integers
 
-LIBRARY = Path(__file__).with_name("libtimeline.so")
-_VERSION = 4
-"""Of the structures that both sides know: a library of another one is not used."""
 _TEXTS = tuple(TEXT_ARGS)
 _NUMBERS = ("connection_id", *(name for name in INTEGER_ARGS if name != "connection_id"))
 """The library expects connections first: flows tell them in another way."""
@@ -57,47 +55,6 @@ class _Found(ctypes.Structure):
         ("stage_rows", c_uint64),
         ("phases", c_uint64 * 128),
     )
-
-
-class _Buffer(ctypes.Structure):
-    """Where a column is in memory."""
-
-    _fields_ = (
-        ("values", c_void_p),
-        ("bytes", c_uint64),
-        ("ends", c_void_p),
-        ("there", c_void_p),
-        ("there_bytes", c_uint64),
-        ("rows", c_uint64),
-        ("nulls", c_uint64),
-    )
-
-
-@cache
-def library() -> ctypes.CDLL | None:
-    """The compiled reader; None where it was not built for this machine."""
-    try:
-        found = ctypes.CDLL(str(LIBRARY))
-        found.timeline_version.restype = c_uint64
-        if found.timeline_version() != _VERSION:
-            return None
-    except (OSError, AttributeError):
-        return None
-    found.timeline_glance.argtypes = [c_int, POINTER(c_uint64), c_size_t, POINTER(c_void_p)]
-    found.timeline_glance.restype = None
-    found.reading_open.argtypes = [
-        c_int, POINTER(c_uint64), c_size_t, c_char_p, c_size_t, c_size_t, c_size_t, c_bool, c_bool,
-    ]  # fmt: skip
-    found.reading_open.restype = c_void_p
-    found.reading_next.argtypes = [c_void_p, POINTER(_Found)]
-    found.reading_next.restype = None
-    found.reading_close.argtypes = [c_void_p]
-    found.reading_close.restype = None
-    found.batch_buffers.argtypes = [c_void_p, POINTER(_Buffer), c_size_t]
-    found.batch_buffers.restype = c_size_t
-    found.batch_free.argtypes = [c_void_p]
-    found.batch_free.restype = None
-    return found
 
 
 def collect_natively(
@@ -173,7 +130,7 @@ class _Source:
         try:
             while True:
                 found = _Found()
-                self.reader.reading_next(reading, found)
+                self.reader.reading_next(reading, ctypes.byref(found))
                 if found.kind == _ODD:
                     raise OddFileError
                 if not found.kind:
@@ -253,17 +210,11 @@ class _Memory:
 
     def __init__(self, reader: ctypes.CDLL, batch: int | None, rows: int = 0) -> None:
         self._free, self._batch, self.rows = reader.batch_free, batch, rows
-        self._buffers = (_Buffer * _MAX_BUFFERS)()
+        self._buffers = (Buffer * _MAX_BUFFERS)()
         reader.batch_buffers(batch, self._buffers, _MAX_BUFFERS)
 
     def __del__(self) -> None:
         self._free(self._batch)
-
-    def _bytes(self, address: int | None, size: int) -> pa.Buffer:
-        return pa.foreign_buffer(address, size, self) if size else pa.py_buffer(b"")
-
-    def _there(self, buffer: _Buffer) -> pa.Buffer | None:
-        return self._bytes(buffer.there, buffer.there_bytes) if buffer.nulls else None
 
     def has(self, place: int) -> int:
         """How many values a column has."""
@@ -277,18 +228,16 @@ class _Memory:
         """A column of numbers or bits."""
         buffer = self._buffers[place]
         rows = self.rows if kind == pa.bool_() else buffer.rows
-        return pa.Array.from_buffers(kind, rows, [self._there(buffer), self._bytes(buffer.values, buffer.bytes)])
+        return pa.Array.from_buffers(kind, rows, [there_in(buffer, self), buffer_at(buffer.values, buffer.bytes, self)])
 
     def texts(self, place: int) -> pa.Array:
         """A column of texts."""
-        buffer = self._buffers[place]
-        ends, data = self._bytes(buffer.ends, 4 * (buffer.rows + 1)), self._bytes(buffer.values, buffer.bytes)
-        return pa.Array.from_buffers(pa.string(), buffer.rows, [self._there(buffer), ends, data])
+        return texts_in(self._buffers[place], self)
 
     def plain(self, place: int, kind: Any) -> Any:
         """A column of numbers without null, not copied."""
         buffer = self._buffers[place]
-        return np.frombuffer(self._bytes(buffer.values, buffer.bytes), dtype=kind)
+        return np.frombuffer(buffer_at(buffer.values, buffer.bytes, self), dtype=kind)
 
     def metadata(self, layout: _Layout) -> Metadata:
         """What metadata events say: (what, pid, tid, name)."""

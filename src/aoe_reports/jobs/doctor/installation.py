@@ -88,15 +88,15 @@ def programs() -> Iterator[Checkup]:
 
 
 def compiled_reader() -> Iterator[Checkup]:
-    """The reader of timelines that is built where a Rust compiler is."""
-    from aoe_reports.formats.trace.native import LIBRARY, library  # noqa: PLC0415 -- pyarrow, which may be missing
+    """The reader of timelines and tables that is built where a Rust compiler is."""
+    from aoe_reports.formats.native import LIBRARY, library  # noqa: PLC0415 -- pyarrow, which may be missing
 
     name = LIBRARY.stem
     if library() is not None:
         yield ok(name, str(LIBRARY))
     else:
         how = say("install Rust (cargo 1.85 or later), then this package again")
-        yield missing(name, say("reading large timelines more quickly"), how)
+        yield missing(name, say("reading large timelines and tables more quickly"), how)
 
 
 def python(bounds: str) -> Checkup:

@@ -1,0 +1,125 @@
+"""Columns of a large CSV file by the compiled reader, for files of which it proves that every row and cell is as exporters write them.
+
+It takes slices of lines apart, and each wanted cell into a value of its column's kind; the rules on what odd text means stay in `convert`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from aoe_reports.formats.convert import WORDS, Converted, convert, is_counter, of_numbers, without_no_id
+from aoe_reports.formats.native import Buffer, buffer_at, library, texts_in
+from aoe_reports.formats.table import NULL_TOKENS, Field
+from aoe_reports.model.columns import valid
+from aoe_reports.model.memory import give_back
+from aoe_reports.model.thousandths import narrowed, widened
+
+_WORDS, _INTEGER, _DURATION, _STAMP, _NUMBER = range(5)
+_KINDS = {"text": _WORDS, "integer": _INTEGER, "duration": _DURATION, "timestamp": _STAMP}
+_NUMPY = {_WORDS: np.int32, _INTEGER: np.int64, _DURATION: np.int64, _STAMP: np.int64, _NUMBER: np.float64}
+
+
+def read_natively(
+    slices: Iterable[tuple[bytearray, int]], cells: int, wanted: Sequence[Field]
+) -> dict[str, pa.ChunkedArray] | None:
+    """The wanted columns in their types, of slices of lines and where these end; None where that is not proved."""
+    reader = library()
+    if reader is None or cells < 2 or len({field.position for field in wanted}) < len(wanted):  # noqa: PLR2004 -- an empty line is no row
+        return None
+    table = _Table(reader, cells, wanted)
+    for block, end in slices:
+        if not (end and table.read(block, end)):
+            return None
+    give_back()
+    columns = {}
+    for field, column in zip(wanted, table.columns(), strict=True):
+        if column is None or (field.needed and not valid(column).all()):
+            return None
+        columns[field.name] = column
+    return columns
+
+
+class _Table:
+    """A table in the memory of the library, which is freed when nothing is left that looks at it."""
+
+    def __init__(self, reader: ctypes.CDLL, cells: int, wanted: Sequence[Field]) -> None:
+        self._reader, self._wanted = reader, wanted
+        asked = "\n".join(map(_asked, wanted)).encode()
+        self._table = reader.table_open(cells, asked, len(asked))
+        self._buffers = (Buffer * len(wanted))()
+        self._chunks: list[list[pa.Array]] = [[] for _ in wanted]
+
+    def __del__(self) -> None:
+        self._reader.table_close(self._table)
+
+    def read(self, block: bytearray, end: int) -> bool:
+        """Take in some lines; whether nothing is odd about them."""
+        if self._reader.table_read(self._table, pa.py_buffer(block).address, end, self._buffers) < 0:
+            return False
+        for field, buffer, chunks in zip(self._wanted, self._buffers, self._chunks, strict=True):
+            chunks.append(_chunk(field, buffer, self))
+        return True
+
+    def columns(self) -> Iterator[pa.ChunkedArray | None]:
+        """Each column as a whole, None where something is odd about its values; what was taken in goes as it is made."""
+        self._reader.table_end(self._table, self._buffers)
+        for field, buffer, chunks in zip(self._wanted, self._buffers, self._chunks, strict=True):
+            yield _whole(field, chunks, texts_in(buffer, self))
+            chunks.clear()
+
+
+def _asked(field: Field) -> str:
+    """A column as the library is asked for it."""
+    nulls = NULL_TOKENS if field.type == "text" else (*NULL_TOKENS, *field.null_words)
+    return "\t".join([f"{field.position} {_kind(field)} {field.factor}", *nulls])
+
+
+def _kind(field: Field) -> int:
+    """What the library makes of a column's cells; which words of an undeclared one are numbers is seen when all of them are there."""
+    if field.type == "unknown":
+        return _NUMBER if is_counter(field) else _WORDS
+    return _KINDS.get(field.type, _NUMBER)
+
+
+def _chunk(field: Field, buffer: Buffer, owner: object) -> pa.Array:
+    """A column of the lines that were read last: numbers in as little room as they need, words by their numbers."""
+    values = np.frombuffer(buffer_at(buffer.values, buffer.bytes, owner), dtype=_NUMPY[_kind(field)]).copy()
+    there = None if not buffer.nulls else pa.py_buffer(ctypes.string_at(buffer.there, (len(values) + 7) // 8))
+    if values.dtype == np.float64:
+        values = narrowed(values)
+    kind = pa.from_numpy_dtype(values.dtype)
+    chunk = pa.Array.from_buffers(kind, len(values), [there, pa.py_buffer(values)])
+    return without_no_id(pa.chunked_array([chunk])).chunk(0) if field.type == "integer" else chunk
+
+
+def _whole(field: Field, chunks: list[pa.Array], words: pa.Array) -> pa.ChunkedArray | None:
+    """The column that chunks of it make; None where something is odd about its values."""
+    kind = _kind(field)
+    if kind == _WORDS:
+        numbers = pa.chunked_array([pa.DictionaryArray.from_arrays(pa.concat_arrays(chunks), words)])
+        return _plain(convert(numbers, replace(field, null_words=())))  # (which are null already)
+    if kind != _NUMBER:
+        return pa.chunked_array(chunks)
+    if field.type == "unknown" and all(chunk.null_count == len(chunk) for chunk in chunks):
+        return pa.chunked_array([pa.nulls(sum(map(len, chunks)), WORDS)])
+    chunks.reverse()
+    typed = [_plain(_of_narrowed(chunks.pop(), field)) for _ in range(len(chunks))]
+    return (
+        None if None in typed else pa.chunked_array([piece for one in typed if one is not None for piece in one.chunks])
+    )
+
+
+def _of_narrowed(chunk: pa.Array, field: Field) -> Converted:
+    there = valid(pa.chunked_array([chunk]))
+    values = widened(np.frombuffer(chunk.buffers()[1], dtype=chunk.type.to_pandas_dtype()))
+    return of_numbers(values, there, np.zeros(len(there), dtype=bool), field)
+
+
+def _plain(converted: Converted) -> pa.ChunkedArray | None:
+    """A column in which nothing is odd."""
+    return None if converted.bad.any() else converted.column

@@ -1,0 +1,80 @@
+"""The compiled reader (`native/`), where it was built for this machine, and columns in its memory, which Arrow takes as they are."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import POINTER, c_bool, c_char_p, c_int, c_int64, c_size_t, c_uint64, c_void_p
+from functools import cache
+from pathlib import Path
+
+import pyarrow as pa
+
+LIBRARY = Path(__file__).with_name("libreader.so")
+_VERSION = 5
+"""Of the structures that both sides know: a library of another one is not used."""
+
+
+class Buffer(ctypes.Structure):
+    """Where a column is in memory."""
+
+    _fields_ = (
+        ("values", c_void_p),
+        ("bytes", c_uint64),
+        ("ends", c_void_p),
+        ("there", c_void_p),
+        ("there_bytes", c_uint64),
+        ("rows", c_uint64),
+        ("nulls", c_uint64),
+    )
+
+
+@cache
+def library() -> ctypes.CDLL | None:
+    """The compiled reader; None where it was not built for this machine."""
+    try:
+        found = ctypes.CDLL(str(LIBRARY))
+        found.reader_version.restype = c_uint64
+        if found.reader_version() != _VERSION:
+            return None
+    except (OSError, AttributeError):
+        return None
+    found.timeline_glance.argtypes = [c_int, POINTER(c_uint64), c_size_t, POINTER(c_void_p)]
+    found.timeline_glance.restype = None
+    found.reading_open.argtypes = [
+        c_int, POINTER(c_uint64), c_size_t, c_char_p, c_size_t, c_size_t, c_size_t, c_bool, c_bool,
+    ]  # fmt: skip
+    found.reading_open.restype = c_void_p
+    found.reading_next.argtypes = [c_void_p, c_void_p]
+    found.reading_next.restype = None
+    found.reading_close.argtypes = [c_void_p]
+    found.reading_close.restype = None
+    found.batch_buffers.argtypes = [c_void_p, POINTER(Buffer), c_size_t]
+    found.batch_buffers.restype = c_size_t
+    found.batch_free.argtypes = [c_void_p]
+    found.batch_free.restype = None
+    found.table_open.argtypes = [c_size_t, c_char_p, c_size_t]
+    found.table_open.restype = c_void_p
+    found.table_read.argtypes = [c_void_p, c_void_p, c_size_t, POINTER(Buffer)]
+    found.table_read.restype = c_int64
+    found.table_end.argtypes = [c_void_p, POINTER(Buffer)]
+    found.table_end.restype = None
+    found.table_close.argtypes = [c_void_p]
+    found.table_close.restype = None
+    return found
+
+
+def buffer_at(address: int | None, size: int, owner: object) -> pa.Buffer:
+    """Memory of the library, which is there for as long as its owner is."""
+    return pa.foreign_buffer(address, size, owner) if size else pa.py_buffer(b"")
+
+
+def there_in(buffer: Buffer, owner: object) -> pa.Buffer | None:
+    """Which rows of a column have a value; None where all have."""
+    return buffer_at(buffer.there, buffer.there_bytes, owner) if buffer.nulls else None
+
+
+def texts_in(buffer: Buffer, owner: object) -> pa.Array:
+    """A column of texts."""
+    ends = buffer_at(buffer.ends, 4 * (buffer.rows + 1), owner)
+    data = buffer_at(buffer.values, buffer.bytes, owner)
+    return pa.Array.from_buffers(pa.string(), buffer.rows, [there_in(buffer, owner), ends, data])
