@@ -79,8 +79,11 @@ impl Table {
         Some(Table { columns, wanted, scratch: Vec::new() })
     }
 
-    /// Read lines, the last of which has its end; how many there are, none where anything is odd.
+    /// Read lines, the last of which has its end; how many there are, none where anything is odd, as are bytes that are no UTF-8.
     pub fn read(&mut self, lines: &[u8]) -> Option<usize> {
+        if lines.contains(&0) || std::str::from_utf8(lines).is_err() {
+            return None;
+        }
         self.columns.iter_mut().for_each(Column::clear);
         let (mut at, mut rows) = (0, 0);
         while at < lines.len() {

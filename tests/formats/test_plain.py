@@ -11,8 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from aoe_reports.formats.ascend.tables import TABLES
-from aoe_reports.formats.csv import plain, summary
-from aoe_reports.formats.csv.native import read_natively
+from aoe_reports.formats.csv import native, plain, slices, summary
 from aoe_reports.formats.csv.summary import TableData, read_table
 from aoe_reports.formats.native import library
 
@@ -32,24 +31,18 @@ def read_whole(path: Path) -> TableData:
 def read_sliced(path: Path, slice_bytes: int, *, natively: bool) -> tuple[TableData, bool]:
     """(what slices of so many bytes give, by the compiled reader or without it; whether it was by these that the file was read)."""
     taken: list[bool] = []
+    reader = native.read_natively if natively else plain.read_plain
 
-    def read_plain(*arguments: Any) -> Any:
-        with patch.object(plain, "read_natively", proved if natively else lambda *_: None):
-            found = plain.read_plain(*arguments)
-        taken.append(found is not None and (not natively or read == [True]))
-        return found
-
-    read: list[bool] = []
-
-    def proved(*arguments: Any) -> Any:
-        found = read_natively(*arguments)
-        read.append(found is not None)
+    def reading(*arguments: Any, **options: Any) -> Any:
+        taken.append((found := reader(*arguments, **options)) is not None)
         return found
 
     with (
+        patch.object(native, "LARGE_BYTES", 0),
         patch.object(plain, "LARGE_BYTES", 0),
-        patch.object(plain, "SLICE_BYTES", slice_bytes),
-        patch.object(summary, "read_plain", read_plain),
+        patch.object(slices, "SLICE_BYTES", slice_bytes),
+        patch.object(summary, "read_natively", reading if natively else lambda *_, **__: None),
+        patch.object(summary, "read_plain", (lambda *_: None) if natively else reading),
     ):
         return read_table(path, TABLES["op_summary"]), taken == [True]
 
@@ -87,7 +80,23 @@ words = st.sampled_from(["MatMul", "Add", "AI_CORE", "算子", "N/A", "", " x "]
 plain_numbers = st.decimals(0, 99999, places=3).map(str)
 counters = st.one_of(plain_numbers, st.sampled_from(["N/A", "", "0", "1"]))
 odd_numbers = st.sampled_from(
-    ["1e+2", "1E+2", "1e-5", "-1.25e-300", "1e-4000", "nan", "inf", "-inf", "+1", " 1.5", "0x1A", "1_0", "abc", '"0.5"', "1e400"]
+    [
+        "1e+2",
+        "1E+2",
+        "1e-5",
+        "-1.25e-300",
+        "1e-4000",
+        "nan",
+        "inf",
+        "-inf",
+        "+1",
+        " 1.5",
+        "0x1A",
+        "1_0",
+        "abc",
+        '"0.5"',
+        "1e400",
+    ]
 )
 starts = st.integers(0, 10**15).map(lambda ns: f"{ns // 1000}.{ns % 1000:03}\t")
 durations = st.one_of(plain_numbers, st.sampled_from(["0.0005", "12345678.125", "1125899906842.623", "N/A", "-1"]))

@@ -336,12 +336,12 @@ class TaskGroups:
     def weigh(self, columns: Sequence[Column], weights: Ints) -> Floats:
         """The weighted mean of each group of the sum of some columns, over the tasks that any of them tells of; NaN where none does."""
         above = np.zeros(self._groups)
+        told = np.zeros(len(self._of), dtype=bool)
         for column in columns:
             rows = column.rows
+            told[rows] = True
             above += np.bincount(self._of[rows], weights=column.values * weights[rows], minlength=self._groups)
-        rows = columns[0].rows
-        for column in columns[1:]:
-            rows = np.union1d(rows, column.rows)
+        rows = columns[0].rows if len(columns) == 1 else np.flatnonzero(told)
         below = np.bincount(self._of[rows], weights=weights[rows], minlength=self._groups)
         means: Floats = np.divide(above, below, out=np.full(self._groups, np.nan), where=below > 0)
         return means.round(_DECIMALS, out=means)

@@ -6,13 +6,18 @@ It takes slices of lines apart, and each wanted cell into a value of its column'
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from aoe_reports.formats.convert import WORDS, Converted, convert, is_counter, of_numbers, without_no_id
+from aoe_reports.formats.csv.parse import LARGE_BYTES
+from aoe_reports.formats.csv.scan import is_plain_header
+from aoe_reports.formats.csv.slices import slices_of
+from aoe_reports.formats.digest import sha256_from
 from aoe_reports.formats.native import Buffer, buffer_at, library, texts_in
 from aoe_reports.formats.table import NULL_TOKENS, Field
 from aoe_reports.model.columns import valid
@@ -25,23 +30,32 @@ _NUMPY = {_WORDS: np.int32, _INTEGER: np.int64, _DURATION: np.int64, _STAMP: np.
 
 
 def read_natively(
-    slices: Iterable[tuple[bytearray, int]], cells: int, wanted: Sequence[Field]
-) -> dict[str, pa.ChunkedArray] | None:
-    """The wanted columns in their types, of slices of lines and where these end; None where that is not proved."""
+    path: Path, header_bytes: int, cells: int, wanted: Sequence[Field], *, hashed: bool
+) -> tuple[pa.Table, str] | None:
+    """(the wanted columns in their types, the file's SHA-256 if asked for); None where that is not proved, and for small files."""
     reader = library()
-    if reader is None or cells < 2 or len({field.position for field in wanted}) < len(wanted):  # noqa: PLR2004 -- an empty line is no row
+    if reader is None or path.stat().st_size < LARGE_BYTES:
         return None
-    table = _Table(reader, cells, wanted)
-    for block, end in slices:
+    with path.open("rb") as file:
+        header = file.read(header_bytes)
+    if not (is_plain_header(header) and cells > 1 and len({field.name for field in wanted}) == len(wanted)):
+        return None
+    table, digest, length = _Table(reader, cells, wanted), sha256_from(header) if hashed else None, header_bytes
+    for block, end in slices_of(path, header_bytes):
         if not (end and table.read(block, end)):
             return None
+        if digest is not None:
+            digest.update(memoryview(block)[:end])
+        length += end
+    if length < path.stat().st_size:  # the last line has no end
+        return None
     give_back()
     columns = {}
     for field, column in zip(wanted, table.columns(), strict=True):
         if column is None or (field.needed and not valid(column).all()):
             return None
         columns[field.name] = column
-    return columns
+    return pa.table(columns), digest.hexdigest() if digest is not None else ""
 
 
 class _Table:

@@ -6,7 +6,7 @@ opinion on what odd text means.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,23 +15,18 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from aoe_reports.formats.convert import WORDS, convert
-from aoe_reports.formats.csv.native import read_natively
 from aoe_reports.formats.csv.parse import BLOCK_BYTES, LARGE_BYTES, convert_options, text_type
+from aoe_reports.formats.csv.slices import slices_of
 from aoe_reports.formats.table import Field
 from aoe_reports.model.columns import Mask, floats, valid
 from aoe_reports.model.memory import give_back
 from aoe_reports.model.thousandths import narrowed, widened
-
-SLICE_BYTES = 8 << 20
-"""Of a file are in memory as text; with more of it nothing is read faster."""
 
 
 def read_plain(path: Path, header_bytes: int, cells: int, wanted: Sequence[Field]) -> pa.Table | None:
     """The wanted columns in their types, of UTF-8 that ends with a line end; None where any row or cell of it is odd, and for small files."""
     if path.stat().st_size < LARGE_BYTES:
         return None
-    if natively := read_natively(_slices(path, header_bytes), cells, wanted):
-        return pa.table(natively)
     columns = [_Column(field) for field in wanted]
     if not _take_slices(path, header_bytes, cells, columns):
         return None
@@ -41,7 +36,7 @@ def read_plain(path: Path, header_bytes: int, cells: int, wanted: Sequence[Field
 
 def _take_slices(path: Path, header_bytes: int, cells: int, columns: Sequence[_Column]) -> bool:
     """Have the columns take in a file slice by slice; whether nothing is odd about it."""
-    for block, end in _slices(path, header_bytes):
+    for block, end in slices_of(path, header_bytes):
         # a plus is looked for first: one byte is found in a twentieth of the time of two
         has_exponents = block.find(b"+", 0, end) >= 0 and block.find(b"e+", 0, end) >= 0
         texts = None if has_exponents else _read(memoryview(block)[:end], cells, columns)
@@ -55,20 +50,6 @@ def _take_slices(path: Path, header_bytes: int, cells: int, columns: Sequence[_C
 def _lines(block: bytearray, end: int) -> int:
     """How many lines end there; a third of the time that `bytes.count` takes."""
     return int(np.count_nonzero(np.frombuffer(block, dtype=np.uint8, count=end) == ord("\n")))
-
-
-def _slices(path: Path, header_bytes: int) -> Iterator[tuple[bytearray, int]]:
-    """The lines below the header, so many at a time as fit, and where they end in the block; at 0 where one is longer than that."""
-    block = bytearray(SLICE_BYTES)
-    memory, rest = memoryview(block), 0
-    with path.open("rb", buffering=0) as file:
-        file.seek(header_bytes)
-        while length := file.readinto(memory[rest:]):
-            filled = rest + length
-            end = block.rfind(b"\n", 0, filled) + 1
-            yield block, end
-            rest = filled - end
-            memory[:rest] = bytes(memory[end:filled])
 
 
 def _read(part: memoryview, cells: int, columns: Sequence[_Column]) -> pa.Table | None:

@@ -60,7 +60,7 @@ def scan(
     if path.stat().st_size < block_bytes:
         return None  # to get ready would take longer than to read
     with path.open("rb", buffering=0) as file:
-        if not _plain_header(file.read(header_bytes)) or not _ends_with_newline(file):
+        if not is_plain_header(file.read(header_bytes)) or not _ends_with_newline(file):
             return None
         file.seek(header_bytes)
         reader = _Reader(cells, wanted, start, block_bytes)
@@ -75,7 +75,7 @@ def _repeats(field: Field) -> bool:
     return field.type in {"duration", "integer"} or (field.type == "text" and not field.free)
 
 
-def _plain_header(header: bytes) -> bool:
+def is_plain_header(header: bytes) -> bool:
     """Whether there is no doubt where the header ends and how it is encoded."""
     return header.endswith(b"\n") and b"\0" not in header and b"\r" not in header[:-2] and _is_utf8(header)
 

@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from aoe_reports.formats.convert import Converted, arrow_type, convert, convert_rest, lists_of
 from aoe_reports.formats.csv.last_row import Ending, ending_of, without_last
+from aoe_reports.formats.csv.native import read_natively
 from aoe_reports.formats.csv.parse import BLOCK_BYTES, Parsed, no_rows, parse, read_name
 from aoe_reports.formats.csv.plain import read_plain
 from aoe_reports.formats.csv.ragged import Mended, Ragged, mended
@@ -37,6 +38,7 @@ from aoe_reports.formats.csv.rules import (
     WRAPPED_DURATION,
 )
 from aoe_reports.formats.csv.scan import scan
+from aoe_reports.formats.digest import sha256_from
 from aoe_reports.formats.rules import CSV_UNPARSABLE, EMPTY_FILE, MISSING_VALUE, UNIT_MISMATCH
 from aoe_reports.formats.table import NULL_TOKENS, Column, Field, Match, Table
 from aoe_reports.model.columns import Ints, Mask, column_of, keep_where, valid
@@ -182,11 +184,8 @@ def read_table(path: Path, table: Table, fields: frozenset[str] | None = None, *
     if refused:
         return nothing_of(path, table, match, *(_said_of_wide_text(path) or refused))
     reading = _Reading(path, table, match, wanted_of(match, fields), said)
-    if fields is not None and not hashed:
-        start = next((field for field in match.fields if field.name == START and START in table.identity), None)
-        if scanned := scan(path, header_bytes, len(header), reading.wanted, start):
-            data = reading.assemble(scanned.parsed, _Looked(scanned.newlines, b"\n", None, None, ""), whole=True)
-            return replace(data, span=scanned.span, rows_differ=scanned.differ)
+    if (proved := reading.proved(header_bytes, hashed=hashed, all_columns=fields is None)) is not None:
+        return proved
     looked = _look(path, header_bytes, hashed=hashed)
     source = path if looked.bad_offset is None else _transcode(path)
     notes = _said_of_bytes(path, table, looked, usable=source is not None)
@@ -390,7 +389,7 @@ def _look(path: Path, skip: int, *, hashed: bool) -> _Looked:
         header = file.read(skip)
         bad_offset = _undecodable(codecs.getincrementaldecoder("utf-8")(), header, 0, final=True)
         nul_offset = _nul(header, 0)
-        digest = _sha256(header) if hashed else None
+        digest = sha256_from(header) if hashed else None
         file.seek(skip)
         while length := file.readinto(block):
             data = block if length == LOOK_BYTES else block[:length]
@@ -416,12 +415,6 @@ def _nul(data: bytes | bytearray, offset: int) -> int | None:
     """Where the first NUL byte of a part of a file stands in the file."""
     place = data.find(0)
     return offset + place if place >= 0 else None
-
-
-def _sha256(data: bytes) -> Any:
-    import hashlib  # noqa: PLC0415 -- commands that rank or check hash nothing
-
-    return hashlib.sha256(data)
 
 
 def _undecodable(decoder: codecs.IncrementalDecoder, data: bytes, offset: int, *, final: bool = False) -> int | None:
@@ -461,6 +454,22 @@ class _Reading:
     findings: list[Finding]
     lines: Ints | None = None
     """As in TableData."""
+
+    def proved(self, header_bytes: int, *, hashed: bool, all_columns: bool) -> TableData | None:
+        """The table of a large file of which one pass proves that nothing, or nothing but a row's length, is odd; else None."""
+        cells = len(self.match.fields)
+        if not hashed and not all_columns:
+            started = (one for one in self.match.fields if one.name == START and START in self.table.identity)
+            if scanned := scan(self.path, header_bytes, cells, self.wanted, next(started, None)):
+                data = self.assemble(scanned.parsed, _Looked(scanned.newlines, b"\n", None, None, ""), whole=True)
+                return replace(data, span=scanned.span, rows_differ=scanned.differ)
+        if self.table.multiline:
+            return None
+        natively = read_natively(self.path, header_bytes, cells, self.wanted, hashed=hashed)
+        if natively is None:
+            return None
+        frame, sha256 = natively
+        return self.of_plain(frame, _Looked(frame.num_rows, b"\n", None, None, sha256))
 
     def asked(self, *, whole: bool) -> list[Field]:
         """The columns that are parsed: of a file that ends within a row the last one, too, for its last cell has to be judged."""
