@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -104,7 +104,7 @@ def serve(
     if not timed.all():
         return None
     duration, _ = integers(tasks["task_duration_ns"])
-    order = np.lexsort((-duration, start))
+    order = _order_in_time(start, duration)
     role, word = _roles(tasks)
     talks = is_communication(tasks["task_type"])
     shapes = _Shapes(tasks, role, order)
@@ -123,17 +123,24 @@ def serve(
     by_operators = cut(ordered, marks)
     annotated = annotated or _in_time(ordered, by_operators[0], batches)
     cuts, drafts, cut_by, told = _cuts(ordered, marks, by_operators, annotated)
-    if cut_by == "batches" and not _agree(_seen(ordered, shapes, _bounds(cuts, drafts, len(order))), told):
+    if cut_by == "batches" and not _agree(_seen(ordered, shapes, _bounds(cuts, drafts, len(start))), told):
         cuts, drafts, cut_by, told = _cuts(ordered, marks, by_operators, ())
     part = _parts_of(role, word, talks, _sampling_in_layers(ordered, marks))
-    number = np.searchsorted(cuts, np.arange(len(order)), side="right") - 1
-    seen = _seen(ordered, shapes, _bounds(cuts, drafts, len(order)))
+    number = np.repeat(np.arange(-1, len(cuts)), np.diff(cuts, prepend=0, append=len(start)))
+    seen = _seen(ordered, shapes, _bounds(cuts, drafts, len(start)))
     times = _times(start, start + duration, part, talks) if parts else _Times({})
     iterations = _iterations(ordered, seen, (cuts, cut_by, told), times)
-    iteration_of = np.empty(len(order), dtype=np.int64)
+    iteration_of = np.empty(len(start), dtype=np.int64)
     iteration_of[order] = number
     apart = any(one.cut_by == "batches" for one in annotated) and cut_by != "batches"
     return Served(iterations, iteration_of, part, apart)
+
+
+def _order_in_time(start: Ints, length: Ints) -> Any:
+    """The rows by their starts, of those that start together the longest first: all of them as they stand, where exporters wrote them so."""
+    if (start[1:] > start[:-1]).all():
+        return slice(None)
+    return np.lexsort((-length, start))
 
 
 def _roles(tasks: pa.Table) -> tuple[Ints, Ints]:
@@ -141,14 +148,14 @@ def _roles(tasks: pa.Table) -> tuple[Ints, Ints]:
     types, type_words = codes(tasks["op_type"])
     names, name_words = codes(tasks["op_name"])
     place = {role: number for number, role in enumerate(ROLES)}
-    of_type = np.asarray([place["other"], *(place[role_of(word)] for word in type_words)])
+    of_type: Any = np.asarray([place["other"], *(place[role_of(word)] for word in type_words)], dtype=np.int8)
     if not (types == 0).any():
         return of_type[types], types.astype(np.int64)
     known = types > 0
     stems = [*map(_without_numbers, name_words)]
     number_of = {stem: number for number, stem in enumerate(dict.fromkeys(stems), start=1)}
     of_stem = {stem: place[role_of(stem)] for stem in number_of}
-    of_name = np.asarray([place["other"], *(of_stem[stem] for stem in stems)])
+    of_name: Any = np.asarray([place["other"], *(of_stem[stem] for stem in stems)], dtype=np.int8)
     same = np.asarray([0, *(number_of[stem] for stem in stems)])
     return np.where(known, of_type[types], of_name[names]), np.where(known, types, -same[names])
 
@@ -164,7 +171,7 @@ def _without_numbers(name: str) -> str:
 class _Shapes:
     """The shapes of tasks in the order of their starts, each different one looked at once."""
 
-    def __init__(self, tasks: pa.Table, role: Ints, order: Ints) -> None:
+    def __init__(self, tasks: pa.Table, role: Ints, order: Any) -> None:
         self._role = role[order]
         self._inputs, self._input_words = _words(tasks["input_shapes"], order)
         self._types, self._type_words = _words(tasks["input_data_types"], order)
@@ -227,7 +234,7 @@ def _or_none(value: int | None) -> int:
     return -1 if value is None else value
 
 
-def _words(column: pa.ChunkedArray, order: Ints) -> tuple[Ints, list[str | None]]:
+def _words(column: pa.ChunkedArray, order: Any) -> tuple[Ints, list[str | None]]:
     numbers, words = codes(column)
     return numbers[order], [None, *words]
 
@@ -340,35 +347,47 @@ def _parts_of(role: Ints, word: Ints, talks: Mask, routing: set[int]) -> Ints:
 
 def _seen(tasks: Tasks, shapes: _Shapes, bounds: Sequence[tuple[int, int, int]]) -> list[Seen]:
     """What each iteration shows; of what a draft model does only how many tasks that is."""
-    attends, samples, writes = tasks.of(*ATTENTION), tasks.of("sampling"), tasks.of("kv-cache")
-    roles = [ROLES.index(role) for role in ATTENTION]
+    first, end, own = (np.asarray(some, dtype=np.int64) for some in zip(*bounds, strict=True))
+    attention = _Inside(np.flatnonzero(tasks.of(*ATTENTION)), first, own)
+    told, wide = (_Inside(np.flatnonzero(some > 0), first, own) for some in (shapes.rows, shapes.columns))
+    layers = np.max([_Inside(np.flatnonzero(tasks.of(role)), first, own).count for role in ATTENTION], axis=0)
+    samples, writes = (_Inside(np.flatnonzero(tasks.of(role)), first, own).count for role in ("sampling", "kv-cache"))
     found = []
-    for first, end, own in bounds:
-        inside = slice(first, own)
-        attention = first + np.flatnonzero(attends[inside])
-        rows = shapes.rows[inside]
-        known = rows[rows > 0]
-        most = Counter(known.tolist()).most_common(1)[0][0] if len(known) else None
+    for place, count in enumerate((end - first).tolist()):
+        known = shapes.rows[told[place]].tolist()
+        most = Counter(known).most_common(1)[0][0] if known else None
         found.append(
             Seen(
-                layers=max(int((tasks.role[attention] == role).sum()) for role in roles),
-                tasks=end - first,
+                layers=int(layers[place]),
+                tasks=count,
                 rows=most,
-                queries=shapes.queries(attention, most) if len(attention) else [],
-                logits=_logits(shapes.columns[inside], rows),
-                has_sampling=bool(samples[inside].any()),
-                writes_cache=bool(writes[inside].any()),
+                queries=shapes.queries(attention[place], most) if attention.count[place] else [],
+                logits=_logits(shapes.columns[wide[place]], shapes.rows[wide[place]]),
+                has_sampling=bool(samples[place]),
+                writes_cache=bool(writes[place]),
             )
         )
     return found
 
 
+class _Inside:
+    """Places of some tasks, which are in order, by the ranges that they are in."""
+
+    def __init__(self, places: Ints, first: Ints, end: Ints) -> None:
+        self._places = places
+        self._from, self._to = np.searchsorted(places, first), np.searchsorted(places, end)
+        self.count: Ints = self._to - self._from
+        """How many each range has."""
+
+    def __getitem__(self, number: int) -> Ints:
+        return self._places[self._from[number] : self._to[number]]
+
+
 def _logits(columns: Ints, rows: Ints) -> int | None:
-    """The rows of the last product of a pass, where it is the only one as wide."""
-    places = np.flatnonzero(columns > 0)
-    if len(places) < 2 or int((columns == columns[places[-1]]).sum()) != 1:  # noqa: PLR2004
+    """The rows of the last of the products of a pass, where it is the only one as wide."""
+    if len(columns) < 2 or int((columns == columns[-1]).sum()) != 1:  # noqa: PLR2004
         return None
-    return int(rows[places[-1]])
+    return int(rows[-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,7 +418,7 @@ def _times(start: Ints, end: Ints, part: Ints, talks: Mask) -> _Times:
     """Every moment is of one part: of what computes at the same time that which began first, of communication only what nothing hides."""
     found: dict[Part, Intervals] = {}
     computes = np.flatnonzero(~talks)
-    order = computes[np.lexsort((-end[computes], start[computes]))]
+    order = computes[_order_in_time(start[computes], end[computes])]
     reach = np.maximum.accumulate(end[order]) if len(order) else end[order]
     begin = np.maximum(start[order], np.concatenate([start[order][:1], reach[:-1]]))
     longer = end[order] > begin
@@ -425,13 +444,23 @@ def _together(one: Intervals, other: Intervals) -> Intervals:
 
 def _without(some: Intervals, hidden: Intervals) -> Intervals:
     """The time that some intervals cover and others do not."""
-    if not len(some) or not len(hidden):
+    hidden = _near(hidden, some)
+    if not len(hidden):
         return some
     edges = np.sort(np.concatenate([some.starts, some.ends, hidden.starts, hidden.ends]))
     inside = np.diff(_until(some, edges)) > 0
     covered = np.diff(_until(hidden, edges)) > 0
     kept = inside & ~covered
     return union(edges[:-1][kept], edges[1:][kept])
+
+
+def _near(these: Intervals, some: Intervals) -> Intervals:
+    """Those that have a moment in common with any of some others: most have none."""
+    changes = np.zeros(len(these) + 1, dtype=np.int64)
+    np.add.at(changes, np.searchsorted(these.ends, some.starts, side="right"), 1)
+    np.add.at(changes, np.searchsorted(these.starts, some.ends), -1)
+    near = np.cumsum(changes[:-1]) > 0
+    return Intervals(these.starts[near], these.ends[near])
 
 
 def _iterations(

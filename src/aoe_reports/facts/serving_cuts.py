@@ -71,10 +71,11 @@ class Marks:
 
 def marks_of(tasks: Tasks) -> Marks | None:
     """What comes between the layers of two iterations; null where there is no attention."""
-    attention = np.flatnonzero(tasks.of(*ATTENTION))
+    attends = tasks.of(*ATTENTION)
+    attention = np.flatnonzero(attends)
     if not len(attention):
         return None
-    segment = np.searchsorted(attention, np.arange(len(tasks.start)), side="right") - 1
+    segment = np.cumsum(attends) - 1
     weight = np.zeros(max(len(attention) - 1, 0))
     tails, heads = [], []
     embeds = np.flatnonzero(tasks.embeds)
@@ -150,7 +151,7 @@ def cut(tasks: Tasks, marks: Marks) -> tuple[Ints, Ints]:
 def _at_heads(tasks: Tasks, marks: Marks) -> list[int]:
     """A place before each look-up of embeddings."""
     idle, samples = tasks.idle, tasks.of("sampling")
-    lower = np.asarray([_before(marks, place) for place in marks.heads.tolist()], dtype=np.int64)
+    lower = np.max([_last_before(some, marks.heads) for some in (marks.tails, marks.attention, marks.heads)], axis=0)
     behind = marks.heads - lower
     usual = int(behind[(lower >= 0) & samples[lower]].max(initial=0))
     lower = np.where((lower < 0) & (usual > 0), np.maximum(marks.heads - usual - 1, -1), lower)
@@ -158,13 +159,10 @@ def _at_heads(tasks: Tasks, marks: Marks) -> list[int]:
     return [0 if before < 0 < usual else _begin(idle, samples, before, place) for before, place in places]
 
 
-def _before(marks: Marks, place: int) -> int:
-    """The last task before a place that is surely of an earlier iteration; -1 for none."""
-    known = []
-    for places in (marks.tails, marks.attention, marks.heads):
-        near = int(np.searchsorted(places, place)) - 1
-        known.append(int(places[near]) if near >= 0 else -1)
-    return max(known)
+def _last_before(some: Ints, places: Ints) -> Ints:
+    """The last task of some before each place: all of them are surely of an earlier iteration; -1 for none."""
+    found: Ints = np.concatenate([[-1], some])[np.searchsorted(some, places)]
+    return found
 
 
 def _begin(idle: Ints, samples: Mask, lower: int, upper: int) -> int:
@@ -203,8 +201,7 @@ def layers_of(tasks: Tasks, cuts: Ints) -> Ints:
 
 
 def _counts(mask: Mask, bounds: Ints) -> Ints:
-    sums = np.concatenate([[0], np.cumsum(mask)])
-    return np.asarray(sums[bounds[1:]] - sums[bounds[:-1]])
+    return np.diff(np.searchsorted(np.flatnonzero(mask), bounds))
 
 
 def usual_of(counts: Ints) -> int:
