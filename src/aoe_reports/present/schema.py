@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
+from urllib.parse import quote
 
 from aoe_reports.engine.question import Question
 from aoe_reports.model.documents import JsonObject
@@ -37,7 +38,7 @@ def schema_of_answers(questions: Iterable[Question[Any, Any]]) -> JsonObject:
     return {
         "$schema": DIALECT,
         "title": "What the questions of aoe-reports print with --format json",
-        "anyOf": [{"$ref": f"#/$defs/{name}"} for name in of_commands],
+        "anyOf": [{"$ref": f"#/$defs/{quote(name)}"} for name in of_commands],
         "$defs": {**of_commands, "finding": _FINDING},
     }
 
