@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
@@ -81,7 +82,7 @@ def read_communication(
     own = read_operators(capture, findings)
     into.take(read_bandwidths(capture, step, findings, own))
     matrix = _read_matrix(capture, findings)
-    timelines = _read_timelines(capture, own, findings, collected)
+    timelines = _read_timelines(capture, own, findings, collected, of_steps=step is not None)
     figures = [one for several in timelines.values() for one in several]
     findings += _standing_in(capture, figures, operators=bool(own), links=bool(matrix))
     operators = own or [operator for one in figures for operator in one.operators]
@@ -242,10 +243,11 @@ def _read_matrix(capture: Capture, findings: list[Finding]) -> list[Transfer]:
 
 
 class _Both:
-    """Takes the events of a timeline for its communication, and for its tasks."""
+    """Takes the events of a timeline for its communication, and for its tasks and their steps."""
 
-    def __init__(self) -> None:
-        self.communication, self.tasks = CommunicationTasks(), TimelineTasks(wanted=WITHOUT_IDS)
+    def __init__(self, *, of_steps: bool) -> None:
+        self.communication = CommunicationTasks()
+        self.tasks = TimelineTasks(Activity() if of_steps else None, WITHOUT_IDS)
 
     def add(self, batch: pa.RecordBatch) -> None:
         self.communication.add(batch)
@@ -257,7 +259,12 @@ class _Both:
 
 
 def _read_timelines(
-    capture: Capture, own: Sequence[OperatorTime], findings: list[Finding], collected: Collected | None
+    capture: Capture,
+    own: Sequence[OperatorTime],
+    findings: list[Finding],
+    collected: Collected | None,
+    *,
+    of_steps: bool,
 ) -> dict[int | None, list[TaskFigures]]:
     """What each export tells, by device, of the first kind of timeline that shows communication."""
     found: dict[int | None, list[TaskFigures]] = {}
@@ -265,7 +272,8 @@ def _read_timelines(
     for files in exports_of(capture, _TIMELINES):
         name = files[0].name
         if held is not None and len(files) == 1 and name.kind in WHOLE_TIMELINES:
-            both, wrong = collect_events_of(files, {*TASK_COLUMNS, *event_columns(WITHOUT_IDS)}, _Both)
+            columns = {*TASK_COLUMNS, *event_columns(WITHOUT_IDS), *(EVENT_COLUMNS if of_steps else ())}
+            both, wrong = collect_events_of(files, columns, partial(_Both, of_steps=of_steps))
             tasks = both.communication
             held[files[0].path] = (both.tasks, wrong)
         else:

@@ -72,7 +72,7 @@ def _tasks(
             return TimelineTasks(HostActivity(), wanted)
         return TimelineTasks(Activity() if of_steps else None, wanted)
 
-    held = None if collected is None or of_steps or heard is not None else collected.pop(file.path, None)
+    held = None if collected is None or heard is not None else collected.pop(file.path, None)
     if held is not None and held[0].holds(wanted):
         tasks, findings = held[0], [*held[1]]
     else:

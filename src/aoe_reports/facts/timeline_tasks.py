@@ -145,9 +145,10 @@ class TimelineTasks:
                 self._fresh = 0
 
     def holds(self, wanted: Collection[str] | None) -> bool:
-        """Whether it holds all that is wanted, but steps."""
-        stops = wanted is None or "task_stop_ns" in wanted
-        return _kept(wanted).keys() <= self._kept.keys() and (self._stops or not stops)
+        """Whether it holds all that is wanted."""
+        steps, stops = (wanted is None or name in wanted for name in ("step", "task_stop_ns"))
+        held = (self.activity is not None or not steps) and (self._stops or not stops)
+        return held and _kept(wanted).keys() <= self._kept.keys()
 
     def merge(self, other: TimelineTasks) -> None:
         """Take in what another one has of the same timeline: of events behind its own."""

@@ -157,8 +157,7 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
         from aoe_reports.facts.communication_run import Communication
 
         found, notes = Communication(), asked.notes
-        # with --step the steps of tasks are wanted, too: what launched them
-        collected: Collected | None = {} if asked.options.contention and asked.options.step is None else None
+        collected: Collected | None = {} if asked.options.contention else None
         notes.add(unit.capture.findings)
         with notes.where_unreadable(unit.path):
             transfers = read_communication(
