@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoe_reports.stats.grouping import group_and_count, group_tasks, is_communication, quantile
+from aoe_reports.stats.grouping import _dense, group_and_count, group_tasks, is_communication, quantile
 
 tasks = st.lists(
     st.tuples(
@@ -125,3 +125,15 @@ def test_more_combinations_of_words_than_32_bits_tell_apart() -> None:
     groups = group_tasks(table, ("a", "b"), 3)
     assert group_and_count(table, ("a", "b"))[1] == count
     assert [(group.key, group.total_ns) for group in groups] == [((ones[-n], others[-n]), count + 1 - n) for n in (1, 2, 3)]  # fmt: skip
+
+
+@given(
+    numbers=st.lists(st.integers(0, 60), min_size=1, max_size=60),
+    factor=st.sampled_from([1, 10**4, 10**9]),
+    kind=st.sampled_from([np.int32, np.int64]),
+)
+def test_numbers_far_apart_become_places_among_those_that_occur(numbers: list[int], factor: int, kind: type) -> None:
+    sparse = np.asarray(numbers, dtype=kind) * kind(factor if kind is np.int64 else min(factor, 10**4))
+    present, places = _dense(sparse, int(sparse.max()) + (1 << 20))
+    expected, place = np.unique(sparse, return_inverse=True)
+    assert (present.tolist(), places.tolist()) == (expected.tolist(), place.tolist())

@@ -190,8 +190,8 @@ class Roofline:
     """Place in `REASONS` of why its work is not known, -1 where it is, or takes too little time to be counted."""
     group_of: Ints
     """The operator of each task that computes, in their order."""
-    known: Sequence[Roofed]
-    """Those whose work is known, those of most time first."""
+    roofed: Mapping[int, Roofed]
+    """Those whose work is known, by their numbers, those of most time first."""
     works: Mapping[int, Work]
     counted: CountersOf
     peaks: Peaks
@@ -215,7 +215,7 @@ class Roofline:
         sums = _sums(of, self.totals, len(classes))
         known: dict[int, list[Roofed]] = {}
         for group in self.works:
-            known.setdefault(int(of[group]), []).append(self.operator(group))
+            known.setdefault(int(of[group]), []).append(self.roofed[group])
         chosen = [int(place) for place in largest(sums, top)]
         found = [known.get(place, []) + self._others(first[place], of == place) for place in chosen]
         return sorted(found, key=lambda group: (-sum(one.total_ns for one in group), *map(str, group[0].words[:2])))[
@@ -242,11 +242,16 @@ class Roofline:
         ]
 
     @property
+    def known(self) -> Sequence[Roofed]:
+        """Those whose work is known, those of most time first."""
+        return [*self.roofed.values()]
+
+    @property
     def near(self) -> Mask:
         """Which tasks that compute are of operators that certainly reach `NEAR` of the roof; of more than can be nothing is certain."""
         groups: Mask = np.zeros(len(self.totals), dtype=bool)
-        for group in self.works:
-            groups[group] = self.operator(group).is_near
+        for group, one in self.roofed.items():
+            groups[group] = one.is_near
         found: Mask = groups[self.group_of]
         return found
 
@@ -346,14 +351,15 @@ def measure_roofline(
         totals=totals,
         why=why,
         group_of=group_of,
-        known=(),
+        roofed={},
         works=works,
         counted=CountersOf(Means(counters, groups, durations)),
         peaks=peaks,
         step_ns=step_ns,
         steps=steps,
     )
-    return replace(found, known=sorted(map(found.operator, works), key=_order))
+    known = {group: found.operator(group) for group in works}
+    return replace(found, roofed=dict(sorted(known.items(), key=lambda pair: _order(pair[1]))))
 
 
 _KEPT = frozenset({*KEYS, "task_duration_ns", "block_num"})
