@@ -10,6 +10,7 @@ import numpy as np
 from aoe_reports.history.detection.levels import Leveled
 from aoe_reports.history.detection.proof import Proof
 from aoe_reports.history.detection.verdicts import INTERVAL_SCORE, Change, State, relative, time_of
+from aoe_reports.stats.noise import FLOOR
 from aoe_reports.stats.partition import two_steps
 
 DRIFT_NIGHTS = 14
@@ -18,6 +19,8 @@ DRIFT_MARGIN = 6.0
 """By how much (twice the log likelihood) a slope must explain better than the proved steps: odds of 20 to 1."""
 WARM_LEAST, WARM_NIGHTS = 4, 14
 """Nights that a warm-up lasts: in a shorter one no slope is told from a step."""
+WARM_MARGIN = 4.0
+"""By how much (twice the log likelihood) steps must explain the first nights better than a slope: odds of 7 to 1, since times settle when a series is new."""
 
 
 def changes_of(proof: Proof, nights: Any) -> list[Change]:
@@ -33,14 +36,19 @@ def warmed_up(series: Leveled) -> int:
     if not last:
         return 0
     nights = series.logs[: series.edges[last + 1]][: 2 * WARM_NIGHTS]
-    stairs = series.stairs(0, last)[: len(nights)]
+    stairs, relative = series.stairs(0, last)[: len(nights)], series.relative[: len(nights)]
     lengths = np.arange(WARM_LEAST, WARM_NIGHTS + 1)
     falls = np.maximum(1 - np.arange(len(nights)) / lengths[:, None], 0.0)
     falls -= falls.mean(axis=1, keepdims=True)
     heights = falls @ nights / np.square(falls).sum(axis=1)
-    lines = nights.mean() + heights[:, None] * falls
-    warm = float(series.losses(lines, 0, len(nights)).sum(axis=1).min())
-    return last if warm < float(series.losses(stairs, 0, len(nights)).sum()) else 0
+    off_lines = np.abs(nights - nights.mean() - heights[:, None] * falls) / relative
+    off_stairs = np.abs(nights - stairs) / relative
+    # a night out of line of both tells nothing of either
+    beyond = np.maximum(np.minimum(off_lines, off_stairs) - series.limit, 0.0)
+    lines, steps = (np.square(off - beyond).sum(axis=1) for off in (off_lines, off_stairs))
+    # each by the scatter that it leaves, which is too small of steps that fit noise
+    ratio = float((lines / np.maximum(steps, FLOOR**2)).min())
+    return last if ratio < math.exp(WARM_MARGIN / len(nights)) else 0
 
 
 def is_back(series: Leveled, place: int, off: float) -> bool:
