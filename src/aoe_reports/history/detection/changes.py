@@ -10,7 +10,7 @@ import numpy as np
 from aoe_reports.history.detection.levels import Leveled
 from aoe_reports.history.detection.proof import Proof
 from aoe_reports.history.detection.verdicts import INTERVAL_SCORE, Change, State, relative, time_of
-from aoe_reports.stats.noise import FLOOR
+from aoe_reports.stats.noise import FLOOR, Floats
 from aoe_reports.stats.partition import two_steps
 
 DRIFT_NIGHTS = 14
@@ -37,18 +37,26 @@ def warmed_up(series: Leveled) -> int:
         return 0
     nights = series.logs[: series.edges[last + 1]][: 2 * WARM_NIGHTS]
     stairs, relative = series.stairs(0, last)[: len(nights)], series.relative[: len(nights)]
-    lengths = np.arange(WARM_LEAST, WARM_NIGHTS + 1)
-    falls = np.maximum(1 - np.arange(len(nights)) / lengths[:, None], 0.0)
-    falls -= falls.mean(axis=1, keepdims=True)
-    heights = falls @ nights / np.square(falls).sum(axis=1)
-    off_lines = np.abs(nights - nights.mean() - heights[:, None] * falls) / relative
-    off_stairs = np.abs(nights - stairs) / relative
-    # a night out of line of both tells nothing of either
-    beyond = np.maximum(np.minimum(off_lines, off_stairs) - series.limit, 0.0)
-    lines, steps = (np.square(off - beyond).sum(axis=1) for off in (off_lines, off_stairs))
+    passed = np.arange(len(nights))
+    falls = np.maximum(1 - passed / np.arange(WARM_LEAST, WARM_NIGHTS + 1)[:, None], 0.0)
+    # a step nearer to the first night than a change may be is no slope
+    drops = (passed < np.arange(1, min(WARM_NIGHTS + 1, len(nights)))[:, None]).astype(np.float64)
+    off = np.vstack([_off_best(nights, falls), nights - stairs, _off_best(nights, drops)])
+    distances = np.abs(off) / relative
+    # a night out of line of all of them tells nothing of any
+    beyond = np.maximum(distances.min(axis=0) - series.limit, 0.0)
+    squares = np.maximum(np.square(distances - beyond).sum(axis=1), FLOOR**2)
     # each by the scatter that it leaves, which is too small of steps that fit noise
-    ratio = float((lines / np.maximum(steps, FLOOR**2)).min())
+    ratio = float(squares[: len(falls)].min() / squares[len(falls) :].min())
     return last if ratio < math.exp(WARM_MARGIN / len(nights)) else 0
+
+
+def _off_best(nights: Floats, shapes: Floats) -> Floats:
+    """What nights are off each shape (shapes, nights), of the level and height that fit best by least squares."""
+    centred = shapes - shapes.mean(axis=1, keepdims=True)
+    heights = centred @ nights / np.square(centred).sum(axis=1)
+    off: Floats = nights - nights.mean() - heights[:, None] * centred
+    return off
 
 
 def is_back(series: Leveled, place: int, off: float) -> bool:
