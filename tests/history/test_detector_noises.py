@@ -108,14 +108,14 @@ def test_a_warm_up_in_the_first_ten_nights_is_no_improvement(height: float) -> N
     falling = height * np.maximum(1 - np.arange(60) / 10, 0)
     values = 100 * (1 + falling + 0.01 * gauss(12, 60))
     told = [changed(values[:, :nights]) for nights in (12, 16, 21, 30, 60)]
-    assert max(told) <= 0.1
+    assert max(told) <= 0.05
 
 
-@pytest.mark.parametrize("night", [8, 14])
-def test_an_improvement_in_the_first_nights_is_one(night: int) -> None:
+@pytest.mark.parametrize(("night", "least"), [(8, 0.9), (14, 0.95)])
+def test_an_improvement_in_the_first_nights_is_one(night: int, least: float) -> None:
     values = 100 * (1 + 0.01 * gauss(13, 40))
     values[:, night:] *= 0.95
-    assert found(values, night) >= 0.95
+    assert found(values, night) >= least
 
 
 @pytest.mark.parametrize(("before", "after"), [(0.005, 0.02), (0.02, 0.005)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from aoe_reports.stats import noise
-from aoe_reports.stats.to_and_fro import Path, find_paths, go_to_and_fro
+from aoe_reports.stats.to_and_fro import LASTING, LASTING_ALONE, Path, find_paths, go_to_and_fro
 
 
 def levels(*stays: tuple[int, float], seed: int = 0) -> np.ndarray:
@@ -41,11 +41,23 @@ def test_a_path_moves_all_nights_to_the_newest_mode() -> None:
     assert moved.std() < 0.0125
 
 
-def test_once_is_enough_where_half_of_the_workload_was_there_three_times() -> None:
-    paths = paths_of(np.stack([levels(*THRICE, seed=1), levels(*THRICE, seed=2), levels(*ONCE, seed=3)]))
-    assert sorted(go_to_and_fro(paths, [0, 0, 0])) == [0, 1, 2]
-    assert sorted(go_to_and_fro(paths, [0, 0, 1])) == [0, 1]
-    assert sorted(go_to_and_fro(paths, [0, 1, 0])) == [0, 1]
+def test_once_is_enough_where_a_third_of_the_workload_was_there_three_times() -> None:
+    thrice, once = [levels(*THRICE, seed=seed) for seed in (1, 2)], [levels(*ONCE, seed=seed) for seed in range(3, 8)]
+    paths = paths_of(np.stack([*thrice, *once]))
+    assert sorted(paths) == list(range(7))
+    assert sorted(go_to_and_fro(paths, [0, 0, 0, 0, 0, 0, 1])) == [0, 1, 2, 3, 4, 5]
+    assert sorted(go_to_and_fro(paths, [0] * 7)) == [0, 1]
+    # one series alone is no habit of a workload
+    assert sorted(go_to_and_fro(paths, [0, 1, 0, 1, 2, 2, 2])) == [0, 1]
+
+
+def test_who_hardly_stays_has_modes_only_where_its_workload_has() -> None:
+    path = paths_of(levels(*THRICE)[None])[0]
+    hardly = path._replace(lasting=(LASTING + LASTING_ALONE) / 2)
+    assert path.lasting > LASTING_ALONE
+    assert go_to_and_fro({0: hardly, 1: path}, None) == [1]
+    assert go_to_and_fro({0: hardly, 1: path}, [0, 1]) == [1]
+    assert go_to_and_fro({0: hardly, 1: path}, [0, 0]) == [0, 1]
 
 
 def test_who_comes_back_to_another_level_has_no_modes() -> None:

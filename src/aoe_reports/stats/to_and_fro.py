@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +21,18 @@ from aoe_reports.stats.noise import CLIP, FLOOR, HALF, Floats, Integers, median,
 SWITCHES = 6
 """There and back three times: a regression that was fixed and came again, and again, is five, and must be told."""
 KNOWN_SWITCHES = 2
-"""There and back once, in a workload that is known for it: half of its series, of LEAST_SERIES at least, were there and back three times."""
-LEAST_SERIES = 3
+"""There and back once, in a workload that is known for it: KNOWN_SHARE of its series, two at least, were there and back three times."""
+KNOWN_SHARE, LEAST_KNOWN = 1 / 3, 2
 SWITCH_COST = 6.0
 """Twice the log odds against a switch in a night: one night counts as a stay where it is no night of the usual noise."""
 STAY = 5.0
 """Nights of a stay on average at least: what changes more often is noise of two modes (`stats/modes`), and weighed as such."""
 LASTING = 1.8
 """Variance of nights over that of what they are off their neighbours, at a glance: 1 where nothing stays; as calculated for modes 4.3 sigma apart, 1.4 for stays of 3 nights, 2.9 of 10."""
+LASTING_ALONE = 2.0
+"""The same of a series whose workload is not known for it: a step on top of stays of 3 nights makes 1.8 to 2."""
+LEAST_SQUARES = 1e-9
+"""Of neighbours: times that never change stay anywhere."""
 IN_MODES = 0.9
 """Share of the nights that lie in their mode: of levels that are more than two, fewer do."""
 
@@ -44,11 +48,12 @@ class Switch(NamedTuple):
 
 
 class Path(NamedTuple):
-    """How a series went to and fro: which nights are in the upper of its modes, and how often it switched."""
+    """How a series went to and fro: which nights are in the upper of its modes, how often it switched, and how much it stays (`LASTING`)."""
 
     upper: NDArray[np.bool_]
     modes: Modes
     switches: int
+    lasting: float
 
     @property
     def newest(self) -> Switch:
@@ -64,32 +69,35 @@ class Path(NamedTuple):
 
 def find_paths(logs: Floats, scaled: Floats, lengths: Integers, sigma: Floats) -> dict[int, Path]:
     """The paths of those series (series, nights), compacted, that have been in another mode and back; `scaled` as of `noise.clip`."""
-    rows = np.flatnonzero(_lasting(scaled, lengths)).tolist()
-    paths = {row: _path_of(logs[row, : lengths[row]], float(sigma[row])) for row in rows}
+    lasting = _lasting(scaled, lengths)
+    rows = np.flatnonzero((lengths >= MIN_NIGHTS) & (lasting > LASTING)).tolist()
+    paths = {row: _path_of(logs[row, : lengths[row]], float(sigma[row]), float(lasting[row])) for row in rows}
     return {row: path for row, path in paths.items() if path is not None}
 
 
 def go_to_and_fro(paths: Mapping[int, Path], workloads: Sequence[int] | None) -> list[int]:
     """Which series with paths have switched often enough to have modes; `workloads` numbers that of each series, where they tell."""
     often = [series for series, path in paths.items() if path.switches >= SWITCHES]
+    alone = {series for series in often if paths[series].lasting > LASTING_ALONE}
     if workloads is None:
-        return often
+        return sorted(alone)
     sizes, of_them = Counter(workloads), Counter(workloads[series] for series in often)
-    known = {one for one, count in of_them.items() if sizes[one] >= LEAST_SERIES and count >= sizes[one] / 2}
-    return [series for series, path in paths.items() if path.switches >= SWITCHES or workloads[series] in known]
+    known = {one for one, count in of_them.items() if count >= max(KNOWN_SHARE * sizes[one], LEAST_KNOWN)}
+    return [series for series in paths if series in alone or workloads[series] in known]
 
 
-def _lasting(scaled: Floats, lengths: Integers) -> Any:
-    """Which series may stay on levels: at a glance, since most do not."""
+def _lasting(scaled: Floats, lengths: Integers) -> Floats:
+    """How much each series stays on levels (`LASTING`): at a glance, since most do not."""
     counted = np.arange(scaled.shape[1]) < lengths[:, None]
     nights = np.maximum(lengths, 1)
     means = np.where(counted, scaled, 0.0).sum(axis=1) / nights
     variance = np.where(counted, np.square(scaled - means[:, None]), 0.0).sum(axis=1)
     neighbours = np.where(counted[:, 1:], np.square(scaled[:, 1:] - scaled[:, :-1]), 0.0).sum(axis=1) / 2
-    return (lengths >= MIN_NIGHTS) & (variance > LASTING * neighbours)
+    lasting: Floats = variance / np.maximum(neighbours, LEAST_SQUARES)
+    return lasting
 
 
-def _path_of(logs: Floats, sigma: float) -> Path | None:
+def _path_of(logs: Floats, sigma: float, lasting: float) -> Path | None:
     """The path of a series; None where it has no two modes, or was in the other one and back less than once."""
     off = np.abs(logs - running_median(logs))
     off[:HALF], off[-HALF:] = 0.0, 0.0
@@ -103,7 +111,7 @@ def _path_of(logs: Floats, sigma: float) -> Path | None:
     often = KNOWN_SWITCHES <= switches <= len(logs) / STAY
     if not often or not in_modes or not _on_one_level(logs - apart * upper):
         return None
-    return Path(upper, modes, switches)
+    return Path(upper, modes, switches, lasting)
 
 
 def _on_one_level(moved: Floats) -> bool:

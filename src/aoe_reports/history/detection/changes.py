@@ -10,6 +10,7 @@ import numpy as np
 from aoe_reports.history.detection.levels import Leveled
 from aoe_reports.history.detection.proof import Proof
 from aoe_reports.history.detection.verdicts import INTERVAL_SCORE, Change, State, relative, time_of
+from aoe_reports.stats.noise import FLOOR, Floats
 from aoe_reports.stats.partition import two_steps
 
 DRIFT_NIGHTS = 14
@@ -18,6 +19,8 @@ DRIFT_MARGIN = 6.0
 """By how much (twice the log likelihood) a slope must explain better than the proved steps: odds of 20 to 1."""
 WARM_LEAST, WARM_NIGHTS = 4, 14
 """Nights that a warm-up lasts: in a shorter one no slope is told from a step."""
+WARM_MARGIN = 4.0
+"""By how much (twice the log likelihood) steps must explain the first nights better than a slope: odds of 7 to 1, since times settle when a series is new."""
 
 
 def changes_of(proof: Proof, nights: Any) -> list[Change]:
@@ -33,14 +36,27 @@ def warmed_up(series: Leveled) -> int:
     if not last:
         return 0
     nights = series.logs[: series.edges[last + 1]][: 2 * WARM_NIGHTS]
-    stairs = series.stairs(0, last)[: len(nights)]
-    lengths = np.arange(WARM_LEAST, WARM_NIGHTS + 1)
-    falls = np.maximum(1 - np.arange(len(nights)) / lengths[:, None], 0.0)
-    falls -= falls.mean(axis=1, keepdims=True)
-    heights = falls @ nights / np.square(falls).sum(axis=1)
-    lines = nights.mean() + heights[:, None] * falls
-    warm = float(series.losses(lines, 0, len(nights)).sum(axis=1).min())
-    return last if warm < float(series.losses(stairs, 0, len(nights)).sum()) else 0
+    stairs, relative = series.stairs(0, last)[: len(nights)], series.relative[: len(nights)]
+    passed = np.arange(len(nights))
+    falls = np.maximum(1 - passed / np.arange(WARM_LEAST, WARM_NIGHTS + 1)[:, None], 0.0)
+    # a step nearer to the first night than a change may be is no slope
+    drops = (passed < np.arange(1, min(WARM_NIGHTS + 1, len(nights)))[:, None]).astype(np.float64)
+    off = np.vstack([_off_best(nights, falls), nights - stairs, _off_best(nights, drops)])
+    distances = np.abs(off) / relative
+    # a night out of line of all of them tells nothing of any
+    beyond = np.maximum(distances.min(axis=0) - series.limit, 0.0)
+    squares = np.maximum(np.square(distances - beyond).sum(axis=1), FLOOR**2)
+    # each by the scatter that it leaves, which is too small of steps that fit noise
+    ratio = float(squares[: len(falls)].min() / squares[len(falls) :].min())
+    return last if ratio < math.exp(WARM_MARGIN / len(nights)) else 0
+
+
+def _off_best(nights: Floats, shapes: Floats) -> Floats:
+    """What nights are off each shape (shapes, nights), of the level and height that fit best by least squares."""
+    centred = shapes - shapes.mean(axis=1, keepdims=True)
+    heights = centred @ nights / np.square(centred).sum(axis=1)
+    off: Floats = nights - nights.mean() - heights[:, None] * centred
+    return off
 
 
 def is_back(series: Leveled, place: int, off: float) -> bool:
