@@ -68,8 +68,8 @@ def _kept(wanted: Collection[str] | None) -> dict[str, tuple[str, pa.DataType]]:
 
 _MAX_FRESH = 64
 """So many batches, each of which has its own words, are held before they are joined."""
-_MAX_FRESH_ALIKE = 16
-"""The same where little is left of them then."""
+_MAX_FRESH_ALIKE = 32
+"""The same of tasks of which those that are alike become one."""
 
 
 class _Starts:

@@ -76,7 +76,8 @@ class AlikeTasks:
         while len(self._parts) > 1:
             self._join_last()
         whole = self._parts.pop()
-        groups_of, durations, calls = whole.numbers >> _BITS, whole.numbers & _LONGEST, whole.calls
+        groups_of, durations, calls = whole.numbers >> _BITS, whole.numbers, whole.calls
+        durations &= _LONGEST
         if whole.long:
             long = np.asarray([(*key, times) for key, times in whole.long.items()], dtype=np.int64)
             groups_of, durations, calls = map(np.append, (groups_of, durations, calls), long.T)
@@ -93,18 +94,20 @@ class AlikeTasks:
         places, names = group_codes(pa.concat_tables([first.names, second.names]), self._keys)
         groups = np.split(places.astype(np.int64), [first.names.num_rows])
         first, second = (_renamed(part, of_part) for part, of_part in zip((first, second), groups, strict=True))
+        calls_of_both, long = (first.calls, second.calls), first.long + second.long
         numbers: Ints = np.concatenate([first.numbers, second.numbers])
+        del first, second  # whose numbers are as many again
         numbers <<= 1
-        numbers[len(first.numbers) :] |= 1  # of the second part
+        numbers[len(calls_of_both[0]) :] |= 1  # of the second part
         numbers.sort(kind="stable")  # of two that are sorted the quickest
         of_second = (numbers & 1).astype(bool)
         numbers >>= 1
         calls: Ints = np.empty(len(numbers), dtype=np.int64)
-        calls[of_second] = second.calls
-        calls[~of_second] = first.calls
+        calls[~of_second], calls[of_second] = calls_of_both
+        del calls_of_both
         begins = np.flatnonzero(_begins(numbers))
-        numbers, long = numbers[begins], first.long + second.long
-        self._parts.append(_Part(self._table(names), numbers, np.add.reduceat(calls, begins), long))
+        calls = np.add.reduceat(calls, begins)
+        self._parts.append(_Part(self._table(names), numbers[begins], calls, long))
 
     def _table(self, names: Names) -> pa.Table:
         keys = zip(self._keys, names.numbers, names.words, strict=True)
@@ -125,7 +128,7 @@ def _renamed(part: _Part, groups: Ints) -> _Part:
     numbers: Ints = part.numbers[order] & _LONGEST
     numbers |= np.repeat(groups[turn] << _BITS, sizes[turn])
     long = Counter({(int(groups[group]), duration): calls for (group, duration), calls in part.long.items()})
-    return _Part(part.names, numbers[order], part.calls[order], long)
+    return _Part(part.names, numbers, part.calls[order], long)
 
 
 def _begins(ordered: Ints) -> Mask:

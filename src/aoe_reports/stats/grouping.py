@@ -54,8 +54,9 @@ def group_and_count(
     if tasks.num_rows == 0:
         return [], 0
     groups_of, names = group_codes(tasks, keys)
-    calls = calls_of(tasks)
-    ordered, starts, calls = _ordered_within(groups_of, integers(tasks["task_duration_ns"])[0], names.count, calls)
+    ordered, starts, calls = _ordered_within(
+        groups_of, integers(tasks["task_duration_ns"])[0], names.count, calls_of(tasks)
+    )
     bounds = np.append(starts, len(ordered))
     counts = np.diff(bounds) if calls is None else np.add.reduceat(calls, starts)
     if int(ordered.max()) * int(counts.sum()) >= _INT64_MAX:
@@ -248,6 +249,7 @@ def _ordered_within(groups_of: Ints, values: Ints, groups: int, calls: Ints | No
         packed: Any = groups_of.astype(kind)
         packed <<= bits
         packed |= values.astype(kind, copy=False)
+        del values  # 8 bytes a task
         if calls is not None:
             packed <<= low
             packed |= calls.astype(kind, copy=False)
