@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -66,6 +68,39 @@ def test_tasks_however_they_come(
     assert short.frame().to_pylist() == [
         {name: value for name, value in row.items() if name in {*ALWAYS, *WANTED[wanted]}} for row in expected
     ]
+
+
+@given(
+    st.lists(events, max_size=20),
+    st.lists(st.integers(0, 20), max_size=4),
+    st.integers(0, 4),
+    st.sets(st.sampled_from(["op_name", "device_id", "task_type", "task_duration_ns", "op_type"])),
+)
+def test_tasks_that_are_alike_are_counted(
+    rows: list[dict[str, Any]], cuts: list[int], halves: int, wanted: set[str]
+) -> None:
+    """In the columns that are wanted; type and duration are always told."""
+    for row in rows:
+        row["pid"] = str((OVERLAP if row["process"] == "Overlap Analysis" else DEVICE) | row["device"])
+        row["duration_ns"] %= 3
+    asked = {*wanted, "calls"}
+    singly, first, second = TimelineTasks(), TimelineTasks(wanted=asked), TimelineTasks(wanted=asked)
+    for number, (start, end) in enumerate(pairwise(sorted([0, *(min(cut, len(rows)) for cut in cuts), len(rows)]))):
+        singly.add(batch(rows[start:end]))
+        (first if number <= halves else second).add(batch(rows[start:end]).select(sorted(event_columns(asked))))
+    first.merge(second)
+    assert first.differ() == singly.differ()
+    columns = sorted({*(wanted - {"op_type"}), "task_type", "task_duration_ns"})
+    expected = Counter(tuple(row[name] for name in columns) for row in singly.frame().to_pylist())
+    frame = first.frame()
+    assert sorted(frame.column_names) == sorted([*columns, "calls"])
+    told = {tuple(row[name] for name in columns): row["calls"] for row in frame.to_pylist()}
+    assert (told, len(told)) == (expected, frame.num_rows)
+
+
+def test_what_each_task_has_of_its_own_is_told_of_none_that_are_alike() -> None:
+    with pytest.raises(KeyError, match="step, task_start_ns"):
+        TimelineTasks(wanted={"op_name", "task_start_ns", "step", "calls"})
 
 
 @given(st.lists(events, max_size=12), st.lists(st.integers(0, 12), max_size=4), st.lists(st.integers(0, 12), max_size=3), st.booleans())  # fmt: skip

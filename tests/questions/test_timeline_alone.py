@@ -7,11 +7,14 @@ import json
 import os
 import shutil
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 from commandline import ROOT, Cli
 from made_traces import Trace, device, planted
+
+from aoe_reports.facts.timeline_tasks import TimelineTasks
 
 REAL = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data")) / "msprof"
 RANKS = sorted(REAL.glob("torch_npu_2025-01/text/*/rank*_ascend_pt"))
@@ -79,6 +82,30 @@ def test_devices_are_told_apart_by_their_processes(cli: Cli, tmp_path: Path) -> 
     path = trace.write(tmp_path, devices=2)
     assert totals(cli, path, "--device", 1) == {"other": (1, 10_000)}
     assert "other" not in totals(cli, path, "--device", 0)
+
+
+ASKED = [("op_type",), ("op_name",), ("shape",), ("op_name", "--top", 2), ("op_type", "--all-tasks"), ("op_name", "--device", 1)]  # fmt: skip
+
+
+@pytest.mark.parametrize("asked", ASKED, ids=str)
+def test_tasks_that_are_alike_are_ranked_as_if_each_were_held(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: tuple[object, ...]
+) -> None:
+    """Two devices, times that repeat, 0, and times beyond 32 bits of nanoseconds: what is held is seen in no answer."""
+    random, trace, now = Random(7), planted(), 5_000.0
+    for number in range(400):
+        length = random.choice([0, 1.5, 1.5, 2, 2.001, 7, 5e6 if number % 50 == 0 else 12])
+        kind = random.choice(["AI_CORE", "AI_CORE", "AI_VECTOR_CORE", "EVENT_WAIT", "HCCL"])
+        name = random.choice(["a", "b", "c", f"d{number}"])
+        trace.event(name, (device(random.randrange(2)), 3), now, length, **{"Task Type": kind})
+        now += length + 1
+    path = trace.write(tmp_path, devices=2)
+    words = ("hotspots", path, "--by", *asked, "--format", "json")
+    alike = cli(*words)
+    monkeypatch.setattr(TimelineTasks, "differ", lambda _: False)
+    singly = cli(*words)
+    assert (alike.code, alike.out, alike.err) == (singly.code, singly.out, singly.err)
+    assert alike.code == 0
 
 
 def test_it_is_compared_stored_and_planned_from(cli: Cli, tmp_path: Path) -> None:

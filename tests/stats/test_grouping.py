@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aoe_reports.formats.tasks import count_of_tasks
 from aoe_reports.stats.grouping import _dense, group_and_count, group_tasks, is_communication, quantile
 
 tasks = st.lists(
@@ -79,6 +80,40 @@ def test_groups_of_several_chunks_with_their_own_dictionaries() -> None:
 def test_communication_of_both_ages() -> None:
     column = pa.chunked_array([pa.array(["HCCL", "COMMUNICATION", "AI_CORE", None]).dictionary_encode()])
     assert is_communication(column).tolist() == [True, True, False, False]
+
+
+many_calls = st.lists(
+    st.tuples(
+        st.one_of(st.sampled_from(["Conv2D", "Add", None]), st.text("ab", max_size=4)),
+        st.sampled_from(["AI_CORE", "AI_CPU"]),
+        st.one_of(st.integers(0, 3), st.integers(0, 10**6), st.integers(2**32 - 2, 2**32 + 2), st.integers(0, 2**61)),
+        st.one_of(st.just(1), st.integers(1, 40)),
+    ),
+    min_size=1,
+    max_size=60,
+)
+
+
+@given(many_calls, st.sampled_from([("op_type",), ("op_type", "task_type"), ("task_type",)]), st.integers(1, 5))
+def test_rows_of_several_calls_are_grouped_as_if_each_call_stood_there(
+    rows: list[tuple[str | None, str, int, int]], keys: tuple[str, ...], top: int
+) -> None:
+    alike = frame([row[:3] for row in rows]).append_column("calls", pa.array([row[3] for row in rows], pa.int64()))
+    singly = frame([row[:3] for row in rows for _ in range(row[3])])
+    assert group_and_count(alike, keys) == group_and_count(singly, keys)
+    assert group_and_count(alike, keys, top) == group_and_count(singly, keys, top)
+    assert group_tasks(alike, keys, most_values=10**6) == group_tasks(singly, keys)
+    assert (count_of_tasks(alike), count_of_tasks(singly)) == (singly.num_rows, singly.num_rows)
+
+
+def test_the_deviation_of_many_calls_is_that_of_all_their_times_to_the_digit() -> None:
+    random = np.random.default_rng(3)
+    times, calls = random.integers(0, 10**6, 5000), random.integers(1, 90, 5000)
+    every = np.sort(np.repeat(times, calls)).astype(np.float64)
+    expected = (((every - every.mean()) ** 2).sum() / (len(every) - 1)) ** 0.5
+    alike = frame([("A", "X", int(time)) for time in times]).append_column("calls", pa.array(calls))
+    singly = frame([("A", "X", int(time)) for time in every])
+    assert [group.std_ns for table in (alike, singly) for group in group_tasks(table, ("op_type",))] == [expected] * 2
 
 
 def test_no_task_no_group() -> None:

@@ -26,7 +26,7 @@ from aoe_reports.formats.mindspore.names import UNREAD_KINDS
 from aoe_reports.formats.msserviceprofiler.names import BATCH_KINDS
 from aoe_reports.formats.table import Facts
 from aoe_reports.formats.table_file import read_table_file
-from aoe_reports.formats.tasks import filled_up
+from aoe_reports.formats.tasks import CALLS, filled_up
 from aoe_reports.formats.trace.shape import COSTLY, M, TimelineLook
 from aoe_reports.formats.vendor import TABLES, TASK_TYPES, group_captures, vendor_of
 from aoe_reports.model.columns import keep_where, valid, words_in
@@ -272,8 +272,12 @@ def read_source(
     hashed: bool = True,
     heard: Heard | None = None,
     collected: Collected | None = None,
+    alike: frozenset[str] | None = None,
 ) -> list[TableData]:
-    """The tables of one form of some facts, a file each; rows that stand there twice are found whatever is wanted."""
+    """The tables of one form of some facts, a file each; rows that stand there twice are found whatever is wanted.
+
+    Of a timeline, rows of the same `alike` columns (and duration) may come as one, with how many they are (`calls`).
+    """
     if source is None:
         return []
     identity = frozenset(TABLES[source.kind].identity)
@@ -283,9 +287,10 @@ def read_source(
         if cannot_repeat(tables):
             return [_of_columns(data, file, columns) for data, file in zip(tables, source.files, strict=True)]
     if columns is not None and heard is None and len(source.files) == 1 and source.files[0].name.timeline:
-        told = read_file(source.files[0], source.kind, columns, hashed=hashed, collected=collected)
+        few = columns if alike is None else alike | {CALLS}
+        told = read_file(source.files[0], source.kind, few, hashed=hashed, collected=collected)
         if told.rows_differ:  # nearly always
-            return [_of_columns(told, source.files[0], columns)]
+            return [_of_columns(told, source.files[0], few)]
         few = columns | identity - COSTLY
         told = read_file(source.files[0], source.kind, few, hashed=hashed)
         if first_of_each(told.frame, sorted(identity & few)).all():  # nearly always: ids need not tell two rows apart
@@ -336,11 +341,13 @@ def read_tasks(
     all_tasks: bool = False,
     heard: Heard | None = None,
     collected: Collected | None = None,
+    alike: bool = False,
 ) -> tuple[list[TaskSet], list[TableData]]:
     """Read only the tasks of a capture: of a table of tasks, else sums of them (by type) or a table of names.
 
     Each has all of `fields` that a table of tasks may have, null where the export has none. `heard` is filled where timelines stand in for
-    tables; what is `collected` of these is not read again.
+    tables; what is `collected` of these is not read again. Where tasks may be `alike`, those of which all `fields` are the same may be one row
+    with how many they are (`calls`).
     """
     tables: list[TableData] = []
     for source in vendor_of(capture.profiler).tasks(capture):
@@ -349,7 +356,9 @@ def read_tasks(
             continue
         of_kernels = facts == "kernels" and not all_tasks
         asked = fields | _SUMS if facts == "sums" else fields | {"op_name"} if of_kernels else fields
-        found = read_source(source, asked, hashed=False, heard=heard, collected=collected)
+        found = read_source(
+            source, asked, hashed=False, heard=heard, collected=collected, alike=fields if alike else None
+        )
         if of_kernels:
             found = [_of_kernels(data, fields) for data in found]
             give_back()  # the rows of which these are some
@@ -485,9 +494,11 @@ def joined(tables: Sequence[TableData]) -> pa.Table | None:
 
 def kernels(frame: pa.Table | None, columns: Collection[str] | None = None) -> pa.Table | None:
     """The rows of task_time that compute, with some columns (None: all): it also holds events, notifications, copies, profiler switches."""
-    if frame is None or "op_name" not in frame.column_names:
+    if frame is None or not {"op_name", CALLS}.intersection(frame.column_names):
         return None  # a database that knows no operators
-    computes = words_in(frame["task_type"], TASK_TYPES.compute) & valid(frame["op_name"])
+    computes = words_in(frame["task_type"], TASK_TYPES.compute)
+    if "op_name" in frame.column_names:  # who tells calls alone tells those that have a name
+        computes &= valid(frame["op_name"])
     wanted = frame if columns is None else frame.select([name for name in frame.column_names if name in columns])
     return wanted.filter(keep_where(computes))
 

@@ -16,6 +16,7 @@ from aoe_reports.facts.timeline_tasks import TimelineTasks, event_columns
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.digest import sha256_of
 from aoe_reports.formats.found import FoundFile
+from aoe_reports.formats.tasks import count_of_tasks
 from aoe_reports.formats.trace.rules import TIMELINE_EVENT
 from aoe_reports.formats.trace.shape import integer_array
 from aoe_reports.formats.vendor import TABLES
@@ -49,7 +50,7 @@ def read_table_of_timeline(
         frame=frame,
         match=table.match([]),
         findings=tuple(findings),
-        rows_read=frame.num_rows,
+        rows_read=count_of_tasks(frame),
         sha256=sha256_of(file.path, say("a timeline")) if hashed else "",
         is_text=False,
         rows_differ=differ,
@@ -82,7 +83,7 @@ def _tasks(
     frame = tasks.frame()
     numbers, words = codes(frame["task_type"])
     strange = [number for number, word in enumerate(words, start=1) if _is_no_text(word)]
-    if count := int(np.isin(numbers, strange).sum()):
+    if count := count_of_tasks(frame, np.isin(numbers, strange)):
         message = say("{count} tasks whose type is not text; they are in no sum of computing", count=count)
         findings.append(TIMELINE_EVENT.found(str(file.path), message))
     return frame, findings, tasks.differ()

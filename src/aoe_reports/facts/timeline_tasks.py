@@ -17,8 +17,10 @@ from aoe_reports.formats.ascend.tables.timelines import (
     OVERLAP_PROCESS,
     device_of_process,
 )
+from aoe_reports.formats.tasks import CALLS
 from aoe_reports.model.columns import Ints, bits, codes, column_of, integers, keep_where, occurring, valid, words_in
 from aoe_reports.model.memory import give_back
+from aoe_reports.stats.alike import AlikeTasks
 
 _RELATED = frozenset({OVERLAP_PROCESS, *COMMUNICATION_PROCESSES})
 _WORDS = pa.dictionary(pa.int32(), pa.string())
@@ -39,18 +41,24 @@ _ONLY_FOR = {
 }
 """Columns of events that are kept only where one of these columns of tasks is wanted."""
 
-
+_OWN = frozenset({"stream_id", "task_id", "task_start_ns", "task_stop_ns", "step"})
+"""What each task has of its own: those of which it is wanted are not alike."""
 WITHOUT_IDS = frozenset(name for names in _ONLY_FOR.values() for name in names) - {"stream_id", "task_id"}
 """All columns of tasks but ids, which cost much, and are wanted by few."""
 
 
 def event_columns(wanted: Collection[str] | None) -> frozenset[str]:
     """The columns of events that are looked at for some columns of tasks (None: all), without what tells the steps."""
-    return frozenset({"ph", "process", "stage_row", "start_ns", *_kept(wanted)})
+    return frozenset({"ph", "process", "stage_row", "name", "start_ns", "duration_ns", *_kept(wanted)})
 
 
 def _kept(wanted: Collection[str] | None) -> dict[str, tuple[str, pa.DataType]]:
     """(column of tasks, its type) by the column of events that is kept for it."""
+    if wanted is not None and CALLS in wanted:
+        if own := _OWN.intersection(wanted):
+            raise KeyError(", ".join(sorted(own)))
+        told_by = {name for name, column in (("name", "op_name"), ("pid", "device_id")) if column in wanted}
+        return {name: kept for name, kept in _KEPT.items() if name in {*told_by, "task_type", "duration_ns"}}
     return {
         name: kept
         for name, kept in _KEPT.items()
@@ -60,6 +68,8 @@ def _kept(wanted: Collection[str] | None) -> dict[str, tuple[str, pa.DataType]]:
 
 _MAX_FRESH = 64
 """So many batches, each of which has its own words, are held before they are joined."""
+_MAX_FRESH_ALIKE = 32
+"""The same of tasks of which those that are alike become one."""
 
 
 class _Starts:
@@ -72,16 +82,16 @@ class _Starts:
         self._spans: list[tuple[int, int]] = []
         self._differ = True
 
-    def add(self, tasks: pa.Table, starts: pa.ChunkedArray) -> None:
+    def add(self, tasks: pa.Table) -> None:
         """Take in some tasks as they stand in the file."""
-        values, known = integers(starts)
+        values, known = integers(tasks["start_ns"])
         if not (values[1:] > values[:-1]).all():
             order = np.argsort(values, kind="stable")
             values = values[order]
             again = np.flatnonzero(values[1:] == values[:-1])
             if len(again) > _MAX_AGAIN or _has_copies(tasks, values, order, again):
                 self._differ = False
-        self._differ &= bool(known.all()) and values[0] >= 0
+        self._differ &= bool(known.all()) and values[0] >= 0 and not tasks["name"].null_count
         self._spans.append((int(values[0]), int(values[-1])))
 
     def merge(self, other: _Starts) -> None:
@@ -89,7 +99,7 @@ class _Starts:
         self._spans += other._spans
 
     def differ(self) -> bool:
-        """Whether each start is known, and no task can stand there twice."""
+        """Whether each name and start is known, and no task can stand there twice."""
         return self._differ and all(one[1] < other[0] for one, other in pairwise(sorted(self._spans)))
 
 
@@ -100,18 +110,24 @@ _MAX_AGAIN = 1000
 def _has_copies(tasks: pa.Table, starts: Ints, order: Ints, again: Ints) -> bool:
     """Whether two of the tasks that start together are called the same, and take the same time."""
     rows = np.unique(np.concatenate([again, again + 1]))
-    names, durations = codes(tasks["op_name"])[0], integers(tasks["task_duration_ns"])[0]
+    names, durations = codes(tasks["name"])[0], integers(tasks["duration_ns"])[0]
     told = {(int(starts[row]), int(names[order[row]]), int(durations[order[row]])) for row in rows}
     return len(told) < len(rows)
 
 
 class TimelineTasks:
-    """Takes the events of one timeline, batch after batch, and holds the tasks of its devices: 44 bytes each, 16 of those always."""
+    """Takes the events of one timeline, batch after batch, and holds the tasks of its devices: 44 bytes each, 16 of those always.
+
+    Where `calls` are wanted, tasks that are alike in what else is wanted are one row: all have a name and none stands there twice where
+    they `differ`; else nothing can be made of them.
+    """
 
     def __init__(self, activity: Activity | None = None, wanted: Collection[str] | None = None) -> None:
         """With what tells the steps, if these are wanted: they are the calls of the host that launched the tasks."""
         self._kept = _kept(wanted)
         self._stops = wanted is None or "task_stop_ns" in wanted
+        keys = [name for name, kind in self._kept.values() if pa.types.is_dictionary(kind)]
+        self._alike = AlikeTasks(keys) if wanted is not None and CALLS in wanted else None
         self._parts: list[pa.Table] = []
         self._fresh = 0
         self._related: set[str] = set()
@@ -128,21 +144,23 @@ class TimelineTasks:
             self._related.update(codes(occurring(frame["pid"].filter(keep_where(related))))[1])
         tasks = whole & words_in(frame["process"], {DEVICE_PROCESS}) & valid(frame["task_type"])
         if tasks.any():
-            some = frame.select(list({*self._kept, "start_ns"})).filter(keep_where(tasks))
+            some = frame.select(list({*self._kept, "name", "start_ns", "duration_ns"})).filter(keep_where(tasks))
             kept = {name: _as(some[event], kind) for event, (name, kind) in self._kept.items()}
             self._parts.append(pa.table(kept))
-            self._starts.add(self._parts[-1], some["start_ns"])
+            self._starts.add(some)
             self._fresh += 1
-            if self._fresh == _MAX_FRESH:
-                self._parts[-_MAX_FRESH:] = [
-                    pa.table(
-                        {
-                            name: _joined(self._parts[-_MAX_FRESH:], name, kind).combine_chunks()
-                            for name, kind in self._kept.values()
-                        }
-                    )
-                ]
-                self._fresh = 0
+            if self._fresh == (_MAX_FRESH if self._alike is None else _MAX_FRESH_ALIKE):
+                self._join()
+
+    def _join(self) -> None:
+        """Make one of the parts that are batches."""
+        fresh, self._fresh = self._parts[len(self._parts) - self._fresh :], 0
+        del self._parts[len(self._parts) - len(fresh) :]
+        if self._alike is None:
+            columns = {name: _joined(fresh, name, kind).combine_chunks() for name, kind in self._kept.values()}
+            self._parts.append(pa.table(columns))
+        elif fresh:
+            self._alike.add(pa.concat_tables(fresh))
 
     def holds(self, wanted: Collection[str] | None) -> bool:
         """Whether it holds all that is wanted."""
@@ -154,6 +172,10 @@ class TimelineTasks:
         """Take in what another one has of the same timeline: of events behind its own."""
         if self.activity is not None and other.activity is not None:
             self.activity.merge(other.activity)
+        if self._alike is not None and other._alike is not None:
+            self._join()
+            other._join()
+            self._alike.merge(other._alike)
         self._parts += other._parts
         self._related |= other._related
         self._starts.merge(other._starts)
@@ -167,6 +189,9 @@ class TimelineTasks:
 
         To be asked for once: what was held is let go.
         """
+        if self._alike is not None:
+            self._join()
+            return self._with_devices(self._alike.frame())
         columns = {}
         for name, kind in self._kept.values():  # one after the other: no two are there twice at the same time
             give_back()  # what the events took (of 4 GB 100 MB), and the column before in its parts
@@ -181,14 +206,18 @@ class TimelineTasks:
             stop, _ = integers(frame["task_start_ns"])
             stop += integers(frame["task_duration_ns"])[0]
             frame = frame.append_column("task_stop_ns", column_of(stop, np.ones(len(stop), dtype=bool)))
-        if "pid" in columns:
-            frame = frame.drop_columns(["pid"]).append_column("device_id", self._devices(frame["pid"]))
+        frame = self._with_devices(frame)
         launched_in = self.activity.step_of_tasks() if self.activity is not None else None
         if launched_in is None:
             return frame
         step = np.full(frame.num_rows, -1, dtype=np.int64)
         step[words_in(frame["task_type"], COMPUTE_TASKS)] = launched_in
         return frame.append_column("step", column_of(step, step >= 0))
+
+    def _with_devices(self, frame: pa.Table) -> pa.Table:
+        if "pid" not in frame.column_names:
+            return frame
+        return frame.drop_columns(["pid"]).append_column("device_id", self._devices(frame["pid"]))
 
     def _devices(self, pid: pa.ChunkedArray) -> pa.ChunkedArray:
         numbers, pids = codes(pid)

@@ -6,6 +6,8 @@ from collections.abc import Collection, Mapping
 
 import pyarrow as pa
 
+from aoe_reports.model.columns import Ints, Mask, SomeRows, integers
+
 _WORDS = pa.dictionary(pa.int32(), pa.string())
 _NUMBERS = pa.int64()
 
@@ -19,6 +21,9 @@ TASK_COLUMNS: Mapping[str, pa.DataType] = {
 }
 """What questions may ask of tasks, with the type that it always has; counters are there where an export has them."""
 
+CALLS = "calls"
+"""The column that tells how many tasks a row stands for, where tasks that are alike are one row."""
+
 
 def filled_up(frame: pa.Table, columns: Collection[str]) -> tuple[pa.Table, frozenset[str]]:
     """(the tasks with every one of these columns, null where the export has none; the columns that it has not)."""
@@ -27,3 +32,16 @@ def filled_up(frame: pa.Table, columns: Collection[str]) -> tuple[pa.Table, froz
         nulls = pa.nulls(frame.num_rows, TASK_COLUMNS[name])
         frame = frame.append_column(pa.field(name, TASK_COLUMNS[name]), pa.chunked_array([nulls]))
     return frame, frozenset(missing)
+
+
+def calls_of(tasks: pa.Table | SomeRows) -> Ints | None:
+    """How many tasks each row stands for; None where each is one."""
+    return integers(tasks[CALLS])[0] if CALLS in tasks.column_names else None
+
+
+def count_of_tasks(tasks: pa.Table, rows: Mask | None = None) -> int:
+    """How many tasks some rows (None: all) stand for."""
+    calls = calls_of(tasks)
+    if calls is None:
+        return tasks.num_rows if rows is None else int(rows.sum())
+    return int(calls.sum() if rows is None else calls[rows].sum())

@@ -9,6 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import chain
+from operator import mul
 from typing import Any, overload
 
 import numpy as np
@@ -191,14 +192,14 @@ class Numbering(dict[str, int]):
         return number
 
 
-def exact_sum(values: Ints) -> int:
-    """The exact sum of whole numbers, whatever its size."""
+def exact_sum(values: Ints, times: Ints | None = None) -> int:
+    """The exact sum of whole numbers, whatever its size; each taken so many times."""
     if not len(values):
         return 0
     largest = max(abs(int(values.max())), abs(int(values.min())))
-    if largest * len(values) < _INT64_MAX:
-        return int(values.sum(dtype=np.int64))
-    return sum(values.tolist())
+    if largest * (len(values) if times is None else int(times.sum())) < _INT64_MAX:
+        return int(values.sum(dtype=np.int64) if times is None else np.dot(values, times))
+    return sum(values.tolist()) if times is None else sum(map(mul, values.tolist(), times.tolist()))
 
 
 _INT64_MAX = 2**63 - 1

@@ -120,7 +120,9 @@ def _read(capture: Capture, chosen: HotspotOptions, notes: Notes) -> tuple[list[
     from aoe_reports.engine.captures import read_tasks
 
     by_type = chosen.by == "op_type" and not chosen.all_tasks
-    sets, tables = read_tasks(capture, _fields(chosen, capture), by_type=by_type, all_tasks=chosen.all_tasks)
+    alike = chosen.by not in LOCATIONS and chosen.step is None and not chosen.trim
+    fields = _fields(chosen, capture)
+    sets, tables = read_tasks(capture, fields, by_type=by_type, all_tasks=chosen.all_tasks, alike=alike)
     notes.add(finding for data in tables for finding in data.findings)
     return sets, tables
 
@@ -180,6 +182,7 @@ def _groups(sets: Sequence[TaskSet], chosen: HotspotOptions) -> tuple[list[Group
     """(the groups to be shown, the compute total in ns)."""
     import pyarrow as pa
 
+    from aoe_reports.formats.tasks import calls_of
     from aoe_reports.model.columns import exact_sum, integers, keep_where
     from aoe_reports.stats.grouping import group_tasks, is_communication
 
@@ -193,7 +196,10 @@ def _groups(sets: Sequence[TaskSet], chosen: HotspotOptions) -> tuple[list[Group
     if chosen.by == "op_type":
         return _types(frame, all_tasks=chosen.all_tasks)
     communication = is_communication(frame["task_type"])
-    whole = exact_sum(integers(frame["task_duration_ns"])[0][~communication])
+    calls = calls_of(frame)
+    whole = exact_sum(
+        integers(frame["task_duration_ns"])[0][~communication], None if calls is None else calls[~communication]
+    )
     if communication.any() and not chosen.all_tasks:
         frame = frame.filter(keep_where(~communication))
     return group_tasks(frame, GROUPINGS[chosen.by], chosen.top), whole

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from aoe_reports.formats.tasks import calls_of
 from aoe_reports.formats.vendor import TASK_TYPES
-from aoe_reports.model.columns import Ints, Mask, SomeRows, codes, integers, words_in
+from aoe_reports.model.columns import Ints, Mask, SomeRows, Words, codes, integers, words_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,8 @@ def group_tasks(
 ) -> list[Group]:
     """Tasks (`task_duration_ns` and columns of words `keys`) grouped; the longest total first, ties by key.
 
-    With `top` only so many groups are made. Groups of at most `most_values` tasks carry the single times.
+    With `top` only so many groups are made. Groups of at most `most_values` tasks carry the single times, unless the rows are `alike`:
+    such rows count as often as they have `calls`.
     """
     return group_and_count(tasks, keys, top, most_values)[0]
 
@@ -52,41 +54,85 @@ def group_and_count(
     if tasks.num_rows == 0:
         return [], 0
     groups_of, names = group_codes(tasks, keys)
-    ordered, starts = sorted_within(groups_of, integers(tasks["task_duration_ns"])[0], names.count)
-    counts = np.diff(starts, append=len(ordered))
-    if int(ordered.max()) * len(ordered) >= _INT64_MAX:
+    ordered, starts, calls = _ordered_within(
+        groups_of, integers(tasks["task_duration_ns"])[0], names.count, calls_of(tasks)
+    )
+    bounds = np.append(starts, len(ordered))
+    counts = np.diff(bounds) if calls is None else np.add.reduceat(calls, starts)
+    if int(ordered.max()) * int(counts.sum()) >= _INT64_MAX:
         ordered = ordered.astype(object)  # slow, and exact
-    totals = np.add.reduceat(ordered, starts, dtype=None if ordered.dtype == object else np.int64)
-    in_time = integers(tasks["task_duration_ns"])[0][_order_in_time(tasks, groups_of)] if most_values else ordered
-    del groups_of  # 4 bytes a task, while the spread of a large group takes 8
+    times = ordered if calls is None else ordered * calls
+    totals = np.add.reduceat(times, starts, dtype=None if ordered.dtype == object else np.int64)
+    del times
+    singly = most_values > 0 and calls is None
+    in_time = integers(tasks["task_duration_ns"])[0][_order_in_time(tasks, groups_of)] if singly else ordered
+    del groups_of  # 4 bytes a task
     groups = []
     for i in largest(totals, top):
-        count, start = int(counts[i]), int(starts[i])
-        values = ordered[start : start + count]
+        count, start, end = int(counts[i]), int(bounds[i]), int(bounds[i + 1])
+        values = ordered[start:end] if calls is None else Repeated(ordered[start:end], calls[start:end])
         mean = float(totals[i] / count)
         groups.append(
             Group(
                 key=names[i],
                 count=count,
                 total_ns=int(totals[i]),
-                min_ns=int(values[0]),
-                max_ns=int(values[-1]),
+                min_ns=int(ordered[start]),
+                max_ns=int(ordered[end - 1]),
                 mean_ns=mean,
                 std_ns=_std(values, mean) if count > 1 else None,
                 p50_ns=quantile(values, 0.5),
                 p95_ns=quantile(values, 0.95),
-                values_ns=tuple(in_time[start : start + count].tolist()) if count <= most_values else None,
+                values_ns=tuple(in_time[start:end].tolist()) if singly and count <= most_values else None,
             )
         )
     return in_order(groups)[:top], names.count
 
 
-def _std(ordered: Ints, mean: float) -> float:
+class Repeated:
+    """Sorted values that occur several times each, as if every one stood there."""
+
+    def __init__(self, values: Ints, calls: Ints) -> None:
+        self._values = values
+        self._ends = np.cumsum(calls)
+
+    def __len__(self) -> int:
+        return int(self._ends[-1])
+
+    def __getitem__(self, place: int | slice) -> Any:
+        """One value, or those from one place to another as they would stand there."""
+        if not isinstance(place, slice):
+            return self._values[np.searchsorted(self._ends, place, side="right")]
+        start, stop, _ = place.indices(len(self))
+        first, last = np.searchsorted(self._ends, [start, stop - 1], side="right").tolist()
+        ends = np.minimum(self._ends[first : last + 1], stop)
+        return np.repeat(self._values[first : last + 1], np.diff(ends, prepend=start))
+
+
+Ordered = Ints | Repeated
+"""Sorted values."""
+
+
+def _std(ordered: Ordered, mean: float) -> float:
     """The standard deviation of a sample; of sorted values, so that their order in the file changes nothing."""
-    apart = ordered.astype(np.float64)
+    return float((_squares(ordered, mean, 0, len(ordered)) / (len(ordered) - 1)) ** 0.5)
+
+
+def _squares(ordered: Ordered, mean: float, start: int, count: int) -> Any:
+    """The sum of the squares of what some values are apart from the mean.
+
+    Halves are added as numpy adds them, to the same digit, and few values are held at a time.
+    """
+    if count > _AT_ONCE:
+        half = count // 2 - count // 2 % 8
+        return _squares(ordered, mean, start, half) + _squares(ordered, mean, start + half, count - half)
+    apart = ordered[start : start + count].astype(np.float64)
     apart -= mean
     apart *= apart
-    return float((apart.sum() / (len(apart) - 1)) ** 0.5)
+    return apart.sum()
+
+
+_AT_ONCE = 1 << 16
 
 
 def _order_in_time(tasks: pa.Table | SomeRows, groups_of: Ints) -> Ints:
@@ -126,7 +172,7 @@ def in_order(groups: Any) -> list[Group]:
     return sorted(groups, key=lambda group: (-group.total_ns, tuple(part or "" for part in group.key)))
 
 
-def quantile(ordered: Ints, q: float) -> float:
+def quantile(ordered: Ordered, q: float) -> float:
     """The q-quantile of sorted values, linearly interpolated."""
     position = (len(ordered) - 1) * q
     low = int(position)
@@ -140,7 +186,7 @@ class Names:
 
     count: int
     numbers: list[Ints]
-    words: list[Sequence[str]]
+    words: list[Words]
 
     def __getitem__(self, group: int) -> tuple[str | None, ...]:
         pairs = zip(self.numbers, self.words, strict=True)
@@ -152,7 +198,7 @@ def group_codes(tasks: pa.Table | SomeRows, keys: Sequence[str]) -> tuple[Ints, 
     groups_of: Ints = np.zeros(tasks.num_rows, dtype=np.int32)
     count = 1
     numbers: list[Ints] = []
-    words: list[Sequence[str]] = []
+    words: list[Words] = []
     for key in keys:
         of_key, words_of_key = codes(tasks[key])
         width = len(words_of_key) + 1
@@ -196,23 +242,38 @@ def _narrow(numbers: Ints) -> Ints:
 
 
 def sorted_within(groups_of: Ints, values: Ints, groups: int) -> tuple[Ints, Ints]:
-    """(values ordered by group, then by size; where each group begins).
+    """(values ordered by group, then by size; where each group begins)."""
+    ordered, starts, _ = _ordered_within(groups_of, values, groups, None)
+    return ordered, starts
 
-    One sort of one integer (the narrower, the quicker) where both fit in.
+
+def _ordered_within(groups_of: Ints, values: Ints, groups: int, calls: Ints | None) -> tuple[Ints, Ints, Ints | None]:
+    """The same, and how many calls each value has, where that is known.
+
+    One sort of one integer (the narrower, the quicker) where all fit in.
     """
     bits = int(values.max()).bit_length()
-    whole = bits + groups.bit_length()
+    low = 0 if calls is None else int(calls.max()).bit_length()
+    whole = low + bits + groups.bit_length()
     if values.min() >= 0 and whole < _INT64_BITS:
         kind = np.dtype(np.uint32 if whole <= _UINT32_BITS else np.int64)
         packed: Any = groups_of.astype(kind)
         packed <<= bits
         packed |= values.astype(kind, copy=False)
+        del values  # 8 bytes a task
+        if calls is not None:
+            packed <<= low
+            packed |= calls.astype(kind, copy=False)
         packed.sort()
-        starts: Ints = np.searchsorted(packed, np.arange(groups, dtype=kind) << bits)
+        starts: Ints = np.searchsorted(packed, np.arange(groups, dtype=kind) << (bits + low))
+        if calls is not None:
+            calls = (packed & ((1 << low) - 1)).astype(np.int64, copy=False)
+            packed >>= low
         packed &= (1 << bits) - 1
-        return packed, starts
+        return packed, starts, calls
     order = np.lexsort((values, groups_of))
-    return values[order], np.searchsorted(groups_of[order], np.arange(groups))
+    starts = np.searchsorted(groups_of[order], np.arange(groups))
+    return values[order], starts, None if calls is None else calls[order]
 
 
 _UINT32_BITS = 32
