@@ -94,8 +94,12 @@ def test_tasks_that_are_alike_are_counted(
     expected = Counter(tuple(row[name] for name in columns) for row in singly.frame().to_pylist())
     frame = first.frame()
     assert sorted(frame.column_names) == sorted([*columns, "calls"])
-    told = {tuple(row[name] for name in columns): row["calls"] for row in frame.to_pylist()}
-    assert (told, len(told)) == (expected, frame.num_rows)
+    told: Counter[tuple[Any, ...]] = Counter()
+    for row in frame.to_pylist():
+        told[tuple(row[name] for name in columns)] += row["calls"]
+    assert told == expected
+    if "device_id" not in columns:  # several processes may tell no device
+        assert len(told) == frame.num_rows
 
 
 def test_what_each_task_has_of_its_own_is_told_of_none_that_are_alike() -> None:
