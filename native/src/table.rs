@@ -7,10 +7,8 @@ use crate::columns::{Dictionary, Numbers};
 enum Kind {
     Words,
     Integer,
-    /// A length of time, in ns: less than LONGEST_NS.
-    Duration,
-    /// A point in time, in ns.
-    Stamp,
+    /// A length of time or a point in time, in ns.
+    Time,
     Number,
 }
 
@@ -23,8 +21,9 @@ pub enum Values {
 
 pub struct Column {
     kind: Kind,
-    /// Nanoseconds in one unit of the file.
+    /// Nanoseconds in one unit of the file, and how many no time reaches.
     factor: u64,
+    limit: u128,
     /// What stands for no value, and the bytes that it begins with.
     nulls: Vec<Vec<u8>>,
     begins: [bool; 256],
@@ -40,9 +39,6 @@ pub struct Table {
     scratch: Vec<u8>,
 }
 
-/// Thirteen days: nothing that is measured takes longer (`formats/convert.py` has the same limit).
-const LONGEST_NS: u128 = 1 << 50;
-const MAX_NS: u128 = 1 << 62;
 /// So many digits always fit into 64 bits.
 const MOST_DIGITS: usize = 19;
 /// Below it, whole numbers are floats without loss; the powers of ten that divide them are, too.
@@ -53,7 +49,7 @@ const POWERS: [f64; 19] =
 struct Odd;
 
 impl Table {
-    /// Of rows of so many cells; `asked` has a line for each column: `place kind factor`, then a tab and a word for each that is none.
+    /// Of rows of so many cells; `asked` has a line for each column: `place kind factor limit`, then a tab and a word for each that is none.
     pub fn new(cells: usize, asked: &[u8]) -> Option<Self> {
         let mut wanted = vec![None; cells];
         let mut columns = Vec::new();
@@ -65,16 +61,16 @@ impl Table {
             let (kind, values) = match number()? {
                 0 => (Kind::Words, Values::Words(Numbers::default())),
                 1 => (Kind::Integer, Values::Whole(Numbers::default())),
-                2 => (Kind::Duration, Values::Whole(Numbers::default())),
-                3 => (Kind::Stamp, Values::Whole(Numbers::default())),
-                4 => (Kind::Number, Values::Number(Numbers::default())),
+                2 => (Kind::Time, Values::Whole(Numbers::default())),
+                3 => (Kind::Number, Values::Number(Numbers::default())),
                 _ => return None,
             };
             *wanted.get_mut(place)? = Some(columns.len());
-            let (factor, nulls) = (number()?, parts.map(<[u8]>::to_vec).collect::<Vec<_>>());
+            let (factor, limit) = (number()?, number()? as u128);
+            let nulls: Vec<_> = parts.map(<[u8]>::to_vec).collect();
             let mut begins = [false; 256];
             nulls.iter().filter_map(|word| word.first()).for_each(|&byte| begins[byte as usize] = true);
-            columns.push(Column { kind, factor, nulls, begins, values, dictionary: Dictionary::new() });
+            columns.push(Column { kind, factor, limit, nulls, begins, values, dictionary: Dictionary::new() });
         }
         Some(Table { columns, wanted, scratch: Vec::new() })
     }
@@ -196,9 +192,8 @@ impl Column {
             Values::Whole(numbers) if is_null => numbers.push(None),
             Values::Number(numbers) if is_null => numbers.push(None),
             Values::Whole(numbers) => numbers.push(Some(match self.kind {
-                Kind::Integer => integer(trimmed(raw))?,
-                Kind::Duration => nanoseconds(trimmed(raw), self.factor, LONGEST_NS)?,
-                _ => nanoseconds(trimmed(raw), self.factor, MAX_NS)?,
+                Kind::Time => nanoseconds(trimmed(raw), self.factor, self.limit)?,
+                _ => integer(trimmed(raw))?,
             })),
             Values::Number(numbers) => numbers.push(Some(number(trimmed(raw))?)),
         }

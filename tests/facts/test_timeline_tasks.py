@@ -98,8 +98,9 @@ def test_tasks_that_are_alike_are_counted(
     for row in frame.to_pylist():
         told[tuple(row[name] for name in columns)] += row["calls"]
     assert told == expected
-    if "device_id" not in columns:  # several processes may tell no device
-        assert len(told) == frame.num_rows
+    of_process = [*({*columns} - {"device_id"}), *(["pid"] if "device_id" in columns else [])]
+    named = [{**row, "op_name": row["name"], "task_duration_ns": row["duration_ns"]} for row in rows if _is_task(row)]
+    assert frame.num_rows == len({tuple(row[name] for name in of_process) for row in named})
 
 
 def test_what_each_task_has_of_its_own_is_told_of_none_that_are_alike() -> None:

@@ -30,7 +30,8 @@ LONGEST_NS = 2**50
 _WRAPPED_FROM_NS = 2.0**63
 _WRAPPED_TO_NS = 2.0**64 * 1.001
 _NEARLY_HALF = 0.4999
-_MAX_NS = 2**62
+MAX_NS = 2**62
+"""146 years: no point in time is later."""
 _MAX_INTEGER = 2**63
 _EXACT_IN_FLOAT = 2.0**53
 _EXPONENTS = 30
@@ -235,7 +236,7 @@ def _integers(column: pa.ChunkedArray, values: Floats, good: Mask, bad: Mask) ->
 def _sizes(values: Floats, good: Mask, bad: Mask, factor: int) -> tuple[pa.ChunkedArray, Mask]:
     """Numbers of one unit of size as whole bytes."""
     whole = np.rint(values * factor)
-    too_large = good & (np.abs(whole) >= _MAX_NS)
+    too_large = good & (np.abs(whole) >= MAX_NS)
     good = good & ~too_large
     return column_of(np.where(good, whole, 0).astype(np.int64), good), bad | too_large
 
@@ -358,7 +359,7 @@ def nanoseconds(cell: str | None, factor: int) -> int | None:
     if not -_EXPONENTS < value.adjusted() < _EXPONENTS:
         return 0 if value.is_zero() else None
     whole = (value * factor).to_integral_value(ROUND_HALF_EVEN)
-    return int(whole) if abs(whole) < _MAX_NS else None
+    return int(whole) if abs(whole) < MAX_NS else None
 
 
 def lists_of(columns: list[pa.ChunkedArray]) -> pa.ChunkedArray:

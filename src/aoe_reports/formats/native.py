@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 LIBRARY = Path(__file__).with_name("libreader.so")
-_VERSION = 5
+_VERSION = 6
 """Of the structures that both sides know: a library of another one is not used."""
 
 

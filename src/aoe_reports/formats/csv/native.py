@@ -13,7 +13,16 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.formats.convert import WORDS, Converted, convert, is_counter, of_numbers, without_no_id
+from aoe_reports.formats.convert import (
+    LONGEST_NS,
+    MAX_NS,
+    WORDS,
+    Converted,
+    convert,
+    is_counter,
+    of_numbers,
+    without_no_id,
+)
 from aoe_reports.formats.csv.parse import LARGE_BYTES
 from aoe_reports.formats.csv.scan import is_plain_header
 from aoe_reports.formats.csv.slices import slices_of
@@ -24,9 +33,10 @@ from aoe_reports.model.columns import valid
 from aoe_reports.model.memory import give_back
 from aoe_reports.model.thousandths import narrowed, widened
 
-_WORDS, _INTEGER, _DURATION, _STAMP, _NUMBER = range(5)
-_KINDS = {"text": _WORDS, "integer": _INTEGER, "duration": _DURATION, "timestamp": _STAMP}
-_NUMPY = {_WORDS: np.int32, _INTEGER: np.int64, _DURATION: np.int64, _STAMP: np.int64, _NUMBER: np.float64}
+_WORDS, _INTEGER, _TIME, _NUMBER = range(4)
+_KINDS = {"text": _WORDS, "integer": _INTEGER, "duration": _TIME, "timestamp": _TIME}
+_LIMITS = {"duration": LONGEST_NS, "timestamp": MAX_NS}
+_NUMPY = {_WORDS: np.int32, _INTEGER: np.int64, _TIME: np.int64, _NUMBER: np.float64}
 
 
 def read_natively(
@@ -90,7 +100,7 @@ class _Table:
 def _asked(field: Field) -> str:
     """A column as the library is asked for it."""
     nulls = NULL_TOKENS if field.type == "text" else (*NULL_TOKENS, *field.null_words)
-    return "\t".join([f"{field.position} {_kind(field)} {field.factor}", *nulls])
+    return "\t".join([f"{field.position} {_kind(field)} {field.factor} {_LIMITS.get(field.type, 0)}", *nulls])
 
 
 def _kind(field: Field) -> int:
