@@ -77,6 +77,29 @@ def test_help_imports_nothing_heavy() -> None:
     assert "nightly" in ended.stdout
 
 
+def test_no_command_loads_pandas_which_pyarrow_looks_for_and_doctor_finds_it(tmp_path: Path) -> None:
+    profile = ROOT / "fixtures" / "msprof" / "valid" / "merged_two_devices"
+    command = [
+        sys.executable,
+        "-X",
+        "importtime",
+        "-m",
+        "aoe_reports",
+        "ingest",
+        str(profile),
+        "--store",
+        str(tmp_path / "store"),
+    ]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "pyarrow.lib\n" in ended.stderr
+    assert "pandas\n" not in ended.stderr
+    doctor = subprocess.run(
+        [sys.executable, "-m", "aoe_reports", "doctor"], capture_output=True, text=True, check=False
+    )
+    (line,) = (line for line in doctor.stdout.splitlines() if line.startswith("pandas "))
+    assert line.split()[1] == "ok"
+
+
 def test_python_m_is_the_same_command() -> None:
     ended = subprocess.run(
         [sys.executable, "-m", "aoe_reports", "--version"], capture_output=True, text=True, check=True

@@ -3,6 +3,7 @@
 import os
 
 from aoe_reports.cli.ending import own_process, run_and_exit
+from aoe_reports.model.hidden import hide
 
 _FOR_LIBRARIES = {
     # Arrow's own allocator keeps for each thread what that has used once: in `hotspots` of 1 GB of timeline 50 MB of 370
@@ -13,6 +14,10 @@ _FOR_LIBRARIES = {
 for _name, _value in _FOR_LIBRARIES.items():
     if _name not in os.environ:
         os.putenv(_name, _value)  # for this process: a tuner, which gets `os.environ`, is none of ours
+
+hide(
+    "pandas"
+)  # pyarrow loads it to see whether a list that it is given is one of its columns: half a second, and no command has any
 
 
 def _run() -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from aoe_reports.jobs.doctor.checkup import Checkup, fault, missing, ok, warning, why
+from aoe_reports.model.hidden import show
 from aoe_reports.model.texts import say
 from aoe_reports.model.version import __version__
 
@@ -127,8 +128,10 @@ def dependency(one: Requirement) -> Checkup:
         return fault(one.name, say("not installed; needed: {bounds}", bounds=one.bounds or one.name), _install(one))
     if not satisfies(version, one.bounds):
         return fault(one.name, _held_against(version, one.bounds), _install(one))
+    name = one.name.replace("-", "_").lower()
+    show(name)
     try:
-        import_module(one.name.replace("-", "_").lower())
+        import_module(name)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 -- a broken library may raise anything, SystemExit and panics among it
