@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
-from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
 
 _hidden: set[str] = set()
 
 
-class _Hiding(MetaPathFinder):
-    def find_spec(self, fullname: str, path: object, target: object = None) -> None:  # noqa: ARG002 -- as importlib calls it
+class _Hiding:
+    @staticmethod
+    def find_spec(fullname: str, _path: object, _target: object = None) -> ModuleSpec | None:
         if fullname in _hidden:
             raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
+        return None
 
 
 def hide(name: str) -> None:
