@@ -300,3 +300,50 @@ def test_computing_and_communication_alone_are_the_step(cli: Cli, rank: int) -> 
         told = part["computing_us"] + part["communication_not_overlapped_us"]
         assert told == pytest.approx(step["duration_us"], rel=0.012)
         assert part["computing_us"] + part["collective_not_overlapped_us"] == pytest.approx(part["stage_us"], abs=0.11)
+
+
+@real
+def test_steps_of_a_pipeline_tell_its_bubbles_and_the_stage_with_more_work(cli: Cli) -> None:
+    ended = cli("steps", JOB, "--trim", "--format", "json").json
+    for rank in range(4):
+        parts = real_rows(JOB / f"ascend_cluster_analyse_pipeline-parallel_2_4_{rank}.csv")
+        for row in (row for row in ended["rows"] if row["rank_id"] == rank):
+            part = parts[row["step"] - 1]
+            assert row["bubble_us"] == pytest.approx(float(part["receive_alone_time"]) * 1000)
+            assert row["computing_us"] == pytest.approx(float(part["computation_time"]) * 1000)
+            assert row["stage_us"] == pytest.approx(float(part["stage_time"]) * 1000)
+    (told,) = (one["message"] for one in ended["findings"] if one["rule"] == "pipeline-bubbles")
+    assert "rank 0 most (31.4%); rank 2 computes longest" in told
+    assert "79.0% longer than the median" in told
+
+
+STEPS = "step_num,start_point,end_point,total,fp_point,bp_point,iteration_interval,fp_and_bp,tail\n"
+PARTS = "computation_time,communication_alone_time,stage_time,receive_alone_time,collective_communication_alone_time\n"
+
+
+@pytest.mark.parametrize(
+    ("parts", "bubbles"),
+    [
+        ("7,3,8,2,1\n15,6,20,1,5\n11,4.5,14,1.5,3\n", [2000, 1000]),  # the last row is the mean
+        ("7,3,8,2,1\n15,6,20,1,5\n", [2000, 1000]),
+        ("7,3,8,2,1\n15,4,18,1,3\n", [None, None]),  # 19 of 21 ms: another profile's
+        ("7,3,8,2,1\n", [None, None]),
+        ("7,3,8,2,1\n" * 4, [None, None]),
+    ],
+)
+def test_steps_take_the_parts_of_their_own_rows_only(
+    cli: Cli, tmp_path: Path, parts: str, bubbles: list[float | None]
+) -> None:
+    (tmp_path / "step_trace_raw_0_detail_time.csv").write_text(
+        STEPS + "1,100000,1100000,1000000,,,0,,\n2,1100000,3200000,2100000,,,0,,\n-,1,2,1550000,,,0,,\n"
+    )
+    (tmp_path / "ascend_cluster_analyse_pipeline-parallel_2_4_0.csv").write_text(PARTS + parts)
+    rows = cli("steps", tmp_path, "--format", "json").json["rows"]
+    assert [row["duration_us"] for row in rows] == [10_000, 21_000]
+    assert [row["bubble_us"] for row in rows] == bubbles
+
+
+def test_parts_alone_tell_no_steps(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "ascend_cluster_analyse_pipeline-parallel_2_4_0.csv").write_text(PARTS + "7,3,8,2,1\n")
+    ended = cli("steps", tmp_path, "--format", "json")
+    assert (ended.code, ended.json["rows"]) == (1, [])

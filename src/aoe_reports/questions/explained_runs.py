@@ -335,7 +335,7 @@ def _of_tables(sets: Sequence[TaskSet], steps: Sequence[Step]) -> dict[Place, Ex
         return {(tasks.rank_id, tasks.device_id): _of_tasks(tasks.frame) for tasks in timed}
     found: dict[Place, list[Exposed]] = defaultdict(list)
     for step in steps:
-        if step.computing_ns is not None and step.free_ns is not None:
+        if step.has_parts:
             found[(step.rank_id, step.device_id)].append(_of_step(step))
     return {place: together(several) for place, several in found.items()}
 
