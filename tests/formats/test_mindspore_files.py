@@ -347,3 +347,35 @@ def test_parts_alone_tell_no_steps(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "ascend_cluster_analyse_pipeline-parallel_2_4_0.csv").write_text(PARTS + "7,3,8,2,1\n")
     ended = cli("steps", tmp_path, "--format", "json")
     assert (ended.code, ended.json["rows"]) == (1, [])
+
+
+@real
+@pytest.mark.parametrize("rank", range(4))
+def test_operators_of_communication_add_up_to_the_costs_of_their_steps(cli: Cli, rank: int) -> None:
+    costs = [row for row in real_rows(JOB / f"hccl_raw_{rank}.csv") if row["step_num"] != "-"]
+    for row in costs:
+        types = cli("communication", JOB, "--rank", rank, "--step", row["step_num"], "--format", "json").json["rows"]
+        for name, cost in (("transit_us", "communication_cost"), ("wait_us", "wait_cost")):
+            assert sum(one[name] for one in types) == pytest.approx(float(row[cost]) * 1000, abs=0.01)
+        assert {one["op_type"] for one in types} == {"allreduce", "send", "receive"}
+
+
+def test_what_cannot_be_read_of_communication_is_said(cli: Cli, tmp_path: Path) -> None:
+    told = {
+        "stream_1_0_AllReduce-op7": ["1", 0.25, 0.75, {"1-0": {"SDMA": [0.2, 8.0, 1.0]}}],
+        "stream_1_1_Send-op8": ["1", 0, 2, {}],
+        "stream_1_2_Send-op9": ["1", -1, 2, {}],
+        "stream_1_3_Send-op10": ["1", None, 2, {}],
+        "stream_1_4_Send-op11": {},
+    }
+    text = json.dumps(told).replace('"', '""')
+    (tmp_path / "hccl_raw_3.csv").write_text(
+        "step_num,communication_cost,wait_cost,link_info,communication_operator_cost\n"
+        f'1,0.25,2.75,"{{}}","{text}"\n2,0.25,2.75,"{{}}","{text[:40]}"\n-,0.25,2.75,"{{}}","{text}"\n'
+    )
+    ended = cli("communication", tmp_path, "--format", "json")
+    rows = {row["op_type"]: (row["elapsed_us"], row["transit_us"], row["wait_us"]) for row in ended.json["rows"]}
+    assert rows == {"allreduce": (1000, 250, 750), "send": (2000, 0, 2000)}
+    assert {row["op_name"] for row in ended.json["operators"]} == {"AllReduce-op7", "Send-op8"}
+    (message,) = (one["message"] for one in ended.json["findings"] if one["rule"] == "communication-incomplete")
+    assert message == "hccl_raw: the times of 4 operators cannot be read; they are in no sum"
