@@ -256,7 +256,7 @@ def test_shapes_that_come_and_go_are_counted() -> None:
         ({}, ""),
         ({"operators": 3, "of_operators": 9}, "3 of 9 operators"),
         ({"operators": 3}, "operators 3"),
-        ({"waited_us": 12.5, "calls": 4, "nothing": None}, "waited 12.5 us, calls 4"),
+        ({"waited_us": 12.5, "calls": 4, "nothing": None, "op_types": []}, "waited 12.5 us, calls 4"),
         ({"share_of_computing": 0.25}, "share of computing 25.0%"),
         ({"mte2_ratio": 0.1, "cube_ratio": 0.25, "vec_ratio": 0.0, "scalar_ratio": 0.0}, "cube 25.0%, mte2 10.0%, vec scalar 0%"),
         ({"mte2_ratio": 0.1, "calls": 4}, "calls 4, mte2 10.0%"),
@@ -310,6 +310,7 @@ def test_a_rank_is_worth_a_word_where_others_wait_a_twentieth_of_the_step_for_it
         ({"operators": 2, "of_operators": 4}, False, False),
         ({"waited_ns": 50}, False, False),
         ({"waited_ns": 51, "operators": 5}, True, True),
+        ({"waited_ns": 51, "operators": 1, "of_operators": 1}, True, False),
     ],
 )
 def test_a_rank_is_late_in_more_than_half_of_operators_and_time(known: dict[str, int], slow: bool, same: bool) -> None:

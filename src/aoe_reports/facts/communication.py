@@ -211,8 +211,8 @@ class LateRank:
 
     @property
     def is_always_the_same(self) -> bool:
-        """Whether nobody waits for any other rank of the group."""
-        return self.operators == self.of_operators
+        """Whether nobody waits for any other rank of the group, in several operators."""
+        return self.operators == self.of_operators > 1
 
 
 @dataclass(frozen=True, slots=True)
