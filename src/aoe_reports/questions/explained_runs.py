@@ -31,6 +31,7 @@ from aoe_reports.facts.exposed import NOTHING_RAN, Exposed, Ran, alone, exposed_
 from aoe_reports.facts.idle import step_of_tasks
 from aoe_reports.facts.launch_sites import EVENT_COLUMNS as SITE_COLUMNS
 from aoe_reports.facts.launch_sites import LaunchSites
+from aoe_reports.facts.observed import steps_of_parts
 from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.facts.waterfall import CallKey, Locations, Side, Talk
@@ -56,6 +57,7 @@ from aoe_reports.questions.trimming import (
     usual_only,
     without_steps,
 )
+from aoe_reports.questions.unsteady import note_unsteady
 from aoe_reports.stats.comparison import INPUTS
 from aoe_reports.stats.grouping import group_codes, is_communication
 
@@ -105,6 +107,7 @@ def _read_capture(
     sets, tables = _tasks_of(capture, _FIELDS | TRIMMED_BY if wanted.trim else _FIELDS, notes)
     run.compared.metrics = metrics_of(tables) or run.compared.metrics
     told = _of_timeline(capture, trim, notes, located=bool(sets), operators=operators)
+    note_unsteady(str(capture.root), steps or told.steps, notes, rank=wanted.rank)
     sets = without_steps(sets, told.left_out, str(capture.root), notes)
     steps = usual_only(steps, told.left_out)
     run.compared.tasks += map(_in_short, sets)
@@ -256,6 +259,8 @@ class _Told:
     """The steps that are left out."""
     peer_waits: list[PeerWait] = field(default_factory=list)
     """Whom operators of communication waited for, where tables tell of these."""
+    steps: list[Step] = field(default_factory=list)
+    """Those of timelines, where no table tells them."""
 
 
 def _of_timeline(
@@ -277,7 +282,7 @@ def _told_without(
 ) -> _Told | None:
     """The same; null where a timeline does not tell the steps that a table says are left out."""
     told = _Told(left_out=dict(trim.left_out or {}))
-    kernels = timeline_tells_tasks(capture)
+    kernels, of_steps = timeline_tells_tasks(capture), timeline_tells_steps(capture)
     for files in vendor_of(capture.profiler).events(capture):
         frames = located and may_tell_frames(files)
         columns = {*EVENT_COLUMNS, *(SITE_COLUMNS if frames else ()), *(TASK_COLUMNS if operators else ())}
@@ -292,6 +297,12 @@ def _told_without(
                 capture.info.rank_of(name.device_id), name.iteration, operators
             ).peer_waits
         notes.add(wrong)
+        if of_steps:
+            parts = activity.break_down(0)
+            places = [_place_of(one.device_id, files, capture, only=len(parts) == 1) for one in parts]
+            told.steps += [
+                step for place, one in zip(places, parts, strict=True) for step in steps_of_parts(place, one.steps)
+            ]
         gone = _gone(activity, files, capture, trim, notes, told)
         if gone is None:
             return None
