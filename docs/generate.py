@@ -135,7 +135,8 @@ The step breakdown comes from the first available source, which `source` in `hea
 | a caveat (`trimmed`) | `quality`: warm-up, tear-down | the capture has a table of steps |
 
 No timeline is read for anything else, and a capture without one (or without tables) is told what the rest tells. An operator that certainly reaches 80 % of its roof
-is in no rule that sends it to a tuner: `near-roof` says so instead, of those that take `repeated_share` of computing. `evidence` names the file (`source`). `ingest`
+is in no rule that sends it to a tuner: `near-roof` says so instead, of those that take `repeated_share` of computing. What AOE does not tune (operators that torch_npu runs
+through aclnn, dynamic shapes) is told as such where a tuned tiling is what to try. `evidence` names the file (`source`). `ingest`
 stores advice without these rules: it reads no timeline for advice.
 
 ## Beside msprof-analyze

@@ -223,7 +223,7 @@ def test_the_rank_that_was_made_slow_is_found_by_name(ranks: int, count: int, da
     rows = [time(rank, 0 if rank == slow else late, 1000, number) for number in range(count) for rank in range(ranks)]
     (awaited,) = find_slow_ranks(frame(data.draw(st.permutations(rows))))
     assert (awaited.rank, awaited.group, awaited.operators, awaited.of_operators) == (slow, "g", count, count)
-    assert awaited.is_always_the_same
+    assert awaited.is_always_the_same == (count > 1)  # of one operator nobody can say that
     assert awaited.waited_ns == awaited.of_ns == late * (ranks - 1) * count
     assert awaited.longest_ns == late * count  # they wait at the same time
 

@@ -203,6 +203,10 @@ def test_what_is_beside_computing_is_one_part_where_other_sources_tell_it() -> N
         ((Talk(150, 0, 150), 9, ran(70, 150)), (Talk(100, 0, 100), 9, ran(20, 100)), [("faster-transfer", -50)]),
         ((None, 0, ran(20, 100)), (None, 0, ran(90, 150)), [("slower-calls", 50), ("less-hidden", 20)]),
         ((None, 0, ran(20, 100)), (None, 0, ran(10, 150)), [("more-hidden", -10)]),
+        # the table's plane stood idle, another one waited for its peer: if the timelines of both sides tell that
+        ((Talk(100, 5, 25, 70), 9, ran(100)), (Talk(150, 0, 25, 120), 9, ran(150)), [("more-waiting", 50)]),
+        ((Talk(100, 70, 25, 20), 9, ran(100)), (Talk(150, 0, 25, 120), 9, ran(150)), [("more-waiting", 50)]),
+        ((Talk(100, 5, 25, 70), 9, ran(100)), (Talk(150, 5, 25), 9, ran(150)), [("longer-pauses", 50)]),
         # wait and transfer make up for each other, of an operator of which a fifth is seen
         ((Talk(100, 0, 100), 9, ran(20, 100)), (Talk(100, 50, 50), 9, ran(20, 100)), [("faster-transfer", -10), ("more-waiting", 10)]),
     ],

@@ -300,3 +300,82 @@ def test_computing_and_communication_alone_are_the_step(cli: Cli, rank: int) -> 
         told = part["computing_us"] + part["communication_not_overlapped_us"]
         assert told == pytest.approx(step["duration_us"], rel=0.012)
         assert part["computing_us"] + part["collective_not_overlapped_us"] == pytest.approx(part["stage_us"], abs=0.11)
+
+
+@real
+def test_steps_of_a_pipeline_tell_its_bubbles_and_the_stage_with_more_work(cli: Cli) -> None:
+    ended = cli("steps", JOB, "--trim", "--format", "json").json
+    for rank in range(4):
+        parts = real_rows(JOB / f"ascend_cluster_analyse_pipeline-parallel_2_4_{rank}.csv")
+        for row in (row for row in ended["rows"] if row["rank_id"] == rank):
+            part = parts[row["step"] - 1]
+            assert row["bubble_us"] == pytest.approx(float(part["receive_alone_time"]) * 1000)
+            assert row["computing_us"] == pytest.approx(float(part["computation_time"]) * 1000)
+            assert row["stage_us"] == pytest.approx(float(part["stage_time"]) * 1000)
+    (told,) = (one["message"] for one in ended["findings"] if one["rule"] == "pipeline-bubbles")
+    assert "rank 0 most (31.4%); rank 2 computes longest" in told
+    assert "79.0% longer than the median" in told
+
+
+STEPS = "step_num,start_point,end_point,total,fp_point,bp_point,iteration_interval,fp_and_bp,tail\n"
+PARTS = "computation_time,communication_alone_time,stage_time,receive_alone_time,collective_communication_alone_time\n"
+
+
+@pytest.mark.parametrize(
+    ("parts", "bubbles"),
+    [
+        ("7,3,8,2,1\n15,6,20,1,5\n11,4.5,14,1.5,3\n", [2000, 1000]),  # the last row is the mean
+        ("7,3,8,2,1\n15,6,20,1,5\n", [2000, 1000]),
+        ("7,3,8,2,1\n15,4,18,1,3\n", [None, None]),  # 19 of 21 ms: another profile's
+        ("7,3,8,2,1\n", [None, None]),
+        ("7,3,8,2,1\n" * 4, [None, None]),
+    ],
+)
+def test_steps_take_the_parts_of_their_own_rows_only(
+    cli: Cli, tmp_path: Path, parts: str, bubbles: list[float | None]
+) -> None:
+    (tmp_path / "step_trace_raw_0_detail_time.csv").write_text(
+        STEPS + "1,100000,1100000,1000000,,,0,,\n2,1100000,3200000,2100000,,,0,,\n-,1,2,1550000,,,0,,\n"
+    )
+    (tmp_path / "ascend_cluster_analyse_pipeline-parallel_2_4_0.csv").write_text(PARTS + parts)
+    rows = cli("steps", tmp_path, "--format", "json").json["rows"]
+    assert [row["duration_us"] for row in rows] == [10_000, 21_000]
+    assert [row["bubble_us"] for row in rows] == bubbles
+
+
+def test_parts_alone_tell_no_steps(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "ascend_cluster_analyse_pipeline-parallel_2_4_0.csv").write_text(PARTS + "7,3,8,2,1\n")
+    ended = cli("steps", tmp_path, "--format", "json")
+    assert (ended.code, ended.json["rows"]) == (1, [])
+
+
+@real
+@pytest.mark.parametrize("rank", range(4))
+def test_operators_of_communication_add_up_to_the_costs_of_their_steps(cli: Cli, rank: int) -> None:
+    costs = [row for row in real_rows(JOB / f"hccl_raw_{rank}.csv") if row["step_num"] != "-"]
+    for row in costs:
+        types = cli("communication", JOB, "--rank", rank, "--step", row["step_num"], "--format", "json").json["rows"]
+        for name, cost in (("transit_us", "communication_cost"), ("wait_us", "wait_cost")):
+            assert sum(one[name] for one in types) == pytest.approx(float(row[cost]) * 1000, abs=0.01)
+        assert {one["op_type"] for one in types} == {"allreduce", "send", "receive"}
+
+
+def test_what_cannot_be_read_of_communication_is_said(cli: Cli, tmp_path: Path) -> None:
+    told = {
+        "stream_1_0_AllReduce-op7": ["1", 0.25, 0.75, {"1-0": {"SDMA": [0.2, 8.0, 1.0]}}],
+        "stream_1_1_Send-op8": ["1", 0, 2, {}],
+        "stream_1_2_Send-op9": ["1", -1, 2, {}],
+        "stream_1_3_Send-op10": ["1", None, 2, {}],
+        "stream_1_4_Send-op11": {},
+    }
+    text = json.dumps(told).replace('"', '""')
+    (tmp_path / "hccl_raw_3.csv").write_text(
+        "step_num,communication_cost,wait_cost,link_info,communication_operator_cost\n"
+        f'1,0.25,2.75,"{{}}","{text}"\n2,0.25,2.75,"{{}}","{text[:40]}"\n-,0.25,2.75,"{{}}","{text}"\n'
+    )
+    ended = cli("communication", tmp_path, "--format", "json")
+    rows = {row["op_type"]: (row["elapsed_us"], row["transit_us"], row["wait_us"]) for row in ended.json["rows"]}
+    assert rows == {"allreduce": (1000, 250, 750), "send": (2000, 0, 2000)}
+    assert {row["op_name"] for row in ended.json["operators"]} == {"AllReduce-op7", "Send-op8"}
+    (message,) = (one["message"] for one in ended.json["findings"] if one["rule"] == "communication-incomplete")
+    assert message == "hccl_raw: the times of 4 operators cannot be read; they are in no sum"

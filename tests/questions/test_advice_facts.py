@@ -242,6 +242,14 @@ def test_who_is_sent_to_the_tuner_hears_that_it_does_not_tune_dynamic_shapes(sta
     assert ("repeated-shape" in found) == is_tuned
 
 
+@pytest.mark.parametrize("state", ["static", "dynamic"])
+def test_who_is_sent_to_the_tuner_hears_that_it_never_sees_what_runs_through_aclnn(state: str) -> None:
+    rows = [product(AT_PEAK_NS * 3, op_state=state, op_name="aclnnMm_MatMulCommon_MatMulV2")] * 12
+    found = {one.rule: one.advice for one in roofed(rows)}
+    told = {rule for rule, text in found.items() if text.endswith("so AOE does not tune it")}
+    assert told == {"far-from-roof", "no-bound", "few-blocks", *(["repeated-shape"] if state == "static" else [])}
+
+
 def test_a_roof_that_is_above_the_peak_is_no_advice() -> None:
     found = {one.rule for one in roofed([product(AT_PEAK_NS / 1.5)] * 12)}
     assert not {"near-roof", "far-from-roof"} & found

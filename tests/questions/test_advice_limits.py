@@ -118,6 +118,12 @@ def test_small_kernels_are_told_where_they_are_half_of_all(small: int, said: boo
     assert says("small-kernels", facts(rows)) is said
 
 
+def test_one_kernel_alone_has_no_neighbours_to_be_launched_with() -> None:
+    rows = [{**WELL, "task_duration_ns": 9_000}] * 2
+    assert says("small-kernels", facts(rows))
+    assert not says("small-kernels", facts(rows[:1]))
+
+
 @pytest.mark.parametrize(("mhz", "said"), [(1711, False), (1709, True)])
 def test_a_frequency_has_dropped_below_95_of_100(mhz: float, said: bool) -> None:
     rows = []
@@ -256,7 +262,8 @@ def test_shapes_that_come_and_go_are_counted() -> None:
         ({}, ""),
         ({"operators": 3, "of_operators": 9}, "3 of 9 operators"),
         ({"operators": 3}, "operators 3"),
-        ({"waited_us": 12.5, "calls": 4, "nothing": None}, "waited 12.5 us, calls 4"),
+        ({"waited_us": 12.5, "calls": 4, "nothing": None, "op_types": []}, "waited 12.5 us, calls 4"),
+        ({"steps": np.array([3, 4]), "out_of_line_in": np.array([], dtype=np.int64)}, "steps [3 4]"),
         ({"share_of_computing": 0.25}, "share of computing 25.0%"),
         ({"mte2_ratio": 0.1, "cube_ratio": 0.25, "vec_ratio": 0.0, "scalar_ratio": 0.0}, "cube 25.0%, mte2 10.0%, vec scalar 0%"),
         ({"mte2_ratio": 0.1, "calls": 4}, "calls 4, mte2 10.0%"),
@@ -310,6 +317,7 @@ def test_a_rank_is_worth_a_word_where_others_wait_a_twentieth_of_the_step_for_it
         ({"operators": 2, "of_operators": 4}, False, False),
         ({"waited_ns": 50}, False, False),
         ({"waited_ns": 51, "operators": 5}, True, True),
+        ({"waited_ns": 51, "operators": 1, "of_operators": 1}, True, False),
     ],
 )
 def test_a_rank_is_late_in_more_than_half_of_operators_and_time(known: dict[str, int], slow: bool, same: bool) -> None:

@@ -10,6 +10,11 @@ import pytest
 from commandline import Cli
 from planted_buckets import PYTHON, Step
 
+from aoe_reports.facts.bucket_order import BucketOrder, GradientCollective
+from aoe_reports.facts.communication import OperatorTime, PeerWait
+from aoe_reports.facts.communication_run import BucketOrderOf, Communication
+from aoe_reports.questions.communication_words import gradient_rows
+
 FIRST, SECOND, GATHER = "hcom_allReduce__586_0_1", "hcom_allReduce__586_1_1", "hcom_allGather__586_9_1"
 
 
@@ -152,3 +157,18 @@ def test_parts_add_up_and_no_more_is_hidden_than_is_exposed(seed: int, cli: Cli,
         assert min(row["launch_us"], row["earlier_us"], row["unknown_us"]) >= 0
         assert 0 <= row["hidden_us"] <= row["exposed_us"] <= row["duration_us"]
         assert row["hidden_us"] == 0 or row["late_us"] > 0
+
+
+def test_what_it_waited_for_others_is_told_by_the_timeline_else_by_its_plane_before_the_first_transfer() -> None:
+    both = [
+        GradientCollective(name, "allreduce", 5, 0, 900, 900, None, None, 0, 0, 0, 0, 0) for name in (FIRST, SECOND)
+    ]
+    run = Communication(
+        operators=[
+            OperatorTime(0, 5, "collective", name, "allreduce", "g", 0, 900, 100, 60, 50, 740)
+            for name in (FIRST, SECOND)
+        ],
+        peer_waits=[PeerWait(rank, FIRST, "g", 5, 7, waited, 900) for rank, waited in ((0, 790), (1, 3))],
+    )
+    order = BucketOrderOf(0, None, BucketOrder(None, 1800, 1800, 0, 0, tuple(both)))
+    assert [row.waited_ns for row in gradient_rows("run", order, run, None)] == [790, 50]

@@ -355,3 +355,28 @@ class TestTrim:
             "warning",
             "nothing is left out by --trim: the tasks have neither steps nor times",
         )
+
+
+@pytest.mark.parametrize("question", ["compare", "explain"])
+@pytest.mark.parametrize(
+    ("kind", "is_said"),
+    [
+        ("healthy", False),
+        ("warm-up", False),
+        ("scatter", False),
+        ("one step", False),
+        ("unsteady", True),
+        ("drift", True),
+    ],
+)
+def test_who_compares_hears_of_unsteady_steps(
+    cli: Cli, tmp_path: Path, question: str, kind: str, is_said: bool
+) -> None:
+    for seed in range(3):
+        write_planted(tmp_path / f"{seed}", kind, seed)
+        write_planted(tmp_path / f"steady{seed}", "healthy", seed)
+        for pair in ((f"{seed}", f"steady{seed}"), (f"steady{seed}", f"{seed}")):
+            found = cli(question, *(tmp_path / name for name in pair), "--format", "json").json["findings"]
+            told = [one["path"] for one in found if one["rule"] == "unsteady-steps"]
+            assert all(str(tmp_path / f"{seed}") in path for path in told)
+            assert bool(told) == is_said

@@ -28,6 +28,7 @@ SEVERITIES = {
     "read-with-care": "warning",
     "batches-apart": "info",
     "trimmed": "info",
+    "unsteady-steps": "info",
     "raw-capped": "info",
     "repeated-record": "info",
     "steps-by-place": "info",

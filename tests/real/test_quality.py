@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from commandline import ROOT
+from commandline import ROOT, Cli
 
 from aoe_reports import quality
 
@@ -41,3 +41,10 @@ def test_no_real_capture_is_refused(folder: str, codes: set[str]) -> None:
 def test_real_clocks_are_read_from_timelines_and_databases() -> None:
     devices = quality([DATA / "torch_npu_2025-01"]).table("devices")
     assert [(device.highest_mhz, device.lost_to_clock, device.others_ns) for device in devices] == [(1800, 0, 0)] * 12
+
+
+@pytest.mark.parametrize("question", ["hotspots", "breakdown", "host", "critical-path", "advise"])
+def test_a_warm_up_is_named_by_who_counts_it(cli: Cli, question: str) -> None:
+    findings = cli(question, DATA / "msprof_2023-08", "--format", "json").json["findings"]
+    (told,) = (one["message"] for one in findings if one["rule"] == "trimmed")
+    assert told.startswith("rank 0: not like the other steps: step 1 (warm-up); ")

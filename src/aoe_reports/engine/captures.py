@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from aoe_reports.engine.executors import threads_of_unit
 from aoe_reports.engine.rules import NOTHING_MEASURED
-from aoe_reports.facts.steps import Step, steps_of
+from aoe_reports.facts.steps import Step, has_numbers, steps_of, with_parts
 from aoe_reports.facts.tasks import TaskSet, split_devices
 from aoe_reports.formats.ascend.names import OPERATOR_BANKS, RESULT_KINDS
 from aoe_reports.formats.capture import Capture, Source, group_runs
@@ -418,9 +418,16 @@ def _devices(frame: pa.Table) -> list[int | None]:
 
 def read_steps(capture: Capture, read: Callable[[Source], list[TableData]]) -> list[Step]:
     """Steps of the best source that has some; all are read, so that what is wrong with any is known."""
-    frames = [joined(read(source)) for source in vendor_of(capture.profiler).steps(capture)]
-    frame = next((frame for frame in frames if frame is not None), None)
-    return [] if frame is None else steps_of(capture.info.rank_of, frame)
+    found = [joined(read(source)) for source in vendor_of(capture.profiler).steps(capture)]
+    frames = [frame for frame in found if frame is not None]
+    frame = next(filter(has_numbers, frames), None)
+    if frame is None:
+        return []
+    steps = steps_of(capture.info.rank_of, frame)
+    for parts in frames:
+        if not has_numbers(parts):
+            steps = with_parts(steps, parts)
+    return steps
 
 
 def timeline_tells_steps(capture: Capture) -> bool:

@@ -34,6 +34,7 @@ from aoe_reports.facts.communication import (
     find_bandwidth_mismatches,
     number_of_step,
     operator_times,
+    operators_of_steps,
     transfers_of_matrix,
     type_of_operator,
 )
@@ -154,7 +155,20 @@ def _of_step(found: Sequence[Item], step: int | None) -> list[Item]:
 def read_operators(capture: Capture, findings: list[Finding]) -> list[OperatorTime]:
     """What the table of operators of a capture tells."""
     times = _frame(capture, "communication", findings)
-    return operator_times(_with_rank(times, capture.info.rank_id)) if times is not None else []
+    if times is not None:
+        return operator_times(_with_rank(times, capture.info.rank_id))
+    of_steps = _frame(capture, "hccl_raw", findings)
+    if of_steps is None:
+        return []
+    found, unusable = operators_of_steps(capture.info.rank_id, of_steps)
+    if unusable:
+        message = count_of(
+            unusable,
+            "hccl_raw: the times of an operator cannot be read; it is in no sum",
+            "hccl_raw: the times of {number} operators cannot be read; they are in no sum",
+        )
+        findings.append(COMMUNICATION_INCOMPLETE.found(str(capture.root), message))
+    return found
 
 
 def read_bandwidths(

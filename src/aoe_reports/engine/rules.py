@@ -24,7 +24,10 @@ COMMUNICATION_EXAMPLES = COMMUNICATION.rule(
     "real exports since 2024",
 )
 COMMUNICATION_INCOMPLETE = COMMUNICATION.rule(
-    "communication-incomplete", "warning", "rows of links without volume or transport", "real exports have both"
+    "communication-incomplete",
+    "warning",
+    "links without volume or transport, operators without times",
+    "real exports have them",
 )
 COMMUNICATION_PACKETS = COMMUNICATION.rule(
     "communication-packets", "warning", "sizes of packets that are no sizes, counts and times", "real exports have them"

@@ -233,6 +233,8 @@ class OperatorBounds:
 BOUNDS: tuple[Bound, ...] = (
     "unknown", "none", "ai-cpu", "cube", "vector", "scalar", "mte1", "mte2", "mte3", "fixpipe", "memory-bandwidth",
 )  # fmt: skip
+ACLNN = "aclnn"
+"""What names of operators begin with that torch_npu runs through aclnn."""
 STATES: tuple[State, ...] = ("unknown", "static", "dynamic", "mixed")
 
 

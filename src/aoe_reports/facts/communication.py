@@ -6,6 +6,7 @@ Frames are the tables `communication`, `communication_bandwidth` and `communicat
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -210,8 +211,8 @@ class LateRank:
 
     @property
     def is_always_the_same(self) -> bool:
-        """Whether nobody waits for any other rank of the group."""
-        return self.operators == self.of_operators
+        """Whether nobody waits for any other rank of the group, in several operators."""
+        return self.operators == self.of_operators > 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +280,63 @@ def number_of_step(step: str | None) -> int | None:
     """`step50` and `50` are 50; null for the one part of an export without steps."""
     found = _STEP.fullmatch(step) if step is not None else None
     return int(found[1]) if found else None
+
+
+def operators_of_steps(rank_id: int | None, frame: pa.Table) -> tuple[list[OperatorTime], int]:
+    """(the operators in the rows of `hccl_raw`, one a step, in a stable order; how many cannot be read).
+
+    Their names begin with the stream and the place in it, by which ranks differ. The links beside their times are numbered within groups that
+    nothing names: the same number may be the rank itself, or one of another stage.
+    """
+    found, unusable = [], 0
+    for row in frame.select(["step", "operators"]).to_pylist():
+        if row["step"] is None:
+            continue  # the mean of all steps
+        told = _json_object(row["operators"])
+        unusable += told is None
+        for name, values in (told or {}).items():
+            times = [_whole_ns(one) for one in values[1:3]] if isinstance(values, list) else []
+            transit, wait = times if len(times) == 2 else (None, None)  # noqa: PLR2004 -- transfer, waiting
+            if transit is None or wait is None:
+                unusable += 1
+                continue
+            op_type = type_of_operator(name)
+            found.append(
+                OperatorTime(
+                    rank_id=rank_id,
+                    step=row["step"],
+                    type="p2p" if op_type in POINT_TO_POINT else "collective",
+                    op_name=_STREAM.sub("", name),
+                    op_type=op_type,
+                    group=None,
+                    start_ns=None,
+                    elapsed_ns=transit + wait,
+                    transit_ns=transit,
+                    wait_ns=wait,
+                )
+            )
+    return sorted(found, key=lambda one: (one.step or 0, one.op_name)), unusable
+
+
+POINT_TO_POINT = frozenset({"send", "receive", "batchsendrecv"})
+_STREAM = re.compile(r"^stream_\d+_\d+_", re.ASCII)
+_MAX_MS = 1e12
+"""Longer than 30 years is no time."""
+
+
+def _json_object(text: str | None) -> dict[str, Any] | None:
+    try:
+        told = json.loads(text or "")
+    except (ValueError, RecursionError):
+        return None
+    return told if isinstance(told, dict) else None
+
+
+def _whole_ns(ms: Any) -> int | None:
+    """Of a number of ms; null for anything else."""
+    if isinstance(ms, bool) or not isinstance(ms, (int, float)) or not 0 <= ms < _MAX_MS:
+        return None
+    return round(ms * 1_000_000)
 
 
 def operator_times(frame: pa.Table) -> list[OperatorTime]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.facts.communication import LOCAL, OperatorTime, PeerWait, Transfer, type_of_operator
+from aoe_reports.facts.communication import LOCAL, POINT_TO_POINT, OperatorTime, PeerWait, Transfer, type_of_operator
 from aoe_reports.facts.packets import ALIGNED_BYTES, Alignment
 from aoe_reports.formats.ascend.tables.timelines import COMMUNICATION_PROCESSES
 from aoe_reports.model.columns import Ints, Mask, bits, codes, integers, keep_where, words_in
@@ -26,7 +26,6 @@ _MAX_RANKS = 2**31
 _MAX_BYTES = 2**62
 _ON_CHIP = frozenset({"ON_CHIP", "LOCAL"})
 _UNTOLD = frozenset({"", "N/A", "INVALID_TYPE", "RESERVED"})
-_POINT_TO_POINT = frozenset({"send", "receive", "batchsendrecv"})
 _NO_PLACE = -1
 
 
@@ -215,7 +214,7 @@ def _label(span: OperatorSpan, step: int | None, same: Sequence[OperatorTime]) -
 
 
 def _type(span: OperatorSpan) -> str:
-    return "p2p" if type_of_operator(span.name) in _POINT_TO_POINT else "collective"
+    return "p2p" if type_of_operator(span.name) in POINT_TO_POINT else "collective"
 
 
 def _moves(tasks: _Tasks, owner: Ints) -> Iterator[tuple[int, ...]]:

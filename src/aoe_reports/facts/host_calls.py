@@ -22,8 +22,9 @@ _SYNCHRONISES = re.compile(
     re.ASCII,
 )
 """Calls of AscendCL and of the Runtime that return when the device is done: synchronising, and copying without Async."""
-_COMPILES = re.compile(r"(?:AscendCL@)?opCompile", re.ASCII)
-"""The part of a call of AscendCL in which it compiles an operator, or finds it compiled."""
+_COMPILES = re.compile(r"(?:AscendCL@)?(?:aclopCompile\w*|opCompile)", re.ASCII)
+"""What torch_npu launches operators with where `jit_compile` is on (Ascend Extension for PyTorch, torch_npu.npu.set_compile_mode), and the part
+of it that compiles them: they are compiled, or found compiled, before they are launched."""
 _LOADS = re.compile(r"(?:AscendCL@)?acltdt\w+|GetNext.*|.*dataloader.*", re.ASCII | re.IGNORECASE | re.DOTALL)
 """The range that PyTorch's DataLoader records around its `__next__`, such ranges of users, channels of data to graphs."""
 _FRAME = re.compile(r"\.py\(\d+\): ")
@@ -49,7 +50,6 @@ CALL_GROUPS: tuple[CallGroup, ...] = (*HOST_CALLS, "copy", "SyncBN", "optimizer"
 _GROUPS = re.compile(
     r"(?P<copy>(?:AscendCL@|Runtime@)?(?:aclrtMemcpy\w*|rtMemcpy\w*|MemCopy\w*)|acl_memcpy_\w+)"
     r"|(?P<synchronisation>aten::(?:item|_local_scalar_dense|is_nonzero))"
-    r"|(?P<compilation>(?:AscendCL@)?aclopCompile\w*)"
     r"|(?P<SyncBN>(?:aten|npu)::(?:npu_)?batch_norm_(?:stats|reduce|gather_stats|elemt|backward_reduce|backward_elemt)\w*|SyncBatchNorm\w*)"
     r"|(?P<optimizer>Optimizer\.step#(?s:.*))",
     re.ASCII,
@@ -57,9 +57,8 @@ _GROUPS = re.compile(
 """What calls that `host_call` does not know, or knows as waits, are listed under.
 
 copy: calls of AscendCL and of the Runtime, and the names under which torch_npu puts copies into its queue. synchronisation: operators of
-PyTorch that hand a value of the device to the program, and wait for it. compilation: what torch_npu launches operators with where
-`jit_compile` is on (Ascend Extension for PyTorch, torch_npu.npu.set_compile_mode): compiles them, or finds them compiled. SyncBN: the parts
-of a batch normalisation over all ranks. optimizer: the range that PyTorch records around a step of an optimizer.
+PyTorch that hand a value of the device to the program, and wait for it. SyncBN: the parts of a batch normalisation over all ranks.
+optimizer: the range that PyTorch records around a step of an optimizer.
 """
 
 

@@ -47,6 +47,11 @@ class Step:
     bubble_ns: int | None = None
     """What a stage of a pipeline waits to receive from another one."""
 
+    @property
+    def has_parts(self) -> bool:
+        """Whether all of its time is told: computing, communication that nothing hides, and nothing of both."""
+        return None not in {self.computing_ns, self.communication_not_overlapped_ns, self.free_ns}
+
     def is_of(self, rank_id: int | None, device_id: int | None, step: int | None) -> bool:
         """Whether it is of this rank, device and number; None: of any."""
         asked = ((rank_id, self.rank_id), (device_id, self.device_id), (step, self.step))
@@ -117,6 +122,40 @@ def steps_of(rank_of: RankOf, frame: pa.Table) -> list[Step]:
     """Steps of either table of steps: the columns tell which it is."""
     read = steps_of_trace if "iteration_time_ns" in frame.column_names else steps_of_trace_time
     return read(rank_of, frame)
+
+
+def has_numbers(frame: pa.Table) -> bool:
+    """Whether the rows of a table of steps say which step each is."""
+    return not {"step", "iteration_id"}.isdisjoint(frame.column_names)
+
+
+SAME_STEP = 0.02
+"""Computing and communication alone are so near to the duration of their step: in a real job of four ranks they differ by 1.2 % at most."""
+
+
+def with_parts(steps: Sequence[Step], frame: pa.Table) -> list[Step]:
+    """Steps of one rank, in order, with what `cluster_analyse` tells of them row by row; without it where its rows are of other steps.
+
+    Below the rows of steps may stand their mean.
+    """
+    parts = frame.to_pylist()[: len(steps)]
+    if len(steps) not in {frame.num_rows, frame.num_rows - 1}:
+        return [*steps]
+    found = []
+    for step, row in zip(steps, parts, strict=True):
+        computing, alone = row["computing_ns"], row.get("communication_not_overlapped_ns")
+        if alone is None or abs(computing + alone - step.duration_ns) > SAME_STEP * step.duration_ns:
+            return [*steps]
+        found.append(
+            replace(
+                step,
+                computing_ns=computing,
+                communication_not_overlapped_ns=alone,
+                stage_ns=row.get("stage_ns"),
+                bubble_ns=row.get("receive_not_overlapped_ns"),
+            )
+        )
+    return found
 
 
 def _of_parts(row: PartsRow) -> Step:

@@ -39,6 +39,8 @@ class Talk:
     elapsed_ns: int
     wait_ns: int
     transit_ns: int
+    peer_wait_ns: int | None = None
+    """Until the peer that it waited for longest had come, by a timeline: tables are of one plane, and call waiting of others idle time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,12 +300,14 @@ def _beside_computing(before: Side, after: Side) -> Iterator[Part]:
 
 def _communication(before: Side, after: Side) -> Iterator[Part]:
     """What communication that nothing hides makes, by kind: waiting, bytes and how fast they went, pauses, and what hides it."""
+    # waits of a timeline on one side only would look like more, or fewer, pauses
+    planes = all(any(talk.peer_wait_ns is not None for talk in side.talk.values()) for side in (before, after))
     names = [_names_by_kind(side) for side in (before, after)]
     for kind in sorted({*names[0], *names[1]}):
         mine, others = names[0].get(kind, set()), names[1].get(kind, set())
         # operators that are the same on both sides are held against each other one by one
         groups = [{name} for name in sorted(mine)] if mine == others else [mine | others]
-        sides = [[_Kind.of(kind, group, side) for group in groups] for side in (before, after)]
+        sides = [[_Kind.of(kind, group, side, planes=planes) for group in groups] for side in (before, after)]
         alone = [sum((one.alone for one in side), Fraction(0)) for side in sides]
         calls = [sum((one.calls for one in side), Fraction(0)) for side in sides]
         for cause, change in _changes(*sides):
@@ -334,7 +338,7 @@ class _Kind:
         return self.whole[1]
 
     @classmethod
-    def of(cls, kind: str, names: set[str], side: Side) -> _Kind:
+    def of(cls, kind: str, names: set[str], side: Side, *, planes: bool) -> _Kind:
         ran = {name: one for name, one in side.exposed.communication.items() if name in names}
         calls = of_step(side, sum(one.calls for one in ran.values()))
         whole = tuple(
@@ -343,7 +347,7 @@ class _Kind:
         told = {name: talk for name in ran if (talk := side.talk.get(name)) is not None and talk.elapsed_ns}
         parts = None
         if ran and len(told) == len(ran):
-            shares = {name: _shares(talk) for name, talk in told.items()}
+            shares = {name: _shares(talk, planes=planes) for name, talk in told.items()}
             parts = tuple(
                 sum((of_step(side, one.total_ns) * shares[name][place] for name, one in ran.items()), Fraction(0))
                 for place in range(3)
@@ -357,9 +361,10 @@ def _kind(name: str) -> str:
     return name if kind == "other" else kind
 
 
-def _shares(talk: Talk) -> tuple[Fraction, Fraction, Fraction]:
-    """How much of an operator is waiting, transfer, and neither."""
-    wait = min(Fraction(talk.wait_ns, talk.elapsed_ns), Fraction(1))
+def _shares(talk: Talk, *, planes: bool) -> tuple[Fraction, Fraction, Fraction]:
+    """How much of an operator is waiting (on any of its planes, or on the one of its table), transfer, and neither."""
+    waited = max(talk.wait_ns, (talk.peer_wait_ns or 0) if planes else 0)
+    wait = min(Fraction(waited, talk.elapsed_ns), Fraction(1))
     transit = min(Fraction(talk.transit_ns, talk.elapsed_ns), 1 - wait)
     return wait, transit, 1 - wait - transit
 

@@ -269,7 +269,7 @@ def _stated_steps(capture: Capture) -> list[Step]:
         steps = read_steps(capture, lambda source: read_source(source, hashed=False))
     except (ReadError, OSError):
         return []
-    return [step for step in steps if step.computing_ns is not None]
+    return [step for step in steps if step.has_parts]
 
 
 def _judged(

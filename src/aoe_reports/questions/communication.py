@@ -447,7 +447,7 @@ def _tell(run: Communication, label: str, chosen: CommunicationOptions, told: Ru
             for some in one.contention.operators
         )
     orders = [one for one in run.orders if chosen.rank in {None, one.rank_id}]
-    gradients = [one for order in orders for one in gradient_rows(label, order, shown, chosen.step)]
+    gradients = [one for order in orders for one in gradient_rows(label, order, run, chosen.step)]
     told.gradients.extend(gradients[: chosen.top])
     told.counts["gradients"] += len(gradients)
     links, awaited = run.links, run.awaited

@@ -10,7 +10,7 @@ from aoe_reports.facts.bucket_order import BUCKET_ORDER, LateBecause
 from aoe_reports.facts.bucket_order import LEAST_SHARE as ORDER_SHARE
 from aoe_reports.facts.communication import SLOW_LINK, SLOW_RANK, LateRank, Link, OperatorTime, grouped
 from aoe_reports.facts.communication_fleet import UNPAIRED, SlowEnd, Unpaired
-from aoe_reports.facts.communication_run import BucketOrderOf, ContentionOf
+from aoe_reports.facts.communication_run import BucketOrderOf, Communication, ContentionOf
 from aoe_reports.facts.contention import CONTENTION, LEAST_SHARE
 from aoe_reports.facts.gradient_tail import Tail
 from aoe_reports.facts.hosts import SlowHost
@@ -253,14 +253,18 @@ _LATE: Mapping[LateBecause, str] = N_(
 )
 
 
-def gradient_rows(
-    label: str, of_device: BucketOrderOf, operators: Sequence[OperatorTime], step: int | None
-) -> Iterator[GradientRow]:
-    """The exposed collectives of gradients of one device, with what they waited for other ranks where a table tells it."""
+def gradient_rows(label: str, of_device: BucketOrderOf, run: Communication, step: int | None) -> Iterator[GradientRow]:
+    """The exposed collectives of gradients of one device, with what they waited for other ranks by the timeline, else by a table."""
     waits: dict[tuple[int | None, str], list[int | None]] = {}
-    for one in operators:
+    for one in run.operators:
         if one.rank_id == of_device.rank_id:
-            waits.setdefault((one.step, one.op_name), []).append(one.wait_ns)
+            own = one.wait_ns if one.synchronization_ns is None else one.synchronization_ns
+            waits.setdefault((one.step, one.op_name), []).append(own)
+    of_peers: dict[tuple[int | None, str], list[int | None]] = {}
+    for wait in run.peer_waits:
+        if wait.rank_id == of_device.rank_id:
+            of_peers.setdefault((wait.step, wait.op_name), []).append(wait.waited_ns)
+    waits |= of_peers
     for some in of_device.order.collectives:
         if step not in {None, some.step}:
             continue

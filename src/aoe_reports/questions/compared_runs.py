@@ -27,6 +27,7 @@ from aoe_reports.model.texts import N_, join, say
 from aoe_reports.questions.locations import LOCATED_BY, locate
 from aoe_reports.questions.rules import COMPARABILITY_UNKNOWN, NOT_COMPARABLE
 from aoe_reports.questions.trimming import TRIMMED_BY, note_unusual, unusual_of, usual_only, without_steps
+from aoe_reports.questions.unsteady import note_unsteady
 
 
 class SideOptions(Protocol):
@@ -130,6 +131,8 @@ def _read_capture(run: ComparedRun, capture: Capture, wanted: SideOptions, notes
     left_out = unusual_of(path, steps, notes) if wanted.trim else {}
     if not wanted.trim and wanted.step is None:
         note_unusual(path, steps, notes, rank=wanted.rank, device=wanted.device)
+    if wanted.step is None:
+        note_unsteady(path, steps, notes, rank=wanted.rank, device=wanted.device)
     run.steps += usual_only(steps, left_out)
     if wanted.by == "step":
         return

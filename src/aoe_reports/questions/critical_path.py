@@ -144,6 +144,7 @@ class CriticalPath(Question[CriticalPathOptions, Found]):
         from aoe_reports.engine.captures import types_of_operators
         from aoe_reports.formats.vendor import vendor_of
         from aoe_reports.questions.rules import NO_TIMELINE
+        from aoe_reports.questions.trimming import note_unusual_of_table
 
         capture, chosen, notes, found = unit.capture, asked.options, asked.notes, Found()
         notes.add(capture.findings)
@@ -154,6 +155,8 @@ class CriticalPath(Question[CriticalPathOptions, Found]):
             message = say("no timeline of the whole device here (trace_view, msprof) and no database that contains one")
             notes.add([NO_TIMELINE.found(unit.path, message)])
             return found
+        if chosen.step is None:
+            note_unusual_of_table(capture, notes, rank=chosen.rank, device=chosen.device, trims=False)
         types = types_of_operators(capture) if chosen.by == "op_type" else {}
         with notes.where_unreadable(unit.path):
             for files in exports:

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -24,11 +25,13 @@ from aoe_reports.engine.communication import read_bandwidths, read_operators
 from aoe_reports.engine.launch_sites import add_flows_of, may_tell_frames
 from aoe_reports.engine.question import Notes
 from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity, Parts
-from aoe_reports.facts.communication import OperatorTime, find_awaited_ranks
+from aoe_reports.facts.communication import OperatorTime, PeerWait, find_awaited_ranks
+from aoe_reports.facts.communication_tasks import TASK_COLUMNS, CommunicationTasks
 from aoe_reports.facts.exposed import NOTHING_RAN, Exposed, Ran, alone, exposed_of, exposed_of_spans, together
 from aoe_reports.facts.idle import step_of_tasks
 from aoe_reports.facts.launch_sites import EVENT_COLUMNS as SITE_COLUMNS
 from aoe_reports.facts.launch_sites import LaunchSites
+from aoe_reports.facts.observed import steps_of_parts
 from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.facts.waterfall import CallKey, Locations, Side, Talk
@@ -54,6 +57,7 @@ from aoe_reports.questions.trimming import (
     usual_only,
     without_steps,
 )
+from aoe_reports.questions.unsteady import note_unsteady
 from aoe_reports.stats.comparison import INPUTS
 from aoe_reports.stats.grouping import group_codes, is_communication
 
@@ -71,17 +75,21 @@ class ExplainedRun:
     compared: ComparedRun
     sides: dict[Place, Side] = field(default_factory=dict)
     awaited: int | None = None
-    """The rank that the others wait for longest, where tables of communication tell."""
+    """The rank that the others wait for longest, numbered within its group, where tables of communication tell."""
 
 
 def read_explained(unit: RunUnit, wanted: ExplainOptions, notes: Notes) -> ExplainedRun | None:
     """What the devices of a run did; None where nothing tells. A capture that cannot be read is noted."""
     run = ExplainedRun(ComparedRun(unit.path, unit.captures))
     operators: list[OperatorTime] = []
+    peer_waits: list[PeerWait] = []
     for capture in unit.captures:
         with notes.where_unreadable(capture.root):
-            operators += _read_capture(run, capture, wanted, notes)
-    awaited = find_awaited_ranks(operators)
+            own = read_operators(capture, notes.findings)
+            operators += own  # of other ranks, too: whom the others wait for
+            if capture.info.may_hold(wanted.rank):
+                peer_waits += _read_capture(run, capture, own, wanted, notes)
+    awaited = find_awaited_ranks(operators, peer_waits)
     run.awaited = awaited[0].rank if awaited else None
     if run.sides:
         return run
@@ -90,16 +98,16 @@ def read_explained(unit: RunUnit, wanted: ExplainOptions, notes: Notes) -> Expla
     return None
 
 
-def _read_capture(run: ExplainedRun, capture: Capture, wanted: ExplainOptions, notes: Notes) -> list[OperatorTime]:
-    """Take in the devices of one capture; what its tables tell of communication."""
-    operators = read_operators(capture, notes.findings)
-    if not capture.info.may_hold(wanted.rank):
-        return operators  # whom the others wait for
+def _read_capture(
+    run: ExplainedRun, capture: Capture, operators: Sequence[OperatorTime], wanted: ExplainOptions, notes: Notes
+) -> list[PeerWait]:
+    """Take in the devices of one capture, `operators` by its tables; for whom its timelines say that these waited."""
     notes.add(capture.findings)
     steps, trim = _steps_and_trim(capture, wanted, notes)
     sets, tables = _tasks_of(capture, _FIELDS | TRIMMED_BY if wanted.trim else _FIELDS, notes)
     run.compared.metrics = metrics_of(tables) or run.compared.metrics
-    told = _of_timeline(capture, trim, notes, located=bool(sets))
+    told = _of_timeline(capture, trim, notes, located=bool(sets), operators=operators)
+    note_unsteady(str(capture.root), steps or told.steps, notes, rank=wanted.rank)
     sets = without_steps(sets, told.left_out, str(capture.root), notes)
     steps = usual_only(steps, told.left_out)
     run.compared.tasks += map(_in_short, sets)
@@ -119,11 +127,11 @@ def _read_capture(run: ExplainedRun, capture: Capture, wanted: ExplainOptions, n
             steps=max(count, 1),
             steps_known=count > 0,
             calls=None,
-            talk=_talk(operators),
+            talk=_talk(operators, told.peer_waits),
             bytes_per_call=sizes,
         )
         run.sides[place] = _with_calls(side, mine, wanted.by, notes, str(capture.root), blocks)
-    return operators
+    return told.peer_waits
 
 
 def _tasks_of(capture: Capture, fields: frozenset[str], notes: Notes) -> tuple[list[TaskSet], list[TableData]]:
@@ -218,21 +226,26 @@ def _in_short(tasks: TaskSet) -> TaskSet:
 
 
 class _Collector:
-    """Takes in events of a timeline with Python frames once, for what the devices did and for where tasks were launched."""
+    """Takes in events of a timeline once: what the devices did, and what is wanted of where tasks were launched and of tasks of communication."""
 
-    def __init__(self) -> None:
-        self.activity, self.sites = Activity(), LaunchSites()
+    def __init__(self, *, located: bool, talking: bool) -> None:
+        self.activity = Activity()
+        self.sites = LaunchSites() if located else None
+        self.talk = CommunicationTasks() if talking else None
 
     def add(self, batch: pa.RecordBatch) -> None:
         self.activity.add(batch)
-        self.sites.add(batch)
+        if self.sites is not None:
+            self.sites.add(batch)
+        if self.talk is not None:
+            self.talk.add(batch)
 
     def merge(self, other: _Collector) -> None:
         self.activity.merge(other.activity)
-        self.sites.merge(other.sites)
-
-
-_COLUMNS = (*EVENT_COLUMNS, *(column for column in SITE_COLUMNS if column not in EVENT_COLUMNS))
+        if self.sites is not None and other.sites is not None:
+            self.sites.merge(other.sites)
+        if self.talk is not None and other.talk is not None:
+            self.talk.merge(other.talk)
 
 
 @dataclass(slots=True)
@@ -244,34 +257,52 @@ class _Told:
     """Where tasks were launched, if there are frames and that is asked for."""
     left_out: dict[Place, Sequence[Step]] = field(default_factory=dict)
     """The steps that are left out."""
+    peer_waits: list[PeerWait] = field(default_factory=list)
+    """Whom operators of communication waited for, where tables tell of these."""
+    steps: list[Step] = field(default_factory=list)
+    """Those of timelines, where no table tells them."""
 
 
-def _of_timeline(capture: Capture, trim: _Trim, notes: Notes, *, located: bool) -> _Told:
+def _of_timeline(
+    capture: Capture, trim: _Trim, notes: Notes, *, located: bool, operators: Sequence[OperatorTime]
+) -> _Told:
     """What the timelines of a capture tell, without the steps that are left out: of time and of tables, or of neither."""
     tried = Notes()
-    told = _told_without(capture, trim, tried, located=located)
+    told = _told_without(capture, trim, tried, located=located, operators=operators)
     if told is not None:
         notes.take(trim.said)
         notes.take(tried)
         return told
     notes.add([steps_differ(str(capture.root))])
-    return _told_without(capture, _Trim(), notes, located=located) or _Told()
+    return _told_without(capture, _Trim(), notes, located=located, operators=operators) or _Told()
 
 
-def _told_without(capture: Capture, trim: _Trim, notes: Notes, *, located: bool) -> _Told | None:
+def _told_without(
+    capture: Capture, trim: _Trim, notes: Notes, *, located: bool, operators: Sequence[OperatorTime]
+) -> _Told | None:
     """The same; null where a timeline does not tell the steps that a table says are left out."""
     told = _Told(left_out=dict(trim.left_out or {}))
-    kernels = timeline_tells_tasks(capture)
+    kernels, of_steps = timeline_tells_tasks(capture), timeline_tells_steps(capture)
     for files in vendor_of(capture.profiler).events(capture):
-        if located and may_tell_frames(files):
-            both, wrong = collect_events_of(files, _COLUMNS, _Collector)
-            activity = both.activity
-            if both.sites.has_frames:
-                add_flows_of(files, both.sites)
-                told.sites.merge(both.sites)
-        else:
-            activity, wrong = collect_events_of(files, EVENT_COLUMNS, Activity)
+        frames = located and may_tell_frames(files)
+        columns = {*EVENT_COLUMNS, *(SITE_COLUMNS if frames else ()), *(TASK_COLUMNS if operators else ())}
+        both, wrong = collect_events_of(files, columns, partial(_Collector, located=frames, talking=bool(operators)))
+        activity = both.activity
+        if both.sites is not None and both.sites.has_frames:
+            add_flows_of(files, both.sites)
+            told.sites.merge(both.sites)
+        if both.talk is not None:
+            name = files[0].name
+            told.peer_waits += both.talk.figures(
+                capture.info.rank_of(name.device_id), name.iteration, operators
+            ).peer_waits
         notes.add(wrong)
+        if of_steps:
+            parts = activity.break_down(0)
+            places = [_place_of(one.device_id, files, capture, only=len(parts) == 1) for one in parts]
+            told.steps += [
+                step for place, one in zip(places, parts, strict=True) for step in steps_of_parts(place, one.steps)
+            ]
         gone = _gone(activity, files, capture, trim, notes, told)
         if gone is None:
             return None
@@ -315,7 +346,7 @@ def _of_tables(sets: Sequence[TaskSet], steps: Sequence[Step]) -> dict[Place, Ex
         return {(tasks.rank_id, tasks.device_id): _of_tasks(tasks.frame) for tasks in timed}
     found: dict[Place, list[Exposed]] = defaultdict(list)
     for step in steps:
-        if step.computing_ns is not None and step.free_ns is not None:
+        if step.has_parts:
             found[(step.rank_id, step.device_id)].append(_of_step(step))
     return {place: together(several) for place, several in found.items()}
 
@@ -415,16 +446,20 @@ def _sums(values: Ints, groups: Ints, count: int) -> list[int]:
     return [exact_sum(ordered[start:end]) for start, end in pairwise(bounds.tolist())]
 
 
-def _talk(operators: Sequence[OperatorTime]) -> dict[str, Talk]:
-    """What a table tells of communication operators that have all their times told, by operator."""
+def _talk(operators: Sequence[OperatorTime], peer_waits: Sequence[PeerWait]) -> dict[str, Talk]:
+    """What a table tells of communication operators that have all their times told, by operator, with what their timeline does."""
     found: dict[str, list[OperatorTime]] = defaultdict(list)
     for one in operators:
         found[one.op_name].append(one)
+    waited = Counter[str]()
+    for wait in peer_waits:
+        waited[wait.op_name] += wait.waited_ns
     return {
         name: Talk(
             elapsed_ns=sum(one.elapsed_ns for one in several),
             wait_ns=sum(one.wait_ns or 0 for one in several),
             transit_ns=sum(one.transit_ns or 0 for one in several),
+            peer_wait_ns=waited[name] if peer_waits else None,
         )
         for name, several in found.items()
         if all(one.wait_ns is not None and one.transit_ns is not None for one in several)

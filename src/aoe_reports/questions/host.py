@@ -189,6 +189,7 @@ class Host(Question[HostOptions, HostFound]):
         from aoe_reports.formats.vendor import vendor_of
         from aoe_reports.questions.host_reading import read_export, read_tables
         from aoe_reports.questions.rules import NO_TIMELINE
+        from aoe_reports.questions.trimming import note_unusual_of_table
 
         capture, notes, found = unit.capture, asked.notes, HostFound()
         notes.add(capture.findings)
@@ -201,6 +202,8 @@ class Host(Question[HostOptions, HostFound]):
             with notes.where_unreadable(unit.path):
                 read_tables(unit, asked, found)
             return found
+        if asked.options.step is None:
+            note_unusual_of_table(capture, notes, rank=asked.options.rank, device=asked.options.device, trims=False)
         with notes.where_unreadable(unit.path):
             for files in exports:
                 read_export(files, unit, asked, found)

@@ -201,7 +201,7 @@ def _steps_of(capture: Capture, chosen: RooflineOptions, findings: list[Any]) ->
     if timeline_tells_steps(capture):
         return []
     steps = read_steps_noting(capture, findings)
-    return [one for one in steps if one.computing_ns is not None and chosen.step in {None, one.step}]
+    return [one for one in steps if one.has_parts and chosen.step in {None, one.step}]
 
 
 def _measured(capture: Capture, tasks: TaskSet, chosen: RooflineOptions) -> Roofline | None:

@@ -22,6 +22,11 @@ BATCHES_APART = RUNS.rule(
     "batches-apart", "info", "batches of a service that ran while tasks did, and do not part these into iterations"
 )
 TRIMMED = RUNS.rule("trimmed", "info", "steps that --trim leaves out, or could: warm-up and tear-down")
+UNSTEADY = RUNS.rule(
+    "unsteady-steps",
+    "info",
+    "steps that scatter or drift too much to be a baseline, unless their work differs, too",
+)
 NO_LOCATION = RUNS.rule(
     "no-location", "info", "time of tasks of which nothing tells from where in the program they were launched"
 )

@@ -67,7 +67,9 @@ def note_unusual(
     notes.add(said_of(path, unusual, _COULD_BE if trims else _UNLIKE))
 
 
-def note_unusual_of_table(capture: Capture, notes: Notes, *, rank: int | None, device: int | None) -> None:
+def note_unusual_of_table(
+    capture: Capture, notes: Notes, *, rank: int | None, device: int | None, trims: bool = True
+) -> None:
     """The same by the table of steps of a capture, which is read for this alone: what is wrong with it is for others to say."""
     if timeline_tells_steps(capture):
         return
@@ -75,7 +77,7 @@ def note_unusual_of_table(capture: Capture, notes: Notes, *, rank: int | None, d
         steps = read_steps_noting(capture, [])
     except (ReadError, OSError):
         return
-    note_unusual(str(capture.root), steps, notes, rank=rank, device=device)
+    note_unusual(str(capture.root), steps, notes, trims=trims, rank=rank, device=device)
 
 
 def said_of(path: str, unusual: Mapping[Place, StepSeries], said: str | None = None) -> Iterator[Finding]:

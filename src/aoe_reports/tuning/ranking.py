@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.facts.bounds import STATES, OperatorBounds, StepShares, cap_saving
+from aoe_reports.facts.bounds import ACLNN, STATES, OperatorBounds, StepShares, cap_saving
 from aoe_reports.formats.aoe.operators import is_dumped, is_tunable
 from aoe_reports.model.columns import Ints, Mask, codes, exact_sum, has_value, integers, keep_where
 from aoe_reports.model.intervals import Intervals, union
@@ -29,9 +29,6 @@ CORE_TASKS = frozenset({"AI_CORE", "AI_VECTOR_CORE", "MIX_AIC", "MIX_AIV", "KERN
 
 RANKED_BY = ("task_type", "op_type", "task_start_ns", "task_duration_ns")
 """The columns of tasks that ranking looks at beside the bounds of operators."""
-
-ACLNN = "aclnn"
-"""What names of operators begin with that torch_npu runs through aclnn."""
 
 Why = Literal[
     "communication", "ai-cpu", "not-ai-core", "dynamic-shape", "unknown-shape", "unknown-type", "unknown-name", "aclnn",

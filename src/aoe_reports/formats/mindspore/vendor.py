@@ -64,8 +64,9 @@ def tasks(capture: Capture) -> tuple[Source, ...]:
 
 
 def steps(capture: Capture) -> tuple[Source, ...]:
-    """The steps."""
-    return tuple(capture.sources("step_trace_raw"))
+    """The steps, then what a job of several ranks computed in each of them, whose rows have no numbers."""
+    numbered = tuple(capture.sources("step_trace_raw"))
+    return (*numbered, *capture.sources("cluster_analyse")) if numbered else ()
 
 
 def events(capture: Capture) -> list[list[FoundFile]]:  # noqa: ARG001 -- of no capture

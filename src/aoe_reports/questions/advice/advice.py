@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.facts.bounds import CoreCounts, OperatorBounds, State, StepShares
+from aoe_reports.facts.bounds import ACLNN, CoreCounts, OperatorBounds, State, StepShares
 from aoe_reports.facts.breakdown import Gap
 from aoe_reports.facts.communication import LateRank, Link, OperatorTime
 from aoe_reports.facts.contention import Contention
@@ -154,8 +154,12 @@ def microseconds(ns: float) -> float:
     return round(ns / 1000, 3)
 
 
-def tuned(text: str, state: State) -> str:
-    """Advice to tune an operator, with what stands in its way where the shapes are dynamic."""
+def tuned(text: str, state: State, op_name: str | None) -> str:
+    """Advice to tune an operator, with what stands in its way: what AOE never gets to see, else that the shapes are dynamic."""
+    if (op_name or "").startswith(ACLNN):
+        return join(
+            "; ", (text, say("torch_npu runs it through aclnn and dumps no graph of it, so AOE does not tune it"))
+        )
     if state in {"dynamic", "mixed"}:
         return join("; ", (text, say("its shapes are dynamic here, which AOE does not tune: fix them first")))
     return text

@@ -246,7 +246,7 @@ def measure_shares(
     mine = steps_of_device(steps, tasks)
     told = step_of_tasks(tasks.frame)
     known = {None, *np.unique(told[1]).tolist()} if told else set()
-    parted = [s for s in mine if s.computing_ns is not None and (not known or s.step in known)]
+    parted = [s for s in mine if s.has_parts and (not known or s.step in known)]
     only_timeline = timeline_tells_steps(capture)  # which tells of communication and of gaps
     if parted and not only_timeline:
         return _shares_of_steps(tasks.rank_id, tasks.device_id, parted), ()
@@ -310,7 +310,7 @@ def _without_tasks(
     findings = timelines.findings
     parted: dict[tuple[int | None, int | None], list[Step]] = {}
     for step in steps:
-        if step.computing_ns is not None:
+        if step.has_parts:
             parted.setdefault((step.rank_id, step.device_id), []).append(step)
     facts = [Facts(_shares_of_steps(*whose, mine)) for whose, mine in parted.items()]
     if not facts and chosen.step is None:

@@ -61,7 +61,7 @@ def _evidence_of(one: LateRank) -> Evidence:
         "of_operators": one.of_operators,
         "waited_us": microseconds(one.waited_ns),
         "longest_waited_us": microseconds(one.longest_ns),
-        "always_the_same": one.is_always_the_same,
+        "always_the_same": one.is_always_the_same if one.of_operators > 1 else None,
     }
 
 

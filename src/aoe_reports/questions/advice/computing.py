@@ -159,7 +159,7 @@ def _bound_rule(bound: Bound) -> Find:
                     "main_memory_gb_per_s": one.bandwidth_gb_per_s,
                     "peak_gb_per_s": None if bounds.peak_gb_per_s is None else round(bounds.peak_gb_per_s, 4),
                 }
-            text = tuned(_TO_DO[bound], one.state) if bound in _TUNED else _TO_DO[bound]
+            text = tuned(_TO_DO[bound], one.state, one.op_name) if bound in _TUNED else _TO_DO[bound]
             yield _advice(facts, rule, subject, one, evidence, text)
 
     return on_operators(find)
@@ -185,7 +185,7 @@ def _few_blocks(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) ->
             "cores_source": norm.source,
             "used_cores_share": one.block_use,
         }
-        yield _advice(facts, "few-blocks", subject, one, evidence, tuned(text, one.state))
+        yield _advice(facts, "few-blocks", subject, one, evidence, tuned(text, one.state, one.op_name))
 
 
 @on_operators
@@ -244,7 +244,7 @@ def _conflicts(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> 
     for subject in _subjects(bounds, _alike(bounds), mine, saving, _least(facts, thresholds)):
         one = bounds.operator(subject.group)
         evidence = {"conflict_ratio": one.conflict_ratio}
-        yield _advice(facts, "bank-conflict", subject, one, evidence, tuned(text, one.state))
+        yield _advice(facts, "bank-conflict", subject, one, evidence, tuned(text, one.state, one.op_name))
 
 
 @on_operators
@@ -352,7 +352,7 @@ def _repeated(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> I
             "state": one.state,
             "calls_a_step": round(subject.count / facts.shares.steps, 3),
         }
-        yield _advice(facts, "repeated-shape", subject, one, evidence, text)
+        yield _advice(facts, "repeated-shape", subject, one, evidence, tuned(text, one.state, one.op_name))
 
 
 _PIPE_SOURCE = say("CANN: op_summary, PipeUtilization; operator_bound_ratio of Ascend/msprof-analyze, advisor")

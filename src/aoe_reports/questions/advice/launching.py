@@ -94,7 +94,8 @@ def _small(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Iter
     duration, _ = integers(bounds.tasks["task_duration_ns"])
     small: Mask = duration < thresholds.small_kernel_us * 1000
     count = int(small.sum())
-    if count < thresholds.small_kernel_share * len(small):
+    # one kernel alone, as `msprof op` runs it, has no neighbours to be fused or launched with
+    if len(small) == 1 or count < thresholds.small_kernel_share * len(small):
         return
     total = exact_sum(duration[small])
     free = facts.shares.free_ns

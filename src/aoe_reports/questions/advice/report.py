@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from typing import Any
 
 from aoe_reports.model.causes import operator_words
@@ -179,7 +179,7 @@ def evidence_words(evidence: Evidence) -> str:
         if key == "operators" and "of_operators" in evidence:
             of_all = evidence["of_operators"]
             shown.append(say("{count} of {all} operators", count=_value(value), all=_value(of_all)))
-        elif value is not None and key not in told:
+        elif value is not None and not (isinstance(value, Sized) and len(value) == 0) and key not in told:
             shown.append(_named(key, value))
     return join(", ", [*shown, *_ratios(units)])
 

@@ -43,7 +43,11 @@ def _far(facts: Facts, thresholds: Thresholds) -> Iterator[Advice]:
     """Operators far from the roof, as far as it is certain, those first that could gain most."""
     for one, saving in _known(facts, thresholds):
         if (one.roof_share or 0.0) < NEAR and (one.words[0] or "").casefold() not in CONVERSIONS:
-            text = tuned(_FAR[one.bound], _state(facts, one)) if one.bound in _TUNED else _FAR[one.bound]
+            text = (
+                tuned(_FAR[one.bound], _state(facts, one), _name(facts, one))
+                if one.bound in _TUNED
+                else _FAR[one.bound]
+            )
             yield _advice(facts, "far-from-roof", one, saving, text)
 
 
