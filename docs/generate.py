@@ -220,7 +220,7 @@ prints it. Then Tab completes commands, options, choices, and names:
   store behind a URI is not asked: no connection is made while you type.
 - A name with a space, a quote, a control character or another sign that a shell gives a meaning is not offered.
 - If something cannot be read, nothing is offered, and nothing is said.
-- bash takes `:` as the end of a word: behind `tag:` it offers nothing unless `COMP_WORDBREAKS=${COMP_WORDBREAKS//:}` is set.
+- A value may stand behind its option or behind `=` (`--store=aoe-history`), and hold `:`, `=` and `@`, at which bash ends words.
 """
 
 
