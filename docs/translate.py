@@ -23,6 +23,8 @@ WHOLE = (
     "output.md",
     "compare.md",
     "check.md",
+    "results.md",
+    "report.md",
 )
 """Pages that are translated as a whole; of the others, the title, for the navigation."""
 DATED = ('"POT-', '"PO-Rev', '"Report-', '"Last-T', '"Language-T', '"Generated')
