@@ -25,6 +25,8 @@ WHOLE = (
     "check.md",
     "results.md",
     "report.md",
+    "quality.md",
+    "doctor.md",
 )
 """Pages that are translated as a whole; of the others, the title, for the navigation."""
 DATED = ('"POT-', '"PO-Rev', '"Report-', '"Last-T', '"Language-T', '"Generated')
