@@ -27,6 +27,8 @@ WHOLE = (
     "report.md",
     "quality.md",
     "doctor.md",
+    "explain.md",
+    "upgrading.md",
 )
 """Pages that are translated as a whole; of the others, the title, for the navigation."""
 DATED = ('"POT-', '"PO-Rev', '"Report-', '"Last-T', '"Language-T', '"Generated')
