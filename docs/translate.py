@@ -29,6 +29,10 @@ WHOLE = (
     "doctor.md",
     "explain.md",
     "upgrading.md",
+    "security.md",
+    "metrics.md",
+    "python.md",
+    "notebooks.md",
 )
 """Pages that are translated as a whole; of the others, the title, for the navigation."""
 DATED = ('"POT-', '"PO-Rev', '"Report-', '"Last-T', '"Language-T', '"Generated')
