@@ -33,6 +33,9 @@ WHOLE = (
     "metrics.md",
     "python.md",
     "notebooks.md",
+    "grafana.md",
+    "languages.md",
+    "ci.md",
 )
 """Pages that are translated as a whole; of the others, the title, for the navigation."""
 DATED = ('"POT-', '"PO-Rev', '"Report-', '"Last-T', '"Language-T', '"Generated')
