@@ -36,6 +36,7 @@ WHOLE = (
     "grafana.md",
     "languages.md",
     "ci.md",
+    "device-time.md",
 )
 """Pages that are translated as a whole; of the others, the title, for the navigation."""
 DATED = ('"POT-', '"PO-Rev', '"Report-', '"Last-T', '"Language-T', '"Generated')
