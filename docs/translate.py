@@ -37,6 +37,9 @@ WHOLE = (
     "languages.md",
     "ci.md",
     "device-time.md",
+    "critical-path.md",
+    "trace.md",
+    "modules.md",
 )
 """Pages that are translated as a whole; of the others, the title, for the navigation."""
 DATED = ('"POT-', '"PO-Rev', '"Report-', '"Last-T', '"Language-T', '"Generated')
