@@ -40,6 +40,8 @@ WHOLE = (
     "critical-path.md",
     "trace.md",
     "modules.md",
+    "site.md",
+    "store.md",
 )
 """Pages that are translated as a whole; of the others, the title, for the navigation."""
 DATED = ('"POT-', '"PO-Rev', '"Report-', '"Last-T', '"Language-T', '"Generated')
