@@ -42,6 +42,7 @@ WHOLE = (
     "modules.md",
     "site.md",
     "store.md",
+    "regressions.md",
 )
 """Pages that are translated as a whole; of the others, the title, for the navigation."""
 DATED = ('"POT-', '"PO-Rev', '"Report-', '"Last-T', '"Language-T', '"Generated')
