@@ -134,7 +134,7 @@ The step breakdown comes from the first available source, which `source` in `hea
 | `contention` | `communication --contention` | `least_step_share` of a step is computing beside communication, and the table of tasks has communication |
 | a caveat (`trimmed`) | `quality`: warm-up, tear-down | the capture has a table of steps |
 
-No timeline is read for anything else, and a capture without one (or without tables) is told what the rest tells. An operator that certainly reaches 80 % of its roof
+No timeline is read for anything else, and a capture without one (or without tables) is told what the rest tells. An operator that certainly reaches 80% of its roof
 is in no rule that sends it to a tuner: `near-roof` says so instead, of those that take `repeated_share` of computing. What AOE does not tune (operators that torch_npu runs
 through aclnn, dynamic shapes) is told as such where a tuned tiling is what to try. `evidence` names the file (`source`). `ingest`
 stores advice without these rules: it reads no timeline for advice.
@@ -148,22 +148,22 @@ What `msprof-analyze advisor all` (26.2.0 from PyPI) and this package say of the
 |---|---|---|---|
 | parts of the step, text | 136.581 ms: computing 8.874, communication 101.963, free 25.744 | the same | both: it is the profiler's own table |
 | the same, database (level 2) | 129.206 ms, free 30.225 | 124.220 ms, free 25.239 (`breakdown`, `steps`, `advise`) | here: `StepTraceTime` of the capture has these figures, and so have its tasks |
-| why communication takes 75 % | transfer 101.963 ms, waiting 0.000 ms | `awaited-rank`: in 3 of 3 operators the ranks wait for rank 5, which was not read, up to 101.6 ms; transit is 3.7 ms of 106.0 | here: the `Notify_Wait` tasks of the timeline name the peer |
+| why communication takes 75% | transfer 101.963 ms, waiting 0.000 ms | `awaited-rank`: in 3 of 3 operators the ranks wait for rank 5, which was not read, up to 101.6 ms; transit is 3.7 ms of 106.0 | here: the `Notify_Wait` tasks of the timeline name the peer |
 | slow ranks, links | no slow node; 15.65 and 15.50 GB/s | no slow rank of the two that were read; no slow link | both, of the two ranks; that a third is awaited is said here only |
-| alignment | "2 operators are unaligned, this lowers the performance" | 1.4 % of the bytes are in unaligned copies (15.62 GB/s; 15.65 of the others): in the table, no advice | here: the last copies of an all-reduce, which cost less than 0.04 ms of the step |
-| packets (2023-09) | "50.00 % of the volume of RDMA is smaller than 1 MB" | 4 of 7 RDMA packets, 812 bytes of 152 MB, took 0.038 ms: in the table, no advice | here: half of the packets is not half of the volume, and the step takes 291.7 ms |
-| dynamic shapes, levels 1 and 2 | `set_compile_mode(jit_compile=False)` | `dynamic-shape`, 100 % of computing, at most 25.15 ms | both: `OP State` is `dynamic` |
+| alignment | "2 operators are unaligned, this lowers the performance" | 1.4% of the bytes are in unaligned copies (15.62 GB/s; 15.65 of the others): in the table, no advice | here: the last copies of an all-reduce, which cost less than 0.04 ms of the step |
+| packets (2023-09) | "50.00% of the volume of RDMA is smaller than 1 MB" | 4 of 7 RDMA packets, 812 bytes of 152 MB, took 0.038 ms: in the table, no advice | here: half of the packets is not half of the volume, and the step takes 291.7 ms |
+| dynamic shapes, levels 1 and 2 | `set_compile_mode(jit_compile=False)` | `dynamic-shape`, 100% of computing, at most 25.15 ms | both: `OP State` is `dynamic` |
 | the same, level 0 and 2023-09 | the same advice | nothing: unknown | open: these exports have no `OP State`, so nothing can be known from them |
 | what bounds operators, text | `vec_mte2_mte3 bound` for a list, without a gain | `mte2-bound` and others, each with the most that a step can gain (1.845 ms for ForeachAddList) | both; only a bound tells that all operators together give 4.8 ms of 136.6 |
-| the same, database | "no ratio is above 80 %" for 171 operators | `mte2-bound`: ForeachAddList, MatMulV2, ForeachMulScalar, Mul, Conv2D | here: the file has mte2 ratios of 0.90 to 0.99 for these; the advisor's own list shows 0 for vector cores |
-| conversions of formats | TransData among vector operators with room ("68.2 %") | `format-conversion`: 57 TransData, 16.0 % of computing, at most 1.423 ms | here: no tuning of TransData helps as much as not needing it |
-| idle device | 18.85 % free, no advice | `free-time`, `host-launching` (16.578 of 25.7 ms, 12.1 % of the step), `wait-in-front` with the operators behind the gaps; `host` lists the rest: 2.7 ms compiling, 1.0 ms synchronising | here: the timeline tells when each task was launched |
-| fused optimizer | `NpuFusedSGD`, with the Python stack | `host`: `Optimizer.step#SGD.step`, 10.5 ms on the host, fused form `torch_npu.optim.NpuFusedSGD`; no advice, as the device waited less than 1 % of its time in it | both: that it is there; here: what it could gain |
-| how far from the peak (database) | nothing | `far-from-roof`: ForeachAddList at 71 % of its roof (0.95 ms), MatMulV2 at 27 % (0.33 ms), Conv2D at 15 %, each bounded by memory; the text exports name no chip | here only: the advisor has no peaks |
-| sequences to fuse | nothing for these captures | nothing: no sequence could save 5 % of the step | both |
-| AI CPU (2023-09) | Cast, 72.9 and 72.2 us | `ai-cpu-operator`: Cast, 145 us, 0.2 % of computing | both |
+| the same, database | "no ratio is above 80%" for 171 operators | `mte2-bound`: ForeachAddList, MatMulV2, ForeachMulScalar, Mul, Conv2D | here: the file has mte2 ratios of 0.90 to 0.99 for these; the advisor's own list shows 0 for vector cores |
+| conversions of formats | TransData among vector operators with room ("68.2%") | `format-conversion`: 57 TransData, 16.0% of computing, at most 1.423 ms | here: no tuning of TransData helps as much as not needing it |
+| idle device | 18.85% free, no advice | `free-time`, `host-launching` (16.578 of 25.7 ms, 12.1% of the step), `wait-in-front` with the operators behind the gaps; `host` lists the rest: 2.7 ms compiling, 1.0 ms synchronising | here: the timeline tells when each task was launched |
+| fused optimizer | `NpuFusedSGD`, with the Python stack | `host`: `Optimizer.step#SGD.step`, 10.5 ms on the host, fused form `torch_npu.optim.NpuFusedSGD`; no advice, as the device waited less than 1% of its time in it | both: that it is there; here: what it could gain |
+| how far from the peak (database) | nothing | `far-from-roof`: ForeachAddList at 71% of its roof (0.95 ms), MatMulV2 at 27% (0.33 ms), Conv2D at 15%, each bounded by memory; the text exports name no chip | here only: the advisor has no peaks |
+| sequences to fuse | nothing for these captures | nothing: no sequence could save 5% of the step | both |
+| AI CPU (2023-09) | Cast, 72.9 and 72.2 us | `ai-cpu-operator`: Cast, 145 us, 0.2% of computing | both |
 | environment variables | `ACLNN_CACHE_LIMIT`, `HOST_CACHE_CAPACITY`, `PYTORCH_NPU_ALLOC_CONF` for every capture | nothing | open: no capture tells what is set, so this is advice without evidence |
-| a damaged row (2023-09, line 17) | not said; no parts of the step ("not collected by PyTorch") | named with its line and left out; computing 25.8 %, communication 50.3 %, free 24.0 % | here |
+| a damaged row (2023-09, line 17) | not said; no parts of the step ("not collected by PyTorch") | named with its line and left out; computing 25.8%, communication 50.3%, free 24.0% | here |
 
 No capture of the table is one of a server, of experts, or has lost packets: what both say of these is not compared.
 
@@ -221,7 +221,7 @@ prints it. Then Tab completes commands, options, choices, and names:
   store behind a URI is not asked: no connection is made while you type.
 - A name with a space, a quote, a control character or another sign that a shell gives a meaning is not offered.
 - If something cannot be read, nothing is offered, and nothing is said.
-- bash takes `:` as the end of a word: behind `tag:` it offers nothing unless `COMP_WORDBREAKS=${COMP_WORDBREAKS//:}` is set.
+- A value may stand behind its option or behind `=` (`--store=aoe-history`), and hold `:`, `=` and `@`, at which bash ends words.
 """
 
 

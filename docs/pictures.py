@@ -103,7 +103,7 @@ def draw_steps(path: Path) -> None:
         plot.line([(begin, level), (end, level)], BLUE)
     for change in verdict.changes:
         colour = RED if change.state == "confirmed" else GREEN
-        words = f"{change.state} since night {change.night}: {100 * change.change:+.1f} %"
+        words = f"{change.state} since night {change.night}: {100 * change.change:+.1f}%"
         plot.line([(change.night, 96), (change.night, 113.5)], colour, 1, dashed=True)
         plot.text(change.night, 113.5, words, colour, anchor="end" if colour == RED else "start", up=4)
     told = first_night(values, 60)
@@ -174,7 +174,7 @@ def draw_drift(path: Path) -> None:
         plot.line([(night, 96), (night, 114)], colour, 1, dashed=True)
         plot.text(night, 114, f"{words} ", colour, anchor="end", up=up - 12)
     plot.text(
-        159, 97, f"as seen in night {seen - 1}: {100 * change.change:+.1f} % since night {begin}", RED, anchor="end"
+        159, 97, f"as seen in night {seen - 1}: {100 * change.change:+.1f}% since night {begin}", RED, anchor="end"
     )
     plot.write(path, [(night, str(night)) for night in range(0, 161, 20)], [(ms, str(ms)) for ms in range(96, 117, 4)])
 

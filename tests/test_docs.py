@@ -61,6 +61,11 @@ def test_links_inside_the_project_lead_somewhere(page: Path) -> None:
         assert page.parent.joinpath(target).exists(), target
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_per_cent_is_written_as_the_program_writes_it(page: Path) -> None:
+    assert re.findall(r".*\d\s+%(?!\w).*", page.read_text()) == []
+
+
 def test_the_readme_is_short_and_begins_with_two_commands() -> None:
     text = (ROOT / "README.md").read_text()
     assert len(text.splitlines()) <= 150

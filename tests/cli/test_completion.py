@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 from commandline import Cli
+from shells import PROGRAM, SHELLS, completed
 
 from aoe_reports.cli.completion import is_harmless
 from aoe_reports.history.named import names_in
 from aoe_reports.store import History
 from aoe_reports.store.layout import table_of
 
-PROGRAM = Path(sys.executable).with_name("aoe-reports")
 BASH = shutil.which("bash")
 Offered = Callable[..., list[str]]
 
@@ -213,6 +213,66 @@ def test_odd_words_of_a_shell_are_no_traceback() -> None:
         }
         ended = subprocess.run([PROGRAM], env=environment, capture_output=True, text=True, check=False)
         assert (ended.stderr, "Traceback" in ended.stdout) == ("", False)
+
+
+@pytest.fixture(scope="module")
+def odd_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store whose models and tags are called as nobody would call them."""
+    names = (*HOSTILE, *HARMLESS, "rel:1.0", "user@host")
+    told = [{"kind": "ack", "state": "tagged", "subject": name, "body": "{}"} for name in names]
+    told += [
+        {**dict.fromkeys(("run_id", "run_kind", "path"), "r"), "kind": "run", "model": name, "body": "{}"}
+        for name in names
+    ]
+    rows = [{**row, "month": "2026-03", "timestamp_ns": n} for n, row in enumerate(told, 10**18)]
+    folder = tmp_path_factory.mktemp("odd")
+    History.open(str(folder / "odd"), create=True).add_extra(table_of(rows))
+    return folder
+
+
+def test_without_the_private_classes_of_typer_completion_is_its_own() -> None:
+    without = "import sys; sys.argv = ['aoe-reports']; sys.modules['aoe_reports.cli.shells'] = None; from aoe_reports.cli.main import main; main()"
+    ended = subprocess.run(
+        [sys.executable, "-c", without],
+        env={**os.environ, **asked(("hotspots", "--by", "op_t"))},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.stdout, ended.stderr) == ("op_type\n", "")
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize(
+    ("typed", "line"),
+    [
+        ("hist", "history "),
+        ("expect --store=odd rel:", "expect --store=odd rel:1.0 "),
+        ("expect --store odd user@", "expect --store odd user@host "),
+        ("expect --store odd 名", "expect --store odd 名称/步骤 "),
+        ("regressions --store odd --baseline tag:rel:", "regressions --store odd --baseline tag:rel:1.0 "),
+        ("regressions --store=odd --baseline=tag:us", "regressions --store=odd --baseline=tag:user@host "),
+        ("hotspots --by=op_t", "hotspots --by=op_type "),
+        ("expect --store odd a", f"expect --store odd {HARMLESS[1]} "),
+        ("expect --store odd '$(touch pwned)", "expect --store odd '$(touch pwned)"),
+    ],
+)
+def test_a_real_shell_continues_what_was_typed(odd_store: Path, shell: str, typed: str, line: str) -> None:
+    assert completed(shell, f"aoe-reports {typed}", odd_store) == f"aoe-reports {line}"
+    assert not (odd_store / "pwned").exists()
+
+
+@pytest.mark.skipif("zsh" not in SHELLS, reason="there is no zsh here")
+@pytest.mark.parametrize("words", [[""], ["hotspots", "--"], ["check", "--"], ["regressions", "--"], ["store", ""]])
+def test_zsh_evaluates_what_it_is_offered_to_the_same_words(words: list[str], tmp_path: Path) -> None:
+    told = "\n".join(offered(*words, shell="zsh"))
+    twice = """_arguments() { eval "ws=( ${1[7,-3]} )"; print -rl -- $ws }; eval $told"""
+    ended = subprocess.run(
+        ["zsh", "-f", "-c", twice], env={**os.environ, "told": told}, cwd=tmp_path, capture_output=True, text=True, check=False
+    )  # fmt: skip
+    names = [line.partition(":")[0] for line in ended.stdout.splitlines()]
+    assert (ended.stderr, names) == ("", offered(*words, shell="bash"))
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.skipif(BASH is None, reason="there is no bash here")

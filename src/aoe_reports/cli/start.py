@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from aoe_reports.cli.completion import is_completing
 from aoe_reports.cli.conversion import PlainValues
 from aoe_reports.cli.language import after_language, told
 from aoe_reports.model.texts import say
@@ -19,6 +21,15 @@ USAGE_ERROR = 2
 
 class Start(PlainValues, TyperGroup):
     """All commands; where none is named, the few lines that say where to start."""
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run the command line, or say what a shell may offer."""
+        if is_completing():
+            with contextlib.suppress(ImportError):
+                from aoe_reports.cli.shells import complete_whole_words
+
+                complete_whole_words()
+        return super().main(*args, **extra)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Say where to start, where nothing but a language is given."""
