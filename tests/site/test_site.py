@@ -384,7 +384,11 @@ def test_what_a_step_goes_on_is_told_once(cli: Cli, msprof: Path, tmp_path: Path
         if path.stem == "index":
             continue
         twin = json.loads(path.read_text())
-        told = [(row["rank_id"], row["device_id"]) for row in twin["steps"] if row["computing_ms"] is not None]
+        told = [
+            (row["rank_id"], row["device_id"])
+            for row in twin["steps"]
+            if None not in {row["computing_ms"], row["free_ms"]}
+        ]
         counted = [(row["rank_id"], row["device_id"]) for row in twin["steps_by_tasks"]]
         assert not {(rank, None) for rank, _ in told} & {(rank, None) for rank, _ in counted}
         assert len(counted) == len(set(counted))

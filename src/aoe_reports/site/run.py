@@ -265,7 +265,7 @@ Step = StepTimes | CountedStep
 
 def steps_by_tasks(steps: Sequence[StepTimes], advice: RunAdvice | None) -> list[CountedStep]:
     """The steps that only advice tells of."""
-    told = [(step.rank_id, step.device_id) for step in steps if step.computing_ms is not None]
+    told = [(step.rank_id, step.device_id) for step in steps if _has_parts(step)]
     found = {
         (step.rank_id, step.device_id): step
         for row in (advice.summary.headlines if advice is not None else ())
@@ -273,6 +273,11 @@ def steps_by_tasks(steps: Sequence[StepTimes], advice: RunAdvice | None) -> list
     }
     ordered = sorted(found, key=lambda place: tuple(-1 if number is None else number for number in place))
     return [found[place] for place in ordered[:SHOWN_DEVICES]]
+
+
+def _has_parts(step: Step) -> bool:
+    """Whether all of it is told: of a pipeline MindSpore's own profiler tells computing, and nothing of free time."""
+    return None not in {step.computing_ms, step.free_ms}
 
 
 def _is_told(step: CountedStep, told: Sequence[tuple[int | None, int | None]]) -> bool:
@@ -321,7 +326,7 @@ def _about_counted(advice: RunAdvice, text: Texts) -> str:
 
 def _step_chart(step: Step, text: Texts) -> Figure | None:
     """A step as one bar of its parts; None where the store knows no parts."""
-    if step.computing_ms is None or step.free_ms is None:
+    if not _has_parts(step):
         return None
     sizes = {"computing": step.computing_ms, "communication": step.communication_ms, "free": step.free_ms}
     shown = {name: text("not stored") if size is None else show(size, "ms") for name, size in sizes.items()}
