@@ -181,6 +181,7 @@ class Serving(Question[ServingOptions, Part]):
         from aoe_reports.facts.serving_experts import work_of_experts
         from aoe_reports.questions.serving_reading import read_served
         from aoe_reports.questions.task_source import of_source
+        from aoe_reports.questions.trimming import note_unusual_of_table
 
         capture, chosen, notes = unit.capture, asked.options, asked.notes
         notes.add(capture.findings)
@@ -190,6 +191,8 @@ class Serving(Question[ServingOptions, Part]):
         if not capture.info.may_hold(chosen.rank):
             return part
         found, tables = read_served(capture, notes)
+        if any(one.served is not None for one in found):
+            note_unusual_of_table(capture, notes, rank=chosen.rank, device=chosen.device, trims=False)
         notes.add(of_source(capture, [one.tasks for one in found], tables))
         for one in sorted(found, key=lambda one: _place(one.tasks)):
             if one.served is None or not _is_chosen(one.tasks, chosen):

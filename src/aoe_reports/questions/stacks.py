@@ -88,11 +88,14 @@ class Stacks(Question[StacksOptions, "list[TreeOfRank]"]):
         """The stacks of each rank of a capture."""
         from aoe_reports.engine.captures import read_tasks
         from aoe_reports.questions.task_source import of_source
+        from aoe_reports.questions.trimming import note_unusual_of_table
 
         capture, chosen, notes = unit.capture, asked.options, asked.notes
         notes.add(capture.findings)
         if not capture.info.may_hold(chosen.rank):
             return []
+        if chosen.step is None:
+            note_unusual_of_table(capture, notes, rank=chosen.rank, device=chosen.device, trims=False)
         sets, tables = read_tasks(capture, _fields(chosen, capture), by_type=False, all_tasks=chosen.all_tasks)
         notes.add(finding for data in tables for finding in data.findings)
         notes.add(of_source(capture, sets, tables))
