@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from ctypes import c_int64, c_uint64, c_void_p
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +27,7 @@ from aoe_reports.formats.trace.shape import (
     NO_ID_COLUMNS,
     TEXT_ARGS,
     C,
+    Collector,
     Names,
     OddFileError,
     TimelineLook,
@@ -103,14 +106,16 @@ class _Source:
         wanted = _Wanted.of(columns)
         events = [_Events(wanted, names) for _ in self.ends]
         phases, looks = np.zeros(128, dtype=np.int64), []
-        for part, found in self._found(wanted):
-            if isinstance(found, _Memory):
-                batch = events[part].of(found)
-                if batch.num_rows:
-                    collectors[part].add(batch)
-            else:
-                phases += np.asarray(found.phases, dtype=np.int64)
-                looks.append((found.first, found.last, found.stage_rows, found.phases[ord("X")]))
+        with ExitStack() as threads:
+            takers = [threads.enter_context(_Taker(*one)) for one in zip(events, collectors, strict=True)]
+            for part, found in self._found(wanted):
+                if isinstance(found, _Memory):
+                    takers[part].take(found)
+                else:
+                    phases += np.asarray(found.phases, dtype=np.int64)
+                    looks.append((found.first, found.last, found.stage_rows, found.phases[ord("X")]))
+            for taker in takers:
+                taker.wait()
         return TimelineLook(
             events=int(phases.sum()),
             phases={chr(code): int(phases[code]) for code in np.flatnonzero(phases).tolist()},
@@ -138,6 +143,36 @@ class _Source:
                 yield found.part, _Memory(self.reader, found.batch, found.rows) if found.kind == _BATCH else found
         finally:
             self.reader.reading_close(reading)
+
+
+class _Taker:
+    """Hands the batches of one part to its collector, in a thread of their own: while numpy works at those of one part, those of another are taken in."""
+
+    def __init__(self, events: _Events, collector: Collector) -> None:
+        self._events, self._collector = events, collector
+        self._thread = ThreadPoolExecutor(1)
+        self._last: Future[None] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.shutdown()
+
+    def take(self, found: _Memory) -> None:
+        """Take in a batch when the one before it is; what that raised is raised here."""
+        self.wait()
+        self._last = self._thread.submit(self._take, found)
+
+    def wait(self) -> None:
+        """Until the last batch is taken in."""
+        if self._last is not None:
+            self._last.result()
+
+    def _take(self, found: _Memory) -> None:
+        batch = self._events.of(found)
+        if batch.num_rows:
+            self._collector.add(batch)
 
 
 @dataclass(frozen=True, slots=True)
