@@ -41,7 +41,7 @@ pub struct Table {
     scratch: Vec<u8>,
 }
 
-/// Rows whose cells are found before values are made of them, column by column: half of the time of cell by cell.
+/// Rows whose cells are found before values are made of them, column by column: nine tenths of the time of cell by cell.
 const ROWS_AT_ONCE: usize = 256;
 
 /// So many digits always fit into 64 bits.
@@ -150,7 +150,7 @@ fn end_of_quoted(lines: &[u8], marks: &mut Marks) -> Option<usize> {
     }
 }
 
-/// Where commas, quotes and line ends stand, one after another: found 64 bytes at a time, which takes a third of the time of looking cell by cell.
+/// Where commas, quotes and line ends stand, one after another: found 64 bytes at a time, which takes half of the time of looking cell by cell.
 struct Marks<'a> {
     lines: &'a [u8],
     /// Where the bytes begin that `left` tells of, a bit each, the first in the lowest.

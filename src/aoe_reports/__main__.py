@@ -15,9 +15,8 @@ for _name, _value in _FOR_LIBRARIES.items():
     if _name not in os.environ:
         os.putenv(_name, _value)  # for this process: a tuner, which gets `os.environ`, is none of ours
 
-hide(
-    "pandas"
-)  # pyarrow loads it to see whether a list that it is given is one of its columns: half a second, and no command has any
+# pyarrow loads it to see whether a list that it is given is one of its columns: half a second, and no command has any
+hide("pandas")
 
 
 def _run() -> None:
