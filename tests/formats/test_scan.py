@@ -1,4 +1,4 @@
-"""The quick way of reading few columns: always what the thorough way gives, or nothing."""
+"""The quick ways of reading few columns, by the compiled reader and without it: always what the thorough way gives, or nothing."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from values import check_values
 
 from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.convert import nanoseconds
-from aoe_reports.formats.csv import cells, scan, summary
+from aoe_reports.formats.csv import cells, native, scan, slices, summary
 from aoe_reports.formats.csv.cells import Vocabulary, plain_nanoseconds
 from aoe_reports.formats.csv.parse import BLOCK_BYTES
 from aoe_reports.formats.csv.structure import MARGIN, Block
 from aoe_reports.formats.csv.summary import TableData, read_table
+from aoe_reports.formats.native import library
 
 HEADER = "Device_id,Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us),Task Wait Time(us),Input Shapes"
 CELLS = HEADER.count(",") + 1
@@ -28,20 +29,35 @@ FIELDS = frozenset({"op_type", "task_type", "task_duration_ns"})
 MANY = settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
+def nothing(*_: Any) -> None:
+    return None
+
+
 def thorough(path: Path, fields: frozenset[str] = FIELDS) -> TableData:
-    with patch.object(summary, "scan", lambda *_: None):
+    with patch.object(summary, "scan", nothing), patch.object(summary, "scan_natively", nothing):
         return read_table(path, TABLE, fields, hashed=False)
 
 
-def quick(path: Path, block_bytes: int, fields: frozenset[str] = FIELDS) -> tuple[TableData, bool]:
+def quick(
+    path: Path, block_bytes: int, fields: frozenset[str] = FIELDS, *, natively: bool = False
+) -> tuple[TableData, bool]:
     """(what is read where blocks are so small, whether it was the quick way that read it)."""
     scans = []
 
     def scanned(*arguments: Any) -> Any:
-        scans.append(scan.scan(*arguments, block_bytes=block_bytes))
+        if natively:
+            scans.append(native.scan_natively(*arguments))
+        else:
+            scans.append(scan.scan(*arguments, block_bytes=block_bytes))
         return scans[-1]
 
-    with patch.object(summary, "scan", scanned):
+    with (
+        patch.object(native, "LARGE_BYTES", 0),
+        patch.object(slices, "SLICE_BYTES", block_bytes),
+        patch.object(summary, "scan", nothing if natively else scanned),
+        patch.object(summary, "scan_natively", scanned if natively else nothing),
+        patch.object(summary, "read_natively", lambda *_, **__: None),
+    ):
         data = read_table(path, TABLE, fields, hashed=False)
     return data, bool(scans) and scans[0] is not None
 
@@ -61,13 +77,22 @@ def facts(data: TableData) -> dict:
     }
 
 
-def same(tmp_path: Path, body: bytes, block_bytes: int, fields: frozenset[str] = FIELDS, header: str = HEADER) -> bool:
-    """Hold both ways against each other; whether the quick one was taken."""
+ARRAYS, COMPILED = "without the compiled reader", "by the compiled reader"
+BOTH = {ARRAYS, COMPILED} if library() is not None else {ARRAYS}
+
+
+def same(
+    tmp_path: Path, body: bytes, block_bytes: int, fields: frozenset[str] = FIELDS, header: str = HEADER
+) -> set[str]:
+    """Hold all ways against each other; which of the quick ones were taken."""
     path = tmp_path / "op_summary.csv"
     path.write_bytes(header.encode() + b"\n" + body)
-    data, taken = quick(path, block_bytes, fields)
-    assert facts(data) == facts(thorough(path, fields))
-    return taken
+    every, ways = facts(thorough(path, fields)), set()
+    for way in (ARRAYS, COMPILED):
+        data, taken = quick(path, block_bytes, fields, natively=way == COMPILED)
+        assert facts(data) == every, way
+        ways |= {way} if taken else set()
+    return ways
 
 
 words = st.sampled_from(
@@ -156,12 +181,12 @@ def plain_rows(count: int = 200) -> list[str]:
     return [PLAIN.format(number % 37) for number in range(count)]
 
 
-def taken_for(tmp_path: Path, text: str | list[str]) -> bool:
+def taken_for(tmp_path: Path, text: str | list[str]) -> set[str]:
     return same(tmp_path, "".join(text).encode(), 1000, header=PLAIN_HEADER)
 
 
 def test_rows_without_a_surprise_are_read_quickly(tmp_path: Path) -> None:
-    assert taken_for(tmp_path, plain_rows())
+    assert taken_for(tmp_path, plain_rows()) == BOTH
 
 
 @pytest.mark.parametrize(
@@ -183,7 +208,7 @@ def test_rows_without_a_surprise_are_read_quickly(tmp_path: Path) -> None:
 )
 def test_what_is_odd_in_one_block_costs_no_other_its_speed(tmp_path: Path, odd: str) -> None:
     lines = plain_rows()
-    assert taken_for(tmp_path, [*lines[:60], odd, *lines[60:150], odd, odd, *lines[150:]])
+    assert taken_for(tmp_path, [*lines[:60], odd, *lines[60:150], odd, odd, *lines[150:]]) == BOTH
 
 
 @pytest.mark.parametrize(
@@ -204,7 +229,8 @@ def test_what_is_odd_in_one_block_costs_no_other_its_speed(tmp_path: Path, odd: 
 )
 def test_what_may_reach_beyond_its_block_is_left_to_the_thorough_way(tmp_path: Path, odd: str) -> None:
     lines = plain_rows()
-    assert not taken_for(tmp_path, [*lines[:150], odd, *lines[150:]] if odd.endswith("\n") else [*lines, odd])
+    taken = taken_for(tmp_path, [*lines[:150], odd, *lines[150:]] if odd.endswith("\n") else [*lines, odd])
+    assert taken <= ({COMPILED} if odd.endswith("\r\n") else set())  # (which takes both kinds of line ends)
 
 
 @pytest.mark.parametrize("name", ['x"b,c"', '"b,c"x', 'x"b,c"x', '"b""c"x'])
@@ -230,33 +256,34 @@ def test_bytes_of_another_encoding_are_left_to_the_thorough_way(tmp_path: Path) 
 
 def test_a_byte_order_mark_and_line_ends_of_windows(tmp_path: Path) -> None:
     text = "".join(plain_rows()).replace("\n", "\r\n")
-    assert same(tmp_path, text.encode(), 1000, header="\ufeff" + PLAIN_HEADER + "\r")
-    assert same(tmp_path, text.encode(), 1000, header=PLAIN_HEADER + "\r")
+    assert same(tmp_path, text.encode(), 1000, header="\ufeff" + PLAIN_HEADER + "\r") == BOTH
+    assert same(tmp_path, text.encode(), 1000, header=PLAIN_HEADER + "\r") == BOTH
 
 
 def test_more_words_than_can_be_numbered_are_read_all_the_same(tmp_path: Path) -> None:
     lines = [PLAIN.format(number) for number in range(cells.MAX_WORDS + 100)]
-    assert taken_for(tmp_path, lines)
+    assert taken_for(tmp_path, lines) == BOTH
 
 
 def test_names_far_apart_and_cells_longer_than_a_window(tmp_path: Path) -> None:
     long = f"{'n' * 700},T,{'C' * 200},1,2.5,0,s\n"
-    assert taken_for(tmp_path, [*plain_rows(20), long, *plain_rows(20), long])
+    assert taken_for(tmp_path, [*plain_rows(20), long, *plain_rows(20), long]) == BOTH
 
 
 @pytest.mark.parametrize("length", [8000, 9000, 40_000])
 def test_very_long_cells(tmp_path: Path, length: int) -> None:
     long = f"{'n' * length},T,AI_CORE,1,2.5,0,s\n"
     text = "".join([*plain_rows(1500), long, *plain_rows(1500)])
-    assert same(tmp_path, text.encode(), 1 << 16, header=PLAIN_HEADER)
+    assert same(tmp_path, text.encode(), 1 << 16, header=PLAIN_HEADER) == BOTH
 
 
 def test_a_mended_row_stands_among_rows_that_were_read_quickly(tmp_path: Path) -> None:
     lines = plain_rows()
     whole = [*lines[:150], "split(1,2),T1,AI_CORE,1,2.5,0,N/A\n", *lines[150:]]
-    assert taken_for(tmp_path, whole)
-    data, _ = quick(tmp_path / "op_summary.csv", 1000)
-    assert data.rows_read == 201
+    assert taken_for(tmp_path, whole) == BOTH
+    for natively in (False, True):
+        data, _ = quick(tmp_path / "op_summary.csv", 1000, natively=natively)
+        assert (data.rows_read, data.rows_differ) == (201, False)
 
 
 @MANY
@@ -389,18 +416,57 @@ def test_rows_that_do_not_end_with_a_line_end(tmp_path: Path, rows: list[str], b
     assert some.rows_read == every.rows_read
 
 
-@pytest.mark.parametrize("rising", [True, False])
-def test_what_is_seen_on_the_way_tells_the_first_and_last_start_where_they_rise(tmp_path: Path, rising: bool) -> None:
+STARTS: dict[str, tuple[list[str], tuple[int, int] | None, bool]] = {
+    "rising": ([f"{100 + n}.250" for n in range(50)], (100_250, 149_250), True),
+    "falling": ([f"{150 - n}.250" for n in range(50)], None, True),
+    "one twice": ([f"{100 + n % 49}.250" for n in range(50)], None, False),
+}
+
+
+@pytest.mark.parametrize("way", sorted(BOTH))
+@pytest.mark.parametrize("starts", STARTS)
+@pytest.mark.parametrize("odd", [False, True])
+def test_what_is_seen_on_the_way_tells_the_first_and_last_start_where_they_rise(
+    tmp_path: Path, way: str, starts: str, odd: bool
+) -> None:
+    path = tmp_path / "op_summary.csv"
+    cells, span, differ = STARTS[starts]
+    rows = [f"a,T,AI_CORE,{cell},2.5,0,s\n" for cell in cells]
+    path.write_text(PLAIN_HEADER + "\n" + "".join([*rows[:40], *(["damage\n"] if odd else []), *rows[40:]]))
+    data, taken = quick(path, 1000, natively=way == COMPILED)
+    assert taken
+    assert (data.frame.num_rows, data.rows_reported) == (50, int(odd))
+    is_seen = way == COMPILED or not odd
+    assert (data.span, data.rows_differ) == ((span, differ) if is_seen else (None, False))
+
+
+def test_starts_of_more_and_more_digits_rise_for_the_compiled_reader(tmp_path: Path) -> None:
+    path = tmp_path / "op_summary.csv"
+    path.write_text(PLAIN_HEADER + "\n" + "".join(f"a,T,AI_CORE,{9 + n}.250,2.5,0,s\n" for n in range(50)))
+    spans = [quick(path, 1000, natively=way == COMPILED)[0] for way in sorted(BOTH)]
+    assert {data.rows_differ for data in spans} == {True}
+    assert [data.span for data in spans] == [(9_250, 58_250), None][-len(spans) :]
+
+
+@pytest.mark.parametrize("way", sorted(BOTH))
+@pytest.mark.parametrize("start", ["N/A", "soon"])
+def test_where_a_start_is_missing_nobody_knows_whether_a_row_stands_there_twice(
+    tmp_path: Path, way: str, start: str
+) -> None:
     path = tmp_path / "op_summary.csv"
     rows = [f"a,T,AI_CORE,{100 + n}.250,2.5,0,s\n" for n in range(50)]
-    path.write_text(PLAIN_HEADER + "\n" + "".join(rows if rising else reversed(rows)))
+    path.write_text(PLAIN_HEADER + "\n" + "".join([*rows, *[f"a,T,AI_CORE,{start},2.5,0,s\n"] * 2]))
+    data, taken = quick(path, 1000, natively=way == COMPILED)
+    assert taken
+    assert (data.span, data.rows_differ, data.findings) == (None, False, ())
+
+
+def test_a_scan_tells_what_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "op_summary.csv"
+    path.write_text(PLAIN_HEADER + "\n" + "".join(plain_rows()))
     fields = TABLE.match(PLAIN_HEADER.split(",")).fields
     wanted = [field for field in fields if field.name in FIELDS]
-    (start,) = (field for field in fields if field.name == "task_start_ns")
-    found = scan.scan(path, len(PLAIN_HEADER) + 1, len(fields), wanted, start, block_bytes=1000)
-    assert found is not None
-    assert (found.newlines, found.span, found.differ) == (50, (100_250, 149_250) if rising else None, True)
     unknown = scan.scan(path, len(PLAIN_HEADER) + 1, len(fields), wanted, block_bytes=1000)
     assert unknown is not None
-    assert (unknown.newlines, unknown.span, unknown.differ) == (50, None, False)
-    assert "Scanned" in check_values(found)
+    assert (unknown.newlines, unknown.span, unknown.differ) == (200, None, False)
+    assert "Scanned" in check_values(unknown)

@@ -1,6 +1,7 @@
 """Columns of a large CSV file by the compiled reader, for files of which it proves that every row and cell is as exporters write them.
 
-It takes slices of lines apart, and each wanted cell into a value of its column's kind; the rules on what odd text means stay in `convert`.
+It takes slices of lines apart, and each wanted cell into a value of its column's kind; the rules on what odd text means stay in `convert`,
+and where few columns are wanted a slice in which something is odd is left to `parse`.
 """
 
 from __future__ import annotations
@@ -23,9 +24,11 @@ from aoe_reports.formats.convert import (
     of_numbers,
     without_no_id,
 )
-from aoe_reports.formats.csv.parse import LARGE_BYTES
-from aoe_reports.formats.csv.scan import is_plain_header
+from aoe_reports.formats.csv.parse import LARGE_BYTES, Parsed, read_name, text_type
+from aoe_reports.formats.csv.rising import order_of
+from aoe_reports.formats.csv.scan import OddBlocks, Scanned, is_plain, is_plain_header
 from aoe_reports.formats.csv.slices import slices_of
+from aoe_reports.formats.csv.structure import MARGIN, Block
 from aoe_reports.formats.digest import sha256_from
 from aoe_reports.formats.native import Buffer, buffer_at, library, texts_in
 from aoe_reports.formats.table import NULL_TOKENS, Field
@@ -43,13 +46,11 @@ def read_natively(
     path: Path, header_bytes: int, cells: int, wanted: Sequence[Field], *, hashed: bool
 ) -> tuple[pa.Table, str] | None:
     """(the wanted columns in their types, the file's SHA-256 if asked for); None where that is not proved, and for small files."""
-    reader = library()
-    if reader is None or path.stat().st_size < LARGE_BYTES:
+    reader = _reader_for(path, header_bytes, cells, wanted)
+    if reader is None:
         return None
     with path.open("rb") as file:
         header = file.read(header_bytes)
-    if not (is_plain_header(header) and cells > 1 and len({field.name for field in wanted}) == len(wanted)):
-        return None
     table, digest, length = _Table(reader, cells, wanted), sha256_from(header) if hashed else None, header_bytes
     for block, end in slices_of(path, header_bytes):
         if not (end and table.read(block, end)):
@@ -68,6 +69,57 @@ def read_natively(
     return pa.table(columns), digest.hexdigest() if digest is not None else ""
 
 
+def _reader_for(path: Path, header_bytes: int, cells: int, wanted: Sequence[Field]) -> ctypes.CDLL | None:
+    """The compiled reader, where it may read such a file."""
+    reader = library()
+    if reader is None or path.stat().st_size < LARGE_BYTES or len({field.name for field in wanted}) < len(wanted):
+        return None
+    with path.open("rb") as file:
+        return reader if cells > 1 and is_plain_header(file.read(header_bytes)) else None
+
+
+def scan_natively(
+    path: Path, header_bytes: int, cells: int, wanted: Sequence[Field], start: Field | None
+) -> Scanned | None:
+    """As `scan`, of any number of columns of words, whole numbers and times; None, too, where there is no compiled reader."""
+    fields = [*wanted] if start is None or start in wanted else [*wanted, start]
+    if not all(field.type in _KINDS for field in fields):
+        return None
+    reader = _reader_for(path, header_bytes, cells, fields)
+    if reader is None:
+        return None
+    table = _Table(reader, cells, fields)
+    odd = OddBlocks(cells, fields, [field for field in fields if field.type != "text"])
+    length = header_bytes
+    for block, end in slices_of(path, header_bytes):
+        if not (end and (table.read(block, end) or _read_aside(table, odd, block, end, cells))):
+            return None
+        length += end
+    if length < path.stat().st_size or not table.rows:
+        return None
+    give_back()
+    frame = pa.table(table.parsed())
+    span, differ = (None, False) if start is None else order_of(frame, start, fields)
+    return Scanned(Parsed(frame, odd.ragged), table.rows + odd.newlines, span, differ)
+
+
+def _read_aside(table: _Table, odd: OddBlocks, block: bytearray, end: int, cells: int) -> bool:
+    """Read some lines as `parse` does, where that may be; what begins oddly goes on so, and is read as a whole."""
+    if not (table.rows and _ends_quotes(block, end, cells)):
+        return False
+    frame = odd.read(bytes(memoryview(block)[:end]), table.rows + odd.rows)
+    if frame is not None:
+        table.set_aside(frame)
+    return frame is not None
+
+
+def _ends_quotes(block: bytearray, end: int, cells: int) -> bool:
+    """Whether some lines are text of which no quote reaches beyond its line."""
+    alone = Block(end)
+    alone.data[MARGIN : MARGIN + end] = memoryview(block)[:end]
+    return is_plain(alone, MARGIN + end) and alone.records(MARGIN + end, cells) is not None
+
+
 class _Table:
     """A table in the memory of the library, which is freed when nothing is left that looks at it."""
 
@@ -77,17 +129,44 @@ class _Table:
         self._table = reader.table_open(cells, asked, len(asked))
         self._buffers = (Buffer * len(wanted))()
         self._chunks: list[list[pa.Array]] = [[] for _ in wanted]
+        self._aside: list[tuple[int, pa.Table]] = []
+        self.rows = 0
+        """That it has taken in itself."""
 
     def __del__(self) -> None:
         self._reader.table_close(self._table)
 
     def read(self, block: bytearray, end: int) -> bool:
         """Take in some lines; whether nothing is odd about them."""
-        if self._reader.table_read(self._table, pa.py_buffer(block).address, end, self._buffers) < 0:
+        rows = self._reader.table_read(self._table, pa.py_buffer(block).address, end, self._buffers)
+        if rows < 0:
             return False
+        self.rows += rows
         for field, buffer, chunks in zip(self._wanted, self._buffers, self._chunks, strict=True):
             chunks.append(_chunk(field, buffer, self))
         return True
+
+    def set_aside(self, frame: pa.Table) -> None:
+        """Keep the rows of lines that were read in another way where they belong."""
+        self._aside.append((len(self._chunks[0]), frame))
+
+    def parsed(self) -> dict[str, pa.ChunkedArray]:
+        """The columns as those of `Parsed` are, with what was set aside."""
+        self._reader.table_end(self._table, self._buffers)
+        columns: dict[str, pa.ChunkedArray] = {}
+        for field, buffer, chunks in zip(self._wanted, self._buffers, self._chunks, strict=True):
+            words = texts_in(buffer, self)
+            if field.type == "text":
+                made = {str(field.position): [pa.DictionaryArray.from_arrays(chunk, words) for chunk in chunks]}
+            else:
+                nothing = [pa.nulls(len(chunk), text_type(field)) for chunk in chunks]
+                made = {str(field.position): nothing, read_name(field): list(chunks)}
+            for name, pieces in made.items():
+                for place, frame in reversed(self._aside):
+                    pieces[place:place] = frame[name].chunks
+                columns[name] = pa.chunked_array(pieces)
+            chunks.clear()
+        return columns
 
     def columns(self) -> Iterator[pa.ChunkedArray | None]:
         """Each column as a whole, None where something is odd about its values; what was taken in goes as it is made."""

@@ -1,14 +1,18 @@
-"""Whether a row may stand twice in a file, by the bytes of the cells that tell when a task starts and how long it takes."""
+"""Whether a row may stand twice in a file, by the cells that tell when a task starts and how long it takes."""
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
 
-from aoe_reports.formats.convert import nanoseconds
+import numpy as np
+import pyarrow as pa
+
+from aoe_reports.formats.convert import convert_rest, nanoseconds
 from aoe_reports.formats.csv.cells import letters, mixed
+from aoe_reports.formats.csv.parse import read_name
 from aoe_reports.formats.csv.structure import Block, Uints
 from aoe_reports.formats.table import Field
-from aoe_reports.model.columns import Ints
+from aoe_reports.model.columns import Ints, integers, valid
 
 _LONGEST_START, _LONGEST_TIME = 24, 16
 
@@ -16,8 +20,26 @@ Cells = tuple[Ints, Ints]
 """Where the cells of a column begin and end in a block."""
 
 
+def order_of(frame: pa.Table, start: Field, fields: Sequence[Field]) -> tuple[tuple[int, int] | None, bool]:
+    """(the first and the last start in ns where each row starts later than the one above, whether no two start and take the same), of `Parsed`'s rows."""
+    time = next((field for field in fields if field.type == "duration" and field.needed), None)
+    columns = [
+        convert_rest(frame[str(field.position)], frame[read_name(field)], field).column
+        for field in (start, time)
+        if field is not None
+    ]
+    if not all(valid(column).all() for column in columns):
+        return None, False
+    starts, times = integers(columns[0])[0], integers(columns[-1])[0]
+    if (starts[1:] > starts[:-1]).all():
+        return (int(starts[0]), int(starts[-1])), True
+    every = mixed([starts.view(np.uint64), times.view(np.uint64)], np.zeros_like(starts))
+    every.sort()
+    return None, not bool((every[1:] == every[:-1]).any())
+
+
 class Starts:
-    """Looks at the cells of every row, block after block. Most exports are in order of time, which is quick to see.
+    """Looks at the bytes of every row, block after block. Most exports are in order of time, which is quick to see.
 
     Plain decimal numbers of one length compare as their letters do; in files in another order no two rows may hash alike.
     """

@@ -65,7 +65,7 @@ def scan(
         file.seek(header_bytes)
         reader = _Reader(cells, wanted, start, block_bytes)
         for end in _blocks(file, reader.block, block_bytes):
-            if not (end and _plain(reader.block, end) and reader.read(end)):
+            if not (end and is_plain(reader.block, end) and reader.read(end)):
                 return None
     return reader.scanned() if reader.newlines else None
 
@@ -102,7 +102,7 @@ def _blocks(file: FileIO, block: Block, block_bytes: int) -> Iterator[int]:
         yield end
 
 
-def _plain(block: Block, end: int) -> bool:
+def is_plain(block: Block, end: int) -> bool:
     """Whether the text is UTF-8 without NUL bytes."""
     if block.data.find(0, MARGIN, end) >= 0:
         return False
@@ -166,6 +166,30 @@ class _Durations:
     """The text where it does not."""
 
 
+class OddBlocks:
+    """Reads what others cannot as `parse` reads it."""
+
+    def __init__(self, cells: int, wanted: Sequence[Field], read: Sequence[Field]) -> None:
+        self._cells, self._wanted, self._read = cells, list(wanted), read
+        self.ragged: list[Ragged] = []
+        self.rows = self.newlines = 0
+
+    def read(self, text: bytes, before: int) -> pa.Table | None:
+        """The rows of the right length of a text with so many rows before it, no cell of which is read as a number yet."""
+        parsed = parse(b"\n" + text, self._cells, self._wanted)  # the empty line stands for the header
+        if parsed is None:
+            return None
+        frame = parsed.frame
+        for field in self._read:
+            frame = frame.append_column(read_name(field), pa.nulls(frame.num_rows, pa.int64()))
+        for row in parsed.ragged:
+            kept = row.text if len(self.ragged) < MAX_REJOINED else None
+            self.ragged.append(replace(row, record=row.record + before, text=kept))
+        self.rows += frame.num_rows + len(parsed.ragged)
+        self.newlines += text.count(b"\n")
+        return frame
+
+
 class _Reader:
     """Reads block after block into one frame."""
 
@@ -174,13 +198,18 @@ class _Reader:
         times = [place for place, field in enumerate(wanted) if field.type == "duration" and field.needed]
         self._time = times[0] if times else 0
         self._starts = Starts(start) if start is not None and times else None
-        self.newlines = 0
+        self._newlines = 0
         self._cells, self._wanted = cells, list(wanted)
         self._columns = [_DurationCells(f) if f.type == "duration" else _WordCells(f) for f in wanted]
         self._pieces: list[list[Any]] = []
         self._frames: list[pa.Table] = []
-        self._ragged: list[Ragged] = []
+        self._odd = OddBlocks(cells, wanted, [field for field in wanted if field.type == "duration"])
         self._rows = 0
+
+    @property
+    def newlines(self) -> int:
+        """How many line ends there were."""
+        return self._newlines + self._odd.newlines
 
     def read(self, end: int) -> bool:
         """Read the records of the block; False where they may only be read together with the whole file."""
@@ -190,7 +219,7 @@ class _Reader:
         pieces = self._read_cells(records) if records.regular else None
         if pieces is not None:
             self._pieces.append(pieces)
-            self.newlines += len(records.starts)
+            self._newlines += len(records.starts)
             self._rows += len(records.starts)
             if len(self._pieces) == _PIECES:
                 self._frame_pieces()
@@ -203,7 +232,7 @@ class _Reader:
         self._frame_pieces()
         names = self._frames[0].column_names
         frame = pa.concat_tables([part.select(names) for part in self._frames])
-        parsed = Parsed(frame, self._ragged)
+        parsed = Parsed(frame, self._odd.ragged)
         if self._starts is None:
             return Scanned(parsed, self.newlines)
         return Scanned(parsed, self.newlines, self._starts.span(), self._starts.differ())
@@ -225,22 +254,15 @@ class _Reader:
 
     def _parse(self, text: bytes) -> bool:
         """Read a block in which something is odd as `parse` reads it, all quotes of which are where they should be."""
-        parsed = parse(b"\n" + text, self._cells, self._wanted)  # the empty line stands for the header
-        if parsed is None:
+        before = self._odd.rows
+        frame = self._odd.read(text, self._rows)
+        if frame is None:
             return False
         if self._starts is not None:
             self._starts.stop()
         self._frame_pieces()
-        frame = parsed.frame
-        for field in self._wanted:
-            if field.type == "duration":
-                frame = frame.append_column(read_name(field), pa.nulls(frame.num_rows, pa.int64()))
         self._frames.append(frame)
-        for row in parsed.ragged:
-            kept = row.text if len(self._ragged) < MAX_REJOINED else None
-            self._ragged.append(replace(row, record=row.record + self._rows, text=kept))
-        self._rows += frame.num_rows + len(parsed.ragged)
-        self.newlines += text.count(b"\n")
+        self._rows += self._odd.rows - before
         return True
 
     def _frame_pieces(self) -> None:

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from aoe_reports.formats.convert import Converted, arrow_type, convert, convert_rest, lists_of
 from aoe_reports.formats.csv.last_row import Ending, ending_of, without_last
-from aoe_reports.formats.csv.native import read_natively
+from aoe_reports.formats.csv.native import read_natively, scan_natively
 from aoe_reports.formats.csv.parse import BLOCK_BYTES, Parsed, no_rows, parse, read_name
 from aoe_reports.formats.csv.plain import read_plain
 from aoe_reports.formats.csv.ragged import Mended, Ragged, mended
@@ -460,8 +460,11 @@ class _Reading:
         cells = len(self.match.fields)
         if not hashed and not all_columns:
             started = (one for one in self.match.fields if one.name == START and START in self.table.identity)
-            if scanned := scan(self.path, header_bytes, cells, self.wanted, next(started, None)):
+            asked = (self.path, header_bytes, cells, self.wanted, next(started, None))
+            if scanned := (None if self.table.multiline else scan_natively(*asked)) or scan(*asked):
                 data = self.assemble(scanned.parsed, _Looked(scanned.newlines, b"\n", None, None, ""), whole=True)
+                if any(finding.rule == CSV_MENDED_ROW.name for finding in data.findings):
+                    return data  # nobody has looked when those rows start
                 return replace(data, span=scanned.span, rows_differ=scanned.differ)
         if self.table.multiline:
             return None
