@@ -28,6 +28,8 @@ pub struct Request {
     pub numbers: usize,
     pub flow_ids: bool,
     pub whole_args: bool,
+    /// Only the texts of events are handed on that name something, begin or end something, or reach into this time (its end is not in it).
+    pub within: Option<(i64, i64)>,
 }
 
 /// Some rows, in the order of the file.
@@ -38,6 +40,7 @@ pub struct Batch {
     pub durations: Numbers<i64>,
     pub stage: Bits,
     pub flow_ids: Ids,
+    /// Of each row its args, or all of it.
     pub args: Texts,
     /// Numbers of pids, tids, categories, names (the end of a flow has none), and the texts of args: words of `Dictionary`.
     pub words: Vec<Numbers<i32>>,
@@ -258,9 +261,12 @@ impl<'r> Pass<'r> {
             State::First if reader.take(b']')? => State::Closed,
             State::First | State::Event => {
                 reader.skip_blanks();
-                let mut found = Event::new();
+                let (start, mut found) = (reader.at(), Event::new());
                 event::event(&mut reader, &self.request.args, &mut self.orders, &mut found)?;
-                self.take(&found)?;
+                match self.request.within {
+                    None => self.take(&found)?,
+                    Some(time) => self.keep(&found, reader.since(start), time)?,
+                }
                 State::Between
             }
             State::Between if reader.take(b']')? => State::Closed,
@@ -274,14 +280,9 @@ impl<'r> Pass<'r> {
         Ok(next)
     }
 
+    /// When an event begins, how long it takes, whether it is a second copy; the totals tell of it from here on.
     #[inline(always)]
-    fn take(&mut self, event: &Event) -> Read<()> {
-        let scratch = &mut self.scratch;
-        self.totals.phases[event.ph as usize] += 1;
-        let batch = &mut *self.batch;
-        if event.ph == b'M' {
-            return push_metadata(event, scratch, &mut batch.metadata);
-        }
+    fn judge(&mut self, event: &Event) -> Read<(Option<i64>, Option<i64>, bool)> {
         let complete = event.ph == b'X';
         let (start, duration) = (event::nanoseconds(event.ts)?, event::duration(event.dur)?);
         match (complete, start, duration) {
@@ -292,8 +293,45 @@ impl<'r> Pass<'r> {
             (false, ..) if event.name.is_text() || event.name.kind == Kind::Null => {}
             _ => return Err(Stop::Odd),
         }
-        let stage = complete && event::is_stage_row(event.name.plain(scratch));
+        let stage = complete && event::is_stage_row(event.name.plain(&mut self.scratch));
         self.totals.stage_rows += stage as u64;
+        Ok((start, duration, stage))
+    }
+
+    /// Take in the text of an event, if it is asked for.
+    #[inline(always)]
+    fn keep(&mut self, event: &Event, text: &[u8], (from, to): (i64, i64)) -> Read<()> {
+        self.totals.phases[event.ph as usize] += 1;
+        for value in [event.pid, event.tid, event.cat, event.id] {
+            event::as_text(value, &mut self.scratch)?;
+        }
+        let is_kept = if event.ph == b'M' {
+            event::as_text(event.name, &mut self.scratch)?;
+            event::as_text(event.label, &mut self.scratch)?;
+            true
+        } else {
+            let (start, duration, _) = self.judge(event)?;
+            start.is_some_and(|start| {
+                let lasts = start >= from || start + duration.unwrap_or(0) > from;
+                (lasts && start < to) || matches!(event.ph, b'B' | b'E' | b'b' | b'e')
+            })
+        };
+        if is_kept {
+            self.batch.phases.push(event.ph);
+            self.batch.args.push(Some(text));
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn take(&mut self, event: &Event) -> Read<()> {
+        self.totals.phases[event.ph as usize] += 1;
+        if event.ph == b'M' {
+            return push_metadata(event, &mut self.scratch, &mut self.batch.metadata);
+        }
+        let complete = event.ph == b'X';
+        let (start, duration, stage) = self.judge(event)?;
+        let (scratch, batch) = (&mut self.scratch, &mut *self.batch);
         batch.stage.push(stage);
         batch.phases.push(event.ph);
         batch.starts.push(start);

@@ -15,11 +15,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from made_events import TRACE, X, bad, flows, metadata, no_surrogates, styles, tasks, write
 
-from aoe_reports.formats.trace import texts
+from aoe_reports.formats.native import library
+from aoe_reports.formats.trace import native, texts
 from aoe_reports.formats.trace.beside import Processes, Renamed, members, moved
 from aoe_reports.formats.trace.cut import Cut
 from aoe_reports.formats.trace.events import look_at_timeline
-from aoe_reports.formats.trace.survey import Survey, ranges_at_a_glance
+from aoe_reports.formats.trace.shape import OddFileError
+from aoe_reports.formats.trace.survey import Survey, ranges_at_a_glance, survey
 from aoe_reports.formats.trace.texts import read_texts
 from aoe_reports.formats.trace.walk import Metadata, Row, as_text, walk_events
 from aoe_reports.model.errors import ReadError
@@ -88,9 +90,21 @@ def check(path: Path, start: int, end: int) -> None:
     assert findings == list(look_at_timeline(path).findings)
 
 
-@pytest.fixture(params=[1 << 20, 64])
+WAYS = [0, 1 << 20, 64]
+"""By the compiled reader, and window by window of so many bytes."""
+
+
+@pytest.fixture(params=WAYS)
 def _windows(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(texts, "WINDOW_BYTES", request.param)
+    if request.param:
+        monkeypatch.setattr(texts, "keep_natively", refused)
+        monkeypatch.setattr(texts, "WINDOW_BYTES", request.param)
+    elif library() is None:
+        pytest.skip("no compiled reader")
+
+
+def refused(*_: object) -> None:
+    raise OddFileError
 
 
 @many
@@ -107,6 +121,7 @@ def test_what_reaches_in_is_there_as_it_stands_in_the_file(
 
 
 @many
+@pytest.mark.usefixtures("_windows")
 @given(st.lists(tasks, min_size=1, max_size=6).filter(no_surrogates), near, near, st.data())
 def test_the_ends_of_the_time_are_exact_to_a_nanosecond(
     tmp_path: Path, events: list[dict[str, Any]], before: int, after: int, data: st.DataObject
@@ -121,6 +136,7 @@ def test_the_ends_of_the_time_are_exact_to_a_nanosecond(
 
 
 @many
+@pytest.mark.usefixtures("_windows")
 @given(st.lists(st.one_of(tasks, flows, metadata, bad), max_size=12).filter(no_surrogates), ends, ends)
 def test_events_that_cannot_be_used_are_left_out_and_told(
     tmp_path: Path, events: list[Any], start: int, end: int
@@ -129,12 +145,14 @@ def test_events_that_cannot_be_used_are_left_out_and_told(
 
 
 @many
+@pytest.mark.usefixtures("_windows")
 @given(st.integers(0, len(TRACE) - 1), st.integers(0, 255))
 def test_a_changed_byte_is_found_as_by_the_other_readers(tmp_path: Path, at: int, byte: int) -> None:
     check_damaged(write(tmp_path, TRACE[:at] + bytes([byte]) + TRACE[at + 1 :]), 0, 2**61)
 
 
 @many
+@pytest.mark.usefixtures("_windows")
 @given(
     st.integers(0, len(TRACE)),
     st.sampled_from(
@@ -292,8 +310,28 @@ def test_ranges_at_a_glance_are_those_of_a_look(
             one["name"] = f"Step#{data.draw(st.integers(0, 9))}"
             one["args"] = {"name": "Step#7", "more": {"ph": "i", "name": "Step#8"}}
     path = write(tmp_path, json.dumps(events, **style))
-    survey, _ = read_texts(path, lambda: Survey("Step#"))
-    assert survey is None or set(ranges_at_a_glance(path, "Step#")) == set(survey.ranges)
+    every, told = read_texts(path, lambda: Survey("Step#"))
+    assert every is None or set(ranges_at_a_glance(path, "Step#")) == set(every.ranges)
+    quick, told_quickly = survey(path, "Step#", 3)
+    assert told_quickly.findings == told.findings
+    assert times_told(quick) == times_told(every)
+
+
+def times_told(found: Survey | None) -> Any:
+    return found and (found.start_ns, found.end_ns, found.ranges)
+
+
+@pytest.mark.skipif(library() is None, reason="no compiled reader")
+def test_a_part_of_a_plain_file_is_picked_up_by_the_compiled_reader(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("_plain_windows", "_walked_windows"):
+        monkeypatch.setattr(texts, name, refused)
+    path = write(tmp_path, [{**X, "ts": number, "name": f"n{number}"} for number in range(1000)])
+    assert [value(line)["name"] for line in cut_lines(path, 17_000, 20_000)[1]][:3] == ["n16", "n17", "n18"]
+    monkeypatch.setattr(native, "_HELD_BYTES", 0)
+    with pytest.raises(OddFileError):  # all of it would be looked at twice
+        cut_lines(path, 0, 2**61)
 
 
 def test_a_range_on_the_edge_of_a_block_is_seen_at_a_glance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,14 +7,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
+from aoe_reports.engine.executors import threads_of_unit
 from aoe_reports.facts.steps import STEP_RANGE, step_of_range
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.expand import expanded
 from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.trace.beside import Processes, Renamed, as_line, mark_of, name_of
 from aoe_reports.formats.trace.cut import Cut
-from aoe_reports.formats.trace.survey import Range, Survey, ranges_at_a_glance
-from aoe_reports.formats.trace.texts import Told, read_texts
+from aoe_reports.formats.trace.survey import Range, Survey, ranges_at_a_glance, survey
+from aoe_reports.formats.trace.texts import Told
 from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.findings import Finding, place_of
 
@@ -38,7 +39,7 @@ def survey_of(files: Sequence[FoundFile]) -> tuple[Survey, list[Placed]]:
     """(from when to when some timelines last, where their steps are; what is wrong with them)."""
     whole, placed = Survey(STEP_RANGE), list[Placed]()
     for file in files:
-        part, found = _read(file, lambda path: read_texts(path, lambda: Survey(STEP_RANGE)))
+        part, found = _read(file, lambda path: survey(path, STEP_RANGE, threads_of_unit()))
         placed += found
         if part is not None:
             whole.merge(part)
@@ -71,7 +72,7 @@ def cut_of(files: Sequence[FoundFile], start_ns: int, end_ns: int) -> tuple[Cut,
     cut, placed = Cut(start_ns, end_ns), list[Placed]()
     try:
         for file in files:
-            placed += _read(file, lambda path: (None, cut.read(path)))[1]
+            placed += _read(file, lambda path: (None, cut.read(path, threads_of_unit())))[1]
         cut.pair_flows()
     except BaseException:
         cut.close()

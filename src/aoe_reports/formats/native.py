@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 LIBRARY = Path(__file__).with_name("libreader.so")
-_VERSION = 6
+_VERSION = 7
 """Of the structures that both sides know: a library of another one is not used."""
 
 
@@ -41,7 +41,7 @@ def library() -> ctypes.CDLL | None:
     found.timeline_glance.argtypes = [c_int, POINTER(c_uint64), c_size_t, POINTER(c_void_p)]
     found.timeline_glance.restype = None
     found.reading_open.argtypes = [
-        c_int, POINTER(c_uint64), c_size_t, c_char_p, c_size_t, c_size_t, c_size_t, c_bool, c_bool,
+        c_int, POINTER(c_uint64), c_size_t, c_char_p, c_size_t, c_size_t, c_size_t, c_bool, c_bool, POINTER(c_int64),
     ]  # fmt: skip
     found.reading_open.restype = c_void_p
     found.reading_next.argtypes = [c_void_p, c_void_p]

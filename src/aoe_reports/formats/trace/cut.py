@@ -6,9 +6,8 @@ what it names, and the other end of a flow anywhere.
 
 from __future__ import annotations
 
-import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain, compress
 from pathlib import Path
@@ -19,7 +18,8 @@ import msgspec
 import numpy as np
 
 from aoe_reports.formats.trace.json_list import strict_json
-from aoe_reports.formats.trace.texts import Text, Told, Window, event_of, read_texts, times_of
+from aoe_reports.formats.trace.spool import Spool, Text
+from aoe_reports.formats.trace.texts import Told, Window, event_of, read_texts, times_of
 from aoe_reports.formats.trace.walk import as_text
 from aoe_reports.model.documents import Json, object_of, text_of
 from aoe_reports.model.errors import ReadError
@@ -30,44 +30,10 @@ _UNSURE_US = 4.0
 """More than what goes missing of a sum of two times in a float64."""
 _FLOW_SPOOLS = 64
 """One in so many of the flows of a cut is held in memory at a time."""
-_HELD_BYTES, _HELD_FLOW_BYTES, _BLOCK_BYTES = 4 << 20, 128 << 10, 1 << 20
+_HELD_FLOW_BYTES = 128 << 10
 _MAX_OPEN = 100_000
 Thread = tuple[int | str | None, int | str | None]
 """pid and tid as they stand in the file."""
-
-
-class Spool:
-    """Texts of events in their order, in a temporary file as soon as they are many."""
-
-    def __init__(self, held: int = _HELD_BYTES) -> None:
-        """An empty one; `held` bytes stay in memory."""
-        self._file = tempfile.SpooledTemporaryFile(max_size=held)  # noqa: SIM115 -- `close` closes it
-        self.count = 0
-
-    def add(self, texts: Sequence[Text]) -> None:
-        """Some more: a line end in one is a blank between two of its tokens."""
-        if not texts:
-            return
-        lines = b"\n".join(texts)
-        if lines.count(b"\n") >= len(texts):
-            lines = b"\n".join(bytes(text).replace(b"\n", b" ") for text in texts)
-        self._file.write(lines)
-        self._file.write(b"\n")
-        self.count += len(texts)
-
-    def blocks(self) -> Iterator[bytes]:
-        """All of them from the first, each on a line, many lines at a time."""
-        self._file.seek(0)
-        while block := self._file.read(_BLOCK_BYTES):
-            yield block + self._file.readline() if block[-1:] != b"\n" else block
-
-    def __iter__(self) -> Iterator[bytes]:
-        """All of them, from the first."""
-        return chain.from_iterable(block[:-1].split(b"\n") for block in self.blocks())
-
-    def close(self) -> None:
-        """Forget them."""
-        self._file.close()
 
 
 class _Joint(msgspec.Struct, gc=False):
@@ -194,8 +160,8 @@ class Cut:
         self._flows = Spool()
         self._threads: set[Thread] = set()
 
-    def read(self, path: Path) -> Told:
-        """Take in one file; of one that is no whole list of events nothing."""
+    def read(self, path: Path, parts: int = 1) -> Told:
+        """Take in one file, at most so many parts of it at a time; of one that is no whole list of events nothing."""
         made: list[_Part] = []
 
         def new() -> _Part:
@@ -203,7 +169,7 @@ class Cut:
             return made[-1]
 
         try:
-            part, told = read_texts(path, new)
+            part, told = read_texts(path, new, (self.start_ns, self.end_ns), parts)
             if part is not None:
                 part.finish()
                 self._parts.append(made.pop())

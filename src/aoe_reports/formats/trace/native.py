@@ -14,7 +14,7 @@ from ctypes import c_int64, c_uint64, c_void_p
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -83,6 +83,48 @@ def collect_natively(
     raise OddFileError
 
 
+def keep_natively(
+    path: Path, within: tuple[int, int], new: Callable[[], S], parts: int
+) -> tuple[TimelineLook, list[S]]:
+    """(what one pass tells of a file, for each part of it the texts of its events that name something, begin or end something, or reach into a time).
+
+    OddFileError where it is not proved that every event is as exporters write them, or where these are much of the file.
+    """
+    reader = library()
+    if reader is None:
+        raise OddFileError
+    kept: list[S] = []
+    try:
+        ends = [part.end for part in parts_of(path, parts)]
+        with path.open("rb") as file:
+            kept += [new() for _ in ends]
+            most = max(path.stat().st_size // _MOST_KEPT, _HELD_BYTES)
+            return _Source(reader, file.fileno(), ends).keep(within, kept, most), kept
+    except BaseException as error:
+        for one in kept:
+            one.close()
+        if isinstance(error, OSError):
+            raise OddFileError from error
+        raise
+
+
+_MOST_KEPT, _HELD_BYTES = 8, 64 << 20
+"""An eighth of a file, or so many bytes, are picked up and looked at again: of more all are looked at once."""
+
+
+class Texts(Protocol):
+    """What keeps the texts of events."""
+
+    def add(self, texts: Sequence[bytes]) -> None:
+        """Some more."""
+
+    def close(self) -> None:
+        """Forget them."""
+
+
+S = TypeVar("S", bound=Texts)
+
+
 @dataclass(frozen=True, slots=True)
 class _Source:
     """An open file, and where its parts end."""
@@ -105,32 +147,38 @@ class _Source:
         """Hand the events of each part to its collector; OddFileError where one is not as exporters write it."""
         wanted = _Wanted.of(columns)
         events = [_Events(wanted, names) for _ in self.ends]
-        phases, looks = np.zeros(128, dtype=np.int64), []
+        totals = []
         with ExitStack() as threads:
             takers = [threads.enter_context(_Taker(*one)) for one in zip(events, collectors, strict=True)]
             for part, found in self._found(wanted):
                 if isinstance(found, _Memory):
                     takers[part].take(found)
                 else:
-                    phases += np.asarray(found.phases, dtype=np.int64)
-                    looks.append((found.first, found.last, found.stage_rows, found.phases[ord("X")]))
+                    totals.append(found)
             for taker in takers:
                 taker.wait()
-        return TimelineLook(
-            events=int(phases.sum()),
-            phases={chr(code): int(phases[code]) for code in np.flatnonzero(phases).tolist()},
-            start_ns=min((first for first, _, _, complete in looks if complete), default=None),
-            end_ns=max((last for _, last, _, complete in looks if complete), default=None),
-            stage_rows=sum(stage_rows for _, _, stage_rows, _ in looks),
-            names=_names([event for one in events for event in one.metadata]),
-        )
+        return _look_of(totals, _names([event for one in events for event in one.metadata]))
 
-    def _found(self, wanted: _Wanted) -> Iterator[tuple[int, _Memory | _Found]]:
+    def keep(self, within: tuple[int, int], kept: Sequence[Texts], most_bytes: int) -> TimelineLook:
+        """Hand the texts of the events of each part that are asked for to those who keep them; OddFileError for too many."""
+        totals = []
+        for part, found in self._found(_Wanted.of(frozenset({"args"})), within):
+            if isinstance(found, _Memory):
+                texts = found.texts(_ARGS).cast(pa.binary())
+                most_bytes -= texts.nbytes
+                if most_bytes < 0:
+                    raise OddFileError
+                kept[part].add(texts.to_pylist())
+            else:
+                totals.append(found)
+        return _look_of(totals, Names())
+
+    def _found(self, wanted: _Wanted, within: tuple[int, int] | None = None) -> Iterator[tuple[int, _Memory | _Found]]:
         """(number of a part, some of its events or what it tells as a whole), as they come."""
         keys, count = wanted.keys, len(self.ends)
         reading = self.reader.reading_open(
             self.descriptor, self._bounds, count, keys, len(keys), len(wanted.texts), len(wanted.numbers),
-            "flow_id" in wanted.columns, "args" in wanted.columns,
+            "flow_id" in wanted.columns, "args" in wanted.columns, None if within is None else (c_int64 * 2)(*within),
         )  # fmt: skip
         try:
             while True:
@@ -360,6 +408,20 @@ class _Events:
         if pids.null_count:
             places[~bits(pa.chunked_array([pids.is_valid()]))] = none
         return _coded(places, self._names_of_processes)
+
+
+def _look_of(totals: Sequence[_Found], names: Names) -> TimelineLook:
+    """What the parts of a file tell as a whole."""
+    phases = np.sum([np.asarray(one.phases, dtype=np.int64) for one in totals], axis=0)
+    complete = [one for one in totals if one.phases[ord("X")]]
+    return TimelineLook(
+        events=int(phases.sum()),
+        phases={chr(code): int(phases[code]) for code in np.flatnonzero(phases).tolist()},
+        start_ns=min((one.first for one in complete), default=None),
+        end_ns=max((one.last for one in complete), default=None),
+        stage_rows=sum(one.stage_rows for one in totals),
+        names=names,
+    )
 
 
 def _names(metadata: Metadata) -> Names:

@@ -10,10 +10,15 @@ from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from aoe_reports.formats.trace.json_list import strict_json
-from aoe_reports.formats.trace.texts import Window, times_of
+from aoe_reports.formats.trace.json_list import has_both_ends, strict_json
+from aoe_reports.formats.trace.native import collect_natively
+from aoe_reports.formats.trace.shape import OddFileError
+from aoe_reports.formats.trace.texts import Told, Window, read_texts, times_of
 from aoe_reports.formats.trace.walk import Row, read_event
+from aoe_reports.model.columns import bits, codes, integers, words_in
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.texts import say
 
@@ -71,6 +76,51 @@ def _range_around(data: bytes, place: int, prefix: str) -> Range | None:
             start = event.start_ns or 0
             return str(event.event["name"]), start, start + (event.duration_ns or 0)
     return None
+
+
+def survey(path: Path, prefix: str, parts: int = 1) -> tuple[Survey | None, Told]:
+    """(what the events of a file tell of times, None where it is no whole list of them; what else they tell of it)."""
+    if has_both_ends(path):
+        try:
+            look, found = collect_natively(path, _TIMES, lambda: _Times(prefix), parts)
+        except OddFileError:
+            pass
+        else:
+            whole = Survey(prefix)
+            for one in found:
+                whole.merge(Survey(prefix, one.start_ns, one.end_ns, one.ranges))
+            return whole, Told.of(path, look)
+    return read_texts(path, lambda: Survey(prefix))
+
+
+_TIMES = frozenset({"ph", "name", "start_ns", "duration_ns"})
+
+
+@dataclass(slots=True)
+class _Times:
+    """The times of the events of a part of a file, as columns."""
+
+    prefix: str
+    start_ns: int | None = None
+    end_ns: int | None = None
+    ranges: list[Range] = field(default_factory=list)
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Take in some events."""
+        starts, there = integers(pa.chunked_array([batch["start_ns"]]))
+        times, has_time = integers(pa.chunked_array([batch["duration_ns"]]))
+        ends = starts + np.where(has_time, times, 0)
+        if there.any():
+            first, last = int(starts[there].min()), int(ends[there].max())
+            self.start_ns = first if self.start_ns is None else min(self.start_ns, first)
+            self.end_ns = last if self.end_ns is None else max(self.end_ns, last)
+        names = batch["name"]
+        begins = np.flatnonzero(bits(pa.chunked_array([pc.starts_with(names.dictionary, self.prefix)])))
+        if len(begins):
+            is_range = np.isin(codes(pa.chunked_array([names]))[0] - 1, begins)
+            is_range &= words_in(pa.chunked_array([batch["ph"]]), {"X"})
+            for row in np.flatnonzero(is_range).tolist():
+                self.ranges.append((names[row].as_py(), int(starts[row]), int(ends[row])))
 
 
 @dataclass(slots=True)

@@ -17,7 +17,9 @@ import msgspec
 
 from aoe_reports.formats.trace.events import KNOWN_PHASES, with_findings
 from aoe_reports.formats.trace.json_list import MAX_ELEMENT_BYTES, WINDOW_BYTES, NotAList, has_both_ends, strict_json
+from aoe_reports.formats.trace.native import keep_natively
 from aoe_reports.formats.trace.shape import LATEST_NS, LONGEST_US, OddFileError, TimelineLook, is_stage_row
+from aoe_reports.formats.trace.spool import Spool, Text
 from aoe_reports.formats.trace.walk import Metadata, duration_ns, nanoseconds, unusable_events, walk_with_texts
 from aoe_reports.model.documents import JsonObject, object_of
 from aoe_reports.model.errors import ReadError
@@ -32,7 +34,6 @@ _LONGEST_TIME = 40
 _EVENTS_AT_ONCE = 1 << 12
 
 
-Text = bytes | msgspec.Raw
 Time = int | float | str | None
 
 
@@ -112,6 +113,12 @@ class Told:
     damage: tuple[Finding, ...] = ()
     """Why nothing of the file is used."""
 
+    @staticmethod
+    def of(path: Path, look: TimelineLook) -> Told:
+        """What a look tells of a file in which no event is wrong."""
+        unknown = {phase: count for phase, count in look.phases.items() if phase not in KNOWN_PHASES}
+        return Told(path, Counter(unknown), look.stage_rows)
+
     def take_unknown(self, phase: str) -> None:
         """Count an event of a phase that nobody writes."""
         self.unknown[phase] += 1
@@ -142,8 +149,19 @@ class Taker(Protocol):
 T = TypeVar("T", bound=Taker)
 
 
-def read_texts(path: Path, new: Callable[[], T]) -> tuple[T | None, Told]:
-    """(what has taken in all events of a file, None where the file is no whole list; what they tell of it)."""
+def read_texts(
+    path: Path, new: Callable[[], T], within: tuple[int, int] | None = None, parts: int = 1
+) -> tuple[T | None, Told]:
+    """(what has taken in the events of a file, None where the file is no whole list; what all of them tell of it).
+
+    With `within`, from when to before when in ns, some of those that do not reach into that time may be left out, unless they name
+    something, or begin or end something. At most `parts` parts of the file are read at the same time.
+    """
+    if within is not None and has_both_ends(path):
+        try:
+            return _read_natively(path, new, within, parts)
+        except OddFileError:
+            pass
     told, taker = Told(path), new()
     try:
         for window in _plain_windows(told):
@@ -158,6 +176,23 @@ def read_texts(path: Path, new: Callable[[], T]) -> tuple[T | None, Told]:
     except NotAList as error:
         return None, Told(path, damage=(error.finding(path),))
     return taker, told
+
+
+def _read_natively(path: Path, new: Callable[[], T], within: tuple[int, int], parts: int) -> tuple[T, Told]:
+    """As `read_texts`, by the compiled reader; OddFileError where it does not prove that every event is as exporters write them."""
+    look, kept = keep_natively(path, within, Spool, parts)
+    taker, known = new(), Told(path)
+    try:
+        for spool in kept:
+            for block in spool.blocks():
+                text = b"[" + block[:-1].replace(b"\n", b",") + b"]"
+                taker.take(_window(_HEADS.decode(text), text, known))
+    except msgspec.MsgspecError as error:
+        raise OddFileError from error
+    finally:
+        for spool in kept:
+            spool.close()
+    return taker, Told.of(path, look)
 
 
 def event_of(text: Text) -> JsonObject:
