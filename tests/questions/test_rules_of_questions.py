@@ -31,6 +31,7 @@ SEVERITIES = {
     "unsteady-steps": "info",
     "raw-capped": "info",
     "repeated-record": "info",
+    "compared-by-name": "info",
     "steps-by-place": "info",
     "time-unknown": "warning",
     "time-zone-assumed": "info",

@@ -108,6 +108,28 @@ def test_tasks_that_are_alike_are_ranked_as_if_each_were_held(
     assert alike.code == 0
 
 
+def test_it_is_compared_by_names_for_want_of_types(cli: Cli, tmp_path: Path) -> None:
+    before, after = (planted().write(tmp_path / side) for side in ("before", "after"))
+    ended = cli("compare", before, after, "--format", "json")
+    by_name = cli("compare", before, after, "--by", "op_name", "--format", "json")
+    assert ended.json["rows"] == by_name.json["rows"] != []
+    (note,) = [one for one in ended.json["findings"] if one["rule"] == "compared-by-name"]
+    assert note["message"] == "no tasks of these runs have types: they are compared by op_name"
+    assert "compared-by-name" not in {one["rule"] for one in by_name.json["findings"]}
+
+
+def test_beside_a_table_it_is_not_compared_by_type(cli: Cli, tmp_path: Path) -> None:
+    table = tmp_path / "table" / "op_summary_0_1_20250101000000.csv"
+    table.parent.mkdir()
+    table.write_text("Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us)\nfirst,Add,AI_CORE,1.000,2.000\n")
+    ended = cli("compare", table.parent, planted().write(tmp_path / "line"), "--force", "--format", "json")
+    assert ended.code == 1
+    said = [one["message"] for one in ended.json["findings"] if one["severity"] == "error"]
+    assert said == [
+        "its tasks have no op_type: they cannot be compared by op_type; --by op_name compares what has names"
+    ]
+
+
 def test_it_is_compared_stored_and_planned_from(cli: Cli, tmp_path: Path) -> None:
     before, after = planted().write(tmp_path / "before"), tmp_path / "after"
     slower = planted()

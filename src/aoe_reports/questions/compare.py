@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from aoe_reports.model.findings import Finding
 from aoe_reports.model.groupings import KEYS, TELLS, ComparedBy
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row, row_from
-from aoe_reports.model.texts import Text, say
+from aoe_reports.model.texts import Text, join, say
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -162,6 +163,8 @@ class Compare(Question[CompareOptions, "ComparedRun | None"]):
                 for run in others
                 if run is not None and may_be_compared(first, run, findings, by=chosen.by, force=chosen.force)
             ]
+            if comparable:
+                chosen = _by_what_they_tell([first, *comparable], chosen, findings)
             compare = _compare_steps if chosen.by == "step" else _compare_calls
             for candidates, ranks in _by_ranks(first, comparable, chosen, findings):
                 pairs += compare([first, *candidates], ranks, chosen, findings)
@@ -258,12 +261,26 @@ def _compare_calls(
         yield _total(pair, one), changes
 
 
+def _by_what_they_tell(runs: Sequence[ComparedRun], chosen: CompareOptions, findings: list[Finding]) -> CompareOptions:
+    """Compare by names where none of some runs tells types, as timelines do not."""
+    from aoe_reports.questions.compared_runs import tell_types
+    from aoe_reports.questions.rules import COMPARED_BY_NAME
+
+    if chosen.by != "op_type" or any(tell_types(capture) for run in runs for capture in run.captures):
+        return chosen
+    message = say("no tasks of these runs have types: they are compared by op_name")
+    findings.append(COMPARED_BY_NAME.found(runs[0].label, message))
+    return replace(chosen, by="op_name")
+
+
 def _silent(runs: Sequence[ComparedRun], sides: Sequence[Side], chosen: CompareOptions) -> list[Finding]:
     """The runs whose tasks do not tell by what they are to be compared."""
     from aoe_reports.engine.rules import NOTHING_MEASURED
 
     needed = TELLS[chosen.by]
     message = say("its tasks have no {column}: they cannot be compared by {by}", column=needed, by=chosen.by)
+    if chosen.by == "op_type":
+        message = join("; ", (message, say("--by op_name compares what has names")))
     return [
         NOTHING_MEASURED.found(run.label, message)
         for run, side in zip(runs, sides, strict=True)

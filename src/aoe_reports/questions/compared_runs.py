@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import pyarrow.compute as pc
 
-from aoe_reports.engine.captures import find_runs, nothing_measured, read_steps_noting, read_tasks
+from aoe_reports.engine.captures import find_runs, nothing_measured, read_steps_noting, read_tasks, sources_of
 from aoe_reports.engine.question import Notes
 from aoe_reports.engine.rules import NOTHING_MEASURED, STANDS_IN
 from aoe_reports.facts.steps import Step
@@ -171,11 +171,18 @@ def metrics_of(tables: Sequence[TableData]) -> str | None:
 def _fields(capture: Capture, wanted: SideOptions) -> frozenset[str]:
     located = LOCATED_BY if wanted.by in LOCATIONS else frozenset(KEYS[wanted.by])
     fields = {*located, "task_type", "task_duration_ns", "input_shapes", "input_formats", "input_data_types"}
+    if wanted.by == "op_type" and not tell_types(capture):
+        fields.add("op_name")
     if wanted.device is not None or capture.info.several_ranks:
         fields.add("device_id")
     if wanted.step is not None:
         fields.add("step")
     return frozenset(fields) | (TRIMMED_BY if wanted.trim else frozenset())
+
+
+def tell_types(capture: Capture) -> bool:
+    """Whether the tasks of a capture may have types of operators: timelines have none."""
+    return bool(sources_of(capture, "tasks") or sources_of(capture, "sums"))
 
 
 def may_be_compared(

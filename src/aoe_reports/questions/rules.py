@@ -53,6 +53,11 @@ COMPARABILITY_UNKNOWN = COMPARISONS.rule(
 STEPS_BY_PLACE = COMPARISONS.rule(
     "steps-by-place", "info", "no step number occurs in both captures: steps are paired in order"
 )
+COMPARED_BY_NAME = COMPARISONS.rule(
+    "compared-by-name",
+    "info",
+    "no task of these runs has a type of operators, as in timelines: they are compared by the names of the operators",
+)
 BANK_CHIP = Scope("banks").rule("bank-chip", "warning", "--soc names a chip that no bank has entries for")
 NO_RECORD = RUNS.rule("no-record", "info", "a run for which v0.1 has no record: its content is in the run's own row")
 RAW_CAPPED = RUNS.rule(
