@@ -148,25 +148,50 @@ def path_of(graph: Graph, last: int, begin_ns: int, at_work: Mapping[int, Interv
     if graph.before[chain[0]] >= 0 or slices.cause[chain[0]] >= 0:  # what it began behind ended before the begin
         first = slices.cause[chain[0]] if graph.by_cause[chain[0]] else graph.before[chain[0]]
         launched[0] = slices.host[first] > 0
+    of_host = slices.host[chain] > 0
+    at_host = _AtWork(at_work, np.where(of_host, slices.lane[chain], _NONE), until, starts)
     rows = zip(
         chain.tolist(),
         until.tolist(),
         starts.tolist(),
         ends.tolist(),
         slices.kind[chain].tolist(),
-        (slices.host[chain] > 0).tolist(),
+        of_host.tolist(),
         launched.tolist(),
         strict=True,
     )
     found: list[Segment] = []
-    for place, ready, start, end, kind, of_host, by_host in rows:
-        if of_host:
-            found += _on_host(at_work.get(int(slices.lane[place])), ready, start, place)
+    for number, (place, ready, start, end, kind, on_host, by_host) in enumerate(rows):
+        if on_host:
+            found += _on_host(at_host.ranges(number), ready, start, place)
         elif ready < start:
             found.append(Segment(ready, start, "launch" if by_host else "unexplained wait", place))
         if start < end:
             found.append(Segment(start, end, KINDS[kind], place))
     return found
+
+
+class _AtWork:
+    """The recorded ranges of threads of the host that reach into some times, all of which are looked up at once."""
+
+    def __init__(self, at_work: Mapping[int, Intervals], lanes: Ints, begins: Ints, ends: Ints) -> None:
+        first = np.zeros(len(lanes), dtype=np.int64)
+        behind = np.zeros(len(lanes), dtype=np.int64)
+        self._ranges: dict[int, tuple[list[int], list[int]]] = {}
+        for lane in set(lanes.tolist()) & set(at_work):
+            ranges, rows = at_work[lane], lanes == lane
+            first[rows] = np.searchsorted(ranges.ends, begins[rows], side="right")
+            behind[rows] = np.searchsorted(ranges.starts, ends[rows])
+            self._ranges[lane] = ranges.starts.tolist(), ranges.ends.tolist()
+        self._lanes, self._first, self._behind = lanes.tolist(), first.tolist(), behind.tolist()
+
+    def ranges(self, number: int) -> list[tuple[int, int]]:
+        """The ranges that reach into one of the times: not clipped to it."""
+        known = self._ranges.get(self._lanes[number])
+        if known is None:
+            return []
+        here = slice(self._first[number], self._behind[number])
+        return list(zip(known[0][here], known[1][here], strict=True))
 
 
 def _chain(graph: Graph, last: int, begin_ns: int) -> Ints:
@@ -179,21 +204,18 @@ def _chain(graph: Graph, last: int, begin_ns: int) -> Ints:
     return np.asarray(chain[::-1], dtype=np.int64)
 
 
-def _on_host(ranges: Intervals | None, start: int, end: int, place: int) -> list[Segment]:
+def _on_host(ranges: Sequence[tuple[int, int]], start: int, end: int, place: int) -> list[Segment]:
     """Time of a thread of the host: that in recorded ranges, and the rest."""
     found: list[Segment] = []
     if start >= end:
         return found
     now = start
-    if ranges is not None:
-        first = int(np.searchsorted(ranges.ends, start, side="right"))
-        behind = int(np.searchsorted(ranges.starts, end))
-        for begin, until in zip(ranges.starts[first:behind].tolist(), ranges.ends[first:behind].tolist(), strict=True):
-            begin, until = max(begin, start), min(until, end)  # noqa: PLW2901 -- clipped
-            if begin > now:
-                found.append(Segment(now, begin, "unexplained wait", place))
-            found.append(Segment(begin, until, "host", place))
-            now = until
+    for begin, until in ranges:
+        begin, until = max(begin, start), min(until, end)  # noqa: PLW2901 -- clipped
+        if begin > now:
+            found.append(Segment(now, begin, "unexplained wait", place))
+        found.append(Segment(begin, until, "host", place))
+        now = until
     if now < end:
         found.append(Segment(now, end, "unexplained wait", place))
     return found
@@ -274,6 +296,23 @@ def slack_of(window: Window, sinks: Mask, end_ns: int) -> Ints:
 
 _NEVER = 2**62
 MAX_SLACK = 2**60
+
+
+def some_of(window: Window, chosen: Mask) -> Window:
+    """A window of some of its slices: they no longer depend on others."""
+    rank = np.where(chosen, np.cumsum(chosen) - 1, _NONE)
+    before, cause = (np.where(behind >= 0, rank[behind], _NONE)[chosen] for behind in (window.before, window.cause))
+    return Window(
+        first=window.first,
+        start=window.start[chosen],
+        end=window.end[chosen],
+        kind=window.kind[chosen],
+        before=before,
+        before_ns=window.before_ns[chosen],
+        cause=cause,
+        cause_ns=window.cause_ns[chosen],
+        floor=window.floor[chosen],
+    )
 
 
 def ends_after(window: Window, saved_ns: Ints) -> Ints:

@@ -28,7 +28,7 @@ from aoe_reports.formats.ascend.tables.timelines import (
 )
 from aoe_reports.formats.spilled import Numbers
 from aoe_reports.formats.vendor import TASK_TYPES
-from aoe_reports.model.columns import Ints, Mask
+from aoe_reports.model.columns import Ints, Mask, distinct
 from aoe_reports.model.intervals import Intervals, union
 from aoe_reports.model.path_kinds import KINDS
 
@@ -155,7 +155,7 @@ class Dependencies(Activity):
         start = events.numbers("start_ns", rows)
         end = start + events.numbers("duration_ns", rows)
         thread = self._threads_in(events, rows)
-        for number in np.unique(thread).tolist():
+        for number in distinct(thread).tolist():
             whole = union(start[thread == number], end[thread == number])
             self.of_host["ranges"].add(start=whole.starts, end=whole.ends, thread=np.full(len(whole), number))
         kinds = self._kind.of(events.words("name", rows))
@@ -386,7 +386,7 @@ def _hits(some: Numbers, words: Mapping[int, str], beginnings: tuple[str, ...]) 
 
 def _threads_of(host: Mapping[str, Numbers], words: Mapping[int, str]) -> tuple[list[str], Ints]:
     """(the threads of the host in order, the place of each by the number of its name, and last one for none)."""
-    numbers = np.unique(np.concatenate([table["thread"] for table in host.values()])).tolist()
+    numbers = distinct(np.concatenate([table["thread"] for table in host.values()])).tolist()
     threads = sorted(words[number] for number in numbers if number >= 0)
     place = {thread: number for number, thread in enumerate(threads)}
     return threads, np.asarray([*(place.get(words[number], -1) for number in range(len(words))), -1], dtype=np.int64)
@@ -405,7 +405,7 @@ def _threads_at(launches: Numbers, times: Ints) -> tuple[Ints, Mask]:
 def _at_work(ranges: Numbers, lane_of_thread: Ints, shift: int) -> dict[int, Intervals]:
     """When each thread was in a recorded range, by its lane."""
     found = {}
-    for thread in np.unique(ranges["thread"]).tolist():
+    for thread in distinct(ranges["thread"]).tolist():
         mine = chosen_of(ranges, ranges["thread"] == thread)
         found[int(lane_of_thread[thread])] = union(mine["start"] + shift, mine["end"] + shift)
     return found
@@ -413,7 +413,7 @@ def _at_work(ranges: Numbers, lane_of_thread: Ints, shift: int) -> dict[int, Int
 
 def _renamed(numbers: Ints, words: Mapping[int, str]) -> tuple[tuple[str, ...], Ints]:
     """(names in order, the place of each; that of none is the empty name)."""
-    used = np.unique(numbers)
+    used = distinct(numbers)
     texts = [words.get(number, "") for number in used.tolist()]
     names = sorted(set(texts))
     place = {name: number for number, name in enumerate(names)}

@@ -15,6 +15,7 @@ from aoe_reports.facts.critical_path import (
     is_busy,
     path_of,
     slack_of,
+    some_of,
     time_by_kind,
     window_of,
 )
@@ -90,24 +91,27 @@ def operators_of(
     group = key_of_name[device.graph.slices.name[here][places]] * len(KINDS) + window.kind[places]
     order = np.argsort(group, kind="stable")
     numbers_here, first = np.unique(group[order], return_index=True)
+    ordered = places[order]
+    sums = [np.add.reduceat(of[ordered], first).tolist() for of in (window.end - window.start, on_path > 0, on_path)]
+    least = np.minimum.reduceat(slack[ordered], first).tolist()
     found = []
-    for number, mine in zip(numbers_here.tolist(), np.split(places[order], first[1:]), strict=True):
+    for number, mine, total, on, path_ns, slack_ns in zip(
+        numbers_here.tolist(), np.split(ordered, first[1:]), *sums, least, strict=True
+    ):
         row = OperatorOnPath(
             name=keys[number // len(KINDS)],
             kind=KINDS[number % len(KINDS)],
             tasks=len(mine),
-            total_ns=int((window.end - window.start)[mine].sum()),
-            tasks_on_path=int((on_path[mine] > 0).sum()),
-            path_ns=int(on_path[mine].sum()),
-            slack_ns=int(slack[mine].min()),
+            total_ns=total,
+            tasks_on_path=on,
+            path_ns=path_ns,
+            slack_ns=slack_ns,
         )
         found.append((row, mine))
     found.sort(key=lambda pair: (-pair[0].path_ns, pair[0].slack_ns, -pair[0].total_ns, pair[0].name, pair[0].kind))
+    step = _Step(path, window, own, slack, _slices_of(path, window))
     return [
-        replace(
-            row,
-            gain_ns=path.duration_ns - _duration_after(path, window, mine, own, shortened_percent * (MILLION // 100)),
-        )
+        replace(row, gain_ns=step.gain_of(mine, shortened_percent * (MILLION // 100)))
         if row.path_ns
         else row  # as long as the path is as it is, the step is
         for row, mine in found[:top]
@@ -164,15 +168,37 @@ def gain_of(device: Device, path: StepPath, shortened: Mask, parts: int) -> int:
     window, own = _window_of(device, path)
     here = slice(window.first, window.first + len(window))
     mine = np.flatnonzero(own & shortened[device.graph.slices.name[here]])
-    return path.duration_ns - _duration_after(path, window, mine, own, parts)
+    slack = slack_of(window, own, path.start_ns + path.duration_ns)
+    return _Step(path, window, own, slack, _slices_of(path, window)).gain_of(mine, parts)
 
 
-def _duration_after(path: StepPath, window: Window, mine: Ints, own: Mask, parts: int) -> int:
-    """How long a step takes if some of its slices take so many millionths less time, each rounded up to a nanosecond."""
-    saved = np.zeros(len(window), dtype=np.int64)
-    length = (window.end - window.start)[mine]
-    saved[mine] = (length // MILLION) * parts - (-(length % MILLION) * parts) // MILLION
-    return int(ends_after(window, saved)[own].max()) - path.start_ns
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A step that is timed again."""
+
+    path: StepPath
+    window: Window
+    own: Mask
+    slack: Ints
+    on_path: Ints
+    """The slices that the path consists of."""
+
+    def gain_of(self, mine: Ints, parts: int) -> int:
+        """How much shorter the step gets if some of its slices take so many millionths less time, each rounded up to a nanosecond."""
+        window = self.window
+        length = (window.end - window.start)[mine]
+        saved = np.zeros(len(window), dtype=np.int64)
+        saved[mine] = (length // MILLION) * parts - (-(length % MILLION) * parts) // MILLION
+        # no chain gets longer: the step ends behind one that now ends at most as much sooner as all of this, with slack before
+        near = self.slack <= exact_sum(saved[self.on_path])
+        ends = ends_after(some_of(window, near), saved[near])
+        return self.path.duration_ns - (int(ends[self.own[near]].max()) - self.path.start_ns)
+
+
+def _slices_of(path: StepPath, window: Window) -> Ints:
+    """The slices of a window that a path consists of, each once."""
+    places = {one.place - window.first for one in path.segments if one.kind in _OF_SLICES}
+    return np.asarray(sorted(place for place in places if place >= 0), dtype=np.int64)
 
 
 MILLION = 1_000_000

@@ -13,7 +13,7 @@ from aoe_reports.facts.critical_path import COMMUNICATION, is_busy
 from aoe_reports.facts.dependencies import Device
 from aoe_reports.facts.step_paths import StepPath
 from aoe_reports.model.blocks import Blocks, blocks_of, merged, renumbered, written
-from aoe_reports.model.columns import Ints, exact_sum
+from aoe_reports.model.columns import Ints, distinct, exact_sum
 from aoe_reports.model.intervals import Intervals, union
 from aoe_reports.model.names import shorten_middle
 from aoe_reports.model.path_kinds import KINDS, Kind
@@ -105,7 +105,7 @@ class _Seen:
         by_host = cause[cause >= 0]
         by_host = by_host[slices.host[by_host] > 0]
         self.launched_before = int((slices.start[by_host] < self.begin).sum())
-        launches = np.unique(by_host)
+        launches = distinct(by_host)
         self.launches: Ints = launches[inside[launches]]
         self.on_path = np.zeros(len(slices), dtype=np.int64)
         self.on_path[[one.place for one in path.segments if one.kind in _OF_SLICES or slices.host[one.place]]] = 1
@@ -123,7 +123,7 @@ class _Seen:
         slices = self.device.graph.slices
         lane = slices.lane[places]
         found = []
-        for number in np.unique(lane).tolist():
+        for number in distinct(lane).tolist():
             mine = places[lane == number]
             kind = np.where(slices.host[mine] > 0, _LAUNCH, slices.kind[mine])
             blocks = blocks_of(self.start[mine], self.until[mine], kind, self.on_path[mine], slices.name[mine])
@@ -163,7 +163,7 @@ class _Seen:
             return idle.starts
         edges = np.asarray([one.start_ns for one in segments], dtype=np.int64) - self.begin
         kinds = np.asarray([KINDS.index(one.kind) for one in segments], dtype=np.int64)
-        cuts = np.unique(np.concatenate([idle.starts, idle.ends, edges]))
+        cuts = distinct(np.concatenate([idle.starts, idle.ends, edges]))
         starts, lengths = cuts[:-1], np.diff(cuts)
         gap = np.searchsorted(idle.starts, starts, side="right") - 1
         inside = (gap >= 0) & (starts < idle.ends[np.maximum(gap, 0)])

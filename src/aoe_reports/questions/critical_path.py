@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from heapq import nsmallest
 from typing import TYPE_CHECKING, Any, Literal
 
 from aoe_reports.engine.ask import asking
@@ -308,7 +309,7 @@ def _add_segments(
     device: Device, path: StepPath, where: dict[str, Any], chosen: CriticalPathOptions, found: Found
 ) -> None:
     """Take in the longest segments of the path of one step."""
-    longest = sorted(path.segments, key=lambda segment: (-segment.duration_ns, segment.start_ns))[: chosen.top]
+    longest = nsmallest(chosen.top, path.segments, key=lambda segment: (-segment.duration_ns, segment.start_ns))
     slices = device.graph.slices
     for position, segment in enumerate(longest, start=1):
         name = int(slices.name[segment.place])
