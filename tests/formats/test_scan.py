@@ -461,6 +461,16 @@ def test_where_a_start_is_missing_nobody_knows_whether_a_row_stands_there_twice(
     assert (data.span, data.rows_differ, data.findings) == (None, False, ())
 
 
+@pytest.mark.parametrize("way", sorted(BOTH))
+def test_rows_that_are_left_out_stand_there_twice_for_nobody(tmp_path: Path, way: str) -> None:
+    path = tmp_path / "op_summary.csv"
+    rows = [f"a,T,AI_CORE,{100 + n}.250,2.5,0,s\n" for n in range(50)]
+    path.write_text(PLAIN_HEADER + "\n" + "".join([*rows, *["a,T,AI_CORE,160.250,N/A,0,s\n"]]))
+    data, taken = quick(path, 1000, natively=way == COMPILED)
+    assert taken
+    assert (data.frame.num_rows, data.rows_reported, data.rows_differ) == (50, 1, True)
+
+
 def test_a_scan_tells_what_it_is(tmp_path: Path) -> None:
     path = tmp_path / "op_summary.csv"
     path.write_text(PLAIN_HEADER + "\n" + "".join(plain_rows()))
