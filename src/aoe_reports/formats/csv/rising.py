@@ -29,7 +29,8 @@ def order_of(frame: pa.Table, start: Field, fields: Sequence[Field]) -> tuple[tu
     )
     if not (kept.any() and known[kept].all()):  # rows that take no time are left out, and reported
         return None, False
-    starts, times = starts[kept], times[kept]
+    if not kept.all():
+        starts, times = starts[kept], times[kept]
     if (starts[1:] > starts[:-1]).all():
         return (int(starts[0]), int(starts[-1])), True
     every = mixed([starts.view(np.uint64), times.view(np.uint64)], np.zeros_like(starts))
