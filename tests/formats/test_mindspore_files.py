@@ -377,5 +377,9 @@ def test_what_cannot_be_read_of_communication_is_said(cli: Cli, tmp_path: Path) 
     rows = {row["op_type"]: (row["elapsed_us"], row["transit_us"], row["wait_us"]) for row in ended.json["rows"]}
     assert rows == {"allreduce": (1000, 250, 750), "send": (2000, 0, 2000)}
     assert {row["op_name"] for row in ended.json["operators"]} == {"AllReduce-op7", "Send-op8"}
-    (message,) = (one["message"] for one in ended.json["findings"] if one["rule"] == "communication-incomplete")
-    assert message == "hccl_raw: the times of 4 operators cannot be read; they are in no sum"
+    found = [one for one in ended.json["findings"] if one["rule"] == "communication-incomplete"]
+    assert [(Path(one["path"]).name, one["line"], one["column"]) for one in found] == [
+        ("hccl_raw_3.csv", 2, 5),
+        ("hccl_raw_3.csv", 3, 5),
+    ]
+    assert {one["message"] for one in found} == {"times of operators in this cell cannot be read; they are in no sum"}

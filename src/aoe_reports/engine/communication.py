@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
 import pyarrow as pa
 
 from aoe_reports.engine.captures import (
@@ -32,6 +33,7 @@ from aoe_reports.facts.communication import (
     OperatorTime,
     Transfer,
     find_bandwidth_mismatches,
+    in_order,
     number_of_step,
     operator_times,
     operators_of_steps,
@@ -55,6 +57,7 @@ from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.columns import keep_where
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.texts import count_of, say
+from aoe_reports.rules.tables.rows import findings_of_rows
 
 _TIMELINES = ("hccl", *WHOLE_TIMELINES)
 """Timelines that show communication, the smallest first."""
@@ -157,18 +160,15 @@ def read_operators(capture: Capture, findings: list[Finding]) -> list[OperatorTi
     times = _frame(capture, "communication", findings)
     if times is not None:
         return operator_times(_with_rank(times, capture.info.rank_id))
-    of_steps = _frame(capture, "hccl_raw", findings)
-    if of_steps is None:
-        return []
-    found, unusable = operators_of_steps(capture.info.rank_id, of_steps)
-    if unusable:
-        message = count_of(
-            unusable,
-            "hccl_raw: the times of an operator cannot be read; it is in no sum",
-            "hccl_raw: the times of {number} operators cannot be read; they are in no sum",
-        )
-        findings.append(COMMUNICATION_INCOMPLETE.found(str(capture.root), message))
-    return found
+    found: list[OperatorTime] = []
+    for data in read_source(capture.preferred("hccl_raw"), hashed=False):
+        told, unusable = operators_of_steps(capture.info.rank_id, data.frame)
+        found += told
+        message = say("times of operators in this cell cannot be read; they are in no sum")
+        cell = next(field.position + 1 for field in data.match.fields if field.name == "operators")
+        mask = np.asarray(unusable, dtype=bool)
+        findings += [*data.findings, *findings_of_rows(data, COMMUNICATION_INCOMPLETE, message, mask, cell)]
+    return in_order(found)
 
 
 def read_bandwidths(

@@ -282,23 +282,23 @@ def number_of_step(step: str | None) -> int | None:
     return int(found[1]) if found else None
 
 
-def operators_of_steps(rank_id: int | None, frame: pa.Table) -> tuple[list[OperatorTime], int]:
-    """(the operators in the rows of `hccl_raw`, one a step, in a stable order; how many cannot be read).
+def operators_of_steps(rank_id: int | None, frame: pa.Table) -> tuple[list[OperatorTime], list[int]]:
+    """(the operators in the rows of `hccl_raw`, one a step; how many of each row cannot be read).
 
     Their names begin with the stream and the place in it, by which ranks differ. The links beside their times are numbered within groups that
     nothing names: the same number may be the rank itself, or one of another stage.
     """
-    found, unusable = [], 0
-    for row in frame.select(["step", "operators"]).to_pylist():
+    found, unusable = list[OperatorTime](), [0] * frame.num_rows
+    for number, row in enumerate(frame.select(["step", "operators"]).to_pylist()):
         if row["step"] is None:
             continue  # the mean of all steps
         told = _json_object(row["operators"])
-        unusable += told is None
+        unusable[number] += told is None
         for name, values in (told or {}).items():
             times = [_whole_ns(one) for one in values[1:3]] if isinstance(values, list) else []
             transit, wait = times if len(times) == 2 else (None, None)  # noqa: PLR2004 -- transfer, waiting
             if transit is None or wait is None:
-                unusable += 1
+                unusable[number] += 1
                 continue
             op_type = type_of_operator(name)
             found.append(
@@ -315,7 +315,12 @@ def operators_of_steps(rank_id: int | None, frame: pa.Table) -> tuple[list[Opera
                     wait_ns=wait,
                 )
             )
-    return sorted(found, key=lambda one: (one.step or 0, one.op_name)), unusable
+    return found, unusable
+
+
+def in_order(operators: Sequence[OperatorTime]) -> list[OperatorTime]:
+    """By step and name."""
+    return sorted(operators, key=lambda one: (one.step or 0, one.op_name))
 
 
 POINT_TO_POINT = frozenset({"send", "receive", "batchsendrecv"})
