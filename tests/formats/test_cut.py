@@ -21,7 +21,7 @@ from aoe_reports.formats.trace.beside import Processes, Renamed, members, moved
 from aoe_reports.formats.trace.cut import Cut
 from aoe_reports.formats.trace.events import look_at_timeline
 from aoe_reports.formats.trace.shape import OddFileError
-from aoe_reports.formats.trace.survey import Survey, ranges_at_a_glance, survey
+from aoe_reports.formats.trace.survey import ALWAYS, Survey, ranges_at_a_glance, survey
 from aoe_reports.formats.trace.texts import read_texts
 from aoe_reports.formats.trace.walk import Metadata, Row, as_text, walk_events
 from aoe_reports.model.errors import ReadError
@@ -98,6 +98,7 @@ WAYS = [0, 1 << 20, 64]
 def _windows(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param:
         monkeypatch.setattr(texts, "keep_natively", refused)
+        monkeypatch.setattr(texts, "library", lambda: None)
         monkeypatch.setattr(texts, "WINDOW_BYTES", request.param)
     elif library() is None:
         pytest.skip("no compiled reader")
@@ -186,12 +187,30 @@ def test_whatever_a_process_is_called_by_its_events_are_kept(tmp_path: Path, pid
     assert len(names) + len(events) == (0 if not look.usable else sum(look.phases.values()))
 
 
+@pytest.mark.usefixtures("_windows")
 @pytest.mark.parametrize("place", range(4))
 def test_a_key_that_stands_twice_is_found_as_by_the_other_readers(tmp_path: Path, place: int) -> None:
     named = {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "CANN"}}
     told = [json.dumps(one) for one in (named, event("B", 1), event("E", 4), event("X", 2, dur=1))]
     told[place] = told[place].replace('"pid": 1', '"pid": 1, "pid": 1')
     check_damaged(write(tmp_path, f"[{','.join(told)}]"), 0, 2**61)
+
+
+@pytest.mark.usefixtures("_windows")
+@pytest.mark.parametrize("phase", ["X", "C", "s"])
+@pytest.mark.parametrize(
+    "twice", ['"ts": 90000', '"ph": "X"', '"dur": 5', '"id": 7', '"args": {}', '"other": 1, "other": 1']
+)
+def test_a_key_that_stands_twice_in_any_event_is_told_and_the_event_left_out(
+    tmp_path: Path, phase: str, twice: str
+) -> None:
+    odd = json.dumps({**event(phase, 2, dur=1), "id": 3, "args": {"n": 1}})
+    odd = odd.replace('"ph"', f'{twice}, "ph"')
+    names, events, findings = cut_lines(write(tmp_path, f"[{json.dumps(event('i', 1))},{odd}]"), 0, 9_000)
+    assert (names, [value(line)["ph"] for line in events]) == ([], ["i"])
+    (found,) = findings
+    assert (found.rule, found.pointer) == ("timeline-event", "/1")
+    assert "duplicate key" in found.message
 
 
 def event(phase: str, us: int, **more: Any) -> dict[str, Any]:
@@ -310,7 +329,7 @@ def test_ranges_at_a_glance_are_those_of_a_look(
             one["name"] = f"Step#{data.draw(st.integers(0, 9))}"
             one["args"] = {"name": "Step#7", "more": {"ph": "i", "name": "Step#8"}}
     path = write(tmp_path, json.dumps(events, **style))
-    every, told = read_texts(path, lambda: Survey("Step#"))
+    every, told = read_texts(path, lambda: Survey("Step#"), ALWAYS)
     assert every is None or set(ranges_at_a_glance(path, "Step#")) == set(every.ranges)
     quick, told_quickly = survey(path, "Step#", 3)
     assert told_quickly.findings == told.findings
@@ -325,13 +344,17 @@ def times_told(found: Survey | None) -> Any:
 def test_a_part_of_a_plain_file_is_picked_up_by_the_compiled_reader(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("_plain_windows", "_walked_windows"):
-        monkeypatch.setattr(texts, name, refused)
+    monkeypatch.setattr(texts, "_walked_windows", refused)
+    monkeypatch.setattr(texts, "_plain_windows", all_at_once)
     path = write(tmp_path, [{**X, "ts": number, "name": f"n{number}"} for number in range(1000)])
     assert [value(line)["name"] for line in cut_lines(path, 17_000, 20_000)[1]][:3] == ["n16", "n17", "n18"]
     monkeypatch.setattr(native, "_HELD_BYTES", 0)
-    with pytest.raises(OddFileError):  # all of it would be looked at twice
+    with pytest.raises(LookupError):  # all of it would be looked at twice
         cut_lines(path, 0, 2**61)
+
+
+def all_at_once(*_: object) -> None:
+    raise LookupError
 
 
 def test_a_range_on_the_edge_of_a_block_is_seen_at_a_glance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -461,17 +461,19 @@ _ASKED = {"rank": N_("rank {value}"), "device": N_("device {value}"), "step": N_
 
 
 def nothing_measured(
-    paths: Iterable[object], what: str, captures: Iterable[Capture] = (), **asked: int | None
+    paths: Iterable[object], what: str, captures: Sequence[Capture] = (), **asked: int | None
 ) -> Finding:
     """The error of a question that nothing below `paths` answers, with what was asked for; at one path in any order.
 
-    Where a rank was asked for that none of the captures has, it names those that they have.
+    Where a rank was asked for that none of the captures has, it names those that they have, or says that none is known.
     """
     words = [say(_ASKED[name], value=value) for name, value in asked.items() if value is not None]
     message = say("{what} ({asked})", what=what, asked=join(", ", words)) if words else what
     ranks = sorted({rank for one in captures for rank in one.info.every_rank})
     if ranks and asked.get("rank") not in {None, *ranks}:
         message = say("{what}; ranks here: {ranks}", what=message, ranks=in_short(ranks))
+    elif captures and not ranks and asked.get("rank") is not None:
+        message = say("{what}; which rank this is is not known here", what=message)
     return NOTHING_MEASURED.found(min(map(str, paths)), message)
 
 

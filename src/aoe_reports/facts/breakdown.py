@@ -112,6 +112,11 @@ class Gap:
     host_call_ns: int | None = None
     """For how much of it the host was in calls of that kind."""
 
+    @property
+    def free_ns(self) -> int:
+        """For how much of it no communication ran that is known."""
+        return self.duration_ns - (self.communication_ns or 0)
+
 
 @dataclass(frozen=True, slots=True)
 class DeviceBreakdown:

@@ -73,7 +73,7 @@ class EventSums:
 
 def look_at_timeline(path: Path) -> TimelineLook:
     """One pass: how many events of which kind, from when to when, whose, and everything that is wrong with the file."""
-    return with_findings(path, _plain_look(path) or look_by_walking(path))
+    return with_findings(path, plain_look(path) or look_by_walking(path))
 
 
 def with_findings(path: Path, look: TimelineLook) -> TimelineLook:
@@ -164,7 +164,7 @@ def sum_durations(path: Path, by: Sequence[str] = ("process", "name", "task_type
     return EventSums(_frame(by, sums), (*findings, *_second_copies(path, stage_rows), *_too_long(path, sums)))
 
 
-def _plain_look(path: Path) -> TimelineLook | None:
+def plain_look(path: Path) -> TimelineLook | None:
     """What duckdb tells; None where it cannot tell everything."""
     if not has_both_ends(path):
         return None

@@ -88,7 +88,7 @@ def keep_natively(
 ) -> tuple[TimelineLook, list[S]]:
     """(what one pass tells of a file, for each part of it the texts of its events that name something, begin or end something, or reach into a time).
 
-    OddFileError where it is not proved that every event is as exporters write them, or where these are much of the file.
+    OddFileError where it is not proved that every event is as exporters write them; TooManyError where it is, and these are much of the file.
     """
     reader = library()
     if reader is None:
@@ -110,6 +110,10 @@ def keep_natively(
 
 _MOST_KEPT, _HELD_BYTES = 8, 64 << 20
 """An eighth of a file, or so many bytes, are picked up and looked at again: of more all are looked at once."""
+
+
+class TooManyError(Exception):
+    """Much of a file, in which nothing is odd, is asked for."""
 
 
 class Texts(Protocol):
@@ -160,17 +164,18 @@ class _Source:
         return _look_of(totals, _names([event for one in events for event in one.metadata]))
 
     def keep(self, within: tuple[int, int], kept: Sequence[Texts], most_bytes: int) -> TimelineLook:
-        """Hand the texts of the events of each part that are asked for to those who keep them; OddFileError for too many."""
+        """Hand the texts of the events of each part that are asked for to those who keep them; TooManyError, at the end, for too many."""
         totals = []
         for part, found in self._found(_Wanted.of(frozenset({"args"})), within):
             if isinstance(found, _Memory):
                 texts = found.texts(_ARGS).cast(pa.binary())
                 most_bytes -= texts.nbytes
-                if most_bytes < 0:
-                    raise OddFileError
-                kept[part].add(texts.to_pylist())
+                if most_bytes >= 0:
+                    kept[part].add(texts.to_pylist())
             else:
                 totals.append(found)
+        if most_bytes < 0:
+            raise TooManyError
         return _look_of(totals, Names())
 
     def _found(self, wanted: _Wanted, within: tuple[int, int] | None = None) -> Iterator[tuple[int, _Memory | _Found]]:

@@ -90,9 +90,10 @@ def survey(path: Path, prefix: str, parts: int = 1) -> tuple[Survey | None, Told
             for one in found:
                 whole.merge(Survey(prefix, one.start_ns, one.end_ns, one.ranges))
             return whole, Told.of(path, look)
-    return read_texts(path, lambda: Survey(prefix))
+    return read_texts(path, lambda: Survey(prefix), ALWAYS)
 
 
+ALWAYS = (-(2**62), 2**62)
 _TIMES = frozenset({"ph", "name", "start_ns", "duration_ns"})
 
 

@@ -15,9 +15,10 @@ from typing import BinaryIO, Protocol, TypeVar
 
 import msgspec
 
-from aoe_reports.formats.trace.events import KNOWN_PHASES, with_findings
+from aoe_reports.formats.native import library
+from aoe_reports.formats.trace.events import KNOWN_PHASES, plain_look, with_findings
 from aoe_reports.formats.trace.json_list import MAX_ELEMENT_BYTES, WINDOW_BYTES, NotAList, has_both_ends, strict_json
-from aoe_reports.formats.trace.native import keep_natively
+from aoe_reports.formats.trace.native import TooManyError, keep_natively
 from aoe_reports.formats.trace.shape import LATEST_NS, LONGEST_US, OddFileError, TimelineLook, is_stage_row
 from aoe_reports.formats.trace.spool import Spool, Text
 from aoe_reports.formats.trace.walk import Metadata, duration_ns, nanoseconds, unusable_events, walk_with_texts
@@ -149,27 +150,30 @@ class Taker(Protocol):
 T = TypeVar("T", bound=Taker)
 
 
-def read_texts(
-    path: Path, new: Callable[[], T], within: tuple[int, int] | None = None, parts: int = 1
-) -> tuple[T | None, Told]:
+def read_texts(path: Path, new: Callable[[], T], within: tuple[int, int], parts: int = 1) -> tuple[T | None, Told]:
     """(what has taken in the events of a file, None where the file is no whole list; what all of them tell of it).
 
-    With `within`, from when to before when in ns, some of those that do not reach into that time may be left out, unless they name
-    something, or begin or end something. At most `parts` parts of the file are read at the same time.
+    Some of those that do not reach into a time, `within` from when to before when in ns, may be left out, unless they name something, or begin
+    or end something. At most `parts` parts of the file are read at the same time.
     """
-    if within is not None and has_both_ends(path):
+    is_plain = False
+    if has_both_ends(path):
         try:
             return _read_natively(path, new, within, parts)
+        except TooManyError:
+            is_plain = True
+        except OddFileError:
+            is_plain = library() is None and plain_look(path) is not None
+    if is_plain:
+        told, taker = Told(path), new()
+        try:
+            for window in _plain_windows(told):
+                taker.take(window)
         except OddFileError:
             pass
+        else:
+            return taker, told
     told, taker = Told(path), new()
-    try:
-        for window in _plain_windows(told):
-            taker.take(window)
-    except OddFileError:
-        told, taker = Told(path), new()
-    else:
-        return taker, told
     try:
         for window in _walked_windows(told):
             taker.take(window)

@@ -42,7 +42,7 @@ class Facts:
     """Idle time before each of `tasks`; None where it cannot be told."""
     cores: CoreCounts = field(default_factory=CoreCounts)
     gaps: Sequence[Gap] = ()
-    """The longest gaps, where a timeline was read."""
+    """Those with the longest free time, where a timeline was read."""
     ranks: Sequence[StepShares] = ()
     """The other ranks of the run, this one among them."""
     links: Sequence[Link] = ()

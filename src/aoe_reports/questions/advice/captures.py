@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aoe_reports.engine.captures import read_steps_noting, read_tasks, timeline_tells_steps
+from aoe_reports.engine.captures import read_steps_noting, read_tasks, sources_of, timeline_tells_steps
 from aoe_reports.engine.communication import read_communication
 from aoe_reports.engine.question import Notes
 from aoe_reports.engine.rules import NOTHING_MEASURED, STANDS_IN
@@ -232,7 +232,7 @@ def _facts_of(
 ) -> Facts:
     whole = tasks.frame.select([name for name in _WHOLE if name in tasks.frame.column_names])
     # where tasks tell of no communication and a timeline was asked for it, time between them is not idle
-    idle = idle_before_tasks(whole) if shares.source != "timeline" else None
+    idle = idle_before_tasks(whole) if shares.source != "timeline" and shares.free_ns is not None else None
     return Facts(shares, bounds, whole, idle, CoreCounts.of_hardware(capture.info.hardware), gaps)
 
 
@@ -253,11 +253,17 @@ def measure_shares(
     shares = shares_of_tasks(tasks.frame, tasks.rank_id, tasks.device_id)
     if told is None:
         shares = _with_steps_beside(shares, tasks.frame, mine)
-    if shares.source == "tasks" and not only_timeline and (_talks(tasks.frame) or not _communicates(capture)):
+    told_whole = _talks(tasks.frame) or (bool(sources_of(capture, "tasks")) and not _communicates(capture))
+    if shares.source == "tasks" and not only_timeline and told_whole:
         return shares, ()
     devices = timelines.devices()
     theirs = [device for device in devices if device.device_id in {None, tasks.device_id}] or devices[:1]
-    return _by_timelines(theirs, shares) if theirs else (shares, ())
+    if theirs:
+        return _by_timelines(theirs, shares)
+    if shares.source == "tasks" and not (_talks(tasks.frame) or sources_of(capture, "tasks")):
+        # names of kernels alone, without operators of communication, leave open what the time between them was
+        shares = replace(shares, communication_not_overlapped_ns=None, overlapped_ns=None, free_ns=None)
+    return shares, ()
 
 
 def _by_timelines(devices: Sequence[DeviceBreakdown], shares: StepShares) -> tuple[StepShares, Sequence[Gap]]:
@@ -346,7 +352,7 @@ def _facts_of_timelines(parts: Sequence[DeviceBreakdown], rank_id: int | None, d
     chosen = every if told else every[:1]
     whole, steps = sum(one.step_ns or 0 for one in chosen), sum(one.steps for one in chosen)
     shares = sum_shares(chosen, (rank_id, device_id), steps, whole, "timeline", talk_known=told)
-    gaps = sorted((gap for part in parts for gap in part.gaps), key=lambda gap: (-gap.duration_ns, gap.start_ns))
+    gaps = sorted((gap for part in parts for gap in part.gaps), key=lambda gap: (-gap.free_ns, gap.start_ns))
     return Facts(shares, gaps=gaps[:1])
 
 
@@ -415,6 +421,8 @@ def _stands_in(data: TableData) -> Finding:
     message = say(
         "no table of tasks with their operators here; {table} is used instead ({what})",
         table=data.name,
-        what=say("it has no types and no counters"),
+        what=say(
+            "it has no types and no counters" if data.told_by else "it has no types, no counters and no communication"
+        ),
     )
     return STANDS_IN.found(str(data.path), message)

@@ -113,9 +113,9 @@ def _evidence_of(gap: _LongestGap | None) -> Evidence:
 
 
 def _longest_gap(facts: Facts) -> _LongestGap | None:
-    if facts.gaps:
+    if facts.gaps and facts.gaps[0].free_ns:
         gap = facts.gaps[0]
-        return _LongestGap(gap.duration_ns, gap.after, gap)
+        return _LongestGap(gap.free_ns, gap.after, gap)
     idle, tasks = facts.idle_ns, facts.tasks
     if idle is None or tasks is None or "op_name" not in tasks.column_names or not idle.any():
         return None

@@ -57,8 +57,8 @@ class Timelines:
         return activity
 
     def devices(self) -> list[DeviceBreakdown]:
-        """What devices did, with the longest gap of each; in the step that is asked for, if it is there."""
-        devices = [device for _, activity in self.activities() for device in activity.break_down(1)]
+        """What devices did, with the longest gaps of each; in the step that is asked for, if it is there."""
+        devices = [device for _, activity in self.activities() for device in activity.break_down(_GAPS)]
         if self.step is None:
             return devices
         return [_of_step(device, self.step) for device in devices if self.step in device.steps]
@@ -93,6 +93,10 @@ class Timelines:
         devices, wrong = dependencies_of(files, self.capture)
         self.findings += [finding for finding in wrong if finding not in self.findings]
         return [device for of, device in devices if None in {of, number} or of == number]
+
+
+_GAPS = 20
+"""Communication may run for all of the longest ones: what is looked for is free time."""
 
 
 def _of_step(device: DeviceBreakdown, step: int) -> DeviceBreakdown:
