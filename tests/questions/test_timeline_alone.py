@@ -118,11 +118,16 @@ def test_it_is_compared_by_names_for_want_of_types(cli: Cli, tmp_path: Path) -> 
     assert "compared-by-name" not in {one["rule"] for one in by_name.json["findings"]}
 
 
-def test_beside_a_table_it_is_not_compared_by_type(cli: Cli, tmp_path: Path) -> None:
+def test_beside_a_table_it_is_compared_by_name_whatever_the_core_and_not_by_type(cli: Cli, tmp_path: Path) -> None:
     table = tmp_path / "table" / "op_summary_0_1_20250101000000.csv"
     table.parent.mkdir()
-    table.write_text("Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us)\nfirst,Add,AI_CORE,1.000,2.000\n")
-    ended = cli("compare", table.parent, planted().write(tmp_path / "line"), "--force", "--format", "json")
+    head = "Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us)\n"
+    table.write_text(head + "first,Add,AI_VECTOR_CORE,1.000,98.000\n")
+    sides = (table.parent, planted().write(tmp_path / "line"))
+    rows = cli("compare", *sides, "--by", "op_name", "--force", "--format", "json").json["rows"]
+    first = next(row for row in rows if row["op_name"] == "first")
+    assert (first["state"], first["task_type"], first["difference_us"]) == ("both", None, 2.0)
+    ended = cli("compare", *sides, "--force", "--format", "json")
     assert ended.code == 1
     said = [one["message"] for one in ended.json["findings"] if one["severity"] == "error"]
     assert said == [
@@ -150,6 +155,30 @@ def test_it_is_compared_stored_and_planned_from(cli: Cli, tmp_path: Path) -> Non
     assert {one["source"] for one in told["headlines"]} == {"timeline"}
     plan = cli("plan", before, "-o", tmp_path / "plan.json", "--format", "json")
     assert "stands-in" in {one["rule"] for one in plan.json["findings"]}
+
+
+def test_advice_names_the_longest_free_time_and_no_longer_one_with_communication(cli: Cli, tmp_path: Path) -> None:
+    trace = planted()
+    trace.task("then", 20_000, 100, launched=19_900)
+    trace.task("soon", 24_000, 100, launched=23_900)
+    trace.talk("hcom_allReduce__1_0_1", 2_000, 18_000)
+    told = cli("advise", trace.write(tmp_path), "--format", "json").json["rows"]
+    (free,) = [one["evidence"] for one in told if one["rule"] == "free-time"]
+    assert (free["longest_gap_us"], free["task_behind_longest_gap"]) == (3900.0, "soon")
+
+
+def test_names_of_kernels_alone_tell_of_no_communication(cli: Cli, tmp_path: Path) -> None:
+    events = [
+        {"name": name, "pid": 0, "tid": 3, "ts": us, "dur": 10, "ph": "X", "args": {"Task Type": "AI_CORE"}}
+        for name, us in (("a", 0), ("b", 90))
+    ]
+    named = {"name": "process_name", "pid": 0, "tid": 0, "ph": "M", "args": {"name": "Ascend Hardware"}}
+    (tmp_path / "task_time_0_1_1.json").write_text(json.dumps([named, *events]))
+    told = cli("advise", tmp_path, "--format", "json").json
+    (said,) = told["headlines"]
+    assert (said["communication_not_overlapped_share"], said["free_share"]) == (None, None)
+    assert said["headline"] == "computing takes 20.0% of the step; how much of the rest is communication is not known"
+    assert {one["rule"] for one in told["rows"]}.isdisjoint({"free-time", "wait-in-front"})
 
 
 def test_a_compressed_one_is_read_too(cli: Cli, tmp_path: Path) -> None:

@@ -244,6 +244,9 @@ def _compare_calls(
     if silent:
         return
     keys = [key for key in KEYS[chosen.by] if all(key in side.frame.column_names for side in sides)]
+    typed = ["op_type" in side.frame.column_names for side in sides]
+    if any(typed) and not all(typed):  # a timeline calls all cores AI_CORE, a table beside it does not
+        keys = [key for key in keys if key != "task_type"]
     for run, one in zip(runs[1:], compare_calls(sides, keys, chosen.top), strict=True):
         if one.nothing_common:
             message = say(

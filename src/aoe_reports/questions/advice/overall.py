@@ -21,10 +21,15 @@ _NAMED = 3
 def headline(shares: StepShares, advice: Sequence[Advice]) -> str:
     """What the steps of a device went on, in one sentence, and where to look first."""
     computing = shares.share(shares.computing_ns)
-    if computing is None or shares.free_ns is None:
+    if computing is None:
         return say(
             "the duration of a step is not known (no step table, no task times): bounds are based on the "
             "operators' own time"
+        )
+    if shares.free_ns is None:
+        return say(
+            "computing takes {computing} of the step; how much of the rest is communication is not known",
+            computing=_percent(computing),
         )
     communication = shares.share(shares.communication_not_overlapped_ns) or 0.0
     free = shares.share(shares.free_ns) or 0.0
