@@ -247,3 +247,28 @@ def test_a_real_timeline_tells_what_the_tables_do(cli: Cli, tmp_path: Path, rank
     for part in ("duration_us", "computing_us", "communication_us", "free_us"):
         assert abs(mine[part] - theirs[part]) * 1000 <= tasks
     assert (mine["rank_id"], mine["step"]) == (theirs["rank_id"], theirs["step"])
+
+
+WITHOUT_STEPS = [
+    *sorted(REAL.glob("torch_npu_2025-01/db/level1/*/ASCEND_PROFILER_OUTPUT/ascend_pytorch_profiler_0.db")),
+    *sorted(REAL.glob("msprof_2023-08/*/device_0/timeline/msprof_0_2_1.json")),
+]
+
+
+@pytest.mark.skipif(not WITHOUT_STEPS, reason="no real data here")
+@pytest.mark.parametrize("file", WITHOUT_STEPS, ids=lambda file: file.suffix)
+def test_steps_are_those_of_breakdown_whatever_holds_the_events(cli: Cli, tmp_path: Path, file: Path) -> None:
+    """A database of events, and a file that is named after the one iteration in it."""
+    shutil.copy(file, tmp_path)
+    rows = cli("breakdown", tmp_path, "--format", "json").json["rows"]
+    (told,) = [row for row in rows if row["step"] is not None]
+    (step,) = steps(cli, tmp_path)
+    same = ("step", "computing_us", "communication_not_overlapped_us", "overlapped_us", "free_us")
+    assert [step[name] for name in same] == [told[name] for name in same]
+    by_step = cli("compare", tmp_path, other_side(tmp_path), "--by", "step", "--format", "json").json
+    assert {(row["step"], row["difference_us"]) for row in by_step["rows"]} >= {(step["step"], 0.0)}
+
+
+def other_side(path: Path) -> Path:
+    """The same capture once more."""
+    return Path(shutil.copytree(path, path.parent / f"{path.name}-again"))

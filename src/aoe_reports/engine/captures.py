@@ -138,8 +138,8 @@ def read_file(
 
 
 def _told_by_timeline(file: FoundFile, kind: str) -> bool:
-    """Whether a timeline, which holds no such table, is to tell its rows."""
-    return file.name.timeline and kind not in file.holds
+    """Whether a timeline, or a database of events, which holds no such table, is to tell its rows."""
+    return (file.name.timeline or file.name.form == "db") and kind not in file.holds
 
 
 def _told_by_name(file: FoundFile, kind: str) -> dict[str, int]:

@@ -101,10 +101,11 @@ def _is_no_text(word: str) -> bool:
 def _steps(file: FoundFile) -> tuple[pa.Table, list[Finding]]:
     """A row a step and device: the parts of the time between the first and the last task that the step launched."""
     activity, findings = collect_events_of([file], breakdown.EVENT_COLUMNS, Activity)
+    whole = file.name.iteration  # msprof names a file after the one iteration in it
     steps = [
         (device.device_id, number, parts)
         for device in activity.break_down(0)
-        for number, parts in sorted(device.steps.items())
+        for number, parts in sorted((device.steps or ({} if whole is None else {whole: device.whole})).items())
     ]
     rows = [
         {"device_id": device, "step": number, **{name: getattr(parts, name) for name in _PARTS}}
