@@ -348,7 +348,7 @@ def test_a_part_of_a_plain_file_is_picked_up_by_the_compiled_reader(
     monkeypatch.setattr(texts, "_plain_windows", all_at_once)
     path = write(tmp_path, [{**X, "ts": number, "name": f"n{number}"} for number in range(1000)])
     assert [value(line)["name"] for line in cut_lines(path, 17_000, 20_000)[1]][:3] == ["n16", "n17", "n18"]
-    monkeypatch.setattr(native, "_HELD_BYTES", 0)
+    monkeypatch.setattr(native, "_ALWAYS_KEPT_BYTES", 0)
     with pytest.raises(LookupError):  # all of it would be looked at twice
         cut_lines(path, 0, 2**61)
 

@@ -139,7 +139,7 @@ def read_file(
 
 def _told_by_timeline(file: FoundFile, kind: str) -> bool:
     """Whether a timeline, or a database of events, which holds no such table, is to tell its rows."""
-    return (file.name.timeline or file.name.form == "db") and kind not in file.holds
+    return file.may_hold_events and kind not in file.holds
 
 
 def _told_by_name(file: FoundFile, kind: str) -> dict[str, int]:

@@ -51,3 +51,8 @@ class FoundFile:
     """The tables that can be read from it."""
     max_expanded: int | None = None
     """How far a compressed file may expand, where somebody said it."""
+
+    @property
+    def may_hold_events(self) -> bool:
+        """Whether it is a timeline, or a database, which may hold what one does."""
+        return self.name.timeline or self.name.form == "db"

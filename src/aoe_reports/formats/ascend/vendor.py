@@ -45,18 +45,14 @@ def steps(capture: Capture) -> tuple[Source, ...]:
     """The framework's steps, then msprof's iterations."""
     found = (capture.preferred("step_trace_time"), capture.preferred("step_trace"))
     tables = tuple(source for source in found if source is not None)
-    only_events = not tables and any(_has_events(file) for source in tasks(capture) for file in source.files)
+    only_events = not tables and any(file.may_hold_events for source in tasks(capture) for file in source.files)
     return _told_by_timeline(capture, "step_trace_time") if only_events else tables
 
 
 def _told_by_timeline(capture: Capture, kind: str) -> tuple[Source, ...]:
     """A table that no file here holds, told from the timelines of whole devices, or from databases that hold what those do."""
-    files = tuple(file for files in events(capture) for file in files if _has_events(file))
+    files = tuple(file for files in events(capture) for file in files if file.may_hold_events)
     return (Source(kind, files),) if files else ()
-
-
-def _has_events(file: FoundFile) -> bool:
-    return file.name.timeline or file.name.form == "db"
 
 
 def events(capture: Capture) -> list[list[FoundFile]]:

@@ -82,18 +82,19 @@ def survey(path: Path, prefix: str, parts: int = 1) -> tuple[Survey | None, Told
     """(what the events of a file tell of times, None where it is no whole list of them; what else they tell of it)."""
     if has_both_ends(path):
         try:
-            look, found = collect_natively(path, _TIMES, lambda: _Times(prefix), parts)
+            look, found = collect_natively(path, _TIMES, lambda: _Times(Survey(prefix)), parts)
         except OddFileError:
             pass
         else:
             whole = Survey(prefix)
             for one in found:
-                whole.merge(Survey(prefix, one.start_ns, one.end_ns, one.ranges))
+                whole.merge(one.survey)
             return whole, Told.of(path, look)
     return read_texts(path, lambda: Survey(prefix), ALWAYS)
 
 
 ALWAYS = (-(2**62), 2**62)
+"""From before to after all that a timeline may tell of, in ns."""
 _TIMES = frozenset({"ph", "name", "start_ns", "duration_ns"})
 
 
@@ -101,27 +102,24 @@ _TIMES = frozenset({"ph", "name", "start_ns", "duration_ns"})
 class _Times:
     """The times of the events of a part of a file, as columns."""
 
-    prefix: str
-    start_ns: int | None = None
-    end_ns: int | None = None
-    ranges: list[Range] = field(default_factory=list)
+    survey: Survey
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Take in some events."""
         starts, there = integers(pa.chunked_array([batch["start_ns"]]))
         times, has_time = integers(pa.chunked_array([batch["duration_ns"]]))
         ends = starts + np.where(has_time, times, 0)
+        found = Survey(self.survey.prefix)
         if there.any():
-            first, last = int(starts[there].min()), int(ends[there].max())
-            self.start_ns = first if self.start_ns is None else min(self.start_ns, first)
-            self.end_ns = last if self.end_ns is None else max(self.end_ns, last)
+            found.start_ns, found.end_ns = int(starts[there].min()), int(ends[there].max())
         names = batch["name"]
-        begins = np.flatnonzero(bits(pa.chunked_array([pc.starts_with(names.dictionary, self.prefix)])))
+        begins = np.flatnonzero(bits(pa.chunked_array([pc.starts_with(names.dictionary, found.prefix)])))
         if len(begins):
             is_range = np.isin(codes(pa.chunked_array([names]))[0] - 1, begins)
             is_range &= words_in(pa.chunked_array([batch["ph"]]), {"X"})
             for row in np.flatnonzero(is_range).tolist():
-                self.ranges.append((names[row].as_py(), int(starts[row]), int(ends[row])))
+                found.ranges.append((names[row].as_py(), int(starts[row]), int(ends[row])))
+        self.survey.merge(found)
 
 
 @dataclass(slots=True)
@@ -156,7 +154,7 @@ class Survey:
             _, self.end_ns = times_of(window.texts[last])
 
     def merge(self, other: Survey) -> None:
-        """Take in what another file of the same capture tells."""
+        """Take in what another file of the same capture, or another part of the file, tells."""
         self.ranges += other.ranges
         times = [time for time in (self.start_ns, other.start_ns) if time is not None]
         self.start_ns = min(times, default=None)
