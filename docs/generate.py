@@ -9,7 +9,8 @@ import sys
 from contextlib import redirect_stdout, suppress
 from pathlib import Path
 
-from aoe_reports.cli.main import COMMANDS, GROUPS, run_app
+from aoe_reports.cli.commands import COMMANDS, name_of
+from aoe_reports.cli.main import GROUPS, run_app
 from aoe_reports.engine.question import Question
 from aoe_reports.formats.ascend.tables import TIMELINES
 from aoe_reports.formats.table import Table
@@ -236,7 +237,7 @@ def commands() -> str:
         f"{of_regressions}."
     )
     parts = [NOTE, f"# Commands\n\n{forms}\n", COMPLETION]
-    for command in ("", *(function.__name__ for function in COMMANDS), *_of_groups()):
+    for command in ("", *map(name_of, COMMANDS), *_of_groups()):
         title = f"aoe-reports {command}".strip()
         parts.append(f"\n## {title}\n\n```\n{_help(command)}```\n")
     return "".join(parts)

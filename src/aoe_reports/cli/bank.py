@@ -6,12 +6,9 @@ from typing import Any
 
 import typer
 
-from aoe_reports.cli.command import Group
+from aoe_reports.cli.command import Group, add_command
 from aoe_reports.cli.guide import Guide
 from aoe_reports.cli.language import LanguageOption, after_language
-from aoe_reports.cli.questions import command_of
-from aoe_reports.questions.bank import Bank
-from aoe_reports.questions.bank_diff import BankDiff
 
 _LIST = "list"
 _OF_GROUP = frozenset({"-h", "--help"})
@@ -37,8 +34,8 @@ bank = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
 )
-bank.command(_LIST)(command_of(Bank()))
-bank.command("diff")(command_of(BankDiff()))
+add_command(bank, "questions.bank:Bank", _LIST)
+add_command(bank, "questions.bank_diff:BankDiff", "diff")
 
 
 @bank.callback()

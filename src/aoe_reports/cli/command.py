@@ -1,4 +1,4 @@
-"""Commands that are made when they are asked for: typer takes a millisecond for each, and `--help` needs none of their options."""
+"""Commands that are imported and made when they are asked for: typer takes a millisecond for each, and no command needs the others."""
 
 from __future__ import annotations
 
@@ -6,26 +6,37 @@ import inspect
 from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from pathlib import PosixPath
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from aoe_reports.cli.commands import command_at, name_of
 from aoe_reports.cli.conversion import PlainValues
 from aoe_reports.cli.guide import Guide, guide_of, write_guide
-from aoe_reports.cli.language import with_language
+from aoe_reports.cli.language import spoken, told, with_language
 from aoe_reports.cli.options import with_options
+from aoe_reports.locale import ENGLISH
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.texts import say
 
+F = TypeVar("F", bound=Callable[..., Any])
 
-def make_when_asked(app: typer.Typer) -> None:
-    """Let the commands of an app have name and help now, and the rest when somebody looks at it."""
-    for one in app.registered_commands:
-        function = one.callback
-        assert function is not None
-        one.name, one.help = one.name or function.__name__, inspect.getdoc(function)
-        one.cls, one.callback = partial(Command, function=function), _nothing  # type: ignore[assignment]
+
+def add_command(app: typer.Typer, place: str, name: str | None = None) -> None:
+    """Give an app a command, which is looked up at its place when somebody looks at it."""
+    app.command(name or name_of(place), cls=partial(Command, place=place))(_nothing)  # type: ignore[arg-type]
+
+
+def command_in(group: typer.Typer, name: str | None = None) -> Callable[[F], F]:
+    """Make a function a command of a group, called as it is where no name is given."""
+
+    def keep(function: F) -> F:
+        module = function.__module__.removeprefix("aoe_reports.")
+        add_command(group, f"{module}:{function.__name__}", name)
+        return function
+
+    return keep
 
 
 class Command(PlainValues, TyperCommand):
@@ -34,10 +45,28 @@ class Command(PlainValues, TyperCommand):
     It writes nothing where a file that came with the data says, and somebody else's files lie.
     """
 
-    def __init__(self, *, function: Callable[..., Any], **known: Any) -> None:
-        """Keep the function that the command is made of."""
-        self.function = function
+    def __init__(self, *, place: str, **known: Any) -> None:
+        """Keep where the function is that the command is made of."""
+        self.place = place
         super().__init__(**known)
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """What the command is made of."""
+        return command_at(self.place)
+
+    @property
+    def help(self) -> str:
+        """What it does."""
+        return inspect.getdoc(self.function) or ""
+
+    @help.setter  # noqa: A003 -- the name that typer sets
+    def help(self, _: Any) -> None:
+        pass
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        """What it does, for a list of commands: in English as much as fits, else all of it."""
+        return super().get_short_help_str(limit) if spoken() == ENGLISH else told(self.help)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write an example and the page of the documentation."""

@@ -83,8 +83,8 @@ def _pattern(template: str) -> re.Pattern[str]:
 def _prepare(command: Any) -> None:
     """Let a command and all below it write their help with our formatter; in lists nothing is cut off."""
     command.context_class = _Context
-    command.short_help = told(command.help or "")
     if isinstance(command, TyperGroup):
+        command.short_help = told(command.help or "")
         for one in command.commands.values():
             _prepare(one)
 

@@ -1,4 +1,4 @@
-"""The command line: registers one module a command."""
+"""The command line: all commands, and the options that they share."""
 
 import io
 import sys
@@ -7,64 +7,19 @@ from typing import Annotated
 
 import typer
 
-from aoe_reports.cli.acknowledge import ack, expect, tag
-from aoe_reports.cli.adopt import adopt
 from aoe_reports.cli.bank import bank
-from aoe_reports.cli.check import check
-from aoe_reports.cli.collect import collect
-from aoe_reports.cli.command import make_when_asked
+from aoe_reports.cli.command import add_command
+from aoe_reports.cli.commands import COMMANDS
 from aoe_reports.cli.completion import is_completing
-from aoe_reports.cli.config import config
-from aoe_reports.cli.demo import demo
-from aoe_reports.cli.doctor import doctor
 from aoe_reports.cli.ending import run_and_exit, to_nowhere
-from aoe_reports.cli.history import history
-from aoe_reports.cli.ingest import ingest
 from aoe_reports.cli.language import LanguageOption, speak_early
-from aoe_reports.cli.map import map, reduce  # noqa: A004 -- names of commands
-from aoe_reports.cli.mcp import mcp
-from aoe_reports.cli.nightly import nightly
-from aoe_reports.cli.normalize import normalize
-from aoe_reports.cli.plan import plan
-from aoe_reports.cli.preflight import preflight
-from aoe_reports.cli.questions import command_of
-from aoe_reports.cli.regressions import regressions
-from aoe_reports.cli.report import report
-from aoe_reports.cli.serve import serve
-from aoe_reports.cli.site import site
 from aoe_reports.cli.start import Start
 from aoe_reports.cli.store import store
-from aoe_reports.cli.table import table
 from aoe_reports.cli.terminal import guard_terminals
-from aoe_reports.cli.trace import trace
-from aoe_reports.cli.tune import tune
-from aoe_reports.cli.verify import verify
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.texts import say
 from aoe_reports.model.version import __version__
-from aoe_reports.questions.advise import Advise
-from aoe_reports.questions.breakdown import Breakdown
-from aoe_reports.questions.communication import CommunicationOfRuns
-from aoe_reports.questions.compare import Compare
-from aoe_reports.questions.critical_path import CriticalPath
-from aoe_reports.questions.explain import Explain
-from aoe_reports.questions.host import Host
-from aoe_reports.questions.hotspots import Hotspots
-from aoe_reports.questions.inspect import Inspect
-from aoe_reports.questions.quality import Quality
-from aoe_reports.questions.roofline import RooflineOfRuns
-from aoe_reports.questions.serving import Serving
-from aoe_reports.questions.stacks import Stacks
-from aoe_reports.questions.steps import Steps
-from aoe_reports.questions.stragglers import Stragglers
 
-COMMANDS = (
-    command_of(Inspect()), table, check, command_of(Quality()), command_of(Hotspots()), command_of(Steps()), command_of(Breakdown()),
-    command_of(CriticalPath()), command_of(Host()), command_of(CommunicationOfRuns()), command_of(Stragglers()), command_of(Compare()),
-    command_of(Explain()), command_of(RooflineOfRuns()), command_of(Stacks()), command_of(Serving()),
-    command_of(Advise()), trace, map, reduce, collect, plan, preflight, tune, verify, adopt, normalize, ingest, history, regressions,
-    ack, expect, tag, report, site, serve, mcp, nightly, demo, config, doctor,
-)  # fmt: skip
 GROUPS = (bank, store)
 """Commands that have commands."""
 
@@ -77,11 +32,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in COMMANDS:
-    app.command()(command)
-make_when_asked(app)
+for place in COMMANDS:
+    add_command(app, place)
 for group in GROUPS:
-    make_when_asked(group)
     app.add_typer(group)
 
 

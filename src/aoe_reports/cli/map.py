@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
+from aoe_reports.cli.commands import question_of
 from aoe_reports.cli.guide import guided
 from aoe_reports.cli.output import FORM, MOST_ROWS, AnnotatedFormat, ChosenForm, MostRows, Output, reply
 from aoe_reports.cli.progress import progress_line
-from aoe_reports.cli.questions import question_of
 from aoe_reports.engine.question import RunOptions, StrictOptions
 from aoe_reports.model.options import Option
 from aoe_reports.model.texts import say

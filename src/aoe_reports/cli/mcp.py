@@ -20,7 +20,7 @@ def mcp(chosen: AssistantOptions) -> None:
     if not chosen.root and chosen.store is None:
         raise UsageError(say("mcp: expected --root DIR, --store URI, or both: what assistants may read"))
     from aoe_reports.assistants.places import Places
-    from aoe_reports.cli.questions import every_question
+    from aoe_reports.cli.commands import every_question
     from aoe_reports.questions.check import Check
 
     places = Places.of(chosen.root)

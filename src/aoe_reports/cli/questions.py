@@ -29,14 +29,12 @@ from aoe_reports.engine.question import Argument, CaptureOptions, Question, exit
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import in_order
 from aoe_reports.model.options import Option, declared
-from aoe_reports.model.texts import join, say
+from aoe_reports.model.texts import say
 from aoe_reports.present.forms import ANNOTATED_FORMS, STACK_FORMS
 
 if TYPE_CHECKING:
     from aoe_reports.engine.ask import Progress
 
-_questions: dict[str, Question[Any, Any]] = {}
-"""By the names of their commands."""
 _MANIFEST = Annotated[
     Path | None,
     Option(
@@ -46,21 +44,8 @@ _MANIFEST = Annotated[
 ]
 
 
-def question_of(name: str) -> Question[Any, Any]:
-    """The question that a command asks."""
-    if name not in _questions:
-        raise UsageError(say("no question {name}; expected one of {names}", name=name, names=join(", ", _questions)))
-    return _questions[name]
-
-
-def every_question() -> dict[str, Question[Any, Any]]:
-    """All questions that are commands, by their names."""
-    return dict(_questions)
-
-
 def command_of(question: Question[Any, Any]) -> Callable[..., None]:
     """The command that asks a question."""
-    _questions[question.name] = question
     may_be_mapped = issubclass(question.options, CaptureOptions)
 
     def command(

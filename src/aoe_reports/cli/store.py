@@ -5,7 +5,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from aoe_reports.cli.command import Group
+from aoe_reports.cli.command import Group, command_in
 from aoe_reports.cli.completion import completer
 from aoe_reports.cli.guide import Guide, guided
 from aoe_reports.cli.language import LanguageOption
@@ -36,7 +36,7 @@ def options(language: LanguageOption = "en") -> None:
     del language
 
 
-@store.command()
+@command_in(store)
 @guided(example="store info --store aoe-history", page="store")
 def info(place: StoreOptions, form: ChosenForm = "text", output: Output = None) -> None:
     """Describe the store: runs, records, bytes, files, version, format, last compaction."""
@@ -45,7 +45,7 @@ def info(place: StoreOptions, form: ChosenForm = "text", output: Output = None) 
     _reply("info", place.store, store_info(place.store), form, output)
 
 
-@store.command()
+@command_in(store)
 @guided(example="store verify --store aoe-history", page="store")
 def verify(place: StoreOptions, form: ChosenForm = "text", output: Output = None) -> None:
     """Verify the files of the store. Compares every file with its hash and the log; exit 1 when something is damaged or missing, 3 when it cannot be read."""
@@ -55,7 +55,7 @@ def verify(place: StoreOptions, form: ChosenForm = "text", output: Output = None
     _reply("verify", place.store, verified, form, output, findings=findings, unreadable=unreadable)
 
 
-@store.command()
+@command_in(store)
 @guided(example="store compact --store aoe-history", page="store")
 def compact(place: StoreOptions, form: ChosenForm = "text", output: Output = None) -> None:
     """Merge small files and sort their rows. Other processes may write at the same time."""
@@ -64,7 +64,7 @@ def compact(place: StoreOptions, form: ChosenForm = "text", output: Output = Non
     _reply("compact", place.store, compact_store(place.store), form, output)
 
 
-@store.command()
+@command_in(store)
 @guided(example="store vacuum --days 30 --store aoe-history", page="store")
 def vacuum(
     chosen: VacuumOptions,
@@ -78,7 +78,7 @@ def vacuum(
     _reply("vacuum", place.store, vacuum_store(place.store, chosen), form, output)
 
 
-@store.command()
+@command_in(store)
 @guided(example="store undo RUN --store aoe-history", page="store")
 def undo(
     run: Annotated[
@@ -97,7 +97,7 @@ def undo(
     _reply("undo", place.store, undo_run(place.store, run), form, output)
 
 
-@store.command("export")
+@command_in(store, "export")
 @guided(example="store export rows.jsonl --store aoe-history", page="store")
 def export_(
     target: Annotated[Path, typer.Argument(help="A new folder (hive Parquet), .jsonl or .csv.", show_default=False)],
@@ -111,7 +111,7 @@ def export_(
     _reply("export", place.store, Exported(path=str(target), rows=export_store(place.store, target)), form, output)
 
 
-@store.command("import")
+@command_in(store, "import")
 @guided(example="store import rows.jsonl --store aoe-history", page="store")
 def import_(
     source: Annotated[

@@ -381,6 +381,7 @@ class Question(Reader[O, P]):
     """Something that can be asked of captures; its docstring is what `--help` says of it."""
 
     name: ClassVar[str]
+    """What its command is called: as its module, unless it says otherwise."""
     example: ClassVar[str] = ""
     """A command line that asks it, without the name of the program; `--help` shows it."""
     page: ClassVar[str] = ""
@@ -407,6 +408,10 @@ class Question(Reader[O, P]):
     """What is said where nothing here answers it, if it does not say so itself."""
     held: ClassVar[bool] = True
     """Whether `finish` is handed a sequence; else it is handed what the units hand on while they are read."""
+
+    def __init_subclass__(cls) -> None:
+        """Name the question."""
+        cls.name = cls.__dict__.get("name", cls.__module__.rpartition(".")[2].replace("_", "-"))
 
     @abstractmethod
     def finish(self, parts: Sequence[tuple[Any, P]], asked: Request[O]) -> Finished:

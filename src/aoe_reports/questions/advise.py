@@ -86,7 +86,6 @@ _Part = tuple[list["DeviceAdvice"], list[AdviceRow], "Communication"]
 class Advise(Question[AdviseOptions, _Part]):
     """Rank optimisation opportunities by upper bound on the gain. Covers communication, free time and what limits operators, and shows msprof's advice beside it."""
 
-    name = "advise"
     example = "advise profile --top 10"
     page = "advice"
     title = "Advice"

@@ -45,7 +45,6 @@ class FoundBanks:
 class Bank(Question[BankOptions, _Part]):
     """List what knowledge banks cover: entries by chip, operator type, shapes and version. Reads banks of operators (runtime_kb, Auto Tune) and of gradients; with --profile it shows which hot operator shapes are covered, stale or missing."""
 
-    name = "bank"
     example = "bank list bank --profile profile"
     page = "banks"
     title = "Banks"

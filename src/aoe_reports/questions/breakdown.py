@@ -95,7 +95,6 @@ class Found:
 class Breakdown(Question[BreakdownOptions, Found]):
     """Break down device time from timelines. Shows what each device did (a row without step covers all of its time) and its longest gaps."""
 
-    name = "breakdown"
     example = "breakdown profile --gaps 20"
     page = "tutorial"
     title = "Breakdown"

@@ -96,7 +96,6 @@ Summarise = Callable[[str, "TuningResult", Sequence[Finding]], Any]
 class Check(Question[CheckOptions, OneFile | Sequence[Finding]]):
     """Validate results, banks, records and tables. Checks AOE results, gradient banks and records against schemas and rules, and tables against their declarations."""
 
-    name = "check"
     title = "Checked"
     options = CheckOptions
     tables = (("rows", CheckedFile),)

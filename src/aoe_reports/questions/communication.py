@@ -112,7 +112,6 @@ class RunTables:
 class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
     """Summarise communication by group, link and rank. Covers time, waiting, bandwidth, slow links, slow ranks and the tail of the gradients."""
 
-    name = "communication"
     example = "communication profile"
     page = "communication"
     title = "Communication"

@@ -111,7 +111,6 @@ class Total:
 class Compare(Question[CompareOptions, "ComparedRun | None"]):
     """Compare profiles. Difference is candidate - baseline, ratio is candidate / baseline; the largest change comes first."""
 
-    name = "compare"
     example = "compare before after --by op_name"
     page = "tutorial"
     title = "Comparison"

@@ -130,7 +130,6 @@ class _Place:
 class CriticalPath(Question[CriticalPathOptions, Found]):
     """Find the chain of dependencies that bounds each step. Follows host launches, streams, communication and waits in timelines back from the end of the step."""
 
-    name = "critical-path"
     example = "critical-path profile --top 5"
     page = "critical-path"
     title = "Critical path"

@@ -108,7 +108,6 @@ class Condition:
 class Explain(Question[ExplainOptions, "ExplainedRun | None"]):
     """Explain why a step takes longer or shorter. Divides the whole change into computing, communication that nothing hides, and idle time, by cause; the parts add up to it."""
 
-    name = "explain"
     example = "explain before after"
     page = "explain"
     title = "Why a step changed"

@@ -168,7 +168,6 @@ class HostFound:
 class Host(Question[HostOptions, HostFound]):
     """Tell whether devices wait for the host, and why: launches, queues, synchronising, copies, data loading, compilation, garbage collection; sequences to fuse."""
 
-    name = "host"
     example = "host profile"
     page = "host"
     title = "Waiting for the host"

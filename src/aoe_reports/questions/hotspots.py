@@ -68,7 +68,6 @@ class Hotspot:
 class Hotspots(Question[HotspotOptions, list[Hotspot]]):
     """Rank operators, types or shapes by time. Time is device time; std is the sample standard deviation, and shares are of all computing."""
 
-    name = "hotspots"
     example = "hotspots profile --by op_name --top 5"
     page = "tutorial"
     title = "Hotspots"

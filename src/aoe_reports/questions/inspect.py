@@ -45,7 +45,6 @@ class InspectedFile:
 class Inspect(Question[RunOptions, InspectedFile]):
     """Describe each file: kind, source, vintage, run, rank, rows."""
 
-    name = "inspect"
     example = "inspect profile"
     page = "tables"
     title = "Files"

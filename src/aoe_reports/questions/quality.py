@@ -80,7 +80,6 @@ class Read:
 class Quality(Question[CaptureOptions, Read]):
     """Tell whether captures are worth reading: warm-up, tear-down, scatter, drift, clock, other work, ranks, what was recorded."""
 
-    name = "quality"
     example = "quality profile"
     page = "quality"
     title = "Worth reading"

@@ -116,7 +116,6 @@ Part = tuple[list[RoofedOperator], list[RoofedDevice], list[Roof]]
 class RooflineOfRuns(Question[RooflineOptions, Part]):
     """Compare operators with the peaks of the chip. Counts FLOPs and bytes by operator type and shapes, shows what bounds each operator, and computes the MFU of a step."""
 
-    name = "roofline"
     example = "roofline profile --peak-tflops 320 --peak-gb-per-s 1600"
     page = "roofline"
     title = "Roofline"

@@ -157,7 +157,6 @@ Part = tuple[list[PhaseRow], list[PhasePart], list[IterationRow], "list[ExpertWo
 class Serving(Question[ServingOptions, Part]):
     """Split captures of servers of language models into iterations: prefill, decode or mixed, sequences, tokens, time per output token by part, and how evenly experts are used."""
 
-    name = "serving"
     example = "serving profile"
     page = "serving"
     title = "Serving"

@@ -77,7 +77,6 @@ class StageRow:
 class Steps(Question[StepOptions, list["Step"]]):
     """List steps and iterations by rank. Shows the duration and breakdown of each step and the slowest rank."""
 
-    name = "steps"
     example = "steps profile --trim"
     page = "tutorial"
     title = "Steps"

@@ -175,7 +175,6 @@ class ComparedRun:
 class Stragglers(Question[StragglerOptions, Sums]):
     """Find the ranks that a job waits for. Compares the computing of each rank with that of ranks that do the same work, as a whole and by operator type."""
 
-    name = "stragglers"
     example = "stragglers profile"
     page = "communication"
     title = "Stragglers"

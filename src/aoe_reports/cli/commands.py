@@ -1,0 +1,67 @@
+"""All commands, and where each is: its module is imported when somebody asks for it, which takes a tenth of a second for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
+
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.texts import join, say
+
+if TYPE_CHECKING:
+    from aoe_reports.engine.question import Question
+
+COMMANDS = (
+    "questions.inspect:Inspect", "cli.table:table", "cli.check:check", "questions.quality:Quality", "questions.hotspots:Hotspots",
+    "questions.steps:Steps", "questions.breakdown:Breakdown", "questions.critical_path:CriticalPath", "questions.host:Host",
+    "questions.communication:CommunicationOfRuns", "questions.stragglers:Stragglers", "questions.compare:Compare",
+    "questions.explain:Explain", "questions.roofline:RooflineOfRuns", "questions.stacks:Stacks", "questions.serving:Serving",
+    "questions.advise:Advise", "cli.trace:trace", "cli.map:map", "cli.map:reduce", "cli.collect:collect", "cli.plan:plan",
+    "cli.preflight:preflight", "cli.tune:tune", "cli.verify:verify", "cli.adopt:adopt", "cli.normalize:normalize", "cli.ingest:ingest",
+    "cli.history:history", "cli.regressions:regressions", "cli.acknowledge:ack", "cli.acknowledge:expect", "cli.acknowledge:tag",
+    "cli.report:report", "cli.site:site", "cli.serve:serve", "cli.mcp:mcp", "cli.nightly:nightly", "cli.demo:demo", "cli.config:config",
+    "cli.doctor:doctor",
+)  # fmt: skip
+"""module:name, in the order of --help: a function, or a question, which is called as its module."""
+_OF_QUESTIONS = "questions."
+
+
+def name_of(place: str) -> str:
+    """What the command at a place is called."""
+    module, _, name = place.partition(":")
+    return module.removeprefix(_OF_QUESTIONS).replace("_", "-") if module.startswith(_OF_QUESTIONS) else name
+
+
+@cache
+def command_at(place: str) -> Callable[..., Any]:
+    """The function of the command at a place."""
+    found: Callable[..., Any] = _resolved(place)
+    if not place.startswith(_OF_QUESTIONS):
+        return found
+    from aoe_reports.cli.questions import command_of
+
+    return command_of(found())
+
+
+def question_of(name: str) -> Question[Any, Any]:
+    """The question that a command asks."""
+    places = {name_of(place): place for place in _questions()}
+    if name not in places:
+        raise UsageError(say("no question {name}; expected one of {names}", name=name, names=join(", ", places)))
+    question: Question[Any, Any] = _resolved(places[name])()
+    return question
+
+
+def every_question() -> dict[str, Question[Any, Any]]:
+    """All questions that are commands, by their names."""
+    return {name_of(place): _resolved(place)() for place in _questions()}
+
+
+def _questions() -> list[str]:
+    return [place for place in COMMANDS if place.startswith(_OF_QUESTIONS)]
+
+
+def _resolved(place: str) -> Any:
+    return resolve_name(f"aoe_reports.{place}")
