@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -93,3 +94,21 @@ def test_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     columns = SpilledColumns("start")
     with pytest.raises(OSError, match=f"No space left on device: '{tempfile.gettempdir()}'"):
         columns.add(start=np.zeros(2, dtype=np.int64))
+
+
+@given(st.lists(st.lists(st.integers(0, 4), max_size=7), min_size=1, max_size=4))
+def test_rows_of_others_are_taken_behind_all_with_the_numbers_that_they_have_here(parts: list[list[int]]) -> None:
+    ours = np.asarray([1, 2, 3, 4, 0])
+    with patch.object(spilled, "BLOCK_ROWS", 3):
+        every = [SpilledColumns("start", "name") for _ in parts]
+        for columns, names in zip(every, parts, strict=True):
+            for name in names:
+                columns.add(start=np.asarray([name]), name=np.asarray([name]))
+        for before, behind in reversed(list(pairwise(every))):
+            before.take(behind, {"name": ours})
+    expected = [((name + place) % 5, name) for place, names in enumerate(parts) for name in names]
+    found = [
+        (name, start) for block in every[0].blocks() for name, start in zip(block["name"], block["start"], strict=True)
+    ]
+    assert found == expected
+    assert [len(columns) for columns in every] == [len(expected), *(0 for _ in parts[1:])]

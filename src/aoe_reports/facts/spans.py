@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from aoe_reports.formats.spilled import Numbers, SpilledColumns
-from aoe_reports.model.columns import Ints, Mask
+from aoe_reports.model.columns import Ints, Mask, distinct
 from aoe_reports.model.intervals import Intervals, united
 
 WINDOW_SPANS = 1 << 18
@@ -22,12 +21,6 @@ EVER = (-(2**63), 2**63 - 1)
 
 class Spans(SpilledColumns):
     """Spans collected batch by batch: a few numbers each, names as numbers."""
-
-    def take(self, other: Spans, numbers: Mapping[str, Any]) -> None:
-        """Add the spans of another, which numbers words otherwise: `numbers` has ours by theirs, and last that of none."""
-        for some in other.blocks():
-            self.add(**{name: numbers[name][part] if name in numbers else part for name, part in some.items()})
-        other.clear()
 
     def release(self) -> Numbers:
         """All spans at once, which are then let go."""
@@ -69,7 +62,7 @@ class SpansOf:
 
     def pids_there(self) -> list[int]:
         """The processes that have any of them, by their numbers."""
-        return sorted({pid for some in self.blocks(only=("pid",)) for pid in np.unique(some["pid"]).tolist()})
+        return sorted({pid for some in self.blocks(only=("pid",)) for pid in distinct(some["pid"]).tolist()})
 
 
 def chosen_of(some: Numbers, chosen: Mask | Ints) -> Numbers:
@@ -94,7 +87,7 @@ def windows(*spans: SpansOf) -> list[tuple[int, int]]:
         sampled.append(some["start"][::_SAMPLED])
     if count <= WINDOW_SPANS:
         return [EVER]
-    cuts = np.unique(np.sort(np.concatenate(sampled))[:: max(WINDOW_SPANS // _SAMPLED, 1)]).tolist()
+    cuts = distinct(np.sort(np.concatenate(sampled))[:: max(WINDOW_SPANS // _SAMPLED, 1)]).tolist()
     bounds = [EVER[0], *cuts[1:], EVER[1]]
     return list(pairwise(bounds))
 

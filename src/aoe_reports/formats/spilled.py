@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import IO, Any
 
 import numpy as np
@@ -25,6 +26,8 @@ class SpilledColumns:
         self._held_rows = 0
         self._blocks: list[_Block] = []
         self._file: IO[bytes] | None = None
+        self._taken: list[IO[bytes]] = []
+        """The files of others, with their rows."""
 
     def add(self, **columns: Ints) -> None:
         """Add rows behind all others; every column, of one length."""
@@ -32,6 +35,17 @@ class SpilledColumns:
         self._held_rows += len(columns[self.names[0]])
         if self._held_rows >= BLOCK_ROWS:
             self._write()
+
+    def take(self, other: SpilledColumns, numbers: Mapping[str, Ints]) -> None:
+        """Take all rows of another behind its own; of columns that are numbered otherwise, `numbers` has ours by theirs."""
+        if other._blocks:
+            self._write()
+            self._blocks += [block.numbered(numbers) for block in other._blocks]
+            self._taken += other._files()
+            other._taken, other._file, other._blocks = [], None, []
+        for part in other._held:
+            self.add(**_numbered(part, numbers))
+        other.clear()
 
     def __len__(self) -> int:
         """How many rows there are."""
@@ -46,58 +60,75 @@ class SpilledColumns:
         """
         for block in self._blocks:
             if within is None or block.overlaps(*within):
-                yield self._read(block, self.names if only is None else only)
+                yield block.read(self.names if only is None else only)
         if self._held_rows:
-            held = self._joined()
+            held = {name: np.concatenate([part[name] for part in self._held]) for name in self.names}
             self._held = [held]  # joined only once
             yield held
 
     def clear(self) -> None:
-        """Give up all rows, and the file."""
-        if self._file is not None:
-            self._file.close()
-        self._file, self._blocks, self._held, self._held_rows = None, [], [], 0
+        """Give up all rows, and the files."""
+        for file in self._files():
+            file.close()
+        self._file, self._taken, self._blocks, self._held, self._held_rows = None, [], [], [], 0
 
     def __del__(self) -> None:
-        """The file goes with the rows."""
+        """The files go with the rows."""
         self.clear()
 
-    def _joined(self) -> Numbers:
-        return {name: np.concatenate([part[name] for part in self._held]) for name in self.names}
+    def _files(self) -> list[IO[bytes]]:
+        return [*self._taken, *([] if self._file is None else [self._file])]
 
     def _write(self) -> None:
+        """Write what is held behind all blocks."""
+        if not self._held_rows:
+            return
         if self._file is None:
             self._file = tempfile.TemporaryFile()  # noqa: SIM115 -- lives as long as this does
-        columns, places, ranges = self._joined(), {}, {}
+        file, places, ranges = self._file, {}, {}
         try:
-            for name, values in columns.items():
-                places[name] = (self._file.tell(), values.dtype)
-                ranges[name] = (int(values.min()), int(values.max()))
-                self._file.write(np.ascontiguousarray(values).data)
+            for name in self.names:
+                parts = [part[name] for part in self._held if len(part[name])]
+                kind = np.result_type(*parts)
+                places[name] = (file.seek(0, 2), kind)
+                ranges[name] = (min(int(part.min()) for part in parts), max(int(part.max()) for part in parts))
+                for part in parts:
+                    file.write(np.ascontiguousarray(part, dtype=kind).data)
         except OSError as error:  # the file has no name: who reads this has to know which disk is full
             raise OSError(error.errno, error.strerror, tempfile.gettempdir()) from error
-        self._blocks.append(_Block(self._held_rows, places, ranges))
+        self._blocks.append(_Block(file, self._held_rows, places, ranges))
         self._held, self._held_rows = [], 0
 
-    def _read(self, block: _Block, names: Collection[str]) -> Numbers:
-        assert self._file is not None
-        found = {}
-        for name in names:
-            place, kind = block.places[name]
-            self._file.seek(place)
-            found[name] = np.frombuffer(self._file.read(block.rows * kind.itemsize), dtype=kind)
-        self._file.seek(0, 2)
-        return found
 
-
+@dataclass(frozen=True, slots=True)
 class _Block:
-    """Where some rows are in the file, and from where to where their numbers go."""
+    """Where some rows are in a file, and from where to where the numbers there go."""
 
-    def __init__(
-        self, rows: int, places: dict[str, tuple[int, np.dtype[Any]]], ranges: dict[str, tuple[int, int]]
-    ) -> None:
-        self.rows, self.places, self._ranges = rows, places, ranges
+    file: IO[bytes]
+    rows: int
+    places: Mapping[str, tuple[int, np.dtype[Any]]]
+    ranges: Mapping[str, tuple[int, int]]
+    numbers: Mapping[str, Ints] = field(default_factory=dict)
+    """By what the file holds, of columns that were numbered otherwise."""
 
     def overlaps(self, name: str, least: int, most: int) -> bool:
-        least_here, most_here = self._ranges[name]
+        """Whether a column, which is no numbered one, may have anything in a range."""
+        least_here, most_here = self.ranges[name]
         return least_here <= most and least <= most_here
+
+    def numbered(self, numbers: Mapping[str, Ints]) -> _Block:
+        """The same rows with other numbers, by those that they have."""
+        return replace(self, numbers={**numbers, **_numbered(self.numbers, numbers)})
+
+    def read(self, names: Collection[str]) -> Numbers:
+        """Some columns."""
+        found = {}
+        for name in names:
+            place, kind = self.places[name]
+            self.file.seek(place)
+            found[name] = np.frombuffer(self.file.read(self.rows * kind.itemsize), dtype=kind)
+        return _numbered(found, self.numbers)
+
+
+def _numbered(columns: Mapping[str, Ints], numbers: Mapping[str, Ints]) -> Numbers:
+    return {name: numbers[name][part] if name in numbers else part for name, part in columns.items()}
