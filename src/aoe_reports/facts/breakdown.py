@@ -38,14 +38,7 @@ from aoe_reports.formats.ascend.tables.timelines import (
     profiled_process,
 )
 from aoe_reports.formats.spilled import Numbers
-from aoe_reports.model.columns import (
-    Ints,
-    Mask,
-    Numbering,
-    Told,
-    ToldInRows,
-    coded_in,
-)
+from aoe_reports.model.columns import Ints, Mask, Numbering, Told, ToldInRows, coded_in, distinct
 from aoe_reports.model.intervals import Intervals, covered, union, united
 
 EVENT_COLUMNS = (
@@ -283,7 +276,7 @@ class Activity:
             return
         start, thread = events.numbers("start_ns", rows), self._thread_of(events, rows)
         if kind == "dequeue":
-            self.emptying.update(np.unique(thread).tolist())
+            self.emptying.update(distinct(thread).tolist())
         elif kind == "enqueue":
             self.queued.add(start=start, thread=thread)
         else:
@@ -379,7 +372,7 @@ class Activity:
             whole.add(tasks, talk)
             if not self._steps:
                 continue
-            for number in sorted({*np.unique(own).tolist(), *np.unique(others).tolist()} - {-1}):
+            for number in sorted({*distinct(own).tolist(), *distinct(others).tolist()} - {-1}):
                 steps[number].add(chosen_of(tasks, own == number), chosen_of(talk, others == number))
             outside += int((own < 0).sum() + (others < 0).sum())
         return DeviceBreakdown(
@@ -444,7 +437,7 @@ class Activity:
             firsts = found.setdefault(self.number_of(device.pid), {})
             for some in device.tasks.blocks():
                 numbers = self._launched_in(some, ranges)
-                for number in np.unique(numbers[numbers >= 0]).tolist():
+                for number in distinct(numbers[numbers >= 0]).tolist():
                     first = int(some["start"][numbers == number].min())
                     firsts[number] = min(first, firsts.get(number, first))
         return found
@@ -551,9 +544,9 @@ class Activity:
 
     def launching_threads(self, launchers: Ints) -> set[int]:
         """Threads that launch, and those that put something into the queue of one of them."""
-        threads = set(np.unique(launchers).tolist())
+        threads = set(distinct(launchers).tolist())
         if threads & self.emptying:
-            threads |= {thread for some in self.queued.blocks() for thread in np.unique(some["thread"]).tolist()}
+            threads |= {thread for some in self.queued.blocks() for thread in distinct(some["thread"]).tolist()}
         return threads - {-1}
 
     def _wait_in(

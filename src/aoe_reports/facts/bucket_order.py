@@ -19,7 +19,7 @@ from aoe_reports.facts.communication import type_of_operator
 from aoe_reports.facts.launches import clocks_of
 from aoe_reports.facts.spans import EVER, chosen_of
 from aoe_reports.formats.spilled import Numbers
-from aoe_reports.model.columns import Ints, Mask, exact_sum
+from aoe_reports.model.columns import Ints, Mask, distinct, exact_sum
 from aoe_reports.model.intervals import Intervals, covered_each, union
 from aoe_reports.model.rules import COMMUNICATION
 from aoe_reports.model.texts import say
@@ -232,7 +232,7 @@ def _last_ends(launched: Ints, tasks: Numbers, known: Mask, moments: Ints) -> tu
 def _end_before(talk: Numbers, lanes: Ints) -> Ints:
     """When the operator of the same group before each, in the order of their begins, had ended; long ago where there is none."""
     found: Ints = np.full(len(lanes), -(2**62), dtype=np.int64)
-    for lane in np.unique(lanes).tolist():
+    for lane in distinct(lanes).tolist():
         mine = np.flatnonzero(lanes == lane)
         found[mine[1:]] = np.maximum.accumulate(talk["end"][mine].astype(np.int64))[:-1]
     return found

@@ -184,13 +184,13 @@ class Dependencies(Activity):
         role = every["role"]
         tasks, talk = role == _TASK, role == (_OPERATOR if (role == _OPERATOR).any() else _PART)
         computing = tasks & np.isin(every["type"], _numbers_where(words, COMPUTE_TASKS))
-        places = np.unique(every["pid"][computing]).tolist() or np.unique(every["pid"][talk]).tolist()
+        places = distinct(every["pid"][computing]).tolist() or distinct(every["pid"][talk]).tolist()
         found = []
         for place in places:
             pid = words.get(place)
             mine = np.ones(len(role), dtype=bool)
             if len(places) > 1:
-                same = [n for n in np.unique(every["pid"]).tolist() if self._same_device(words.get(n), pid)]
+                same = [n for n in distinct(every["pid"]).tolist() if self._same_device(words.get(n), pid)]
                 mine = np.isin(every["pid"], same)
             some = chosen_of(every, (tasks & (every["pid"] == place)) | (talk & mine))
             parts = chosen_of(every, (role == _PART) & ~talk & mine)
@@ -423,7 +423,7 @@ def _renamed(numbers: Ints, words: Mapping[int, str]) -> tuple[tuple[str, ...], 
 
 def _lanes_of(some: Numbers, words: Mapping[int, str], first: int) -> tuple[list[str], Ints]:
     """(streams, and threads of what is on none; the lane of each span, counted from `first`)."""
-    streams = np.unique(some["stream"][some["stream"] >= 0])
+    streams = distinct(some["stream"][some["stream"] >= 0])
     alone = some["stream"] < 0
     threads, thread = _renamed(np.where(alone, some["thread"], -1), words)
     lane = np.where(alone, len(streams) + thread, np.searchsorted(streams, some["stream"]))

@@ -30,12 +30,7 @@ from aoe_reports.facts.launches import Queue, clocks_of, queue_of
 from aoe_reports.facts.spans import EVER, Spans, SpansOf, chosen_of
 from aoe_reports.formats.ascend.tables.timelines import DEVICE_PROCESS
 from aoe_reports.formats.spilled import Numbers
-from aoe_reports.model.columns import (
-    Ints,
-    Told,
-    coded_in,
-    exact_sum,
-)
+from aoe_reports.model.columns import Ints, Told, coded_in, distinct, exact_sum
 from aoe_reports.model.intervals import Intervals, covered_each, union
 
 HOST_COLUMNS = (*ACTIVITY_COLUMNS, "stream_id")
@@ -218,7 +213,7 @@ class HostActivity(Activity):
         launches, step = self.launches_of(spans), self.steps_of(spans)
         shift, _ = clocks_of(spans["start"] - launches.start, launches.known, np.ones(len(order), dtype=bool))
         begun = launches.start + shift
-        launchers = set(np.unique(launches.thread[launches.known]).tolist()) - {-1}
+        launchers = set(distinct(launches.thread[launches.known]).tolist()) - {-1}
         threads = self.launching_threads(launches.thread[launches.known])
         busy = Busy(spans, np.where(launches.known, begun, NEVER), step)
         copies = SpansOf(self.copies, device.tasks.pids).between(*EVER)
@@ -303,7 +298,7 @@ class _Host:
         }
         launching = {cause: _when(self.calls[group], launchers) for cause, group in IN_CALLS if cause in _MAY_LAUNCH}
         copies = self.calls["copy"]
-        names = [n for n in np.unique(copies["name"]).tolist() if n >= 0]
+        names = [n for n in distinct(copies["name"]).tolist() if n >= 0]
         waits = [n for n in names if host_call(self.words[n]) == "synchronisation"]
         holding["garbage collection"] = _when(self.calls["garbage collection"], None)
         return HostCalls(holding, launching, _when(chosen_of(copies, np.isin(copies["name"], waits)), threads))
@@ -338,7 +333,7 @@ class _Host:
             total_ns=exact_sum(lengths),
             longest_ns=int(lengths.max()),
             first_step=int((places == 0).sum()),
-            steps=len(np.unique(places[places >= 0])),
+            steps=len(distinct(places[places >= 0])),
             waited_ns=waited,
         )
 
@@ -346,7 +341,7 @@ class _Host:
         """The operator that the thread of each call was launching out of the queue then, -1 where nothing says."""
         out = self.taken_out
         found: Ints = np.full(len(calls["start"]), -1, dtype=np.int64)
-        for thread in np.unique(calls["thread"]).tolist():
+        for thread in distinct(calls["thread"]).tolist():
             mine, theirs = np.flatnonzero(calls["thread"] == thread), chosen_of(out, out["thread"] == thread)
             if not len(theirs["start"]):
                 continue

@@ -10,7 +10,7 @@ import pyarrow as pa
 from aoe_reports.facts.bounds import StepShares
 from aoe_reports.facts.breakdown import Parts, part_time
 from aoe_reports.facts.steps import Step
-from aoe_reports.model.columns import Ints, Mask, exact_sum, has_value, integers
+from aoe_reports.model.columns import Ints, Mask, distinct, exact_sum, has_value, integers
 from aoe_reports.model.intervals import union
 from aoe_reports.stats.grouping import is_communication
 
@@ -67,7 +67,7 @@ def shares_of_tasks(tasks: pa.Table, rank_id: int | None, device_id: int | None)
         else np.zeros(tasks.num_rows, dtype=bool)
     )
     told = step_of_tasks(tasks)
-    numbers = np.unique(told[1]).tolist() if told else []
+    numbers = distinct(told[1]).tolist() if told else []
     known = [step for step in numbers if step >= 0]
     steps = max(len(known), 1)
     durations, _ = integers(tasks["task_duration_ns"])

@@ -23,6 +23,7 @@ from aoe_reports.model.columns import (
     ToldInRows,
     coded_in,
     codes,
+    distinct,
     integers,
     keep_where,
     whole_numbers,
@@ -221,10 +222,10 @@ def _call_paths(stacks: Nest, name: Ints, places: Ints, names: tuple[str, ...]) 
     """(the distinct stacks of frames that are asked for, that of each frame asked for by its place)."""
     parents, depths = stacks.parents, stacks.depths
     used = np.zeros(len(name), dtype=bool)
-    level = np.unique(places[places >= 0])
+    level = distinct(places[places >= 0])
     while len(level):
         used[level] = True
-        level = np.unique(parents[level])
+        level = distinct(parents[level])
         level = level[level >= 0]
         level = level[~used[level]]
     rows = np.flatnonzero(used)
@@ -234,9 +235,9 @@ def _call_paths(stacks: Nest, name: Ints, places: Ints, names: tuple[str, ...]) 
     of_parent, of_name, count = [], [], 0
     for mine in np.split(rows, bounds[1:]):
         key = (number[parents[mine]] + 1) * len(names) + name[mine]
-        distinct, place = np.unique(key, return_inverse=True)
+        keys, place = np.unique(key, return_inverse=True)
         number[mine] = count + place.reshape(-1)
-        count += len(distinct)
-        of_parent.append(distinct // max(len(names), 1) - 1)
-        of_name.append(distinct % max(len(names), 1))
+        count += len(keys)
+        of_parent.append(keys // max(len(names), 1) - 1)
+        of_name.append(keys % max(len(names), 1))
     return CallPaths(np.concatenate(of_parent), np.concatenate(of_name), names), number[places]

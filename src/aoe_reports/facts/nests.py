@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from aoe_reports.model.columns import Ints
+from aoe_reports.model.columns import Ints, distinct
 
 NONE = -1
 
@@ -64,7 +64,7 @@ class Nest:
         if not len(crossing):
             return 0
         count = 0
-        for number in np.unique(thread[crossing]).tolist():
+        for number in distinct(thread[crossing]).tolist():
             first, last = np.searchsorted(thread, [number, number + 1]).tolist()
             lane = number * (len(self._times) + 1) + 1
             starts, ends = (self._times[one[first:last] - lane] for one in (self._start, self._end))

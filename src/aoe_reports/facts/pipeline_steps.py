@@ -17,7 +17,7 @@ from aoe_reports.facts.breakdown import Activity, OfDevice
 from aoe_reports.facts.communication import Transfer, type_of_operator
 from aoe_reports.facts.spans import EVER, chosen_of
 from aoe_reports.formats.spilled import Numbers
-from aoe_reports.model.columns import Ints, Mask
+from aoe_reports.model.columns import Ints, Mask, distinct
 from aoe_reports.model.intervals import Intervals, covered_each, union
 from aoe_reports.model.pipeline_picture import PieceKind, PipelineLane, PipelinePiece
 from aoe_reports.model.rules import COMMUNICATION
@@ -154,13 +154,13 @@ def _of_device(
     activity: Activity, device: OfDevice, rank_id: int, told: Peers, step: int | None
 ) -> Iterator[StageStep]:
     tasks, talk = device.tasks.between(*EVER), device.talk.between(*EVER)
-    words = {number: activity.word(number) or "" for number in np.unique(talk["name"]).tolist()}
+    words = {number: activity.word(number) or "" for number in distinct(talk["name"]).tolist()}
     types = {number: type_of_operator(word) for number, word in words.items()}
     numbers = talk["name"].tolist()
     sends = np.asarray([types[one] in _SENDS for one in numbers], dtype=bool)
     receives = np.asarray([types[one] in _RECEIVES for one in numbers], dtype=bool)
     of_task, of_talk = activity.steps_of(tasks), activity.steps_of(talk)
-    both = np.unique(of_talk[sends | receives]).tolist()
+    both = distinct(of_talk[sends | receives]).tolist()
     for number in [one for one in both if one >= 0] or both:
         if step not in {None, number}:
             continue
@@ -226,7 +226,7 @@ def _stage_step(tasks: Numbers, every: Numbers, talk: _Talk) -> StageStep:
 
 def _cut(whole: Intervals, at: Ints) -> tuple[Ints, Ints]:
     """(starts, ends) of intervals cut at some times."""
-    points = np.unique(np.concatenate([whole.starts, whole.ends, at]))
+    points = distinct(np.concatenate([whole.starts, whole.ends, at]))
     starts, ends = points[:-1], points[1:]
     inside = covered_each(whole, starts, ends) > 0
     return starts[inside], ends[inside]

@@ -27,7 +27,7 @@ from aoe_reports.facts.clock import measure_clock
 from aoe_reports.facts.flops import FORMULAS, Call, Unknown, Work, call_of, origins_of, work_of
 from aoe_reports.facts.idle import STEP_COLUMNS, step_of_tasks
 from aoe_reports.formats.tasks import filled_up
-from aoe_reports.model.columns import Floats, Ints, Mask, SomeRows, exact_sum, has_value, integers
+from aoe_reports.model.columns import Floats, Ints, Mask, SomeRows, distinct, exact_sum, has_value, integers
 from aoe_reports.stats.grouping import Names, group_codes, largest
 
 RoofBound = Literal["compute", "memory", "cache", "small"]
@@ -476,7 +476,7 @@ def _steps(tasks: pa.Table) -> tuple[int | None, int]:
     told = step_of_tasks(tasks)
     of_step = told[1] if told is not None else np.zeros(len(starts), dtype=np.int64)
     whole, steps = 0, 0
-    for step in np.unique(of_step).tolist():
+    for step in distinct(of_step).tolist():
         rows = there & (of_step == step)
         if (told is None or step >= 0) and rows.any():
             whole += int(ends[rows].max() - starts[rows].min())

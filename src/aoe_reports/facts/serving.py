@@ -15,7 +15,7 @@ from aoe_reports.facts.serving_cuts import Marks, Tasks, cut, layers_of, marks_o
 from aoe_reports.facts.serving_phases import Annotated, Seen, SizedBy, ToldBy, judge_batch, judge_phases
 from aoe_reports.facts.serving_roles import ATTENTION, PARTS, ROLES, Part, is_serving, part_of, role_of
 from aoe_reports.facts.serving_shapes import NOTHING, Query, embedding_of, product_of, query_of
-from aoe_reports.model.columns import Ints, Mask, codes, has_value, integers
+from aoe_reports.model.columns import Ints, Mask, codes, distinct, has_value, integers
 from aoe_reports.model.groupings import Phase
 from aoe_reports.model.intervals import Intervals, union
 from aoe_reports.stats.grouping import is_communication
@@ -179,7 +179,7 @@ class _Shapes:
         products = np.flatnonzero(self._role == ROLES.index("products"))
         count = len(self._role)
         self.columns, self.rows = np.full(count, -1, dtype=np.int64), np.full(count, -1, dtype=np.int64)
-        told = {code: product_of(self._output_words[code]) for code in np.unique(self._outputs[products]).tolist()}
+        told = {code: product_of(self._output_words[code]) for code in distinct(self._outputs[products]).tolist()}
         for values, side in ((self.rows, 0), (self.columns, 1)):
             values[products] = _mapped(
                 self._outputs[products], {code: _or_none(one[side]) for code, one in told.items()}
@@ -188,7 +188,7 @@ class _Shapes:
     def embeds(self) -> Mask:
         """Which tasks look up words in the table of embeddings: that which is asked most, of several the largest."""
         places = np.flatnonzero(np.isin(self._role, [ROLES.index(role) for role in _EMBEDDED]))
-        known = {code: embedding_of(self._input_words[code]) for code in np.unique(self._inputs[places]).tolist()}
+        known = {code: embedding_of(self._input_words[code]) for code in distinct(self._inputs[places]).tolist()}
         words = _mapped(self._inputs[places], {code: -1 if one is None else one[0] for code, one in known.items()})
         # the tokens whose logits are wanted are picked out of as many as the products before had
         places = places[(words > 0) & (words != self._rows_before(places))]
@@ -215,7 +215,7 @@ class _Shapes:
         places = np.flatnonzero(np.isin(self._role, [ROLES.index(role) for role in ATTENTION]))
         found = np.full(len(self._role), -1, dtype=np.int64)
         sizes = {}
-        for code in np.unique(self._inputs[places]).tolist():
+        for code in distinct(self._inputs[places]).tolist():
             text = (self._input_words[code] or "").strip('"').split(";")[0].split(",")[0]
             sizes[code] = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else -1  # noqa: PLR2004
         found[places] = _mapped(self._inputs[places], sizes)
@@ -334,8 +334,8 @@ def _bounds(cuts: Ints, drafts: Ints, count: int) -> list[tuple[int, int, int]]:
 def _sampling_in_layers(tasks: Tasks, marks: Marks) -> set[int]:
     """The words of sampling that are found between the layers, where they route tokens to experts."""
     sampling = np.flatnonzero(tasks.of("sampling"))
-    kept = set(np.unique(tasks.word[np.intersect1d(sampling, marks.tails)]).tolist())
-    return set(np.unique(tasks.word[sampling]).tolist()) - kept
+    kept = set(distinct(tasks.word[np.intersect1d(sampling, marks.tails)]).tolist())
+    return set(distinct(tasks.word[sampling]).tolist()) - kept
 
 
 def _parts_of(role: Ints, word: Ints, talks: Mask, routing: set[int]) -> Ints:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aoe_reports.facts.serving_roles import ATTENTION, ROLES, Role
-from aoe_reports.model.columns import Floats, Ints, Mask
+from aoe_reports.model.columns import Floats, Ints, Mask, distinct
 
 IN_LAYERS = 0.34
 """An operator that is found between more of the pairs of neighbouring attention operators is one of the layers."""
@@ -95,18 +95,18 @@ def marks_of(tasks: Tasks) -> Marks | None:
     _weigh(weight, segment[logits], _LOGITS)
     tails.append(logits)
     _weigh(weight, _other_rows(tasks, attention), _OTHER_ROWS if weight.any() else _ENOUGH)
-    return Marks(attention, weight, np.unique(np.concatenate(tails)), np.unique(np.concatenate(heads)))
+    return Marks(attention, weight, distinct(np.concatenate(tails)), distinct(np.concatenate(heads)))
 
 
 def _weigh(weight: Floats, segments: Ints, worth: float) -> None:
-    found = np.unique(segments)
+    found = distinct(segments)
     weight[found[(found >= 0) & (found < len(weight))]] += worth
 
 
 def _once(tasks: Tasks, places: Ints, segment: Ints, segments: int) -> Ints:
     """Those of some tasks whose types are not found in the layers."""
     kept = []
-    for word in np.unique(tasks.word[places]).tolist():
+    for word in distinct(tasks.word[places]).tolist():
         mine = places[tasks.word[places] == word]
         if _is_between(segment[mine], segments):
             kept.append(mine)
@@ -115,14 +115,14 @@ def _once(tasks: Tasks, places: Ints, segment: Ints, segments: int) -> Ints:
 
 def _is_between(segments: Ints, count: int) -> bool:
     """Whether what is found in some segments is found in few of all."""
-    found = np.unique(segments)
+    found = distinct(segments)
     inside = int(((found >= 0) & (found < count)).sum())
     return count < _FEW or inside <= IN_LAYERS * count
 
 
 def _logits(tasks: Tasks, segment: Ints, segments: int) -> Ints:
     """The product that makes the logits: the widest of those that are not of the layers."""
-    for columns in np.unique(tasks.columns[tasks.columns > 0])[::-1].tolist():
+    for columns in distinct(tasks.columns[tasks.columns > 0])[::-1].tolist():
         mine = np.flatnonzero(tasks.columns == columns)
         if _is_between(segment[mine], segments):
             return mine
@@ -228,7 +228,7 @@ def _split(tasks: Tasks, marks: Marks, cuts: Ints) -> Ints:
         step = len(inside) // times
         ends = [(int(inside[turn * step - 1]), int(inside[turn * step])) for turn in range(1, times)]
         places.append(np.asarray([_begin(idle, samples, start, end) for start, end in ends], dtype=np.int64))
-    return np.unique(np.concatenate(places))
+    return distinct(np.concatenate(places))
 
 
 def _is_few(layers: Ints, usual: int) -> bool:

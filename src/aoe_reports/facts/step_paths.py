@@ -20,7 +20,7 @@ from aoe_reports.facts.critical_path import (
     window_of,
 )
 from aoe_reports.facts.dependencies import Device
-from aoe_reports.model.columns import Ints, Mask, exact_sum
+from aoe_reports.model.columns import Ints, Mask, distinct, exact_sum
 from aoe_reports.model.intervals import Intervals, covered_each
 from aoe_reports.model.path_kinds import KINDS, Kind
 
@@ -58,7 +58,7 @@ class OperatorOnPath:
 def paths_of(device: Device) -> list[StepPath]:
     """The path of each step, of all of the time where there are no steps."""
     busy = is_busy(device.graph.slices.kind)
-    steps = np.unique(device.step[busy & (device.step >= 0)]).tolist()
+    steps = distinct(device.step[busy & (device.step >= 0)]).tolist()
     if not steps:
         return [_path_of(device, None, busy)] if busy.any() else []
     return [_path_of(device, step, busy & (device.step == step)) for step in steps]

@@ -228,7 +228,7 @@ def _put_together(
     operators: Sequence[PictureOperator],
     gaps: Sequence[PictureGap],
 ) -> StepPicture:
-    used = np.unique(np.concatenate([lane.blocks.name for lane in kept]))
+    used = distinct(np.concatenate([lane.blocks.name for lane in kept]))
     used = used[used >= 0]
     numbers = np.full(len(seen.device.names) + 1, -1, dtype=np.int64)
     numbers[used] = np.arange(len(used))

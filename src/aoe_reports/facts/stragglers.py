@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from aoe_reports.facts.pipeline import Stage, stages_of
 from aoe_reports.facts.tasks import TaskSet
-from aoe_reports.model.columns import Floats, Ints, codes, column_of, column_of_words, integers, values_of
+from aoe_reports.model.columns import Floats, Ints, codes, column_of, column_of_words, distinct, integers, values_of
 from aoe_reports.stats.grouping import is_communication
 from aoe_reports.stats.sample import MAD_TO_SIGMA
 
@@ -220,7 +220,7 @@ def _of_stages(roles: Ints, stages: Sequence[int]) -> Ints:
     So stages that do the same work stay peers. A stage of -1 is not known.
     """
     found, told = roles.copy(), np.array(stages, dtype=np.int64)
-    for stage in np.unique(told[told >= 0]).tolist():
+    for stage in distinct(told[told >= 0]).tolist():
         mine = np.flatnonzero(told == stage)
         each, sizes = np.unique(roles[mine], return_counts=True)
         found[mine] = each[sizes.argmax()] if 2 * sizes.max() > len(mine) else len(roles) + stage

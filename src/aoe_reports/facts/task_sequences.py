@@ -11,7 +11,7 @@ import pyarrow as pa
 from aoe_reports.facts.host_activity import Kernels
 from aoe_reports.facts.idle import STEP_COLUMNS, shares_of_tasks, step_of_tasks
 from aoe_reports.facts.sequences import FoundSequence, find_sequences
-from aoe_reports.model.columns import codes, has_value, integers, keep_where
+from aoe_reports.model.columns import codes, distinct, has_value, integers, keep_where
 from aoe_reports.stats.grouping import is_communication
 
 SEQUENCE_COLUMNS = frozenset(
@@ -60,7 +60,7 @@ def sequences_of_tasks(tasks: pa.Table, step: int | None = None) -> TaskSequence
         steps[order],
     )
     known = [*words]
-    count = 1 if told is None else max(len(np.unique(steps[steps >= 0])), 1)
+    count = 1 if told is None else max(len(distinct(steps[steps >= 0])), 1)
     found = find_sequences(kernels, known, _types(tasks), count)
     return TaskSequences(found, known, length or 0, has_value(tasks, "stream_id"))
 
@@ -68,7 +68,7 @@ def sequences_of_tasks(tasks: pa.Table, step: int | None = None) -> TaskSequence
 def _types(tasks: pa.Table) -> dict[str, str]:
     """The type of each operator by its name, where it has one only."""
     (names, name_words), (types, type_words) = codes(tasks["op_name"]), codes(tasks["op_type"])
-    pairs = np.unique(names.astype(np.int64) * (len(type_words) + 1) + types)
+    pairs = distinct(names.astype(np.int64) * (len(type_words) + 1) + types)
     name_of, type_of = np.divmod(pairs, len(type_words) + 1)
     known = (name_of > 0) & (type_of > 0)
     alone, counts = np.unique(name_of[known], return_counts=True)

@@ -18,7 +18,18 @@ from aoe_reports.formats.ascend.tables.timelines import (
     device_of_process,
 )
 from aoe_reports.formats.tasks import CALLS
-from aoe_reports.model.columns import Ints, bits, codes, column_of, integers, keep_where, occurring, valid, words_in
+from aoe_reports.model.columns import (
+    Ints,
+    bits,
+    codes,
+    column_of,
+    distinct,
+    integers,
+    keep_where,
+    occurring,
+    valid,
+    words_in,
+)
 from aoe_reports.model.memory import give_back
 from aoe_reports.stats.alike import AlikeTasks
 
@@ -109,7 +120,7 @@ _MAX_AGAIN = 1000
 
 def _has_copies(tasks: pa.Table, starts: Ints, order: Ints, again: Ints) -> bool:
     """Whether two of the tasks that start together are called the same, and take the same time."""
-    rows = np.unique(np.concatenate([again, again + 1]))
+    rows = distinct(np.concatenate([again, again + 1]))
     names, durations = codes(tasks["name"])[0], integers(tasks["duration_ns"])[0]
     told = {(int(starts[row]), int(names[order[row]]), int(durations[order[row]])) for row in rows}
     return len(told) < len(rows)

@@ -40,7 +40,7 @@ from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.spilled import Numbers
 from aoe_reports.formats.vendor import vendor_of
-from aoe_reports.model.columns import Ints, codes, exact_sum, has_value, integers, keep_where, valid
+from aoe_reports.model.columns import Ints, codes, distinct, exact_sum, has_value, integers, keep_where, valid
 from aoe_reports.model.texts import say
 from aoe_reports.questions.compared_runs import ComparedRun, RunUnit, metrics_of
 from aoe_reports.questions.explain import ExplainedBy, ExplainOptions
@@ -401,7 +401,7 @@ def _steps_of(place: Place, steps: Sequence[Step], sets: Sequence[TaskSet]) -> i
 
 def _distinct_steps(frame: pa.Table) -> int:
     told = step_of_tasks(frame)
-    return 0 if told is None else int((np.unique(told[1]) >= 0).sum())
+    return 0 if told is None else int((distinct(told[1]) >= 0).sum())
 
 
 def _calls(frame: pa.Table, named: str) -> dict[CallKey, tuple[int, int]]:

@@ -73,7 +73,6 @@ class TreeOfRank:
 class Stacks(Question[StacksOptions, "list[TreeOfRank]"]):
     """Show device time by the stack of Python calls that launched it. Backward operators stand below the stack of their forward operator; svg is a flame graph."""
 
-    name = "stacks"
     example = "stacks profile --format collapsed -o stacks.txt"
     page = "modules"
     title = "Call stacks"
@@ -161,7 +160,7 @@ def _trees(sets: Sequence[TaskSet], capture: Capture, notes: Notes) -> Iterator[
     import numpy as np
 
     from aoe_reports.facts.stack_trees import stack_tree
-    from aoe_reports.model.columns import integers
+    from aoe_reports.model.columns import distinct, integers
     from aoe_reports.questions.locations import names_of, sites_of
     from aoe_reports.questions.stacks_words import STACK_WORDS, left_out
 
@@ -173,7 +172,7 @@ def _trees(sets: Sequence[TaskSet], capture: Capture, notes: Notes) -> Iterator[
     numbers, words = names_of(sets, "op_type")
     others, names = names_of(sets, "op_name")
     numbers = np.where(numbers > 0, numbers, np.where(others > 0, others + len(words), 0))
-    for rank in np.unique(ranks).tolist():
+    for rank in distinct(ranks).tolist():
         mine = ranks == rank
         tree = stack_tree(
             found.paths,

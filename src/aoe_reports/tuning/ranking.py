@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from aoe_reports.facts.bounds import ACLNN, STATES, OperatorBounds, StepShares, cap_saving
 from aoe_reports.formats.aoe.operators import is_dumped, is_tunable
-from aoe_reports.model.columns import Ints, Mask, codes, exact_sum, has_value, integers, keep_where
+from aoe_reports.model.columns import Ints, Mask, codes, distinct, exact_sum, has_value, integers, keep_where
 from aoe_reports.model.intervals import Intervals, union
 from aoe_reports.model.texts import Text, join, say
 from aoe_reports.stats.grouping import is_communication
@@ -225,7 +225,7 @@ def _communication(frame: pa.Table, shares: StepShares) -> list[Rejected]:
                     total_us=exact_sum(durations[numbers == number]) / 1000,
                     reason=_because_of("communication"),
                 )
-                for number in np.unique(numbers).tolist()
+                for number in distinct(numbers).tolist()
             ]
     told = (shares.communication_not_overlapped_ns or 0) + (shares.overlapped_ns or 0)
     return [Rejected(total_us=told / 1000, reason=_because_of("communication"))] if told else []
@@ -435,7 +435,7 @@ def _summed(classes: _Classes, places: Sequence[int], why: Why) -> list[Rejected
     numbers, words = classes.bounds.key_codes("op_type")
     of_type = numbers[classes.first[chosen]]
     found = []
-    for number in np.unique(of_type).tolist():
+    for number in distinct(of_type).tolist():
         mine = chosen[of_type == number]
         kind = words[number - 1] if number else None
         total = exact_sum(classes.total[mine]) / 1000

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from aoe_reports.facts.bounds import StepShares
 from aoe_reports.facts.idle import step_of_tasks
 from aoe_reports.facts.steps import Step
-from aoe_reports.model.columns import Ints, Mask, has_value, integers, keep_where, scalar, words_in
+from aoe_reports.model.columns import Ints, Mask, distinct, has_value, integers, keep_where, scalar, words_in
 from aoe_reports.stats.grouping import Names, group_codes, is_communication
 
 KEYS = ("op_type", "op_name", "input_shapes")
@@ -215,7 +215,7 @@ def side_of_tasks(tasks: pa.Table, steps: Sequence[Step], shares: StepShares) ->
 
 def _by_column(tasks: pa.Table, numbers: Ints, steps: Sequence[Step]) -> tuple[Ints, tuple[int, ...]]:
     """(the block of each task, the length of each) by the numbers of steps that stand beside the tasks."""
-    present = np.unique(numbers[numbers >= 0])
+    present = distinct(numbers[numbers >= 0])
     block_of: Ints = np.where(numbers >= 0, np.searchsorted(present, numbers), -1)
     told = {step.step: step.duration_ns for step in steps}
     lengths = [told.get(int(number)) for number in present]
@@ -235,7 +235,7 @@ def _by_time(frame: pa.Table, steps: Sequence[Step]) -> tuple[Ints, tuple[int, .
     ends = begins + np.asarray([step.duration_ns for step in timed], dtype=np.int64)
     place = np.searchsorted(begins, starts, side="right") - 1
     inside = there & (place >= 0) & (starts < ends[np.maximum(place, 0)])
-    used = np.unique(place[inside])
+    used = distinct(place[inside])
     block_of: Ints = np.where(inside, np.searchsorted(used, place), -1)
     return block_of, tuple(timed[i].duration_ns for i in used.tolist())
 

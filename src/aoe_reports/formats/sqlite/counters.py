@@ -6,7 +6,7 @@ import numpy as np
 
 from aoe_reports.formats.sqlite.rules import DB_DANGLING_ID
 from aoe_reports.formats.sqlite.source import Cells, CellType, Database
-from aoe_reports.model.columns import Ints, Mask
+from aoe_reports.model.columns import Ints, Mask, distinct
 from aoe_reports.model.texts import say
 
 _PACKED_TIMES = {"aic_total_time": "aicore_time(us)", "aiv_total_time": "aiv_time(us)", "total_time": "aicore_time(us)"}
@@ -37,7 +37,7 @@ def counters_of(database: Database, ids: Ints, starts: Ints, ends: Ints, computi
     places = np.flatnonzero(computing)
     by_id = places[np.lexsort((starts[places], ids[places]))]
     found: dict[str, Cells] = {}
-    for name_id in np.unique(rows.ints("name")[rows.good]).tolist():
+    for name_id in distinct(rows.ints("name")[rows.good]).tolist():
         if name_id not in names:
             message = say(
                 "{column}: the id {id} has no name; that counter is left out",
@@ -67,10 +67,10 @@ def _placed(ids: Ints, starts: Ints, ends: Ints, owners: Ints, times: Ints | Non
         row = np.minimum(sought, len(ids) - 1)
         fits = (sought < len(ids)) & (ids[row] == owners[order])
         return row[fits], order[fits]
-    distinct, moments = np.unique(ids), np.unique(starts)
+    tasks, moments = distinct(ids), distinct(starts)
     width = len(moments) + 1
-    keys = np.searchsorted(distinct, ids) * width + np.searchsorted(moments, starts, side="right")
-    sought = np.searchsorted(distinct, owners) * width + np.searchsorted(moments, times, side="right")
+    keys = np.searchsorted(tasks, ids) * width + np.searchsorted(moments, starts, side="right")
+    sought = np.searchsorted(tasks, owners) * width + np.searchsorted(moments, times, side="right")
     row = np.maximum(np.searchsorted(keys, sought, side="right") - 1, 0)
     fits = (ids[row] == owners) & (starts[row] <= times) & (times <= ends[row])
     return row[fits], np.flatnonzero(fits)

@@ -10,7 +10,7 @@ import numpy as np
 from aoe_reports.formats.convert import LONGEST_NS
 from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Rows, Words, find
 from aoe_reports.formats.table import NO_ID, NULL_TOKENS
-from aoe_reports.model.columns import Ints, Mask
+from aoe_reports.model.columns import Ints, Mask, distinct
 from aoe_reports.model.texts import say
 
 Series = Cells | Words
@@ -182,7 +182,7 @@ def codes(column: Series) -> Ints:
         _, places = np.unique(column.ints, return_inverse=True)
         return np.where(column.there, places, -1)
     numbers: dict[str, int] = {}
-    used = np.unique(column.places)
+    used = distinct(column.places)
     code = {
         place: -1 if place < 0 else numbers.setdefault(column.words[place], len(numbers)) for place in used.tolist()
     }

@@ -9,7 +9,7 @@ import numpy as np
 from aoe_reports.formats.sqlite.series import SPAN, Built, Series, Wanted, by_id, codes, read_picked, spans
 from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Words, find
 from aoe_reports.formats.sqlite.tasks import communication, compute_tasks
-from aoe_reports.model.columns import Ints
+from aoe_reports.model.columns import Ints, distinct
 from aoe_reports.model.texts import say
 
 _API_LEVELS = {5000: "runtime", 5500: "hccl", 10000: "node", 15000: "model", 20000: "acl"}
@@ -58,7 +58,7 @@ def _figures(group: Ints, lengths: Ints, count: Ints, total: Ints) -> dict[str, 
 def _shares(total: Ints, device: Ints) -> Cells:
     """What part of its device's total each is."""
     of_device = np.zeros(len(total))
-    for number in np.unique(device):
+    for number in distinct(device):
         of_device[device == number] = total[device == number].sum()
     there = of_device != 0
     return Cells(np.divide(total, of_device, out=np.zeros(len(total)), where=there), there)

@@ -32,7 +32,7 @@ from aoe_reports.formats.sqlite.series import (
     words_of,
 )
 from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Rows, Words
-from aoe_reports.model.columns import Ints, Mask
+from aoe_reports.model.columns import Ints, Mask, distinct
 from aoe_reports.model.texts import say
 
 COMMUNICATION_TYPE = "COMMUNICATION"
@@ -177,7 +177,7 @@ def _device_of_operators(database: Database, operators: Cells) -> Cells:
     if not database.has("TASK", "deviceId", "globalTaskId"):
         return none
     task = database.fetch("TASK", {"deviceId": "integer", "globalTaskId": "integer"}, quiet=True)
-    devices = np.unique(task.ints("deviceId")[task.cells["deviceId"].there])
+    devices = distinct(task.ints("deviceId")[task.cells["deviceId"].there])
     if len(devices) == 1:
         return Cells(
             np.full(len(operators.values), devices[0], dtype=np.int64), np.ones(len(operators.values), dtype=bool)
@@ -282,7 +282,7 @@ def _step_ranges(database: Database) -> list[tuple[int, int, int]]:
     task_start, task_end = tasks.ints("startNs")[usable][order], tasks.ints("endNs")[usable][order]
     found = []
     for number, begin, end in ranges:
-        inside = np.unique(connections[(begins >= begin) & (ends <= end)])
+        inside = distinct(connections[(begins >= begin) & (ends <= end)])
         mine = np.isin(task_connection, inside)
         if mine.any():
             found.append((number, int(task_start[mine].min()), max(int(task_end[mine].max()), end)))

@@ -48,7 +48,7 @@ from aoe_reports.formats.trace.shape import (
 )
 from aoe_reports.formats.trace.sql import MAX_EVENT_BYTES, connected
 from aoe_reports.formats.trace.walk import connection_of_flow, number_of
-from aoe_reports.model.columns import Ints, Mask, Told, codes, keep_where, texts_of, whole_numbers
+from aoe_reports.model.columns import Ints, Mask, Told, codes, distinct, keep_where, texts_of, whole_numbers
 
 BATCH_ROWS = 1 << 15
 _SOURCES = {
@@ -318,7 +318,7 @@ def nanoseconds_of(column: pa.Array) -> tuple[Ints, Mask]:
     there = _valid(column)
     lengths = np.diff(offsets)
     alike = len(column) > 0 and there.all() and lengths.min() == lengths.max()
-    found = lengths[:1].tolist() if alike else np.unique(lengths[there]).tolist()
+    found = lengths[:1].tolist() if alike else distinct(lengths[there]).tolist()
     if not all(0 < length <= _MAX_DIGITS + 1 for length in found):
         raise OddFileError
     if alike:  # as they stand
@@ -340,7 +340,7 @@ def _exact(texts: Any) -> Ints:
     place = points.argmax(axis=1)
     behind = np.where(points[np.arange(len(texts)), place], length - 1 - place, 0)
     found = np.zeros(len(texts), dtype=np.int64)
-    for count in np.unique(behind).tolist():
+    for count in distinct(behind).tolist():
         found[behind == count] = _exact_with(texts[behind == count], count)
     return found
 

@@ -37,7 +37,7 @@ from aoe_reports.facts.steps import Step, steps_of_device
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.capture import Capture, kinds_of
 from aoe_reports.formats.csv.summary import TableData
-from aoe_reports.model.columns import Mask, exact_sum, has_value, integers
+from aoe_reports.model.columns import Mask, distinct, exact_sum, has_value, integers
 from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.memory import give_back
 from aoe_reports.model.texts import say
@@ -245,7 +245,7 @@ def measure_shares(
     """
     mine = steps_of_device(steps, tasks)
     told = step_of_tasks(tasks.frame)
-    known = {None, *np.unique(told[1]).tolist()} if told else set()
+    known = {None, *distinct(told[1]).tolist()} if told else set()
     parted = [s for s in mine if s.has_parts and (not known or s.step in known)]
     only_timeline = timeline_tells_steps(capture)  # which tells of communication and of gaps
     if parted and not only_timeline:
