@@ -1,7 +1,7 @@
-//! Reads parts of a timeline at the same time, and slices of tables, for `aoe_reports.formats.trace.native` and `formats.csv.native`, which call
-//! what stands here through ctypes.
+//! Reads parts of a timeline at the same time, and slices of tables, for `aoe_reports.formats.trace.native` and `formats.csv.native`, and times
+//! slices that depend on each other for `aoe_reports.facts.timing`: they call what stands here through ctypes.
 //!
-//! What is proved to be plain is handed on in columns as Arrow has them; of anything else only that it is there is told, and the file is read
+//! Of files, what is proved to be plain is handed on in columns as Arrow has them; of anything else only that it is there is told, and the file is read
 //! in other ways. Everything but this file is safe Rust.
 
 mod columns;
@@ -10,10 +10,11 @@ mod glance;
 mod json;
 mod pass;
 mod shapes;
+mod slices;
 mod table;
 
 /// Who calls this knows what the structures below look like: to be raised with every change of them.
-const VERSION: u64 = 7;
+const VERSION: u64 = 8;
 
 use std::fs::File;
 use std::mem::ManuallyDrop;
@@ -26,6 +27,7 @@ use std::thread::{Builder, JoinHandle};
 use columns::{Bits, Numbers, Texts};
 use event::Asked;
 use pass::{Batch, Message, Part, Pass, Request};
+use slices::Dependencies;
 use table::{Table, Values};
 
 pub struct Reading {
@@ -273,6 +275,29 @@ pub unsafe extern "C" fn table_end(table: *mut Table, buffers: *mut Buffer) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn table_close(table: *mut Table) {
     drop(unsafe { Box::from_raw(table) });
+}
+
+/// When slices end, or how late they may, into `ends`: where there is `floor`, that from which each begins, else what `ends` says so far.
+/// `columns` are length, before, before_ns, cause, cause_ns. False where anything is odd.
+///
+/// # Safety
+/// `floor` is null or has `rows` places, as each of the five columns and `ends` have.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn slices_timed(
+    rows: usize,
+    floor: *const i64,
+    columns: *const *const i64,
+    ends: *mut i64,
+) -> bool {
+    let of = |place: usize| unsafe { std::slice::from_raw_parts(*columns.add(place), rows) };
+    let behind = Dependencies { before: of(1), before_ns: of(2), cause: of(3), cause_ns: of(4) };
+    let ends = unsafe { std::slice::from_raw_parts_mut(ends, rows) };
+    let floor = (!floor.is_null()).then(|| unsafe { std::slice::from_raw_parts(floor, rows) });
+    let timed = || match floor {
+        Some(floor) => behind.ends(floor, of(0), ends),
+        None => behind.late(of(0), ends),
+    };
+    matches!(catch_unwind(AssertUnwindSafe(timed)), Ok(Some(())))
 }
 
 fn plain<T>(values: &[T]) -> Buffer {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -102,9 +101,9 @@ def test_the_segments_of_a_path_are_the_whole_time_one_behind_the_other(tasks: l
     graph = graph_of(slices_of(tasks))
     end = int(graph.slices.end.max())
     path = path_of(graph, int(np.argmax(graph.slices.end)), 0, {})
-    assert path[0].start_ns == 0
-    assert path[-1].end_ns == end
-    assert all(one.end_ns == other.start_ns for one, other in pairwise(path))
+    assert (path.start[0], path.end[-1]) == (0, end)
+    assert path.end[:-1].tolist() == path.start[1:].tolist()
+    assert (path.duration > 0).all()
     assert sum(time_by_kind(path).values()) == end
 
 
@@ -129,7 +128,7 @@ def test_the_gain_is_never_more_than_what_is_shortened_on_the_path(tasks: list[T
     graph = graph_of(slices_of(tasks))
     end = int(graph.slices.end.max())
     path = path_of(graph, int(np.argmax(graph.slices.end)), 0, {})
-    on_path = {int(graph.slices.name[one.place]) for one in path if one.kind == "computing"}
+    on_path = set(graph.slices.name[path.place[path.kind == COMPUTING]].tolist())
     number = data.draw(st.integers(0, len(tasks) - 1))
     by = data.draw(st.integers(0, tasks[number].length))
     assert 0 <= end - shorter(graph, number, by) <= (by if number in on_path else 0)
@@ -163,7 +162,7 @@ def test_a_path_of_a_part_of_the_time_is_that_long(tasks: list[Task], begin: int
     last = int(np.argmax(graph.slices.end))
     end = int(graph.slices.end[last])
     path = path_of(graph, last, min(begin, end), {})
-    assert sum(one.duration_ns for one in path) == end - min(begin, end)
+    assert path.duration.sum() == end - min(begin, end)
     window = window_of(graph, min(begin, end), end)
     whole = ends_after(window, np.zeros(len(window), dtype=np.int64))
     assert whole.tolist() == window.end.tolist()
@@ -181,7 +180,7 @@ LAUNCHED = [
 def test_the_chain_is_that_of_what_was_ready_last() -> None:
     graph = graph_of(slices_of(LAUNCHED))
     path = path_of(graph, int(np.argmax(graph.slices.end)), 0, {})
-    assert [(one.kind, one.start_ns, one.end_ns) for one in path] == [
+    assert [(KINDS[kind], *times) for kind, *times in zip(path.kind, path.start, path.end, strict=True)] == [
         ("launch", 0, 10),
         ("computing", 10, 110),
         ("computing", 110, 160),
@@ -217,7 +216,7 @@ def test_time_of_the_host_outside_of_recorded_ranges_is_unexplained() -> None:
     graph = graph_of(slices_of(tasks))
     ranges = Intervals(np.asarray([-50, 60]), np.asarray([30, 70]))
     path = path_of(graph, int(np.argmax(graph.slices.end)), 0, {STREAM: ranges})
-    assert [(one.kind, one.duration_ns) for one in path] == [
+    assert [(KINDS[kind], duration) for kind, duration in zip(path.kind, path.duration.tolist(), strict=True)] == [
         ("host", 30),
         ("unexplained wait", 30),
         ("host", 10),

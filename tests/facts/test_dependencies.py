@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from aoe_reports.facts.critical_path import ends_after, window_of
 from aoe_reports.facts.dependencies import Dependencies, Device
 from aoe_reports.facts.step_paths import StepPath, operators_of, paths_of
+from aoe_reports.model.path_kinds import KINDS
 
 
 def of_one(*rows: dict[str, Any]) -> Device:
@@ -32,10 +33,11 @@ def of_one(*rows: dict[str, Any]) -> Device:
 
 def path_in_words(device: Device, path: StepPath) -> list[tuple[str, str, int]]:
     names = device.graph.slices.name
-    assert sum(one.duration_ns for one in path.segments) == path.duration_ns
+    segments = path.segments
+    assert segments.duration.sum() == path.duration_ns
     return [
-        (one.kind, device.names[names[one.place]] if names[one.place] >= 0 else "", one.duration_ns)
-        for one in path.segments
+        (KINDS[kind], device.names[name] if name >= 0 else "", duration)
+        for kind, name, duration in zip(segments.kind, names[segments.place], segments.duration.tolist(), strict=True)
     ]
 
 

@@ -6,20 +6,23 @@ lane, and one of another lane (what launched it, what it waited for). Times are 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from aoe_reports.model.columns import Ints, Mask
+from aoe_reports.facts.timing import ends_of, late_ends
+from aoe_reports.model.columns import Ints, Mask, distinct, exact_sum
 from aoe_reports.model.intervals import Intervals
 from aoe_reports.model.path_kinds import KINDS, Kind
 
 POINT = -1
 """Stands in place of a kind for what takes no time itself: a moment of the host, an end of a wait."""
-COMMUNICATION = KINDS.index("communication")
-"""Its place in KINDS."""
+COMMUNICATION, _LAST_OF_SLICES, _LAUNCH, _HOST, _UNEXPLAINED = (
+    KINDS.index(kind) for kind in ("communication", "other task", "launch", "host", "unexplained wait")
+)
 _NONE = -1
+_NO_RANGES = Intervals(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +64,28 @@ class Graph:
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
-    """Some time of a path: of a slice, or between what it began behind and its begin."""
+class Segments:
+    """A path in order of time, one behind the other: times of slices, and times between what a slice began behind and its begin."""
 
-    start_ns: int
-    end_ns: int
-    kind: Kind
-    place: int
-    """The slice that it is of, or that it leads to."""
+    start: Ints
+    end: Ints
+    kind: Ints
+    """A place in KINDS."""
+    place: Ints
+    """The slice that each is of, or that it leads to."""
 
     @property
-    def duration_ns(self) -> int:
-        """How long it is."""
-        return self.end_ns - self.start_ns
+    def duration(self) -> Ints:
+        """How long each is."""
+        return self.end - self.start
+
+    @property
+    def of_slices(self) -> Mask:
+        """Which are times of slices."""
+        return self.kind <= _LAST_OF_SLICES
+
+    def __len__(self) -> int:
+        return len(self.start)
 
 
 def graph_of(slices: Slices) -> Graph:
@@ -134,8 +146,8 @@ def last_before(some: tuple[Ints, Ints, Ints], others: tuple[Ints, Ints, Ints]) 
     return found
 
 
-def path_of(graph: Graph, last: int, begin_ns: int, at_work: Mapping[int, Intervals]) -> list[Segment]:
-    """The segments from `begin_ns` to the end of a slice, in order of time: together they are exactly as long as that.
+def path_of(graph: Graph, last: int, begin_ns: int, at_work: Mapping[int, Intervals]) -> Segments:
+    """The segments from `begin_ns` to the end of a slice: together they are exactly as long as that.
 
     `at_work` has by lane when a thread of the host was in a recorded range: other time of the host is unexplained.
     """
@@ -149,49 +161,20 @@ def path_of(graph: Graph, last: int, begin_ns: int, at_work: Mapping[int, Interv
         first = slices.cause[chain[0]] if graph.by_cause[chain[0]] else graph.before[chain[0]]
         launched[0] = slices.host[first] > 0
     of_host = slices.host[chain] > 0
-    at_host = _AtWork(at_work, np.where(of_host, slices.lane[chain], _NONE), until, starts)
-    rows = zip(
-        chain.tolist(),
-        until.tolist(),
-        starts.tolist(),
-        ends.tolist(),
-        slices.kind[chain].tolist(),
-        of_host.tolist(),
-        launched.tolist(),
-        strict=True,
+    device = ~of_host
+    parts = [
+        Segments(starts[device], ends[device], slices.kind[chain[device]], chain[device]),
+        Segments(until[device], starts[device], np.where(launched[device], _LAUNCH, _UNEXPLAINED), chain[device]),
+    ]
+    for lane in distinct(slices.lane[chain[of_host]]).tolist():
+        mine = of_host & (slices.lane[chain] == lane)
+        parts += _on_host(at_work.get(lane, _NO_RANGES), until[mine], starts[mine], chain[mine])
+    start, end, kind, place = (
+        np.concatenate([getattr(one, name) for one in parts]) for name in ("start", "end", "kind", "place")
     )
-    found: list[Segment] = []
-    for number, (place, ready, start, end, kind, on_host, by_host) in enumerate(rows):
-        if on_host:
-            found += _on_host(at_host.ranges(number), ready, start, place)
-        elif ready < start:
-            found.append(Segment(ready, start, "launch" if by_host else "unexplained wait", place))
-        if start < end:
-            found.append(Segment(start, end, KINDS[kind], place))
-    return found
-
-
-class _AtWork:
-    """The recorded ranges of threads of the host that reach into some times, all of which are looked up at once."""
-
-    def __init__(self, at_work: Mapping[int, Intervals], lanes: Ints, begins: Ints, ends: Ints) -> None:
-        first = np.zeros(len(lanes), dtype=np.int64)
-        behind = np.zeros(len(lanes), dtype=np.int64)
-        self._ranges: dict[int, tuple[list[int], list[int]]] = {}
-        for lane in set(lanes.tolist()) & set(at_work):
-            ranges, rows = at_work[lane], lanes == lane
-            first[rows] = np.searchsorted(ranges.ends, begins[rows], side="right")
-            behind[rows] = np.searchsorted(ranges.starts, ends[rows])
-            self._ranges[lane] = ranges.starts.tolist(), ranges.ends.tolist()
-        self._lanes, self._first, self._behind = lanes.tolist(), first.tolist(), behind.tolist()
-
-    def ranges(self, number: int) -> list[tuple[int, int]]:
-        """The ranges that reach into one of the times: not clipped to it."""
-        known = self._ranges.get(self._lanes[number])
-        if known is None:
-            return []
-        here = slice(self._first[number], self._behind[number])
-        return list(zip(known[0][here], known[1][here], strict=True))
+    there = np.flatnonzero(start < end)
+    order = there[np.argsort(start[there], kind="stable")]
+    return Segments(start[order], end[order], kind[order], place[order])
 
 
 def _chain(graph: Graph, last: int, begin_ns: int) -> Ints:
@@ -204,29 +187,32 @@ def _chain(graph: Graph, last: int, begin_ns: int) -> Ints:
     return np.asarray(chain[::-1], dtype=np.int64)
 
 
-def _on_host(ranges: Sequence[tuple[int, int]], start: int, end: int, place: int) -> list[Segment]:
-    """Time of a thread of the host: that in recorded ranges, and the rest."""
-    found: list[Segment] = []
-    if start >= end:
-        return found
-    now = start
-    for begin, until in ranges:
-        begin, until = max(begin, start), min(until, end)  # noqa: PLW2901 -- clipped
-        if begin > now:
-            found.append(Segment(now, begin, "unexplained wait", place))
-        found.append(Segment(begin, until, "host", place))
-        now = until
-    if now < end:
-        found.append(Segment(now, end, "unexplained wait", place))
-    return found
+def _on_host(ranges: Intervals, start: Ints, end: Ints, place: Ints) -> tuple[Segments, Segments]:
+    """Times of a thread of the host, each leading to a slice: (what of them is in recorded ranges, the rest); some of no length."""
+    first = np.searchsorted(ranges.ends, start, side="right")
+    count = np.maximum(np.searchsorted(ranges.starts, end) - first, 0)
+    owner = np.repeat(np.arange(len(start)), count)
+    number = np.arange(len(owner)) - np.repeat(np.cumsum(count) - count, count)
+    one = first[owner] + number
+    begins, ends = np.maximum(ranges.starts[one], start[owner]), np.minimum(ranges.ends[one], end[owner])
+    inside = Segments(begins, ends, np.full(len(owner), _HOST), place[owner])
+    # before each range, and behind the last
+    behind = np.append(0, ends[:-1])[: len(owner)]
+    before_each = np.where(number == 0, start[owner], behind)
+    until_last = start.copy()
+    until_last[owner[number == count[owner] - 1]] = ends[number == count[owner] - 1]
+    rest = Segments(
+        np.concatenate([before_each, until_last]),
+        np.concatenate([begins, end]),
+        np.full(len(owner) + len(start), _UNEXPLAINED),
+        np.concatenate([place[owner], place]),
+    )
+    return inside, rest
 
 
-def time_by_kind(segments: Sequence[Segment]) -> dict[Kind, int]:
+def time_by_kind(segments: Segments) -> dict[Kind, int]:
     """How long the segments of each kind are together."""
-    found = dict.fromkeys(KINDS, 0)
-    for segment in segments:
-        found[segment.kind] += segment.duration_ns
-    return found
+    return {kind: exact_sum(segments.duration[segments.kind == number]) for number, kind in enumerate(KINDS)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,23 +260,8 @@ def window_of(graph: Graph, begin_ns: int, end_ns: int) -> Window:
 
 def slack_of(window: Window, sinks: Mask, end_ns: int) -> Ints:
     """How much later each slice could end before the last of the sinks ends after `end_ns`; MAX_SLACK where none depends on it."""
-    late = np.where(sinks, end_ns, _NEVER).tolist()
-    rows = zip(
-        range(len(window) - 1, -1, -1),
-        (window.end - window.start)[::-1].tolist(),
-        window.before[::-1].tolist(),
-        window.before_ns[::-1].tolist(),
-        window.cause[::-1].tolist(),
-        window.cause_ns[::-1].tolist(),
-        strict=True,
-    )
-    for place, length, before, before_ns, cause, cause_ns in rows:
-        begin = late[place] - length
-        if before >= 0:
-            late[before] = min(late[before], begin - before_ns)
-        if cause >= 0:
-            late[cause] = min(late[cause], begin - cause_ns)
-    slack: Ints = np.minimum(np.asarray(late, dtype=np.int64) - window.end, MAX_SLACK)
+    late = late_ends(window, window.end - window.start, np.where(sinks, end_ns, _NEVER))
+    slack: Ints = np.minimum(late - window.end, MAX_SLACK)
     return slack
 
 
@@ -298,43 +269,9 @@ _NEVER = 2**62
 MAX_SLACK = 2**60
 
 
-def some_of(window: Window, chosen: Mask) -> Window:
-    """A window of some of its slices: they no longer depend on others."""
-    rank = np.where(chosen, np.cumsum(chosen) - 1, _NONE)
-    before, cause = (np.where(behind >= 0, rank[behind], _NONE)[chosen] for behind in (window.before, window.cause))
-    return Window(
-        first=window.first,
-        start=window.start[chosen],
-        end=window.end[chosen],
-        kind=window.kind[chosen],
-        before=before,
-        before_ns=window.before_ns[chosen],
-        cause=cause,
-        cause_ns=window.cause_ns[chosen],
-        floor=window.floor[chosen],
-    )
-
-
 def ends_after(window: Window, saved_ns: Ints) -> Ints:
     """When each slice ends if each takes `saved_ns` less time."""
-    ends: list[int] = []
-    rows = zip(
-        window.floor.tolist(),
-        (window.end - window.start - saved_ns).tolist(),
-        window.before.tolist(),
-        window.before_ns.tolist(),
-        window.cause.tolist(),
-        window.cause_ns.tolist(),
-        strict=True,
-    )
-    for floor, length, before, before_ns, cause, cause_ns in rows:
-        begin = floor
-        if before >= 0 and (ready := ends[before] + before_ns) > begin:
-            begin = ready
-        if cause >= 0 and (ready := ends[cause] + cause_ns) > begin:
-            begin = ready
-        ends.append(begin + length)
-    return np.asarray(ends, dtype=np.int64)
+    return ends_of(window, window.end - window.start - saved_ns, window.floor)
 
 
 def is_busy(kind: Ints) -> Mask:

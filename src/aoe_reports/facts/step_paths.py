@@ -9,13 +9,12 @@ import numpy as np
 
 from aoe_reports.facts.critical_path import (
     COMMUNICATION,
-    Segment,
+    Segments,
     Window,
     ends_after,
     is_busy,
     path_of,
     slack_of,
-    some_of,
     time_by_kind,
     window_of,
 )
@@ -34,7 +33,7 @@ class StepPath:
     duration_ns: int
     tasks: int
     """Tasks that compute, operators of communication."""
-    segments: list[Segment]
+    segments: Segments
     by_kind: dict[Kind, int]
     """How long each kind of segments is; together they are the duration."""
 
@@ -109,9 +108,8 @@ def operators_of(
         )
         found.append((row, mine))
     found.sort(key=lambda pair: (-pair[0].path_ns, pair[0].slack_ns, -pair[0].total_ns, pair[0].name, pair[0].kind))
-    step = _Step(path, window, own, slack, _slices_of(path, window))
     return [
-        replace(row, gain_ns=step.gain_of(mine, shortened_percent * (MILLION // 100)))
+        replace(row, gain_ns=_gain_of(path, window, own, mine, shortened_percent * (MILLION // 100)))
         if row.path_ns
         else row  # as long as the path is as it is, the step is
         for row, mine in found[:top]
@@ -131,14 +129,10 @@ def _window_of(device: Device, path: StepPath) -> tuple[Window, Mask]:
 def _time_on_path(path: StepPath, window: Window) -> Ints:
     """How much of the path each slice of a window is."""
     found = np.zeros(len(window), dtype=np.int64)
-    for segment in path.segments:
-        place = segment.place - window.first
-        if segment.kind in _OF_SLICES and place >= 0:
-            found[place] += segment.duration_ns
+    places, times = path.segments.place - window.first, path.segments.duration
+    mine = path.segments.of_slices & (places >= 0)
+    np.add.at(found, places[mine], times[mine])
     return found
-
-
-_OF_SLICES = frozenset(KINDS[:3])
 
 
 def path_time_of(device: Device, paths: Sequence[StepPath], starts: Ints, spans: Intervals) -> int:
@@ -147,58 +141,31 @@ def path_time_of(device: Device, paths: Sequence[StepPath], starts: Ints, spans:
     What becomes of these tasks, no step gets shorter by more: the rest of its path takes as long as before.
     """
     found = 0
-    for path in paths:
-        segments = path.segments
-        begin, end, place = (
-            np.asarray([getattr(one, name) for one in segments], dtype=np.int64)
-            for name in ("start_ns", "end_ns", "place")
-        )
-        kind = np.asarray([KINDS.index(one.kind) for one in segments], dtype=np.int64)
-        is_task = np.isin(kind, [KINDS.index(one) for one in _OF_SLICES])
-        mine = is_task & (kind != COMMUNICATION) & np.isin(device.graph.slices.start[place], starts)
-        found += exact_sum((end - begin)[mine]) + exact_sum(covered_each(spans, begin[~is_task], end[~is_task]))
+    for segments in (path.segments for path in paths):
+        is_task = segments.of_slices
+        mine = is_task & (segments.kind != COMMUNICATION) & np.isin(device.graph.slices.start[segments.place], starts)
+        between = covered_each(spans, segments.start[~is_task], segments.end[~is_task])
+        found += exact_sum(segments.duration[mine]) + exact_sum(between)
     return found
 
 
 def gain_of(device: Device, path: StepPath, shortened: Mask, parts: int) -> int:
     """How much shorter a step gets if its tasks of some of the device's names take `parts` millionths less time."""
-    on_path = [segment.place for segment in path.segments if segment.kind in _OF_SLICES]
+    on_path = path.segments.place[path.segments.of_slices]
     if not shortened[device.graph.slices.name[on_path]].any():
         return 0  # as long as the path is as it is, the step is
     window, own = _window_of(device, path)
     here = slice(window.first, window.first + len(window))
     mine = np.flatnonzero(own & shortened[device.graph.slices.name[here]])
-    slack = slack_of(window, own, path.start_ns + path.duration_ns)
-    return _Step(path, window, own, slack, _slices_of(path, window)).gain_of(mine, parts)
+    return _gain_of(path, window, own, mine, parts)
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """A step that is timed again."""
-
-    path: StepPath
-    window: Window
-    own: Mask
-    slack: Ints
-    on_path: Ints
-    """The slices that the path consists of."""
-
-    def gain_of(self, mine: Ints, parts: int) -> int:
-        """How much shorter the step gets if some of its slices take so many millionths less time, each rounded up to a nanosecond."""
-        window = self.window
-        length = (window.end - window.start)[mine]
-        saved = np.zeros(len(window), dtype=np.int64)
-        saved[mine] = (length // MILLION) * parts - (-(length % MILLION) * parts) // MILLION
-        # no chain gets longer: the step ends behind one that now ends at most as much sooner as all of this, with slack before
-        near = self.slack <= exact_sum(saved[self.on_path])
-        ends = ends_after(some_of(window, near), saved[near])
-        return self.path.duration_ns - (int(ends[self.own[near]].max()) - self.path.start_ns)
-
-
-def _slices_of(path: StepPath, window: Window) -> Ints:
-    """The slices of a window that a path consists of, each once."""
-    places = {one.place - window.first for one in path.segments if one.kind in _OF_SLICES}
-    return np.asarray(sorted(place for place in places if place >= 0), dtype=np.int64)
+def _gain_of(path: StepPath, window: Window, own: Mask, mine: Ints, parts: int) -> int:
+    """How much shorter a step gets if some of its slices take so many millionths less time, each rounded up to a nanosecond."""
+    length = (window.end - window.start)[mine]
+    saved = np.zeros(len(window), dtype=np.int64)
+    saved[mine] = (length // MILLION) * parts - (-(length % MILLION) * parts) // MILLION
+    return path.duration_ns - (int(ends_after(window, saved)[own].max()) - path.start_ns)
 
 
 MILLION = 1_000_000

@@ -37,7 +37,6 @@ LEAST_DIGITS = 4
 """No block is written in fewer."""
 MAX_NAME_BYTES = 96
 """Of a longer name, as JSON, the picture has its beginning and its end."""
-_OF_SLICES = frozenset(KINDS[:3])
 _LAUNCH = KINDS.index("launch")
 
 
@@ -108,7 +107,8 @@ class _Seen:
         launches = distinct(by_host)
         self.launches: Ints = launches[inside[launches]]
         self.on_path = np.zeros(len(slices), dtype=np.int64)
-        self.on_path[[one.place for one in path.segments if one.kind in _OF_SLICES or slices.host[one.place]]] = 1
+        places = path.segments.place
+        self.on_path[places[path.segments.of_slices | (slices.host[places] > 0)]] = 1
         self.start = np.maximum(slices.start, self.begin) - self.begin
         self.until = np.minimum(slices.end, self.end) - self.begin
         self.idle = self._idle()
@@ -132,14 +132,13 @@ class _Seen:
 
     def _path(self) -> Blocks:
         segments = self.path.segments
-        names = self.device.graph.slices.name[[one.place for one in segments]]
-        of_slices = np.asarray([one.kind in _OF_SLICES for one in segments], dtype=bool)
+        names = self.device.graph.slices.name[segments.place]
         return blocks_of(
-            np.asarray([one.start_ns for one in segments], dtype=np.int64) - self.begin,
-            np.asarray([one.end_ns for one in segments], dtype=np.int64) - self.begin,
-            np.asarray([KINDS.index(one.kind) for one in segments], dtype=np.int64),
+            segments.start - self.begin,
+            segments.end - self.begin,
+            segments.kind,
             np.zeros(len(segments), dtype=np.int64),
-            np.where(of_slices, names, -1),
+            np.where(segments.of_slices, names, -1),
         )
 
     def _idle(self) -> Intervals:
@@ -161,13 +160,12 @@ class _Seen:
         idle, segments = self.idle, self.path.segments
         if not len(idle):
             return idle.starts
-        edges = np.asarray([one.start_ns for one in segments], dtype=np.int64) - self.begin
-        kinds = np.asarray([KINDS.index(one.kind) for one in segments], dtype=np.int64)
+        edges = segments.start - self.begin
         cuts = distinct(np.concatenate([idle.starts, idle.ends, edges]))
         starts, lengths = cuts[:-1], np.diff(cuts)
         gap = np.searchsorted(idle.starts, starts, side="right") - 1
         inside = (gap >= 0) & (starts < idle.ends[np.maximum(gap, 0)])
-        kind = kinds[np.maximum(np.searchsorted(edges, starts, side="right") - 1, 0)]
+        kind = segments.kind[np.maximum(np.searchsorted(edges, starts, side="right") - 1, 0)]
         times = np.zeros((len(idle), len(KINDS)), dtype=np.int64)
         np.add.at(times, (gap[inside], kind[inside]), lengths[inside])
         kinds_of: Ints = times.argmax(axis=1)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 LIBRARY = Path(__file__).with_name("libreader.so")
-_VERSION = 7
+_VERSION = 8
 """Of the structures that both sides know: a library of another one is not used."""
 
 
@@ -60,6 +60,8 @@ def library() -> ctypes.CDLL | None:
     found.table_end.restype = None
     found.table_close.argtypes = [c_void_p]
     found.table_close.restype = None
+    found.slices_timed.argtypes = [c_size_t, c_void_p, POINTER(c_void_p), c_void_p]
+    found.slices_timed.restype = c_bool
     return found
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from heapq import nsmallest
 from typing import TYPE_CHECKING, Any, Literal
 
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import CaptureOptions, Finished, Question, Request, Unit, only
 from aoe_reports.model.findings import has
 from aoe_reports.model.options import option, options
-from aoe_reports.model.path_kinds import KIND_WORDS
+from aoe_reports.model.path_kinds import KIND_WORDS, KINDS
 from aoe_reports.model.rows import US, Rows, column, row, row_from
 from aoe_reports.model.step_picture import longest_median
 from aoe_reports.model.texts import join, say
@@ -308,18 +307,21 @@ def _add_segments(
     device: Device, path: StepPath, where: dict[str, Any], chosen: CriticalPathOptions, found: Found
 ) -> None:
     """Take in the longest segments of the path of one step."""
-    longest = nsmallest(chosen.top, path.segments, key=lambda segment: (-segment.duration_ns, segment.start_ns))
-    slices = device.graph.slices
-    for position, segment in enumerate(longest, start=1):
-        name = int(slices.name[segment.place])
+    import numpy as np
+
+    segments, slices = path.segments, device.graph.slices
+    longest = np.lexsort((segments.start, -segments.duration))[: chosen.top]
+    for position, one in enumerate(longest.tolist(), start=1):
+        place = segments.place[one]
+        name = int(slices.name[place])
         found.segments.append(
-            row_from(
-                PathSegment,
-                segment,
+            PathSegment(
                 **where,
                 position=position,
-                kind=say(KIND_WORDS[segment.kind]),
-                lane=device.lanes[int(slices.lane[segment.place])],
+                start_ns=int(segments.start[one]),
+                duration_ns=int(segments.duration[one]),
+                kind=say(KIND_WORDS[KINDS[segments.kind[one]]]),
+                lane=device.lanes[int(slices.lane[place])],
                 op_name=device.names[name] if name >= 0 else None,
             )
         )
