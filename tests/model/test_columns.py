@@ -16,11 +16,13 @@ from aoe_reports.model.columns import (
     codes,
     column_of,
     column_of_words,
+    distinct_rows,
     exact_sum,
     floats,
     has_value,
     holds_negative,
     integers,
+    is_among,
     keep_where,
     scalar,
     valid,
@@ -180,3 +182,18 @@ def test_a_number_below_zero_is_found_and_nothing_else(
 def test_what_stands_where_there_is_no_value_is_no_number_below_zero() -> None:
     column = column_of(np.array([-1, 2]), np.array([False, True]))
     assert not holds_negative(column)
+
+
+@given(st.lists(st.tuples(st.integers(-2, 2), st.integers(-2, 2)), max_size=30))
+def test_rows_that_differ_come_in_order_and_each_knows_its_own(rows: list[tuple[int, int]]) -> None:
+    columns = [np.asarray([row[place] for row in rows], dtype=np.int64) for place in (0, 1)]
+    found, place = distinct_rows(*columns)
+    different = list(zip(*(column.tolist() for column in found), strict=True))
+    assert different == sorted(set(rows))
+    assert [different[one] for one in place.tolist()] == rows
+
+
+@given(st.lists(st.integers(-5, 5), max_size=9), st.lists(st.integers(-5, 5), max_size=9))
+def test_values_are_found_among_some_that_rise(values: list[int], wanted: list[int]) -> None:
+    found = is_among(np.asarray(values, dtype=np.int64), np.asarray(sorted(wanted), dtype=np.int64))
+    assert found.tolist() == [value in wanted for value in values]

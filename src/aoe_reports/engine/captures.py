@@ -296,7 +296,9 @@ def read_source(
         if first_of_each(told.frame, sorted(identity & few)).all():  # nearly always: ids need not tell two rows apart
             return [_of_columns(told, source.files[0], columns)]
     every = None if columns is None else columns | identity
-    read = [read_file(file, source.kind, every, hashed=hashed, heard=heard) for file in source.files]
+    read = [
+        read_file(file, source.kind, every, hashed=hashed, heard=heard, collected=collected) for file in source.files
+    ]
     read = without_copies_between(read) if len(read) > 1 else read  # each has been looked at by itself
     return [_of_columns(data, file, columns) for data, file in zip(read, source.files, strict=True)]
 
@@ -446,11 +448,14 @@ def _any_of_timeline(sources: Iterable[Source]) -> bool:
     return any(_told_by_timeline(file, source.kind) for source in sources for file in source.files)
 
 
-def read_steps_noting(capture: Capture, findings: list[Finding]) -> list[Step]:
-    """Steps of the best source that has some; what is wrong with any is added to the findings."""
+def read_steps_noting(capture: Capture, findings: list[Finding], collected: Collected | None = None) -> list[Step]:
+    """Steps of the best source that has some; what is wrong with any is added to the findings.
+
+    `collected` is filled with the tasks of timelines that are read.
+    """
 
     def read(source: Source) -> list[TableData]:
-        tables = read_source(source, hashed=False)
+        tables = read_source(source, hashed=False, collected=collected)
         findings.extend(finding for data in tables for finding in data.findings)
         return tables
 

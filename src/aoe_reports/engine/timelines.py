@@ -12,7 +12,7 @@ from aoe_reports.engine.rules import STANDS_IN
 from aoe_reports.facts import breakdown
 from aoe_reports.facts.breakdown import Activity
 from aoe_reports.facts.host_activity import HOST_COLUMNS, HostActivity
-from aoe_reports.facts.timeline_tasks import TimelineTasks, event_columns
+from aoe_reports.facts.timeline_tasks import WITHOUT_IDS, TimelineTasks, event_columns
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.digest import sha256_of
 from aoe_reports.formats.found import FoundFile
@@ -36,11 +36,12 @@ def read_table_of_timeline(
 ) -> TableData:
     """The rows of `task_time` or `step_trace_time` that a timeline tells; damage is in the findings.
 
-    Only where `columns` (None: all) name the step of a task is it told.
+    Only where `columns` (None: all) name the step of a task is it told. Tasks are taken from what is `collected`, where they are there;
+    it is filled where steps are read.
     """
     table = TABLES[kind]
     if kind == "step_trace_time":
-        frame, findings = _steps(file)
+        frame, findings = _steps(file, collected)
         differ = False
     else:
         frame, findings, differ = _tasks(file, columns, heard, collected)
@@ -98,9 +99,9 @@ def _is_no_text(word: str) -> bool:
     return True
 
 
-def _steps(file: FoundFile) -> tuple[pa.Table, list[Finding]]:
+def _steps(file: FoundFile, collected: Collected | None) -> tuple[pa.Table, list[Finding]]:
     """A row a step and device: the parts of the time between the first and the last task that the step launched."""
-    activity, findings = collect_events_of([file], breakdown.EVENT_COLUMNS, Activity)
+    activity, findings = _activity(file, collected)
     whole = file.name.iteration  # msprof names a file after the one iteration in it
     steps = [
         (device.device_id, number, parts)
@@ -126,6 +127,17 @@ def _steps(file: FoundFile) -> tuple[pa.Table, list[Finding]]:
         )
         findings.append(STANDS_IN.found(str(file.path), message))
     return pa.table({name: integer_array([row[name] for row in rows]) for name in columns}), findings
+
+
+def _activity(file: FoundFile, collected: Collected | None) -> tuple[Activity, list[Finding]]:
+    """(what the steps are told by, what is wrong with the timeline); the tasks are collected on the way."""
+    if collected is None:
+        return collect_events_of([file], breakdown.EVENT_COLUMNS, Activity)
+    columns = {*breakdown.EVENT_COLUMNS, *event_columns(WITHOUT_IDS)}
+    tasks, findings = collect_events_of([file], columns, lambda: TimelineTasks(Activity(), WITHOUT_IDS))
+    assert tasks.activity is not None
+    collected[file.path] = (tasks, [*findings])
+    return tasks.activity, findings
 
 
 _PARTS = ("computing_ns", "communication_not_overlapped_ns", "overlapped_ns", "communication_ns", "free_ns")

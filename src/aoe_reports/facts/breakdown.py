@@ -355,7 +355,7 @@ class Activity:
 
         `left_out` are steps by device: what they launched is in nothing but what the profiler states.
         """
-        words = dict(zip(self._numbers.values(), self._numbers, strict=True))
+        words = dict(enumerate(self._numbers.words))
         return [
             self._device(device, words, gaps, sorted(left_out.get(self.number_of(device.pid), ())))
             for device in self.of_devices()
@@ -396,7 +396,7 @@ class Activity:
 
     def word(self, number: int) -> str | None:
         """The word that stands under a number."""
-        return next((word for word, known in self._numbers.items() if known == number), None)
+        return self._numbers.words[number] if number >= 0 else None
 
     def _same_device(self, other: str | None, pid: str | None) -> bool:
         process = profiled_process(pid)

@@ -6,11 +6,12 @@ They are told by how many calls are lost and gained, by names, and by the sequen
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Literal
 
-from aoe_reports.facts.fused_operators import FUSED_OPERATORS, base_type
+from aoe_reports.facts.fused_operators import FUSED_OPERATORS, FusedOperator, base_type
 
 Exchange = tuple[Literal["fused", "split", "replaced"], tuple[str, ...], str]
 """(what happened, the types of many, the type of one)."""
@@ -26,44 +27,48 @@ _LEAST_LETTERS = 3
 def exchanged(counts: Mapping[str, tuple[Fraction, Fraction]]) -> Iterator[Exchange]:
     """What happened to types, by (calls before, calls after) of a step; each type is in one exchange at most."""
     used: set[str] = set()
+    changes = {name: after - before for name, (before, after) in counts.items()}
+    alike: dict[Fraction, list[str]] = defaultdict(list)
+    for name, change in changes.items():
+        alike[change].append(name)
     for kind, sign in (("fused", 1), ("split", -1)):
         for name, (before, after) in counts.items():
-            change = after - before
+            change = changes[name]
             if name in used or sign * change <= 0 or (before if sign > 0 else after):
                 continue
-            others = [
-                other
-                for other, (first, then) in counts.items()
-                if other not in used and other != name and then - first == -change
-            ]
-            gains = {one: sign * (first - then) for one, (first, then) in counts.items() if one not in used}
+            others = [other for other in alike.get(-change, ()) if other not in used]
+            gains = ((one, -sign * other) for one, other in changes.items() if one not in used)
             chosen = _known(name, gains, abs(change)) or _together(name, others, abs(change))
             if len(chosen) >= _PAIR:
                 used |= {name, *chosen}
                 yield "fused" if kind == "fused" else "split", chosen, name
+    ended = [name for name, (before, after) in counts.items() if before and not after]
     for name, (before, after) in counts.items():
-        gone = [
-            other
-            for other, (first, then) in counts.items()
-            if not then and first and other not in used and _alike(name, other)
-        ]
-        if name not in used and not before and after and len(gone) == 1:
+        if name in used or before or not after:
+            continue
+        gone = [other for other in ended if other not in used and _alike(name, other)]
+        if len(gone) == 1:
             used |= {name, *gone}
             yield "replaced", (gone[0],), name
 
 
-def _known(one: str, gains: Mapping[str, Fraction], calls: Fraction) -> tuple[str, ...]:
+def _known(one: str, gains: Iterable[tuple[str, Fraction]], calls: Fraction) -> tuple[str, ...]:
     """The types that make up a sequence which the type is known to replace, if they gain as many calls as it has, and no others."""
-    for known in FUSED_OPERATORS:
-        if _stem(base_type(one)) != known.api.rpartition(".")[2].removeprefix("npu_").replace("_", ""):
-            continue
-        left = {name: gain for name, gain in gains.items() if gain > 0 and name != one}
+    same = [known for known in FUSED_OPERATORS if _api(known) == _stem(base_type(one))]
+    gained = {name: gain for name, gain in gains if gain > 0 and name != one} if same else {}
+    for known in same:
+        left = dict(gained)
         chosen = dict.fromkeys(_fitting(step, left, calls) for step in known.sequence if not step.endswith("?"))
         more = dict.fromkeys(_fitting(step, left, calls) for step in known.sequence if step.endswith("?"))
         names = tuple(name for name in {**chosen, **more} if name is not None)
         if None not in chosen and not any(left[name] for name in names):
             return names
     return ()
+
+
+def _api(known: FusedOperator) -> str:
+    """A fused operator as its type is called."""
+    return known.api.rpartition(".")[2].removeprefix("npu_").replace("_", "")
 
 
 def _fitting(step: str, left: dict[str, Fraction], calls: Fraction) -> str | None:

@@ -19,7 +19,7 @@ from aoe_reports.facts.communication import summed
 from aoe_reports.facts.host_calls import HostCall
 from aoe_reports.facts.spans import EVER, SpansOf, chosen_of
 from aoe_reports.formats.spilled import Numbers
-from aoe_reports.model.columns import Ints, Mask, exact_sum
+from aoe_reports.model.columns import Ints, Mask, distinct_rows, exact_sum, is_among
 from aoe_reports.model.intervals import Intervals, union, united
 
 Told = Literal["timeline", "tasks", "steps"]
@@ -289,7 +289,7 @@ def _launch_behind(activity: Activity, device: OfDevice, ends: Ints) -> tuple[In
 
 
 def _beginning_at(spans: SpansOf, moments: Ints) -> Numbers:
-    return spans.where(lambda some: np.isin(some["start"], moments))
+    return spans.where(lambda some: is_among(some["start"], moments))
 
 
 def _fed(activity: Activity, thread: Ints, launched: Ints) -> tuple[Ints, Ints]:
@@ -313,6 +313,6 @@ def _fed(activity: Activity, thread: Ints, launched: Ints) -> tuple[Ints, Ints]:
 def _by_threads(thread: Ints, feeder: Ints, chosen: Mask) -> Iterable[tuple[list[int], Ints]]:
     """(threads of the host, places of the gaps that these were late for)."""
     places = np.flatnonzero(chosen)
-    pairs, of = np.unique(np.stack([thread[places], feeder[places]]), axis=1, return_inverse=True)
-    for number, pair in enumerate(pairs.T.tolist()):
+    pairs, of = distinct_rows(thread[places], feeder[places])
+    for number, pair in enumerate(zip(*(column.tolist() for column in pairs), strict=True)):
         yield [one for one in pair if one >= 0], places[of == number]

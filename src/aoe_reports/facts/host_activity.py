@@ -30,7 +30,7 @@ from aoe_reports.facts.launches import Queue, clocks_of, queue_of
 from aoe_reports.facts.spans import EVER, Spans, SpansOf, chosen_of
 from aoe_reports.formats.ascend.tables.timelines import DEVICE_PROCESS
 from aoe_reports.formats.spilled import Numbers
-from aoe_reports.model.columns import Ints, Told, coded_in, distinct, exact_sum
+from aoe_reports.model.columns import Ints, Told, coded_in, distinct, distinct_rows, exact_sum
 from aoe_reports.model.intervals import Intervals, covered_each, union
 
 HOST_COLUMNS = (*ACTIVITY_COLUMNS, "stream_id")
@@ -309,10 +309,10 @@ class _Host:
         for group, calls in self.calls.items():
             operator = self._operators(calls) if group == "compilation" else np.full(len(calls["start"]), -1)
             blames = np.isin(calls["thread"], sorted(threads)) | (group == "garbage collection")
-            pairs, place = np.unique(np.stack([calls["name"], operator]), axis=1, return_inverse=True)
-            order = np.argsort(place.reshape(-1), kind="stable")
-            bounds = np.cumsum(np.bincount(place.reshape(-1), minlength=pairs.shape[1])).tolist()
-            for (name, of), begin, end in zip(pairs.T.tolist(), [0, *bounds], bounds, strict=False):
+            (names, operators), place = distinct_rows(calls["name"], operator)
+            order = np.argsort(place, kind="stable")
+            bounds = np.cumsum(np.bincount(place, minlength=len(names))).tolist()
+            for name, of, begin, end in zip(names.tolist(), operators.tolist(), [0, *bounds], bounds, strict=False):
                 mine = order[begin:end]
                 those = chosen_of(calls, mine[blames[mine]])
                 held = union(those["start"], those["end"])

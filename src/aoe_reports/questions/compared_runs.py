@@ -10,7 +10,15 @@ from typing import Any, Protocol
 
 import pyarrow.compute as pc
 
-from aoe_reports.engine.captures import find_runs, nothing_measured, read_steps_noting, read_tasks, sources_of
+from aoe_reports.engine.captures import (
+    Collected,
+    find_runs,
+    nothing_measured,
+    read_steps_noting,
+    read_tasks,
+    sources_of,
+    timeline_tells_tasks,
+)
 from aoe_reports.engine.question import Notes
 from aoe_reports.engine.rules import NOTHING_MEASURED, STANDS_IN
 from aoe_reports.facts.steps import Step
@@ -127,7 +135,8 @@ def _tasks_asked_for(sets: Sequence[TaskSet], wanted: SideOptions) -> list[TaskS
 
 def _read_capture(run: ComparedRun, capture: Capture, wanted: SideOptions, notes: Notes) -> None:
     findings, path = notes.findings, str(capture.root)
-    steps = read_steps_noting(capture, findings)
+    collected: Collected | None = {} if wanted.by != "step" and timeline_tells_tasks(capture) else None
+    steps = read_steps_noting(capture, findings, collected)
     left_out = unusual_of(path, steps, notes) if wanted.trim else {}
     if not wanted.trim and wanted.step is None:
         note_unusual(path, steps, notes, rank=wanted.rank, device=wanted.device)
@@ -138,7 +147,9 @@ def _read_capture(run: ComparedRun, capture: Capture, wanted: SideOptions, notes
         return
     communication = wanted.all_tasks or wanted.by == "communication"
     by_type = wanted.by == "op_type" and not communication and wanted.step is None
-    sets, tables = read_tasks(capture, _fields(capture, wanted), by_type=by_type, all_tasks=communication)
+    sets, tables = read_tasks(
+        capture, _fields(capture, wanted), by_type=by_type, all_tasks=communication, collected=collected
+    )
     findings += [finding for data in tables for finding in data.findings]
     exported = [tasks.as_exported() for tasks in without_steps(sets, left_out, path, notes)]
     run.tasks += _located(exported, capture, wanted, notes)

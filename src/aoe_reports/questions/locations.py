@@ -25,7 +25,16 @@ from aoe_reports.facts.locations import (
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.vendor import vendor_of
-from aoe_reports.model.columns import Ints, Numbering, codes, column_of_words, exact_sum, integers, values_of
+from aoe_reports.model.columns import (
+    Ints,
+    Numbering,
+    codes,
+    column_of_words,
+    distinct_rows,
+    exact_sum,
+    integers,
+    values_of,
+)
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.groupings import LocatedBy
 from aoe_reports.model.texts import N_, Text, join, say
@@ -179,7 +188,8 @@ def _labels(every: set[Parts], by: LocatedBy, *, whole: bool) -> dict[Parts, str
 def _with_columns(sets: Sequence[TaskSet], every: _Located) -> Iterator[TaskSet]:
     """The tasks with their columns; what told a location is said of all of it, so that it is one group."""
     told = [0] * len(every.words)
-    for location, by in zip(*np.unique(np.stack([every.location, every.told_by]), axis=1).tolist(), strict=True):
+    pairs, _ = distinct_rows(every.location, every.told_by)
+    for location, by in zip(*(column.tolist() for column in pairs), strict=True):
         if location >= 0:
             told[location] |= 1 << by
     said = [", ".join(word for place, word in enumerate(TOLD_BY) if bits >> place & 1) for bits in told]

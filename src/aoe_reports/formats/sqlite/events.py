@@ -14,7 +14,7 @@ from aoe_reports.formats.sqlite.series import SPAN, Index, Series, cells_of, fir
 from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Rows, Words, find
 from aoe_reports.formats.sqlite.statistics import api_level
 from aoe_reports.formats.table import NULL_TOKENS
-from aoe_reports.model.columns import Ints, Mask, distinct
+from aoe_reports.model.columns import Ints, Mask, distinct, distinct_rows
 from aoe_reports.model.texts import say
 
 EVENT_TYPES: dict[str, CellType] = {
@@ -201,10 +201,9 @@ def _calls(database: Database) -> dict[str, Series]:
 
 
 def _with_layer(level: Words, names: Words) -> Words:
-    pairs = np.stack([level.places, names.places]) if len(names.places) else np.zeros((2, 0), dtype=np.int64)
-    different, places = np.unique(pairs, axis=1, return_inverse=True)
+    (levels, named), places = distinct_rows(level.places, names.places)
     words = []
-    for level_place, name_place in different.T.tolist():
+    for level_place, name_place in zip(levels.tolist(), named.tolist(), strict=True):
         name = names.words[name_place] if name_place >= 0 else ""
         layer = _LAYERS.get(level.words[level_place]) if level_place >= 0 else None
         words.append(f"{layer}@{name}" if layer and name else name)

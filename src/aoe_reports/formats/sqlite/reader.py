@@ -27,7 +27,7 @@ from aoe_reports.formats.sqlite.rules import DB_DAMAGED, DB_INCOMPLETE
 from aoe_reports.formats.sqlite.series import Built, Series, Source, Wanted
 from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Words, opened, said_by
 from aoe_reports.formats.table import NULL_TOKENS, Column, Match, Table, snake_case
-from aoe_reports.model.columns import Ints, column_of
+from aoe_reports.model.columns import Ints, column_of, distinct_rows
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.parallel import GroupPlace
 from aoe_reports.model.texts import Text, say
@@ -178,9 +178,9 @@ def clocks_of_database(path: Path) -> tuple[_Clocks, _Clocks, tuple[Finding, ...
     spent: Counter[tuple[int, int]] = Counter()
     if tasks:
         device, process, start, end = tasks
-        whose, of = np.unique(np.stack([device, process]), axis=1, return_inverse=True)
-        took = np.zeros(whose.shape[1], dtype=np.int64)
-        np.add.at(took, of.ravel(), np.maximum(end - start, 0))
+        whose, of = distinct_rows(device, process)
+        took = np.zeros(len(whose[0]), dtype=np.int64)
+        np.add.at(took, of, np.maximum(end - start, 0))
         spent.update({(int(one), int(other)): int(ns) for one, other, ns in zip(*whose, took, strict=True)})
     return clocks, [(device, process, ns) for (device, process), ns in sorted(spent.items())], tuple(notes)
 
