@@ -43,11 +43,17 @@ WHOLE = (
     "site.md",
     "store.md",
     "regressions.md",
+    "configuration.md",
+    "containers.md",
 )
 """Pages that are translated as a whole; of the others, the title, for the navigation."""
 DATED = ('"POT-', '"PO-Rev', '"Report-', '"Last-T', '"Language-T', '"Generated')
 UP = "../../"
 """From the template to the pages."""
+RUNTIME = DOCS.parent / "requirements" / "runtime.txt"
+LOCKED = set(re.findall(r"^([^#\s=]+)==", RUNTIME.read_text("utf-8"), re.MULTILINE))
+TAG = re.compile(r"any|(?:(?:abi3|cp) \w+(?:, )?)+")
+"""The table of wheels, which `make lock` writes, has names and tags that are the same in every language."""
 HEADER = "# Chinese texts of the documentation. Written by docs/translate.py (`make docs-catalogue`); only msgstr is to be edited.\n"
 
 
@@ -69,7 +75,16 @@ def _is_whole(message: Message) -> bool:
 
 
 def _has_words(message: Message) -> bool:
-    return re.search("[a-z]", re.sub("`[^`]*`", "", str(message.id))) is not None
+    text = re.sub("`[^`]*`", "", str(message.id))
+    return re.search("[a-z]", text) is not None and not (_is_of_wheels(message) and _is_name(text.strip("*")))
+
+
+def _is_of_wheels(message: Message) -> bool:
+    return {page.removeprefix(UP) for page, _ in message.locations} == {"containers.md"}
+
+
+def _is_name(text: str) -> bool:
+    return text in LOCKED or TAG.fullmatch(text) is not None
 
 
 def main() -> int:
