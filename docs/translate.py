@@ -45,6 +45,9 @@ WHOLE = (
     "regressions.md",
     "configuration.md",
     "containers.md",
+    "fleet.md",
+    "assistants.md",
+    "banks.md",
 )
 """Pages that are translated as a whole; of the others, the title, for the navigation."""
 DATED = ('"POT-', '"PO-Rev', '"Report-', '"Last-T', '"Language-T', '"Generated')
