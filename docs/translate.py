@@ -48,6 +48,7 @@ WHOLE = (
     "fleet.md",
     "assistants.md",
     "banks.md",
+    "host.md",
 )
 """Pages that are translated as a whole; of the others, the title, for the navigation."""
 DATED = ('"POT-', '"PO-Rev', '"Report-', '"Last-T', '"Language-T', '"Generated')
