@@ -49,6 +49,7 @@ WHOLE = (
     "assistants.md",
     "banks.md",
     "host.md",
+    "serving.md",
 )
 """Pages that are translated as a whole; of the others, the title, for the navigation."""
 DATED = ('"POT-', '"PO-Rev', '"Report-', '"Last-T', '"Language-T', '"Generated')
