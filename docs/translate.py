@@ -50,6 +50,7 @@ WHOLE = (
     "banks.md",
     "host.md",
     "serving.md",
+    "roofline.md",
 )
 """Pages that are translated as a whole; of the others, the title, for the navigation."""
 DATED = ('"POT-', '"PO-Rev', '"Report-', '"Last-T', '"Language-T', '"Generated')
