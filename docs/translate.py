@@ -51,6 +51,7 @@ WHOLE = (
     "host.md",
     "serving.md",
     "roofline.md",
+    "communication.md",
 )
 """Pages that are translated as a whole; of the others, the title, for the navigation."""
 DATED = ('"POT-', '"PO-Rev', '"Report-', '"Last-T', '"Language-T', '"Generated')
