@@ -52,6 +52,7 @@ WHOLE = (
     "serving.md",
     "roofline.md",
     "communication.md",
+    "records.md",
 )
 """Pages that are translated as a whole; of the others, the title, for the navigation."""
 DATED = ('"POT-', '"PO-Rev', '"Report-', '"Last-T', '"Language-T', '"Generated')
