@@ -53,6 +53,7 @@ WHOLE = (
     "roofline.md",
     "communication.md",
     "records.md",
+    "regressions-formats.md",
 )
 """Pages that are translated as a whole; of the others, the title, for the navigation."""
 DATED = ('"POT-', '"PO-Rev', '"Report-', '"Last-T', '"Language-T', '"Generated')
