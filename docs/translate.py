@@ -54,6 +54,7 @@ WHOLE = (
     "communication.md",
     "records.md",
     "regressions-formats.md",
+    "tuning.md",
 )
 """Pages that are translated as a whole; of the others, the title, for the navigation."""
 DATED = ('"POT-', '"PO-Rev', '"Report-', '"Last-T', '"Language-T', '"Generated')
