@@ -55,6 +55,7 @@ WHOLE = (
     "records.md",
     "regressions-formats.md",
     "tuning.md",
+    "advice.md",
 )
 """Pages that are translated as a whole; of the others, the title, for the navigation."""
 DATED = ('"POT-', '"PO-Rev', '"Report-', '"Last-T', '"Language-T', '"Generated')
