@@ -56,6 +56,7 @@ WHOLE = (
     "regressions-formats.md",
     "tuning.md",
     "advice.md",
+    "detection.md",
 )
 """Pages that are translated as a whole; of the others, the title, for the navigation."""
 DATED = ('"POT-', '"PO-Rev', '"Report-', '"Last-T', '"Language-T', '"Generated')
