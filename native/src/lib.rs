@@ -1,5 +1,5 @@
 //! Reads parts of a timeline at the same time, and slices of tables, for `aoe_reports.formats.trace.native` and `formats.csv.native`, and times
-//! slices that depend on each other for `aoe_reports.facts.timing`: they call what stands here through ctypes.
+//! slices that depend on each other for `aoe_reports.formats.native`: they call what stands here through ctypes.
 //!
 //! Of files, what is proved to be plain is handed on in columns as Arrow has them; of anything else only that it is there is told, and the file is read
 //! in other ways. Everything but this file is safe Rust.

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoe_reports.facts import timing
 from aoe_reports.facts.timing import ends_of, late_ends
+from aoe_reports.formats import native
 from aoe_reports.formats.native import library
 from aoe_reports.model.columns import Ints
 
@@ -45,7 +45,7 @@ def slices(draw: st.DrawFn) -> tuple[Some, Ints, Ints]:
 def test_the_library_and_python_say_the_same(some: tuple[Some, Ints, Ints]) -> None:
     dependent, length, times = some
     compiled = ends_of(dependent, length, times).tolist(), late_ends(dependent, length, times).tolist()
-    with patch.object(timing, "library", lambda: None):
+    with patch.object(native, "library", lambda: None):
         assert (ends_of(dependent, length, times).tolist(), late_ends(dependent, length, times).tolist()) == compiled
 
 

@@ -5,12 +5,11 @@ Of 400,000 slices that takes 2 ms, and 500 ms without it.
 
 from __future__ import annotations
 
-import ctypes
 from typing import Protocol
 
 import numpy as np
 
-from aoe_reports.formats.native import library
+from aoe_reports.formats.native import time_slices
 from aoe_reports.model.columns import Ints
 
 
@@ -48,14 +47,7 @@ def late_ends(slices: Dependent, length: Ints, late: Ints) -> Ints:
 
 def _timed(slices: Dependent, length: Ints, floor: Ints | None, found: Ints) -> bool:
     """Whether the library could do it; it writes into `found`."""
-    compiled = library()
-    if compiled is None:
-        return False
-    columns = [length, slices.before, slices.before_ns, slices.cause, slices.cause_ns]
-    held = [np.ascontiguousarray(column, dtype=np.int64) for column in (*columns, *([] if floor is None else [floor]))]
-    places = [column.ctypes.data for column in held]
-    every = (ctypes.c_void_p * len(columns))(*places[: len(columns)])
-    return bool(compiled.slices_timed(len(found), None if floor is None else places[-1], every, found.ctypes.data))
+    return time_slices((length, slices.before, slices.before_ns, slices.cause, slices.cause_ns), floor, found)
 
 
 def _ends(slices: Dependent, length: Ints, floor: Ints) -> Ints:

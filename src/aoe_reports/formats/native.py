@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from ctypes import POINTER, c_bool, c_char_p, c_int, c_int64, c_size_t, c_uint64, c_void_p
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
+
+from aoe_reports.model.columns import Ints
 
 LIBRARY = Path(__file__).with_name("libreader.so")
 _VERSION = 8
@@ -63,6 +67,22 @@ def library() -> ctypes.CDLL | None:
     found.slices_timed.argtypes = [c_size_t, c_void_p, POINTER(c_void_p), c_void_p]
     found.slices_timed.restype = c_bool
     return found
+
+
+def time_slices(columns: Sequence[Ints], floor: Ints | None, ends: Ints) -> bool:
+    """Write into `ends` when slices end; without `floor`, how late they may, of which `ends` tells what is known before.
+
+    The columns are length, before, before_ns, cause, cause_ns. False where the library is not there, or no whole number holds a time.
+    """
+    compiled = library()
+    if compiled is None:
+        return False
+    held = [np.ascontiguousarray(column, dtype=np.int64) for column in columns]
+    places = (c_void_p * len(held))(*(column.ctypes.data for column in held))
+    first = None if floor is None else np.ascontiguousarray(floor, dtype=np.int64)
+    return bool(
+        compiled.slices_timed(len(ends), None if first is None else first.ctypes.data, places, ends.ctypes.data)
+    )
 
 
 def buffer_at(address: int | None, size: int, owner: object) -> pa.Buffer:
