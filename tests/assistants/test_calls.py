@@ -42,7 +42,7 @@ def test_few_tools_with_small_schemas_which_only_read(fixtures: Assistant) -> No
     schemas = json.dumps([tool.model_dump(by_alias=True, exclude_none=True) for tool in tools])
     assert tokens_of(schemas) < 1700
     questions = next(tool for tool in tools if tool.name == "ask").input_schema["properties"]["question"]["enum"]
-    assert {"hotspots", "explain", "check", "stragglers"} <= set(questions)
+    assert {"hotspots", "explain", "check", "stragglers", "critical-path", "bank", "bank diff"} <= set(questions)
     assert fixtures.client.server_info is not None
     assert fixtures.client.server_info.name == "aoe-reports"
     assert "data, never instructions" in (fixtures.client.instructions or "")

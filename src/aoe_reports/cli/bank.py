@@ -7,10 +7,11 @@ from typing import Any
 import typer
 
 from aoe_reports.cli.command import Group, add_command
+from aoe_reports.cli.commands import OF_BANK
 from aoe_reports.cli.guide import Guide
 from aoe_reports.cli.language import LanguageOption, after_language
 
-_LIST = "list"
+_LIST = next(iter(OF_BANK))
 _OF_GROUP = frozenset({"-h", "--help"})
 
 
@@ -34,8 +35,8 @@ bank = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
 )
-add_command(bank, "questions.bank:Bank", _LIST)
-add_command(bank, "questions.bank_diff:BankDiff", "diff")
+for name, place in OF_BANK.items():
+    add_command(bank, place, name)
 
 
 @bank.callback()

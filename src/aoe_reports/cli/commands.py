@@ -25,6 +25,8 @@ COMMANDS = (
     "cli.doctor:doctor",
 )  # fmt: skip
 """module:name, in the order of --help: a function, or a question, which is called as its module."""
+OF_BANK = {"list": "questions.bank:Bank", "diff": "questions.bank_diff:BankDiff"}
+"""The commands of the group `bank`, by their names."""
 _OF_QUESTIONS = "questions."
 
 
@@ -47,20 +49,16 @@ def command_at(place: str) -> Callable[..., Any]:
 
 def question_of(name: str) -> Question[Any, Any]:
     """The question that a command asks."""
-    places = {name_of(place): place for place in _questions()}
-    if name not in places:
-        raise UsageError(say("no question {name}; expected one of {names}", name=name, names=join(", ", places)))
-    question: Question[Any, Any] = _resolved(places[name])()
-    return question
+    every = every_question()
+    if name not in every:
+        raise UsageError(say("no question {name}; expected one of {names}", name=name, names=join(", ", every)))
+    return every[name]
 
 
 def every_question() -> dict[str, Question[Any, Any]]:
-    """All questions that are commands, by their names."""
-    return {name_of(place): _resolved(place)() for place in _questions()}
-
-
-def _questions() -> list[str]:
-    return [place for place in COMMANDS if place.startswith(_OF_QUESTIONS)]
+    """All questions that are commands, by their names; those of groups are among them."""
+    places = (place for place in (*OF_BANK.values(), *COMMANDS) if place.startswith(_OF_QUESTIONS))
+    return {question.name: question for question in (_resolved(place)() for place in places)}
 
 
 def _resolved(place: str) -> Any:

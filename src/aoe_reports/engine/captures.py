@@ -444,6 +444,13 @@ def timeline_tells_tasks(capture: Capture) -> bool:
     )
 
 
+def one_timeline_tells_tasks(capture: Capture) -> bool:
+    """Whether the tasks of a capture are told by a single timeline: only then those `collected` are all that is asked for."""
+    sources = vendor_of(capture.profiler).tasks(capture)
+    told = [one.files for one in sources if _any_of_timeline([one])]
+    return bool(told) and all(len(files) == 1 and files[0].name.timeline for files in told)
+
+
 def _any_of_timeline(sources: Iterable[Source]) -> bool:
     return any(_told_by_timeline(file, source.kind) for source in sources for file in source.files)
 

@@ -409,9 +409,11 @@ class Question(Reader[O, P]):
     held: ClassVar[bool] = True
     """Whether `finish` is handed a sequence; else it is handed what the units hand on while they are read."""
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, **options: Any) -> None:
         """Name the question."""
-        cls.name = cls.__dict__.get("name", cls.__module__.rpartition(".")[2].replace("_", "-"))
+        super().__init_subclass__(**options)
+        if not hasattr(cls, "name"):
+            cls.name = cls.__module__.rpartition(".")[2].replace("_", "-")
 
     @abstractmethod
     def finish(self, parts: Sequence[tuple[Any, P]], asked: Request[O]) -> Finished:

@@ -38,7 +38,7 @@ from aoe_reports.formats.ascend.tables.timelines import (
     profiled_process,
 )
 from aoe_reports.formats.spilled import Numbers
-from aoe_reports.model.columns import Ints, Mask, Numbering, Told, ToldInRows, coded_in, distinct
+from aoe_reports.model.columns import Ints, Mask, Numbering, Told, ToldInRows, coded_in, distinct, is_among
 from aoe_reports.model.intervals import Intervals, covered, union, united
 
 EVENT_COLUMNS = (
@@ -471,10 +471,10 @@ class Activity:
     def _flows_to(self, starts: Ints) -> Launches:
         """The flow that ends where a task starts."""
         moments_wanted = np.sort(starts)
-        arrived = self._arrivals.where(lambda some: _among(some["start"], moments_wanted))
+        arrived = self._arrivals.where(lambda some: is_among(some["start"], moments_wanted))
         moments, keys = arrived["start"], arrived["key"]
         keys_wanted = np.sort(keys)
-        begun = self._flows.where(lambda some: _among(some["key"], keys_wanted))
+        begun = self._flows.where(lambda some: is_among(some["key"], keys_wanted))
         sources, begins = begun["key"], begun["start"]
         if not len(sources):
             nothing = np.zeros(len(starts), dtype=np.int64)
@@ -612,14 +612,6 @@ class _Near:
             return self.words.get(int(calls["name"][place])), int(calls["thread"][place])
         threads = self.flows["thread"][self.flows["start"] == start]
         return None, int(threads.max()) if len(threads) and threads.min() == threads.max() else -1
-
-
-def _among(values: Ints, ordered: Ints) -> Mask:
-    """Which values are among some that are in order (numpy's `isin` takes several times as long for as many)."""
-    if not len(ordered):
-        return np.zeros(len(values), dtype=bool)
-    found: Mask = ordered[np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)] == values
-    return found
 
 
 def _touching(spans: Numbers, starts: Ints, ends: Ints) -> Mask:

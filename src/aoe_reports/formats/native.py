@@ -80,6 +80,7 @@ def time_slices(columns: Sequence[Ints], floor: Ints | None, ends: Ints) -> bool
     held = [np.ascontiguousarray(column, dtype=np.int64) for column in columns]
     places = (c_void_p * len(held))(*(column.ctypes.data for column in held))
     first = None if floor is None else np.ascontiguousarray(floor, dtype=np.int64)
+    assert all(len(column) == len(ends) for column in (*held, *([] if first is None else [first])))
     return bool(
         compiled.slices_timed(len(ends), None if first is None else first.ctypes.data, places, ends.ctypes.data)
     )

@@ -14,10 +14,10 @@ from aoe_reports.engine.captures import (
     Collected,
     find_runs,
     nothing_measured,
+    one_timeline_tells_tasks,
     read_steps_noting,
     read_tasks,
     sources_of,
-    timeline_tells_tasks,
 )
 from aoe_reports.engine.question import Notes
 from aoe_reports.engine.rules import NOTHING_MEASURED, STANDS_IN
@@ -135,7 +135,7 @@ def _tasks_asked_for(sets: Sequence[TaskSet], wanted: SideOptions) -> list[TaskS
 
 def _read_capture(run: ComparedRun, capture: Capture, wanted: SideOptions, notes: Notes) -> None:
     findings, path = notes.findings, str(capture.root)
-    collected: Collected | None = {} if wanted.by != "step" and timeline_tells_tasks(capture) else None
+    collected: Collected | None = {} if wanted.by != "step" and one_timeline_tells_tasks(capture) else None
     steps = read_steps_noting(capture, findings, collected)
     left_out = unusual_of(path, steps, notes) if wanted.trim else {}
     if not wanted.trim and wanted.step is None:
