@@ -1,6 +1,6 @@
 """When slices of time end that depend on slices before them, and how late they may: by the compiled library, where it was built for this machine.
 
-Of 400,000 slices that takes 2 ms, and 500 ms without it.
+Of 400,000 slices that takes 2 to 4 ms, and 390 ms without it.
 """
 
 from __future__ import annotations
