@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aoe_reports.facts.timing import ends_of, late_ends
-from aoe_reports.model.columns import Ints, Mask, distinct, exact_sum
+from aoe_reports.model.columns import Ints, Mask, exact_sum, places_by
 from aoe_reports.model.intervals import Intervals
 from aoe_reports.model.path_kinds import KINDS, Kind
 
@@ -124,8 +124,19 @@ def graph_of(slices: Slices) -> Graph:
 
 def _before_in_lane(slices: Slices) -> Ints:
     """The slice of the same lane that ended last before each begins (slices of a lane may overlap), -1 for none."""
-    place = np.arange(len(slices))
-    return last_before((slices.lane, slices.end, place), (slices.lane, slices.start, place))
+    found = np.full(len(slices), _NONE, dtype=np.int64)
+    for _, mine in places_by(slices.lane):
+        start, end = slices.start[mine], slices.end[mine]
+        by_end = np.argsort(end, kind="stable")
+        ended = np.searchsorted(end[by_end], start, side="right")
+        # one of no length has not ended before itself, nor have those behind it that begin and end with it
+        moments = start == end
+        if moments.any():
+            at = np.empty(len(mine), dtype=np.int64)
+            at[by_end] = np.arange(len(mine))
+            ended[moments] = at[moments]
+        found[mine] = np.where(ended > 0, mine[by_end[ended - 1]], _NONE)
+    return found
 
 
 def last_before(some: tuple[Ints, Ints, Ints], others: tuple[Ints, Ints, Ints]) -> Ints:
@@ -166,8 +177,9 @@ def path_of(graph: Graph, last: int, begin_ns: int, at_work: Mapping[int, Interv
         Segments(starts[device], ends[device], slices.kind[chain[device]], chain[device]),
         Segments(until[device], starts[device], np.where(launched[device], _LAUNCH, _UNEXPLAINED), chain[device]),
     ]
-    for lane in distinct(slices.lane[chain[of_host]]).tolist():
-        mine = of_host & (slices.lane[chain] == lane)
+    on_host = np.flatnonzero(of_host)
+    for lane, some in places_by(slices.lane[chain[on_host]]):
+        mine = on_host[some]
         parts += _on_host(at_work.get(lane, _NO_RANGES), until[mine], starts[mine], chain[mine])
     start, end, kind, place = (
         np.concatenate([getattr(one, name) for one in parts]) for name in ("start", "end", "kind", "place")
@@ -179,11 +191,12 @@ def path_of(graph: Graph, last: int, begin_ns: int, at_work: Mapping[int, Interv
 
 def _chain(graph: Graph, last: int, begin_ns: int) -> Ints:
     """The slices from the first that ends after `begin_ns` to the last, each behind which the next one began."""
-    behind = np.where(graph.by_cause, graph.slices.cause, graph.before)[: last + 1].tolist()
-    ends = graph.slices.end
-    chain = [last]
-    while (place := behind[chain[-1]]) >= 0 and ends[place] > begin_ns:
+    behind = np.where(graph.by_cause, graph.slices.cause, graph.before)[: last + 1]
+    behind_of = np.where((behind >= 0) & (graph.slices.end[behind] > begin_ns), behind, _NONE).tolist()
+    chain, place = [], last
+    while place >= 0:
         chain.append(place)
+        place = behind_of[place]
     return np.asarray(chain[::-1], dtype=np.int64)
 
 

@@ -28,7 +28,7 @@ from aoe_reports.formats.ascend.tables.timelines import (
 )
 from aoe_reports.formats.spilled import Numbers
 from aoe_reports.formats.vendor import TASK_TYPES
-from aoe_reports.model.columns import Ints, Mask, distinct
+from aoe_reports.model.columns import Ints, Mask, distinct, places_by
 from aoe_reports.model.intervals import Intervals, union
 from aoe_reports.model.path_kinds import KINDS
 
@@ -155,8 +155,8 @@ class Dependencies(Activity):
         start = events.numbers("start_ns", rows)
         end = start + events.numbers("duration_ns", rows)
         thread = self._threads_in(events, rows)
-        for number in distinct(thread).tolist():
-            whole = union(start[thread == number], end[thread == number])
+        for number, mine in places_by(thread):
+            whole = union(start[mine], end[mine])
             self.of_host["ranges"].add(start=whole.starts, end=whole.ends, thread=np.full(len(whole), number))
         kinds = self._kind.of(events.words("name", rows))
         for kind in ("dequeue", "synchronisation"):
@@ -225,9 +225,9 @@ class Dependencies(Activity):
         order = np.argsort(times["end"], kind="stable")
         ended = times["end"][order], places[order]
         records = _hits(some, words, _RECORDS)[~waits][order]
-        ready = np.maximum(_end_before(some, lane), np.where(known, launched, _NEVER))
+        ready = np.maximum(_end_before(some, lane, waits), np.where(known, launched, _NEVER)[waits])
         nodes.waits(
-            chosen_of({"ready": ready, "start": some["start"], "end": some["end"]}, waits),
+            {"ready": ready, "start": some["start"][waits], "end": some["end"][waits]},
             (ended[0][records], ended[1][records]),
             chosen_of(slices, waits),
         )
@@ -247,6 +247,7 @@ class Dependencies(Activity):
         )
 
 
+_NO_NUMBERS: Ints = np.zeros(0, dtype=np.int64)
 _FIELDS = ("start", "end", "lane", "kind", "cause", "delay", "host", "name")
 
 
@@ -254,7 +255,7 @@ class _Nodes:
     """Slices put together part by part; what is not said of a part is that of a moment of the host."""
 
     def __init__(self, lane_of_thread: Ints, shift: int) -> None:
-        self._parts = Spans(*_FIELDS, "step")
+        self._parts: list[Numbers] = []
         self._count = 0
         self._lane_of_thread = lane_of_thread
         self._shift = shift
@@ -263,8 +264,8 @@ class _Nodes:
         """Keep some more; where they stand."""
         count = len(start)
         other = {"kind": POINT, "cause": -1, "delay": 0, "host": 1, "name": -1, "step": -1}
-        filled = {name: np.full(count, value, dtype=np.int64) for name, value in other.items()}
-        self._parts.add(**{"start": start, "end": start, "lane": lane, **filled, **columns})
+        filled = {name: np.full(count, value, dtype=np.int64) for name, value in other.items() if name not in columns}
+        self._parts.append({"start": start, "end": start, "lane": lane, **filled, **columns})
         self._count += count
         return np.arange(self._count - count, self._count)
 
@@ -319,7 +320,9 @@ class _Nodes:
 
     def table(self) -> dict[str, Ints]:
         """All of them, column by column."""
-        return self._parts.release()
+        return {
+            name: np.concatenate([_NO_NUMBERS, *(part[name] for part in self._parts)]) for name in (*_FIELDS, "step")
+        }
 
 
 def _without_parts(some: Numbers, planes: Numbers, words: Mapping[int, str]) -> Numbers:
@@ -405,20 +408,22 @@ def _threads_at(launches: Numbers, times: Ints) -> tuple[Ints, Mask]:
 def _at_work(ranges: Numbers, lane_of_thread: Ints, shift: int) -> dict[int, Intervals]:
     """When each thread was in a recorded range, by its lane."""
     found = {}
-    for thread in distinct(ranges["thread"]).tolist():
-        mine = chosen_of(ranges, ranges["thread"] == thread)
-        found[int(lane_of_thread[thread])] = union(mine["start"] + shift, mine["end"] + shift)
+    for thread, mine in places_by(ranges["thread"]):
+        found[int(lane_of_thread[thread])] = union(ranges["start"][mine] + shift, ranges["end"][mine] + shift)
     return found
 
 
 def _renamed(numbers: Ints, words: Mapping[int, str]) -> tuple[tuple[str, ...], Ints]:
     """(names in order, the place of each; that of none is the empty name)."""
-    used = distinct(numbers)
+    there = np.zeros(len(words) + 1, dtype=bool)  # none, -1, is the last
+    there[numbers] = True
+    used = np.flatnonzero(there)
     texts = [words.get(number, "") for number in used.tolist()]
     names = sorted(set(texts))
     place = {name: number for number, name in enumerate(names)}
-    known = np.asarray([place[text] for text in texts], dtype=np.int64)
-    return tuple(names), known[np.searchsorted(used, numbers)] if len(used) else numbers
+    known = np.zeros(len(there), dtype=np.int64)
+    known[used] = [place[text] for text in texts]
+    return tuple(names), known[numbers]
 
 
 def _lanes_of(some: Numbers, words: Mapping[int, str], first: int) -> tuple[list[str], Ints]:
@@ -433,11 +438,14 @@ def _lanes_of(some: Numbers, words: Mapping[int, str], first: int) -> tuple[list
 _NEVER = -(2**62)
 
 
-def _end_before(some: Numbers, lane: Ints) -> Ints:
-    """When the span before each in its lane ended; _NEVER where there is none."""
-    none = np.zeros(len(some["start"]), dtype=np.int64)
-    before = last_before((lane, some["end"], none), (lane, some["start"], none))
-    return np.where(before >= 0, some["end"][before], _NEVER) if len(some["start"]) else none
+def _end_before(some: Numbers, lane: Ints, waits: Mask) -> Ints:
+    """When the span of its lane that ended last before each of those that wait began had ended; _NEVER where there is none."""
+    found = np.full(len(lane), _NEVER, dtype=np.int64)
+    for _, mine in places_by(lane):
+        ends, asking = np.sort(some["end"][mine]), mine[waits[mine]]
+        behind = np.searchsorted(ends, some["start"][asking])
+        found[asking] = np.where(behind > 0, ends[behind - 1], _NEVER)
+    return found[waits]
 
 
 def _last_within(some: tuple[Ints, Ints], start: Ints, end: Ints) -> Ints:

@@ -6,9 +6,12 @@ They are told by how many calls are lost and gained, by names, and by the sequen
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from fractions import Fraction
+from functools import lru_cache
+from itertools import takewhile
 from typing import Literal
 
 from aoe_reports.facts.fused_operators import FUSED_OPERATORS, FusedOperator, base_type
@@ -42,11 +45,11 @@ def exchanged(counts: Mapping[str, tuple[Fraction, Fraction]]) -> Iterator[Excha
             if len(chosen) >= _PAIR:
                 used |= {name, *chosen}
                 yield "fused" if kind == "fused" else "split", chosen, name
-    ended = [name for name, (before, after) in counts.items() if before and not after]
+    ended = _Stems(name for name, (before, after) in counts.items() if before and not after)
     for name, (before, after) in counts.items():
         if name in used or before or not after:
             continue
-        gone = [other for other in ended if other not in used and _alike(name, other)]
+        gone = [other for other in ended.alike(name) if other not in used]
         if len(gone) == 1:
             used |= {name, *gone}
             yield "replaced", (gone[0],), name
@@ -54,7 +57,7 @@ def exchanged(counts: Mapping[str, tuple[Fraction, Fraction]]) -> Iterator[Excha
 
 def _known(one: str, gains: Iterable[tuple[str, Fraction]], calls: Fraction) -> tuple[str, ...]:
     """The types that make up a sequence which the type is known to replace, if they gain as many calls as it has, and no others."""
-    same = [known for known in FUSED_OPERATORS if _api(known) == _stem(base_type(one))]
+    same = _FUSED.get(_stem(base_type(one)), ())
     gained = {name: gain for name, gain in gains if gain > 0 and name != one} if same else {}
     for known in same:
         left = dict(gained)
@@ -64,11 +67,6 @@ def _known(one: str, gains: Iterable[tuple[str, Fraction]], calls: Fraction) -> 
         if None not in chosen and not any(left[name] for name in names):
             return names
     return ()
-
-
-def _api(known: FusedOperator) -> str:
-    """A fused operator as its type is called."""
-    return known.api.rpartition(".")[2].removeprefix("npu_").replace("_", "")
 
 
 def _fitting(step: str, left: dict[str, Fraction], calls: Fraction) -> str | None:
@@ -88,12 +86,40 @@ def _together(one: str, others: list[str], calls: Fraction) -> tuple[str, ...]:
     return tuple(others) if _PAIR <= len(others) <= _MOST and calls >= _LEAST_CALLS else ()
 
 
-def _alike(one: str, other: str) -> bool:
-    """Whether two types are versions of one: MatMulV2 and MatMulV3, Sort and SortWithIndex."""
-    stems = sorted((_stem(one), _stem(other)), key=len)
-    return one != other and len(stems[0]) >= _LEAST_LETTERS and stems[1].startswith(stems[0])
+class _Stems:
+    """Types by their stems, to find versions of one: MatMulV2 and MatMulV3, Sort and SortWithIndex."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        """Sort types by their stems; those of too few letters are versions of none."""
+        self._names: dict[str, list[str]] = defaultdict(list)
+        for name in names:
+            if len(_stem(name)) >= _LEAST_LETTERS:
+                self._names[_stem(name)].append(name)
+        self._sorted = sorted(self._names)
+
+    def alike(self, one: str) -> Collection[str]:
+        """The types, other than this one, whose stem begins with its stem, or is the beginning of it."""
+        stem = _stem(one)
+        if len(stem) < _LEAST_LETTERS:
+            return ()
+        begun = (stem[:length] for length in range(_LEAST_LETTERS, len(stem)))
+        longer = takewhile(lambda other: other.startswith(stem), self._sorted[bisect_left(self._sorted, stem) :])
+        stems = [*(other for other in begun if other in self._names), *longer]
+        return [name for other in stems for name in self._names[other] if name != one]
 
 
+@lru_cache(maxsize=1 << 16)
 def _stem(name: str) -> str:
     """A type without its version, in lower case."""
     return _VERSION.sub("", name, count=1).casefold()
+
+
+def _by_type(fused: Iterable[FusedOperator]) -> dict[str, list[FusedOperator]]:
+    """Fused operators by what their type is called: npu_rms_norm is RmsNorm."""
+    found: dict[str, list[FusedOperator]] = defaultdict(list)
+    for one in fused:
+        found[one.api.rpartition(".")[2].removeprefix("npu_").replace("_", "")].append(one)
+    return found
+
+
+_FUSED = _by_type(FUSED_OPERATORS)

@@ -19,7 +19,7 @@ from aoe_reports.facts.communication import summed
 from aoe_reports.facts.host_calls import HostCall
 from aoe_reports.facts.spans import EVER, SpansOf, chosen_of
 from aoe_reports.formats.spilled import Numbers
-from aoe_reports.model.columns import Ints, Mask, distinct_rows, exact_sum, is_among
+from aoe_reports.model.columns import Ints, Mask, distinct_rows, exact_sum, is_among, places_by
 from aoe_reports.model.intervals import Intervals, union, united
 
 Told = Literal["timeline", "tasks", "steps"]
@@ -179,15 +179,11 @@ def alone(starts: Ints, ends: Ints, beside: Intervals) -> Ints:
 
 def _ran(spans: Numbers, beside: Intervals, word: Callable[[int], str | None]) -> dict[str, Ran]:
     """What ran, by name."""
-    names, number, counts = np.unique(spans["name"], return_inverse=True, return_counts=True)
-    order = np.argsort(number, kind="stable")
-    cuts = np.cumsum(counts)[:-1]
-    totals = np.split((spans["end"] - spans["start"])[order], cuts)
-    own = np.split(alone(spans["start"], spans["end"], beside)[order], cuts)
+    lengths, own = spans["end"] - spans["start"], alone(spans["start"], spans["end"], beside)
     found: dict[str, Ran] = {}
-    for place, name in enumerate(names.tolist()):
+    for name, mine in places_by(spans["name"]):
         key = word(name) or ""
-        ran = Ran(int(counts[place]), exact_sum(totals[place]), exact_sum(own[place]))
+        ran = Ran(len(mine), exact_sum(lengths[mine]), exact_sum(own[mine]))
         found[key] = found[key] + ran if key in found else ran
     return found
 

@@ -19,7 +19,7 @@ import numpy as np
 from aoe_reports.facts.host_calls import CallGroup
 from aoe_reports.facts.launches import Queue, queue_of
 from aoe_reports.formats.spilled import Numbers
-from aoe_reports.model.columns import Ints, Mask
+from aoe_reports.model.columns import Ints, Mask, distinct
 from aoe_reports.model.intervals import Intervals, union
 
 WaitCause = Literal[
@@ -173,7 +173,7 @@ def sweep_of(busy: Busy, host: HostCalls, copies: Intervals) -> Sweep:
     ]
     begun = launched + LAUNCH_NS
     sets = [copies, *host.holding.values(), *host.launching.values()]
-    cuts = _in_order(
+    cuts = distinct(
         np.concatenate(
             [starts, ends, begun, bounds, *(until for _, until in dry)]
             + [part for each in sets for part in (each.starts, each.ends)]
@@ -201,12 +201,6 @@ def _in_calls(host: HostCalls, begin: Ints, launched: Ints) -> list[tuple[Mask, 
             held |= _held(host.launching[cause], begin) > 0
         found.append((held, WAIT_CAUSES.index(cause)))
     return found
-
-
-def _in_order(times: Ints) -> Ints:
-    """Moments in order, each once (numpy's `unique` takes several times as long for as many)."""
-    times = np.sort(times)
-    return times[np.append(True, times[1:] != times[:-1])] if len(times) else times
 
 
 def _launched(busy: Busy, ends: Ints) -> Ints:

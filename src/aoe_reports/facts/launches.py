@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aoe_reports.model.columns import Ints, Mask, exact_sum
+from aoe_reports.model.columns import Ints, Mask, distinct, exact_sum
 
 _LATE_LAUNCHES = 100
 """One in so many launches may seem to be quicker than the clocks of host and device allow: those are mistaken, and left out."""
@@ -56,11 +56,9 @@ def queue_of(entered: Ints, left: Ints) -> Queue | None:
     if not len(entered):
         return None
     waits = np.sort(left - entered)
-    times = np.concatenate([entered, left])
-    moments, place = np.unique(times, return_inverse=True)
-    changes = np.zeros(len(moments), dtype=np.int64)
-    np.add.at(changes, place.reshape(-1), np.repeat([1, -1], len(entered)))
-    length = np.cumsum(changes)[:-1]
+    moments = distinct(np.concatenate([entered, left]))
+    begun, gone = (np.searchsorted(np.sort(times), moments[:-1], side="right") for times in (entered, left))
+    length = begun - gone
     lasting = np.diff(moments)
     return Queue(
         entries=len(entered),

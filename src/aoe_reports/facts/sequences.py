@@ -15,7 +15,7 @@ import numpy as np
 
 from aoe_reports.facts.fused_operators import FUSED_OPERATORS, FusedOperator, base_type, type_in_name
 from aoe_reports.facts.host_activity import Kernels
-from aoe_reports.model.columns import Ints, Mask, exact_sum
+from aoe_reports.model.columns import Ints, Mask, distinct_places, exact_sum
 from aoe_reports.model.intervals import Intervals, union
 
 MAX_GAP_NS = 1_000_000
@@ -114,14 +114,14 @@ class _Text:
         stream, step = kernels.stream[order], kernels.step[order]
         self.types: list[str] = []
         places: dict[str, int] = {}
-        numbers, place = np.unique(self.name, return_inverse=True)
+        numbers, place = distinct_places(self.name)
         known = []
         for number in numbers.tolist():
             name = words[number] if number >= 0 else ""
             told = base_type(types.get(name) or type_in_name(name))
             known.append(min(places.setdefault(told, len(places)), _MAX_TYPES))
         self.types = list(places)
-        codes = np.asarray([*known, 0], dtype=np.int64)[place.reshape(-1)] + _FIRST_CHARACTER
+        codes = np.asarray([*known, 0], dtype=np.int64)[place] + _FIRST_CHARACTER
         far = self.start[1:] - self.end[:-1] > MAX_GAP_NS
         cut = np.append(False, far | (stream[1:] != stream[:-1]) | (step[1:] != step[:-1]))
         if not len(codes):

@@ -19,7 +19,7 @@ from aoe_reports.facts.critical_path import (
     window_of,
 )
 from aoe_reports.facts.dependencies import Device
-from aoe_reports.model.columns import Ints, Mask, distinct, exact_sum
+from aoe_reports.model.columns import Ints, Mask, distinct, exact_sum, places_by
 from aoe_reports.model.intervals import Intervals, covered_each
 from aoe_reports.model.path_kinds import KINDS, Kind
 
@@ -88,15 +88,13 @@ def operators_of(
     numbers = {key: number for number, key in enumerate(keys)}
     key_of_name = np.asarray([numbers[name] for name in names], dtype=np.int64)
     group = key_of_name[device.graph.slices.name[here][places]] * len(KINDS) + window.kind[places]
-    order = np.argsort(group, kind="stable")
-    numbers_here, first = np.unique(group[order], return_index=True)
-    ordered = places[order]
+    groups = list(places_by(group))
+    ordered = places[np.concatenate([mine for _, mine in groups])]
+    first = np.cumsum([0, *(len(mine) for _, mine in groups)])[:-1]
     sums = [np.add.reduceat(of[ordered], first).tolist() for of in (window.end - window.start, on_path > 0, on_path)]
     least = np.minimum.reduceat(slack[ordered], first).tolist()
     found = []
-    for number, mine, total, on, path_ns, slack_ns in zip(
-        numbers_here.tolist(), np.split(ordered, first[1:]), *sums, least, strict=True
-    ):
+    for (number, mine), total, on, path_ns, slack_ns in zip(groups, *sums, least, strict=True):
         row = OperatorOnPath(
             name=keys[number // len(KINDS)],
             kind=KINDS[number % len(KINDS)],
@@ -106,7 +104,7 @@ def operators_of(
             path_ns=path_ns,
             slack_ns=slack_ns,
         )
-        found.append((row, mine))
+        found.append((row, places[mine]))
     found.sort(key=lambda pair: (-pair[0].path_ns, pair[0].slack_ns, -pair[0].total_ns, pair[0].name, pair[0].kind))
     return [
         replace(row, gain_ns=_gain_of(path, window, own, mine, shortened_percent * (MILLION // 100)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from aoe_reports.facts.critical_path import COMMUNICATION, is_busy
 from aoe_reports.facts.dependencies import Device
 from aoe_reports.facts.step_paths import StepPath
 from aoe_reports.model.blocks import Blocks, blocks_of, merged, renumbered, written
-from aoe_reports.model.columns import Ints, distinct, exact_sum
+from aoe_reports.model.columns import Ints, distinct, exact_sum, places_by
 from aoe_reports.model.intervals import Intervals, union
 from aoe_reports.model.names import shorten_middle
 from aoe_reports.model.path_kinds import KINDS, Kind
@@ -111,8 +111,6 @@ class _Seen:
         self.on_path[places[path.segments.of_slices | (slices.host[places] > 0)]] = 1
         self.start = np.maximum(slices.start, self.begin) - self.begin
         self.until = np.minimum(slices.end, self.end) - self.begin
-        self.idle = self._idle()
-        self.kinds_of_gaps = self._kinds_of_gaps()
 
     def lanes(self) -> list[_Lane]:
         """The path, the gaps, launches by thread, tasks by stream; each with a block for each slice."""
@@ -123,8 +121,8 @@ class _Seen:
         slices = self.device.graph.slices
         lane = slices.lane[places]
         found = []
-        for number in distinct(lane).tolist():
-            mine = places[lane == number]
+        for number, some in places_by(lane):
+            mine = places[some]
             kind = np.where(slices.host[mine] > 0, _LAUNCH, slices.kind[mine])
             blocks = blocks_of(self.start[mine], self.until[mine], kind, self.on_path[mine], slices.name[mine])
             found.append(_Lane(_role_of(blocks), self.device.lanes[number], blocks))
@@ -141,7 +139,8 @@ class _Seen:
             np.where(segments.of_slices, names, -1),
         )
 
-    def _idle(self) -> Intervals:
+    @cached_property
+    def idle(self) -> Intervals:
         """When the device neither computed nor communicated."""
         busy = self.tasks[is_busy(self.device.graph.slices.kind[self.tasks])]
         covered = union(self.start[busy], self.until[busy])
@@ -155,7 +154,8 @@ class _Seen:
         nothing = np.zeros(len(idle), dtype=np.int64)
         return blocks_of(idle.starts, idle.ends, self.kinds_of_gaps, nothing, nothing - 1)
 
-    def _kinds_of_gaps(self) -> Ints:
+    @cached_property
+    def kinds_of_gaps(self) -> Ints:
         """What most of each gap is on the critical path; of equal parts the first in KINDS."""
         idle, segments = self.idle, self.path.segments
         if not len(idle):

@@ -161,28 +161,48 @@ def inputs_are_told(before: Iterable[CallKey], after: Iterable[CallKey]) -> bool
     return all(any(word is not None for key in calls for word in key[1:]) for calls in (before, after))
 
 
+_Calls = tuple[Fraction, Fraction]
+"""(how many of a step, what they take together in ns)."""
+_NO_CALLS: _Calls = (Fraction(0), Fraction(0))
+
+
+def _of_step(side: Side, calls: tuple[int, int]) -> _Calls:
+    return of_step(side, calls[0]), of_step(side, calls[1])
+
+
 @dataclass(frozen=True, slots=True)
 class _Types:
     """The calls of one step by type: (calls, ns) by inputs, and the own time of each type."""
 
-    calls: dict[str, dict[CallKey, tuple[Fraction, Fraction]]]
+    calls: dict[str, dict[CallKey, _Calls]]
+    every: dict[str, _Calls]
+    """All calls of a type, whatever their inputs."""
     alone: dict[str, Fraction]
 
     @classmethod
     def of(cls, side: Side, *, with_inputs: bool) -> _Types:
         """Without inputs where one of the sides has not recorded them: then they are no difference."""
-        found: dict[str, dict[CallKey, tuple[Fraction, Fraction]]] = defaultdict(dict)
+        found: dict[str, dict[CallKey, tuple[int, int]]] = defaultdict(dict)
         for key, (count, total) in (side.calls or {}).items():
             inputs = key if with_inputs else (key[0], None, None, None)
-            known = found[key[0] or ""].get(inputs, (Fraction(0), Fraction(0)))
-            found[key[0] or ""][inputs] = known[0] + of_step(side, count), known[1] + of_step(side, total)
-        return cls(dict(found), {name: of_step(side, own) for name, own in side.alone.items()})
+            known = found[key[0] or ""].get(inputs, (0, 0))
+            found[key[0] or ""][inputs] = known[0] + count, known[1] + total
+        return cls(
+            {name: {key: _of_step(side, sums) for key, sums in calls.items()} for name, calls in found.items()},
+            {
+                name: _of_step(
+                    side, (sum(count for count, _ in calls.values()), sum(total for _, total in calls.values()))
+                )
+                for name, calls in found.items()
+            },
+            {name: of_step(side, own) for name, own in side.alone.items()},
+        )
 
     def count(self, name: str) -> Fraction:
-        return sum((count for count, _ in self.calls.get(name, {}).values()), Fraction(0))
+        return self.every.get(name, _NO_CALLS)[0]
 
     def total(self, name: str) -> Fraction:
-        return sum((total for _, total in self.calls.get(name, {}).values()), Fraction(0))
+        return self.every.get(name, _NO_CALLS)[1]
 
     def own(self, name: str) -> Fraction:
         return self.alone.get(name, Fraction(0))

@@ -310,8 +310,9 @@ def _add_segments(
     import numpy as np
 
     segments, slices = path.segments, device.graph.slices
-    longest = np.lexsort((segments.start, -segments.duration))[: chosen.top]
-    for position, one in enumerate(longest.tolist(), start=1):
+    long = np.flatnonzero(segments.duration >= np.sort(segments.duration)[-chosen.top :][:1])
+    longest = long[np.lexsort((segments.start[long], -segments.duration[long]))]
+    for position, one in enumerate(longest[: chosen.top].tolist(), start=1):
         place = segments.place[one]
         name = int(slices.name[place])
         found.segments.append(
