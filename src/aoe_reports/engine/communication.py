@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -63,6 +64,10 @@ _TIMELINES = ("hccl", *WHOLE_TIMELINES)
 """Timelines that show communication, the smallest first."""
 
 
+Launched = dict[tuple[Path, ...], tuple[Activity, list[Finding]]]
+"""What was launched when by the files of one timeline; what is wrong with them."""
+
+
 class _OfStep(Protocol):
     @property
     def step(self) -> int | None: ...
@@ -78,15 +83,16 @@ def read_communication(
     step: int | None,
     findings: list[Finding],
     collected: Collected | None = None,
+    launched: Launched | None = None,
 ) -> list[Transfer]:
     """Take in what one capture tells, of one step or of all; `models` of a bank tell what of a tail stays. Returns the transfers of all steps.
 
-    `collected` is filled with the tasks of timelines that are read and stand in for tables.
+    `collected` is filled with the tasks of timelines that are read and stand in for tables, `launched` with what `read_launch_order` asks for.
     """
     own = read_operators(capture, findings)
     into.take(read_bandwidths(capture, step, findings, own))
     matrix = _read_matrix(capture, findings)
-    timelines = _read_timelines(capture, own, findings, collected, of_steps=step is not None)
+    timelines = _read_timelines(capture, own, findings, collected, launched, of_steps=step is not None)
     figures = [one for several in timelines.values() for one in several]
     findings += _standing_in(capture, figures, operators=bool(own), links=bool(matrix))
     operators = own or [operator for one in figures for operator in one.operators]
@@ -130,17 +136,19 @@ def read_launch_order(
     into: Communication,
     step: int | None,
     findings: list[Finding],
+    launched: Launched,
     *,
     bucket_order: bool,
     stages_of: Sequence[Transfer] | None,
 ) -> None:
-    """Take in what the timelines of a capture tell of one step or of all, each read once.
+    """Take in what the timelines of a capture tell of one step or of all, each read once: those that are `launched` were.
 
     With `bucket_order` when the collectives of gradients of each device could have started; the steps of a stage of a pipeline where
     `stages_of` are the transfers that tell who its neighbours are.
     """
     for files in vendor_of(capture.profiler).events(capture):
-        activity, wrong = collect_events_of(files, EVENT_COLUMNS, Activity)
+        held = launched.get(tuple(file.path for file in files))
+        activity, wrong = held or collect_events_of(files, EVENT_COLUMNS, Activity)
         findings += [finding for finding in wrong if finding not in findings]
         only = only_device_of(files[0], capture)
         for order in bucket_orders(activity, step) if bucket_order else ():
@@ -256,20 +264,27 @@ def _read_matrix(capture: Capture, findings: list[Finding]) -> list[Transfer]:
     return transfers
 
 
-class _Both:
-    """Takes the events of a timeline for its communication, and for its tasks and their steps."""
+class _Collector:
+    """Takes the events of a timeline for its communication, and for its tasks and their steps, or for what was launched, if that is asked for."""
 
-    def __init__(self, *, of_steps: bool) -> None:
+    def __init__(self, *, tasks: bool, of_steps: bool, launches: bool) -> None:
         self.communication = CommunicationTasks()
-        self.tasks = TimelineTasks(Activity() if of_steps else None, WITHOUT_IDS)
+        self.tasks = TimelineTasks(Activity() if of_steps else None, WITHOUT_IDS) if tasks else None
+        self.activity = Activity() if launches else None
 
     def add(self, batch: pa.RecordBatch) -> None:
         self.communication.add(batch)
-        self.tasks.add(batch)
+        if self.tasks is not None:
+            self.tasks.add(batch)
+        if self.activity is not None:
+            self.activity.add(batch)
 
-    def merge(self, other: _Both) -> None:
+    def merge(self, other: _Collector) -> None:
         self.communication.merge(other.communication)
-        self.tasks.merge(other.tasks)
+        if self.tasks is not None and other.tasks is not None:
+            self.tasks.merge(other.tasks)
+        if self.activity is not None and other.activity is not None:
+            self.activity.merge(other.activity)
 
 
 def _read_timelines(
@@ -277,23 +292,29 @@ def _read_timelines(
     own: Sequence[OperatorTime],
     findings: list[Finding],
     collected: Collected | None,
+    launched: Launched | None,
     *,
     of_steps: bool,
 ) -> dict[int | None, list[TaskFigures]]:
     """What each export tells, by device, of the first kind of timeline that shows communication."""
     found: dict[int | None, list[TaskFigures]] = {}
-    held = collected if collected is not None and timeline_tells_tasks(capture) else None
-    for files in exports_of(capture, _TIMELINES):
+    exports = exports_of(capture, _TIMELINES)
+    alone = len(exports) == 1  # of several, all of what was launched would be held at once
+    for files in exports:
         name = files[0].name
-        if held is not None and len(files) == 1 and name.kind in WHOLE_TIMELINES:
-            columns = {*TASK_COLUMNS, *event_columns(WITHOUT_IDS), *(EVENT_COLUMNS if of_steps else ())}
-            both, wrong = collect_events_of(files, columns, partial(_Both, of_steps=of_steps))
-            tasks = both.communication
-            held[files[0].path] = (both.tasks, wrong)
-        else:
-            tasks, wrong = collect_events_of(files, TASK_COLUMNS, CommunicationTasks)
+        is_whole = name.kind in WHOLE_TIMELINES
+        tasks = is_whole and collected is not None and len(files) == 1 and timeline_tells_tasks(capture)
+        launches = is_whole and launched is not None and alone
+        columns = {*TASK_COLUMNS, *(EVENT_COLUMNS if launches or (tasks and of_steps) else ())}
+        columns |= {*event_columns(WITHOUT_IDS)} if tasks else set()
+        new = partial(_Collector, tasks=tasks, of_steps=of_steps, launches=launches)
+        told, wrong = collect_events_of(files, columns, new)
+        if collected is not None and told.tasks is not None:
+            collected[files[0].path] = (told.tasks, wrong)
+        if launched is not None and told.activity is not None:
+            launched[tuple(file.path for file in files)] = (told.activity, wrong)
         findings += wrong
-        figures = tasks.figures(capture.info.rank_of(name.device_id), name.iteration, own)
+        figures = told.communication.figures(capture.info.rank_of(name.device_id), name.iteration, own)
         found.setdefault(name.device_id, []).append(figures)
     return found
 

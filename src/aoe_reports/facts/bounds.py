@@ -15,7 +15,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aoe_reports.facts.clock import Clock, measure_clock
-from aoe_reports.model.columns import Floats, Ints, Mask, SomeRows, codes, floats, has_value, integers, words_in
+from aoe_reports.model.columns import (
+    Floats,
+    Ints,
+    Mask,
+    SomeRows,
+    codes,
+    distinct_places,
+    floats,
+    has_value,
+    integers,
+    words_in,
+)
 from aoe_reports.model.memory import give_back
 from aoe_reports.model.texts import say
 from aoe_reports.model.thousandths import narrowed, widened
@@ -169,14 +180,12 @@ class OperatorBounds:
             count = 1
             for name in keys:
                 numbers, words = self.key_codes(name)
-                present, mixed = np.unique(mixed * (len(words) + 1) + numbers, return_inverse=True)
+                present, mixed = distinct_places(mixed * (len(words) + 1) + numbers)
                 count = len(present)
             types, _ = self.key_codes("op_type")
             if not types.all():
                 names, words = self.key_codes("op_name")
-                present, mixed = np.unique(
-                    mixed * (len(words) + 1) + np.where(types == 0, names, 0), return_inverse=True
-                )
+                present, mixed = distinct_places(mixed * (len(words) + 1) + np.where(types == 0, names, 0))
                 count = len(present)
             self.classes[keys] = (mixed.astype(np.int64, copy=False), count)
         return self.classes[keys]

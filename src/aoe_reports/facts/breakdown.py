@@ -38,7 +38,7 @@ from aoe_reports.formats.ascend.tables.timelines import (
     profiled_process,
 )
 from aoe_reports.formats.spilled import Numbers
-from aoe_reports.model.columns import Ints, Mask, Numbering, Told, ToldInRows, coded_in, distinct, is_among
+from aoe_reports.model.columns import Ints, Mask, Numbering, Told, ToldInRows, coded_in, distinct, is_among, rising
 from aoe_reports.model.intervals import Intervals, covered, union, united
 
 EVENT_COLUMNS = (
@@ -470,10 +470,10 @@ class Activity:
 
     def _flows_to(self, starts: Ints) -> Launches:
         """The flow that ends where a task starts."""
-        moments_wanted = np.sort(starts)
+        moments_wanted = rising(starts)
         arrived = self._arrivals.where(lambda some: is_among(some["start"], moments_wanted))
         moments, keys = arrived["start"], arrived["key"]
-        keys_wanted = np.sort(keys)
+        keys_wanted = rising(keys)
         begun = self._flows.where(lambda some: is_among(some["key"], keys_wanted))
         sources, begins = begun["key"], begun["start"]
         if not len(sources):

@@ -28,7 +28,7 @@ from aoe_reports.formats.ascend.tables.timelines import (
 )
 from aoe_reports.formats.spilled import Numbers
 from aoe_reports.formats.vendor import TASK_TYPES
-from aoe_reports.model.columns import Ints, Mask, distinct, places_by
+from aoe_reports.model.columns import Ints, Mask, distinct, places_by, rising
 from aoe_reports.model.intervals import Intervals, union
 from aoe_reports.model.path_kinds import KINDS
 
@@ -442,7 +442,7 @@ def _end_before(some: Numbers, lane: Ints, waits: Mask) -> Ints:
     """When the span of its lane that ended last before each of those that wait began had ended; _NEVER where there is none."""
     found = np.full(len(lane), _NEVER, dtype=np.int64)
     for _, mine in places_by(lane):
-        ends, asking = np.sort(some["end"][mine]), mine[waits[mine]]
+        ends, asking = rising(some["end"][mine]), mine[waits[mine]]
         behind = np.searchsorted(ends, some["start"][asking])
         found[asking] = np.where(behind > 0, ends[behind - 1], _NEVER)
     return found[waits]

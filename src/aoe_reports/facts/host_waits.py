@@ -19,7 +19,7 @@ import numpy as np
 from aoe_reports.facts.host_calls import CallGroup
 from aoe_reports.facts.launches import Queue, queue_of
 from aoe_reports.formats.spilled import Numbers
-from aoe_reports.model.columns import Ints, Mask, distinct
+from aoe_reports.model.columns import Ints, Mask, distinct, distinct_places
 from aoe_reports.model.intervals import Intervals, union
 
 WaitCause = Literal[
@@ -124,7 +124,7 @@ class Busy:
     def bounds(self) -> tuple[Ints, Ints]:
         """(the steps in the order of their ends, when what they launched ended)."""
         known = self.step >= 0
-        numbers, place = np.unique(self.step[known], return_inverse=True)
+        numbers, place = distinct_places(self.step[known])
         ends = np.full(len(numbers), -(2**62), dtype=np.int64)
         np.maximum.at(ends, place.reshape(-1), self.spans["end"][known])
         order = np.lexsort((numbers, ends))

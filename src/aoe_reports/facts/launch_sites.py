@@ -24,6 +24,7 @@ from aoe_reports.model.columns import (
     coded_in,
     codes,
     distinct,
+    distinct_places,
     integers,
     keep_where,
     whole_numbers,
@@ -121,7 +122,7 @@ class LaunchSites:
     def _threads_of(self, some: pa.Table) -> Ints:
         """Threads as numbers that are the same in every batch."""
         (process, processes), (thread, threads) = (codes(_words(some[name])) for name in ("pid", "tid"))
-        pairs, place = np.unique(process.astype(np.int64) * (len(threads) + 1) + thread, return_inverse=True)
+        pairs, place = distinct_places(process.astype(np.int64) * (len(threads) + 1) + thread)
         words = [["", *processes], ["", *threads]]
         named = [(words[0][pair // len(words[1])], words[1][pair % len(words[1])]) for pair in pairs.tolist()]
         numbers: Ints = _numbers([" ".join(pair) for pair in named], self._threads)[place.reshape(-1)]
@@ -235,7 +236,7 @@ def _call_paths(stacks: Nest, name: Ints, places: Ints, names: tuple[str, ...]) 
     of_parent, of_name, count = [], [], 0
     for mine in np.split(rows, bounds[1:]):
         key = (number[parents[mine]] + 1) * len(names) + name[mine]
-        keys, place = np.unique(key, return_inverse=True)
+        keys, place = distinct_places(key)
         number[mine] = count + place.reshape(-1)
         count += len(keys)
         of_parent.append(keys // max(len(names), 1) - 1)

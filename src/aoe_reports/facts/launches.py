@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aoe_reports.model.columns import Ints, Mask, distinct, exact_sum
+from aoe_reports.model.columns import Ints, Mask, distinct, exact_sum, rising
 
 _LATE_LAUNCHES = 100
 """One in so many launches may seem to be quicker than the clocks of host and device allow: those are mistaken, and left out."""
@@ -57,7 +57,7 @@ def queue_of(entered: Ints, left: Ints) -> Queue | None:
         return None
     waits = np.sort(left - entered)
     moments = distinct(np.concatenate([entered, left]))
-    begun, gone = (np.searchsorted(np.sort(times), moments[:-1], side="right") for times in (entered, left))
+    begun, gone = (np.searchsorted(rising(times), moments[:-1], side="right") for times in (entered, left))
     length = begun - gone
     lasting = np.diff(moments)
     return Queue(

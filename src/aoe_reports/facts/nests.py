@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from aoe_reports.model.columns import Ints, distinct
+from aoe_reports.model.columns import Ints, distinct, distinct_places, rising
 
 NONE = -1
 
@@ -21,7 +21,7 @@ class Nest:
         rows = np.flatnonzero(end > start)
         order = rows[np.lexsort((-end[rows], start[rows], thread[rows]))]
         self._rows, self._count = order, len(start)
-        self._times, ranks = np.unique(np.concatenate([start[order], end[order]]), return_inverse=True)
+        self._times, ranks = distinct_places(np.concatenate([start[order], end[order]]))
         lane = thread[order].astype(np.int64) * (len(self._times) + 1) + 1
         self._start, self._end = lane + ranks[: len(order)], lane + ranks[len(order) :]
         self._depth, self._parent = _nested(self._start, self._end)
@@ -77,9 +77,9 @@ class Nest:
 def _nested(start: Ints, end: Ints) -> tuple[Ints, Ints]:
     """(how many ranges are around each, the place of that around it) of ranges by start, the longest first, if none cross."""
     places = np.arange(len(start), dtype=np.int64)
-    depth = places - np.searchsorted(np.sort(end), start, side="right")
+    depth = places - np.searchsorted(rising(end), start, side="right")
     count = len(start) + 1
-    levels = np.sort(depth * count + places)
+    levels = rising(depth * count + places)
     near = np.searchsorted(levels, (depth - 1) * count + places) - 1
     above = levels[np.maximum(near, 0)] if len(levels) else levels
     there = (depth > 0) & (near >= 0) & (above // count == depth - 1)

@@ -15,7 +15,7 @@ import numpy as np
 
 from aoe_reports.facts.fused_operators import FUSED_OPERATORS, FusedOperator, base_type, type_in_name
 from aoe_reports.facts.host_activity import Kernels
-from aoe_reports.model.columns import Ints, Mask, distinct_places, exact_sum
+from aoe_reports.model.columns import Ints, Mask, distinct_places, exact_sum, rising, small
 from aoe_reports.model.intervals import Intervals, union
 
 MAX_GAP_NS = 1_000_000
@@ -109,7 +109,7 @@ class _Text:
     """The tasks of a device as characters, by stream, step and begin."""
 
     def __init__(self, kernels: Kernels, words: Sequence[str], types: Mapping[str, str]) -> None:
-        order = np.lexsort((kernels.start, kernels.stream))
+        order = np.lexsort((kernels.start, small(kernels.stream)))
         self.start, self.end, self.name = kernels.start[order], kernels.end[order], kernels.name[order]
         stream, step = kernels.stream[order], kernels.step[order]
         self.types: list[str] = []
@@ -181,7 +181,7 @@ class _Text:
             first_name=int(self.name[begins[first]]),
             first_start_ns=int(self.start[begins[first]]),
             spans=union(self.start[begins], ends),
-            starts=np.sort(self.start[within(begins, lasts + 1, len(self.start))]),
+            starts=rising(self.start[within(begins, lasts + 1, len(self.start))]),
         )
 
 
@@ -217,12 +217,12 @@ def _candidates(text: _Text, least: int) -> list[str]:
     code = text.characters[:_SAMPLED].astype(np.int64)
     least = max(least * len(code) // max(len(text.characters), 1), 2)
     whole, free = text.text[:_SAMPLED], code >= _FIRST_CHARACTER
-    known: Ints = np.unique(code, return_inverse=True)[1].reshape(-1)
+    known = distinct_places(code)[1]
     key, usable, found = known, free, list[str]()
     for length in range(2, min(MAX_TASKS, len(known)) + 1):
         pairs = key[: len(known) - length + 1] * (len(known) + 1) + known[length - 1 :]
         usable = usable[: len(pairs)] & free[length - 1 :]
-        key = np.unique(pairs, return_inverse=True)[1].reshape(-1)
+        key = distinct_places(pairs)[1]
         if length < MIN_TASKS or not usable.any():
             continue
         places = np.flatnonzero(usable)

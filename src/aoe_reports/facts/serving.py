@@ -15,7 +15,7 @@ from aoe_reports.facts.serving_cuts import Marks, Tasks, cut, layers_of, marks_o
 from aoe_reports.facts.serving_phases import Annotated, Seen, SizedBy, ToldBy, judge_batch, judge_phases
 from aoe_reports.facts.serving_roles import ATTENTION, PARTS, ROLES, Part, is_serving, part_of, role_of
 from aoe_reports.facts.serving_shapes import NOTHING, Query, embedding_of, product_of, query_of
-from aoe_reports.model.columns import Ints, Mask, codes, distinct, has_value, integers
+from aoe_reports.model.columns import Ints, Mask, codes, distinct, has_value, integers, rising
 from aoe_reports.model.groupings import Phase
 from aoe_reports.model.intervals import Intervals, union
 from aoe_reports.stats.grouping import is_communication
@@ -447,7 +447,7 @@ def _without(some: Intervals, hidden: Intervals) -> Intervals:
     hidden = _near(hidden, some)
     if not len(hidden):
         return some
-    edges = np.sort(np.concatenate([some.starts, some.ends, hidden.starts, hidden.ends]))
+    edges = rising(np.concatenate([some.starts, some.ends, hidden.starts, hidden.ends]))
     inside = np.diff(_until(some, edges)) > 0
     covered = np.diff(_until(hidden, edges)) > 0
     kept = inside & ~covered

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from aoe_reports.formats.spilled import Numbers, SpilledColumns
-from aoe_reports.model.columns import Ints, Mask, distinct
+from aoe_reports.model.columns import Ints, Mask, distinct, rising
 from aoe_reports.model.intervals import Intervals, united
 
 WINDOW_SPANS = 1 << 18
@@ -87,7 +87,7 @@ def windows(*spans: SpansOf) -> list[tuple[int, int]]:
         sampled.append(some["start"][::_SAMPLED])
     if count <= WINDOW_SPANS:
         return [EVER]
-    cuts = distinct(np.sort(np.concatenate(sampled))[:: max(WINDOW_SPANS // _SAMPLED, 1)]).tolist()
+    cuts = distinct(rising(np.concatenate(sampled))[:: max(WINDOW_SPANS // _SAMPLED, 1)]).tolist()
     bounds = [EVER[0], *cuts[1:], EVER[1]]
     return list(pairwise(bounds))
 

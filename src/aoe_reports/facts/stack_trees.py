@@ -9,7 +9,7 @@ import numpy as np
 
 from aoe_reports.facts.launch_sites import CallPaths
 from aoe_reports.model.classes import record
-from aoe_reports.model.columns import Ints
+from aoe_reports.model.columns import Ints, distinct_places
 
 MOST_STACKS = 20_000
 """So many stacks of a rank are told apart, those of most time; the others are one."""
@@ -97,7 +97,7 @@ def stack_tree(
     path = np.where(own >= 0, own, forward)
     backward = (own < 0) & (forward >= 0)
     keys = ((path + 1) * 2 + backward) * (len(named) + 1) + numbers
-    distinct, group = np.unique(keys, return_inverse=True)
+    distinct, group = distinct_places(keys)
     time = np.zeros(len(distinct), dtype=object)
     np.add.at(time, group.reshape(-1), duration.astype(object))
     count = np.bincount(group.reshape(-1), minlength=len(distinct)).tolist()

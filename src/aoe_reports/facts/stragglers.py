@@ -13,7 +13,17 @@ import pyarrow as pa
 
 from aoe_reports.facts.pipeline import Stage, stages_of
 from aoe_reports.facts.tasks import TaskSet
-from aoe_reports.model.columns import Floats, Ints, codes, column_of, column_of_words, distinct, integers, values_of
+from aoe_reports.model.columns import (
+    Floats,
+    Ints,
+    codes,
+    column_of,
+    column_of_words,
+    distinct,
+    distinct_places,
+    integers,
+    values_of,
+)
 from aoe_reports.stats.grouping import is_communication
 from aoe_reports.stats.sample import MAD_TO_SIGMA
 
@@ -154,7 +164,7 @@ def _members(sums: pa.Table) -> tuple[list[Member], Ints]:
     """(rank and device of each rank in their order, unknown ones first; which of them each row is of)."""
     ranks, of_ranks = _distinct(sums["rank_id"])
     devices, of_devices = _distinct(sums["device_id"])
-    present, rows = np.unique(of_ranks * len(devices) + of_devices, return_inverse=True)
+    present, rows = distinct_places(of_ranks * len(devices) + of_devices)
     pairs = (divmod(number, len(devices)) for number in present.tolist())
     return [(ranks[rank], devices[device]) for rank, device in pairs], rows
 
@@ -164,7 +174,7 @@ def _distinct(column: pa.ChunkedArray) -> tuple[list[int | None], Ints]:
     if pa.types.is_null(column.type):
         return [None], np.zeros(len(column), dtype=np.int64)
     values, known = integers(column.cast(pa.int64()))
-    numbers, places = np.unique(values[known], return_inverse=True)
+    numbers, places = distinct_places(values[known])
     found: Ints = np.zeros(len(values), dtype=np.int64)
     found[known] = places + 1
     return [None, *numbers.tolist()], found

@@ -197,40 +197,53 @@ class Numbering(dict[str, int]):
         return number
 
 
+def rising(values: Ints) -> Ints:
+    """The values in order. Times stand nearly in order, in a few runs: to merge those takes a tenth of numpy's default."""
+    return np.sort(values, kind="stable")
+
+
 def distinct(values: Ints) -> Ints:
     """The values, each once, in order. Of 700,000 that differ it takes 16 ms and `np.unique`, which hashes them, 890; of five that repeat 3 and 18."""
-    ordered = np.sort(values)
+    ordered = rising(values)
     first = np.ones(len(ordered), dtype=bool)
     first[1:] = ordered[1:] != ordered[:-1]
     return ordered[first]
 
 
 def distinct_places(values: Ints) -> tuple[Ints, Ints]:
-    """(the values, each once, in order; the place of each value among them). Of numbers of words it takes a tenth of `np.unique`."""
+    """(the values, each once, in order; the place of each value among them). It takes a tenth of `np.unique`."""
     if not len(values):
         return values, np.zeros(0, dtype=np.int64)
     least, most = int(values.min()), int(values.max())
+    place = np.empty(len(values), dtype=np.int64)
     if most - least > _SPARSE * len(values):
-        found, place = np.unique(values, return_inverse=True)
-        return found, place.reshape(-1)
+        order = np.argsort(values, kind="stable")
+        ordered = values[order]
+        first = np.append(True, ordered[1:] != ordered[:-1])
+        place[order] = np.cumsum(first) - 1
+        return ordered[first], place
     there = np.zeros(most - least + 1, dtype=bool)
     there[values - least] = True
-    place = np.cumsum(there) - 1
-    return np.flatnonzero(there) + least, place[values - least]
+    np.take(np.cumsum(there) - 1, values - least, out=place)
+    return np.flatnonzero(there) + least, place
 
 
 _SPARSE = 4
+
+
+def small(numbers: Ints) -> np.ndarray[Any, np.dtype[np.unsignedinteger[Any]]]:
+    """Whole numbers as small as they can be, in the same order: those of 16 bits are sorted digit by digit."""
+    if not len(numbers):
+        return numbers.astype(np.uint8)
+    least = int(numbers.min())
+    return (numbers - least).astype(np.min_scalar_type(int(numbers.max()) - least))
 
 
 def places_by(numbers: Ints) -> Iterator[tuple[int, Ints]]:
     """Each number that occurs, in order, with the places at which it stands. A million numbers of a dozen take 6 ms."""
     if not len(numbers):
         return
-    least = int(numbers.min())
-    small = (numbers - least).astype(
-        np.min_scalar_type(int(numbers.max()) - least)
-    )  # small ones are sorted digit by digit
-    order = np.argsort(small, kind="stable")
+    order = np.argsort(small(numbers), kind="stable")
     ordered = numbers[order]
     firsts = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
     yield from zip(ordered[np.append(0, firsts)].tolist(), np.split(order, firsts), strict=True)

@@ -45,6 +45,7 @@ from aoe_reports.questions.communication_rows import (
 
 if TYPE_CHECKING:
     from aoe_reports.engine.captures import Collected
+    from aoe_reports.engine.communication import Launched
     from aoe_reports.facts.communication_run import Communication
     from aoe_reports.formats.aoe.gradients import GradientModel
     from aoe_reports.formats.discovery import Discovery
@@ -157,16 +158,17 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
 
         found, notes = Communication(), asked.notes
         collected: Collected | None = {} if asked.options.contention else None
+        launched: Launched | None = {} if asked.options.bucket_order or asked.options.pipeline else None
         notes.add(unit.capture.findings)
         with notes.where_unreadable(unit.path):
             transfers = read_communication(
-                unit.capture, found, asked.context.models, asked.options.step, notes.findings, collected
+                unit.capture, found, asked.context.models, asked.options.step, notes.findings, collected, launched
             )
             if asked.options.contention:
                 read_contention(unit.capture, found, asked.options.step, asked.options.top, notes.findings, collected)
-            if asked.options.bucket_order or asked.options.pipeline:
+            if launched is not None:
                 read_launch_order(
-                    unit.capture, found, asked.options.step, notes.findings,
+                    unit.capture, found, asked.options.step, notes.findings, launched,
                     bucket_order=asked.options.bucket_order, stages_of=transfers if asked.options.pipeline else None,
                 )  # fmt: skip
             found.nominal_gb_per_s = dict(unit.capture.info.nominal_gb_per_s)

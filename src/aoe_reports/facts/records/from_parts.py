@@ -25,7 +25,7 @@ from aoe_reports.facts.serving_roles import PARTS
 from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.records.record import Record
-from aoe_reports.model.columns import SomeRows, codes, integers, valid
+from aoe_reports.model.columns import SomeRows, codes, distinct_places, integers, valid
 from aoe_reports.model.groupings import Phase
 from aoe_reports.stats.grouping import is_communication
 from aoe_reports.stats.sample import sample_std
@@ -120,7 +120,7 @@ def _times_of(tasks: TaskSet) -> tuple[dict[str, _Spent], _Spent]:
     of_location, names = codes(mine["location"])
     count, of_step = 1, np.zeros(mine.num_rows, dtype=np.int64)
     if "step" in tasks.frame.column_names and valid(mine["step"]).all():
-        _, of_step = np.unique(integers(mine["step"])[0], return_inverse=True)
+        _, of_step = distinct_places(integers(mine["step"])[0])
         count = int(of_step.max(initial=0)) + 1
     groups = TaskGroups(of_location.astype(np.int64) * count + of_step, (len(names) + 1) * count)
     outside, *located = map(tuple, groups.sum(integers(mine["task_duration_ns"])[0]).reshape(-1, count).tolist())
