@@ -80,7 +80,8 @@ def _fitting(step: str, left: dict[str, Fraction], calls: Fraction) -> str | Non
 
 def _together(one: str, others: list[str], calls: Fraction) -> tuple[str, ...]:
     """Which of some types are in one: those in its name, else all of a few."""
-    named = tuple(other for other in others if len(_stem(other)) >= _LEAST_LETTERS and _stem(other) in one.casefold())
+    folded = one.casefold()
+    named = tuple(other for other in others if len(stem := _stem(other)) >= _LEAST_LETTERS and stem in folded)
     if len(named) >= _PAIR:
         return named
     return tuple(others) if _PAIR <= len(others) <= _MOST and calls >= _LEAST_CALLS else ()
