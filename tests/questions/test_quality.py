@@ -194,6 +194,16 @@ def step_of(place: int, number: int, us: int) -> Step:
     return Step(place, place, None, number, start, us * 1000, computing_ns=us * 900, free_ns=us * 100)
 
 
+def _write_steps(folder: Path, *, first: int) -> None:
+    """A table of eight steps, of which the first may take longer."""
+    header = "Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free,Stage,Bubble,Preparing\n"
+    rows = [
+        f"{step},{first if step == 10 else 500},0,0,0,{20 if step > 10 or first == 500 else 100},0,0,0\n"
+        for step in range(10, 18)
+    ]
+    (folder / "step_trace_time.csv").write_text(header + "".join(rows))
+
+
 class TestTrim:
     """`--trim` of other questions."""
 
@@ -214,19 +224,18 @@ class TestTrim:
 
     @pytest.fixture
     def with_table(self, folder: Path) -> Path:
-        header = "Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free,Stage,Bubble,Preparing\n"
-        rows = [
-            f"{step},{900 if step == 10 else 500},0,0,0,{100 if step == 10 else 20},0,0,0\n" for step in range(10, 18)
-        ]
-        (next(folder.rglob("trace_view.json")).parent / "step_trace_time.csv").write_text(header + "".join(rows))
+        _write_steps(next(folder.rglob("trace_view.json")).parent, first=900)
         return folder
 
-    @pytest.mark.parametrize("command", ["hotspots", "breakdown", "compare", "explain", "roofline"])
+    @pytest.mark.parametrize(
+        "command", ["hotspots", "breakdown", "compare", "explain", "roofline", "communication", "stragglers"]
+    )
     def test_others_have_a_word_of_it(self, cli: Cli, with_table: Path, command: str) -> None:
         paths = [with_table] * (2 if command in {"compare", "explain"} else 1)
         findings = cli(command, *paths, "--format", "json").json["findings"]
         told = {one["message"] for one in findings if one["rule"] == "trimmed"}
-        leaves_out = "--trim leaves them out, " if command != "roofline" else ""
+        trims = command in {"hotspots", "breakdown", "compare", "explain"}
+        leaves_out = "--trim leaves them out, " if trims else ""
         assert told == {f"rank 0: not like the other steps: step 10 (warm-up); {leaves_out}`quality` tells why"}
 
     @pytest.mark.parametrize(
@@ -246,6 +255,26 @@ class TestTrim:
         note_unusual("here", every, notes, rank=rank, device=device)
         end = "not like the other steps: step 0 (warm-up); --trim leaves them out, `quality` tells why"
         assert [one.message for one in notes.findings] == [f"{whose}{end}" for whose in told]
+
+    @pytest.mark.parametrize(
+        ("command", "chosen", "told"),
+        [
+            ("stragglers", [], ["ranks 0-2: "]),
+            ("communication", [], ["ranks 0-2: "]),
+            ("communication", ["--rank", 1], ["rank 1: "]),
+            ("communication", ["--rank", 3], []),
+            ("communication", ["--step", 12], []),
+        ],
+    )
+    def test_ranks_of_a_run_are_told_of_together(
+        self, cli: Cli, tmp_path: Path, command: str, chosen: list[object], told: list[str]
+    ) -> None:
+        for rank in range(4):
+            Rank(rank, WARM).write(tmp_path)
+            _write_steps(tmp_path / f"rank{rank}_ascend_pt" / "ASCEND_PROFILER_OUTPUT", first=900 if rank < 3 else 500)
+        found = cli(command, tmp_path, *chosen, "--format", "json").json["findings"]
+        end = "not like the other steps: step 10 (warm-up); `quality` tells why"
+        assert [one["message"] for one in found if one["rule"] == "trimmed"] == [f"{whose}{end}" for whose in told]
 
     @pytest.mark.parametrize("command", ["hotspots", "breakdown", "roofline"])
     def test_who_asks_for_one_step_is_told_of_no_other(self, cli: Cli, with_table: Path, command: str) -> None:

@@ -25,6 +25,7 @@ from aoe_reports.facts.gradient_tail import Tail
 from aoe_reports.facts.hosts import HostOf
 from aoe_reports.facts.packets import Alignment, PacketSum, RdmaTime
 from aoe_reports.facts.pipeline_steps import StageStep
+from aoe_reports.facts.steadiness import Place, Unusual
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +102,8 @@ class Communication:
     tails: list[Tail] = field(default_factory=list)
     hosts: dict[int, str] = field(default_factory=dict)
     """The host of each rank that is known to be on one."""
+    unusual: dict[Place, Unusual] = field(default_factory=dict)
+    """The steps of warm-up and tear-down of each device."""
     nominal_gb_per_s: dict[str, float] = field(default_factory=dict)
     """What one link can carry, one way, by transport: of the slowest chip."""
 
@@ -119,6 +122,7 @@ class Communication:
         self.stages += other.stages
         self.tails += other.tails
         self.hosts |= other.hosts
+        self.unusual |= other.unusual
         for transport, rate in other.nominal_gb_per_s.items():
             self.nominal_gb_per_s[transport] = min(rate, self.nominal_gb_per_s.get(transport, rate))
         for link, waited in other.link_waits.items():

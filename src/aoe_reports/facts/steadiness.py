@@ -167,6 +167,8 @@ def _blocks(durations: Sequence[int]) -> Floats:
 
 Place = tuple[int | None, int | None]
 """(rank, device)."""
+Unusual = tuple[tuple[int, ...], tuple[int, ...]]
+"""The numbers of the steps of warm-up, and of those of tear-down."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,6 +192,16 @@ class StepSeries:
     def usual(self) -> tuple[Step, ...]:
         """All others."""
         return self.steps[self.phases.warm_up : len(self.steps) - self.phases.tear_down]
+
+    @property
+    def numbers(self) -> Unusual:
+        """Those of the steps that are not the usual ones."""
+        return step_numbers(self.warm_up), step_numbers(self.tear_down)
+
+
+def step_numbers(steps: Iterable[Step]) -> tuple[int, ...]:
+    """The numbers of some steps that have one, each once, in order."""
+    return tuple(sorted({step.step for step in steps if step.step is not None}))
 
 
 def series_of(steps: Iterable[Step]) -> StepSeries | None:

@@ -155,6 +155,7 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
         """What one rank tells; what was read before something that cannot be read stays."""
         from aoe_reports.engine.communication import read_communication, read_contention, read_launch_order
         from aoe_reports.facts.communication_run import Communication
+        from aoe_reports.questions.trimming import unusual_of_table
 
         found, notes = Communication(), asked.notes
         collected: Collected | None = {} if asked.options.contention else None
@@ -171,6 +172,8 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
                     unit.capture, found, asked.options.step, notes.findings, launched,
                     bucket_order=asked.options.bucket_order, stages_of=transfers if asked.options.pipeline else None,
                 )  # fmt: skip
+            if asked.options.step is None:
+                found.unusual = unusual_of_table(unit.capture)
             found.nominal_gb_per_s = dict(unit.capture.info.nominal_gb_per_s)
             if host := unit.capture.info.host:
                 ranks = {one.rank_id for one in found.transfers}
@@ -182,12 +185,15 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
         from aoe_reports.facts.communication_run import Communication
         from aoe_reports.facts.pipeline_steps import pipeline_step
         from aoe_reports.questions.pipeline_words import pipeline_picture, pipeline_waits
+        from aoe_reports.questions.trimming import note_unusual_of_run
 
         runs: dict[int, tuple[str, Communication]] = {}
         for unit, part in parts:
             runs.setdefault(unit.number, (unit.run, Communication()))[1].take(part)
         told = RunTables()
         for label, run in runs.values():
+            shown = {place: one for place, one in run.unusual.items() if asked.options.rank in {None, place[0]}}
+            note_unusual_of_run(label, shown, asked.notes)
             asked.notes.add(_tell(run, label, asked.options, told))
         picture = None
         if asked.options.pipeline:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from aoe_reports.facts.experts import ExpertLoad
     from aoe_reports.facts.parallel import Layout
     from aoe_reports.facts.pipeline import Stage
+    from aoe_reports.facts.steadiness import Place, Unusual
     from aoe_reports.facts.stragglers import ComparedHost, ComparedRank, Member, TypeLoss
     from aoe_reports.facts.tasks import TaskSet
     from aoe_reports.formats.discovery import Discovery
@@ -124,6 +125,7 @@ class Sums:
     types: pa.Table
     waits: list[Wait]
     host: str | None = None
+    unusual: Mapping[Place, Unusual] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,11 +207,19 @@ class Stragglers(Question[StragglerOptions, Sums]):
         sets, tables = read_tasks(capture, _FIELDS, by_type=True)
         notes.add(finding for data in tables for finding in data.findings)
         notes.add(of_source(capture, sets, tables))
-        return Sums(sums_of_types(sets), _waits_of(unit, sets, notes) if sets else [], capture.info.host)
+        if not sets:
+            return Sums(sums_of_types(sets), [], capture.info.host)
+        waits, unusual = _of_steps(unit, sets, notes)
+        return Sums(sums_of_types(sets), waits, capture.info.host, unusual)
 
     def finish(self, parts: Sequence[tuple[Unit, Sums]], asked: Request[StragglerOptions]) -> Finished:
         """The ranks of each run, those that the others wait for first."""
+        from aoe_reports.questions.trimming import note_unusual_of_run
+
         by_run = _by_run(parts)
+        for mine in by_run:
+            unusual = {place: numbers for _, sums in mine for place, numbers in sums.unusual.items()}
+            note_unusual_of_run(mine[0][0].run, unusual, asked.notes)
         runs = [_compared(mine, asked.context, alone=len(by_run) == 1) for mine in by_run]
         for run in runs:
             asked.notes.add(_without_peers(run))
@@ -240,20 +250,22 @@ stragglers = asking(Stragglers(), StragglerOptions)
 """Whom the ranks below some paths wait for: `stragglers([path], top=5).rows`."""
 
 
-def _waits_of(unit: Unit, sets: Sequence[TaskSet], notes: Notes) -> list[Wait]:
-    """What the table of steps tells of each device."""
+def _of_steps(unit: Unit, sets: Sequence[TaskSet], notes: Notes) -> tuple[list[Wait], dict[Place, Unusual]]:
+    """What the table of steps tells of each device, and which steps are not like the others."""
     from aoe_reports.engine.captures import read_steps_noting
+    from aoe_reports.facts.steadiness import unusual_steps
     from aoe_reports.facts.steps import steps_of_device
 
-    waits = []
+    waits, unusual = [], {}
     with notes.where_unreadable(unit.path):
         steps = read_steps_noting(unit.capture, notes.findings)
+        unusual = {place: series.numbers for place, series in unusual_steps(steps).items()}
         for tasks in sets:
             known = [step.communication_not_overlapped_ns for step in steps_of_device(steps, tasks)]
             times = [time for time in known if time is not None]
             if times:
                 waits.append(((tasks.rank_id, tasks.device_id), len(times), sum(times)))
-    return waits
+    return waits, unusual
 
 
 def _by_run(parts: Sequence[tuple[Unit, Sums]]) -> list[list[tuple[Unit, Sums]]]:

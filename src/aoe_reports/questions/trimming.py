@@ -12,7 +12,7 @@ from aoe_reports.engine.question import Notes
 from aoe_reports.facts.breakdown import DeviceBreakdown
 from aoe_reports.facts.idle import step_of_tasks
 from aoe_reports.facts.observed import steps_of_parts
-from aoe_reports.facts.steadiness import Place, StepSeries, unusual_steps
+from aoe_reports.facts.steadiness import Place, Unusual, step_numbers, unusual_steps
 from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.capture import Capture
@@ -45,7 +45,7 @@ def unusual_of(path: str, steps: Iterable[Step], notes: Notes) -> LeftOut:
             ]
         )
     unusual = unusual_steps(told)
-    notes.add(said_of(path, unusual))
+    notes.add(said_of(path, {place: series.numbers for place, series in unusual.items()}))
     return {place: (*series.warm_up, *series.tear_down) for place, series in unusual.items()}
 
 
@@ -60,7 +60,7 @@ def note_unusual(
 ) -> None:
     """Say which steps (of one rank or device) are not like the others, where they stay; `trims` tells whether the command could leave them out."""
     unusual = {
-        place: series
+        place: series.numbers
         for place, series in unusual_steps(steps).items()
         if rank in {None, place[0]} and (place[1] is None or device in {None, place[1]})
     }
@@ -71,20 +71,32 @@ def note_unusual_of_table(
     capture: Capture, notes: Notes, *, rank: int | None, device: int | None, trims: bool = True
 ) -> None:
     """The same by the table of steps of a capture, which is read for this alone: what is wrong with it is for others to say."""
+    note_unusual(str(capture.root), _steps_of_table(capture), notes, trims=trims, rank=rank, device=device)
+
+
+def unusual_of_table(capture: Capture) -> dict[Place, Unusual]:
+    """The same as numbers, for those who say it of all ranks of a run together."""
+    return {place: series.numbers for place, series in unusual_steps(_steps_of_table(capture)).items()}
+
+
+def note_unusual_of_run(run: str, unusual: Mapping[Place, Unusual], notes: Notes) -> None:
+    """Say which steps of the ranks of a run are not like the others, where the command cannot leave them out."""
+    notes.add(said_of(run, unusual, _UNLIKE))
+
+
+def _steps_of_table(capture: Capture) -> list[Step]:
     if timeline_tells_steps(capture):
-        return
+        return []
     try:
-        steps = read_steps_noting(capture, [])
+        return read_steps_noting(capture, [])
     except (ReadError, OSError):
-        return
-    note_unusual(str(capture.root), steps, notes, trims=trims, rank=rank, device=device)
+        return []
 
 
-def said_of(path: str, unusual: Mapping[Place, StepSeries], said: str | None = None) -> Iterator[Finding]:
+def said_of(path: str, unusual: Mapping[Place, Unusual], said: str | None = None) -> Iterator[Finding]:
     """Which steps are left out, or what else is said of them; ranks of which the same is to be said together."""
     by_steps: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
-    for place, series in unusual.items():
-        numbers = _numbers_of(series.warm_up), _numbers_of(series.tear_down)
+    for place, numbers in unusual.items():
         by_steps.setdefault(numbers, []).append(-1 if place[0] is None else place[0])
     for (warm_up, tear_down), ranks in by_steps.items():
         parts = [
@@ -108,10 +120,6 @@ def steps_in_words(numbers: Sequence[int]) -> Text:
     if not numbers:
         return say("a step")
     return count_of(len(numbers), "step {steps}", "steps {steps}", steps=in_short(numbers))
-
-
-def _numbers_of(steps: Iterable[Step]) -> tuple[int, ...]:
-    return tuple(sorted({step.step for step in steps if step.step is not None}))
 
 
 def unusual_in_timeline(devices: Mapping[Place, DeviceBreakdown], path: str, notes: Notes) -> LeftOut:
@@ -159,7 +167,7 @@ def _of_device(place: Place, left_out: LeftOut) -> list[Step]:
 
 def steps_left_out(place: Place, left_out: LeftOut) -> frozenset[int]:
     """The numbers of the steps of a device that are left out."""
-    return frozenset(_numbers_of(_of_device(place, left_out)))
+    return frozenset(step_numbers(_of_device(place, left_out)))
 
 
 def _kept(tasks: TaskSet, steps: Sequence[Step]) -> Mask | None:
