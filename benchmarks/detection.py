@@ -183,7 +183,7 @@ def measure_detection(arguments: argparse.Namespace, budget: float) -> None:
             found, suspected, error = shifted(
                 made(kind, shift, arguments.shifted, arguments.seed + 500_000), parameters
             )
-            shares = "  ".join(f"p{within} {np.mean(found <= within):.3f}" for within in (7, 14, 30))
+            shares = "  ".join(f"p{within} {np.mean(found <= within):.3f}" for within in (3, 7, 14, 30))
             located = f"{np.nanmean(error):.2f}" if (found < NEVER).any() else "-"
             print(
                 f"    {shift:.0%}  {shares}  median delay {np.median(found):3.0f}  suspected in night "
@@ -259,11 +259,11 @@ def measure_lively(seed: int, count: int = 1000) -> None:
 def measure_families(seed: int, count: int) -> None:
     """Noise of other kinds, series of two weeks, and warm-ups."""
     for kind in FAMILIES:
-        alarms, _, _ = quiet(made(kind, 0.0, count, seed), Parameters())
-        text = f"{kind:12s} false alarms {alarms:7.1f}"
+        alarms, suspicions, _ = quiet(made(kind, 0.0, count, seed), Parameters())
+        text = f"{kind:12s} false alarms {alarms:7.1f}  suspicions {suspicions:7.1f}"
         for shift in (0.05, 0.02):
             found, _, _ = shifted(made(kind, shift, count, seed + 500_000), Parameters())
-            text += f"  {shift:.0%} " + "  ".join(f"p{within} {np.mean(found <= within):.2f}" for within in (7, 14))
+            text += f"  {shift:.0%} " + "  ".join(f"p{within} {np.mean(found <= within):.2f}" for within in (3, 7, 14))
         print(text, flush=True)
     random = np.random.default_rng(seed)
     young = 100 * (1 + 0.01 * random.standard_normal((10 * count, 24)))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aoe_reports.facts.exchanges import exchanged
 
@@ -55,3 +58,29 @@ def test_a_norm_that_is_written_out_is_one_that_was_split_and_the_reverse() -> N
 def test_a_known_sequence_has_to_account_for_all_calls(changed: dict[str, tuple[float, float]]) -> None:
     after = {name: (0, count) for name, count in WRITTEN_OUT.items()}
     assert not [one for one in found(RmsNorm=(6, 0), **(after | changed)) if len(one[1].split("+")) > 3]
+
+
+NAMES = st.tuples(
+    st.sampled_from(["Sort", "sortWith", "Mat", "MatMul", "matmulBias", "AB"]), st.sampled_from(["", "V2", "v3", "12"])
+)
+GONE_OR_NEW = st.dictionaries(NAMES.map("".join), st.tuples(st.integers(1, 9), st.booleans()), max_size=8)
+
+
+@given(GONE_OR_NEW)
+def test_a_replaced_type_is_the_only_one_whose_stem_begins_like_its_own(made: dict[str, tuple[int, bool]]) -> None:
+    counts = {name: (0, calls) if new else (calls, 0) for name, (calls, new) in made.items()}
+    told = found(**counts)
+    used = {name for kind, others, one in told if kind != "replaced" for name in (*others.split("+"), one)}
+    gone = [name for name, (before, _) in counts.items() if before and name not in used]
+    expected = []
+    for name, (_, after) in counts.items():
+        alike = [other for other in gone if _alike(name, other)] if after and name not in used else []
+        if len(alike) == 1:
+            gone.remove(alike[0])
+            expected.append(("replaced", alike[0], name))
+    assert [one for one in told if one[0] == "replaced"] == expected
+
+
+def _alike(one: str, other: str) -> bool:
+    stems = sorted((re.sub(r"(?:v?[0-9]+)?$", "", name.casefold(), count=1) for name in (one, other)), key=len)
+    return len(stems[0]) >= 3 and stems[1].startswith(stems[0])

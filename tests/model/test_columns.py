@@ -16,6 +16,8 @@ from aoe_reports.model.columns import (
     codes,
     column_of,
     column_of_words,
+    distinct,
+    distinct_places,
     distinct_rows,
     exact_sum,
     floats,
@@ -24,7 +26,9 @@ from aoe_reports.model.columns import (
     integers,
     is_among,
     keep_where,
+    places_by,
     scalar,
+    small,
     valid,
     words_in,
 )
@@ -197,3 +201,27 @@ def test_rows_that_differ_come_in_order_and_each_knows_its_own(rows: list[tuple[
 def test_values_are_found_among_some_that_rise(values: list[int], wanted: list[int]) -> None:
     found = is_among(np.asarray(values, dtype=np.int64), np.asarray(sorted(wanted), dtype=np.int64))
     assert found.tolist() == [value in wanted for value in values]
+
+
+NUMBERS = st.lists(INT64 | st.integers(-3, 3), max_size=30).map(lambda values: np.asarray(values, dtype=np.int64))
+
+
+@given(NUMBERS)
+def test_different_values_are_those_of_numpy_with_the_place_of_each(values: np.ndarray) -> None:
+    expected, places = np.unique(values, return_inverse=True)
+    found, place = distinct_places(values)
+    assert found.tolist() == distinct(values).tolist() == expected.tolist()
+    assert place.tolist() == places.reshape(-1).tolist()
+
+
+@given(NUMBERS)
+def test_the_places_of_each_number_are_in_order(values: np.ndarray) -> None:
+    found = [(number, places.tolist()) for number, places in places_by(values)]
+    assert found == [(number, np.flatnonzero(values == number).tolist()) for number in np.unique(values).tolist()]
+
+
+@given(NUMBERS)
+def test_small_numbers_are_in_the_same_order(values: np.ndarray) -> None:
+    assert np.argsort(small(values), kind="stable").tolist() == np.argsort(values, kind="stable").tolist()
+    if len(values) and int(values.max()) - int(values.min()) < 2**16:
+        assert small(values).dtype.itemsize <= 2

@@ -28,7 +28,7 @@ from aoe_reports.stats import noise
 from aoe_reports.stats.budget import SERIES_RATE, Budget
 from aoe_reports.stats.noise import Floats
 
-VERSION = 10
+VERSION = 11
 """Of the detector: a change is stored with the version and the parameters that found it."""
 
 

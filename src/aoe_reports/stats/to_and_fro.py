@@ -22,7 +22,7 @@ SWITCHES = 6
 """There and back three times: a regression that was fixed and came again, and again, is five, and must be told."""
 KNOWN_SWITCHES = 2
 """There and back once, in a workload that is known for it: KNOWN_SHARE of its series, two at least, were there and back three times."""
-KNOWN_SHARE, LEAST_KNOWN = 1 / 3, 2
+KNOWN_SHARE, LEAST_KNOWN = 1 / 4, 2
 SWITCH_COST = 6.0
 """Twice the log odds against a switch in a night: one night counts as a stay where it is no night of the usual noise."""
 STAY = 5.0

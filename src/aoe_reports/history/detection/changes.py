@@ -151,8 +151,9 @@ class _Report:
         # each further step fits chance, too (Zhang and Siegmund 2007, Biometrics 63); the second of two may not be proved yet
         chance = 3 * math.log(count)
         proved = float(series.losses(stairs, start, end).sum()) + (last - place) * chance
+        if losses[best] >= proved - DRIFT_MARGIN:
+            return None
         two = two_steps(clipped, self.proof.parameters.least_level)
-        stairs_of_two = float(series.losses(two, start, end).sum()) + chance
-        if losses[best] >= min(proved - DRIFT_MARGIN, stairs_of_two):
+        if losses[best] >= float(series.losses(two, start, end).sum()) + chance:
             return None
         return start + int(begins[best]), float(lines[best, 0]), float(lines[best, -1])
