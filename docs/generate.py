@@ -16,8 +16,7 @@ from aoe_reports.formats.ascend.tables import TIMELINES
 from aoe_reports.formats.table import Table
 from aoe_reports.formats.vendor import VENDORS
 from aoe_reports.jobs.rules import list_rules
-from aoe_reports.present import REGRESSION_RENDERERS, RENDERERS
-from aoe_reports.present.forms import CHECK_FORMS, FORMS
+from aoe_reports.present import RENDERERS
 from aoe_reports.present.schema import schema_of_answers
 from aoe_reports.questions.advice.registry import RULES
 from aoe_reports.questions.advice.thresholds import list_thresholds
@@ -228,14 +227,8 @@ prints it. Then Tab completes commands, options, choices, and names:
 
 def commands() -> str:
     """What --help says of every command."""
-    formats, of_check, of_regressions = (
-        ", ".join(f"`{name}`" for name in names)
-        for names in (RENDERERS, [name for name in CHECK_FORMS if name not in FORMS], REGRESSION_RENDERERS)
-    )
-    forms = (
-        f"Reports are rendered as {formats}; rows also as `json` and `csv`; `check` also as {of_check}; `regressions` also as "
-        f"{of_regressions}."
-    )
+    formats = ", ".join(f"`{name}`" for name in RENDERERS)
+    forms = f"Reports are rendered as {formats}; rows also as `json` and `csv`. What else a command writes stands at its `--format`."
     parts = [NOTE, f"# Commands\n\n{forms}\n", COMPLETION]
     for command in ("", *map(name_of, COMMANDS), *_of_groups()):
         title = f"aoe-reports {command}".strip()

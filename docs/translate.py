@@ -10,6 +10,8 @@ from pathlib import Path
 from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import read_po, write_po
 
+from aoe_reports.locale import is_ours, translated
+
 DOCS = Path(__file__).parent
 TEMPLATE = DOCS / "_build" / "gettext" / "docs.pot"
 CATALOGUE = DOCS / "locale" / "zh_CN" / "LC_MESSAGES" / "docs.po"
@@ -57,9 +59,17 @@ WHOLE = (
     "tuning.md",
     "advice.md",
     "detection.md",
+    "rules.md",
+    "commands.md",
+    "tables.md",
 )
 """Pages that are translated as a whole; of the others, the title, for the navigation."""
 DATED = ('"POT-', '"PO-Rev', '"Report-', '"Last-T', '"Language-T', '"Generated')
+FROM_CODE = ("rules.md", "tables.md")
+"""Pages that consist of what the program says: its own translation of a text is that of the page."""
+COMMAND = re.compile(r"aoe-reports(?: [a-z-]+)*")
+KIND = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
+"""Names that are the same in every language: of commands, and of kinds of tables."""
 UP = "../../"
 """From the template to the pages."""
 RUNTIME = DOCS.parent / "requirements" / "runtime.txt"
@@ -88,7 +98,12 @@ def _is_whole(message: Message) -> bool:
 
 def _has_words(message: Message) -> bool:
     text = re.sub("`[^`]*`", "", str(message.id))
-    return re.search("[a-z]", text) is not None and not (_is_of_wheels(message) and _is_name(text.strip("*")))
+    named = COMMAND.fullmatch(text) or KIND.fullmatch(text)
+    return (
+        re.search("[a-z]", text) is not None
+        and not named
+        and not (_is_of_wheels(message) and _is_name(text.strip("*")))
+    )
 
 
 def _is_of_wheels(message: Message) -> bool:
@@ -97,6 +112,12 @@ def _is_of_wheels(message: Message) -> bool:
 
 def _is_name(text: str) -> bool:
     return text in LOCKED or TAG.fullmatch(text) is not None
+
+
+def _said(message: Message) -> str:
+    """What the program says for a text, where all pages that have it are made of what the program says."""
+    from_code = all(page.removeprefix(UP) in FROM_CODE for page, _ in message.locations)
+    return translated(str(message.id), "zh") if from_code and is_ours(str(message.id)) else ""
 
 
 def main() -> int:
@@ -108,7 +129,7 @@ def main() -> int:
     new = Catalog(locale="zh_CN", project="aoe-reports", version="docs", fuzzy=False, header_comment=HEADER.rstrip())
     for message in wanted():
         known = old.get(message.id)
-        new.add(message.id, known.string if known else "")
+        new.add(message.id, _said(message) or (known.string if known else ""))
     missing = [str(message.id) for message in new if message.id and not message.string]
     written = io.BytesIO()
     write_po(written, new, width=0, no_location=True)

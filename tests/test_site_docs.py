@@ -6,11 +6,15 @@ import json
 import re
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
 from commandline import ROOT
+
+from aoe_reports.jobs.rules import list_rules
+from aoe_reports.locale import is_ours, translated
 
 pytestmark = pytest.mark.site_docs
 
@@ -21,7 +25,7 @@ LOADS = re.compile(
 )
 LEADS = re.compile(r'<a\b[^>]*?\shref="([^"]*)"')
 ID = re.compile(r'\s(?:id|name)="([^"]+)"')
-TRANSLATED = ("index", "tutorial", "gallery", "howto/sign-off", "howto/nightly", "howto/gate", "howto/tune-next", "howto/thousands")  # fmt: skip
+TRANSLATED = ("index", "tutorial", "gallery", "howto/sign-off", "howto/nightly", "howto/gate", "howto/tune-next", "howto/thousands", "rules", "tables", "commands")  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +67,13 @@ def test_each_language_has_the_page_and_leads_to_the_other(pages: dict[Path, str
     assert (page.parent / there).resolve() == SITE / "zh" / f"{name}.html"
     assert (SITE / "zh" / f"{name}.html").parent.joinpath(back).resolve() == page
     assert "每夜看板" in chinese  # the navigation
+
+
+def test_the_chinese_page_of_rules_says_what_the_program_says(pages: dict[Path, str]) -> None:
+    page = unescape(pages[SITE / "zh" / "rules.html"])
+    reasons = [one.reason for one in list_rules() if is_ours(one.reason) and "`" not in one.reason]
+    assert len(reasons) > 200
+    assert [one for one in reasons if translated(one, "zh") not in page] == []
 
 
 def test_the_catalogue_lacks_nothing() -> None:
