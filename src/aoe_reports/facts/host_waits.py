@@ -266,10 +266,11 @@ def longest_waits(busy: Busy, sweep: Sweep, words: Sequence[str], most: int) -> 
     waited = sums[: len(HOST_CAUSES)].sum(axis=0)
     spans, found = busy.spans, []
     by_end = np.argsort(spans["end"], kind="stable")
+    in_order = spans["end"][by_end]
     for place in np.lexsort((starts, -waited))[:most].tolist():
         if not waited[place]:
             break
-        last = by_end[np.searchsorted(spans["end"][by_end], starts[place], side="right") - 1]
+        last = by_end[np.searchsorted(in_order, starts[place], side="right") - 1]
         after = int(np.searchsorted(spans["start"], ends[place]))
         found.append(
             Wait(

@@ -55,7 +55,7 @@ def queue_of(entered: Ints, left: Ints) -> Queue | None:
     """The queue that entries with these times pass through, swept exactly; None without any. None leaves before it entered."""
     if not len(entered):
         return None
-    waits = np.sort(left - entered)
+    waits = left - entered
     moments = distinct(np.concatenate([entered, left]))
     begun, gone = (np.searchsorted(rising(times), moments[:-1], side="right") for times in (entered, left))
     length = begun - gone
@@ -64,7 +64,7 @@ def queue_of(entered: Ints, left: Ints) -> Queue | None:
         entries=len(entered),
         p50_ns=_at(waits, _MEDIAN),
         p95_ns=_at(waits, _HIGH),
-        longest_ns=int(waits[-1]),
+        longest_ns=int(waits.max()),
         waited_ns=exact_sum(waits),
         span_ns=int(moments[-1] - moments[0]),
         empty_ns=exact_sum(lasting[length == 0]),
@@ -72,6 +72,7 @@ def queue_of(entered: Ints, left: Ints) -> Queue | None:
     )
 
 
-def _at(ordered: Ints, share: float) -> int:
+def _at(values: Ints, share: float) -> int:
     """The least value that this share of all does not exceed."""
-    return int(ordered[max(int(np.ceil(share * len(ordered))) - 1, 0)])
+    place = max(int(np.ceil(share * len(values))) - 1, 0)
+    return int(np.partition(values, place)[place])

@@ -133,11 +133,14 @@ class _Text:
         self.row: Ints = np.full(size, -1, dtype=np.int64)
         self.row[at] = np.arange(len(codes))
         self.characters = characters
+        self._text: str | None = None
 
     @property
     def text(self) -> str:
         """All characters, of which those that are taken match nothing."""
-        return self.characters.tobytes().decode("utf-32-le")
+        if self._text is None:
+            self._text = self.characters.tobytes().decode("utf-32-le")
+        return self._text
 
     def pattern(self, operator: FusedOperator) -> re.Pattern[str] | None:
         """What matches the sequence of a fused operator; None where a needed type is not here."""
@@ -157,6 +160,14 @@ class _Text:
         """Let these characters match nothing from now on."""
         for begin, end in spans:
             self.characters[begin:end] = ord(_TAKEN)
+        self._text = None
+
+    def take_long(self) -> None:
+        """The same of all tasks that are not short."""
+        long = self.row >= 0
+        long[long] = (self.end - self.start)[self.row[long]] >= SHORT_NS
+        self.characters[long] = ord(_TAKEN)
+        self._text = None
 
     def found(self, spans: Sequence[tuple[int, int]], operator: FusedOperator | None) -> FoundSequence:
         """What some occurrences of a sequence are together."""
@@ -196,11 +207,9 @@ def _fused(text: _Text) -> Iterator[FoundSequence]:
 
 def _frequent(text: _Text, steps: int) -> Iterator[FoundSequence]:
     """Frequent sequences of short tasks that no fused operator is known for, the one first that covers most tasks."""
-    long = text.row >= 0
-    long[long] = (text.end - text.start)[text.row[long]] >= SHORT_NS
-    text.characters[long] = ord(_TAKEN)
+    text.take_long()
     least, found = MIN_REPEATS * steps, 0
-    counted = [(word, len(list(re.finditer(re.escape(word), text.text)))) for word in _candidates(text, least)]
+    counted = [(word, text.text.count(word)) for word in _candidates(text, least)]
     # of two that cover as many tasks the shorter one is what the other repeats
     for word, _ in sorted(counted, key=lambda pair: (-pair[1] * len(pair[0]), len(pair[0]), pair[0])):
         spans = [match.span() for match in re.finditer(re.escape(word), text.text)]
@@ -218,18 +227,21 @@ def _candidates(text: _Text, least: int) -> list[str]:
     least = max(least * len(code) // max(len(text.characters), 1), 2)
     whole, free = text.text[:_SAMPLED], code >= _FIRST_CHARACTER
     known = distinct_places(code)[1]
-    key, usable, found = known, free, list[str]()
-    for length in range(2, min(MAX_TASKS, len(known)) + 1):
-        pairs = key[: len(known) - length + 1] * (len(known) + 1) + known[length - 1 :]
-        usable = usable[: len(pairs)] & free[length - 1 :]
-        key = distinct_places(pairs)[1]
-        if length < MIN_TASKS or not usable.any():
-            continue
-        places = np.flatnonzero(usable)
-        _, first, counts = np.unique(key[usable], return_index=True, return_counts=True)
-        for number in np.argsort(-counts, kind="stable")[:_TRIED].tolist():
-            begin = int(places[first[number]])
-            word = whole[begin : begin + length]
+    places, found = np.flatnonzero(free), list[str]()
+    key = known[places]
+    for length in range(2, MAX_TASKS + 1):
+        # the sequences that begin here, each one longer than before
+        inside = places + length <= len(known)
+        inside[inside] = free[places[inside] + length - 1]
+        places = places[inside]
+        key = distinct_places(key[inside] * (len(known) + 1) + known[places + length - 1])[1]
+        counts = np.bincount(key)
+        first = np.empty(len(counts), dtype=np.int64)
+        first[key[::-1]] = places[::-1]
+        for number in np.argsort(-counts, kind="stable")[:_TRIED].tolist() if length >= MIN_TASKS else ():
+            word = whole[first[number] : first[number] + length]
             if counts[number] >= least and len(set(word)) > 1:
                 found.append(word)
+        often = counts[key] >= least  # what is rare is rarer with one more task
+        places, key = places[often], key[often]
     return found
