@@ -22,12 +22,6 @@ EVER = (-(2**63), 2**63 - 1)
 class Spans(SpilledColumns):
     """Spans collected batch by batch: a few numbers each, names as numbers."""
 
-    def release(self) -> Numbers:
-        """All spans at once, which are then let go."""
-        found = _joined(list(self.blocks()), self.names)
-        self.clear()
-        return found
-
     def where(self, chosen: Callable[[Numbers], Mask]) -> Numbers:
         """The spans for which that holds, all at once."""
         return _joined([chosen_of(some, chosen(some)) for some in self.blocks()], self.names)
