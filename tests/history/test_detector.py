@@ -61,6 +61,20 @@ def test_one_night_out_of_line_is_suspect_and_three_are_confirmed() -> None:
     assert (suspect.night, suspect.until, suspect.steps) == (100, 101, ())
 
 
+def test_a_level_proves_itself_within_24_nights_or_not_at_all() -> None:
+    """Of 100 steps of 1 and of 2 sigma 60 nights ago: what hindsight sees is too little for the watch, unless it was seen at once."""
+
+    def told(shift: float, nights: int, judged: object = detect_changes) -> float:
+        values = np.stack([stepped(seed, at=60, shift=shift)[:nights] for seed in range(100)])
+        return float(np.mean([any(abs(change.night - 60) <= 8 for change in one.changes) for one in judged(values)]))  # type: ignore[operator]
+
+    assert told(0.01, 120) <= told(0.01, 84) + 0.1
+    assert told(0.01, 120) < 0.3
+    assert told(0.01, 120, review_history) > 0.8
+    assert told(0.02, 74) > 0.75
+    assert told(0.02, 120) > 0.97
+
+
 def test_two_spikes_of_a_series_without_spikes_are_no_level() -> None:
     values = noisy(5)
     values[[117, 119]] *= 1.3
