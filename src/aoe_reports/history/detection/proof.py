@@ -2,7 +2,8 @@
 
 Evidence is twice the gain in log likelihood that two levels have over one (the generalised likelihood ratio; Siegmund and
 Venkatraman 1995, "Using the generalized likelihood ratio statistic for sequential detection of a change-point"), bounded by what nights
-out of line can add, and never more than the squared distance of the levels in standard errors. The weakest candidate is taken out
+out of line can add, and of a series whose memory its workload does not tell never more than the squared distance of the levels in standard
+errors. The weakest candidate is taken out
 until each one left is proved (backward elimination), and those are moved to where their levels explain the nights best.
 """
 
@@ -144,10 +145,11 @@ class Proof:
         together = float(noise_left.surprise(off).sum(axis=1).min())
         gain = max(together - apart, 0.0) / noise_left.inflation(left, right)
         gain = min(gain, self._most(min(change - start, end - change)))
-        sigma = noise_left.sigma if noise_left.modes is None else noise_left.modes.sigma
-        distance = (after - before) ** 2 / (sigma**2 * noise_left.variance(left, right))
-        pooled = noise_left.whitens and series.habits.weight > OWN_WEIGHT
-        score = min(gain, distance if pooled else noise_left.normal(distance))
+        score = gain
+        if not noise_left.whitens or series.habits.weight <= OWN_WEIGHT:  # else its workload tells what it remembers
+            sigma = noise_left.sigma if noise_left.modes is None else noise_left.modes.sigma
+            distance = (after - before) ** 2 / (sigma**2 * noise_left.variance(left, right))
+            score = min(gain, noise_left.normal(distance))
         if score >= series.threshold and not self._beyond_scatter(start, change, end, before, after):
             score = 0.0
         return self._unskewed(score, after - before, change - start, end - change)
