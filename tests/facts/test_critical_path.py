@@ -96,6 +96,25 @@ def plans(draw: st.DrawFn) -> list[Task]:
     return tasks
 
 
+SPANS = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 6), st.integers(0, 2)), min_size=1, max_size=20)
+
+
+@given(SPANS)
+def test_before_a_slice_stands_what_ended_last_in_its_lane(spans: list[tuple[int, int, int]]) -> None:
+    """Slices of a lane may overlap, and take no time; of those that end with one the last, of those that also begin with it none behind it."""
+    start, length, lane = (np.asarray(column, dtype=np.int64) for column in zip(*spans, strict=True))
+    nothing = np.zeros(len(spans), dtype=np.int64)
+    graph = graph_of(Slices(start, start + length, lane, nothing, nothing - 1, nothing, nothing, np.arange(len(spans))))
+    told = graph.slices
+    for place, before in enumerate(graph.before.tolist()):
+        ended = [
+            (int(told.end[one]), one)
+            for one in range(len(spans))
+            if told.lane[one] == told.lane[place] and (told.end[one], one) < (told.start[place], place)
+        ]
+        assert before == max(ended, default=(0, -1))[1]
+
+
 @given(plans())
 def test_the_segments_of_a_path_are_the_whole_time_one_behind_the_other(tasks: list[Task]) -> None:
     graph = graph_of(slices_of(tasks))

@@ -30,6 +30,7 @@ from aoe_reports.engine.rules import (
 )
 from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity
 from aoe_reports.facts.bucket_order import bucket_orders
+from aoe_reports.facts.collectors import Collectors
 from aoe_reports.facts.communication import (
     OperatorTime,
     Transfer,
@@ -264,27 +265,13 @@ def _read_matrix(capture: Capture, findings: list[Finding]) -> list[Transfer]:
     return transfers
 
 
-class _Collector:
-    """Takes the events of a timeline for its communication, and for its tasks and their steps, or for what was launched, if that is asked for."""
+class _Collectors(Collectors):
+    """Of a timeline its communication, and its tasks and their steps, or what was launched, if that is asked for."""
 
     def __init__(self, *, tasks: bool, of_steps: bool, launches: bool) -> None:
         self.communication = CommunicationTasks()
         self.tasks = TimelineTasks(Activity() if of_steps else None, WITHOUT_IDS) if tasks else None
         self.activity = Activity() if launches else None
-
-    def add(self, batch: pa.RecordBatch) -> None:
-        self.communication.add(batch)
-        if self.tasks is not None:
-            self.tasks.add(batch)
-        if self.activity is not None:
-            self.activity.add(batch)
-
-    def merge(self, other: _Collector) -> None:
-        self.communication.merge(other.communication)
-        if self.tasks is not None and other.tasks is not None:
-            self.tasks.merge(other.tasks)
-        if self.activity is not None and other.activity is not None:
-            self.activity.merge(other.activity)
 
 
 def _read_timelines(
@@ -307,7 +294,7 @@ def _read_timelines(
         launches = is_whole and launched is not None and alone
         columns = {*TASK_COLUMNS, *(EVENT_COLUMNS if launches or (tasks and of_steps) else ())}
         columns |= {*event_columns(WITHOUT_IDS)} if tasks else set()
-        new = partial(_Collector, tasks=tasks, of_steps=of_steps, launches=launches)
+        new = partial(_Collectors, tasks=tasks, of_steps=of_steps, launches=launches)
         told, wrong = collect_events_of(files, columns, new)
         if collected is not None and told.tasks is not None:
             collected[files[0].path] = (told.tasks, wrong)

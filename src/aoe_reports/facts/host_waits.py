@@ -126,7 +126,7 @@ class Busy:
         known = self.step >= 0
         numbers, place = distinct_places(self.step[known])
         ends = np.full(len(numbers), -(2**62), dtype=np.int64)
-        np.maximum.at(ends, place.reshape(-1), self.spans["end"][known])
+        np.maximum.at(ends, place, self.spans["end"][known])
         order = np.lexsort((numbers, ends))
         return numbers[order], ends[order]
 

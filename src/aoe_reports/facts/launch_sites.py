@@ -125,7 +125,7 @@ class LaunchSites:
         pairs, place = distinct_places(process.astype(np.int64) * (len(threads) + 1) + thread)
         words = [["", *processes], ["", *threads]]
         named = [(words[0][pair // len(words[1])], words[1][pair % len(words[1])]) for pair in pairs.tolist()]
-        numbers: Ints = _numbers([" ".join(pair) for pair in named], self._threads)[place.reshape(-1)]
+        numbers: Ints = _numbers([" ".join(pair) for pair in named], self._threads)[place]
         return numbers
 
     def merge(self, other: LaunchSites) -> None:
@@ -237,7 +237,7 @@ def _call_paths(stacks: Nest, name: Ints, places: Ints, names: tuple[str, ...]) 
     for mine in np.split(rows, bounds[1:]):
         key = (number[parents[mine]] + 1) * len(names) + name[mine]
         keys, place = distinct_places(key)
-        number[mine] = count + place.reshape(-1)
+        number[mine] = count + place
         count += len(keys)
         of_parent.append(keys // max(len(names), 1) - 1)
         of_name.append(keys % max(len(names), 1))

@@ -99,8 +99,8 @@ def stack_tree(
     keys = ((path + 1) * 2 + backward) * (len(named) + 1) + numbers
     distinct, group = distinct_places(keys)
     time = np.zeros(len(distinct), dtype=object)
-    np.add.at(time, group.reshape(-1), duration.astype(object))
-    count = np.bincount(group.reshape(-1), minlength=len(distinct)).tolist()
+    np.add.at(time, group, duration.astype(object))
+    count = np.bincount(group, minlength=len(distinct)).tolist()
     order = sorted(range(len(distinct)), key=lambda place: (-time[place], place))
     growing = _Growing({}, {}, [], [], [])
     at: dict[int, int] = {-1: -1}

@@ -67,10 +67,10 @@ class SpilledColumns:
             yield held
 
     def release(self) -> Numbers:
-        """All rows at once, which are then let go; column by column, so that nothing is in memory twice."""
+        """All rows at once, which are then let go, column by column: one of them at a time is in memory twice."""
         found = {}
         for name in self.names:
-            parts = [block.read([name])[name] for block in self._blocks] + [part[name] for part in self._held]
+            parts = [block.read([name])[name] for block in self._blocks] + [part.pop(name) for part in self._held]
             found[name] = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
         self.clear()
         return found

@@ -25,6 +25,7 @@ from aoe_reports.engine.communication import read_bandwidths, read_operators
 from aoe_reports.engine.launch_sites import add_flows_of, may_tell_frames
 from aoe_reports.engine.question import Notes
 from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity, Parts
+from aoe_reports.facts.collectors import Collectors
 from aoe_reports.facts.communication import OperatorTime, PeerWait, find_awaited_ranks
 from aoe_reports.facts.communication_tasks import TASK_COLUMNS, CommunicationTasks
 from aoe_reports.facts.exposed import NOTHING_RAN, Exposed, Ran, alone, exposed_of, exposed_of_spans, together
@@ -225,27 +226,13 @@ def _in_short(tasks: TaskSet) -> TaskSet:
     return replace(tasks, frame=frame.slice(0, 1))
 
 
-class _Collector:
-    """Takes in events of a timeline once: what the devices did, and what is wanted of where tasks were launched and of tasks of communication."""
+class _Collectors(Collectors):
+    """Of a timeline what the devices did, and what is wanted of where tasks were launched and of tasks of communication."""
 
     def __init__(self, *, located: bool, talking: bool) -> None:
         self.activity = Activity()
         self.sites = LaunchSites() if located else None
         self.talk = CommunicationTasks() if talking else None
-
-    def add(self, batch: pa.RecordBatch) -> None:
-        self.activity.add(batch)
-        if self.sites is not None:
-            self.sites.add(batch)
-        if self.talk is not None:
-            self.talk.add(batch)
-
-    def merge(self, other: _Collector) -> None:
-        self.activity.merge(other.activity)
-        if self.sites is not None and other.sites is not None:
-            self.sites.merge(other.sites)
-        if self.talk is not None and other.talk is not None:
-            self.talk.merge(other.talk)
 
 
 @dataclass(slots=True)
@@ -286,7 +273,7 @@ def _told_without(
     for files in vendor_of(capture.profiler).events(capture):
         frames = located and may_tell_frames(files)
         columns = {*EVENT_COLUMNS, *(SITE_COLUMNS if frames else ()), *(TASK_COLUMNS if operators else ())}
-        both, wrong = collect_events_of(files, columns, partial(_Collector, located=frames, talking=bool(operators)))
+        both, wrong = collect_events_of(files, columns, partial(_Collectors, located=frames, talking=bool(operators)))
         activity = both.activity
         if both.sites is not None and both.sites.has_frames:
             add_flows_of(files, both.sites)

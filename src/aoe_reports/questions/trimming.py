@@ -95,7 +95,7 @@ def _steps_of_table(capture: Capture) -> list[Step]:
 
 def said_of(path: str, unusual: Mapping[Place, Unusual], said: str | None = None) -> Iterator[Finding]:
     """Which steps are left out, or what else is said of them; ranks of which the same is to be said together."""
-    by_steps: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
+    by_steps: dict[Unusual, list[int]] = {}
     for place, numbers in unusual.items():
         by_steps.setdefault(numbers, []).append(-1 if place[0] is None else place[0])
     for (warm_up, tear_down), ranks in by_steps.items():

@@ -25,11 +25,11 @@ WIDER_MARGIN = 8.0
 """By how much (twice the log likelihood) a level must explain its nights better than a wider scatter around the old one."""
 REACHES, LONG = (0, 3, 7), 30
 """So many nights before a new level a wider scatter may have begun, and so many nights of the new level are looked at."""
-LATEST, PLENTY = 24, 2.0
+PROVING_NIGHTS, PLENTY = 24, 2.0
 """So many nights of a new level have to prove it, unless all of them are that many times what is asked for: what takes longer is more often wandering.
 
-Of public histories 0.84 of the alarms within 20 nights are borne out, and 0.45 of those after 40 (docs/detection.md). With a hundred nights
-before it, 24 prove a level that is 1.05 sigma off, and sixty 0.85.
+Of public histories 0.84 of the alarms within 20 nights are borne out, and 0.45 of those after 40 (docs/detection.md). Of 120 nights the
+last 24 prove a level that is 1.06 sigma off, and the last 60 one of 0.85 (the threshold of memory 0 over the variance of the difference).
 """
 _SHARES = np.linspace(0.0, 1.0, 33)
 """Where between two levels a common one is looked for."""
@@ -115,9 +115,9 @@ class Proof:
             return -1.0
         before, after = series.level(start, change), series.level(change, end)
         square = self._evidence(start, change, end, before, after)
-        told_by = change + LATEST
-        if told_by < end and series.threshold <= square < PLENTY * series.threshold and not parameters.hindsight:
-            square = min(square, self._evidence(start, change, told_by, before, series.level(change, told_by)))
+        proving = change + PROVING_NIGHTS
+        if proving < end and series.threshold <= square < PLENTY * series.threshold and not parameters.hindsight:
+            square = min(square, self._evidence(start, change, proving, before, series.level(change, proving)))
         if abs(relative_change(after - before)) < parameters.least_effect:
             return 0.0
         is_new = series.losses(after, start, end) < series.losses(before, start, end)
