@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from aoe_reports.formats.trace import scan
+from aoe_reports.formats.trace import mentions
 
 WORD = b"python_function"
 
 
 @pytest.mark.parametrize("before", [0, 1, 63 - len(WORD), 64 - len(WORD), 65 - len(WORD), 55, 63, 64, 65, 120, 127])
 def test_a_word_across_two_blocks_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: int) -> None:
-    monkeypatch.setattr(scan, "_BLOCK_BYTES", 64)
+    monkeypatch.setattr(mentions, "_BLOCK_BYTES", 64)
     file = tmp_path / "trace_view.json"
     file.write_bytes(b"p" * before + WORD + b"n" * 70)
-    assert scan.mentions(file, WORD)
+    assert mentions.mentions(file, WORD)
     file.write_bytes(b"p" * before + WORD[:-1] + b"N" * 70)
-    assert not scan.mentions(file, WORD)
+    assert not mentions.mentions(file, WORD)

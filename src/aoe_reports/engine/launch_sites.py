@@ -47,7 +47,7 @@ def _may_mention(file: FoundFile, word: str) -> bool:
     if file.name.form == "db" or file.name.packed:
         return True
     from aoe_reports.formats.trace.json_list import has_both_ends  # noqa: PLC0415 -- most commands read tables
-    from aoe_reports.formats.trace.scan import mentions  # noqa: PLC0415 -- the same
+    from aoe_reports.formats.trace.mentions import mentions  # noqa: PLC0415 -- the same
 
     # of one cut off, the part that is gone may
     return not has_both_ends(file.path) or mentions(file.path, word.encode())

@@ -241,13 +241,22 @@ _OF_SAME_CALLS = frozenset({"slower-calls", "faster-calls", "less-hidden", "more
 def _of_type(name: str, before: _Types, after: _Types) -> Iterator[Part]:
     """Calls that take longer, their number, calls with other inputs, and how much of them is hidden: all of the type's change."""
     mine, others = before.calls.get(name, {}), after.calls.get(name, {})
+    owns = before.own(name), after.own(name)
+    if (
+        not mine or not others
+    ):  # all that nothing hides of it came, or went away: of thousands of names half of the work
+        change = owns[1] - owns[0]
+        if change:
+            cause: Cause = "new" if others else "vanished"
+            yield Part("computing", cause, name, change, *owns, before.count(name), after.count(name), types=(name,))
+        return
     longer = number = Fraction(0)
     for key in mine.keys() & others.keys():
         (n_before, t_before), (n_after, t_after) = mine[key], others[key]
         unchanged = t_before * n_after / n_before
         longer += t_after - unchanged
         number += unchanged - t_before
-    totals, owns = (before.total(name), after.total(name)), (before.own(name), after.own(name))
+    totals = before.total(name), after.total(name)
     inputs = totals[1] - totals[0] - longer - number
     (longer, number, inputs), hidden = unhidden([longer, number, inputs], totals, owns)
     changes: list[tuple[Cause, Fraction]] = [
@@ -295,8 +304,6 @@ def _hidden(change: Fraction) -> HiddenCause:
 def _changed(before: Iterable[CallKey], after: Iterable[CallKey]) -> CallCause:
     """What is other about the inputs of one type."""
     mine, others = set(before), set(after)
-    if not mine or not others:
-        return "new" if others else "vanished"
     apart = [
         cause
         for place, cause in enumerate(INPUTS.values(), start=1)

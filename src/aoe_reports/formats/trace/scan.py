@@ -49,17 +49,6 @@ _METADATA = re.compile(rb'"M"')
 _DECODER = JSONDecoder()
 
 
-def mentions(path: Path, word: bytes) -> bool:
-    """Whether some bytes stand anywhere in a file: a quick look before a pass that nothing else would come of."""
-    tail = b""
-    with path.open("rb") as file:
-        while block := file.read(_BLOCK_BYTES):
-            if word in block or word in tail + block[: len(word)]:  # no copy of the block
-                return True
-            tail = block[1 - len(word) :]
-    return False
-
-
 @dataclass(slots=True)
 class Glance:
     """What can be seen of a timeline at a glance."""
