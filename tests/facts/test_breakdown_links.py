@@ -7,9 +7,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from frames import tasks_of
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aoe_reports.facts.bounds import CoreCounts, StepShares, measure_operators, most_blocks
-from aoe_reports.facts.breakdown import EVENT_COLUMNS, DeviceBreakdown, break_down_events
+from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity, DeviceBreakdown, Launches, break_down_events
+from aoe_reports.facts.spans import EVER, SpansOf
 
 PID = (4211 << 10) | 3
 """Device 3 of process 4211."""
@@ -204,3 +207,32 @@ def test_shares_of_steps_whose_length_is_not_known_are_null() -> None:
         assert (unknown.share(10), unknown.share(None)) == (None, None)
         assert unknown.step_us == (None if length is None else 0.0)
         assert unknown.bound_saving_ns == 40
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 30)), max_size=12, unique=True),
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 30)), max_size=8, unique_by=lambda task: task[1]),
+    st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=6, unique_by=lambda one: one[1]),
+)
+def test_what_launched_a_task_is_what_a_plain_search_finds(
+    calls: list[tuple[int, int]], tasks: list[tuple[int, int]], flows: list[tuple[int, int]]
+) -> None:
+    """The last call of its connection before it, else the next one, else the flow that ends where it starts."""
+    rows = [launch(start, connection) for connection, start in calls]
+    rows += [row for key, (begin, end) in enumerate(flows) for row in flow(key << 32, begin, end)]
+    activity = Activity()
+    activity.add(batch(*rows, *(task(start, 1, connection_id=connection) for connection, start in tasks)))
+    spans = SpansOf(activity.of_devices()[0].tasks.spans).between(*EVER) if tasks else None
+    found = {} if spans is None else _told(spans["start"], activity.launches_of(spans))
+    expected = {}
+    for connection, start in tasks:
+        mine = sorted(time for of, time in calls if of == connection)
+        before = [time for time in mine if time <= start]
+        arrived = [begin for begin, end in flows if end == start]
+        expected[start] = (before[-1:] or mine[:1] or arrived or [None])[0]
+    assert found == expected
+
+
+def _told(starts: Any, launches: Launches) -> dict[int, int | None]:
+    told = zip(starts.tolist(), launches.start.tolist(), launches.known.tolist(), strict=True)
+    return {start: launched if known else None for start, launched, known in told}

@@ -26,6 +26,8 @@ from aoe_reports.model.columns import (
     integers,
     is_among,
     keep_where,
+    last_until,
+    order_by,
     places_by,
     scalar,
     small,
@@ -225,3 +227,28 @@ def test_small_numbers_are_in_the_same_order(values: np.ndarray) -> None:
     assert np.argsort(small(values), kind="stable").tolist() == np.argsort(values, kind="stable").tolist()
     if len(values) and int(values.max()) - int(values.min()) < 2**16:
         assert small(values).dtype.itemsize <= 2
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(-3, 3), st.integers(0, 2)), max_size=40))
+def test_rows_are_in_the_order_of_their_columns_and_equal_ones_stay(rows: list[tuple[int, int, int]]) -> None:
+    columns = [np.asarray([row[place] for row in rows], dtype=np.int64) for place in range(3)]
+    assert order_by(*columns).tolist() == sorted(range(len(rows)), key=lambda place: rows[place])
+
+
+@given(st.lists(st.lists(st.integers(0, 20), max_size=6), min_size=1, max_size=6), st.data())
+def test_the_last_of_some_times_until_another_one(parts: list[list[int]], data: st.DataObject) -> None:
+    """Each among those of its own part, which rise; the place before them where all are later."""
+    several = [sorted(part) for part in parts]
+    asked = data.draw(st.lists(st.tuples(st.integers(0, len(parts) - 1), st.integers(-1, 21)), max_size=20))
+    firsts = [sum(map(len, several[:number])) for number in range(len(parts) + 1)]
+    times, wanted, first, behind = (
+        np.asarray(column, dtype=np.int64)
+        for column in (
+            [time for part in several for time in part],
+            [time for _, time in asked],
+            [firsts[number] for number, _ in asked],
+            [firsts[number + 1] for number, _ in asked],
+        )
+    )
+    expected = [firsts[number] + sum(one <= time for one in several[number]) - 1 for number, time in asked]
+    assert last_until(times, wanted, first, behind).tolist() == expected

@@ -38,7 +38,19 @@ from aoe_reports.formats.ascend.tables.timelines import (
     profiled_process,
 )
 from aoe_reports.formats.spilled import Numbers
-from aoe_reports.model.columns import Ints, Mask, Numbering, Told, ToldInRows, coded_in, distinct, is_among, rising
+from aoe_reports.model.columns import (
+    Ints,
+    Mask,
+    Numbering,
+    Told,
+    ToldInRows,
+    coded_in,
+    distinct,
+    is_among,
+    last_until,
+    order_by,
+    rising,
+)
 from aoe_reports.model.intervals import Intervals, covered, union, united
 
 EVENT_COLUMNS = (
@@ -49,7 +61,9 @@ Cause = Literal["host launched late", "waiting for communication", "unknown"] | 
 _NOT_HOST = frozenset({DEVICE_PROCESS, OVERLAP_PROCESS, *COMMUNICATION_PROCESSES})
 _SYNCHRONISATION = KINDS_OF_CALLS.index("synchronisation")
 _OF_SPANS = ("start", "connection", "name")
+_OF_TASKS = (*_OF_SPANS, "end", "pid")
 _NOTHING = np.zeros(0, dtype=np.int64)
+_SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 _PLANE = "Plane"
 _LARGE_PRIME = 2**61 - 1
 _INT32_LIMIT = 2**31
@@ -158,13 +172,14 @@ class Activity:
     one block has are held, others wait in temporary files.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *columns: str) -> None:
+        """Keep some more `columns` of tasks: their stream."""
         self._pid_is_device = False
         self._numbers = Numbering()
         self._numbers_of: defaultdict[str, ToldInRows] = defaultdict(
             lambda: ToldInRows(self._numbers.__getitem__, -1, np.int32)
         )
-        self._tasks, self._operators, self._planes = (Spans(*_OF_SPANS, "end", "pid") for _ in range(3))
+        self._tasks, self._operators, self._planes = (Spans(*_OF_TASKS, *columns) for _ in range(3))
         self._calls = Spans(*_OF_SPANS, "thread")
         self._flows, self._arrivals = Spans("start", "key", "thread"), Spans("start", "key")
         self.waits: dict[HostCall, Spans] = {kind: Spans("start", "end", "thread", "name") for kind in HOST_CALLS}
@@ -209,12 +224,14 @@ class Activity:
         if not len(rows):
             return
         start = events.numbers("start_ns", rows)
+        more = {"stream": events.numbers("stream_id", rows, -1)} if "stream" in spans.names else {}
         spans.add(
             start=start,
             connection=_narrowed(events.numbers("connection_id", rows, -1)),
             name=self._numbered(events, "name", rows),
             end=start + events.numbers("duration_ns", rows),
             pid=self._numbered(events, "pid", rows),
+            **more,
         )
 
     def _keep_launches(self, events: EventBatch, linked: Mask) -> None:
@@ -406,9 +423,9 @@ class Activity:
             return other == pid
         return profiled_process(other) == process > 0 and device_bits(other) == device_bits(pid)
 
-    def steps_of(self, spans: Numbers) -> Ints:
-        """The step that launched each span (where no launch is known: in which it began); -1 outside of all."""
-        return self._launched_in(spans, self._steps)
+    def steps_of(self, spans: Numbers, launches: Launches | None = None) -> Ints:
+        """The step that launched each span (where no launch is known: in which it began), by its launch if that is at hand; -1 outside of all."""
+        return self._launched_in(spans, self._steps, launches)
 
     def not_of_steps(self, spans: Numbers, left_out: Collection[int]) -> Mask:
         """Which spans none of some steps launched."""
@@ -416,13 +433,15 @@ class Activity:
             return np.ones(len(spans["start"]), dtype=bool)
         return ~np.isin(self.steps_of(spans), sorted(left_out))
 
-    def _launched_in(self, spans: Numbers, ranges: Mapping[int, tuple[int, int]]) -> Ints:
+    def _launched_in(
+        self, spans: Numbers, ranges: Mapping[int, tuple[int, int]], launches: Launches | None = None
+    ) -> Ints:
         """The number of the range of the host in which each span was launched (else: in which it began); -1 outside of all."""
         nowhere: Ints = np.broadcast_to(np.int64(-1), len(spans["start"]))  # takes no memory
         if not ranges or not len(spans["start"]):
             return nowhere
         begun = spans["start"].copy()
-        launches = self.launches_of(spans)
+        launches = launches or self.launches_of(spans)
         begun[launches.known] = launches.start[launches.known]
         ordered = sorted((start, end, number) for number, (start, end) in ranges.items())
         starts, ends, numbers = (np.asarray(part, dtype=np.int64) for part in zip(*ordered, strict=True))
@@ -448,28 +467,27 @@ class Activity:
         Of several calls of a connection it is the last one before the span.
         """
         mine = self._calls.where(lambda some: np.isin(some["connection"], spans["connection"]))
-        connections = np.concatenate([mine["connection"], spans["connection"]])
-        times = np.concatenate([mine["start"], spans["start"]])
-        count = len(mine["start"])
-        order = np.lexsort((np.arange(len(times)) >= count, times, connections))
-        found, there = np.zeros(len(times), dtype=np.int64), np.zeros(len(times), dtype=bool)
-        place = np.arange(len(order))
-        calls = order < count
-        before = np.maximum.accumulate(np.where(calls, place, -1))
-        behind = np.minimum.accumulate(np.where(calls, place, len(order))[::-1])[::-1]
+        mine = chosen_of(mine, np.argsort(mine["start"], kind="stable"))
+        mine = chosen_of(mine, np.argsort(mine["connection"], kind="stable"))
+        of, connections, starts = spans["connection"], mine["connection"], mine["start"]
+        first, behind = (np.searchsorted(connections, of, side=side) for side in _SIDES)
+        known = (of >= 0) & (first < behind)
+        place = first.copy()
+        several = np.flatnonzero(known & (behind - first > 1))
+        last = last_until(starts, spans["start"][several], first[several], behind[several])
         # the clocks of host and device may be apart: a call that seems to begin behind its task is the next best one
-        for near in (behind, before):
-            call = order[np.clip(near, 0, max(len(order) - 1, 0))]
-            same = (call < count) & (connections[call] == connections[order]) & (connections[order] >= 0)
-            found[order[same]], there[order[same]] = call[same], True
-        by_call, known = found[count:], there[count:]
-        flows = self._flows_to(spans["start"])
-        start, thread = flows.start, flows.thread
-        start[known], thread[known] = mine["start"][by_call[known]], mine["thread"][by_call[known]]
-        return Launches(start, thread, known | flows.known)
+        place[several] = np.maximum(last, first[several])
+        start, thread = np.zeros(len(of), dtype=np.int64), np.full(len(of), -1, dtype=np.int64)
+        start[known], thread[known] = starts[place[known]], mine["thread"][place[known]]
+        others = np.flatnonzero(~known)
+        flows = self._flows_to(spans["start"][others])
+        start[others], thread[others], known[others] = flows.start, flows.thread, flows.known
+        return Launches(start, thread, known)
 
     def _flows_to(self, starts: Ints) -> Launches:
         """The flow that ends where a task starts."""
+        if not len(starts):
+            return Launches(_NOTHING, _NOTHING, np.zeros(0, dtype=bool))
         moments_wanted = rising(starts)
         arrived = self._arrivals.where(lambda some: is_among(some["start"], moments_wanted))
         moments, keys = arrived["start"], arrived["key"]
@@ -480,7 +498,7 @@ class Activity:
             nothing = np.zeros(len(starts), dtype=np.int64)
             return Launches(nothing, nothing - 1, np.zeros(len(starts), dtype=bool))
         # where several flows end at one time, or begin under one key, the first: the order of the file decides nothing
-        by_time, by_key = np.lexsort((keys, moments)), np.lexsort((begun["thread"], begins, sources))
+        by_time, by_key = order_by(moments, keys), order_by(sources, begins, begun["thread"])
         moments, keys, sources = moments[by_time], keys[by_time], sources[by_key]
         end = np.minimum(np.searchsorted(moments, starts), len(moments) - 1)
         source = np.minimum(np.searchsorted(sources, keys[end]), len(sources) - 1)

@@ -19,7 +19,7 @@ from aoe_reports.facts.communication import type_of_operator
 from aoe_reports.facts.launches import clocks_of
 from aoe_reports.facts.spans import EVER, chosen_of
 from aoe_reports.formats.spilled import Numbers
-from aoe_reports.model.columns import Ints, Mask, distinct, exact_sum
+from aoe_reports.model.columns import Ints, Mask, distinct, exact_sum, order_by
 from aoe_reports.model.intervals import Intervals, covered_each, union
 from aoe_reports.model.rules import COMMUNICATION
 from aoe_reports.model.texts import say
@@ -168,7 +168,7 @@ def _order_of(activity: Activity, device: OfDevice, only: int | None) -> BucketO
 
 
 def _by_start(spans: Numbers) -> Numbers:
-    return chosen_of(spans, np.lexsort((spans["end"], spans["start"])))
+    return chosen_of(spans, order_by(spans["start"], spans["end"]))
 
 
 def _exposed(computing: Intervals, start: Ints, end: Ints) -> Ints:

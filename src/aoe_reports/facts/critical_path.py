@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aoe_reports.facts.timing import ends_of, late_ends
-from aoe_reports.model.columns import Ints, Mask, exact_sum, places_by, small
+from aoe_reports.model.columns import Ints, Mask, exact_sum, order_by, places_by
 from aoe_reports.model.intervals import Intervals
 from aoe_reports.model.path_kinds import KINDS, Kind
 
@@ -90,7 +90,7 @@ class Segments:
 
 def graph_of(slices: Slices) -> Graph:
     """Put slices in order and find what each began behind; causes that end only after its begin are left out."""
-    order = np.lexsort((small(slices.name), slices.kind != POINT, small(slices.lane), slices.end, slices.start))
+    order = order_by(slices.start, slices.end, slices.lane, slices.kind != POINT, slices.name)
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     cause = np.where(slices.cause >= 0, rank[slices.cause], _NONE)[order] if len(order) else slices.cause

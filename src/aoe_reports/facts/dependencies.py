@@ -28,7 +28,7 @@ from aoe_reports.formats.ascend.tables.timelines import (
 )
 from aoe_reports.formats.spilled import Numbers
 from aoe_reports.formats.vendor import TASK_TYPES
-from aoe_reports.model.columns import Ints, Mask, distinct, places_by, rising
+from aoe_reports.model.columns import Ints, Mask, distinct, order_by, places_by, rising
 from aoe_reports.model.intervals import Intervals, union
 from aoe_reports.model.path_kinds import KINDS
 
@@ -103,6 +103,10 @@ class Dependencies(Activity):
             if flows.any():
                 self._add_links(events, flows & begins, number, arrives=False)
                 self._add_links(events, flows & events.has("ph", {"f"}), number, arrives=True)
+
+    def _keep(self, spans: Spans, events: EventBatch, mask: Mask) -> None:
+        if spans is not self._tasks:  # `every` has them
+            super()._keep(spans, events, mask)
 
     def _add_slices(self, events: EventBatch, mask: Mask, role: int) -> None:
         rows = np.flatnonzero(mask)
@@ -203,6 +207,7 @@ class Dependencies(Activity):
     ) -> Device:
         kind = _kinds(some, words)
         launches = self.launches_of(some)
+        step = self.steps_of(some, launches)
         launched, known = launches.start, launches.known
         thread, there = _threads_at(host["launches"], launched)
         known &= there
@@ -218,8 +223,8 @@ class Dependencies(Activity):
         nodes.moments(host["dequeue"]["end"], host["dequeue"]["thread"])
         names, name = _renamed(some["name"], words)
         waits = _hits(some, words, _WAITS) & ~is_busy(kind)
-        slices = {"lane": lane, "cause": cause, "delay": np.full(len(lane), delay), "name": name, "step": self.steps_of(some)}  # fmt: skip
-        slices["host"] = np.zeros(len(lane), dtype=np.int64)
+        slices = {"lane": lane, "cause": cause, "delay": np.full(len(lane), delay), "name": name, "step": step}  # fmt: skip
+        slices["host"] = np.zeros(len(lane), dtype=np.int8)
         times = chosen_of({"start": some["start"], "end": some["end"], "kind": kind}, ~waits)
         places = nodes.add(**times, **chosen_of(slices, ~waits))
         order = np.argsort(times["end"], kind="stable")
@@ -248,6 +253,8 @@ class Dependencies(Activity):
 
 
 _NO_NUMBERS: Ints = np.zeros(0, dtype=np.int64)
+_KINDS_OF_NUMBERS = {"kind": np.int8, "host": np.int8, "name": np.int32}
+"""Of columns that are not asked for their sums; they are copied a few times."""
 _FIELDS = ("start", "end", "lane", "kind", "cause", "delay", "host", "name")
 
 
@@ -264,7 +271,11 @@ class _Nodes:
         """Keep some more; where they stand."""
         count = len(start)
         other = {"kind": POINT, "cause": -1, "delay": 0, "host": 1, "name": -1, "step": -1}
-        filled = {name: np.full(count, value, dtype=np.int64) for name, value in other.items() if name not in columns}
+        filled = {
+            name: np.full(count, value, dtype=_KINDS_OF_NUMBERS.get(name, np.int64))
+            for name, value in other.items()
+            if name not in columns
+        }
         self._parts.append({"start": start, "end": start, "lane": lane, **filled, **columns})
         self._count += count
         return np.arange(self._count - count, self._count)
@@ -294,7 +305,7 @@ class _Nodes:
         if not len(time):
             return time
         lane = self._lane_of_thread[thread]
-        order = np.lexsort((lane, time))
+        order = order_by(time, lane)
         lanes, times = lane[order], time[order]
         new = np.append(True, (times[1:] != times[:-1]) | (lanes[1:] != lanes[:-1]))
         places = self.add(times[new], lanes[new])
@@ -373,7 +384,8 @@ def _kinds(some: Numbers, words: Mapping[int, str]) -> Ints:
     """What each span does: computes, communicates, or neither."""
     computes = np.isin(some["type"], _numbers_where(words, COMPUTE_TASKS))
     talks = np.isin(some["type"], _numbers_where(words, TASK_TYPES.communication)) | (some["role"] != _TASK)
-    return np.where(talks, _COMMUNICATION, np.where(computes, _COMPUTING, _OTHER))
+    kinds: Ints = np.where(talks, _COMMUNICATION, np.where(computes, _COMPUTING, _OTHER)).astype(np.int8)
+    return kinds
 
 
 def _numbers_where(words: Mapping[int, str], wanted: frozenset[str]) -> list[int]:
@@ -397,7 +409,7 @@ def _threads_of(host: Mapping[str, Numbers], words: Mapping[int, str]) -> tuple[
 
 def _threads_at(launches: Numbers, times: Ints) -> tuple[Ints, Mask]:
     """(the thread of the call or flow that began at each time, whether there is one)."""
-    order = np.lexsort((launches["thread"], launches["start"]))
+    order = order_by(launches["start"], launches["thread"])
     if not len(order):
         return np.full(len(times), -1, dtype=np.int64), np.zeros(len(times), dtype=bool)
     starts, threads = launches["start"][order], launches["thread"][order]
@@ -421,7 +433,7 @@ def _renamed(numbers: Ints, words: Mapping[int, str]) -> tuple[tuple[str, ...], 
     texts = [words.get(number, "") for number in used.tolist()]
     names = sorted(set(texts))
     place = {name: number for number, name in enumerate(names)}
-    known = np.zeros(len(there), dtype=np.int64)
+    known: Ints = np.zeros(len(there), dtype=np.int32)
     known[used] = [place[text] for text in texts]
     return tuple(names), known[numbers]
 

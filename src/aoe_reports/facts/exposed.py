@@ -19,7 +19,7 @@ from aoe_reports.facts.communication import summed
 from aoe_reports.facts.host_calls import HostCall
 from aoe_reports.facts.spans import EVER, SpansOf, chosen_of
 from aoe_reports.formats.spilled import Numbers
-from aoe_reports.model.columns import Ints, Mask, distinct_rows, exact_sum, is_among, places_by
+from aoe_reports.model.columns import Ints, Mask, distinct_rows, exact_sum, is_among, order_by, places_by
 from aoe_reports.model.intervals import Intervals, union, united
 
 Told = Literal["timeline", "tasks", "steps"]
@@ -166,7 +166,7 @@ NOTHING_RAN = Intervals(_NOTHING, _NOTHING)
 
 def alone(starts: Ints, ends: Ints, beside: Intervals) -> Ints:
     """How much of each span neither a span that began before it nor `beside` covers: together they are the union."""
-    order = np.lexsort((-ends, starts))
+    order = order_by(starts, -ends)
     found = np.zeros(len(starts), dtype=np.int64)
     if not len(order):
         return found
@@ -271,7 +271,7 @@ def _launch_behind(activity: Activity, device: OfDevice, ends: Ints) -> tuple[In
         behind = _beginning_at(spans, ends)
         launches = activity.launches_of(behind)
         place = np.searchsorted(ends, behind["start"])
-        order = np.lexsort((launches.thread, launches.start))[::-1]  # the first is written last
+        order = order_by(launches.start, launches.thread)[::-1]  # the first is written last
         order = order[launches.known[order]]
         mine, at = place[order], launches.start[order]
         first = np.full(len(ends), np.iinfo(np.int64).max)

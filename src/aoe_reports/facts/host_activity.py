@@ -30,7 +30,7 @@ from aoe_reports.facts.launches import Queue, clocks_of, queue_of
 from aoe_reports.facts.spans import EVER, Spans, SpansOf, chosen_of
 from aoe_reports.formats.ascend.tables.timelines import DEVICE_PROCESS
 from aoe_reports.formats.spilled import Numbers
-from aoe_reports.model.columns import Ints, Told, coded_in, distinct, distinct_rows, exact_sum
+from aoe_reports.model.columns import Ints, Told, coded_in, distinct, distinct_rows, exact_sum, order_by
 from aoe_reports.model.intervals import Intervals, covered_each, union
 
 HOST_COLUMNS = (*ACTIVITY_COLUMNS, "stream_id")
@@ -116,11 +116,10 @@ class HostActivity(Activity):
     """Takes the events of one capture, batch after batch: what `Activity` does, all calls by group, streams, copies, the task queue."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__("stream")
         self.calls: dict[CallGroup, Spans] = {group: Spans("start", "end", "thread", "name") for group in CALL_GROUPS}
         self.taken_out = Spans("start", "end", "thread", "name")
         self.entries = Spans("start", "key", "leaves")
-        self.kernels = Spans("start", "end", "name", "stream", "pid")
         self.copies = Spans("start", "end", "pid")
         self._copies_by_name, self._copies_by_type, self._within = Told(_copies), Told(_copies), Told(_within_device)
         self._group = Told(number_of_group, -1, np.int8)
@@ -129,7 +128,7 @@ class HostActivity(Activity):
     def take(self, events: EventBatch) -> None:
         """Keep what is asked for of some events."""
         super().take(events)
-        self._add_kernels(events, np.flatnonzero(events.whole & events.has("process", {DEVICE_PROCESS})))
+        self._add_copies(events, np.flatnonzero(events.whole & events.has("process", {DEVICE_PROCESS})))
         flows = ~events.whole & events.has("category", {_TASK_QUEUE})
         if flows.any():
             for leaves, phase in enumerate(("s", "f")):
@@ -137,23 +136,16 @@ class HostActivity(Activity):
                 start = events.numbers("start_ns", rows)
                 self.entries.add(start=start, key=key, leaves=np.full(len(rows), leaves))
 
-    def _add_kernels(self, events: EventBatch, rows: Ints) -> None:
+    def _add_copies(self, events: EventBatch, rows: Ints) -> None:
         if not len(rows):
             return
-        start, kind = events.numbers("start_ns", rows), events.words("task_type", rows)
-        computes = self._computes.of(kind)
-        columns = {
-            "start": start,
-            "end": start + events.numbers("duration_ns", rows),
-            "name": self._numbered(events, "name", rows),
-            "stream": events.numbers("stream_id", rows, -1),
-            "pid": self._numbered(events, "pid", rows),
-        }
-        self.kernels.add(**chosen_of(columns, computes))
+        kind = events.words("task_type", rows)
         copies = self._copies_by_name.of(events.words("name", rows)) | self._copies_by_type.of(kind)
-        copies &= ~computes & ~self._within.of(kind)
-        if copies.any():
-            self.copies.add(**chosen_of({name: columns[name] for name in self.copies.names}, copies))
+        rows = rows[copies & ~self._computes.of(kind) & ~self._within.of(kind)]
+        if len(rows):
+            start = events.numbers("start_ns", rows)
+            end = start + events.numbers("duration_ns", rows)
+            self.copies.add(start=start, end=end, pid=self._numbered(events, "pid", rows))
 
     def _add_host(self, events: EventBatch, rows: Ints) -> None:
         super()._add_host(events, rows)
@@ -184,8 +176,8 @@ class HostActivity(Activity):
             words = np.asarray([*map(self._numbers.__getitem__, other.words), -1], dtype=np.int64)
             threads = self._places_of(other)
             numbers = {"name": words, "pid": words, "thread": threads}
-            pairs = [(self.taken_out, other.taken_out), (self.entries, other.entries), (self.kernels, other.kernels)]
-            pairs += [(self.copies, other.copies), *((self.calls[group], other.calls[group]) for group in self.calls)]
+            pairs = [(self.taken_out, other.taken_out), (self.entries, other.entries), (self.copies, other.copies)]
+            pairs += [*((self.calls[group], other.calls[group]) for group in self.calls)]
             for mine, theirs in pairs:
                 mine.take(theirs, numbers)
 
@@ -207,11 +199,11 @@ class HostActivity(Activity):
         return [self._waiting(device, host, listed, entries, most) for device in self.of_devices()]
 
     def _waiting(self, device: OfDevice, host: _Host, listed: _Host, entries: Numbers, most: int) -> WaitingDevice:
-        spans = _below(device.tasks.between(*EVER), device.talk.between(*EVER) if device.told else None)
-        order = np.lexsort((spans["end"], spans["start"]))
-        spans = chosen_of(spans, order)
-        launches, step = self.launches_of(spans), self.steps_of(spans)
-        shift, _ = clocks_of(spans["start"] - launches.start, launches.known, np.ones(len(order), dtype=bool))
+        tasks = _in_order(device.tasks.between(*EVER))
+        spans = _in_order(_below(tasks, device.talk.between(*EVER))) if device.told else tasks
+        launches = self.launches_of(spans)
+        step = self.steps_of(spans, launches)
+        shift, _ = clocks_of(spans["start"] - launches.start, launches.known, np.ones(len(step), dtype=bool))
         begun = launches.start + shift
         launchers = set(distinct(launches.thread[launches.known]).tolist()) - {-1}
         threads = self.launching_threads(launches.thread[launches.known])
@@ -220,9 +212,6 @@ class HostActivity(Activity):
         moved = host.moved(shift)
         sweep = sweep_of(busy, moved.of_threads(threads, launchers), union(copies["start"], copies["end"]))
         times = times_of(busy, sweep)
-        kernels = SpansOf(self.kernels, device.tasks.pids).between(*EVER)
-        by_start = np.lexsort((kernels["end"], kernels["start"]))
-        kernels = chosen_of(kernels, by_start)
         return WaitingDevice(
             device_id=self.number_of(device.pid),
             whole=times[0],
@@ -232,7 +221,7 @@ class HostActivity(Activity):
             task_queue=_task_queue(entries),
             copies=Copies(len(copies["start"]), exact_sum(copies["end"] - copies["start"])),
             kernels=Kernels(
-                kernels["start"], kernels["end"], kernels["name"], kernels["stream"], step_at(busy, kernels["start"])
+                tasks["start"], tasks["end"], tasks["name"], tasks["stream"], step_at(busy, tasks["start"])
             ),
             shift_ns=shift,
             early=int((launches.known & (begun > spans["start"])).sum()),
@@ -255,8 +244,12 @@ def _within_device(word: str) -> bool:
     return _WITHIN_DEVICE.fullmatch(word) is not None
 
 
-def _below(tasks: Numbers, talk: Numbers | None) -> Numbers:
-    if talk is None:
+def _in_order(spans: Numbers) -> Numbers:
+    return chosen_of(spans, order_by(spans["start"], spans["end"]))
+
+
+def _below(tasks: Numbers, talk: Numbers) -> Numbers:
+    if not len(talk["start"]):
         return tasks
     return {name: np.concatenate([tasks[name].astype(np.int64), talk[name]]) for name in tasks}
 

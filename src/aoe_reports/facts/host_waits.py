@@ -291,7 +291,7 @@ def _word(words: Sequence[str], number: int) -> str | None:
 
 def step_at(busy: Busy, starts: Ints) -> Ints:
     """The step of the busy span that begins at each moment; -1 where that is of none."""
-    if not len(starts):
-        return starts
-    place = np.minimum(np.searchsorted(busy.spans["start"], starts), max(len(busy.step) - 1, 0))
+    if not (busy.step >= 0).any():
+        return np.full(len(starts), -1, dtype=np.int64)
+    place = np.minimum(np.searchsorted(busy.spans["start"], starts), len(busy.step) - 1)
     return np.where(busy.spans["start"][place] == starts, busy.step[place], -1)

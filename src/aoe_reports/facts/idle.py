@@ -10,7 +10,7 @@ import pyarrow as pa
 from aoe_reports.facts.bounds import StepShares
 from aoe_reports.facts.breakdown import Parts, part_time
 from aoe_reports.facts.steps import Step
-from aoe_reports.model.columns import Ints, Mask, distinct, exact_sum, has_value, integers
+from aoe_reports.model.columns import Ints, Mask, distinct, exact_sum, has_value, integers, order_by
 from aoe_reports.model.intervals import union
 from aoe_reports.stats.grouping import is_communication
 
@@ -41,7 +41,7 @@ def idle_before_tasks(tasks: pa.Table) -> Ints | None:
         return starts
     ends = starts + durations
     # of tasks that begin together, one stands for what was before all of them: the longest, then the first of the table
-    order = np.lexsort((-ends, starts))
+    order = order_by(starts, -ends)
     reach = np.maximum.accumulate(ends[order])
     gaps = np.zeros(len(starts), dtype=np.int64)
     gaps[order[1:]] = np.maximum(starts[order[1:]] - reach[:-1], 0)

@@ -27,6 +27,7 @@ from aoe_reports.model.columns import (
     distinct_places,
     integers,
     keep_where,
+    order_by,
     whole_numbers,
 )
 
@@ -206,8 +207,8 @@ def _launches(starts: Ints, arrived: Numbers, begun: Numbers) -> tuple[Ints, Int
     if not len(arrived["start"]) or not len(begun["start"]):
         return nothing, nothing, found >= 0
     # where several flows end at one time, or begin under one key, the first: the order of the file decides nothing
-    by_time = np.lexsort((arrived["key"], arrived["start"]))
-    by_key = np.lexsort((begun["thread"], begun["start"], begun["key"]))
+    by_time = order_by(arrived["start"], arrived["key"])
+    by_key = order_by(begun["key"], begun["start"], begun["thread"])
     moments, keys = arrived["start"][by_time], begun["key"][by_key]
     for apart in _NEAR_NS:
         near = np.minimum(np.searchsorted(moments, starts + apart), len(moments) - 1)

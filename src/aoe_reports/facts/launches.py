@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aoe_reports.model.columns import Ints, Mask, distinct, exact_sum, rising
+from aoe_reports.model.columns import Ints, Mask, exact_sum
 
 _LATE_LAUNCHES = 100
 """One in so many launches may seem to be quicker than the clocks of host and device allow: those are mistaken, and left out."""
@@ -57,10 +57,10 @@ def queue_of(entered: Ints, left: Ints) -> Queue | None:
     if not len(entered):
         return None
     waits = left - entered
-    moments = distinct(np.concatenate([entered, left]))
-    begun, gone = (np.searchsorted(rising(times), moments[:-1], side="right") for times in (entered, left))
-    length = begun - gone
-    lasting = np.diff(moments)
+    every = np.concatenate([entered, left])
+    order = np.argsort(every, kind="stable")
+    moments, length = every[order], np.cumsum(np.where(order < len(entered), 1, -1))[:-1]
+    lasting = np.diff(moments)  # nothing between what enters or leaves at one moment
     return Queue(
         entries=len(entered),
         p50_ns=_at(waits, _MEDIAN),
@@ -69,7 +69,7 @@ def queue_of(entered: Ints, left: Ints) -> Queue | None:
         waited_ns=exact_sum(waits),
         span_ns=int(moments[-1] - moments[0]),
         empty_ns=exact_sum(lasting[length == 0]),
-        most=int(length.max(initial=0)),
+        most=int(length.max(initial=0, where=lasting > 0)),
     )
 
 
