@@ -15,6 +15,7 @@ from commandline import ROOT, Cli
 from made_traces import Trace, device, planted
 
 from aoe_reports.facts.timeline_tasks import TimelineTasks
+from aoe_reports.formats.trace import events
 
 REAL = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data")) / "msprof"
 RANKS = sorted(REAL.glob("torch_npu_2025-01/text/*/rank*_ascend_pt"))
@@ -272,3 +273,31 @@ def test_steps_are_those_of_breakdown_whatever_holds_the_events(cli: Cli, tmp_pa
 def other_side(path: Path) -> Path:
     """The same capture once more."""
     return Path(shutil.copytree(path, path.parent / f"{path.name}-again"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("breakdown",), ("hotspots", "--trim"), ("hotspots", "--by", "op_name", "--step", "7"), ("stragglers",), ("host",),
+        ("advise",), ("critical-path",), ("explain",), ("compare",), ("compare", "--trim"), ("communication", "--contention"),
+        ("communication", "--bucket-order"), ("normalize",), ("plan",), ("quality",), ("roofline",), ("serving",), ("stacks",), ("steps",),
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_timeline_is_read_once(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    """Whatever is asked of it: tasks, steps and what the host did come from one pass."""
+    paths = [planted().write(tmp_path / side) for side in ("before", "after")[: 1 + (words[0] in TWO_SIDES)]]
+    read: list[Path] = []
+    monkeypatch.setattr(
+        events, "collect_events", lambda path, *rest: (read.append(path), _collect_events(path, *rest))[1]
+    )
+    ended = cli(*words, *paths, *NEEDED.get(words[0], ()), *(("-o", tmp_path / "plan") if words == ("plan",) else ()))
+    assert ended.code in {0, 1}, ended.err
+    assert sorted(read) == sorted(file for path in paths for file in path.rglob("trace_view.json"))
+
+
+TWO_SIDES = {"explain", "compare"}
+NEEDED = {"normalize": ("--workload", "w", "--hardware", "h", "--engine-version", "8.0")}
+_collect_events = events.collect_events

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,7 +39,7 @@ from aoe_reports.rules.tables.check import check_table
 from aoe_reports.rules.tables.copies import cannot_repeat, first_of_each, without_copies_between
 
 if TYPE_CHECKING:
-    from aoe_reports.facts.host_activity import HostActivity
+    from aoe_reports.facts.breakdown import Activity
     from aoe_reports.facts.timeline_tasks import TimelineTasks
 
 _SUMS = frozenset({"count", "total_time_ns", "min_time_ns", "avg_time_ns", "max_time_ns"})
@@ -111,10 +111,17 @@ def files_without_run(discovery: Discovery) -> list[FoundFile]:
     return [file for file in discovery.files if file.name.source == "aoe" and file.name.kind not in runs]
 
 
-Heard = dict[Path, "HostActivity"]
+Heard = dict[Path, "Activity"]
 """What timelines told while tasks were read from them, by path: who looks for more need not read them again."""
-Collected = dict[Path, "tuple[TimelineTasks, list[Finding]]"]
-"""The tasks that were told while a timeline was read for something else, and what is wrong with it, by path; each is taken out once."""
+
+
+@dataclass(slots=True)
+class Collected:
+    """The tasks that were told, with the columns that are wanted, while timelines were read for something else."""
+
+    wanted: frozenset[str]
+    by_path: dict[Path, tuple[TimelineTasks, list[Finding]]] = field(default_factory=dict)
+    """With what is wrong with the timeline; each is taken out once."""
 
 
 def read_file(
@@ -229,10 +236,10 @@ def _events_of_database(path: Path) -> tuple[pa.Table, list[Finding]]:
     from aoe_reports.formats.trace.events import EVENTS_SCHEMA  # noqa: PLC0415
 
     frame, findings = read_database_events(path)
-    absent = [field for field in EVENTS_SCHEMA if field.name not in frame.column_names]
-    for field in absent:
-        values = [False] * frame.num_rows if pa.types.is_boolean(field.type) else [None] * frame.num_rows
-        frame = frame.append_column(field, pa.array(values, field.type))
+    absent = [one for one in EVENTS_SCHEMA if one.name not in frame.column_names]
+    for one in absent:
+        values = [False] * frame.num_rows if pa.types.is_boolean(one.type) else [None] * frame.num_rows
+        frame = frame.append_column(one, pa.array(values, one.type))
     return frame.select(EVENTS_SCHEMA.names), list(findings)
 
 
@@ -444,11 +451,18 @@ def timeline_tells_tasks(capture: Capture) -> bool:
     )
 
 
-def one_timeline_tells_tasks(capture: Capture) -> bool:
-    """Whether the tasks of a capture are told by a single timeline: only then those `collected` are all that is asked for."""
+def to_collect(capture: Capture, wanted: frozenset[str]) -> Collected | None:
+    """Where tasks go while steps are read, if a single timeline tells both: only then those collected are all that is asked for."""
     sources = vendor_of(capture.profiler).tasks(capture)
     told = [one.files for one in sources if _any_of_timeline([one])]
-    return bool(told) and all(len(files) == 1 and files[0].name.timeline for files in told)
+    one = bool(told) and all(len(files) == 1 and files[0].name.timeline for files in told)
+    return Collected(wanted) if one else None
+
+
+def heard_in(collected: Collected | None) -> Heard:
+    """What those timelines told beside tasks."""
+    told = {} if collected is None else collected.by_path
+    return {path: tasks.activity for path, (tasks, _) in told.items() if tasks.activity is not None}
 
 
 def _any_of_timeline(sources: Iterable[Source]) -> bool:

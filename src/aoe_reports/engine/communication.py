@@ -50,7 +50,7 @@ from aoe_reports.facts.idle import STEP_COLUMNS, step_of_tasks
 from aoe_reports.facts.packets import RdmaTime, packets_of
 from aoe_reports.facts.pipeline_steps import peers_of, stage_steps
 from aoe_reports.facts.tasks import split_devices
-from aoe_reports.facts.timeline_tasks import WITHOUT_IDS, TimelineTasks, event_columns
+from aoe_reports.facts.timeline_tasks import TimelineTasks, event_columns
 from aoe_reports.formats.aoe.gradients import GradientModel
 from aoe_reports.formats.ascend.capture import exports_of
 from aoe_reports.formats.ascend.tables.timelines import WHOLE_TIMELINES
@@ -111,6 +111,11 @@ def read_communication(
     return transfers
 
 
+def columns_of_contention(step: int | None) -> frozenset[str]:
+    """The columns of tasks that `read_contention` asks for."""
+    return CONTENTION_COLUMNS if step is None else CONTENTION_COLUMNS.union(STEP_COLUMNS)
+
+
 def read_contention(
     capture: Capture,
     into: Communication,
@@ -120,7 +125,7 @@ def read_contention(
     collected: Collected | None = None,
 ) -> None:
     """Take in what computing loses beside communication, of each device, from the tasks of a capture, which may be `collected`."""
-    fields = CONTENTION_COLUMNS | (set() if step is None else {*STEP_COLUMNS})
+    fields = columns_of_contention(step)
     sets, tables = read_tasks(capture, fields, by_type=False, all_tasks=True, collected=collected)
     findings += [finding for data in tables for finding in data.findings]
     for tasks in sets:
@@ -268,9 +273,10 @@ def _read_matrix(capture: Capture, findings: list[Finding]) -> list[Transfer]:
 class _Collectors(Collectors):
     """Of a timeline its communication, and its tasks and their steps, or what was launched, if that is asked for."""
 
-    def __init__(self, *, tasks: bool, of_steps: bool, launches: bool) -> None:
+    def __init__(self, *, tasks: frozenset[str] | None, of_steps: bool, launches: bool) -> None:
+        """`tasks` are the columns of tasks that are wanted, if any are."""
         self.communication = CommunicationTasks()
-        self.tasks = TimelineTasks(Activity() if of_steps else None, WITHOUT_IDS) if tasks else None
+        self.tasks = None if tasks is None else TimelineTasks(Activity() if of_steps else None, tasks)
         self.activity = Activity() if launches else None
 
 
@@ -290,14 +296,15 @@ def _read_timelines(
     for files in exports:
         name = files[0].name
         is_whole = name.kind in WHOLE_TIMELINES
-        tasks = is_whole and collected is not None and len(files) == 1 and timeline_tells_tasks(capture)
+        stands_in = is_whole and collected is not None and len(files) == 1 and timeline_tells_tasks(capture)
+        tasks = collected.wanted if stands_in and collected is not None else None
         launches = is_whole and launched is not None and alone
-        columns = {*TASK_COLUMNS, *(EVENT_COLUMNS if launches or (tasks and of_steps) else ())}
-        columns |= {*event_columns(WITHOUT_IDS)} if tasks else set()
+        columns = {*TASK_COLUMNS, *(EVENT_COLUMNS if launches or (stands_in and of_steps) else ())}
+        columns |= set() if tasks is None else event_columns(tasks)
         new = partial(_Collectors, tasks=tasks, of_steps=of_steps, launches=launches)
         told, wrong = collect_events_of(files, columns, new)
         if collected is not None and told.tasks is not None:
-            collected[files[0].path] = (told.tasks, wrong)
+            collected.by_path[files[0].path] = (told.tasks, wrong)
         if launched is not None and told.activity is not None:
             launched[tuple(file.path for file in files)] = (told.activity, wrong)
         findings += wrong

@@ -12,7 +12,7 @@ from aoe_reports.engine.rules import STANDS_IN
 from aoe_reports.facts import breakdown
 from aoe_reports.facts.breakdown import Activity
 from aoe_reports.facts.host_activity import HOST_COLUMNS, HostActivity
-from aoe_reports.facts.timeline_tasks import WITHOUT_IDS, TimelineTasks, event_columns
+from aoe_reports.facts.timeline_tasks import TimelineTasks, event_columns
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.digest import sha256_of
 from aoe_reports.formats.found import FoundFile
@@ -74,7 +74,7 @@ def _tasks(
             return TimelineTasks(HostActivity(), wanted)
         return TimelineTasks(Activity() if of_steps else None, wanted)
 
-    held = None if collected is None or heard is not None else collected.pop(file.path, None)
+    held = None if collected is None or heard is not None else collected.by_path.pop(file.path, None)
     if held is not None and held[0].holds(wanted):
         tasks, findings = held[0], [*held[1]]
     else:
@@ -133,10 +133,11 @@ def _activity(file: FoundFile, collected: Collected | None) -> tuple[Activity, l
     """(what the steps are told by, what is wrong with the timeline); the tasks are collected on the way."""
     if collected is None:
         return collect_events_of([file], breakdown.EVENT_COLUMNS, Activity)
-    columns = {*breakdown.EVENT_COLUMNS, *event_columns(WITHOUT_IDS)}
-    tasks, findings = collect_events_of([file], columns, lambda: TimelineTasks(Activity(), WITHOUT_IDS))
+    wanted = collected.wanted
+    columns = {*breakdown.EVENT_COLUMNS, *event_columns(wanted)}
+    tasks, findings = collect_events_of([file], columns, lambda: TimelineTasks(Activity(), wanted))
     assert tasks.activity is not None
-    collected[file.path] = (tasks, [*findings])
+    collected.by_path[file.path] = (tasks, [*findings])
     return tasks.activity, findings
 
 

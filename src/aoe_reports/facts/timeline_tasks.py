@@ -54,8 +54,6 @@ _ONLY_FOR = {
 
 _OWN = frozenset({"stream_id", "task_id", "task_start_ns", "task_stop_ns", "step"})
 """What each task has of its own: those of which it is wanted are not alike."""
-WITHOUT_IDS = frozenset(name for names in _ONLY_FOR.values() for name in names) - {"stream_id", "task_id"}
-"""All columns of tasks but ids, which cost much, and are wanted by few."""
 
 
 def event_columns(wanted: Collection[str] | None) -> frozenset[str]:

@@ -44,7 +44,6 @@ from aoe_reports.questions.communication_rows import (
 )
 
 if TYPE_CHECKING:
-    from aoe_reports.engine.captures import Collected
     from aoe_reports.engine.communication import Launched
     from aoe_reports.facts.communication_run import Communication
     from aoe_reports.formats.aoe.gradients import GradientModel
@@ -153,12 +152,18 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
 
     def map_unit(self, unit: Unit, asked: Request[CommunicationOptions]) -> Communication:
         """What one rank tells; what was read before something that cannot be read stays."""
-        from aoe_reports.engine.communication import read_communication, read_contention, read_launch_order
+        from aoe_reports.engine.captures import Collected
+        from aoe_reports.engine.communication import (
+            columns_of_contention,
+            read_communication,
+            read_contention,
+            read_launch_order,
+        )
         from aoe_reports.facts.communication_run import Communication
         from aoe_reports.questions.trimming import unusual_of_table
 
         found, notes = Communication(), asked.notes
-        collected: Collected | None = {} if asked.options.contention else None
+        collected = Collected(columns_of_contention(asked.options.step)) if asked.options.contention else None
         launched: Launched | None = {} if asked.options.bucket_order or asked.options.pipeline else None
         notes.add(unit.capture.findings)
         with notes.where_unreadable(unit.path):

@@ -11,13 +11,12 @@ from typing import Any, Protocol
 import pyarrow.compute as pc
 
 from aoe_reports.engine.captures import (
-    Collected,
     find_runs,
     nothing_measured,
-    one_timeline_tells_tasks,
     read_steps_noting,
     read_tasks,
     sources_of,
+    to_collect,
 )
 from aoe_reports.engine.question import Notes
 from aoe_reports.engine.rules import NOTHING_MEASURED, STANDS_IN
@@ -135,7 +134,8 @@ def _tasks_asked_for(sets: Sequence[TaskSet], wanted: SideOptions) -> list[TaskS
 
 def _read_capture(run: ComparedRun, capture: Capture, wanted: SideOptions, notes: Notes) -> None:
     findings, path = notes.findings, str(capture.root)
-    collected: Collected | None = {} if wanted.by != "step" and one_timeline_tells_tasks(capture) else None
+    fields = None if wanted.by == "step" else _fields(capture, wanted)
+    collected = None if fields is None else to_collect(capture, fields)
     steps = read_steps_noting(capture, findings, collected)
     left_out = unusual_of(path, steps, notes) if wanted.trim else {}
     if not wanted.trim and wanted.step is None:
@@ -143,13 +143,11 @@ def _read_capture(run: ComparedRun, capture: Capture, wanted: SideOptions, notes
     if wanted.step is None:
         note_unsteady(path, steps, notes, rank=wanted.rank, device=wanted.device)
     run.steps += usual_only(steps, left_out)
-    if wanted.by == "step":
+    if fields is None:
         return
     communication = wanted.all_tasks or wanted.by == "communication"
     by_type = wanted.by == "op_type" and not communication and wanted.step is None
-    sets, tables = read_tasks(
-        capture, _fields(capture, wanted), by_type=by_type, all_tasks=communication, collected=collected
-    )
+    sets, tables = read_tasks(capture, fields, by_type=by_type, all_tasks=communication, collected=collected)
     findings += [finding for data in tables for finding in data.findings]
     exported = [tasks.as_exported() for tasks in without_steps(sets, left_out, path, notes)]
     run.tasks += _located(exported, capture, wanted, notes)

@@ -15,6 +15,7 @@ from aoe_reports.model.rows import US, Rows, column, row, row_from
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from aoe_reports.engine.captures import Collected
     from aoe_reports.facts.tasks import TaskSet
     from aoe_reports.formats.capture import Capture
     from aoe_reports.formats.csv.summary import TableData
@@ -77,16 +78,20 @@ class Hotspots(Question[HotspotOptions, list[Hotspot]]):
 
     def map_unit(self, unit: Unit, asked: Request[HotspotOptions]) -> list[Hotspot]:
         """The ranking of each rank of a capture: ranks never pool."""
+        from aoe_reports.engine.captures import to_collect
         from aoe_reports.questions.task_source import of_source
+        from aoe_reports.questions.trimming import read_unusual, without_steps
 
         capture, chosen, notes = unit.capture, asked.options, asked.notes
         notes.add(capture.findings)
         if not capture.info.may_hold(chosen.rank):
             return []
-        sets, tables = _read(capture, chosen, notes)
+        collected = to_collect(capture, _fields(chosen, capture)) if chosen.trim else None
+        left_out = read_unusual(capture, notes, collected) if chosen.trim else {}
+        sets, tables = _read(capture, chosen, notes, collected)
         notes.add(of_source(capture, sets, tables))
         if chosen.trim:
-            sets = _trimmed(sets, capture, notes)
+            sets = without_steps(sets, left_out, str(capture.root), notes)
         elif chosen.step is None and sets:
             _note_unusual(capture, chosen, notes)
         sets = [tasks for tasks in sets if chosen.rank in {None, tasks.rank_id}]
@@ -110,7 +115,9 @@ hotspots = asking(Hotspots(), HotspotOptions)
 """Where device time goes below some paths: `hotspots([path], by="shape").rows`."""
 
 
-def _read(capture: Capture, chosen: HotspotOptions, notes: Notes) -> tuple[list[TaskSet], list[TableData]]:
+def _read(
+    capture: Capture, chosen: HotspotOptions, notes: Notes, collected: Collected | None
+) -> tuple[list[TaskSet], list[TableData]]:
     """(the tasks that are ranked, the tables that they stand in)."""
     if chosen.phase is not None:
         from aoe_reports.questions.serving_reading import tasks_of_phase
@@ -121,15 +128,11 @@ def _read(capture: Capture, chosen: HotspotOptions, notes: Notes) -> tuple[list[
     by_type = chosen.by == "op_type" and not chosen.all_tasks
     alike = chosen.by not in LOCATIONS and chosen.step is None and not chosen.trim
     fields = _fields(chosen, capture)
-    sets, tables = read_tasks(capture, fields, by_type=by_type, all_tasks=chosen.all_tasks, alike=alike)
+    sets, tables = read_tasks(
+        capture, fields, by_type=by_type, all_tasks=chosen.all_tasks, collected=collected, alike=alike
+    )
     notes.add(finding for data in tables for finding in data.findings)
     return sets, tables
-
-
-def _trimmed(sets: Sequence[TaskSet], capture: Capture, notes: Notes) -> list[TaskSet]:
-    from aoe_reports.questions.trimming import read_unusual, without_steps
-
-    return without_steps(sets, read_unusual(capture, notes), str(capture.root), notes)
 
 
 def _note_unusual(capture: Capture, chosen: HotspotOptions, notes: Notes) -> None:

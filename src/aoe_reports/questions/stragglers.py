@@ -20,11 +20,13 @@ from aoe_reports.model.time_units import times_in_one_unit
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from aoe_reports.engine.captures import Collected
     from aoe_reports.engine.clusters import Cluster
     from aoe_reports.facts.experts import ExpertLoad
     from aoe_reports.facts.parallel import Layout
     from aoe_reports.facts.pipeline import Stage
     from aoe_reports.facts.steadiness import Place, Unusual
+    from aoe_reports.facts.steps import Step
     from aoe_reports.facts.stragglers import ComparedHost, ComparedRank, Member, TypeLoss
     from aoe_reports.facts.tasks import TaskSet
     from aoe_reports.formats.discovery import Discovery
@@ -198,18 +200,20 @@ class Stragglers(Question[StragglerOptions, Sums]):
 
     def map_unit(self, unit: Unit, asked: Request[StragglerOptions]) -> Sums:
         """The sums of the ranks of one capture: a row for each of their operator types."""
-        from aoe_reports.engine.captures import read_tasks
+        from aoe_reports.engine.captures import read_tasks, to_collect
         from aoe_reports.facts.stragglers import sums_of_types
         from aoe_reports.questions.task_source import of_source
 
         capture, notes = unit.capture, asked.notes
         notes.add(capture.findings)
-        sets, tables = read_tasks(capture, _FIELDS, by_type=True)
+        collected = to_collect(capture, _FIELDS)
+        steps = None if collected is None else _steps_of(unit, notes, collected)
+        sets, tables = read_tasks(capture, _FIELDS, by_type=True, collected=collected)
         notes.add(finding for data in tables for finding in data.findings)
         notes.add(of_source(capture, sets, tables))
         if not sets:
             return Sums(sums_of_types(sets), [], capture.info.host)
-        waits, unusual = _of_steps(unit, sets, notes)
+        waits, unusual = _of_steps(_steps_of(unit, notes) if steps is None else steps, sets)
         return Sums(sums_of_types(sets), waits, capture.info.host, unusual)
 
     def finish(self, parts: Sequence[tuple[Unit, Sums]], asked: Request[StragglerOptions]) -> Finished:
@@ -250,22 +254,28 @@ stragglers = asking(Stragglers(), StragglerOptions)
 """Whom the ranks below some paths wait for: `stragglers([path], top=5).rows`."""
 
 
-def _of_steps(unit: Unit, sets: Sequence[TaskSet], notes: Notes) -> tuple[list[Wait], dict[Place, Unusual]]:
-    """What the table of steps tells of each device, and which steps are not like the others."""
+def _steps_of(unit: Unit, notes: Notes, collected: Collected | None = None) -> list[Step]:
+    """The steps of a capture; what is wrong with them is no reason to tell nothing of its tasks."""
     from aoe_reports.engine.captures import read_steps_noting
+
+    steps: list[Step] = []
+    with notes.where_unreadable(unit.path):
+        steps += read_steps_noting(unit.capture, notes.findings, collected)
+    return steps
+
+
+def _of_steps(steps: Sequence[Step], sets: Sequence[TaskSet]) -> tuple[list[Wait], dict[Place, Unusual]]:
+    """What the table of steps tells of each device, and which steps are not like the others."""
     from aoe_reports.facts.steadiness import unusual_steps
     from aoe_reports.facts.steps import steps_of_device
 
-    waits, unusual = [], {}
-    with notes.where_unreadable(unit.path):
-        steps = read_steps_noting(unit.capture, notes.findings)
-        unusual = {place: series.numbers for place, series in unusual_steps(steps).items()}
-        for tasks in sets:
-            known = [step.communication_not_overlapped_ns for step in steps_of_device(steps, tasks)]
-            times = [time for time in known if time is not None]
-            if times:
-                waits.append(((tasks.rank_id, tasks.device_id), len(times), sum(times)))
-    return waits, unusual
+    waits = []
+    for tasks in sets:
+        known = [step.communication_not_overlapped_ns for step in steps_of_device(steps, tasks)]
+        times = [time for time in known if time is not None]
+        if times:
+            waits.append(((tasks.rank_id, tasks.device_id), len(times), sum(times)))
+    return waits, {place: series.numbers for place, series in unusual_steps(steps).items()}
 
 
 def _by_run(parts: Sequence[tuple[Unit, Sums]]) -> list[list[tuple[Unit, Sums]]]:

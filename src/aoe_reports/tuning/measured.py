@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aoe_reports.engine.captures import find_runs, read_steps_noting, read_tasks, sources_of
+from aoe_reports.engine.captures import find_runs, heard_in, read_steps_noting, read_tasks, sources_of, to_collect
 from aoe_reports.engine.rules import STANDS_IN
 from aoe_reports.facts.bounds import StepShares
 from aoe_reports.facts.steps import Step, steps_of_device
@@ -75,8 +75,10 @@ def read_devices(
     """The devices of a run one by one (they may be large), of one rank or device if asked; columns are those of tasks."""
     for capture in captures:
         findings += capture.findings
-        steps = tuple(read_steps_noting(capture, findings))
-        sets, tables = read_tasks(capture, columns, by_type=False)
+        collected = to_collect(capture, columns)
+        steps = tuple(read_steps_noting(capture, findings, collected))
+        timelines = Timelines(capture, findings, heard=heard_in(collected))
+        sets, tables = read_tasks(capture, columns, by_type=False, collected=collected)
         findings += [finding for data in tables for finding in data.findings]
         metrics = None
         if sets and tables[-1].table.facts == "tasks":
@@ -89,7 +91,6 @@ def read_devices(
             )
             findings.append(STANDS_IN.found(str(tables[-1].path), message))
         del tables
-        timelines = Timelines(capture, findings)
         while sets:
             tasks = sets.pop(0).as_exported()
             if rank in {None, tasks.rank_id} and device in {None, tasks.device_id}:

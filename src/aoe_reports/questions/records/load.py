@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aoe_reports.engine.captures import (
+    Collected,
     comparable,
     first_with_rows,
     joined,
@@ -19,6 +20,7 @@ from aoe_reports.engine.captures import (
     read_source,
     read_steps,
     sources_of,
+    to_collect,
 )
 from aoe_reports.facts.bounds import TASK_COLUMNS, CoreCounts
 from aoe_reports.facts.chips import may_have_peak
@@ -209,12 +211,14 @@ class _Tables:
     """The tables of a capture, as they are read one after another."""
 
     capture: Capture
+    collected: Collected | None
+    """The tasks of a timeline that its steps were read from."""
     read_so_far: list[TableData] = field(default_factory=list)
     """With the columns that tell when something began alone, so that the others go when they have been used."""
 
     def read(self, source: Source | None, columns: frozenset[str] | None = None) -> list[TableData]:
         """The tables of one form, with all columns unless some are named."""
-        found = read_source(source, columns)
+        found = read_source(source, columns, collected=self.collected)
         self.read_so_far += [data.with_frame(data.frame.select(_times_of(data.frame))) for data in found]
         return found
 
@@ -244,12 +248,13 @@ class _Measured:
 
 def read_capture(capture: Capture, options: RecordOptions, look: Look | None = None) -> CaptureData:
     """Read all facts of one capture and hold its forms against each other; `look` sees the tables, so that nothing is read twice."""
-    tables = _Tables(capture)
     fields = TASK_FIELDS | columns_of_parts(options)
     has_peak = may_have_peak(capture.info.device_type, CoreCounts.of_hardware(capture.info.hardware))
     wanted = TASK_COLUMNS | ROOFLINE_COLUMNS if has_peak else TASK_COLUMNS
-    measured = _measure(tables, fields if look is None else fields | wanted)
+    asked = fields if look is None else fields | wanted
+    tables = _Tables(capture, to_collect(capture, asked))
     steps = tuple(read_steps(capture, tables.read))
+    measured = _measure(tables, asked)
     frame, grouped, findings = measured.frame, measured.grouped, measured.findings
     if look is not None:
         frame = frame if frame is None or grouped else frame.drop_columns(_only_of_advice(frame, fields))
