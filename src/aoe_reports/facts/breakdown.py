@@ -46,6 +46,7 @@ from aoe_reports.model.columns import (
     ToldInRows,
     coded_in,
     distinct,
+    first_of_each,
     is_among,
     last_until,
     order_by,
@@ -63,7 +64,6 @@ _SYNCHRONISATION = KINDS_OF_CALLS.index("synchronisation")
 _OF_SPANS = ("start", "connection", "name")
 _OF_TASKS = (*_OF_SPANS, "end", "pid")
 _NOTHING = np.zeros(0, dtype=np.int64)
-_SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 _PLANE = "Plane"
 _LARGE_PRIME = 2**61 - 1
 _INT32_LIMIT = 2**31
@@ -469,16 +469,16 @@ class Activity:
         mine = self._calls.where(lambda some: np.isin(some["connection"], spans["connection"]))
         mine = chosen_of(mine, np.argsort(mine["start"], kind="stable"))
         mine = chosen_of(mine, np.argsort(mine["connection"], kind="stable"))
-        of, connections, starts = spans["connection"], mine["connection"], mine["start"]
-        first, behind = (np.searchsorted(connections, of, side=side) for side in _SIDES)
-        known = (of >= 0) & (first < behind)
-        place = first.copy()
-        several = np.flatnonzero(known & (behind - first > 1))
-        last = last_until(starts, spans["start"][several], first[several], behind[several])
+        of, starts = spans["connection"], mine["start"]
+        connections, firsts = first_of_each(mine["connection"])
+        at = np.searchsorted(connections, of)
+        known = (of >= 0) & (np.append(connections, -1)[at] == of)
+        rows = np.flatnonzero(known)
+        first, behind = firsts[at[rows]], firsts[at[rows] + 1]
         # the clocks of host and device may be apart: a call that seems to begin behind its task is the next best one
-        place[several] = np.maximum(last, first[several])
+        place = np.maximum(last_until(starts, spans["start"][rows], first, behind), first)
         start, thread = np.zeros(len(of), dtype=np.int64), np.full(len(of), -1, dtype=np.int64)
-        start[known], thread[known] = starts[place[known]], mine["thread"][place[known]]
+        start[rows], thread[rows] = starts[place], mine["thread"][place]
         others = np.flatnonzero(~known)
         flows = self._flows_to(spans["start"][others])
         start[others], thread[others], known[others] = flows.start, flows.thread, flows.known

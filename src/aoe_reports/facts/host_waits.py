@@ -173,11 +173,9 @@ def sweep_of(busy: Busy, host: HostCalls, copies: Intervals) -> Sweep:
     ]
     begun = launched + LAUNCH_NS
     sets = [copies, *host.holding.values(), *host.launching.values()]
+    inside = [times[(starts < times) & (times < ends)] for times in (begun, *(until for _, until in dry))]
     cuts = distinct(
-        np.concatenate(
-            [starts, ends, begun, bounds, *(until for _, until in dry)]
-            + [part for each in sets for part in (each.starts, each.ends)]
-        )
+        np.concatenate([starts, ends, bounds, *inside] + [part for each in sets for part in (each.starts, each.ends)])
     )
     gap = np.searchsorted(starts, cuts, side="right") - 1
     idle = (gap >= 0) & (cuts < ends[gap]) if len(starts) else np.zeros(len(cuts), dtype=bool)

@@ -223,14 +223,17 @@ def last_until(times: Ints, wanted: Ints, first: Ints, behind: Ints) -> Ints:
 
     Times rise there; where all of them are later, the place is that before `first`.
     """
-    low, high = first.copy(), behind.copy()
-    for _ in range(int((behind - first).max(initial=0)).bit_length()):
+    found = behind - 1
+    rest = np.flatnonzero((found >= first) & (times[found] > wanted)) if len(times) else found[:0]
+    low, high, until = first[rest], found[rest], wanted[rest]
+    while len(rest):
         middle = (low + high) // 2
-        later = times[np.minimum(middle, len(times) - 1)] > wanted
-        undecided = low < high
-        high = np.where(undecided & later, middle, high)
-        low = np.where(undecided & ~later, middle + 1, low)
-    return low - 1
+        later = times[middle] > until
+        high, low = np.where(later, middle, high), np.where(later, low, middle + 1)
+        decided = low >= high
+        found[rest[decided]] = low[decided] - 1
+        rest, low, high, until = (column[~decided] for column in (rest, low, high, until))
+    return found
 
 
 def distinct(values: Ints) -> Ints:
@@ -239,6 +242,12 @@ def distinct(values: Ints) -> Ints:
     first = np.ones(len(ordered), dtype=bool)
     first[1:] = ordered[1:] != ordered[:-1]
     return ordered[first]
+
+
+def first_of_each(ordered: Ints) -> tuple[Ints, Ints]:
+    """(values that rise, each once; where each begins, and last how many there are)."""
+    firsts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])) if len(ordered) else ordered[:0]
+    return ordered[firsts], np.append(firsts, len(ordered)).astype(np.int64)
 
 
 def distinct_places(values: Ints) -> tuple[Ints, Ints]:
