@@ -18,10 +18,12 @@ Source: CANN 8.5, "Timeline and Summary Data" of the Ascend PyTorch Profiler.
 """
 
 _SYNCHRONISES = re.compile(
-    r"(?:AscendCL|Runtime|)@?(?:\w*Synchronize\w*|StreamSyncTaskFinish|MemCopySync|aclrtMemcpy)",
+    r"(?:AscendCL|Runtime|)@?(?:\w*Synchronize\w*|StreamSyncTaskFinish|MemCopySync|aclrtMemcpy)"
+    r"|aten::(?:item|_local_scalar_dense|is_nonzero)",
     re.ASCII,
 )
-"""Calls of AscendCL and of the Runtime that return when the device is done: synchronising, and copying without Async."""
+"""Calls of AscendCL and of the Runtime that return when the device is done: synchronising, and copying without Async; operators of PyTorch that
+hand a value of the device to the program, and wait for it."""
 _COMPILES = re.compile(r"(?:AscendCL@)?(?:aclopCompile\w*|opCompile)", re.ASCII)
 """What torch_npu launches operators with where `jit_compile` is on (Ascend Extension for PyTorch, torch_npu.npu.set_compile_mode), and the part
 of it that compiles them: they are compiled, or found compiled, before they are launched."""
@@ -49,16 +51,14 @@ CallGroup = Literal[HostCall, "copy", "SyncBN", "optimizer"]
 CALL_GROUPS: tuple[CallGroup, ...] = (*HOST_CALLS, "copy", "SyncBN", "optimizer")
 _GROUPS = re.compile(
     r"(?P<copy>(?:AscendCL@|Runtime@)?(?:aclrtMemcpy\w*|rtMemcpy\w*|MemCopy\w*)|acl_memcpy_\w+)"
-    r"|(?P<synchronisation>aten::(?:item|_local_scalar_dense|is_nonzero))"
     r"|(?P<SyncBN>(?:aten|npu)::(?:npu_)?batch_norm_(?:stats|reduce|gather_stats|elemt|backward_reduce|backward_elemt)\w*|SyncBatchNorm\w*)"
     r"|(?P<optimizer>Optimizer\.step#(?s:.*))",
     re.ASCII,
 )
 """What calls that `host_call` does not know, or knows as waits, are listed under.
 
-copy: calls of AscendCL and of the Runtime, and the names under which torch_npu puts copies into its queue. synchronisation: operators of
-PyTorch that hand a value of the device to the program, and wait for it. SyncBN: the parts of a batch normalisation over all ranks.
-optimizer: the range that PyTorch records around a step of an optimizer.
+copy: calls of AscendCL and of the Runtime, and the names under which torch_npu puts copies into its queue. SyncBN: the parts of a batch
+normalisation over all ranks. optimizer: the range that PyTorch records around a step of an optimizer.
 """
 
 
