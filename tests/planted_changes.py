@@ -202,6 +202,11 @@ class _Run:
         return folder
 
 
+def write_run(folder: Path, program: Program, seed: int) -> Path:
+    """One capture."""
+    return _Run(program, seed).write(folder)
+
+
 def write_pair(folder: Path, change: Planted, seed: int) -> tuple[Path, Path]:
     """The capture before and that after."""
     return _Run(change.base, seed).write(folder / "before"), _Run(change.program, seed + 5000).write(folder / "after")

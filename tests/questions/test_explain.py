@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from commandline import FIXTURES, Cli
-from planted_changes import BASE, Planted, planted, write_pair
+from planted_changes import BASE, Planted, planted, write_pair, write_run
 
 from aoe_reports import explain
 
@@ -206,3 +206,34 @@ def test_planted_changes_have_names_of_their_own() -> None:
     names = [change.name for change in planted(0)]
     assert len(set(names)) == len(names) == 18
     assert all(isinstance(change, Planted) for change in planted(0))
+
+
+def test_waiting_is_told_by_the_ranks_where_nothing_else_does(cli: Cli, tmp_path: Path) -> None:
+    """Rank 1 comes 300 us later to the all-reduce of each step: rank 0 takes as much longer, and transfers no slower."""
+    runs = [ranks_without_tables(tmp_path / side, late) for side, late in (("before", 0.0), ("after", 300.0))]
+    found = cli("explain", *runs, "--format", "json")
+    first = next(row for row in found.json["rows"] if row["rank_id"] == 0)
+    assert (first["area"], first["cause"], first["name"]) == ("communication", "more-waiting", "allreduce")
+    assert abs(first["difference_us"] - 300) < 30
+    said = [one["message"] for one in found.json["findings"] if one["rule"] == "stands-in"]
+    assert sum("exceeds its shortest time on any rank counts as waiting" in message for message in said) == 2
+    text = cli("explain", *runs).out
+    assert "allreduce: waits longer for other ranks +" in text
+
+
+def test_of_one_rank_calls_take_longer_with_their_waiting(cli: Cli, tmp_path: Path) -> None:
+    runs = [ranks_without_tables(tmp_path / side, late) for side, late in (("before", 0.0), ("after", 300.0))]
+    found = cli("explain", *runs, "--rank", 0, "--format", "json").json
+    assert (found["rows"][0]["area"], found["rows"][0]["cause"]) == ("communication", "slower-calls")
+    assert "allreduce: calls take longer, waiting included +" in cli("explain", *runs, "--rank", 0).out
+
+
+def ranks_without_tables(folder: Path, late_us: float) -> Path:
+    """Two ranks of a run, of which nothing but timelines is there; the first waits for the other one."""
+    base = replace(BASE, tables=False)
+    for rank, program in enumerate((replace(base, wait_us=60 + late_us), base)):
+        source = write_run(folder / "made", program, 7 + rank) / "rank0_ascend_pt"
+        target = folder / f"rank{rank}_ascend_pt"
+        shutil.move(source, target)
+        (target / "profiler_info_0.json").rename(target / f"profiler_info_{rank}.json")
+    return folder

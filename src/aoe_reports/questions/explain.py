@@ -141,6 +141,7 @@ class Explain(Question[ExplainOptions, "ExplainedRun | None"]):
     def finish(self, parts: Sequence[tuple[RunUnit, ExplainedRun | None]], asked: Request[ExplainOptions]) -> Finished:
         """The candidate against the baseline, device by device."""
         from aoe_reports.questions.explain_words import headline_of, picture_of, sections_of
+        from aoe_reports.questions.explained_runs import tell_waits
 
         findings, runs = asked.notes.findings, {unit.path: run for unit, run in parts}
         sides = [run for path in asked.inputs if (run := runs.get(path)) is not None]
@@ -151,6 +152,7 @@ class Explain(Question[ExplainOptions, "ExplainedRun | None"]):
             before, after = sides
             conditions = list(_conditions(before, after))
             if _may_be_explained(before, after, findings, force=asked.options.force):
+                findings += tell_waits(sides)
                 for places in _paired(before, after, findings):
                     findings += _told_apart(places, before, after)
                     waterfall = _explained(places, before, after)

@@ -24,7 +24,9 @@ from aoe_reports.engine.captures import (
 from aoe_reports.engine.communication import read_bandwidths, read_operators
 from aoe_reports.engine.launch_sites import add_flows_of, may_tell_frames
 from aoe_reports.engine.question import Notes
+from aoe_reports.engine.rules import STANDS_IN
 from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity, Parts
+from aoe_reports.facts.collective_waits import waits_among_ranks
 from aoe_reports.facts.collectors import Collectors
 from aoe_reports.facts.communication import OperatorTime, PeerWait, find_awaited_ranks
 from aoe_reports.facts.communication_tasks import TASK_COLUMNS, CommunicationTasks
@@ -42,6 +44,7 @@ from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.spilled import Numbers
 from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.columns import Ints, codes, distinct, exact_sum, has_value, integers, keep_where, valid
+from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
 from aoe_reports.questions.compared_runs import ComparedRun, RunUnit, metrics_of
 from aoe_reports.questions.explain import ExplainedBy, ExplainOptions
@@ -97,6 +100,24 @@ def read_explained(unit: RunUnit, wanted: ExplainOptions, notes: Notes) -> Expla
     what = say("no step to explain here")
     notes.add([nothing_measured([unit.path], what, unit.captures, rank=wanted.rank)])
     return None
+
+
+def tell_waits(runs: Sequence[ExplainedRun]) -> list[Finding]:
+    """Where no run tells how long collectives waited: that by which ranks take longer than the one that takes least. What to say of it."""
+    if any(side.talk for run in runs for side in run.sides.values()):
+        return []
+    found = []
+    for run in {id(run): run for run in runs}.values():
+        if len({side.steps for side in run.sides.values()}) > 1:
+            continue
+        told = waits_among_ranks({place: side.exposed.communication for place, side in run.sides.items()})
+        run.sides.update({place: replace(run.sides[place], talk=talk) for place, talk in told.items()})
+        if told:
+            message = say(
+                "no waiting times of communication here; the time by which a collective exceeds its shortest time on any rank counts as waiting"
+            )
+            found.append(STANDS_IN.found(run.compared.label, message))
+    return found
 
 
 def _read_capture(
