@@ -1,6 +1,13 @@
 # aoe-reports in an image that runs as nobody in particular, on a root filesystem that is read only (docs/containers.md).
 # The base by tag: whoever wants the same bytes again gives one with its digest, --build-arg PYTHON_IMAGE=…@sha256:…
 ARG PYTHON_IMAGE=docker.io/library/python:3.13-slim-trixie
+# with a C library no newer than that of the base
+ARG RUST_IMAGE=docker.io/library/rust:1-slim-trixie
+
+FROM ${RUST_IMAGE} AS reader
+WORKDIR /build
+COPY native native
+RUN cargo build --release --offline --locked --manifest-path native/Cargo.toml
 
 FROM ${PYTHON_IMAGE} AS build
 # which lock file is installed: `runtime`, or `fleet` with Dask for reading on many machines
@@ -15,7 +22,8 @@ RUN python3 -m venv tools \
 COPY pyproject.toml hatch_build.py README.md LICENSE ./
 COPY schemas schemas
 COPY src src
-RUN tools/bin/hatchling build --target wheel --directory wheel \
+COPY --from=reader /build/native/target/release/libreader.so reader/
+RUN AOE_REPORTS_READER=reader/libreader.so tools/bin/hatchling build --target wheel --directory wheel \
     && tools/bin/pip --python /opt/aoe-reports/bin/python install --no-index --no-deps wheel/*.whl
 
 FROM ${PYTHON_IMAGE}

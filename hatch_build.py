@@ -14,6 +14,8 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 WITHOUT_READER = "AOE_REPORTS_WITHOUT_READER"
 """Set for a wheel that any platform can install."""
+BUILT_READER = "AOE_REPORTS_READER"
+"""Set to a reader that was built elsewhere, for this platform: then no Rust is needed here."""
 READER = Path("aoe_reports", "formats", "libreader.so")
 
 
@@ -50,6 +52,8 @@ class MadeFiles(BuildHookInterface[Any]):
         """The compiled reader; None where it cannot be built, or is not to be: large files are then read more slowly."""
         if os.environ.get(WITHOUT_READER):
             return None
+        if built_elsewhere := os.environ.get(BUILT_READER):
+            return Path(built_elsewhere).resolve(strict=True)
         cargo = shutil.which("cargo")
         if cargo is None:
             self.app.display_info("no Rust compiler (cargo): built without the compiled reader")

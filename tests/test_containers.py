@@ -9,6 +9,8 @@ import pytest
 import yaml
 from commandline import ROOT, Cli
 
+from aoe_reports.formats.native import LIBRARY
+
 DOCKERFILE = re.sub(r"\\\n\s*", "", (ROOT / "Dockerfile").read_text())
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "examples" / "containers" / "compose.yaml").read_text())
 SERVICES = COMPOSE["services"]
@@ -23,6 +25,15 @@ def test_the_image_installs_by_hash_or_what_was_just_built() -> None:
     assert len(installs) == 3
     assert all("--require-hashes" in install or "--no-index --no-deps" in install for install in installs)
     assert "PIP_ONLY_BINARY=:all:" in DOCKERFILE
+
+
+def test_the_reader_that_one_stage_builds_is_in_the_wheel_of_the_next() -> None:
+    """It has the name under which the package looks for it, and which the build takes it from."""
+    (built,) = re.findall(r"^COPY --from=reader (.*)$", DOCKERFILE, re.MULTILINE)
+    source, folder = built.split()
+    assert source == f"/build/native/target/release/{LIBRARY.name}"
+    assert f"AOE_REPORTS_READER={folder}{LIBRARY.name} tools/bin/hatchling build" in DOCKERFILE
+    assert "cargo build --release --offline --locked --manifest-path native/Cargo.toml" in DOCKERFILE
 
 
 def test_the_image_runs_as_a_user_of_a_fixed_number_who_is_not_root() -> None:

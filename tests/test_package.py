@@ -48,6 +48,21 @@ def test_the_wheel_holds_the_schemas_the_template_the_catalogues_and_the_type_ma
         assert gettext.GNUTranslations(catalogue).gettext("yes") == "是"
 
 
+def test_a_reader_that_was_built_elsewhere_is_in_the_wheel_and_one_that_is_not_there_ends_the_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    built = tmp_path / "libreader.so"
+    monkeypatch.setenv("AOE_REPORTS_READER", str(built))
+    with pytest.raises(FileNotFoundError):
+        build_wheel(str(tmp_path))
+    built.write_bytes(b"made elsewhere")
+    wheel = zipfile.ZipFile(tmp_path / build_wheel(str(tmp_path)))
+    assert wheel.read("aoe_reports/formats/libreader.so") == b"made elsewhere"
+    assert wheel.filename is not None
+    assert not wheel.filename.endswith("-any.whl")
+
+
 @pytest.mark.parametrize("name", SCHEMA_NAMES)
 def test_schemas_are_valid_and_ask_for_nothing_from_outside(name: str) -> None:
     schema = load_schema(name)
