@@ -32,7 +32,9 @@ html_theme = "furo"
 html_title = "aoe-reports"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_extra_path = ["site-light.webp", "site-dark.webp"]  # docs/site.md names them in HTML, as other viewers show them
+html_extra_path = [
+    picture.name for picture in sorted(Path(__file__).parent.glob("*.webp"))
+]  # pages name them in HTML, as other viewers show them
 templates_path = ["_templates"]
 html_copy_source = False
 html_permalinks_icon = "#"

@@ -23,6 +23,11 @@ ALL = models.VariableOption(selected=True, text="All", value="$__all")
 SERIES = '{workload=~"$workload",device_id=~"$device"}'
 ROWS = "rows[workload in [${workload:doublequote}] and $string(device_id) in [${device:doublequote}]]"
 """JSONata; rows of no device have the device `null`."""
+RANK, DEVICE = (
+    f'($string({key}) = "null" ? "" : " {word} " & $string({key}))'
+    for key, word in (("rank_id", "rank"), ("device_id", "device"))
+)
+CURVES = f'{ROWS}.{{"night": night, "step": runtime_ms_mean, "series": workload & " " & hardware & {RANK} & {DEVICE}}}'
 
 
 class InfinityQuery(Dataquery):
@@ -58,6 +63,22 @@ def _thresholds() -> dashboard.ThresholdsConfig:
     return dashboard.ThresholdsConfig().mode(models.ThresholdsMode.ABSOLUTE).steps(steps)
 
 
+DAY = "time:YYYY-MM-DD"
+"""The unit of a time of which the night counts."""
+NARROW = {
+    "State": 110, "Since": 110, "Before": 100, "After": 100, "Unit": 60, "Change": 90, "Device": 80, "Rank": 70, "Fails": 100, "Open": 80,
+    "Time of a run": 110, "Time of a run (ms)": 150, "kind": 90, "state": 90, "scope": 80, "device_id": 90, "rank_id": 80, "op_type": 100, "hardware": 130,
+}  # fmt: skip
+"""The widths of columns whose content is short, so that names have the rest."""
+
+
+def _column(panel: table.Panel, name: str, unit: str | None = None) -> table.Panel:
+    """With the unit and the width of one column."""
+    told = [("unit", unit)] if unit else []
+    told += [("custom.width", NARROW[name])] if name in NARROW else []
+    return panel.override_by_name(name, [models.DynamicConfigValue(id_val=key, value=value) for key, value in told])
+
+
 def _transformed(panel: Any, name: str, options: dict[str, Any]) -> Any:
     return panel.with_transformation(models.DataTransformerConfig(id_val=name, options=options))
 
@@ -74,15 +95,22 @@ def _curve(title: str, expr: str, legend: str, unit: str) -> timeseries.Panel:
 
 
 def _prometheus_table(title: str, exprs: dict[str, str], units: dict[str, str], hidden: list[str]) -> table.Panel:
-    """A table of instant values, one query a column, joined by their labels."""
+    """A table of instant values, one query a column, joined by their labels: the name of a metric is one, unless something is made of it."""
     panel = table.Panel().title(title).datasource(PROMETHEUS).height(9).span(24)
     for ref, (name, expr) in zip("ABCDE", exprs.items(), strict=False):
-        panel = panel.with_target(prometheus.Dataquery().expr(expr).instant().format(PromQueryFormat.TABLE).ref_id(ref))
-        unit = [models.DynamicConfigValue(id_val="unit", value=units[name])]
-        panel = panel.override_by_name(name, unit)
+        panel = panel.with_target(
+            prometheus.Dataquery()
+            .expr(f"max without (job, instance) ({expr})")
+            .instant()
+            .format(PromQueryFormat.TABLE)
+            .ref_id(ref)
+        )
+        panel = _column(panel, name, units[name])
+    for label in (name for name in NARROW if name.islower()):
+        panel = _column(panel, label)
     names = {f"Value #{ref}": name for ref, name in zip("ABCDE", exprs, strict=False)}
     panel = _transformed(panel, "merge", {})
-    gone = dict.fromkeys(["Time", "__name__", "job", "instance", *hidden], True)
+    gone = dict.fromkeys(["Time", *hidden], True)
     return _transformed(panel, "organize", {"excludeByName": gone, "renameByName": names, "indexByName": {}})
 
 
@@ -92,7 +120,7 @@ def over_prometheus() -> dashboard.Dashboard:
     board = board.with_variable(dashboard.DatasourceVariable("datasource").label("Prometheus").type("prometheus"))
     for name, label in (("workload", "workload"), ("device", "device_id")):
         query = dashboard.QueryVariable(name).datasource(PROMETHEUS).multi(True).include_all(True).all_value(".*")
-        query = query.query(f"label_values(aoe_reports_step_after_seconds, {label})").current(ALL)
+        query = query.query(f"label_values(aoe_reports_series_smallest_detectable_ratio, {label})").current(ALL)
         board = board.with_variable(query.refresh(models.VariableRefresh.ON_TIME_RANGE_CHANGED))
     numbers = [
         ("Open incidents", "max(aoe_reports_open_incidents)", "Incidents that nobody accepted.", True),
@@ -124,31 +152,26 @@ def over_prometheus() -> dashboard.Dashboard:
         "Time of a run": "aoe_reports_incident_impact_seconds",
         "Since": "aoe_reports_incident_since_timestamp_seconds * 1000",
     }
-    units = {"Change": "percentunit", "Time of a run": "s", "Since": "dateTimeAsIso"}
+    units = {"Change": "percentunit", "Time of a run": "s", "Since": DAY}
     board = board.with_panel(_prometheus_table("Incidents", incidents, units, []))
+    curves = [
+        ("Level of changed steps", f"aoe_reports_step_after_seconds{SERIES}", "s"),
+        ("Change of changed steps", f"aoe_reports_step_change_ratio{SERIES}", "percentunit"),
+        ("Minimum detectable effect", f"aoe_reports_series_smallest_detectable_ratio{SERIES}", "percentunit"),
+    ]
     legend = "{{workload}} {{hardware}} rank {{rank_id}} device {{device_id}}"
-    board = board.with_panel(_curve("Level of the step", f"aoe_reports_step_after_seconds{SERIES}", legend, "s"))
-    board = board.with_panel(
-        _curve("Change of the step", f"aoe_reports_step_change_ratio{SERIES}", legend, "percentunit")
-    )
-    board = board.with_panel(
-        _curve("Series by state", "max by (state) (aoe_reports_changed_series)", "{{state}}", "none")
-    )
-    board = board.with_panel(
-        _curve(
-            "Minimum detectable effect",
-            f"aoe_reports_series_smallest_detectable_ratio{SERIES}",
-            "{{workload}} device {{device_id}}",
-            "percentunit",
-        )
-    )
+    for title, expr, unit in curves:  # whatever the state of a series, it is one line
+        expr_of_all = f"max by (workload, hardware, rank_id, device_id) ({expr})"
+        board = board.with_panel(_curve(title, expr_of_all, legend, unit))
+    states = _curve("Series by state", "max by (state) (aoe_reports_changed_series)", "{{state}}", "none")
+    board = board.with_panel(states)
     series = {
         "Before": f"aoe_reports_series_before_seconds{SERIES}",
         "After": f"aoe_reports_series_after_seconds{SERIES}",
         "Change": f"aoe_reports_series_change_ratio{SERIES}",
         "Since": f"aoe_reports_series_since_timestamp_seconds{SERIES} * 1000",
     }
-    units = {"Before": "s", "After": "s", "Change": "percentunit", "Since": "dateTimeAsIso"}
+    units = {"Before": "s", "After": "s", "Change": "percentunit", "Since": DAY}
     return board.with_panel(_prometheus_table("Series", series, units, ["series_id"]))
 
 
@@ -166,19 +189,13 @@ def over_the_store() -> dashboard.Dashboard:
         board = board.with_variable(query.refresh(models.VariableRefresh.ON_DASHBOARD_LOAD))
     steps = InfinityQuery(
         "/steps.json",
-        ROWS,
-        {
-            "night": ("Night", "timestamp"),
-            "runtime_ms_mean": ("Step", "number"),
-            "workload": ("workload", "string"),
-            "hardware": ("hardware", "string"),
-            "device_id": ("device", "string"),
-            "rank_id": ("rank", "string"),
-        },
+        CURVES,
+        {"night": ("Night", "timestamp"), "step": ("Step", "number"), "series": ("series", "string")},
     )
     curve = timeseries.Panel().title("Step time, night by night").datasource(INFINITY).unit("ms").height(12).span(24)
+    curve = curve.display_name("${__field.labels.series}")
     curve = _transformed(curve.with_target(steps), "partitionByValues", {
-        "fields": ["workload", "hardware", "device", "rank"],
+        "fields": ["series"],
         "keepFields": False,
         "naming": {"asLabels": True},
     })  # fmt: skip
@@ -201,7 +218,7 @@ def over_the_store() -> dashboard.Dashboard:
         },
     )
     panel = table.Panel().title("Changes of the steps").datasource(INFINITY).height(9).span(24).with_target(changes)
-    board = board.with_panel(_percent(panel))
+    board = board.with_panel(_shortened(panel, changes))
     incidents = InfinityQuery(
         "/changes.json",
         "incidents",
@@ -217,11 +234,15 @@ def over_the_store() -> dashboard.Dashboard:
         },
     )
     panel = table.Panel().title("Incidents").datasource(INFINITY).height(9).span(24).with_target(incidents)
-    return board.with_panel(_percent(panel))
+    return board.with_panel(_shortened(panel, incidents))
 
 
-def _percent(panel: table.Panel) -> table.Panel:
-    return panel.override_by_name("Change", [models.DynamicConfigValue(id_val="unit", value="percentunit")])
+def _shortened(panel: table.Panel, query: InfinityQuery) -> table.Panel:
+    """With the units and widths of the columns that a query tells."""
+    units = {"Change": "percentunit", "Since": DAY}
+    for name in (name for name, _ in query.columns.values() if name in NARROW):
+        panel = _column(panel, name, units.get(name))
+    return panel
 
 
 def _board(uid: str, title: str, since: str) -> dashboard.Dashboard:

@@ -107,6 +107,17 @@ def test_prometheus_evaluates_every_panel(cli: Cli, planted: Path, tmp_path: Pat
     assert len(there) > 15
 
 
+def test_the_queries_of_a_table_share_all_labels_or_its_rows_could_not_be_joined() -> None:
+    """The name of a metric is a label, too: three metrics of one series were three rows."""
+    board = _board("regressions-prometheus.json")
+    tables = [panel for panel in board["panels"] if panel["type"] == "table"]
+    assert len(tables) == 2
+    for target in (target for panel in tables for target in panel["targets"]):
+        assert target["expr"].startswith("max without (job, instance) (")
+    for panel in tables:
+        assert [one["id"] for one in panel["transformations"]] == ["merge", "organize"]
+
+
 def _rules() -> dict[str, Any]:
     return yaml.safe_load((GRAFANA / "prometheus-rules.yml").read_text())
 
@@ -146,7 +157,10 @@ def test_every_query_of_the_history_finds_what_is_asked_for(cli: Cli, planted: P
         if target["root_selector"] != "incidents":
             fewer = jsonata.Jsonata(_as_grafana(target["root_selector"], only)).evaluate(answer)
             fewer = fewer if isinstance(fewer, list) else [fewer]
-            assert {(one["workload"], one["device_id"]) for one in fewer} == {('a "quoted" name/step', 1)}
+            named = [
+                one.get("series") or f"{one['workload']} {one['hardware']} device {one['device_id']}" for one in fewer
+            ]
+            assert set(named) == {'a "quoted" name/step npu1 device 1'}
 
 
 def test_the_rules_to_provision_are_rules_of_grafana() -> None:
