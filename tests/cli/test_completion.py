@@ -263,6 +263,14 @@ def test_a_real_shell_continues_what_was_typed(odd_store: Path, shell: str, type
 
 
 @pytest.mark.skipif("zsh" not in SHELLS, reason="there is no zsh here")
+@pytest.mark.parametrize(
+    ("typed", "line"), [("site --store=od", "site --store=odd/"), ("site --store od", "site --store odd/")]
+)
+def test_zsh_offers_files_behind_an_option_and_its_sign(odd_store: Path, typed: str, line: str) -> None:
+    assert completed("zsh", f"aoe-reports {typed}", odd_store) == f"aoe-reports {line}"
+
+
+@pytest.mark.skipif("zsh" not in SHELLS, reason="there is no zsh here")
 @pytest.mark.parametrize("words", [[""], ["hotspots", "--"], ["check", "--"], ["regressions", "--"], ["store", ""]])
 def test_zsh_evaluates_what_it_is_offered_to_the_same_words(words: list[str], tmp_path: Path) -> None:
     told = "\n".join(offered(*words, shell="zsh"))

@@ -11,6 +11,8 @@ from typing import Any
 from typer._click.shell_completion import CompletionItem, add_completion_class
 from typer._completion_classes import BashComplete, FishComplete, ZshComplete
 
+_FILES = "_files"
+"""How zsh is told to offer files."""
 _ENDS_WORDS = frozenset("=:@")
 """What of bash's COMP_WORDBREAKS may stand in a value; a run of these is a word of its own."""
 
@@ -47,6 +49,13 @@ class _Zsh(ZshComplete):
     def format_completion(self, item: CompletionItem) -> str:
         told = (super(_Zsh, self).format_completion(CompletionItem(text)) for text in (item.value, item.help) if text)
         return ":".join(told)  # typer lets rich take brackets out of the help, and break its lines
+
+    def complete(self) -> str:
+        found = super().complete()
+        _, word = self.get_completion_args()
+        if found == _FILES and word.startswith("-") and "=" in word:
+            return f"compset -P '*='; {_FILES}"  # of what stands behind the sign
+        return found
 
 
 class _Fish(FishComplete):
