@@ -1,5 +1,5 @@
 # aoe-reports in an image that runs as nobody in particular, on a root filesystem that is read only (docs/containers.md).
-# The base by tag: whoever wants the same bytes again gives one with its digest, --build-arg PYTHON_IMAGE=…@sha256:…
+# Bases by tag: whoever wants the same bytes again gives them with their digests, --build-arg PYTHON_IMAGE=…@sha256:… and RUST_IMAGE
 ARG PYTHON_IMAGE=docker.io/library/python:3.13-slim-trixie
 # with a C library no newer than that of the base
 ARG RUST_IMAGE=docker.io/library/rust:1-slim-trixie

@@ -15,7 +15,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 WITHOUT_READER = "AOE_REPORTS_WITHOUT_READER"
 """Set for a wheel that any platform can install."""
 BUILT_READER = "AOE_REPORTS_READER"
-"""Set to a reader that was built elsewhere, for this platform: then no Rust is needed here."""
+"""Set to the path of a reader that was built elsewhere, for this platform: then no Rust is needed here."""
 READER = Path("aoe_reports", "formats", "libreader.so")
 
 
@@ -53,7 +53,9 @@ class MadeFiles(BuildHookInterface[Any]):
         if os.environ.get(WITHOUT_READER):
             return None
         if built_elsewhere := os.environ.get(BUILT_READER):
-            return Path(built_elsewhere).resolve(strict=True)
+            if not Path(built_elsewhere).is_file():
+                raise FileNotFoundError(f"{BUILT_READER}: {built_elsewhere}")
+            return Path(built_elsewhere).resolve()
         cargo = shutil.which("cargo")
         if cargo is None:
             self.app.display_info("no Rust compiler (cargo): built without the compiled reader")

@@ -53,6 +53,7 @@ def test_a_reader_that_was_built_elsewhere_is_in_the_wheel_and_one_that_is_not_t
 ) -> None:
     monkeypatch.chdir(ROOT)
     built = tmp_path / "libreader.so"
+    monkeypatch.delenv("AOE_REPORTS_WITHOUT_READER", raising=False)
     monkeypatch.setenv("AOE_REPORTS_READER", str(built))
     with pytest.raises(FileNotFoundError):
         build_wheel(str(tmp_path))

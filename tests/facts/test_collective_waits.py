@@ -25,7 +25,14 @@ def test_the_last_rank_to_come_waits_for_nobody() -> None:
 def test_nothing_is_told_of_one_rank_of_other_numbers_of_calls_and_of_what_not_all_ranks_wait_in() -> None:
     assert waits_among_ranks({0: {NAMES[0]: ran(4, 90)}}) == {}
     assert waits_among_ranks({0: {NAMES[0]: ran(4, 90)}, 1: {NAMES[0]: ran(3, 60)}}) == {}
-    for name in ("hcom_broadcast__868_0_1", "hcom_send__868_0_1", "hcom_receive__868_0_1", "hcom_reduce__868_0_1"):
+    assert waits_among_ranks({0: {NAMES[0]: ran(4, 90)}, 1: {NAMES[0]: ran(4, 0)}}) == {}
+    for name in (
+        "allReduce_0",
+        "hcom_broadcast__868_0_1",
+        "hcom_send__868_0_1",
+        "hcom_receive__868_0_1",
+        "hcom_reduce__868_0_1",
+    ):
         assert waits_among_ranks({0: {name: ran(4, 90)}, 1: {name: ran(4, 60)}}) == {}
 
 

@@ -228,6 +228,17 @@ def test_of_one_rank_calls_take_longer_with_their_waiting(cli: Cli, tmp_path: Pa
     assert "allreduce: calls take longer, waiting included +" in cli("explain", *runs, "--rank", 0).out
 
 
+@pytest.mark.parametrize("side", [0, 1])
+def test_waiting_that_the_ranks_of_one_run_alone_tell_is_held_against_nothing(
+    cli: Cli, tmp_path: Path, side: int
+) -> None:
+    runs = [ranks_without_tables(tmp_path / name, late) for name, late in (("before", 0.0), ("after", 300.0))]
+    shutil.rmtree(runs[side] / "rank1_ascend_pt")
+    found = cli("explain", *runs, "--format", "json").json
+    assert (found["rows"][0]["area"], found["rows"][0]["cause"]) == ("communication", "slower-calls")
+    assert not any("counts as waiting" in one["message"] for one in found["findings"])
+
+
 def ranks_without_tables(folder: Path, late_us: float) -> Path:
     """Two ranks of a run, of which nothing but timelines is there; the first waits for the other one."""
     base = replace(BASE, tables=False)

@@ -284,7 +284,7 @@ def other_side(path: Path) -> Path:
     ],
     ids=" ".join,
 )  # fmt: skip
-def test_a_timeline_is_read_once(
+def test_the_events_of_a_timeline_are_collected_once(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
     """Whatever is asked of it: tasks, steps and what the host did come from one pass."""
@@ -301,3 +301,10 @@ def test_a_timeline_is_read_once(
 TWO_SIDES = {"explain", "compare"}
 NEEDED = {"normalize": ("--workload", "w", "--hardware", "h", "--engine-version", "8.0")}
 _collect_events = events.collect_events
+
+
+def test_tasks_that_take_no_time_are_no_share_of_a_plan(cli: Cli, tmp_path: Path) -> None:
+    trace = Trace()
+    trace.event("Add", (device(0), 3), 10, 0, **{"Task Type": "AI_CORE"})
+    ended = cli("plan", trace.write(tmp_path), "-o", tmp_path / "plan")
+    assert (ended.code, "plan-empty" in ended.err) == (0, True), ended.err

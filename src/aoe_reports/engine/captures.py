@@ -452,7 +452,7 @@ def timeline_tells_tasks(capture: Capture) -> bool:
 
 
 def to_collect(capture: Capture, wanted: frozenset[str]) -> Collected | None:
-    """Where tasks go while steps are read, if a single timeline tells both: only then those collected are all that is asked for."""
+    """Where tasks go while steps are read, if a single timeline tells tasks: only then those collected are all that is asked for."""
     sources = vendor_of(capture.profiler).tasks(capture)
     told = [one.files for one in sources if _any_of_timeline([one])]
     one = bool(told) and all(len(files) == 1 and files[0].name.timeline for files in told)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Hashable, Mapping
 from typing import TypeVar
@@ -12,6 +13,8 @@ from aoe_reports.facts.waterfall import Talk
 
 _OF_ALL_RANKS = frozenset({"allreduce", "allgather", "reducescatter", "alltoall", "alltoallv", "alltoallvc", "barrier"})
 """No rank is done with these before the last one has come."""
+_GROUP = re.compile(r"__\d+_\d+", re.ASCII)
+"""The number of the group in a name (`hcom_allReduce__868_0_1`), without which two groups are not told apart."""
 P = TypeVar("P", bound=Hashable)
 
 
@@ -24,13 +27,13 @@ def waits_among_ranks(ran: Mapping[P, Mapping[str, Ran]]) -> dict[P, dict[str, T
     by_name: dict[str, list[P]] = defaultdict(list)
     for place, operators in ran.items():
         for name in operators:
-            if type_of_operator(name) in _OF_ALL_RANKS:
+            if type_of_operator(name) in _OF_ALL_RANKS and _GROUP.search(name):
                 by_name[name].append(place)
     found: dict[P, dict[str, Talk]] = defaultdict(dict)
     for name, places in by_name.items():
         if len(places) > 1 and len({ran[place][name].calls for place in places}) == 1:
             transit = min(ran[place][name].total_ns for place in places)
-            for place in places:
+            for place in places if transit else ():  # none takes no time at all: something is wrong with it
                 total = ran[place][name].total_ns
                 found[place][name] = Talk(elapsed_ns=total, wait_ns=total - transit, transit_ns=transit)
     return dict(found)

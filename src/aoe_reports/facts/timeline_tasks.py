@@ -134,7 +134,7 @@ class TimelineTasks:
     def __init__(self, activity: Activity | None = None, wanted: Collection[str] | None = None) -> None:
         """With what tells the steps, if these are wanted: they are the calls of the host that launched the tasks."""
         self._kept = _kept(wanted)
-        self._stops = wanted is None or "task_stop_ns" in wanted
+        self._stops, self._of_steps = (wanted is None or name in wanted for name in ("task_stop_ns", "step"))
         keys = [name for name, kind in self._kept.values() if pa.types.is_dictionary(kind)]
         self._alike = AlikeTasks(keys) if wanted is not None and CALLS in wanted else None
         self._parts: list[pa.Table] = []
@@ -174,7 +174,8 @@ class TimelineTasks:
     def holds(self, wanted: Collection[str] | None) -> bool:
         """Whether it holds all that is wanted."""
         steps, stops = (wanted is None or name in wanted for name in ("step", "task_stop_ns"))
-        held = (self.activity is not None or not steps) and (self._stops or not stops)
+        of_steps = self.activity is not None and self._of_steps
+        held = (of_steps or not steps) and (self._stops or not stops)
         return held and _kept(wanted).keys() <= self._kept.keys()
 
     def merge(self, other: TimelineTasks) -> None:
@@ -216,7 +217,7 @@ class TimelineTasks:
             stop += integers(frame["task_duration_ns"])[0]
             frame = frame.append_column("task_stop_ns", column_of(stop, np.ones(len(stop), dtype=bool)))
         frame = self._with_devices(frame)
-        launched_in = self.activity.step_of_tasks() if self.activity is not None else None
+        launched_in = self.activity.step_of_tasks() if self.activity is not None and self._of_steps else None
         if launched_in is None:
             return frame
         step = np.full(frame.num_rows, -1, dtype=np.int64)

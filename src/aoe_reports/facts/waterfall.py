@@ -242,9 +242,8 @@ def _of_type(name: str, before: _Types, after: _Types) -> Iterator[Part]:
     """Calls that take longer, their number, calls with other inputs, and how much of them is hidden: all of the type's change."""
     mine, others = before.calls.get(name, {}), after.calls.get(name, {})
     owns = before.own(name), after.own(name)
-    if (
-        not mine or not others
-    ):  # all that nothing hides of it came, or went away: of thousands of names half of the work
+    if not mine or not others:
+        # all that nothing hides of it came, or went away: with thousands of names half of the work
         change = owns[1] - owns[0]
         if change:
             cause: Cause = "new" if others else "vanished"
@@ -302,7 +301,7 @@ def _hidden(change: Fraction) -> HiddenCause:
 
 
 def _changed(before: Iterable[CallKey], after: Iterable[CallKey]) -> CallCause:
-    """What is other about the inputs of one type."""
+    """What is other about the inputs of one type that is called on both sides."""
     mine, others = set(before), set(after)
     apart = [
         cause

@@ -103,21 +103,25 @@ def read_explained(unit: RunUnit, wanted: ExplainOptions, notes: Notes) -> Expla
 
 
 def tell_waits(runs: Sequence[ExplainedRun]) -> list[Finding]:
-    """Where no run tells how long collectives waited: that by which ranks take longer than the one that takes least. What to say of it."""
-    if any(side.talk for run in runs for side in run.sides.values()):
+    """Where no run tells how long collectives waited: that by which ranks take longer than the one that takes least. What to say of it.
+
+    Only if all of the runs have several ranks, of as many steps: waiting in one of them alone can be held against nothing.
+    """
+    different = list({id(run): run for run in runs}.values())
+    sides = [list(run.sides.values()) for run in different]
+    if any(side.talk or side.steps != mine[0].steps for mine in sides for side in mine):
         return []
-    found = []
-    for run in {id(run): run for run in runs}.values():
-        if len({side.steps for side in run.sides.values()}) > 1:
-            continue
-        told = waits_among_ranks({place: side.exposed.communication for place, side in run.sides.items()})
-        run.sides.update({place: replace(run.sides[place], talk=talk) for place, talk in told.items()})
-        if told:
-            message = say(
-                "no waiting times of communication here; the time by which a collective exceeds its shortest time on any rank counts as waiting"
-            )
-            found.append(STANDS_IN.found(run.compared.label, message))
-    return found
+    told = [
+        waits_among_ranks({place: side.exposed.communication for place, side in run.sides.items()}) for run in different
+    ]
+    if not all(told):
+        return []
+    message = say(
+        "no waiting times of communication here; the time by which a collective exceeds its shortest time on any rank counts as waiting"
+    )
+    for run, ranks in zip(different, told, strict=True):
+        run.sides.update({place: replace(run.sides[place], talk=talk) for place, talk in ranks.items()})
+    return [STANDS_IN.found(run.compared.label, message) for run in different]
 
 
 def _read_capture(

@@ -86,9 +86,10 @@ class Hotspots(Question[HotspotOptions, list[Hotspot]]):
         notes.add(capture.findings)
         if not capture.info.may_hold(chosen.rank):
             return []
-        collected = to_collect(capture, _fields(chosen, capture)) if chosen.trim else None
+        fields = _fields(chosen, capture)
+        collected = to_collect(capture, fields) if chosen.trim and chosen.phase is None else None
         left_out = read_unusual(capture, notes, collected) if chosen.trim else {}
-        sets, tables = _read(capture, chosen, notes, collected)
+        sets, tables = _read(capture, chosen, fields, notes, collected)
         notes.add(of_source(capture, sets, tables))
         if chosen.trim:
             sets = without_steps(sets, left_out, str(capture.root), notes)
@@ -116,18 +117,17 @@ hotspots = asking(Hotspots(), HotspotOptions)
 
 
 def _read(
-    capture: Capture, chosen: HotspotOptions, notes: Notes, collected: Collected | None
+    capture: Capture, chosen: HotspotOptions, fields: frozenset[str], notes: Notes, collected: Collected | None
 ) -> tuple[list[TaskSet], list[TableData]]:
     """(the tasks that are ranked, the tables that they stand in)."""
     if chosen.phase is not None:
         from aoe_reports.questions.serving_reading import tasks_of_phase
 
-        return tasks_of_phase(capture, notes, _fields(chosen, capture), chosen.phase)
+        return tasks_of_phase(capture, notes, fields, chosen.phase)
     from aoe_reports.engine.captures import read_tasks
 
     by_type = chosen.by == "op_type" and not chosen.all_tasks
     alike = chosen.by not in LOCATIONS and chosen.step is None and not chosen.trim
-    fields = _fields(chosen, capture)
     sets, tables = read_tasks(
         capture, fields, by_type=by_type, all_tasks=chosen.all_tasks, collected=collected, alike=alike
     )

@@ -242,7 +242,7 @@ _BY_PATH = say(
 def _shapes_unknown(plan: Plan) -> list[str]:
     """What to do where more is left out because the export does not tell its shapes than for any other reason."""
     left_out = _left_out(plan)
-    if not left_out or max(left_out, key=lambda word: left_out[word]) != "unknown-shape":
+    if not any(left_out.values()) or max(left_out, key=lambda word: left_out[word]) != "unknown-shape":
         return []
     share = left_out["unknown-shape"] / sum(left_out.values())
     return [
