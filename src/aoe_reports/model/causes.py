@@ -51,9 +51,17 @@ _REASONS = {
 }
 
 
-def reason_words(reason: str) -> str:
-    """Why an operator takes more or less of a step, as people say it."""
-    return _REASONS.get(reason, reason)
+_OF_COMMUNICATION = {
+    "slower-calls": say("calls take longer, waiting included"),
+    "faster-calls": say("calls take less time, waiting included"),
+}
+"""Where nothing tells how long communication waited."""
+
+
+def reason_words(reason: str, area: str | None = None) -> str:
+    """Why an operator, of an area of a step if that is known, takes more or less of it, as people say it."""
+    found = _OF_COMMUNICATION.get(reason) if area == "communication" else None
+    return _REASONS.get(reason, reason) if found is None else found
 
 
 class Named(Protocol):

@@ -205,7 +205,7 @@ def rising(values: Ints) -> Ints:
 def order_by(first: Ints, *others: Ints) -> Ints:
     """The order of rows by some columns, the first before the others; of equal rows the earlier. Only rows of equal firsts are sorted by others.
 
-    Of 900,000 times of which few are equal it takes 12 ms, and `np.lexsort` with one more column 90.
+    Of 900,000 times in two runs, of which 900 are equal, it takes 7 ms, and `np.lexsort` with one more column 118.
     """
     order = np.argsort(first, kind="stable")
     ordered = first[order]

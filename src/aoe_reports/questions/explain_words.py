@@ -54,20 +54,8 @@ def _largest_change(steps: Sequence[ExplainedStep]) -> ExplainedStep | None:
     return max(steps, key=lambda step: abs(step.difference_ns), default=None)
 
 
-_WAITING_INCLUDED = {
-    "slower-calls": say("calls take longer, waiting included"),
-    "faster-calls": say("calls take less time, waiting included"),
-}
-"""Of communication of which nothing tells the waiting."""
-
-
-def _cause(one: ChangePart) -> str:
-    waits = _WAITING_INCLUDED.get(one.cause) if one.area == "communication" else None
-    return reason_words(one.cause) if waits is None else waits
-
-
 def _label(one: ChangePart) -> str:
-    cause = _cause(one)
+    cause = reason_words(one.cause, one.area)
     if one.name is None:
         return cause
     where = _where(one)
@@ -118,7 +106,8 @@ def sections_of(
     found = [_conditions(conditions)] if any(one.differs for one in conditions) else []
     for step in steps:
         mine = [
-            as_mapping(one) | {"cause": _cause(one), "area": _AREAS.get(one.area or ""), "location": _where(one)}
+            as_mapping(one)
+            | {"cause": reason_words(one.cause, one.area), "area": _AREAS.get(one.area or ""), "location": _where(one)}
             for one in rows
             if _whose(one) == _whose(step)
         ]
