@@ -41,6 +41,8 @@ def test_every_column_that_was_asked_for_is_there_with_its_type() -> None:
     sets = split_devices(lambda _: None, frame, columns=TASK_COLUMNS)
     assert [tasks.device_id for tasks in sets] == [0, 1, None]
     for tasks in sets:
+        tasks.frame.validate(full=True)
+        assert all(tasks.frame[name].null_count == tasks.frame.num_rows for name in tasks.missing)
         assert {name: tasks.frame.schema.field(name).type for name in TASK_COLUMNS} == dict(TASK_COLUMNS)
         assert tasks.missing == set(TASK_COLUMNS) - {"device_id", "task_duration_ns"}
         assert tasks.as_exported().frame.column_names == ["device_id", "task_duration_ns"]

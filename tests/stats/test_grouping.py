@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aoe_reports.formats.tasks import count_of_tasks
-from aoe_reports.stats.grouping import _dense, group_and_count, group_tasks, is_communication, quantile
+from aoe_reports.stats.grouping import _dense, group_and_count, group_codes, group_tasks, is_communication, quantile
 
 tasks = st.lists(
     st.tuples(
@@ -172,3 +172,18 @@ def test_numbers_far_apart_become_places_among_those_that_occur(numbers: list[in
     present, places = _dense(sparse, int(sparse.max()) + (1 << 20))
     expected, place = np.unique(sparse, return_inverse=True)
     assert (present.tolist(), places.tolist()) == (expected.tolist(), place.tolist())
+
+
+@pytest.mark.parametrize(("rows", "count"), [(0, 0), (3, 1)])
+def test_columns_that_tell_nothing_make_one_group_of_all_rows_if_there_are_any(rows: int, count: int) -> None:
+    nothing = pa.nulls(rows, pa.dictionary(pa.int32(), pa.string()))
+    groups_of, names = group_codes(pa.table({"op_type": nothing, "input_shapes": nothing}), ("op_type", "input_shapes"))
+    assert (groups_of.tolist(), names.count) == ([0] * rows, count)
+    assert [names[group] for group in range(count)] == [(None, None)] * count
+
+
+def test_a_column_that_tells_nothing_stands_between_others() -> None:
+    words, nothing = pa.array(["b", "a", "b"]).dictionary_encode(), pa.nulls(3, pa.dictionary(pa.int32(), pa.string()))
+    table = pa.table({"op_type": words, "input_shapes": nothing, "task_type": words})
+    groups_of, names = group_codes(table, ("op_type", "input_shapes", "task_type"))
+    assert [names[group] for group in groups_of.tolist()] == [("b", None, "b"), ("a", None, "a"), ("b", None, "b")]

@@ -293,13 +293,13 @@ def read_source(
         tables = [read_file(file, source.kind, few, hashed=False) for file in source.files]
         if cannot_repeat(tables):
             return [_of_columns(data, file, columns) for data, file in zip(tables, source.files, strict=True)]
-    if columns is not None and heard is None and len(source.files) == 1 and source.files[0].name.timeline:
+    if columns is not None and len(source.files) == 1 and source.files[0].name.timeline:
         few = columns if alike is None else alike | {CALLS}
-        told = read_file(source.files[0], source.kind, few, hashed=hashed, collected=collected)
+        told = read_file(source.files[0], source.kind, few, hashed=hashed, heard=heard, collected=collected)
         if told.rows_differ:  # nearly always
             return [_of_columns(told, source.files[0], few)]
         few = columns | identity - COSTLY
-        told = read_file(source.files[0], source.kind, few, hashed=hashed)
+        told = read_file(source.files[0], source.kind, few, hashed=hashed, heard=heard)
         if first_of_each(told.frame, sorted(identity & few)).all():  # nearly always: ids need not tell two rows apart
             return [_of_columns(told, source.files[0], columns)]
     every = None if columns is None else columns | identity

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from aoe_reports.facts.bucket_order import BucketOrder
 from aoe_reports.facts.communication import (
     LateRank,
     Link,
@@ -19,13 +18,16 @@ from aoe_reports.facts.communication import (
     ranks_of_numbers,
 )
 from aoe_reports.facts.communication_fleet import GroupOfRanks, Unpaired, find_unpaired, groups_over_ranks
-from aoe_reports.facts.communication_tasks import TaskFigures
-from aoe_reports.facts.contention import Contention
-from aoe_reports.facts.gradient_tail import Tail
-from aoe_reports.facts.hosts import HostOf
-from aoe_reports.facts.packets import Alignment, PacketSum, RdmaTime
-from aoe_reports.facts.pipeline_steps import StageStep
-from aoe_reports.facts.steadiness import Place, Unusual
+
+if TYPE_CHECKING:  # `advise` asks for none of them where nothing communicates
+    from aoe_reports.facts.bucket_order import BucketOrder
+    from aoe_reports.facts.communication_tasks import TaskFigures
+    from aoe_reports.facts.contention import Contention
+    from aoe_reports.facts.gradient_tail import Tail
+    from aoe_reports.facts.hosts import HostOf
+    from aoe_reports.facts.packets import Alignment, PacketSum, RdmaTime
+    from aoe_reports.facts.pipeline_steps import StageStep
+    from aoe_reports.facts.steadiness import Place, Unusual
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

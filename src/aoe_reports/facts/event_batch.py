@@ -9,7 +9,19 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.model.columns import Ints, Mask, Words, bits, coded_in, codes, integers, keep_where, whole_numbers
+from aoe_reports.model.columns import (
+    Ints,
+    Mask,
+    Words,
+    bits,
+    coded_in,
+    codes,
+    column_of,
+    column_of_words,
+    integers,
+    keep_where,
+    whole_numbers,
+)
 
 
 class EventBatch:
@@ -17,10 +29,10 @@ class EventBatch:
 
     def __init__(self, batch: pa.RecordBatch) -> None:
         self._frame = pa.Table.from_batches([batch])
-        self.pid_is_device: bool = pa.types.is_integer(self._frame.schema.field("pid").type)
+        pid = self._frame.schema.get_field_index("pid")
+        self.pid_is_device = pid >= 0 and pa.types.is_integer(self._frame.schema.field(pid).type)
         """As in a database, which has devices in the place of processes."""
         if self.pid_is_device:
-            pid = self._frame.column_names.index("pid")
             self._frame = self._frame.set_column(pid, "pid", self._frame["pid"].cast(pa.string()))
         self._words: dict[str, tuple[Ints, Words]] = {}
         self._integers: dict[str, tuple[Ints, Mask]] = {}
@@ -37,6 +49,10 @@ class EventBatch:
         numbers, words = self._words[name]
         return (numbers if rows is None else numbers.take(rows)), words
 
+    def has_word(self, name: str) -> Mask:
+        """Where a column of words has one."""
+        return self.words(name)[0] > 0
+
     def has(self, name: str, wanted: Collection[str]) -> Mask:
         """Where a column of words has one of these."""
         return coded_in(self.words(name), wanted)
@@ -47,6 +63,13 @@ class EventBatch:
         if none is not None:
             found[~self.there(name).take(rows)] = none
         return found
+
+    def column(self, name: str, rows: Ints) -> pa.ChunkedArray:
+        """Some rows of a column of words or whole numbers, as a column."""
+        if pa.types.is_integer(self._frame.schema.field(name).type):
+            return column_of(self.numbers(name, rows), self.there(name).take(rows))
+        numbers, words = self.words(name, rows)
+        return column_of_words(numbers - np.int32(1), numbers > 0, words.column)
 
     def there(self, name: str) -> Mask:
         """Where a column of whole numbers has a value."""

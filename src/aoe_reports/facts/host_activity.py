@@ -30,7 +30,7 @@ from aoe_reports.facts.launches import Queue, clocks_of, queue_of
 from aoe_reports.facts.spans import EVER, Spans, SpansOf, chosen_of
 from aoe_reports.formats.ascend.tables.timelines import DEVICE_PROCESS
 from aoe_reports.formats.spilled import Numbers
-from aoe_reports.model.columns import Ints, Told, coded_in, distinct, distinct_rows, exact_sum, order_by
+from aoe_reports.model.columns import Ints, Mask, Told, coded_in, distinct, distinct_rows, exact_sum, order_by
 from aoe_reports.model.intervals import Intervals, covered_each, union
 
 HOST_COLUMNS = (*ACTIVITY_COLUMNS, "stream_id")
@@ -139,9 +139,10 @@ class HostActivity(Activity):
     def _add_copies(self, events: EventBatch, rows: Ints) -> None:
         if not len(rows):
             return
+        rows = rows[~self._computes.of(events.words("task_type", rows))]  # nearly all compute
         kind = events.words("task_type", rows)
         copies = self._copies_by_name.of(events.words("name", rows)) | self._copies_by_type.of(kind)
-        rows = rows[copies & ~self._computes.of(kind) & ~self._within.of(kind)]
+        rows = rows[copies & ~self._within.of(kind)]
         if len(rows):
             start = events.numbers("start_ns", rows)
             end = start + events.numbers("duration_ns", rows)
@@ -152,11 +153,13 @@ class HostActivity(Activity):
         if not len(rows):
             return
         name = events.words("name", rows)
+        self._keep_calls(self.taken_out, events, rows[self._takes_out.of(name)])
         groups, collects = self._group.of(name), coded_in(events.words("process", rows), {COLLECTOR_PROCESS})
+        some = np.flatnonzero((groups >= 0) | collects)
+        rows, groups, collects = rows[some], groups[some], collects[some]
         self._keep_calls(self.calls["garbage collection"], events, rows[collects])
         for number, group in enumerate(CALL_GROUPS):
             self._keep_calls(self.calls[group], events, rows[~collects & (groups == number)])
-        self._keep_calls(self.taken_out, events, rows[self._takes_out.of(name)])
 
     def _keep_calls(self, spans: Spans, events: EventBatch, rows: Ints) -> None:
         if not len(rows):
@@ -200,14 +203,18 @@ class HostActivity(Activity):
 
     def _waiting(self, device: OfDevice, host: _Host, listed: _Host, entries: Numbers, most: int) -> WaitingDevice:
         tasks = _in_order(device.tasks.between(*EVER))
-        spans = _in_order(_below(tasks, device.talk.between(*EVER))) if device.told else tasks
+        talk = device.talk.between(*EVER) if device.told else {}
+        spans = _in_order(_below(tasks, talk)) if talk and len(talk["start"]) else tasks
         launches = self.launches_of(spans)
         step = self.steps_of(spans, launches)
         shift, _ = clocks_of(spans["start"] - launches.start, launches.known, np.ones(len(step), dtype=bool))
-        begun = launches.start + shift
-        launchers = set(distinct(launches.thread[launches.known]).tolist()) - {-1}
-        threads = self.launching_threads(launches.thread[launches.known])
-        busy = Busy(spans, np.where(launches.known, begun, NEVER), step)
+        begun = launches.start
+        begun += shift
+        early = int((launches.known & (begun > spans["start"])).sum())
+        begun[~launches.known] = NEVER
+        told_threads = distinct(launches.thread[launches.known])
+        launchers, threads = set(told_threads.tolist()) - {-1}, self.launching_threads(told_threads)
+        busy = Busy(spans, begun, step)
         copies = SpansOf(self.copies, device.tasks.pids).between(*EVER)
         moved = host.moved(shift)
         sweep = sweep_of(busy, moved.of_threads(threads, launchers), union(copies["start"], copies["end"]))
@@ -224,7 +231,7 @@ class HostActivity(Activity):
                 tasks["start"], tasks["end"], tasks["name"], tasks["stream"], step_at(busy, tasks["start"])
             ),
             shift_ns=shift,
-            early=int((launches.known & (begun > spans["start"])).sum()),
+            early=early,
             groups=frozenset(group for group, calls in host.calls.items() if len(calls["start"])),
             communication_known=device.told,
         )
@@ -245,12 +252,11 @@ def _within_device(word: str) -> bool:
 
 
 def _in_order(spans: Numbers) -> Numbers:
-    return chosen_of(spans, order_by(spans["start"], spans["end"]))
+    order = order_by(spans["start"], spans["end"])
+    return spans if (order[1:] > order[:-1]).all() else chosen_of(spans, order)
 
 
 def _below(tasks: Numbers, talk: Numbers) -> Numbers:
-    if not len(talk["start"]):
-        return tasks
     return {name: np.concatenate([tasks[name].astype(np.int64), talk[name]]) for name in tasks}
 
 
@@ -301,7 +307,7 @@ class _Host:
         found = []
         for group, calls in self.calls.items():
             operator = self._operators(calls) if group == "compilation" else np.full(len(calls["start"]), -1)
-            blames = np.isin(calls["thread"], sorted(threads)) | (group == "garbage collection")
+            blames = _of_any(calls, threads) | (group == "garbage collection")
             (names, operators), place = distinct_rows(calls["name"], operator)
             order = np.argsort(place, kind="stable")
             bounds = np.cumsum(np.bincount(place, minlength=len(names))).tolist()
@@ -354,8 +360,12 @@ class _Host:
 
 
 def _when(calls: Numbers, threads: set[int] | None) -> Intervals:
-    mine = calls if threads is None else chosen_of(calls, np.isin(calls["thread"], sorted(threads)))
+    mine = calls if threads is None else chosen_of(calls, _of_any(calls, threads))
     return union(mine["start"], mine["end"])
+
+
+def _of_any(calls: Numbers, threads: set[int]) -> Mask:
+    return np.isin(calls["thread"], np.asarray(sorted(threads), dtype=np.int64))  # no list: of none numpy makes floats
 
 
 def _moved(spans: Numbers, shift: int) -> Numbers:

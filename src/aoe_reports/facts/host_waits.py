@@ -163,24 +163,20 @@ class Sweep:
 
 def sweep_of(busy: Busy, host: HostCalls, copies: Intervals) -> Sweep:
     """Cut the idle time of a device into pieces of one cause; `copies` are tasks that copy to or from the host."""
-    one = busy.union
-    starts, ends = one.ends[:-1], one.starts[1:]
-    launched, bounds = _launched(busy, ends), busy.bounds()[1]
+    starts, ends, launched = _gaps(busy)
+    bounds = busy.bounds()[1]
     # a call that waits for the device: without it, all that follows would have come earlier by as much as it lasts, and no more
-    dry = [
-        (_COPYING, starts + _held(host.waiting_copies, starts - 1, launched)),
-        (_SYNCHRONISING, starts + _held(host.holding["synchronisation"], starts - 1, launched)),
-    ]
+    waits = ((_COPYING, host.waiting_copies), (_SYNCHRONISING, host.holding["synchronisation"]))
+    dry = [(code, starts + _held(calls, starts - 1, launched)) for code, calls in waits if len(calls)]
     begun = launched + LAUNCH_NS
     sets = [copies, *host.holding.values(), *host.launching.values()]
     inside = [times[(starts < times) & (times < ends)] for times in (begun, *(until for _, until in dry))]
-    cuts = distinct(
-        np.concatenate([starts, ends, bounds, *inside] + [part for each in sets for part in (each.starts, each.ends)])
-    )
-    gap = np.searchsorted(starts, cuts, side="right") - 1
-    idle = (gap >= 0) & (cuts < ends[gap]) if len(starts) else np.zeros(len(cuts), dtype=bool)
-    begin, gap = cuts[idle], gap[idle]
-    length = np.append(cuts[1:], cuts[-1:])[idle] - begin
+    cuts = distinct(np.concatenate([bounds, *inside] + [part for each in sets for part in (each.starts, each.ends)]))
+    of = np.searchsorted(starts, cuts) - 1
+    idle = (of >= 0) & (cuts < ends[of]) if len(starts) else np.zeros(len(cuts), dtype=bool)
+    cuts, of = cuts[idle], of[idle]
+    begin, gap = np.insert(starts, of + 1, cuts), np.insert(np.arange(len(starts)), of + 1, of)
+    length = np.insert(ends, of, cuts) - begin
     choices = [(_held(copies, begin) > 0, _COPYING), (begun[gap] <= begin, _LAUNCHED)]
     choices += _in_calls(host, begin, launched[gap])
     choices += [(begin < until[gap], code) for code, until in dry]
@@ -201,28 +197,34 @@ def _in_calls(host: HostCalls, begin: Ints, launched: Ints) -> list[tuple[Mask, 
     return found
 
 
-def _launched(busy: Busy, ends: Ints) -> Ints:
-    """When the first of what begins at the end of each gap was launched; NEVER where that is not known."""
-    first = np.searchsorted(busy.spans["start"], ends)
-    behind = np.searchsorted(busy.spans["start"], ends, side="right")
-    if not len(ends):
-        return first
-    where = np.stack([first, behind], axis=1).reshape(-1)
-    padded = np.append(busy.launched, NEVER)
-    least: Ints = np.minimum.reduceat(padded, where)[::2]
-    return least
+def _gaps(busy: Busy) -> tuple[Ints, Ints, Ints]:
+    """(where each gap begins, where it ends, when the first of what begins then was launched: NEVER where that is not known)."""
+    starts, reach = busy.spans["start"], np.maximum.accumulate(busy.spans["end"])
+    first = np.flatnonzero(starts[1:] > reach[:-1]) + 1
+    ends, least = starts[first], busy.launched[first]
+    tied = np.flatnonzero(starts[np.minimum(first + 1, len(starts) - 1)] == ends)  # and the last of all
+    if len(tied):
+        behind = np.searchsorted(starts, ends[tied], side="right")
+        where = np.stack([first[tied], behind], axis=1).reshape(-1)
+        least[tied] = np.minimum.reduceat(np.append(busy.launched, NEVER), where)[::2]
+    return reach[first - 1], ends, least
 
 
 def _held(intervals: Intervals, times: Ints, launched: Ints | None = None) -> Ints:
-    """How long the interval lasts in which each moment is, 0 for none; with `launched` only those that end until then."""
+    """How long the interval lasts in which each moment is, 0 for none; moments rise. With `launched` only those that end until then."""
     if not len(intervals):
-        return np.zeros(len(times), dtype=np.int64)
-    place = np.maximum(np.searchsorted(intervals.starts, times, side="right") - 1, 0)
-    starts, ends = intervals.starts[place], intervals.ends[place]
-    inside = (starts <= times) & (times < ends)
+        nowhere: Ints = np.broadcast_to(np.int64(0), len(times))  # takes no memory
+        return nowhere
+    held = np.zeros(len(times), dtype=np.int64)
+    first, behind = (np.searchsorted(times, edges) for edges in (intervals.starts, intervals.ends))
+    counts = behind - first
+    of = np.repeat(np.arange(len(intervals)), counts)
+    rows = np.arange(len(of)) + np.repeat(first - np.cumsum(counts) + counts, counts)
     if launched is not None:
-        inside &= ends <= launched
-    return np.where(inside, ends - starts, 0)
+        until = intervals.ends[of] <= launched[rows]
+        of, rows = of[until], rows[until]
+    held[rows] = (intervals.ends - intervals.starts)[of]
+    return held
 
 
 def times_of(busy: Busy, sweep: Sweep) -> list[WaitingTime]:
@@ -242,32 +244,40 @@ def times_of(busy: Busy, sweep: Sweep) -> list[WaitingTime]:
 
 def _time(step: int | None, span: tuple[int, int], busy: Busy, mine: Mask, length: Ints, cause: Ints) -> WaitingTime:
     known = mine & (busy.launched != NEVER)
-    start, launched = busy.spans["start"][known], busy.launched[known]
-    sums = np.zeros(len(WAIT_CAUSES), dtype=np.int64)
-    np.add.at(sums, cause, length)
+    whole = bool(known.all())
+    start, launched = (some if whole else some[known] for some in (busy.spans["start"], busy.launched))
     return WaitingTime(
         step=step,
         start_ns=span[0],
         end_ns=span[1],
-        by_cause=tuple(sums.tolist()),
+        by_cause=_by_cause(length, cause),
         launched=queue_of(np.minimum(launched, start), start),
         tasks=int(mine.sum()),
         launches_unknown=int((mine & ~known).sum()),
     )
 
 
+def _by_cause(length: Ints, cause: Ints) -> tuple[int, ...]:
+    sums = np.zeros(len(WAIT_CAUSES), dtype=np.int64)
+    np.add.at(sums, cause, length)
+    return tuple(sums.tolist())
+
+
 def longest_waits(busy: Busy, sweep: Sweep, words: Sequence[str], most: int) -> tuple[Wait, ...]:
     """The gaps in which the device waited longest for the host, the longest first."""
+    if not most:
+        return ()
     starts, ends = sweep.gaps
-    sums = np.zeros((len(WAIT_CAUSES), len(starts)), dtype=np.int64)
-    np.add.at(sums, (sweep.cause, sweep.gap), sweep.length)
-    waited = sums[: len(HOST_CAUSES)].sum(axis=0)
+    waited = np.zeros(len(starts), dtype=np.int64)
+    of_host = sweep.cause < len(HOST_CAUSES)
+    np.add.at(waited, sweep.gap[of_host], sweep.length[of_host])
     spans, found = busy.spans, []
     by_end = np.argsort(spans["end"], kind="stable")
     in_order = spans["end"][by_end]
-    for place in np.lexsort((starts, -waited))[:most].tolist():
+    for place in np.argsort(-waited, kind="stable")[:most].tolist():
         if not waited[place]:
             break
+        pieces = slice(*np.searchsorted(sweep.gap, [place, place + 1]).tolist())
         last = by_end[np.searchsorted(in_order, starts[place], side="right") - 1]
         after = int(np.searchsorted(spans["start"], ends[place]))
         found.append(
@@ -275,7 +285,7 @@ def longest_waits(busy: Busy, sweep: Sweep, words: Sequence[str], most: int) -> 
                 start_ns=int(starts[place]),
                 duration_ns=int(ends[place] - starts[place]),
                 step=int(busy.step[after]) if busy.step[after] >= 0 else None,
-                by_cause=tuple(sums[:, place].tolist()),
+                by_cause=_by_cause(sweep.length[pieces], sweep.cause[pieces]),
                 before=_word(words, int(spans["name"][last])),
                 after=_word(words, int(spans["name"][after])),
             )

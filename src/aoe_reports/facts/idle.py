@@ -27,6 +27,12 @@ def step_of_tasks(tasks: pa.Table) -> tuple[str, Ints] | None:
     return None
 
 
+def count_steps(told: tuple[str, Ints] | None) -> tuple[int, bool]:
+    """(how many steps tasks are of, of what `step_of_tasks` gives: 1 where nothing tells; whether anything does)."""
+    known = int((distinct(told[1]) >= 0).sum()) if told else 0
+    return max(known, 1), bool(known)
+
+
 def idle_before_tasks(tasks: pa.Table) -> Ints | None:
     """For how long nothing ran on the device (neither computing nor communication) before each task, in ns.
 
@@ -69,11 +75,11 @@ def shares_of_tasks(tasks: pa.Table, rank_id: int | None, device_id: int | None)
     told = step_of_tasks(tasks)
     numbers = distinct(told[1]).tolist() if told else []
     known = [step for step in numbers if step >= 0]
-    steps = max(len(known), 1)
+    steps, steps_known = count_steps(told)
     durations, _ = integers(tasks["task_duration_ns"])
     if not _timed(tasks):
         computing = exact_sum(durations[~communication])
-        return StepShares(rank_id, device_id, steps, None, computing, steps_known=bool(known))
+        return StepShares(rank_id, device_id, steps, None, computing, steps_known=steps_known)
     starts, _ = integers(tasks["task_start_ns"])
     places: list[Ints | slice] = [slice(None)]
     if told is not None and known and len(numbers) > 1:
@@ -82,7 +88,7 @@ def shares_of_tasks(tasks: pa.Table, rank_id: int | None, device_id: int | None)
         places = [order[slice(*np.searchsorted(ordered, [step, step + 1]).tolist())] for step in known]
     parts = [_parts(starts[rows], durations[rows], communication[rows]) for rows in places]
     whole = sum(part.end_to_end_ns for part in parts)
-    return sum_shares(parts, (rank_id, device_id), steps, whole, "tasks", steps_known=bool(known))
+    return sum_shares(parts, (rank_id, device_id), steps, whole, "tasks", steps_known=steps_known)
 
 
 def sum_shares(

@@ -74,14 +74,17 @@ class FoundSequence:
 
 def find_sequences(kernels: Kernels, words: Sequence[str], types: Mapping[str, str], steps: int) -> list[FoundSequence]:
     """The sequences of a device: those with a fused operator by saving, then other frequent ones; `types` are by name."""
-    text = _Text(kernels, words, types)
+    text = _Text(kernels, *_types_of(kernels, words, types))
     found = [*_fused(text), *_frequent(text, max(steps, 1))]
     return sorted(found, key=lambda one: (one.api is None, -one.saving_ns, one.first_start_ns))
 
 
 def find_fused(kernels: Kernels, words: Sequence[str], types: Mapping[str, str]) -> list[FoundSequence]:
     """Those with a fused operator alone."""
-    return [*_fused(_Text(kernels, words, types))]
+    told, codes = _types_of(kernels, words, types)
+    if all(_pattern(operator, told) is None for operator in FUSED_OPERATORS):
+        return []
+    return [*_fused(_Text(kernels, told, codes))]
 
 
 def fusible_ns(times: Mapping[str, int]) -> int:
@@ -105,23 +108,40 @@ def within(begins: Ints, ends: Ints, count: int) -> Mask:
     return np.cumsum(change)[:count] > 0
 
 
+def _types_of(kernels: Kernels, words: Sequence[str], types: Mapping[str, str]) -> tuple[list[str], Ints]:
+    """(all types; of each task the place of its type among them, at most _MAX_TYPES)."""
+    places: dict[str, int] = {}
+    numbers, place = distinct_places(kernels.name)
+    known = []
+    for number in numbers.tolist():
+        name = words[number] if number >= 0 else ""
+        told = base_type(types.get(name) or type_in_name(name))
+        known.append(min(places.setdefault(told, len(places)), _MAX_TYPES))
+    return list(places), np.asarray([*known, 0], dtype=np.int64)[place]
+
+
+def _pattern(operator: FusedOperator, types: Sequence[str]) -> re.Pattern[str] | None:
+    """What matches the sequence of a fused operator; None where a needed type is not here."""
+    parts = []
+    for step in operator.sequence:
+        wanted = {base_type(word) for word in step.removesuffix("?").split("|")}
+        characters = "".join(chr(_FIRST_CHARACTER + n) for n, told in enumerate(types[:_MAX_TYPES]) if told in wanted)
+        if characters:
+            parts.append(f"[{characters}]" + "?" * step.endswith("?"))
+        elif not step.endswith("?"):
+            return None
+    return re.compile("".join(parts))
+
+
 class _Text:
     """The tasks of a device as characters, by stream, step and begin."""
 
-    def __init__(self, kernels: Kernels, words: Sequence[str], types: Mapping[str, str]) -> None:
+    def __init__(self, kernels: Kernels, types: Sequence[str], type_of: Ints) -> None:
+        self.types = types
         order = np.lexsort((kernels.start, small(kernels.stream)))
         self.start, self.end, self.name = kernels.start[order], kernels.end[order], kernels.name[order]
         stream, step = kernels.stream[order], kernels.step[order]
-        self.types: list[str] = []
-        places: dict[str, int] = {}
-        numbers, place = distinct_places(self.name)
-        known = []
-        for number in numbers.tolist():
-            name = words[number] if number >= 0 else ""
-            told = base_type(types.get(name) or type_in_name(name))
-            known.append(min(places.setdefault(told, len(places)), _MAX_TYPES))
-        self.types = list(places)
-        codes = np.asarray([*known, 0], dtype=np.int64)[place] + _FIRST_CHARACTER
+        codes = type_of[order] + _FIRST_CHARACTER
         far = self.start[1:] - self.end[:-1] > MAX_GAP_NS
         cut = np.append(False, far | (stream[1:] != stream[:-1]) | (step[1:] != step[:-1]))
         if not len(codes):
@@ -141,20 +161,6 @@ class _Text:
         if self._text is None:
             self._text = self.characters.tobytes().decode("utf-32-le")
         return self._text
-
-    def pattern(self, operator: FusedOperator) -> re.Pattern[str] | None:
-        """What matches the sequence of a fused operator; None where a needed type is not here."""
-        parts = []
-        for step in operator.sequence:
-            wanted = {base_type(word) for word in step.removesuffix("?").split("|")}
-            characters = "".join(
-                chr(_FIRST_CHARACTER + n) for n, told in enumerate(self.types[:_MAX_TYPES]) if told in wanted
-            )
-            if characters:
-                parts.append(f"[{characters}]" + "?" * step.endswith("?"))
-            elif not step.endswith("?"):
-                return None
-        return re.compile("".join(parts))
 
     def take(self, spans: Sequence[tuple[int, int]]) -> None:
         """Let these characters match nothing from now on."""
@@ -198,7 +204,7 @@ class _Text:
 
 def _fused(text: _Text) -> Iterator[FoundSequence]:
     for operator in FUSED_OPERATORS:
-        pattern = text.pattern(operator)
+        pattern = _pattern(operator, text.types)
         spans = [match.span() for match in pattern.finditer(text.text)] if pattern is not None else []
         if spans:
             yield text.found(spans, operator)

@@ -53,11 +53,10 @@ def _by_device(frame: pa.Table) -> list[tuple[int | None, pa.Table]]:
     """The rows of each device, those of an unknown one last."""
     if "device_id" not in frame.column_names:
         return [(None, frame)]
-    if not frame["device_id"].null_count and len(unique := pc.unique(frame["device_id"])) == 1:
-        return [
-            (unique[0].as_py(), frame)
-        ]  # nothing to be parted: a copy of all columns takes longer than ranking them
-    devices = sorted(device for device in pc.unique(frame["device_id"]).to_pylist() if device is not None)
+    unique = pc.unique(frame["device_id"])
+    if len(unique) == 1:  # nothing to be parted: a copy of all columns takes longer than ranking them
+        return [(unique[0].as_py(), frame)]
+    devices = sorted(device for device in unique.to_pylist() if device is not None)
     parts = [(device, frame.filter(pc.equal(frame["device_id"], device))) for device in devices]
     if frame["device_id"].null_count:
         parts.append((None, frame.filter(pc.is_null(frame["device_id"]))))

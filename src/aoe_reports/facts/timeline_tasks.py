@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from aoe_reports.facts.breakdown import Activity
+from aoe_reports.facts.event_batch import EventBatch
 from aoe_reports.formats.ascend.tables.op_summary import COMPUTE_TASKS
 from aoe_reports.formats.ascend.tables.timelines import (
     COMMUNICATION_PROCESSES,
@@ -20,14 +20,11 @@ from aoe_reports.formats.ascend.tables.timelines import (
 from aoe_reports.formats.tasks import CALLS
 from aoe_reports.model.columns import (
     Ints,
-    bits,
     codes,
     column_of,
     distinct,
     integers,
-    keep_where,
     occurring,
-    valid,
     words_in,
 )
 from aoe_reports.model.memory import give_back
@@ -91,16 +88,17 @@ class _Starts:
         self._spans: list[tuple[int, int]] = []
         self._differ = True
 
-    def add(self, tasks: pa.Table) -> None:
-        """Take in some tasks as they stand in the file."""
-        values, known = integers(tasks["start_ns"])
+    def add(self, events: EventBatch, tasks: Ints) -> None:
+        """Take in some tasks as they stand in the file: those in these rows."""
+        values = events.numbers("start_ns", tasks)
+        known = events.there("start_ns").take(tasks).all() and events.has_word("name").take(tasks).all()
         if not (values[1:] > values[:-1]).all():
             order = np.argsort(values, kind="stable")
             values = values[order]
             again = np.flatnonzero(values[1:] == values[:-1])
-            if len(again) > _MAX_AGAIN or _has_copies(tasks, values, order, again):
+            if len(again) > _MAX_AGAIN or _has_copies(events, tasks[order], values, again):
                 self._differ = False
-        self._differ &= bool(known.all()) and values[0] >= 0 and not tasks["name"].null_count
+        self._differ &= bool(known) and values[0] >= 0
         self._spans.append((int(values[0]), int(values[-1])))
 
     def merge(self, other: _Starts) -> None:
@@ -116,12 +114,13 @@ _MAX_AGAIN = 1000
 """So many tasks of a batch that start together with another one are compared with it; of more nothing is known."""
 
 
-def _has_copies(tasks: pa.Table, starts: Ints, order: Ints, again: Ints) -> bool:
+def _has_copies(events: EventBatch, tasks: Ints, starts: Ints, again: Ints) -> bool:
     """Whether two of the tasks that start together are called the same, and take the same time."""
-    rows = distinct(np.concatenate([again, again + 1]))
-    names, durations = codes(tasks["name"])[0], integers(tasks["duration_ns"])[0]
-    told = {(int(starts[row]), int(names[order[row]]), int(durations[order[row]])) for row in rows}
-    return len(told) < len(rows)
+    some = distinct(np.concatenate([again, again + 1]))
+    rows = tasks[some]
+    names, durations = events.words("name", rows)[0], events.numbers("duration_ns", rows)
+    told = {*zip(starts[some].tolist(), names.tolist(), durations.tolist(), strict=True)}
+    return len(told) < len(some)
 
 
 class TimelineTasks:
@@ -145,18 +144,16 @@ class TimelineTasks:
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Take in some events; they need `event_columns` of what is wanted, and for steps those of `breakdown`."""
+        events = EventBatch(batch)
         if self.activity is not None:
-            self.activity.add(batch)
-        frame = pa.Table.from_batches([batch])
-        whole = words_in(frame["ph"], {"X"}) & ~bits(frame["stage_row"])
-        if "pid" in self._kept and (related := whole & words_in(frame["process"], _RELATED)).any():
-            self._related.update(codes(occurring(frame["pid"].filter(keep_where(related))))[1])
-        tasks = whole & words_in(frame["process"], {DEVICE_PROCESS}) & valid(frame["task_type"])
-        if tasks.any():
-            some = frame.select(list({*self._kept, "name", "start_ns", "duration_ns"})).filter(keep_where(tasks))
-            kept = {name: _as(some[event], kind) for event, (name, kind) in self._kept.items()}
-            self._parts.append(pa.table(kept))
-            self._starts.add(some)
+            self.activity.take(events)
+        if "pid" in self._kept:
+            related = np.flatnonzero(events.whole & events.has("process", _RELATED))
+            self._related.update(codes(occurring(events.column("pid", related)))[1])
+        tasks = np.flatnonzero(events.whole & events.has("process", {DEVICE_PROCESS}) & events.has_word("task_type"))
+        if len(tasks):
+            self._parts.append(pa.table({name: events.column(event, tasks) for event, (name, _) in self._kept.items()}))
+            self._starts.add(events, tasks)
             self._fresh += 1
             if self._fresh == (_MAX_FRESH if self._alike is None else _MAX_FRESH_ALIKE):
                 self._join()
@@ -240,9 +237,3 @@ def _joined(parts: Sequence[pa.Table], name: str, kind: pa.DataType) -> pa.Chunk
     """A column of all parts, with one dictionary."""
     chunks = [chunk for part in parts for chunk in part[name].chunks]
     return pa.table({name: pa.chunked_array(chunks, kind)}).unify_dictionaries()[name]
-
-
-def _as(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    if pa.types.is_dictionary(kind) and not pa.types.is_dictionary(column.type):
-        return pc.dictionary_encode(column)
-    return column

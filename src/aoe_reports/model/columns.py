@@ -363,7 +363,8 @@ def column_of(values: Ints | Floats, mask: Mask) -> pa.ChunkedArray:
 def column_of_words(numbers: Ints, mask: Mask, words: pa.Array) -> pa.ChunkedArray:
     """Words by their int32 number, counted from 0, as a column; null where `mask` is false."""
     validity = None if mask.all() else _packed(mask)
-    places = pa.Array.from_buffers(pa.int32(), len(numbers), [validity, pa.py_buffer(np.where(mask, numbers, 0))])
+    told = numbers if validity is None else np.where(mask, numbers, 0)
+    places = pa.Array.from_buffers(pa.int32(), len(numbers), [validity, pa.py_buffer(np.ascontiguousarray(told))])
     return pa.chunked_array([pa.DictionaryArray.from_arrays(places, words)])
 
 

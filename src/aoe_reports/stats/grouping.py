@@ -202,6 +202,10 @@ def group_codes(tasks: pa.Table | SomeRows, keys: Sequence[str]) -> tuple[Ints, 
     for key in keys:
         of_key, words_of_key = codes(tasks[key])
         width = len(words_of_key) + 1
+        if width == 1 and tasks.num_rows:  # it tells nothing
+            numbers.append(np.zeros(count, dtype=np.int32))
+            words.append(words_of_key)
+            continue
         if count * width > _INT32_MAX:
             groups_of = groups_of.astype(np.int64)
         sparse = of_key if count == 1 else groups_of * width + of_key

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,8 +12,6 @@ import pyarrow as pa
 from aoe_reports.facts.bounds import ACLNN, CoreCounts, OperatorBounds, State, StepShares
 from aoe_reports.facts.breakdown import Gap
 from aoe_reports.facts.communication import LateRank, Link, OperatorTime
-from aoe_reports.facts.contention import Contention
-from aoe_reports.facts.gradient_tail import Tail
 from aoe_reports.facts.host_causes import HostFacts
 from aoe_reports.facts.packets import PacketClass, RdmaTime
 from aoe_reports.facts.roofline import Roofline, near_operators
@@ -22,6 +20,10 @@ from aoe_reports.model.documents import Json
 from aoe_reports.model.texts import join, say
 from aoe_reports.questions.advice.thresholds import Thresholds
 from aoe_reports.stats.grouping import is_communication
+
+if TYPE_CHECKING:
+    from aoe_reports.facts.contention import Contention
+    from aoe_reports.facts.gradient_tail import Tail
 
 MAX_ROWS = 200
 """No rule makes more rows; those with the largest bound are kept."""

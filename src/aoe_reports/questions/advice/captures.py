@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aoe_reports.engine.captures import read_steps_noting, read_tasks, sources_of, timeline_tells_steps
-from aoe_reports.engine.communication import read_communication
 from aoe_reports.engine.question import Notes
 from aoe_reports.engine.rules import NOTHING_MEASURED, STANDS_IN
 from aoe_reports.facts.bounds import (
@@ -28,7 +27,14 @@ from aoe_reports.facts.breakdown import DeviceBreakdown, Gap
 from aoe_reports.facts.communication_run import Communication
 from aoe_reports.facts.contention import find_contention
 from aoe_reports.facts.host_causes import HostFacts
-from aoe_reports.facts.idle import STEP_COLUMNS, idle_before_tasks, shares_of_tasks, step_of_tasks, sum_shares
+from aoe_reports.facts.idle import (
+    STEP_COLUMNS,
+    count_steps,
+    idle_before_tasks,
+    shares_of_tasks,
+    step_of_tasks,
+    sum_shares,
+)
 from aoe_reports.facts.packets import classes_of, resent
 from aoe_reports.facts.roofline import TASK_COLUMNS as ROOFLINE_COLUMNS
 from aoe_reports.facts.roofline import Roofline, near_roof_of
@@ -250,33 +256,43 @@ def measure_shares(
     only_timeline = timeline_tells_steps(capture)  # which tells of communication and of gaps
     if parted and not only_timeline:
         return _shares_of_steps(tasks.rank_id, tasks.device_id, parted), ()
-    shares = shares_of_tasks(tasks.frame, tasks.rank_id, tasks.device_id)
+    steps_told = count_steps(told)
     if told is None:
-        shares = _with_steps_beside(shares, tasks.frame, mine)
+        steps_told = _steps_beside(tasks.frame, mine) or steps_told
+
+    def by_tasks() -> StepShares:
+        shares = shares_of_tasks(tasks.frame, tasks.rank_id, tasks.device_id)
+        return replace(shares, steps=steps_told[0], steps_known=steps_told[1])
+
     told_whole = _talks(tasks.frame) or (bool(sources_of(capture, "tasks")) and not _communicates(capture))
-    if shares.source == "tasks" and not only_timeline and told_whole:
-        return shares, ()
+    if told_whole and not only_timeline:
+        shares = by_tasks()
+        if shares.source == "tasks":
+            return shares, ()
     devices = timelines.devices()
     theirs = [device for device in devices if device.device_id in {None, tasks.device_id}] or devices[:1]
     if theirs:
-        return _by_timelines(theirs, shares)
+        return _by_timelines(theirs, tasks, *steps_told)
+    shares = by_tasks()
     if shares.source == "tasks" and not (_talks(tasks.frame) or sources_of(capture, "tasks")):
         # names of kernels alone, without operators of communication, leave open what the time between them was
         shares = replace(shares, communication_not_overlapped_ns=None, overlapped_ns=None, free_ns=None)
     return shares, ()
 
 
-def _by_timelines(devices: Sequence[DeviceBreakdown], shares: StepShares) -> tuple[StepShares, Sequence[Gap]]:
-    """The shares by timelines, for those by tasks that do not tell all; there are as many steps as either of them tells."""
-    facts = _facts_of_timelines(devices, shares.rank_id, shares.device_id)
-    steps = max(shares.steps, facts.shares.steps)
-    return replace(facts.shares, steps=steps, steps_known=shares.steps_known or steps > 1), facts.gaps
+def _by_timelines(
+    devices: Sequence[DeviceBreakdown], tasks: TaskSet, steps: int, steps_known: bool
+) -> tuple[StepShares, Sequence[Gap]]:
+    """The shares by timelines, for tasks that do not tell all; there are as many steps as either of them tells."""
+    facts = _facts_of_timelines(devices, tasks.rank_id, tasks.device_id)
+    steps = max(steps, facts.shares.steps)
+    return replace(facts.shares, steps=steps, steps_known=steps_known or steps > 1), facts.gaps
 
 
-def _with_steps_beside(shares: StepShares, frame: pa.Table, steps: Sequence[Step]) -> StepShares:
-    """The number of steps from a table of iterations, for tasks that tell none: those in which the tasks began."""
-    if not has_value(frame, "task_start_ns"):
-        return shares
+def _steps_beside(frame: pa.Table, steps: Sequence[Step]) -> tuple[int, bool] | None:
+    """(the number of steps from a table of iterations, for tasks that tell none: those in which the tasks began; whether there are any)."""
+    if not steps or not has_value(frame, "task_start_ns"):
+        return None
     starts, there = integers(frame["task_start_ns"])
     begin, end = int(starts[there].min()), int(starts[there].max())
     inside = {
@@ -284,7 +300,7 @@ def _with_steps_beside(shares: StepShares, frame: pa.Table, steps: Sequence[Step
         for s in steps
         if s.start_ns is not None and s.start_ns <= end and s.start_ns + s.duration_ns >= begin
     }
-    return replace(shares, steps=max(len(inside), 1), steps_known=bool(inside))
+    return max(len(inside), 1), bool(inside)
 
 
 def _talks(frame: pa.Table) -> bool:
@@ -369,6 +385,8 @@ def communication_of(
         return talk
     said: list[Finding] = []
     if _communicates(capture) or any(file.name.kind == "step_trace" for file in capture.files):
+        from aoe_reports.engine.communication import read_communication
+
         read_communication(capture, talk, (), chosen.step, said)
     findings += [finding for finding in said if finding not in findings]
     return talk

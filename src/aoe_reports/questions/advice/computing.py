@@ -285,12 +285,14 @@ def _frequency(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> 
 @on_operators
 def _slower(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Iterator[Advice]:
     """Calls that take longer than those with the same inputs."""
+    told = (bounds.key_codes("op_type")[0] > 0) & (bounds.key_codes("input_shapes")[0] > 0)
+    if not told.any():
+        return
     alike = _alike(bounds)
     of_task = alike.of[bounds.group_of]
     duration, _ = integers(bounds.tasks["task_duration_ns"])
     middle, counts = _medians(of_task, duration, alike.count)
     spread, _ = _medians(of_task, _apart(duration, middle[of_task]), alike.count)
-    told = (bounds.key_codes("op_type")[0] > 0) & (bounds.key_codes("input_shapes")[0] > 0)
     limit = np.maximum(
         middle * (1.0 + thresholds.slower_share), middle + thresholds.slower_sigmas * _MAD_TO_SIGMA * spread
     )

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from aoe_reports.engine.captures import Heard, collect_events_of, only_device_of, types_of_operators
-from aoe_reports.engine.dependencies import dependencies_of
 from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity, DeviceBreakdown
-from aoe_reports.facts.dependencies import Device
 from aoe_reports.facts.host_activity import HOST_COLUMNS, HostActivity, WaitingDevice
 from aoe_reports.facts.host_causes import HostFacts, Replaceable, host_facts
 from aoe_reports.facts.sequences import FoundSequence, find_fused
-from aoe_reports.facts.step_paths import path_time_of, paths_of
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.findings import Finding
+
+if TYPE_CHECKING:
+    from aoe_reports.facts.dependencies import Device
 
 
 @dataclass(slots=True)
@@ -90,6 +91,8 @@ class Timelines:
 
     def _devices_of(self, files: Sequence[FoundFile], number: int | None) -> list[Device]:
         """What a device depended on."""
+        from aoe_reports.engine.dependencies import dependencies_of
+
         devices, wrong = dependencies_of(files, self.capture)
         self.findings += [finding for finding in wrong if finding not in self.findings]
         return [device for of, device in devices if None in {of, number} or of == number]
@@ -117,6 +120,8 @@ def _fused(
 
 def _replaceable(mine: Sequence[FoundSequence], devices: Sequence[Device], step: int | None) -> Replaceable:
     """Sequences of one fused operator, with what the critical path lets them save."""
+    from aoe_reports.facts.step_paths import path_time_of, paths_of
+
     longest = max(mine, key=lambda one: one.saving_ns)
     saving = sum(one.saving_ns for one in mine)
     on_path = sum(
