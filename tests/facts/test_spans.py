@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aoe_reports.facts import spans
+from aoe_reports.facts import breakdown, spans
 from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity, DeviceBreakdown
 from aoe_reports.formats import spilled
 from aoe_reports.formats.spilled import SpilledColumns
@@ -70,6 +70,8 @@ def test_files_and_windows_change_nothing(
         patch.object(spilled, "BLOCK_ROWS", 3),
         patch.object(spans, "WINDOW_SPANS", window * sampled),
         patch.object(spans, "_SAMPLED", sampled),
+        patch.object(breakdown, "_FEW", 0),
+        patch.object(breakdown, "_AT_ONCE", window),
     ):
         assert told(rows, cut, gaps) == whole
 
@@ -83,6 +85,10 @@ def test_rows_come_back_in_their_order_and_blocks_out_of_range_are_left_out() ->
     assert [block["name"].tolist() for block in columns.blocks()] == [[0, 1], [2, 3], [4]]
     assert [block["name"].tolist() for block in columns.blocks()] == [[0, 1], [2, 3], [4]]
     assert [block["name"].tolist() for block in columns.blocks(("start", 11, 25))] == [[2, 3], [4]]
+    assert {name: values.tolist() for name, values in columns.whole().items()} == {
+        "start": [0, 10, 20, 30, 40],
+        "name": [0, 1, 2, 3, 4],
+    }
     columns.clear()
     assert (len(columns), list(columns.blocks())) == (0, [])
 
@@ -112,3 +118,16 @@ def test_rows_of_others_are_taken_behind_all_with_the_numbers_that_they_have_her
     ]
     assert found == expected
     assert [len(columns) for columns in every] == [len(expected), *(0 for _ in parts[1:])]
+    for whole in (every[0].whole(), every[0].release()):
+        assert [*zip(whole["name"].tolist(), whole["start"].tolist(), strict=True)] == expected
+    assert len(every[0]) == 0
+
+
+def test_columns_of_which_blocks_are_of_other_sizes_are_whole() -> None:
+    columns = SpilledColumns("start")
+    with patch.object(spilled, "BLOCK_ROWS", 2):
+        for kind in (np.int16, np.int64, np.int32):
+            columns.add(start=np.asarray([-1, np.iinfo(kind).max], dtype=kind))
+    columns.add(start=np.asarray([7], dtype=np.int16))
+    assert columns.whole()["start"].tolist() == [-1, 2**15 - 1, -1, 2**63 - 1, -1, 2**31 - 1, 7]
+    assert SpilledColumns("start").whole()["start"].tolist() == []

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aoe_reports.model.columns import (
+    PlacesAmong,
     bits,
     cells_of,
     codes,
@@ -23,6 +24,7 @@ from aoe_reports.model.columns import (
     floats,
     has_value,
     holds_negative,
+    in_order,
     integers,
     is_among,
     keep_where,
@@ -252,3 +254,19 @@ def test_the_last_of_some_times_until_another_one(parts: list[list[int]], data: 
     )
     expected = [firsts[number] + sum(one <= time for one in several[number]) - 1 for number, time in asked]
     assert last_until(times, wanted, first, behind).tolist() == expected
+
+
+@given(st.sets(st.one_of(st.integers(-5, 60), st.integers(-(2**62), 2**62))), st.lists(st.integers(-9, 70)))
+def test_places_among_values_are_those_of_a_search(among: set[int], wanted: list[int]) -> None:
+    ordered = sorted(among)
+    places, there = PlacesAmong(np.asarray(ordered, dtype=np.int64)).of(np.asarray(wanted, dtype=np.int32))
+    assert there.tolist() == [value in among for value in wanted]
+    assert [ordered[place] for place in places[there].tolist()] == [value for value in wanted if value in among]
+
+
+@given(st.lists(st.integers(-9, 9)))
+def test_values_in_order_are_sorted_ones_and_no_copy_where_they_are(values: list[int]) -> None:
+    given_values = np.asarray(values, dtype=np.int64)
+    found = in_order(given_values)
+    assert found.tolist() == sorted(values)
+    assert (found is given_values) == (values == sorted(values))

@@ -17,7 +17,7 @@ import numpy as np
 from aoe_reports.facts.breakdown import Activity, OfDevice
 from aoe_reports.facts.communication import type_of_operator
 from aoe_reports.facts.launches import clocks_of
-from aoe_reports.facts.spans import EVER, chosen_of
+from aoe_reports.facts.spans import chosen_of
 from aoe_reports.formats.spilled import Numbers
 from aoe_reports.model.columns import Ints, Mask, distinct, exact_sum, order_by
 from aoe_reports.model.intervals import Intervals, covered_each, union
@@ -119,7 +119,7 @@ class _Late:
 
 
 def _order_of(activity: Activity, device: OfDevice, only: int | None) -> BucketOrder | None:
-    tasks, talk = (_by_start(spans.between(*EVER)) for spans in (device.tasks, device.talk))
+    tasks, talk = (_by_start(spans.whole()) for spans in (device.tasks, device.talk))
     names = [activity.word(number) or "" for number in talk["name"].tolist()]
     types = [type_of_operator(name) for name in names]
     steps = activity.steps_of(talk)

@@ -70,7 +70,7 @@ def exposed_of(
     found = []
     for device, told in zip(activity.of_devices(), devices, strict=True):
         gone = left_out.get(told.device_id, ())
-        every = device.tasks.between(*EVER), device.talk.between(*EVER)
+        every = device.tasks.whole(), device.talk.between(*EVER)
         tasks, talk = (chosen_of(spans, activity.not_of_steps(spans, gone)) for spans in every)
         computing = union(tasks["start"], tasks["end"])
         busy = united(computing, union(talk["start"], talk["end"]))

@@ -27,7 +27,7 @@ from aoe_reports.facts.host_waits import (
     times_of,
 )
 from aoe_reports.facts.launches import Queue, clocks_of, queue_of
-from aoe_reports.facts.spans import EVER, Spans, SpansOf, chosen_of
+from aoe_reports.facts.spans import Spans, SpansOf, chosen_of
 from aoe_reports.formats.ascend.tables.timelines import DEVICE_PROCESS
 from aoe_reports.formats.spilled import Numbers
 from aoe_reports.model.columns import Ints, Mask, Told, coded_in, distinct, distinct_rows, exact_sum, order_by
@@ -202,8 +202,8 @@ class HostActivity(Activity):
         return [self._waiting(device, host, listed, entries, most) for device in self.of_devices()]
 
     def _waiting(self, device: OfDevice, host: _Host, listed: _Host, entries: Numbers, most: int) -> WaitingDevice:
-        tasks = _in_order(device.tasks.between(*EVER))
-        talk = device.talk.between(*EVER) if device.told else {}
+        tasks = _in_order(device.tasks.whole())
+        talk = device.talk.whole() if device.told else {}
         spans = _in_order(_below(tasks, talk)) if talk and len(talk["start"]) else tasks
         launches = self.launches_of(spans)
         step = self.steps_of(spans, launches)
@@ -215,7 +215,7 @@ class HostActivity(Activity):
         told_threads = distinct(launches.thread[launches.known])
         launchers, threads = set(told_threads.tolist()) - {-1}, self.launching_threads(told_threads)
         busy = Busy(spans, begun, step)
-        copies = SpansOf(self.copies, device.tasks.pids).between(*EVER)
+        copies = SpansOf(self.copies, device.tasks.pids).whole()
         moved = host.moved(shift)
         sweep = sweep_of(busy, moved.of_threads(threads, launchers), union(copies["start"], copies["end"]))
         times = times_of(busy, sweep)
@@ -238,7 +238,7 @@ class HostActivity(Activity):
 
 
 def _every(spans: Spans) -> Numbers:
-    return SpansOf(spans).between(*EVER)
+    return SpansOf(spans).whole()
 
 
 @lru_cache(maxsize=1 << 16)

@@ -19,7 +19,7 @@ import numpy as np
 from aoe_reports.facts.host_calls import CallGroup
 from aoe_reports.facts.launches import Queue, queue_of
 from aoe_reports.formats.spilled import Numbers
-from aoe_reports.model.columns import Ints, Mask, distinct, distinct_places
+from aoe_reports.model.columns import Ints, Mask, distinct, distinct_places, is_among
 from aoe_reports.model.intervals import Intervals, union
 
 WaitCause = Literal[
@@ -117,10 +117,6 @@ class Busy:
     launched: Ints
     step: Ints
 
-    @property
-    def union(self) -> Intervals:
-        return union(self.spans["start"], self.spans["end"])
-
     def bounds(self) -> tuple[Ints, Ints]:
         """(the steps in the order of their ends, when what they launched ended)."""
         known = self.step >= 0
@@ -182,8 +178,9 @@ def sweep_of(busy: Busy, host: HostCalls, copies: Intervals) -> Sweep:
     choices += [(begin < until[gap], code) for code, until in dry]
     choices += [(launched[gap] == NEVER, _UNKNOWN)]
     cause = np.select([mask for mask, _ in choices], [code for _, code in choices], default=_LAUNCHING)
-    step = np.searchsorted(bounds, begin, side="right")
-    return Sweep(begin, length, cause, gap, np.where(step < len(bounds), step, -1), (starts, ends))
+    until = np.searchsorted(begin, bounds)
+    step = np.repeat(np.append(np.arange(len(bounds)), -1), np.diff(until, prepend=0, append=len(begin)))
+    return Sweep(begin, length, cause, gap, step, (starts, ends))
 
 
 def _in_calls(host: HostCalls, begin: Ints, launched: Ints) -> list[tuple[Mask, int]]:
@@ -202,8 +199,9 @@ def _gaps(busy: Busy) -> tuple[Ints, Ints, Ints]:
     starts, reach = busy.spans["start"], np.maximum.accumulate(busy.spans["end"])
     first = np.flatnonzero(starts[1:] > reach[:-1]) + 1
     ends, least = starts[first], busy.launched[first]
-    tied = np.flatnonzero(starts[np.minimum(first + 1, len(starts) - 1)] == ends)  # and the last of all
-    if len(tied):
+    together = np.flatnonzero(starts[1:] == starts[:-1])
+    if len(together):
+        tied = np.flatnonzero(is_among(first, together))
         behind = np.searchsorted(starts, ends[tied], side="right")
         where = np.stack([first[tied], behind], axis=1).reshape(-1)
         least[tied] = np.minimum.reduceat(np.append(busy.launched, NEVER), where)[::2]
@@ -229,8 +227,8 @@ def _held(intervals: Intervals, times: Ints, launched: Ints | None = None) -> In
 
 def times_of(busy: Busy, sweep: Sweep) -> list[WaitingTime]:
     """All of the time of a device, and each of its steps."""
-    one = busy.union
-    span = (int(one.starts[0]), int(one.ends[-1])) if len(one) else (0, 0)
+    starts, stops = busy.spans["start"], busy.spans["end"]
+    span = (int(starts[0]), int(stops.max())) if len(starts) else (0, 0)
     everything = np.ones(len(busy.step), dtype=bool)
     found = [_time(None, span, busy, everything, sweep.length, sweep.cause)]
     numbers, ends = busy.bounds()
@@ -244,14 +242,14 @@ def times_of(busy: Busy, sweep: Sweep) -> list[WaitingTime]:
 
 def _time(step: int | None, span: tuple[int, int], busy: Busy, mine: Mask, length: Ints, cause: Ints) -> WaitingTime:
     known = mine & (busy.launched != NEVER)
-    whole = bool(known.all())
-    start, launched = (some if whole else some[known] for some in (busy.spans["start"], busy.launched))
+    start, launched = busy.spans["start"][known], busy.launched[known]
+    np.minimum(launched, start, out=launched)
     return WaitingTime(
         step=step,
         start_ns=span[0],
         end_ns=span[1],
         by_cause=_by_cause(length, cause),
-        launched=queue_of(np.minimum(launched, start), start),
+        launched=queue_of(launched, start),
         tasks=int(mine.sum()),
         launches_unknown=int((mine & ~known).sum()),
     )

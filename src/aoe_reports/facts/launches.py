@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aoe_reports.model.columns import Ints, Mask, exact_sum, rising
+from aoe_reports.model.columns import Ints, Mask, exact_sum, in_order
 
 _LATE_LAUNCHES = 100
 """One in so many launches may seem to be quicker than the clocks of host and device allow: those are mistaken, and left out."""
@@ -64,7 +64,7 @@ def queue_of(entered: Ints, left: Ints) -> Queue | None:
     waited, longest = exact_sum(waits), int(waits.max())
     places = [max(int(np.ceil(share * len(waits))) - 1, 0) for share in (_MEDIAN, _HIGH)]
     waits.partition(places)
-    entered, left = rising(entered), rising(left)
+    entered, left = in_order(entered), in_order(left)
     # where one enters behind the end of all before it, nothing waited since; in the order of each, these are the one before
     empty = entered[1:] - left[:-1]
     np.maximum(empty, 0, out=empty)

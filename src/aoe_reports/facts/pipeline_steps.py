@@ -153,7 +153,7 @@ class _Talk:
 def _of_device(
     activity: Activity, device: OfDevice, rank_id: int, told: Peers, step: int | None
 ) -> Iterator[StageStep]:
-    tasks, talk = device.tasks.between(*EVER), device.talk.between(*EVER)
+    tasks, talk = device.tasks.whole(), device.talk.between(*EVER)
     words = {number: activity.word(number) or "" for number in distinct(talk["name"]).tolist()}
     types = {number: type_of_operator(word) for number, word in words.items()}
     numbers = talk["name"].tolist()

@@ -50,6 +50,11 @@ class SpansOf:
         """Those that begin from `start` to before `end`."""
         return _joined(list(self.blocks(start, end)), self.spans.names)
 
+    def whole(self) -> Numbers:
+        """All of them."""
+        every = self.spans.whole()
+        return every if self.pids is None else chosen_of(every, np.isin(every["pid"], self.pids))
+
     def where(self, chosen: Callable[[Numbers], Mask]) -> Numbers:
         """Those for which that holds."""
         return _joined([chosen_of(some, chosen(some)) for some in self.blocks()], self.spans.names)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import numpy as np
 
@@ -70,9 +71,27 @@ class SpilledColumns:
         """All rows at once, which are then let go, column by column: one of them at a time is in memory twice."""
         found = {}
         for name in self.names:
-            parts = [block.read([name])[name] for block in self._blocks] + [part.pop(name) for part in self._held]
-            found[name] = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+            found[name] = self._column(name)
+            for part in self._held:
+                del part[name]
         self.clear()
+        return found
+
+    def whole(self) -> Numbers:
+        """All rows at once."""
+        return {name: self._column(name) for name in self.names}
+
+    def _column(self, name: str) -> Ints:
+        """All of a column, each part of which is read to where it stands: new memory takes longer than to read."""
+        parts = [part[name] for part in self._held]
+        kinds = [*(block.kind(name) for block in self._blocks), *(part.dtype for part in parts)]
+        found: Ints = np.empty(len(self), dtype=np.result_type(*kinds) if kinds else np.int64)
+        begin = 0
+        for block in self._blocks:
+            block.read_into(name, found[begin : begin + block.rows])
+            begin += block.rows
+        if parts:
+            np.concatenate(parts, out=found[begin:])
         return found
 
     def clear(self) -> None:
@@ -128,6 +147,20 @@ class _Block:
     def numbered(self, numbers: Mapping[str, Ints]) -> _Block:
         """The same rows with other numbers, by those that they have."""
         return replace(self, numbers={**numbers, **_numbered(self.numbers, numbers)})
+
+    def kind(self, name: str) -> np.dtype[Any]:
+        """What a column consists of."""
+        return self.numbers[name].dtype if name in self.numbers else self.places[name][1]
+
+    def read_into(self, name: str, found: Ints) -> None:
+        """A column, which is as long as that."""
+        place, kind = self.places[name]
+        if name in self.numbers or kind != found.dtype:
+            found[:] = self.read([name])[name]
+            return
+        self.file.seek(place)
+        if cast("io.BufferedRandom", self.file).readinto(found.data.cast("B")) != found.nbytes:
+            raise EOFError
 
     def read(self, names: Collection[str]) -> Numbers:
         """Some columns."""

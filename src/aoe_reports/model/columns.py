@@ -112,16 +112,32 @@ def occurring(column: pa.ChunkedArray) -> pa.ChunkedArray:
     column = encoded(column)
     if column.num_chunks == 0:
         return column
-    # chunk by chunk: the numbers of one take three times what it holds
-    chunks = [pa.chunked_array([chunk]) for chunk in column.unify_dictionaries().chunks]
-    words = chunks[0].chunk(0).dictionary
+    # chunk by chunk: what is made of one takes twice what it holds
+    chunks = column.unify_dictionaries().chunks
+    words = chunks[0].dictionary
     used: Mask = np.zeros(len(words), dtype=bool)
     for chunk in chunks:
-        used |= _occurs(codes(chunk)[0], len(words) + 1)[1:]
-    places = np.concatenate([[-1], np.where(used, np.cumsum(used) - 1, -1)]).astype(np.int32)
+        numbers, there = _numbers_of(chunk)
+        used |= _occurs(numbers if there is None else numbers[there], len(words))
+    places: Ints = (np.cumsum(used) - 1).astype(np.int32)
     kept = words.filter(keep_where(used))
-    found: Iterator[Any] = (places[codes(chunk)[0]] for chunk in chunks)
-    return pa.chunked_array([column_of_words(numbers, numbers >= 0, kept).chunk(0) for numbers in found])
+    return pa.chunked_array([_renumbered(chunk, places, kept) for chunk in chunks])
+
+
+def _numbers_of(chunk: pa.DictionaryArray) -> tuple[Ints, Mask | None]:
+    """(the numbers of its words as they stand there, where one is: None for everywhere)."""
+    there = valid(pa.chunked_array([chunk])) if chunk.null_count else None
+    return _seen(chunk.indices, _ONE.dtype), there
+
+
+def _renumbered(chunk: pa.DictionaryArray, places: Ints, words: pa.Array) -> pa.DictionaryArray:
+    """The same words by other numbers."""
+    numbers, there = _numbers_of(chunk)
+    if there is None:
+        return column_of_words(places.take(numbers), np.ones(len(numbers), dtype=bool), words).chunk(0)
+    told: Ints = np.zeros(len(numbers), dtype=np.int32)
+    told[there] = places.take(numbers[there])
+    return column_of_words(told, there, words).chunk(0)
 
 
 class Told:
@@ -200,6 +216,11 @@ class Numbering(dict[str, int]):
 def rising(values: Ints) -> Ints:
     """The values in order. Times stand nearly in order, in a few runs: to merge those takes a tenth of numpy's default."""
     return np.sort(values, kind="stable")
+
+
+def in_order(values: Ints) -> Ints:
+    """The values in order: the very same where they are."""
+    return values if (values[1:] >= values[:-1]).all() else rising(values)
 
 
 def order_by(first: Ints, *others: Ints) -> Ints:
@@ -311,6 +332,33 @@ def is_among(values: Ints, ordered: Ints) -> Mask:
     place[place == len(ordered)] = 0
     found: Mask = ordered[place] == values
     return found
+
+
+class PlacesAmong:
+    """Tells where values stand among some that rise, each once: by a table where these are dense, else by a search in them.
+
+    For 1.9 million values among a million it takes 8 ms by the table, and a search 42.
+    """
+
+    def __init__(self, ordered: Ints) -> None:
+        self._ordered = ordered
+        self._least, most = (int(ordered[0]), int(ordered[-1])) if len(ordered) else (0, -1)
+        self._width = most - self._least + 1
+        self._table: Ints | None = None
+        if self._width <= _SPARSE * len(ordered):
+            self._table = np.full(self._width + 1, -1, dtype=np.int64)  # the last stands for all others
+            self._table[ordered - self._least] = np.arange(len(ordered))
+
+    def of(self, values: Ints) -> tuple[Ints, Mask]:
+        """(the place of each value, anything where it is not among them; whether it is)."""
+        if self._table is None:
+            places = np.searchsorted(self._ordered, values)
+            places[places == len(self._ordered)] = 0
+            return places, self._ordered[places] == values
+        at = values.astype(np.int64) - self._least
+        at[(at < 0) | (at >= self._width)] = self._width
+        places = self._table.take(at)
+        return places, places >= 0
 
 
 def exact_sum(values: Ints, times: Ints | None = None) -> int:
