@@ -50,7 +50,12 @@ metadata = st.fixed_dictionaries(
     {"ph": st.just("M"), "name": st.sampled_from(["process_name", "thread_name", "x"]), "args": args},
     optional={"pid": ids, "tid": ids},
 )
-bad = st.sampled_from([5, None, {}, {"ph": "X"}, {**X, "dur": -1}, {**X, "ts": "x"}, {**X, "name": 5}])
+NO_OBJECTS = [[], ["Task Type"], "AI_CORE", "", 0, 1.5, True, False]
+"""What `args` cannot be."""
+bad = st.one_of(
+    st.sampled_from([5, None, {}, {"ph": "X"}, {**X, "dur": -1}, {**X, "ts": "x"}, {**X, "name": 5}]),
+    st.sampled_from(NO_OBJECTS).map(lambda value: {**X, "args": value}),
+)
 styles = st.sampled_from([{}, {"separators": (",", ":")}, {"indent": 1}, {"ensure_ascii": False}])
 
 

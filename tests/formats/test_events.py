@@ -12,10 +12,16 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from made_events import NAMES, TRACE, X, bad, flows, metadata, no_surrogates, styles, tasks, write
+from made_events import NAMES, NO_OBJECTS, TRACE, X, bad, flows, metadata, no_surrogates, styles, tasks, write
 
 from aoe_reports.formats.trace import json_list
-from aoe_reports.formats.trace.events import EVENTS_SCHEMA, look_at_timeline, stream_events, sum_durations
+from aoe_reports.formats.trace.events import (
+    EVENTS_SCHEMA,
+    collect_events,
+    look_at_timeline,
+    stream_events,
+    sum_durations,
+)
 from aoe_reports.formats.trace.shape import thread_key
 from aoe_reports.formats.trace.sql import OddFileError, batches_by_sql, look_by_sql, sums_by_sql
 from aoe_reports.formats.trace.walk import batches_by_walking, look_by_walking
@@ -557,14 +563,34 @@ def test_a_sum_beyond_64_bits_is_left_out_aloud(tmp_path: Path, count: int, fits
         ({**X, "ts": "soon"}, "'ts' is not a time"),
         ({**X, "dur": -1}, "'dur' is not a duration (>= 0)"),
         ({**X, "dur": "x"}, "'dur' is not a duration (>= 0)"),
+        *(({**X, "args": value}, "'args' is not an object") for value in NO_OBJECTS),
+        *(({**LABELS[0], "args": value}, "'args' is not an object") for value in NO_OBJECTS),
+        ({"ph": "s", "name": "f", "id": 1, "ts": 1, "args": []}, "'args' is not an object"),
         ({key: value for key, value in X.items() if key != "ts"}, "a task without name, ts or dur"),
         ({key: value for key, value in X.items() if key != "dur"}, "a task without name, ts or dur"),
         ({key: value for key, value in X.items() if key != "name"}, "a task without name, ts or dur"),
     ],
 )  # fmt: skip
 def test_why_an_event_cannot_be_used_is_said(tmp_path: Path, event: object, why: str) -> None:
-    look = look_at_timeline(write(tmp_path, [X, event]))
-    assert [one.message for one in look.findings] == [f"{why}; the event is left out"]
+    path = write(tmp_path, [X, event])
+    looks = (look_at_timeline(path), look_by_walking(path))
+    assert [[one.message for one in look.findings] for look in looks] == [[f"{why}; the event is left out"]] * 2
+    for columns in (("name",), ("name", "args"), ("name", "stream_id")):
+        assert len(rows(path, *columns)) == 1
+        found = collect_events(path, columns, Kept)
+        assert [one.message for one in found[0].findings] == [f"{why}; the event is left out"]
+        assert sum(kept.rows for kept in found[1]) == 1
+    assert sum_durations(path, ("name",)).frame["count"].to_pylist() == [1]
+
+
+class Kept:
+    """Counts rows."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        self.rows += batch.num_rows
 
 
 @pytest.mark.parametrize("count", [EXAMPLES_PER_RULE, EXAMPLES_PER_RULE + 1, EXAMPLES_PER_RULE + 7])

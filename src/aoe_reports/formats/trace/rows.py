@@ -169,7 +169,10 @@ def _complete(events: Events, report: Report) -> Iterator[tuple[int, JsonObject]
         elif not isinstance(event, dict) or not isinstance(event.get("ph"), str):
             report(index, say("not an event with a 'ph'"))
         elif event.get("ph") == "X":
-            yield index, event
+            if not isinstance(event.get("args"), dict | None):
+                report(index, say("'args' is not an object"))
+            else:
+                yield index, event
 
 
 def _ignore(_index: int, _what: str) -> None:

@@ -68,7 +68,7 @@ FROM (
                 OR ((ascii(name) < 58 OR ascii(name) IN (91, 123)) AND json_valid(name))
                 OR name IN ('true', 'false', 'NaN', 'nan', 'inf', 'Infinity')
             ), false
-        ) AS odd,
+        ) OR coalesce(ascii(args) <> 123, false) AS odd,
         ph <> 'M' AND start >= {EXACT_US * 1000} AND NOT exact AND (
             (ts[-4] <> '.' AND (contains(ts, '.') OR contains(ts, 'e')))
             OR (start < {THREE_DECIMALS_US * 1000} AND contains(ts, '.'))
