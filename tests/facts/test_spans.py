@@ -61,16 +61,16 @@ def told(rows: list[dict[str, Any]], cut: int, gaps: int) -> list[DeviceBreakdow
 
 
 @settings(max_examples=150, deadline=None)
-@given(ROWS, st.integers(0, 40), st.integers(0, 5), st.integers(1, 4), st.integers(1, 3))
+@given(ROWS, st.integers(0, 40), st.integers(0, 5), st.integers(1, 4), st.integers(1, 3), st.sampled_from([0, 4, 100]))
 def test_files_and_windows_change_nothing(
-    rows: list[dict[str, Any]], cut: int, gaps: int, window: int, sampled: int
+    rows: list[dict[str, Any]], cut: int, gaps: int, window: int, sampled: int, many: int
 ) -> None:
     whole = told(rows, cut, gaps)
     with (
         patch.object(spilled, "BLOCK_ROWS", 3),
         patch.object(spans, "WINDOW_SPANS", window * sampled),
         patch.object(spans, "_SAMPLED", sampled),
-        patch.object(breakdown, "_FEW", 0),
+        patch.object(breakdown, "_MANY_MORE", many),
         patch.object(breakdown, "_AT_ONCE", window),
     ):
         assert told(rows, cut, gaps) == whole

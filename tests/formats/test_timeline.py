@@ -125,6 +125,8 @@ def test_an_iteration_has_the_parts_of_its_number(tmp_path: Path) -> None:
     [
         ({"args": {}}, None),
         ({"args": {"Task Type": 5}}, "a task whose type is not text"),
+        ({"args": ["AI_CORE"]}, "'args' is not an object"),
+        ({"ph": "M", "args": "AI_CORE"}, "'args' is not an object"),
         ({"name": 5}, "a task without name, ts or dur (>= 0)"),
         ({"ts": "soon"}, "a task without name, ts or dur (>= 0)"),
         ({"dur": -0.001}, "a task without name, ts or dur (>= 0)"),

@@ -256,12 +256,22 @@ def test_the_last_of_some_times_until_another_one(parts: list[list[int]], data: 
     assert last_until(times, wanted, first, behind).tolist() == expected
 
 
-@given(st.sets(st.one_of(st.integers(-5, 60), st.integers(-(2**62), 2**62))), st.lists(st.integers(-9, 70)))
-def test_places_among_values_are_those_of_a_search(among: set[int], wanted: list[int]) -> None:
+NEAR, FAR = st.integers(-5, 60), st.integers(-(2**62), 2**62)
+
+
+@given(st.one_of(st.sets(NEAR), st.sets(st.one_of(NEAR, FAR))), st.data())
+def test_places_among_values_are_those_of_a_search(among: set[int], data: st.DataObject) -> None:
     ordered = sorted(among)
-    places, there = PlacesAmong(np.asarray(ordered, dtype=np.int64)).of(np.asarray(wanted, dtype=np.int32))
+    wanted = data.draw(st.lists(st.one_of(NEAR, FAR, *([st.sampled_from(ordered)] if ordered else []))))
+    places, there = PlacesAmong(np.asarray(ordered, dtype=np.int64)).of(np.asarray(wanted, dtype=np.int64))
     assert there.tolist() == [value in among for value in wanted]
     assert [ordered[place] for place in places[there].tolist()] == [value for value in wanted if value in among]
+
+
+def test_places_among_small_numbers_of_a_wide_range_are_right() -> None:
+    ordered = np.arange(-20_000, 20_000, dtype=np.int16)
+    places, there = PlacesAmong(ordered).of(np.asarray([-20_001, -20_000, 19_999, 20_000]))
+    assert (there.tolist(), places[there].tolist()) == ([False, True, True, False], [0, 39_999])
 
 
 @given(st.lists(st.integers(-9, 9)))

@@ -294,20 +294,29 @@ def read_source(
         if cannot_repeat(tables):
             return [_of_columns(data, file, columns) for data, file in zip(tables, source.files, strict=True)]
     if columns is not None and len(source.files) == 1 and source.files[0].name.timeline:
-        few = columns if alike is None else alike | {CALLS}
-        told = read_file(source.files[0], source.kind, few, hashed=hashed, heard=heard, collected=collected)
+        file, few = source.files[0], columns if alike is None else alike | {CALLS}
+        told = read_file(file, source.kind, few, hashed=hashed, heard=heard, collected=collected)
         if told.rows_differ:  # nearly always
-            return [_of_columns(told, source.files[0], few)]
-        few = columns | identity - COSTLY
-        told = read_file(source.files[0], source.kind, few, hashed=hashed, heard=heard)
-        if first_of_each(told.frame, sorted(identity & few)).all():  # nearly always: ids need not tell two rows apart
-            return [_of_columns(told, source.files[0], columns)]
+            return [_of_columns(told, file, few)]
+        more = columns | identity - COSTLY
+        if not more <= few:
+            told = read_file(file, source.kind, more, hashed=hashed, heard=_emptied(heard))
+        if first_of_each(told.frame, sorted(identity & more)).all():  # nearly always: ids need not tell two rows apart
+            return [_of_columns(told, file, columns)]
+        _emptied(heard)
     every = None if columns is None else columns | identity
     read = [
         read_file(file, source.kind, every, hashed=hashed, heard=heard, collected=collected) for file in source.files
     ]
     read = without_copies_between(read) if len(read) > 1 else read  # each has been looked at by itself
     return [_of_columns(data, file, columns) for data, file in zip(read, source.files, strict=True)]
+
+
+def _emptied(heard: Heard | None) -> Heard | None:
+    """The same without what was heard, which is large, before it is heard again."""
+    if heard is not None:
+        heard.clear()
+    return heard
 
 
 def _is_large(file: FoundFile) -> bool:

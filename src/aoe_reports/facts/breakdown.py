@@ -66,8 +66,8 @@ _OF_SPANS = ("start", "connection", "name")
 _OF_TASKS = (*_OF_SPANS, "end", "pid")
 _AT_ONCE = 1 << 15
 """Launches of so many spans are looked up at a time: of 485,000 in a third less time than at once, as memory is used again."""
-_FEW = 1 << 10
-"""Of so few spans, what launched them is picked out of all that launches, before that is sorted."""
+_MANY_MORE = 4
+"""Where so many times more launch than there are spans (those of one window), what launched them is picked out before it is sorted."""
 _NOTHING = np.zeros(0, dtype=np.int64)
 _PLANE = "Plane"
 _LARGE_PRIME = 2**61 - 1
@@ -471,8 +471,11 @@ class Activity:
 
         Of several calls of a connection it is the last one before the span.
         """
-        few, calls = len(spans["start"]) < _FEW, self._calls
-        mine = calls.where(lambda some: np.isin(some["connection"], spans["connection"])) if few else calls.whole()
+        calls = self._calls
+        if len(calls) > _MANY_MORE * len(spans["start"]):
+            mine = calls.where(lambda some: np.isin(some["connection"], spans["connection"]))
+        else:
+            mine = calls.whole(("start", "connection", "thread"))
         mine = chosen_of(mine, np.argsort(mine["start"], kind="stable"))
         mine = chosen_of(mine, np.argsort(mine["connection"], kind="stable"))
         connections, firsts = first_of_each(mine["connection"])
@@ -480,14 +483,14 @@ class Activity:
         start: Ints = np.zeros(count, dtype=np.int64)
         thread: Ints = np.full(count, -1, dtype=np.int16)
         known = np.zeros(count, dtype=bool)
-        for some in (slice(begin, begin + _AT_ONCE) for begin in range(0, count, _AT_ONCE)):
-            at, there = places.of(spans["connection"][some])
-            known[some] = there = there & (spans["connection"][some] >= 0)
+        for part in (slice(begin, begin + _AT_ONCE) for begin in range(0, count, _AT_ONCE)):
+            at, there = places.of(spans["connection"][part])
+            known[part] = there = there & (spans["connection"][part] >= 0)
             at = at[there]
             first, behind = firsts[at], firsts[at + 1]
             # the clocks of host and device may be apart: a call that seems to begin behind its task is the next best one
-            place = np.maximum(last_until(mine["start"], spans["start"][some][there], first, behind), first)
-            start[some][there], thread[some][there] = mine["start"][place], mine["thread"][place]
+            place = np.maximum(last_until(mine["start"], spans["start"][part][there], first, behind), first)
+            start[part][there], thread[part][there] = mine["start"][place], mine["thread"][place]
         others = np.flatnonzero(~known)
         flows = self._flows_to(spans["start"][others])
         start[others], thread[others], known[others] = flows.start, flows.thread, flows.known
@@ -497,12 +500,14 @@ class Activity:
         """The flow that ends where a task starts."""
         if not len(starts):
             return Launches(_NOTHING, _NOTHING, np.zeros(0, dtype=bool))
-        few, moments_wanted = len(starts) < _FEW, rising(starts)
-        arrivals, flows = self._arrivals, self._flows
-        arrived = arrivals.where(lambda some: is_among(some["start"], moments_wanted)) if few else arrivals.whole()
+        if len(self._arrivals) > _MANY_MORE * len(starts):
+            moments_wanted = rising(starts)
+            arrived = self._arrivals.where(lambda some: is_among(some["start"], moments_wanted))
+            keys_wanted = rising(arrived["key"])
+            begun = self._flows.where(lambda some: is_among(some["key"], keys_wanted))
+        else:
+            arrived, begun = self._arrivals.whole(), self._flows.whole()
         moments, keys = arrived["start"], arrived["key"]
-        keys_wanted = rising(keys)
-        begun = flows.where(lambda some: is_among(some["key"], keys_wanted)) if few else flows.whole()
         sources, begins = begun["key"], begun["start"]
         if not len(sources) or not len(moments):
             nothing = np.zeros(len(starts), dtype=np.int64)
@@ -596,7 +601,7 @@ class Activity:
         best: tuple[HostCall, str | None, int] | None = None
         for kind, waits in near.waits.items():
             calls = chosen_of(waits, (waits["start"] < end) & (waits["end"] > start))
-            if not len(calls["start"]):
+            if not len(calls["start"]):  # nearly always
                 continue
             if kind != "garbage collection":  # which blocks all threads of the process
                 over = np.isin(calls["thread"], before) & (calls["end"] <= until)

@@ -17,7 +17,7 @@ import numpy as np
 from aoe_reports.facts.breakdown import Activity, OfDevice, Parts, part_time
 from aoe_reports.facts.communication import summed
 from aoe_reports.facts.host_calls import HostCall
-from aoe_reports.facts.spans import EVER, SpansOf, chosen_of
+from aoe_reports.facts.spans import SpansOf, chosen_of
 from aoe_reports.formats.spilled import Numbers
 from aoe_reports.model.columns import Ints, Mask, distinct_rows, exact_sum, is_among, order_by, places_by
 from aoe_reports.model.intervals import Intervals, union, united
@@ -70,7 +70,7 @@ def exposed_of(
     found = []
     for device, told in zip(activity.of_devices(), devices, strict=True):
         gone = left_out.get(told.device_id, ())
-        every = device.tasks.whole(), device.talk.between(*EVER)
+        every = device.tasks.whole(), device.talk.whole()
         tasks, talk = (chosen_of(spans, activity.not_of_steps(spans, gone)) for spans in every)
         computing = union(tasks["start"], tasks["end"])
         busy = united(computing, union(talk["start"], talk["end"]))

@@ -209,7 +209,7 @@ def _gaps(busy: Busy) -> tuple[Ints, Ints, Ints]:
 
 
 def _held(intervals: Intervals, times: Ints, launched: Ints | None = None) -> Ints:
-    """How long the interval lasts in which each moment is, 0 for none; moments rise. With `launched` only those that end until then."""
+    """The length of the interval around each of some ascending times, 0 for none; with `launched`, only of one that ends by then."""
     if not len(intervals):
         nowhere: Ints = np.broadcast_to(np.int64(0), len(times))  # takes no memory
         return nowhere

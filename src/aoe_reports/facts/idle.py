@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +18,12 @@ STEP_COLUMNS = ("step", "iteration")
 """Columns that tell a task's step: the framework's, or the iteration that a file's name tells."""
 
 
+def count_steps(steps: Collection[int]) -> tuple[int, bool]:
+    """(how many of some distinct steps there are, -1 for none of them: at least 1; whether any is known)."""
+    known = sum(step >= 0 for step in steps)
+    return max(known, 1), bool(known)
+
+
 def step_of_tasks(tasks: pa.Table) -> tuple[str, Ints] | None:
     """(the column that tells steps, the step of each task, -1 for none); None where nothing tells."""
     for name in STEP_COLUMNS:
@@ -25,12 +31,6 @@ def step_of_tasks(tasks: pa.Table) -> tuple[str, Ints] | None:
             values, there = integers(tasks[name])
             return name, np.where(there, values, -1)
     return None
-
-
-def count_steps(told: tuple[str, Ints] | None) -> tuple[int, bool]:
-    """(how many steps tasks are of, of what `step_of_tasks` gives: 1 where nothing tells; whether anything does)."""
-    known = int((distinct(told[1]) >= 0).sum()) if told else 0
-    return max(known, 1), bool(known)
 
 
 def idle_before_tasks(tasks: pa.Table) -> Ints | None:
@@ -75,7 +75,7 @@ def shares_of_tasks(tasks: pa.Table, rank_id: int | None, device_id: int | None)
     told = step_of_tasks(tasks)
     numbers = distinct(told[1]).tolist() if told else []
     known = [step for step in numbers if step >= 0]
-    steps, steps_known = count_steps(told)
+    steps, steps_known = count_steps(numbers)
     durations, _ = integers(tasks["task_duration_ns"])
     if not _timed(tasks):
         computing = exact_sum(durations[~communication])

@@ -65,7 +65,7 @@ def queue_of(entered: Ints, left: Ints) -> Queue | None:
     places = [max(int(np.ceil(share * len(waits))) - 1, 0) for share in (_MEDIAN, _HIGH)]
     waits.partition(places)
     entered, left = in_order(entered), in_order(left)
-    # where one enters behind the end of all before it, nothing waited since; in the order of each, these are the one before
+    # nothing waits from exit i to entry i + 1, both sorted, where that comes later
     empty = entered[1:] - left[:-1]
     np.maximum(empty, 0, out=empty)
     return Queue(
@@ -81,9 +81,12 @@ def queue_of(entered: Ints, left: Ints) -> Queue | None:
 
 
 def _most(entered: Ints, left: Ints) -> int:
-    """How many waited at a time at most; both in their order.
+    """The maximum length of the queue; both sorted.
 
-    More than n did if any entered before the one left that stands n places before it. Of 485,000 it takes 5 ms, and a count at each entry 12.
+    It exceeds n if and only if, for some i, entry i + n comes before exit i. Of 485,000 it takes 5 ms, and a count at each entry 12.
     """
-    count = len(entered)
-    return bisect_left(range(count), True, key=lambda n: not (left[: count - n] > entered[n:]).any())
+
+    def at_most(length: int) -> bool:
+        return bool((left[: len(left) - length] <= entered[length:]).all())
+
+    return bisect_left(range(len(entered)), True, key=at_most)

@@ -15,7 +15,7 @@ import numpy as np
 
 from aoe_reports.facts.breakdown import Activity, OfDevice
 from aoe_reports.facts.communication import Transfer, type_of_operator
-from aoe_reports.facts.spans import EVER, chosen_of
+from aoe_reports.facts.spans import chosen_of
 from aoe_reports.formats.spilled import Numbers
 from aoe_reports.model.columns import Ints, Mask, distinct
 from aoe_reports.model.intervals import Intervals, covered_each, union
@@ -153,7 +153,7 @@ class _Talk:
 def _of_device(
     activity: Activity, device: OfDevice, rank_id: int, told: Peers, step: int | None
 ) -> Iterator[StageStep]:
-    tasks, talk = device.tasks.whole(), device.talk.between(*EVER)
+    tasks, talk = device.tasks.whole(), device.talk.whole()
     words = {number: activity.word(number) or "" for number in distinct(talk["name"]).tolist()}
     types = {number: type_of_operator(word) for number, word in words.items()}
     numbers = talk["name"].tolist()

@@ -77,12 +77,12 @@ class SpilledColumns:
         self.clear()
         return found
 
-    def whole(self) -> Numbers:
-        """All rows at once."""
-        return {name: self._column(name) for name in self.names}
+    def whole(self, only: Collection[str] | None = None) -> Numbers:
+        """All rows at once: of all columns, or of some."""
+        return {name: self._column(name) for name in (self.names if only is None else only)}
 
     def _column(self, name: str) -> Ints:
-        """All of a column, each part of which is read to where it stands: new memory takes longer than to read."""
+        """All of a column. Blocks are read straight into it: to get memory for each takes longer than to read it."""
         parts = [part[name] for part in self._held]
         kinds = [*(block.kind(name) for block in self._blocks), *(part.dtype for part in parts)]
         found: Ints = np.empty(len(self), dtype=np.result_type(*kinds) if kinds else np.int64)
@@ -149,11 +149,11 @@ class _Block:
         return replace(self, numbers={**numbers, **_numbered(self.numbers, numbers)})
 
     def kind(self, name: str) -> np.dtype[Any]:
-        """What a column consists of."""
+        """The dtype of a column."""
         return self.numbers[name].dtype if name in self.numbers else self.places[name][1]
 
     def read_into(self, name: str, found: Ints) -> None:
-        """A column, which is as long as that."""
+        """Read a column into `found`, which has its length."""
         place, kind = self.places[name]
         if name in self.numbers or kind != found.dtype:
             found[:] = self.read([name])[name]

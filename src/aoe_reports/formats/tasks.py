@@ -29,15 +29,14 @@ CALLS = "calls"
 def filled_up(frame: pa.Table, columns: Collection[str]) -> tuple[pa.Table, frozenset[str]]:
     """(the tasks with every one of these columns, null where the export has none; the columns that it has not)."""
     missing = sorted(name for name in columns if name in TASK_COLUMNS and name not in frame.column_names)
-    zeros = pa.py_buffer(
-        np.zeros(frame.num_rows, dtype=np.int64)
-    )  # takes no memory before it is read, and all share it
+    # shared by all, and no memory before somebody reads it
+    zeros = pa.py_buffer(np.zeros(frame.num_rows, dtype=np.int64))
     for name in missing:
         kind = TASK_COLUMNS[name]
         numbers = kind.index_type if pa.types.is_dictionary(kind) else kind
         nulls = pa.Array.from_buffers(numbers, frame.num_rows, [zeros, zeros])
         if numbers != kind:
-            nulls = pa.DictionaryArray.from_arrays(nulls, pa.array([], kind.value_type))
+            nulls = pa.DictionaryArray.from_arrays(nulls, pa.nulls(0, kind.value_type))
         frame = frame.append_column(pa.field(name, kind), pa.chunked_array([nulls]))
     return frame, frozenset(missing)
 

@@ -328,10 +328,15 @@ def is_among(values: Ints, ordered: Ints) -> Mask:
     """Which values stand among some that rise. With 350,000 of those 700,000 take 55 ms, and `np.isin`, which sorts both, 560."""
     if not len(ordered):
         return np.zeros(len(values), dtype=bool)
+    return _searched(values, ordered)[1]
+
+
+def _searched(values: Ints, ordered: Ints) -> tuple[Ints, Mask]:
+    """(the place of each value among some that rise, of which there are any; whether it stands there)."""
     place = np.searchsorted(ordered, values)
     place[place == len(ordered)] = 0
     found: Mask = ordered[place] == values
-    return found
+    return place, found
 
 
 class PlacesAmong:
@@ -347,14 +352,12 @@ class PlacesAmong:
         self._table: Ints | None = None
         if self._width <= _SPARSE * len(ordered):
             self._table = np.full(self._width + 1, -1, dtype=np.int64)  # the last stands for all others
-            self._table[ordered - self._least] = np.arange(len(ordered))
+            self._table[ordered.astype(np.int64) - self._least] = np.arange(len(ordered))
 
     def of(self, values: Ints) -> tuple[Ints, Mask]:
         """(the place of each value, anything where it is not among them; whether it is)."""
         if self._table is None:
-            places = np.searchsorted(self._ordered, values)
-            places[places == len(self._ordered)] = 0
-            return places, self._ordered[places] == values
+            return _searched(values, self._ordered)
         at = values.astype(np.int64) - self._least
         at[(at < 0) | (at >= self._width)] = self._width
         places = self._table.take(at)

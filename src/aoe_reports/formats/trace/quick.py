@@ -183,7 +183,7 @@ class _Batches:
         if "args" in self._wanted or len({key.lower() for key in keys}) < len(keys):
             places = {key: f"found[{place}]" for place, key in enumerate(keys, 1)}
             paths = ", ".join(f"'$.\"{key}\"'" for key in keys)
-            found, args = f"*, json_extract_string(args, [{paths}]) AS found, ascii(args) AS brace", "JSON"
+            found, args = f"*, json_extract_string(args, [{paths}]) AS found, ascii(args) AS first_of_args", "JSON"
         else:  # in four fifths of the time; keys that differ in their case alone are one to duckdb
             places = {key: f'args."{key}"' for key in keys}
             members = ", ".join(f'"{key}" VARCHAR' for key in keys)
@@ -191,7 +191,7 @@ class _Batches:
         chosen = {name: f"coalesce({', '.join(map(places.__getitem__, keys))})" for name, keys in wanted.items()}
         chosen |= _SOURCES
         if args == "JSON":
-            chosen["brace"] = "brace"  # else duckdb refuses what is no object
+            chosen["first_of_args"] = "first_of_args"  # of a STRUCT duckdb itself refuses what is not an object
         if "args" in self._wanted:
             chosen["args"] = "CAST(args AS VARCHAR)"
         types = ", ".join(f"{source}: '{kind}'" for source, kind in self._types.items())
@@ -203,8 +203,8 @@ class _Batches:
 
     def judged(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The events of a batch without metadata; OddFileError where one is not as exporters write it."""
-        if "brace" in batch.schema.names and any(
-            code not in {None, ord("{")} for code in batch["brace"].unique().to_pylist()
+        if "first_of_args" in batch.schema.names and any(
+            code not in {None, ord("{")} for code in batch["first_of_args"].unique().to_pylist()
         ):
             raise OddFileError
         phases = _phases(batch.column("ph"))

@@ -168,11 +168,10 @@ def _complete(events: Events, report: Report) -> Iterator[tuple[int, JsonObject]
             report(index, event.reason)
         elif not isinstance(event, dict) or not isinstance(event.get("ph"), str):
             report(index, say("not an event with a 'ph'"))
+        elif not isinstance(event.get("args"), dict | None):
+            report(index, say("'args' is not an object"))
         elif event.get("ph") == "X":
-            if not isinstance(event.get("args"), dict | None):
-                report(index, say("'args' is not an object"))
-            else:
-                yield index, event
+            yield index, event
 
 
 def _ignore(_index: int, _what: str) -> None:

@@ -2,7 +2,11 @@
 
 from aoe_reports.model.rules import TIMELINES
 
-TIMELINE_EVENT = TIMELINES.rule("timeline-event", "error", "an event without times")
+TIMELINE_EVENT = TIMELINES.rule(
+    "timeline-event",
+    "error",
+    "an event that cannot be used: without a phase, name or times, or with args that are not an object",
+)
 PHASE_UNKNOWN = TIMELINES.rule(
     "phase-unknown", "warning", "events with a phase that no profiler writes: they are not included in any sum"
 )

@@ -55,7 +55,7 @@ _NO_TEXT = say("'name' is not text")
 _NO_TIME = say("'ts' is not a time")
 _NO_DURATION = say("'dur' is not a duration (>= 0)")
 _NO_TASK = say("a task without name, ts or dur")
-_NO_ARGS = say("'args' is not an object")
+_ODD_ARGS = say("'args' is not an object")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ def read_event(event: Any) -> Row | Metadata | str:
     if not isinstance(event, dict) or not isinstance(phase := event.get("ph"), str) or not phase:
         return _NO_PHASE
     if not isinstance(event.get("args"), dict | None):  # it may have told the type of a task, or the name of a process
-        return _NO_ARGS
+        return _ODD_ARGS
     if phase == "M":
         args = object_of(event.get("args"))
         return Metadata(

@@ -251,33 +251,31 @@ def measure_shares(
     """
     mine = steps_of_device(steps, tasks)
     told = step_of_tasks(tasks.frame)
-    known = {None, *distinct(told[1]).tolist()} if told else set()
-    parted = [s for s in mine if s.has_parts and (not known or s.step in known)]
+    numbers = distinct(told[1]).tolist() if told else []
+    parted = [s for s in mine if s.has_parts and (not numbers or s.step in {None, *numbers})]
     only_timeline = timeline_tells_steps(capture)  # which tells of communication and of gaps
     if parted and not only_timeline:
         return _shares_of_steps(tasks.rank_id, tasks.device_id, parted), ()
-    steps_told = count_steps(told)
-    if told is None:
-        steps_told = _steps_beside(tasks.frame, mine) or steps_told
-
-    def by_tasks() -> StepShares:
-        shares = shares_of_tasks(tasks.frame, tasks.rank_id, tasks.device_id)
-        return replace(shares, steps=steps_told[0], steps_known=steps_told[1])
-
+    steps_told = (_steps_beside(tasks.frame, mine) if told is None else None) or count_steps(numbers)
     told_whole = _talks(tasks.frame) or (bool(sources_of(capture, "tasks")) and not _communicates(capture))
+    shares = None
     if told_whole and not only_timeline:
-        shares = by_tasks()
+        shares = _by_tasks(tasks, *steps_told)
         if shares.source == "tasks":
             return shares, ()
     devices = timelines.devices()
     theirs = [device for device in devices if device.device_id in {None, tasks.device_id}] or devices[:1]
     if theirs:
         return _by_timelines(theirs, tasks, *steps_told)
-    shares = by_tasks()
+    shares = shares or _by_tasks(tasks, *steps_told)
     if shares.source == "tasks" and not (_talks(tasks.frame) or sources_of(capture, "tasks")):
         # names of kernels alone, without operators of communication, leave open what the time between them was
         shares = replace(shares, communication_not_overlapped_ns=None, overlapped_ns=None, free_ns=None)
     return shares, ()
+
+
+def _by_tasks(tasks: TaskSet, steps: int, steps_known: bool) -> StepShares:
+    return replace(shares_of_tasks(tasks.frame, tasks.rank_id, tasks.device_id), steps=steps, steps_known=steps_known)
 
 
 def _by_timelines(
@@ -290,7 +288,7 @@ def _by_timelines(
 
 
 def _steps_beside(frame: pa.Table, steps: Sequence[Step]) -> tuple[int, bool] | None:
-    """(the number of steps from a table of iterations, for tasks that tell none: those in which the tasks began; whether there are any)."""
+    """(in how many iterations of a table the tasks began, at least 1; whether in any); None without a table, or times of tasks."""
     if not steps or not has_value(frame, "task_start_ns"):
         return None
     starts, there = integers(frame["task_start_ns"])
