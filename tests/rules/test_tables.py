@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.csv.summary import TableData, read_table
+from aoe_reports.model.columns import column_of
 from aoe_reports.model.findings import EXAMPLES_PER_RULE
 from aoe_reports.rules.forms.statistics import check_statistics
 from aoe_reports.rules.forms.tasks import check_forms
@@ -193,6 +195,14 @@ def test_rows_that_start_at_different_times_cannot_repeat(
     tables = [kernels_of(tmp_path, [f"0,a,Add,AI_CORE,{start}.0,5" for start in one], str(place)) for place, one in enumerate(starts)]  # fmt: skip
     assert cannot_repeat(tables) is cannot
     assert cannot_repeat([data.with_frame(data.frame.drop_columns(["task_start_ns"])) for data in tables]) is False
+
+
+def test_what_stands_where_there_is_no_value_makes_no_row_another_one() -> None:
+    there = np.asarray([True, False, False, False])
+    stream = column_of(np.asarray([0, 5, -7, 0], dtype=np.int64), there)
+    frame = pa.table({"task_start_ns": pa.chunked_array([[1, 1, 1, 1]]), "stream_id": stream})
+    assert frame["stream_id"].to_pylist() == [0, None, None, None]
+    assert first_of_each(frame, ["task_start_ns", "stream_id"]).tolist() == [True, True, False, False]
 
 
 def test_the_first_of_each_by_some_columns(tmp_path: Path) -> None:

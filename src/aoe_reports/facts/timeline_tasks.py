@@ -91,14 +91,14 @@ class _Starts:
     def add(self, events: EventBatch, tasks: Ints) -> None:
         """Take in some tasks as they stand in the file: those in these rows."""
         values = events.numbers("start_ns", tasks)
-        known = events.there("start_ns").take(tasks).all() and events.has_word("name").take(tasks).all()
+        known = bool(events.there("start_ns").take(tasks).all() and events.has_word("name").take(tasks).all())
         if not (values[1:] > values[:-1]).all():
             order = np.argsort(values, kind="stable")
             values = values[order]
             again = np.flatnonzero(values[1:] == values[:-1])
             if len(again) > _MAX_AGAIN or _has_copies(events, tasks[order], values, again):
                 self._differ = False
-        self._differ &= bool(known) and values[0] >= 0
+        self._differ = self._differ and known and int(values[0]) >= 0
         self._spans.append((int(values[0]), int(values[-1])))
 
     def merge(self, other: _Starts) -> None:

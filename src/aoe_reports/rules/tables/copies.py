@@ -90,11 +90,12 @@ def _copies(frame: pa.Table, names: Sequence[str]) -> Mask:
         frame.num_rows and START in names and _differing(frame[START]) is not None
     ):  # nearly always: one sort instead of several
         return np.zeros(frame.num_rows, dtype=bool)
-    columns = [as_integers(frame[name]) for name in names]
+    told = (as_integers(frame[name]) for name in names)
+    columns = [(np.where(there, values, 0), there) for values, there in told]  # where there is none, anything stands
     mixed = np.zeros(frame.num_rows, dtype=np.uint64)
     with np.errstate(over="ignore"):
-        for values, there in columns:
-            mixed = (mixed * np.uint64(0x9E3779B97F4A7C15)) ^ (np.where(there, values, -1).astype(np.uint64))
+        for values, _ in columns:
+            mixed = (mixed * np.uint64(0x9E3779B97F4A7C15)) ^ values.astype(np.uint64)
     _, first, groups, counts = np.unique(mixed, return_index=True, return_inverse=True, return_counts=True)
     copies = np.zeros(frame.num_rows, dtype=bool)
     if (counts == 1).all():
