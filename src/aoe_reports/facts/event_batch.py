@@ -69,7 +69,10 @@ class EventBatch:
         """Some rows of a column of words or whole numbers, as a column."""
         kind = self._frame.schema.field(name).type
         if pa.types.is_integer(kind):
-            return column_of(self.numbers(name, rows, 0), self.there(name).take(rows))
+            values, there = self._whole_numbers(name)
+            values, there = values.take(rows), there.take(rows)
+            values[~there] = 0
+            return column_of(values, there)
         if not pa.types.is_dictionary(kind):  # each flow may have a name of its own, which nobody asks for
             return self._frame[name].filter(self._only(rows)).dictionary_encode()
         numbers, words = self.words(name, rows)

@@ -189,8 +189,13 @@ class HostActivity(Activity):
         """All words, by their numbers."""
         return tuple(self._numbers)
 
-    def waiting_devices(self, most: int, calls_of_step: int | None = None) -> list[WaitingDevice]:
-        """How long each device did nothing, for what, by its number; with the `most` longest waits of each, and calls of one step or of all."""
+    def waiting_devices(
+        self, most: int, calls_of_step: int | None = None, *, queues: bool = True
+    ) -> list[WaitingDevice]:
+        """How long each device did nothing, for what, by its number.
+
+        With the `most` longest waits of each, calls of one step or of all, and the queues of launches.
+        """
         host = _Host(
             calls={group: _every(spans) for group, spans in self.calls.items()},
             taken_out=_every(self.taken_out),
@@ -199,9 +204,11 @@ class HostActivity(Activity):
         )
         entries = _every(self.entries)
         listed = host if calls_of_step is None else host.of_step(calls_of_step)
-        return [self._waiting(device, host, listed, entries, most) for device in self.of_devices()]
+        return [self._waiting(device, host, listed, entries, most, queues=queues) for device in self.of_devices()]
 
-    def _waiting(self, device: OfDevice, host: _Host, listed: _Host, entries: Numbers, most: int) -> WaitingDevice:
+    def _waiting(
+        self, device: OfDevice, host: _Host, listed: _Host, entries: Numbers, most: int, *, queues: bool
+    ) -> WaitingDevice:
         tasks = _in_order(device.tasks.whole())
         talk = device.talk.whole() if device.told else {}
         spans = _in_order(_below(tasks, talk)) if talk and len(talk["start"]) else tasks
@@ -218,7 +225,7 @@ class HostActivity(Activity):
         copies = SpansOf(self.copies, device.tasks.pids).whole()
         moved = host.moved(shift)
         sweep = sweep_of(busy, moved.of_threads(threads, launchers), union(copies["start"], copies["end"]))
-        times = times_of(busy, sweep)
+        times = times_of(busy, sweep, queues=queues)
         return WaitingDevice(
             device_id=self.number_of(device.pid),
             whole=times[0],

@@ -113,7 +113,7 @@ def host_facts(
     whole = next((one for one in (device.whole, *device.steps) if one.step == step), None)
     if whole is None:
         return None
-    by_cause = whole.by_cause if device.communication_known and whole.launched is not None else ()
+    by_cause = whole.by_cause if device.communication_known and whole.tasks > whole.launches_unknown else ()
     return HostFacts(
         length_ns=whole.length_ns,
         by_cause=dict(zip(HOST_CAUSES, by_cause, strict=False)),

@@ -89,7 +89,7 @@ class WaitingTime:
     by_cause: tuple[int, ...]
     """In the order of WAIT_CAUSES; together they are all idle time."""
     launched: Queue | None
-    """From launch to begin of what was launched in it; null where no launch is known."""
+    """From launch to begin of what was launched in it; null where no launch is known, or nobody asks for it."""
     tasks: int
     launches_unknown: int
 
@@ -225,34 +225,40 @@ def _held(intervals: Intervals, times: Ints, launched: Ints | None = None) -> In
     return held
 
 
-def times_of(busy: Busy, sweep: Sweep) -> list[WaitingTime]:
-    """All of the time of a device, and each of its steps."""
+def times_of(busy: Busy, sweep: Sweep, *, queues: bool = True) -> list[WaitingTime]:
+    """All of the time of a device, and each of its steps; with the queues of launches, or without."""
     starts, stops = busy.spans["start"], busy.spans["end"]
     span = (int(starts[0]), int(stops.max())) if len(starts) else (0, 0)
     everything = np.ones(len(busy.step), dtype=bool)
-    found = [_time(None, span, busy, everything, sweep.length, sweep.cause)]
+    found = [_time(None, span, busy, everything, (sweep.length, sweep.cause), queues=queues)]
     numbers, ends = busy.bounds()
     begin = span[0]
     for place, (number, end) in enumerate(zip(numbers.tolist(), ends.tolist(), strict=True)):
         mine = sweep.step == place
-        found.append(_time(number, (begin, end), busy, busy.step == number, sweep.length[mine], sweep.cause[mine]))
+        idle = sweep.length[mine], sweep.cause[mine]
+        found.append(_time(number, (begin, end), busy, busy.step == number, idle, queues=queues))
         begin = end
     return found
 
 
-def _time(step: int | None, span: tuple[int, int], busy: Busy, mine: Mask, length: Ints, cause: Ints) -> WaitingTime:
+def _time(
+    step: int | None, span: tuple[int, int], busy: Busy, mine: Mask, idle: tuple[Ints, Ints], *, queues: bool
+) -> WaitingTime:
     known = mine & (busy.launched != NEVER)
-    start, launched = busy.spans["start"][known], busy.launched[known]
-    np.minimum(launched, start, out=launched)
     return WaitingTime(
         step=step,
         start_ns=span[0],
         end_ns=span[1],
-        by_cause=_by_cause(length, cause),
-        launched=queue_of(launched, start),
+        by_cause=_by_cause(*idle),
+        launched=_queue(busy, known) if queues else None,
         tasks=int(mine.sum()),
         launches_unknown=int((mine & ~known).sum()),
     )
+
+
+def _queue(busy: Busy, known: Mask) -> Queue | None:
+    start, launched = busy.spans["start"][known], busy.launched[known]
+    return queue_of(np.minimum(launched, start, out=launched), start)
 
 
 def _by_cause(length: Ints, cause: Ints) -> tuple[int, ...]:

@@ -204,8 +204,8 @@ class TimelineTasks:
             give_back()  # what the events took (of 4 GB 100 MB), and the column before in its parts
             column = _joined(self._parts, name, kind)
             self._parts = [part.drop_columns([name]) for part in self._parts]
-            # the words of a batch are those of all its events
-            columns[name] = occurring(column) if pa.types.is_dictionary(kind) else column
+            # the words of a batch are those of all its events; those of processes only tell devices
+            columns[name] = occurring(column) if pa.types.is_dictionary(kind) and name != "pid" else column
             del column
         self._parts.clear()
         frame = pa.table(columns)

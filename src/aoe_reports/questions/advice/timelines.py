@@ -74,7 +74,7 @@ class Timelines:
         for files, activity in self.activities():
             if not isinstance(activity, HostActivity):
                 continue
-            devices = activity.waiting_devices(0, step)
+            devices = activity.waiting_devices(0, step, queues=False)
             for device in devices:
                 number = device.device_id
                 if number is None and len(devices) == 1:
