@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from commandline import ROOT, Cli
+from made_events import write
 from made_traces import Trace, device, planted
 
 from aoe_reports.facts.timeline_tasks import TimelineTasks
@@ -308,3 +309,15 @@ def test_tasks_that_take_no_time_are_no_share_of_a_plan(cli: Cli, tmp_path: Path
     trace.event("Add", (device(0), 3), 10, 0, **{"Task Type": "AI_CORE"})
     ended = cli("plan", trace.write(tmp_path), "-o", tmp_path / "plan")
     assert (ended.code, "plan-empty" in ended.err) == (0, True), ended.err
+
+
+@pytest.mark.parametrize("question", ["breakdown", "hotspots", "advise", "host", "check"])
+def test_an_event_whose_args_are_no_object_is_a_finding(question: str, tmp_path: Path, cli: Cli) -> None:
+    process = {"name": "process_name", "ph": "M", "pid": 7, "tid": 0, "args": {"name": "Ascend Hardware"}}
+    task = {"name": "a", "pid": 7, "tid": 1, "ph": "X", "ts": "1.000", "dur": 2, "args": {"Task Type": "AI_CORE"}}
+    path = write(tmp_path, [process, task, {**task, "ts": "9.000", "args": ["AI_CORE"]}])
+    ended = cli(question, path)
+    assert ended.code == 1
+    assert (
+        f"{path}: error: 'args' is not an object; the event is left out at /2 [timeline-event]" in ended.out + ended.err
+    )

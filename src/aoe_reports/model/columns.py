@@ -342,7 +342,7 @@ def _searched(values: Ints, ordered: Ints) -> tuple[Ints, Mask]:
 class PlacesAmong:
     """Tells where values stand among some that rise, each once: by a table where these are dense, else by a search in them.
 
-    For 1.9 million values among a million it takes 8 ms by the table, and a search 42.
+    For 1.9 million values among a million it takes 15 ms by the table, and a search 43.
     """
 
     def __init__(self, ordered: Ints) -> None:

@@ -19,7 +19,7 @@ from aoe_reports.formats.found import FileName
 from aoe_reports.formats.rules import JSON_SHAPE, JSON_SYNTAX
 from aoe_reports.formats.table import Table
 from aoe_reports.formats.trace.json_list import Broken, NotAList, elements, not_whole
-from aoe_reports.formats.trace.walk import unusable_events
+from aoe_reports.formats.trace.walk import NO_PHASE, ODD_ARGS, unusable_events
 from aoe_reports.model.documents import JsonObject, object_of
 from aoe_reports.model.findings import EXAMPLES_PER_RULE
 from aoe_reports.model.texts import say
@@ -167,9 +167,9 @@ def _complete(events: Events, report: Report) -> Iterator[tuple[int, JsonObject]
         if isinstance(event, Broken):
             report(index, event.reason)
         elif not isinstance(event, dict) or not isinstance(event.get("ph"), str):
-            report(index, say("not an event with a 'ph'"))
+            report(index, NO_PHASE)
         elif not isinstance(event.get("args"), dict | None):
-            report(index, say("'args' is not an object"))
+            report(index, ODD_ARGS)
         elif event.get("ph") == "X":
             yield index, event
 

@@ -50,12 +50,12 @@ _MAX_DIGITS = 20
 _JSON = json.JSONEncoder(default=float, ensure_ascii=False, separators=(",", ":"))
 
 # Made once: there may be as many such events as a file has.
-_NO_PHASE = say("not an event with a 'ph'")
+NO_PHASE = say("not an event with a 'ph'")
 _NO_TEXT = say("'name' is not text")
 _NO_TIME = say("'ts' is not a time")
 _NO_DURATION = say("'dur' is not a duration (>= 0)")
 _NO_TASK = say("a task without name, ts or dur")
-_ODD_ARGS = say("'args' is not an object")
+ODD_ARGS = say("'args' is not an object")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +128,9 @@ def read_event(event: Any) -> Row | Metadata | str:
     if isinstance(event, Broken):
         return event.reason
     if not isinstance(event, dict) or not isinstance(phase := event.get("ph"), str) or not phase:
-        return _NO_PHASE
+        return NO_PHASE
     if not isinstance(event.get("args"), dict | None):  # it may have told the type of a task, or the name of a process
-        return _ODD_ARGS
+        return ODD_ARGS
     if phase == "M":
         args = object_of(event.get("args"))
         return Metadata(
