@@ -22,13 +22,23 @@ PYTEST = $(BIN)/pytest --numprocesses auto --dist loadfile
 MARKED = $(shell grep --recursive --files-with-matches --word-regexp --include='test_*.py' 'mark\.$(1)' tests)
 # what has a group of its own is no part of `make test`
 PLAIN  = not browser and not integrations and not notebooks and not site_docs and not torture
+READER = src/aoe_reports/formats/libreader.so
+READING_TESTS = tests/formats tests/damage tests/real tests/engine tests/facts/test_timing.py
 
-.PHONY: demo test lint types contracts tests everything browser browser-tests integrations notebooks torture goldens goldens-update lowest coverage docs site-docs docs-catalogue lock release catalogues snapshots benchmarks clean
+.PHONY: demo test with-reader lint types contracts tests everything browser browser-tests integrations notebooks torture goldens goldens-update lowest coverage docs site-docs docs-catalogue lock release catalogues snapshots benchmarks clean
 
 demo: $(VENV)/.installed
 	$(BIN)/aoe-reports demo -o $(DEMO)
 
 test: lint types contracts tests
+
+# The compiled reader gives what is read without it: the tests of reading, and what commands print of timelines, once more with it
+with-reader: $(VENV)/.tools
+	AOE_REPORTS_WITHOUT_READER= $(PIP) install --editable . --no-deps
+	if test -f $(READER); then \
+		$(PYTEST) -m "$(PLAIN)" $(READING_TESTS) && $(BIN)/pytest --numprocesses auto --dist worksteal tests/goldens -k timelines; \
+	elif cargo --version 2>/dev/null; then echo "the compiled reader was not built"; exit 1; \
+	else echo "no usable cargo on this machine: there is no compiled reader to test"; fi
 
 lint: $(VENV)/.tools
 	$(BIN)/ruff format --check .

@@ -13,7 +13,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 WITHOUT_READER = "AOE_REPORTS_WITHOUT_READER"
-"""Set for a wheel that any platform can install."""
+"""Set for a wheel that any platform can install, and for an editable install that reads without it, even where it was built before."""
 BUILT_READER = "AOE_REPORTS_READER"
 """Set to the path of a reader that was built elsewhere, for this platform: then no Rust is needed here."""
 READER = Path("aoe_reports", "formats", "libreader.so")
@@ -28,9 +28,10 @@ class MadeFiles(BuildHookInterface[Any]):
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         built = self._built_reader()
         if version == "editable":
-            if built is not None:
-                place = Path(self.root, "src", READER)
+            place = Path(self.root, "src", READER)
+            if built is not None or os.environ.get(WITHOUT_READER):
                 place.unlink(missing_ok=True)  # a process that runs keeps the one that it has
+            if built is not None:
                 shutil.copyfile(built, place)
             return
         if built is not None:

@@ -20,6 +20,7 @@ from aoe_reports.present import RENDERERS
 from aoe_reports.present.schema import schema_of_answers
 from aoe_reports.questions.advice.registry import RULES
 from aoe_reports.questions.advice.thresholds import list_thresholds
+from aoe_reports.schema.tables import TABLES as SQL_TABLES
 
 DOCS = Path(__file__).parent
 NOTE = "<!-- written by docs/generate.py: change the source, then run `make docs` -->\n\n"
@@ -57,6 +58,23 @@ def _table(table: Table) -> str:
     for derived in table.derived:
         of = ", ".join(f"`{name}`" for name in derived.of)
         parts.append(f"| `{derived.column.field}` | | {derived.column.type} | derived from {of} |\n")
+    return "".join(parts)
+
+
+def sql_tables() -> str:
+    """Every table that a query can name, with its columns."""
+    parts = [
+        NOTE,
+        "# Tables of a capture\n\nWhat `sql` queries and `convert` writes; `aoe-reports sql --tables` prints the same.\n",
+    ]
+    for table in SQL_TABLES.values():
+        key = f" Key: {', '.join(f'`{name}`' for name in table.key)}." if table.key else ""
+        parts.append(
+            f"\n## {table.name}\n\n{table.comment}{key}\n\n| column | type | content | refers to |\n|---|---|---|---|\n"
+        )
+        for column in table.columns:
+            refers_to = f"`{column.refers_to}`" if column.refers_to else ""
+            parts.append(f"| `{column.name}` | {column.type} | {column.comment} | {refers_to} |\n")
     return "".join(parts)
 
 
@@ -263,6 +281,7 @@ def outputs() -> str:
 
 PAGES = {
     "tables.md": tables,
+    "sql-tables.md": sql_tables,
     "rules.md": rules,
     "commands.md": commands,
     "advice.md": advice,

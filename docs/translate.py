@@ -23,6 +23,8 @@ WHOLE = (
     "overview.md",
     "input.md",
     "output.md",
+    "sql.md",
+    "sql-tables.md",
     "compare.md",
     "check.md",
     "results.md",

@@ -46,7 +46,8 @@ class Server:
         self._told("_empty", BUCKET)
 
     def fail(self, kind: str = "", method: str = "", query: str = "", *, times: int = 0) -> int:
-        """Let the next requests of a method, with some words in path or query, be `throttled` or `denied`, or done while their answer is `lost`.
+        """Let the next requests of a method, with some words in path or query, be `throttled` or `denied`, or done while their answer is `lost`
+        or one of another version, whatever If-Match says (`replaced`).
 
         How many of the failures of before have not come.
         """

@@ -110,6 +110,7 @@ STAGES = {
     "docs/modules.md": Stage(_captures, {" capture ": " transformer ", "nights/$DATE": "transformer", "URI": "store"}),
     "docs/quality.md": Stage(_captures, {"captures/tuesday": "before"}),
     "docs/roofline.md": Stage(_captures, {"roofline capture": "roofline server"}),
+    "docs/sql.md": Stage(_captures, {" profile ": " before "}),
     "docs/upgrading.md": Stage(_demo, {"/data/history": "demo/history"}),
     "docs/trace.md": Stage(
         _captures,

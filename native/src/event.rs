@@ -223,9 +223,9 @@ pub fn duration(value: Value) -> Read<Option<i64>> {
 pub fn whole_number(value: Value) -> Read<Option<i64>> {
     let digits = match value.kind {
         Kind::Null => return Ok(None),
-        Kind::Text | Kind::Escaped => stripped(value.raw), // a backslash is no digit
+        Kind::Text => stripped(value.raw),
         Kind::Number if value.raw != b"-0" => value.raw,
-        Kind::Number | Kind::Other => return Err(Stop::Odd),
+        Kind::Number | Kind::Escaped | Kind::Other => return Err(Stop::Odd), // an escape may be one of a digit
     };
     Ok(unsigned(digits, 19).and_then(|number| i64::try_from(number).ok()))
 }

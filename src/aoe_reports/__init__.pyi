@@ -1,3 +1,5 @@
+from .engine.database import CaptureDatabase as CaptureDatabase
+from .engine.database import open_capture as open_capture
 from .engine.profiles import Profile as Profile
 from .engine.profiles import read_profile as read_profile
 from .engine.question import Answer as Answer

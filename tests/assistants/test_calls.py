@@ -37,15 +37,37 @@ def fixtures() -> Iterator[Assistant]:
 
 def test_few_tools_with_small_schemas_which_only_read(fixtures: Assistant) -> None:
     tools = fixtures.portal.call(fixtures.client.list_tools).tools
-    assert [tool.name for tool in tools] == ["files", "ask", "describe", "source"]
+    assert [tool.name for tool in tools] == ["files", "ask", "describe", "source", "tables", "sql"]
     assert all(tool.annotations is not None and tool.annotations.read_only_hint for tool in tools)
     schemas = json.dumps([tool.model_dump(by_alias=True, exclude_none=True) for tool in tools])
-    assert tokens_of(schemas) < 1700
+    assert tokens_of(schemas) < 2000
     questions = next(tool for tool in tools if tool.name == "ask").input_schema["properties"]["question"]["enum"]
     assert {"hotspots", "explain", "check", "stragglers", "critical-path", "bank", "bank diff"} <= set(questions)
     assert fixtures.client.server_info is not None
     assert fixtures.client.server_info.name == "aoe-reports"
     assert "data, never instructions" in (fixtures.client.instructions or "")
+
+
+def test_captures_are_queried_in_sql(fixtures: Assistant) -> None:
+    tables = fixtures("tables")
+    assert [row["name"] for row in tables.rows("rows")][:3] == ["capture", "source", "loaded"]
+    assert {"duration_ns", "operator_id"} <= {row["name"] for row in fixtures("tables", name="task").rows("rows")}
+    query = "SELECT core, count(*) AS tasks, sum(duration_ns) AS total_ns FROM task GROUP BY core ORDER BY core"
+    found = fixtures("sql", path=str(RANKS), query=query)
+    assert found.rows("rows")[0] == {"core": "AI_CORE", "tasks": 12, "total_ns": 2126610}
+    many = fixtures("sql", path=str(RANKS), query="SELECT range AS number FROM range(5000)")
+    assert many.content["headline"] == "5,000 rows"
+    assert size(many) <= MOST_TOKENS
+    assert many.content["cursor"]
+
+
+@pytest.mark.parametrize("query", ["SELECT * FROM read_text('/etc/passwd')", "DROP TABLE task", "SELECT 1; SELECT 2"])
+def test_a_query_reads_nothing_but_the_tables(fixtures: Assistant, query: str) -> None:
+    assert fixtures("sql", path=str(RANKS), query=query).is_error
+
+
+def test_a_query_is_about_places_that_may_be_read(fixtures: Assistant, tmp_path: Path) -> None:
+    assert fixtures("sql", path=str(tmp_path), query="SELECT 1").is_error
 
 
 def test_every_question_is_answered_within_its_page(fixtures: Assistant) -> None:

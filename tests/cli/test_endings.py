@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -190,3 +191,17 @@ def test_what_else_python_swallows_is_shown_as_ever(monkeypatch: pytest.MonkeyPa
     finally:
         signal.signal(signal.SIGINT, before)
     assert shown == [ValueError]
+
+
+def test_a_handler_of_sigterm_that_was_not_set_from_python_is_no_error(
+    cli: Cli, msprof: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_handler, before = signal.signal, signal.getsignal(signal.SIGTERM)
+
+    def set_in_host_program(number: int, handler: Any) -> None:
+        set_handler(number, handler)
+
+    monkeypatch.setattr(signal, "signal", set_in_host_program)
+    ended = cli("ingest", msprof / "exports_of_2022", "--store", tmp_path / "s")
+    set_handler(signal.SIGTERM, before)
+    assert (ended.code, ended.err) == (0, "")

@@ -11,9 +11,12 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from commandline import Cli
+
+from aoe_reports.store import History
 
 PLACES = {
     "before the files": "folder.Folder.write = before(folder.Folder.write)",
@@ -103,6 +106,59 @@ def test_a_reader_who_goes_away_leaves_no_traceback(cli: Cli, msprof: Path, tmp_
         server.send_signal(signal.SIGINT)
         _, err = server.communicate()
     assert (server.returncode, err) == (0, "")
+
+
+def test_a_closed_pipe_costs_no_page_and_no_exit_code(msprof: Path, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    reader, pipe = os.pipe()
+    os.close(reader)
+    given = (msprof / "exports_of_2022", "--store", tmp_path / "s", "--strict-data", "--site", site)
+    ended = subprocess.run(
+        [sys.executable, "-m", "aoe_reports", "nightly", *map(str, given)], stdout=pipe, stderr=pipe, check=False
+    )
+    os.close(pipe)
+    assert ended.returncode == 4, "as without a pipe: too few nights"
+    assert {"index.html", "report.html", "report.json", "report.md"} <= {path.name for path in site.iterdir()}
+
+
+def test_a_report_that_cannot_be_written_costs_no_page(cli: Cli, msprof: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    given = ("nightly", msprof / "exports_of_2022", "--store", tmp_path / "s", "--site", tmp_path / "site")
+    ended = cli(*given, "-o", tmp_path / "file" / "report.txt")
+    assert (ended.code, "cannot be written" in ended.err) == (3, True)
+    assert (tmp_path / "site" / "index.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "last"), [(signal.SIGINT, 130, "aoe-reports: interrupted\n"), (signal.SIGTERM, 143, "")]
+)
+def test_an_interrupted_ingest_says_how_many_runs_are_stored_and_how_to_go_on(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, code: int, last: str
+) -> None:
+    files = [tmp_path / f"{name}.jsonl" for name in "abcd"]
+    for day, file in enumerate(files, start=1):
+        line = {
+            "workload": file.stem, "engine": "x", "hardware": "h", "runtime_ms_mean": 1.0, "runtime_ms_std": None,
+            "timestamp": f"2026-01-0{day}T02:00:00Z", "schema_version": "0.1",
+        }  # fmt: skip
+        file.write_text(json.dumps(line) + "\n")
+    add, added = History.add, list[object]()
+
+    def strike(*arguments: Any, **options: Any) -> Any:
+        if len(added) == 2:
+            os.kill(os.getpid(), number)
+        added.append(arguments)
+        return add(*arguments, **options)
+
+    monkeypatch.setattr(History, "add", strike)
+    ended = cli("ingest", *files, "--store", tmp_path / "s")
+    said = "aoe-reports: at least 2 runs are stored and stay; the same command stores the rest, and no run twice\n"
+    assert (ended.code, ended.err) == (code, said + last)
+    assert len(cli("history", "runs", "--store", tmp_path / "s", "--format", "json").json["rows"]) == 2
+    monkeypatch.undo()
+    assert [row["outcome"] for row in cli("ingest", *files, "--store", tmp_path / "s", "--format", "json").json["rows"]] == [
+        "unchanged", "unchanged", "added", "added",
+    ]  # fmt: skip
 
 
 HOLD = """

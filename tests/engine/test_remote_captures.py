@@ -256,6 +256,19 @@ def test_what_changes_after_it_was_listed_is_named_and_the_others_go_on(
     assert [row["run"] for row in reduced.json["rows"]] == [f"{uri}/rank_0", f"{uri}/rank_2"]
 
 
+def test_another_version_is_refused_where_the_server_passes_over_the_condition(
+    cli: Cli, server: Server, ranks: Path
+) -> None:
+    uri = server.upload(ranks, "night")
+    server.fail("replaced", "GET", "rank_1/kernel_details", times=100)
+    ended = cli("hotspots", uri, "--format", "json")
+    server.fail()
+    assert ended.code == 3
+    assert [row["run"] for row in ended.json["rows"]] == [f"{uri}/rank_0", f"{uri}/rank_2"]
+    (said,) = named(ended).values()
+    assert "has changed since it was listed" in said
+
+
 @pytest.mark.parametrize("kind", ["throttled", "lost"])
 def test_lost_answers_and_throttling_are_waited_out(
     cli: Cli, server: Server, ranks: Path, monkeypatch: pytest.MonkeyPatch, kind: str

@@ -14,6 +14,7 @@ from values import check_values
 
 from aoe_reports import find_slow_links, find_slow_ranks
 from aoe_reports.facts.communication import (
+    GroupRanks,
     OperatorTime,
     PeerWait,
     find_awaited_ranks,
@@ -271,7 +272,7 @@ def test_a_rank_that_is_not_known_is_not_guessed(rows: list[dict[str, Any]]) -> 
 
 def test_the_last_of_a_whole_group_is_the_one() -> None:
     operators = operator_times(frame([time(0, 5000), time(1, 0, elapsed_ns=5000)]))
-    (awaited,) = find_awaited_ranks(operators, sizes={"g": 2})
+    (awaited,) = find_awaited_ranks(operators, groups={"g": GroupRanks(2)})
     assert (awaited.rank, awaited.waited_ns) == (1, 5000)
 
 
@@ -284,7 +285,11 @@ def test_the_peer_that_a_timeline_names_is_believed_first() -> None:
     operators = operator_times(frame([time(0, 5000), time(1, 0)]))
     waits = [PeerWait(rank, "hcom_allReduce__1_0", "g", 1, 5, 80_000, 90_000) for rank in (0, 1)]
     (awaited,) = find_awaited_ranks(operators, waits)
-    assert (awaited.rank, awaited.operators, awaited.waited_ns, awaited.is_slow) == (5, 1, 160_000, True)
+    assert (awaited.number, awaited.operators, awaited.waited_ns, awaited.is_slow) == (5, 1, 160_000, True)
+    assert (awaited.rank, awaited.is_absent, awaited.waited_by) == (None, False, ((0, 80_000), (1, 80_000)))
+    known = {"g": GroupRanks(6, frozenset({0, 1}), {0: 8, 1: 9, 5: 13})}
+    (awaited,) = find_awaited_ranks(operators, waits, known)
+    assert (awaited.rank, awaited.number, awaited.is_absent) == (13, 5, True)
     short = [PeerWait(0, "hcom_allReduce__1_0", "g", 1, 5, 100, 90_000)]
     assert find_awaited_ranks(operators, short) == []
 
@@ -343,7 +348,7 @@ def test_where_slow_begins(share: float, slow: bool) -> None:
 
 def test_others_wait_for_the_last_one_by_as_much_as_they_wait_longer() -> None:
     rows = [time(0, 5000), time(1, 800), time(2, 4000)]
-    (awaited,) = find_awaited_ranks(operator_times(frame(rows)), sizes={"g": 3})
+    (awaited,) = find_awaited_ranks(operator_times(frame(rows)), groups={"g": GroupRanks(3)})
     assert (awaited.rank, awaited.operators, awaited.of_operators) == (1, 1, 1)
     assert awaited.waited_ns == (5000 - 800) + (4000 - 800)
 

@@ -72,7 +72,7 @@ def test_a_packet_is_in_the_class_whose_bounds_it_is_within(size: int) -> None:
 )  # fmt: skip
 def test_what_is_no_size_is_counted_and_in_no_sum(text: str) -> None:
     assert packets_of(0, [row(text), row({"2": [3, 4.5]})]) == (
-        [PacketSum(0, "HCCS", 2_000_000, 3, 6_000_000, 4_500_000)],
+        [PacketSum(0, None, "HCCS", 2_000_000, 3, 6_000_000, 4_500_000)],
         1,
     )
 

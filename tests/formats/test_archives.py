@@ -130,11 +130,12 @@ def test_what_leads_out_of_it_is_passed_over(tmp_path: Path) -> None:
             member.type, member.linkname = kind, "/etc/passwd"
             archive.addfile(member)
     path.write_bytes(content.getvalue())
-    found, (left_out,) = names_in(path)
+    found, (left_out, twice) = names_in(path)
     assert found == {"in/x.csv": "5"}
     assert (left_out.severity, left_out.rule, left_out.path) == ("warning", "archive", str(path))
     assert left_out.message.startswith("6 members are left out, ")
     assert left_out.message.endswith("are not followed: ../up.csv, /root.csv, a/../../b.csv")
+    assert twice.message.endswith("the last file of each is used: in/x.csv")
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["run.tar"]
 
 
@@ -321,3 +322,63 @@ def test_a_folder_may_be_called_so(cli: Cli, two_ranks: Path, tmp_path: Path) ->
     assert len(cli("hotspots", folder, "--format", "json").json["rows"]) > 1
     ended = cli("inspect", tmp_path / "gone.zip")
     assert (ended.code, "no such file or folder" in ended.err) == (3, True)
+
+
+def test_archives_behind_one_another_are_read(two_ranks: Path, cli: Cli, tmp_path: Path) -> None:
+    """`cat`, and a tar in which zeros stand between two ranks, as `tar -i` reads them."""
+    whole = cli("hotspots", two_ranks, "--format", "json").json["rows"]
+    for ending in ("tar", "tar.gz"):
+        parts = []
+        for rank in ("rank0_ascend_pt", "rank1_ascend_pt"):
+            alone = tmp_path / rank / "folder"
+            shutil.copytree(two_ranks / rank, alone / rank, dirs_exist_ok=True)
+            parts.append(archive_of(alone, tmp_path / f"{rank}.{ending}").read_bytes())
+        both = tmp_path / f"both.{ending}"
+        both.write_bytes(b"".join(parts))
+        ended = cli("hotspots", both, "--format", "json")
+        assert (ended.code, len(ended.json["rows"])) == (0, len(whole))
+
+
+@pytest.mark.parametrize("more", [b"x" * 512, b"x", tar_of({"b": b"b"})[:300], tar_of({"b": b"b" * 5000})[:1000]])
+def test_what_is_no_archive_behind_the_end_of_one_is_said(tmp_path: Path, more: bytes) -> None:
+    path = tmp_path / "a.tar"
+    path.write_bytes(tar_of({"a": b"a"}) + more)
+    found, findings = names_in(path)
+    assert (found, [(one.rule, one.severity) for one in findings]) == ({}, [("archive-damaged", "error")])
+
+
+def test_of_two_zips_behind_one_another_none_is_read(cli: Cli, two_ranks: Path, tmp_path: Path) -> None:
+    one = archive_of(two_ranks, tmp_path / "one.zip").read_bytes()
+    both = tmp_path / "both.zip"
+    both.write_bytes(one + one)
+    ended = cli("hotspots", both)
+    assert ended.code == 1
+    assert f"{len(one)} bytes before its first file belong to something else" in ended.err
+
+
+def test_backslashes_divide_folders(cli: Cli, two_ranks: Path, tmp_path: Path) -> None:
+    told = cli("steps", two_ranks, "--format", "json").json["rows"]
+    path = tmp_path / "windows.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for file in sorted(two_ranks.rglob("*")):
+            name = str(file.relative_to(two_ranks)).replace("/", "\\")
+            archive.writestr(f"{name}\\" if file.is_dir() else name, b"" if file.is_dir() else file.read_bytes())
+    ended = cli("steps", path, "--format", "json")
+    assert [row["rank_id"] for row in ended.json["rows"]] == [row["rank_id"] for row in told]
+    assert {row["rank_id"] for row in told} == {0, 1}
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("..\\a", b"out")
+    assert names_in(path)[0] == {}
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("names", [("a", "a"), ("a", "./a"), ("b/a", "b\\a"), ("b/a", "b//a")])
+def test_members_of_one_name_are_said(tmp_path: Path, names: tuple[str, str]) -> None:
+    path = tmp_path / "twice.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number, name in enumerate(names):
+            archive.writestr(name, str(number))
+    found, findings = names_in(path)
+    assert [*found.values()] == ["1"]
+    assert [(one.rule, one.severity) for one in findings] == [("archive", "warning")]
+    assert findings[0].message.startswith("1 names appear more than once")

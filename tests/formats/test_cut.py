@@ -210,7 +210,7 @@ def test_a_key_that_stands_twice_in_any_event_is_told_and_the_event_left_out(
     assert (names, [value(line)["ph"] for line in events]) == ([], ["i"])
     (found,) = findings
     assert (found.rule, found.pointer) == ("timeline-event", "/1")
-    assert "duplicate key" in found.message
+    assert "appears twice" in found.message
 
 
 def event(phase: str, us: int, **more: Any) -> dict[str, Any]:

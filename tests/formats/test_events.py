@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from made_events import NAMES, NO_OBJECTS, TRACE, X, bad, flows, metadata, no_surrogates, styles, tasks, write
 
@@ -22,8 +22,7 @@ from aoe_reports.formats.trace.events import (
     stream_events,
     sum_durations,
 )
-from aoe_reports.formats.trace.shape import thread_key
-from aoe_reports.formats.trace.sql import OddFileError, batches_by_sql, look_by_sql, sums_by_sql
+from aoe_reports.formats.trace.sql import OddFileError, batches_by_sql, look_by_sql
 from aoe_reports.formats.trace.walk import batches_by_walking, look_by_walking
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE
@@ -277,13 +276,35 @@ def test_an_event_with_what_is_no_number_is_reported(tmp_path: Path, number: str
     assert rows(path, "name") == ["a"]
 
 
-@pytest.mark.parametrize(
-    "end", ['"args":{"y":1 , }}]', '"args":{"y":[1,]}}]', '"x":1\n,\n}]', '"x":1},]', '"x":"é"},\t]']
-)
+@pytest.mark.parametrize("end", ['"args":{"y":1 , }}]', '"args":{"y":[1,]}}]', '"x":1\n,\n}]'])
 def test_a_comma_behind_the_last_is_no_json(tmp_path: Path, end: str) -> None:
     path = write(tmp_path, f'[{{"ph":"X","name":"a","ts":1,"dur":1,{end}')
-    assert [finding.rule for finding in look_at_timeline(path).findings] == ["json-syntax"]
+    assert [finding.rule for finding in look_at_timeline(path).findings] == ["timeline-event"]
     assert rows(path) == []
+
+
+@pytest.mark.parametrize("end", ['"x":1},]', '"x":"é"},\t]', '"x":1},\n]\n'])
+def test_a_comma_behind_the_last_event_is_a_warning(tmp_path: Path, end: str) -> None:
+    path = write(tmp_path, f'[{{"ph":"X","name":"a","ts":1,"dur":1,{end}')
+    (finding,) = look_at_timeline(path).findings
+    assert (finding.rule, finding.severity) == ("timeline-comma", "warning")
+    assert sum(sum_durations(path).frame["count"].to_pylist()) == len(rows(path)) == 1
+
+
+@pytest.mark.parametrize("between", [",\x0b", "\x0c,", ",,", ",\x00", ";", ",\u00a0"])
+def test_what_stands_between_two_events_is_judged_alike_by_all_readers(tmp_path: Path, between: str) -> None:
+    path = write(tmp_path, f"[{json.dumps(X)}{between}{json.dumps(X)}]")
+    (finding,) = look_at_timeline(path).findings
+    assert (finding.rule, finding.severity) == ("json-syntax", "error")
+    assert sum_durations(path).findings == (finding,)
+    assert sum_durations(path).frame["count"].to_pylist() == [len(rows(path))] == [2]
+
+
+@pytest.mark.parametrize("odd", ['"x":NaN', '"dur":true', '"x":[1,]', '"cat":"a","cat":"b"', '"args":[]'])
+def test_sums_are_of_the_events_that_every_reader_takes(tmp_path: Path, odd: str) -> None:
+    path = write(tmp_path, f'[{json.dumps(X)},{{"ph":"X","name":"a","ts":1,"dur":1,{odd}}}]')
+    assert sum_durations(path).findings == look_at_timeline(path).findings
+    assert sum(sum_durations(path).frame["count"].to_pylist()) == len(rows(path))
 
 
 def test_a_comma_and_a_bracket_in_a_text_are_read_in_one_pass(tmp_path: Path) -> None:
@@ -331,25 +352,17 @@ GOOD = json.dumps([X, {**X, "args": {"b": {"c": 1}, "d": 2}}])
         (b"", "empty-file", (None, None)),
         (b" \n ", "empty-file", (None, None)),
         (b"[", "json-truncated", (1, 2)),
-        (GOOD.encode()[:-1], "json-truncated", (1, len(GOOD))),
-        (GOOD.encode()[: GOOD.index("},") + 2], "json-truncated", (1, GOOD.index("},") + 3)),
-        (GOOD.encode()[:-20], "json-truncated", (1, len(GOOD) - 19)),
-        (GOOD.encode()[:-1] + b",]", "json-syntax", (1, len(GOOD) + 1)),
-        (GOOD.encode() + b"]", "json-syntax", None),
-        (GOOD.encode() + b"\0\0", "json-syntax", (1, len(GOOD) + 1)),
-        (b'{"traceEvents": []}', "json-shape", (1, 1)),
+        (GOOD.encode()[:20], "json-truncated", (1, 21)),
+        (b'{"traceEvents": 5}', "json-shape", (1, 1)),
+        (b'{"events": []}', "json-shape", (1, 1)),
+        (b'{"a": {"traceEvents": []}}', "json-shape", (1, 1)),
         (b"5", "json-shape", (1, 1)),
         (b"hello", "json-syntax", (1, 1)),
         (b'[{"Iteration ID": 1}]', "json-shape", (None, None)),
-        (b'[{"ph":"X"},\n {"ph":tru}]', "json-syntax", (2, 11)),
-        (b'[{"ph":"X"};{"ph":"X"}]', "json-syntax", (1, 12)),
-        (b'[{"ph":"X","name":"\xb0\xa1"}]', "json-encoding", (1, 20)),
-        (b'[{"ph":"X","zz":"\xb0\xa1"}]', "json-encoding", (1, 18)),
+        (b"[tru", "json-truncated", (1, 5)),
+        (b"[truu", "json-syntax", (1, 5)),
         ("[]".encode("utf-16"), "json-encoding", (1, 1)),
-        (rb'[{"ph":"X","name":"\ud800"}]', "json-syntax", None),
-        (b'[{"ph":"X","name":"a\nb"}]', "json-syntax", None),
         (b"[" * 100_000, "json-syntax", None),
-        (b'[{"ph":"X","args":01}]', "json-syntax", None),
     ],
 )
 def test_what_is_no_whole_list_gives_a_finding_and_no_rows(tmp_path: Path, data: bytes, rule: str, place) -> None:
@@ -377,6 +390,86 @@ def test_an_event_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(json_list, "MAX_ELEMENT_BYTES", 1000)
     look = look_at_timeline(write(tmp_path, '[{"name":"' + "x" * 5000 + '",}]'))
     assert [f.rule for f in look.findings] == ["json-too-large"]
+
+
+OBJECTS = [
+    '{{"traceEvents":{list}}}',
+    ' {{ "displayTimeUnit" : "ns" , "traceEvents" :\n{list} , "stackFrames": {{}} }} \n',
+    '{{"metadata":{{"traceEvents":[1],"a":"}},]"}},"traceEvents":{list},"otherData":{{"a":[{{}},{{}}],"n":15}},"x":1}}',
+    '\ufeff{{"traceEvents":{list}}}',
+]
+
+
+@pytest.mark.parametrize("form", OBJECTS)
+@pytest.mark.parametrize("window", [16, 100, 1 << 20])
+def test_the_events_of_the_object_form_are_those_of_the_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str, window: int
+) -> None:
+    monkeypatch.setattr(json_list, "WINDOW_BYTES", window)
+    bare, wrapped = write(tmp_path, TRACE, "a.json"), write(tmp_path, form.format(list=TRACE.decode()), "b.json")
+    assert look_at_timeline(wrapped).findings == ()
+    assert rows(wrapped) == rows(bare)
+    assert sum_durations(wrapped) == sum_durations(bare)
+    assert rows(write(tmp_path, form.format(list="[]"))) == []
+
+
+@pytest.mark.parametrize(
+    ("end", "rule"),
+    [
+        ("", "json-truncated"), (',"a"', "json-truncated"), (',"a":[1', "json-truncated"), (',"a":1', "json-truncated"),
+        (";", "json-syntax"), ("} x", "json-syntax"), ("}}", "json-syntax"), (",5:1}", "json-syntax"), (',"traceEvents":[]}', "json-syntax"),
+    ],
+)  # fmt: skip
+def test_what_follows_the_list_in_an_object_is_judged(tmp_path: Path, end: str, rule: str) -> None:
+    path = write(tmp_path, f'{{"traceEvents":{json.dumps([X])}{end}')
+    (finding,) = look_at_timeline(path).findings
+    assert (finding.rule, finding.severity) == (rule, "error")
+    assert len(rows(path)) == 1
+
+
+WHOLE = json.dumps(X)
+
+
+@pytest.mark.parametrize(
+    ("odd", "place", "why"),
+    [
+        ('{"ph":tru}', (2, 10), "expected true, false or null"),
+        ('{"ph":"X","args":{"a":1,', (2, 25), "expected a key in quotation marks"),
+        ('{"ph":"X","name":"a', (3, 1), "a control character inside a string"),
+        ('{"ph":"X","name":"a\nb"}', (3, 1), "a control character inside a string"),
+        ('{"ph":"X","name":"\\ud800"}', (2, 25), "an escape for half a character"),
+        ('{"ph":"X","args":[', (2, 19), "expected a value"),
+        ('{"ph":"X","args":01}', (2, 19), "not a valid number"),
+        (b'{"ph":"X","zz":"\xb0\xa1"}', (2, 17), "not UTF-8"),
+    ],
+)
+@pytest.mark.parametrize("end", ["]", ""])
+def test_broken_text_costs_its_event(
+    tmp_path: Path, odd: str | bytes, place: tuple[int, int], why: str, end: str
+) -> None:
+    odd = odd if isinstance(odd, bytes) else odd.encode()
+    more = {**X, "name": "b", "args": {"list": [{"a": 1}, {"b": 2}]}}
+    path = write(tmp_path, f"[{WHOLE},\n".encode() + odd + f",\n{json.dumps(more)},{WHOLE}{end}".encode())
+    look = look_at_timeline(path)
+    (found, *cut) = look.findings
+    assert (found.rule, found.pointer) == ("timeline-event", "/1")
+    assert (found.line, found.column, found.message) == (*place, f"{why}; the event is left out")
+    assert [one.rule for one in cut] == ([] if end else ["json-truncated"])
+    assert rows(path, "name") == ["a", "b", "a"]
+    assert (look.reported, look.events) == (1, 4)
+
+
+@pytest.mark.parametrize("window", [64, 300, 1 << 20])
+def test_damage_is_seen_alike_however_much_is_read_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, window: int
+) -> None:
+    events = [WHOLE] * 40
+    events[7], events[9], events[20] = WHOLE[:-1], WHOLE[:-8], '{"ph":"X","name":"' + "x" * 500
+    path = write(tmp_path, "[" + ",".join(events) + "]")
+    whole = look_at_timeline(path)
+    monkeypatch.setattr(json_list, "WINDOW_BYTES", window)
+    assert look_at_timeline(path) == whole
+    assert (whole.rows, whole.reported) == (37, 3)
 
 
 # both ways of reading against each other, and against Python's own
@@ -456,20 +549,37 @@ def check_damage(folder: Path, data: bytes) -> None:
     path = write(folder, data)
     look, sums, frame = look_at_timeline(path), sum_durations(path), rows(path)
     assert len(frame) == look.rows
-    blanks = data.replace(b"\x0b", b" ").replace(b"\x0c", b" ")  # between events duckdb takes them for blanks
-    if not is_json(blanks) and not any(f.rule == "timeline-event" for f in look.findings):
-        assert not look.usable
-        assert [f.severity for f in look.findings] == ["error"]
-        assert sums.frame.num_rows == len(frame) == 0
+    assert sums.findings == look.findings
+    tasks_of = [row["duration_ns"] for row in frame if row["ph"] == "X" and not row["stage_row"]]
+    assert sum(sums.frame["duration_ns"].to_pylist()) == sum(tasks_of)
+    if not is_json(data):
+        assert "error" in {finding.severity for finding in look.findings} or [f.rule for f in look.findings] == ["timeline-comma"]  # fmt: skip
 
 
+def whole_before(end: int) -> int:
+    """How many events of TRACE end before some byte."""
+    ends, at = [], 1
+    for event in json.loads(TRACE):
+        at += len(json.dumps(event, ensure_ascii=False).encode())
+        ends.append(at)
+        at += len(", ")
+    return sum(at <= end for at in ends)
+
+
+@pytest.mark.parametrize("form", ["{list}", '{{"displayTimeUnit": "ns", "traceEvents": {list}'])
 @pytest.mark.parametrize("end", range(len(TRACE)))
-def test_a_file_cut_anywhere_is_seen(tmp_path: Path, end: int) -> None:
-    path = write(tmp_path, TRACE[:end])
+def test_of_a_file_cut_anywhere_the_whole_events_are_used(tmp_path: Path, end: int, form: str) -> None:
+    before, _ = form.format(list="|").encode().split(b"|")
+    path = write(tmp_path, before + TRACE[:end])
     (finding,) = look_at_timeline(path).findings
-    assert finding.rule == ("json-truncated" if end else "empty-file")
-    assert rows(path) == []
-    assert sum_durations(path).frame.num_rows == 0
+    assert finding.severity == "error"
+    if end or not before:
+        assert finding.rule == ("json-truncated" if end else "empty-file")
+    used = [event for event in json.loads(TRACE)[: whole_before(end)] if event["ph"] != "M"]
+    assert [row["name"] for row in rows(path)] == [event["name"] for event in used]
+    assert sum(sum_durations(path).frame["duration_ns"].to_pylist()) == sum(1000 * event["dur"] for event in used if event["ph"] == "X")  # fmt: skip
+    if before and whole_before(end):
+        assert (finding.line, finding.column) == (1, len(before) + end + 1)
 
 
 @settings(quick, max_examples=40)
@@ -483,6 +593,7 @@ def test_a_changed_byte_ends_in_no_traceback(tmp_path: Path, at: int, byte: int)
     st.integers(0, len(TRACE)),
     st.one_of(st.binary(max_size=4), st.sampled_from([b"]", b"},", b"[", b'"', b"NaN", b"{}"])),
 )
+@example(at=212, more=b",")
 def test_inserted_bytes_end_in_no_traceback(tmp_path: Path, at: int, more: bytes) -> None:
     check_damage(tmp_path, TRACE[:at] + more + TRACE[at:])
 
@@ -521,26 +632,8 @@ SUMMED = [
 def test_a_plain_file_is_summed_in_one_scan(
     tmp_path: Path, columns: tuple[str, ...], sums: dict[tuple[str | None, ...], tuple[int, int]]
 ) -> None:
-    found, names = sums_by_sql(write(tmp_path, SUMMED), columns)
-    told: dict[tuple[str | None, ...], tuple[int, int]] = {}
-    for key, count, ns in found:
-        before = told.get(key, (0, 0))
-        told[key] = (before[0] + count, before[1] + ns)
-    assert told == sums
-    assert names.processes == {"7": "Ascend Hardware"}
-    assert names.threads == ({thread_key("7", "1"): "Stream 4"} if "tid" in columns else {})
-
-
-@pytest.mark.parametrize("odd", [{**X, "dur": -1}, {**X, "dur": None}, {**X, "name": None}, {**X, "ts": "1e40"}, {**X, "ph": None}])  # fmt: skip
-def test_what_is_not_plain_is_not_summed_in_one_scan(tmp_path: Path, odd: dict[str, Any]) -> None:
-    with pytest.raises(OddFileError):
-        sums_by_sql(write(tmp_path, [*SUMMED, odd]), ("name",))
-
-
-def test_a_process_with_two_names_is_looked_at_for_the_last_one(tmp_path: Path) -> None:
-    again = {**LABELS[0], "args": {"name": "CANN"}}
-    _, names = sums_by_sql(write(tmp_path, [*SUMMED, again]), ("tid",))
-    assert names == look_by_sql(write(tmp_path, [*SUMMED, again])).names
+    found = sum_durations(write(tmp_path, SUMMED), columns).frame.to_pylist()
+    assert {tuple(row[column] for column in columns): (row["count"], row["duration_ns"]) for row in found} == sums
 
 
 @pytest.mark.parametrize(("count", "fits"), [(8192, True), (8193, False)])

@@ -57,7 +57,7 @@ def test_other_names_are_somebody_elses(name: str) -> None:
 
 
 def test_hotspots_are_the_operators_of_each_rank_without_communication(cli: Cli) -> None:
-    rows = cli("hotspots", VALID, "--format", "json").json["rows"]
+    rows = cli("hotspots", HOME, "--format", "json").json["rows"]
     assert [(row["rank_id"], row["op_type"], row["count"], row["total_us"]) for row in rows] == [
         (0, "MatMul", 6, 246.0),
         (0, "ApplyMomentum", 3, 24.3),
@@ -66,13 +66,13 @@ def test_hotspots_are_the_operators_of_each_rank_without_communication(cli: Cli)
         (1, "ApplyMomentum", 3, 24.51),
         (1, "Cast", 3, 6.81),
     ]
-    every = cli("hotspots", VALID, "--all-tasks", "--by", "op_name", "--format", "json").json["rows"]
+    every = cli("hotspots", HOME, "--all-tasks", "--by", "op_name", "--format", "json").json["rows"]
     talk = [row for row in every if row["op_name"].endswith("AllReduce-op31")]
     assert [(row["task_type"], row["total_us"]) for row in talk] == [("HCCL", 45.5), ("HCCL", 45.71)]
 
 
 def test_steps_are_those_of_the_table_without_their_mean(cli: Cli) -> None:
-    rows = cli("steps", VALID, "--format", "json").json["rows"]
+    rows = cli("steps", HOME, "--format", "json").json["rows"]
     assert [
         (row["rank_id"], row["step"], row["start_ns"], row["duration_us"], row["fp_bp_us"]) for row in rows[:3]
     ] == [
@@ -104,18 +104,18 @@ def test_a_capture_without_tasks_is_told_which_tables_of_its_profiler_would_tell
 
 def test_both_ranks_become_records_of_one_run_that_is_stored_once(cli: Cli, tmp_path: Path) -> None:
     store = tmp_path / "store"
-    first, second = (cli("ingest", VALID, "--store", store, "--format", "json").json["rows"] for _ in range(2))
+    first, second = (cli("ingest", HOME, "--store", store, "--format", "json").json["rows"] for _ in range(2))
     assert [(row["outcome"], row["records"]) for row in first] == [("added", 18)]
     assert [row["outcome"] for row in second] == ["unchanged"]
-    lines = [json.loads(line) for line in cli("normalize", VALID).out.splitlines()]
+    lines = [json.loads(line) for line in cli("normalize", HOME).out.splitlines()]
     assert {(line["engine"], line["metadata"]["profiler"]) for line in lines} == {("cann", "mindinsight")}
     assert {line["metadata"]["aoe_reports"]["rank_id"] for line in lines} == {0, 1}
 
 
 def test_an_operator_whose_core_nobody_tells_may_be_tuned(cli: Cli, tmp_path: Path) -> None:
-    plan = cli("plan", VALID, "-o", tmp_path / "a", "--assume-static", "--format", "json").json
+    plan = cli("plan", HOME, "-o", tmp_path / "a", "--assume-static", "--format", "json").json
     assert [row["op_name"].rpartition("/")[2] for row in plan["rows"][:2]] == ["MatMul-op11", "MatMul-op23"]
-    left_out = cli("plan", VALID, "-o", tmp_path / "b", "--format", "json").json["rejected"]
+    left_out = cli("plan", HOME, "-o", tmp_path / "b", "--format", "json").json["rejected"]
     assert {row["reason"].partition(":")[0] for row in left_out} == {"communication", "unknown-shape"}
 
 
@@ -383,3 +383,18 @@ def test_what_cannot_be_read_of_communication_is_said(cli: Cli, tmp_path: Path) 
         ("hccl_raw_3.csv", 3, 5),
     ]
     assert {one["message"] for one in found} == {"times of operators in this cell cannot be read; they are in no sum"}
+
+
+def test_an_older_profiler_s_headers_are_read_and_its_other_files_named(cli: Cli) -> None:
+    ended = cli("check", VALID / "older_headers", "--format", "json")
+    assert ended.code == 0
+    assert {row["kind"] for row in ended.json["rows"]} == {
+        "aicore_intermediate_detail", "aicore_intermediate_type", "aicpu_intermediate", "framework_raw",
+    }  # fmt: skip
+    (named,) = ended.json["findings"]
+    assert "9 files of MindSpore's own profiler (ascend_timeline, dataset_iterator_profiling, " in named["message"]
+    rows = cli("hotspots", VALID / "older_headers", "--format", "json").json["rows"]
+    assert [(row["op_type"], row["count"], row["total_us"]) for row in rows] == [
+        ("MatMul", 3, 127.5),
+        ("Cast", 3, 6.6),
+    ]

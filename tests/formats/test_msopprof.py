@@ -88,3 +88,16 @@ def test_a_real_kernel(cli: Cli) -> None:
     assert cube["aic_total_cycles"] / cube["aic_time_us"] == pytest.approx(basic["current_mhz"], rel=1e-6)
     assert (vector["sub_block_id"], vector["aic_time_us"]) == ("vector0", None)
     assert cli("check", REAL, "--strict", "--format", "json").json["findings"] == []
+
+
+@pytest.mark.parametrize(("beside", "severity"), [("PipeUtilization.csv", "info"), (None, "warning")])
+def test_what_a_simulator_wrote_is_named(cli: Cli, tmp_path: Path, beside: str | None, severity: str) -> None:
+    folder = tmp_path / "OPPROF_20260605155111_ABCDEFGHIJ"
+    core = folder / "simulator" / "core0.veccore0"
+    core.mkdir(parents=True)
+    (core / "trace.json").write_text("[]")
+    (core / "core0.veccore0_code_exe.csv").write_text("code,call_count\n")
+    if beside is not None:
+        (folder / beside).write_text("")
+    found = [one for one in cli("check", tmp_path, "--format", "json").json["findings"] if one["rule"] == "not-read"]
+    assert [(one["path"], one["severity"]) for one in found] == [(str(folder / "simulator"), severity)]

@@ -307,3 +307,12 @@ def test_without_the_library_files_are_read_in_other_ways(
         collect_natively(path, frozenset(COLUMNS), Kept, 1)
     look, _ = collect_events(path, ["name"], Kept)
     assert look.events == 1
+
+
+@pytest.mark.parametrize("column", ["stream_id", "task_id"])
+def test_a_digit_that_is_written_as_an_escape_is_a_digit(tmp_path: Path, column: str) -> None:
+    key = {"stream_id": "Stream Id", "task_id": "Task Id"}[column]
+    path = write(tmp_path, f'[{json.dumps(X)[:-1]},"args":{{"{key}":"\\u0035"}}}}]')
+    assert read(path) is None
+    _, collectors = collect_events(path, [column], Kept)
+    assert [row[column] for part in collectors for row in part.rows] == [5]

@@ -281,7 +281,7 @@ UNITS = {
     "output_timeline_data": {"task_start_ns": "ms of ms", "task_duration_ns": "ms of ms"},
     "aicore_intermediate_type": {"total_time_ns": "ms of ms"},
     "aicore_intermediate_detail": {"mean_time_ns": "ms of ms"},
-    "aicpu_intermediate": {"total_time_ns": "ms of ms", "dispatch_time_ns": "ms of ms"},
+    "aicpu_intermediate": dict.fromkeys(("total_time_ns", "dispatch_time_ns", "execution_time_ns"), "ms of ms"),
     "step_trace_raw": {
         **dict.fromkeys(("iteration_start_ns", "iteration_end_ns", "fp_start_ns", "bp_end_ns"), "10 ns of us ns"),
         **dict.fromkeys(

@@ -87,7 +87,8 @@ def test_an_upgrade_that_slows_one_type_in_all_models_is_one_incident(
     assert lines[0][0].startswith(("No regression: ", "No open regression: "))
     assert lines[0][-1] == "gate passed · 0 incidents open"
     upgrade = "with engine version 8.0.0 → 8.2.RC1"
-    assert lines[1][0].startswith("Suspected since 2026-03-22: bert, llm: operator type TransData +")
+    assert lines[1][0].startswith("Suspected since 2026-03-22: step of llm, rank 0 +1.9% (")
+    assert "; bert, llm: operator type TransData +" in lines[1][0]
     assert lines[1][0].endswith(f", {upgrade} (run the night again).")
     proved = next(one for one in lines if one[0].startswith("Regression: "))
     assert "operator type TransData" in proved[0]
@@ -126,9 +127,9 @@ def test_a_slow_night_of_the_whole_machine_is_one_suspicion_and_past_the_night_a
 ) -> None:
     first, second = told([lambda *_: 1.08, quiet], "--format", "json")
     (one,) = first.json["suspicions"]
-    assert first.json["headline"].startswith(
-        "Suspected since 2026-03-21: whole machine (bert, llm): all 24 operators +"
-    )
+    headline = first.json["headline"]
+    assert headline.startswith("Suspected since 2026-03-21: step of llm, rank 0 +"), "what the step did comes first"
+    assert "; whole machine (bert, llm): all 24 operators +" in headline
     assert (one["cause"]["kind"], one["cause"]["model"], one["past"]) == ("machine", None, False)
     assert one["cause"]["change"] == pytest.approx(0.08, abs=0.01)
     assert len(one["series"]) > 24, "the steps and operator types, too"
@@ -147,17 +148,16 @@ def test_a_suspicion_is_held_against_the_level_since_the_last_change(told: Calla
     (one,) = said[-1].json["suspicions"]
     assert one["cause"]["change"] == pytest.approx(0.08, abs=0.01)
     assert one["past"] is False
-    assert (
-        said[-1]
-        .json["headline"]
-        .startswith("Suspected since 2026-03-27: whole machine (bert, llm): all 24 operators +")
-    )
+    headline = said[-1].json["headline"]
+    assert headline.startswith("Suspected since 2026-03-27: step of ")
+    assert "; whole machine (bert, llm): all 24 operators +" in headline
 
 
 def test_what_got_quicker_is_news(told: Callable[..., list[Any]]) -> None:
     said = told([lambda model, *_: 0.9 if model == "bert" else 1.0] * 6)
     lines = [one.out.splitlines()[0] for one in said]
-    assert lines[0].startswith("Suspected since 2026-03-21: bert: all 12 operators -")
+    assert lines[0].startswith("Suspected improvement since 2026-03-21: step of bert, rank 0 -7.0% (")
+    assert "; all 12 operators -" in lines[0]
     (improved,) = (line for line in lines if line.startswith("Improved: "))
     assert "step of bert, rank 0 -" in improved
     assert "; all 12 operators -" in improved

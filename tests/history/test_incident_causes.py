@@ -122,4 +122,4 @@ def test_two_causes_on_two_nights_are_two_incidents(cli: Cli, tmp_path: Path) ->
     assert [(one["kind"], one["op_name"], one["rank_id"]) for one in second["causes"]] == [("operator", "add_2", 0)]
     out = cli("regressions", "--store", store).out.splitlines()[0]
     assert "rank 1: all 16 operators +" in out
-    assert out.endswith("1 other incident is open.")
+    assert ". Open: step of net, rank 0 +" in out

@@ -441,9 +441,12 @@ def test_a_run_without_a_time_does_not_halve_its_night(cli: Cli, store: Path) ->
 def test_a_workload_without_series_is_not_enough(cli: Cli, store: Path) -> None:
     fill(store, levels((30, 10.0)))
     fill(store, levels((3, 10.0)), workload="new")
-    for asked in (("--workload", "typo"), ("--workload", "new"), ("--scope", "step")):
+    for asked in (("--workload", "new"), ("--scope", "step")):
         ended = regressions(cli, store, *asked, "--strict-data")
         assert (ended.code, ended.rules()) == (4, {"not-enough-data"})
+    for strict in ((), ("--strict-data",)):
+        ended = regressions(cli, store, "--workload", "typo", *strict)
+        assert (ended.code, ended.rules()) == (4, {"nothing-selected"})
     assert "No series of workload 'typo' is stored" in cli("regressions", "--store", store, "--workload", "typo").out
     assert regressions(cli, store, "--workload", "net", "--strict-data").code == 0
 

@@ -194,9 +194,9 @@ def test_every_form_names_the_operator(cli: Cli, stores: dict[int, Path], form: 
     ("text", "message"),
     [
         ("scope", "'scope': expected FACT=VALUE"),
-        ("colour=red", "'colour': expected effect, alarms, workload"),
-        ("scope>=3", "only effect takes >="),
-        ("scope<=3", "only effect takes >=, and only alarms <="),
+        ("colour=red", "'colour': expected effect, share, alarms, workload"),
+        ("scope>=3", "only effect and share take >="),
+        ("scope<=3", "only effect and share take >=, and only alarms <="),
         ("effect=3%", "effect=3%: expected effect>=3%"),
         ("effect<=3%", "effect<=3%: expected effect>=3%"),
         ("alarms<=2", "alarms<=2: expected alarms<=2/year"),
@@ -275,9 +275,9 @@ def test_what_is_no_budget_is_wrong_usage(cli: Cli, stores: dict[int, Path], ala
 def test_a_gate_holds_for_what_it_says(label: str, value: str, permille: int) -> None:
     gate, change = parse_gate(f" {label} = {value} , effect >= {permille / 10}% "), permille / 1000 + 1e-9
     every = {each.name: "" for each in fields(SeriesLabels)}
-    assert gate.holds(SeriesLabels(**{**every, label: value}), change)
-    assert not gate.holds(SeriesLabels(**{**every, label: value + "x"}), change)
-    assert not gate.holds(SeriesLabels(**{**every, label: value}), permille / 1000 - 0.0005)
+    assert gate.holds(SeriesLabels(**{**every, label: value}), change, None)
+    assert not gate.holds(SeriesLabels(**{**every, label: value + "x"}), change, None)
+    assert not gate.holds(SeriesLabels(**{**every, label: value}), permille / 1000 - 0.0005, None)
 
 
 def test_the_whole_history_shows_every_change_and_fails_on_none(cli: Cli, stores: dict[int, Path]) -> None:

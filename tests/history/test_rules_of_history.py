@@ -11,12 +11,14 @@ SEVERITIES = {
     "advice-limited": "info",
     "baseline-known-bad": "info",
     "change-withdrawn": "warning",
+    "clock-ahead": "warning",
     "clock-jump": "warning",
     "hardware-unnamed": "warning",
     "import-refused": "error",
     "less-complete": "warning",
     "metric-units": "warning",
     "not-enough-data": "warning",
+    "nothing-selected": "warning",
     "older-normaliser": "info",
     "plan-unknown": "warning",
     "several-hardware": "info",
@@ -26,6 +28,7 @@ SEVERITIES = {
     "workload-alike": "warning",
     "workload-changed": "warning",
     "workload-continued": "info",
+    "workload-resembles": "warning",
     "workload-unchecked": "warning",
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 from pathlib import Path
@@ -56,6 +57,27 @@ def test_aoe_is_judged_as_with_a_plan(cli: Cli, tmp_path: Path) -> None:
     ended = checked(cli, "--claims", loop.result.parent, loop.before, loop.after)
     assert (ended.code, ended.json["claimed_by"]) == (0, ["AOE"])
     assert {row["verdict"] for row in operators(ended).values()} == {"confirmed"}
+
+
+@pytest.mark.parametrize(
+    ("outcome", "verdict"), [("faster", "not-comparable"), ("only-claimed", "not-comparable"), ("slower", "regressed")]
+)
+def test_a_gain_that_aoe_filled_in_is_no_claim(cli: Cli, tmp_path: Path, outcome: Outcome, verdict: str) -> None:
+    loop = write_loop(tmp_path / "loop", outcome, 1)
+    document = json.loads(loop.result.read_text())
+    (first, *_), *_ = document[1]["OPAT"]["repo_modified_operators"].values()
+    filled = first["op_name"]
+    first |= {"performance_before_tune(us)": 50, "performance_after_tune(us)": 49, "performance_improvement": "2.04%"}
+    loop.result.write_text(json.dumps(document))
+    ended = checked(cli, "--claims", loop.result.parent, loop.before, loop.after)
+    rows = operators(ended)
+    row = next(row for row in rows.values() if row["claim"] == "unmeasured")
+    assert (row["claimed_change"], row["verdict"]) == (None, verdict)
+    assert row["reason"] == "unmeasured claim: AOE fills in a difference of 1 us where it measured no gain"
+    assert [one["claim"] for one in rows.values()].count("operators") == len(rows) - 1
+    page = cli("verify", "--claims", loop.result.parent, loop.before, loop.after).out
+    assert page.splitlines()[0].endswith("; 1 claim is unmeasured.")
+    assert f"(a difference of exactly 1 us); it is not counted: {filled}" in page
 
 
 def test_sixty_planted_claims_are_judged_right(cli: Cli, tmp_path: Path) -> None:
@@ -204,7 +226,10 @@ def test_a_claim_of_one_shape_is_about_that_shape(cli: Cli, tmp_path: Path) -> N
     assert told["1,1"]["reason"] == "no operator of this name with these shapes is in either profile"
     ended = checked(cli, "--claims", claims_file(tmp_path, "block1/conv,,,192"), loop.before, loop.after)
     found = {row["reason"] for row in ended.json["rows"] if row["scope"] == "operator"}
-    assert found == {"only a time after tuning is claimed, and it is not said of which shapes"}
+    assert found == {
+        "only a time after tuning is claimed, and it is not said of which shapes",
+        "nothing is claimed of these shapes",
+    }
     rows = ("block1/conv,,300,290", rows[0])
     ended = checked(cli, "--claims", claims_file(tmp_path, *rows), loop.before, loop.after)
     found = [row for row in ended.json["rows"] if row["scope"] == "operator"]

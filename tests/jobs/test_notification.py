@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -141,11 +141,19 @@ def test_the_address_may_stand_in_the_environment_and_in_no_file(
         (500, b"", "the answer is 500"),
         (404, b"no_service", "the answer is 404"),
         (302, b"", "the answer is 302"),
-        (200, b'{"errcode": 310000, "errmsg": "keywords not in content"}', "310000: keywords not in content"),
-        (200, b'{"errcode": 93000, "errmsg": "\\u001b[31minvalid"}', "93000: "),
-        (200, b'{"errcode": [1, 2], "errmsg": "x"}', "[1, 2]: x"),
-        (200, b'{"errcode": 1, "errmsg": "' + b"x" * 100_000 + b'"}', "1: xxx"),
-        (200, b'{"errcode": 1, "errmsg": "no ' + SECRET.encode() + b'"}', "1: no /…"),
+        (
+            200,
+            b'{"errcode": 310000, "errmsg": "keywords not in content"}',
+            "the receiver refused it with errcode 310000: the ",
+        ),
+        (
+            200,
+            b'{"errcode": 93000, "errmsg": "\\u001b[31minvalid"}',
+            "the receiver refused it with errcode 93000: the key is ",
+        ),
+        (200, b'{"errcode": 7, "errmsg": "x"}', "the receiver refused it with errcode 7\n"),
+        (200, b'{"errcode": [1, 2], "errmsg": "x"}', "the receiver refused it\n"),
+        (200, b'{"errcode": 1, "errmsg": "' + b"x" * 100_000 + b'"}', "the receiver refused it with errcode 1\n"),
     ],
 )
 def test_a_message_that_nobody_took_ends_the_job_with_3(
@@ -162,6 +170,51 @@ def test_a_message_that_nobody_took_ends_the_job_with_3(
     assert ended.out, "the report is shown nevertheless"
     assert len(hook.requests) == 1, "an address that leads elsewhere is not followed"
     assert len(cli("history", "--store", tmp_path / "s", "--format", "json").json["rows"]) == 1
+
+
+KEY = "S3cr-%2Fet 778899"
+ECHOES = (
+    b'{"errcode": 93000, "errmsg": "invalid webhook key {KEY}"}',
+    b'{"errcode": 93000, "errmsg": "S3cr- then /et and 778899"}',
+    b'{"errcode": "{KEY}", "errmsg": ""}',
+    b'{"errcode": 778899, "errmsg": ""}',
+    b'{"errcode": -7788, "errmsg": ""}',
+    b'{"errcode": ["{KEY}"]}',
+    b"{KEY}",
+)
+
+
+@pytest.mark.parametrize("code", [200, 400])
+@pytest.mark.parametrize("echo", ECHOES)
+def test_nothing_of_the_address_is_printed_whoever_repeats_it(hook: Receiver, echo: bytes, code: int) -> None:
+    hook.code, hook.answer = code, echo.replace(b"{KEY}", KEY.encode())
+    address = hook.address.replace(SECRET, "/hook?key=" + KEY.replace(" ", "%20"))
+    taken = code == 200 and not echo.startswith(b'{"err')
+    with nullcontext() if taken else pytest.raises(AoeReportsError) as failed:
+        send(address, {"text": "x"})
+    said = "" if taken else str(failed.value)
+    assert not [part for part in ("S3cr", "et 7", "7788", "8899", "hook", "key=") if part in said]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"", b"S3cret\r\n\r\n", b"HTTP/1.1 S3cret\r\n\r\n"],
+)
+def test_an_answer_that_is_none_is_not_repeated(line: bytes) -> None:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.wfile.write(line)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        with pytest.raises(AoeReportsError, match="no answer that could be read") as failed:
+            send(f"http://127.0.0.1:{server.server_port}/S3cret", {})
+        assert "S3cret" not in str(failed.value)
+        server.shutdown()
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def test_a_headline_begins_with_the_verdict(verdict: str, said: str) -> None:
     [
         (-0.101, -0.05, ", AOE claims 10.1% less"),
         (0.101, -0.05, ", AOE claims 10.1% more"),
-        (0.0, -0.05, ", AOE claims 0.0% more"),
+        (0.0, -0.05, ", AOE claims under 0.1%"),
         (None, -0.05, ""),
         (-0.101, None, ""),
     ],
@@ -403,7 +403,7 @@ def test_the_parts_of_a_saving_are_those_that_are_known() -> None:
 def test_the_next_step_follows_from_the_verdict(verdict: str, advice: str, accepted: bool) -> None:
     told = sections(rows=(STEP, ONE), facts=facts(verdict=verdict, accepted=accepted))["Next steps"]
     rule = (
-        "Rule: the overall verdict is a gain, and at least one item is confirmed (--accept confirmed): "
+        "Rule: the overall verdict is a gain, at least one item is confirmed, and no operator regressed (--accept confirmed): "
         f"{'passed' if accepted else 'not passed'}."
     )
     assert told == Section("Next steps", lines=[rule, advice])

@@ -27,6 +27,9 @@ NO_JSON = [
 ]
 
 
+PARSERS_OWN = re.compile("EOF|ident|parsing|surrogate|Detected|trailing|recursion")
+
+
 def in_chinese(text: str) -> str:
     """The text in Chinese, once it is known that none of its parts stayed English by mistake."""
     said = in_language(text, "zh")
@@ -63,7 +66,7 @@ def test_what_the_parser_says(text: bytes) -> None:
     with pytest.raises(ValueError) as caught:
         jiter.from_json(text, allow_inf_nan=False, catch_duplicate_keys=True)
     said = of_parser(str(caught.value))
-    assert said == str(caught.value)
+    assert not PARSERS_OWN.search(said)
     assert " line " not in in_chinese(said)
 
 

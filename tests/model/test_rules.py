@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from types import ModuleType
 from typing import get_args
 
@@ -86,6 +87,14 @@ def test_what_rules_apply_to(scope: Scope, on: str) -> None:
 @pytest.mark.parametrize(("before", "after", "saved"), [(5.0, 3.0, 2.0), (None, 3.0, -3.0), (5.0, None, 5.0), (None, None, 0.0), (3.0, 5.0, -2.0)])  # fmt: skip
 def test_a_claim_saves_what_it_makes_shorter(before: float | None, after: float | None, saved: float) -> None:
     claim = TuningClaim(
-        run="r", scope="op", name=None, op_type=None, speed_up=None, claimed_before_us=before, claimed_after_us=after
+        run="r",
+        scope="op",
+        name=None,
+        op_type=None,
+        speed_up=None,
+        claimed_before_us=before,
+        claimed_after_us=after,
+        unmeasured=False,
     )
     assert claim.saved_us == saved
+    assert dataclasses.replace(claim, unmeasured=True).saved_us == 0.0

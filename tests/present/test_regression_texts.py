@@ -142,7 +142,7 @@ def test_a_form_says_all_of_this(form: str) -> None:
 
 
 def claim(name: str, before_us: float, after_us: float) -> Stored[TuningClaim]:
-    told: TuningClaim = blank(TuningClaim, run="t1", scope="operator", name=name, op_type="MatMul", claimed_before_us=before_us, claimed_after_us=after_us, speed_up=before_us / after_us - 1)  # fmt: skip
+    told: TuningClaim = blank(TuningClaim, run="t1", scope="operator", name=name, op_type="MatMul", claimed_before_us=before_us, claimed_after_us=after_us, speed_up=before_us / after_us - 1, unmeasured=False)  # fmt: skip
     return Stored(row=told, document={})
 
 

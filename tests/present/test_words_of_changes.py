@@ -117,9 +117,9 @@ LEVEL = "Regression: step of net +6.0% since 2026-01-05 (10.00 → 10.60 ms)"
         ([replace(STEP, since=None)], "Regression: step of net +6.0% (10.00 → 10.60 ms)."),
         ([STEP, OPERATOR], f"{LEVEL}; operator mm (MatMul) +30.0% since the same night."),
         ([STEP, replace(OPERATOR, since="2026-01-06")], f"{LEVEL}."),
-        ([STEP, replace(OPERATOR, since="2026-01-06", incident="j")], f"{LEVEL}. 1 other incident is open."),
-        ([STEP, OPERATOR, replace(OPERATOR, series_id="p", rank_id=1, incident="j")], f"{LEVEL}; operator mm (MatMul) +30.0% since the same night. 1 other incident is open."),
-        ([STEP, replace(OPERATOR, scope="op_type", op_name=None, workload="net/op_type/MatMul", incident="j"), replace(STEP, series_id="t", rank_id=1, change=0.01, incident=None)], f"{LEVEL}. 2 other incidents are open."),
+        ([STEP, replace(OPERATOR, since="2026-01-06", incident="j")], f"{LEVEL}. Open: operator mm (MatMul) of net +30.0% since 2026-01-06 (10.00 → 10.60 ms)."),
+        ([STEP, OPERATOR, replace(OPERATOR, series_id="p", rank_id=1, incident="j")], f"{LEVEL}; operator mm (MatMul) +30.0% since the same night. Open: operator mm (MatMul) of net, rank 1 +30.0% since 2026-01-05 (10.00 → 10.60 ms)."),
+        ([STEP, replace(OPERATOR, scope="op_type", op_name=None, workload="net/op_type/MatMul", incident="j"), replace(STEP, series_id="t", rank_id=1, change=0.01, incident=None)], f"{LEVEL}. Open: operator type MatMul of net +30.0% since 2026-01-05 (10.00 → 10.60 ms). 1 other incident is open."),
         ([replace(STEP, attribution=attribution(600.0, part("mm", 450.0)))], f"{LEVEL}; operator mm (MatMul) +450.0% explains 450.0 of 600.0 us per step."),
         ([replace(STEP, attribution=attribution(600.0, part("mm", 600.0)))], f"{LEVEL}; operator mm (MatMul) +600.0% explains 600.0 of 600.0 us per step."),
         ([replace(STEP, attribution=attribution(600.0, part("mm", 700.0, 0.0)))], f"{LEVEL}; operator mm (MatMul) (new) adds 700.0 us per step."),
@@ -129,7 +129,7 @@ LEVEL = "Regression: step of net +6.0% since 2026-01-05 (10.00 → 10.60 ms)"
         ([replace(STEP, attribution=attribution(600.0, part("mm", -20.0)))], f"{LEVEL}."),
         ([], "No regression: no series changed."),
         ([replace(STEP, change=-0.1, state="improved")], "No open regression: 1 improved."),
-        ([replace(STEP, acknowledged=ACK), replace(STEP, state="suspect", change=-0.2), replace(STEP, state="recovered", change=-0.2)], "No open regression: 1 series with a suspected regression (run the night again), 1 slower and acknowledged, 1 recovered."),
+        ([replace(STEP, acknowledged=ACK), replace(STEP, state="suspect", change=-0.2), replace(STEP, state="recovered", change=-0.2)], "Suspected improvement since 2026-01-05: step of net -20.0% (10.00 → 10.60 ms) (run the night again)."),
         ([replace(STEP, change=-0.1, state="improved", new=False)], "No regression: nothing new."),
     ],
 )  # fmt: skip
@@ -177,7 +177,8 @@ def test_what_is_new_is_told_before_what_is_open() -> None:
     old, new = incident("i", new=False), incident("j")
     fresh = replace(OPERATOR, incident="j")
     assert night_headline([STEP, fresh], incidents=[old, new]) == (
-        "Regression: operator mm (MatMul) of net +30.0% since 2026-01-04 (10.00 → 10.60 ms). 1 other incident is open."
+        "Regression: operator mm (MatMul) of net +30.0% since 2026-01-04 (10.00 → 10.60 ms). "
+        "Open: step of net +6.0% since 2026-01-05 (10.00 → 10.60 ms)."
     )
     told = LEVEL.removeprefix("Regression: ").replace("01-05", "01-04")
     assert night_headline([STEP], incidents=[old]) == f"No new regression. Open: {told}."
@@ -231,7 +232,7 @@ def test_what_is_suspected_comes_behind_what_is_proved_and_before_what_is_open()
     assert night_headline([], suspicions=[past]) == "No regression: no series changed."
     assert night_headline([STEP], incidents=[fresh], suspicions=[slower]).startswith("Regression: ")
     assert night_headline([STEP], incidents=[open_before], suspicions=[slower]) == (
-        f"{said.format('+5.0%')} 1 incident is open."
+        f"{said.format('+5.0%')} Open: step of net +6.0% since 2026-01-05 (10.00 → 10.60 ms)."
     )
     both = [improved, replace(improved, series_id="t", rank_id=0)]
     member = IncidentMember(**{**dict.fromkeys(declared_fields(IncidentMember)), "model": "net", "open": False})  # type: ignore[arg-type]
@@ -253,7 +254,6 @@ def test_what_is_suspected_comes_behind_what_is_proved_and_before_what_is_open()
         (5, ("suspect",), ("scope=step",), None, "gate failed (suspected regression) (scope=step) · 2 incidents open"),
         (1, ("damage", "odd"), ("a", "b"), "s/report.html", "failed: damaged input, odd (a, b) · 2 incidents open · report: s/report.html"),
         (3, (), (), None, "failed: input that cannot be read · 2 incidents open"),
-        (4, ("not-enough-data",), (), None, "failed: not enough nights · 2 incidents open"),
     ],
 )  # fmt: skip
 def test_the_verdict_is_one_line(
@@ -261,6 +261,59 @@ def test_the_verdict_is_one_line(
 ) -> None:
     rows = [STEP, OPERATOR, replace(OPERATOR, incident=None), replace(STEP, incident="x", acknowledged=ACK)]
     assert verdict_line(code, why, gates=gates, changes=rows, report=report) == said
+
+
+@pytest.mark.parametrize(
+    ("code", "why", "gates", "not_judged", "nothing_judged", "said"),
+    [
+        (0, (), (), ["too few nights"], True, "gate not judged: too few nights"),
+        (4, ("not-enough-data",), (), ["too few nights"], True, "gate not judged: too few nights"),
+        (0, (), ("a",), ["no a"], True, "gate not judged (a): no a"),
+        (0, (), ("a", "b"), ["no a", "no b"], True, "gate not judged (a, b): no a; no b"),
+        (0, (), ("a", "b"), ["no workload"], True, "gate not judged (a, b): no workload"),
+        (0, (), ("a", "b"), ["no a"], False, "gate passed (a, b), not judged: no a"),
+        (1, ("regression",), ("a", "b"), ["no a"], False, "gate failed (a, b), not judged: no a"),
+        (1, ("damage",), (), ["too few nights"], True, "failed: damaged input, not judged: too few nights"),
+        (3, (), (), ["too few nights"], True, "failed: input that cannot be read, not judged: too few nights"),
+    ],
+)
+def test_a_gate_that_judged_nothing_has_not_passed(
+    code: int, why: tuple[str, ...], gates: tuple[str, ...], not_judged: list[str], nothing_judged: bool, said: str
+) -> None:
+    line = verdict_line(code, why, gates=gates, changes=[], not_judged=not_judged, nothing_judged=nothing_judged)
+    assert line == f"{said} · 0 incidents open"
+
+
+def test_what_is_a_minor_part_of_a_step_leads_no_headline() -> None:
+    """What is larger is told first: a suspicion before a small regression, an open incident before a small new one."""
+    small = replace(OPERATOR, step_share=0.001, incident=None)
+    nothing = "No regression that costs 0.5% of a step or more."
+    assert night_headline([small]) == (
+        f"{nothing} Smaller: operator mm (MatMul) of net +30.0% since 2026-01-05 (10.00 → 10.60 ms)."
+    )
+    slow_night = replace(STEP, state="suspect", since="2026-01-20", step_share=0.06)
+    said = night_headline([small, slow_night])
+    assert said.startswith("Suspected since 2026-01-20: step of net +6.0% (10.00 → 10.60 ms) (run the night again).")
+    assert said.endswith(" 1 other series is slower.")
+    assert lead_of([small, slow_night]) is slow_night
+    large = replace(OPERATOR, step_share=0.02, incident=None)
+    assert lead_of([large, slow_night]) is slow_night
+    assert lead_of([large, replace(slow_night, since=large.since)]) is large, "the same change, seen in the step"
+    assert lead_of([large, replace(slow_night, step_share=0.01)]) is large
+    said = night_headline([large, slow_night])
+    assert said.index("Suspected since 2026-01-20: ") < said.index("Regression: operator mm")
+
+
+def test_causes_are_named_by_what_they_explain() -> None:
+    """The first with its part of the change; what explains less than a tenth of it is not named."""
+    causes = [
+        cause(kind="op-type", op_type="Large", step_share=0.05),
+        cause(kind="op-type", op_type="Less", step_share=0.006),
+        cause(kind="op-type", op_type="Tiny", step_share=0.0001),
+    ]
+    assert night_headline([STEP], incidents=[incident("i", since="2026-01-05", causes=causes)]) == (
+        f"{LEVEL}; operator type Large +6.0% explains 530.0 of 600.0 us per step; operator type Less +6.0%."
+    )
 
 
 def test_against_a_chosen_baseline_series_are_counted() -> None:

@@ -304,5 +304,5 @@ def test_steps_that_are_not_like_the_others_are_a_caveat(cli: Cli, tmp_path: Pat
     (output / "step_trace_time.csv").write_text("\n".join([header, *(f"0{step}" for step in steps)]) + "\n")
     findings = cli("advise", tmp_path, "--format", "json").json["findings"]
     assert [one["message"] for one in findings if one["rule"] == "trimmed"] == [
-        "not like the other steps: step 1 (warm-up); `quality` tells why"
+        "left out, as they are not like the other steps: step 1 (warm-up); --all-steps keeps them"
     ]

@@ -38,6 +38,7 @@ def test_the_numbers_are_those_of_their_sources() -> None:
         "repeated_calls": 10,
         "repeated_share": 0.05,
         "memory_gb_per_s": None,
+        "slow_call_times": 100.0,
     }
 
 
@@ -302,7 +303,7 @@ def test_timelines_of_iterations_are_summed_where_all_tell_their_parts(
 
 def late(**known: int) -> LateRank:
     values = {"operators": 3, "of_operators": 5, "waited_ns": 60, "of_ns": 100, "longest_ns": 50} | known
-    return LateRank(group="g", rank=1, **values)
+    return LateRank(group="g", rank=1, number=1, is_absent=False, **values)
 
 
 @pytest.mark.parametrize(("longest", "said"), [(50, True), (49, False)])

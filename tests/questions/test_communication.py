@@ -410,9 +410,11 @@ def test_a_timeline_of_one_rank_names_whom_it_waits_for(cli: Cli, tmp_path: Path
     (output / "trace_view.json").write_text(json.dumps(trace(0, 2)))
     ended = cli("communication", tmp_path, "--format", "json")
     assert ended.code == 0
-    assert messages(ended, "slow-rank") == [
-        "always the same rank: the others wait for rank 2 of group 0 in 2 of 2 operators in which ranks wait, 16000.000 us in total"
-    ]
+    (said,) = messages(ended, "slow-rank")
+    assert said == (
+        "always the same rank: the others wait for rank 2 of group 0, which was not captured, "
+        "in 2 of 2 operators in which ranks wait, 16000.000 us in total"
+    )
     links = {
         row["destination_rank"]: (row["transit_bytes"], row["transit_us"], row["wait_us"])
         for row in ended.json["links"]
@@ -427,9 +429,14 @@ def test_a_timeline_that_is_damaged_is_said(cli: Cli, tmp_path: Path) -> None:
     output.mkdir(parents=True)
     path = output / "trace_view.json"
     whole = json.dumps(trace(0, 2))
-    path.write_text(whole[: len(whole) // 2])
+    cut = whole[: len(whole) // 2]
+    path.write_text(cut[: cut.rindex("}, {") + 1] + "]")
+    mended = cli("communication", tmp_path, "--format", "json").json
+    assert mended["rows"]
+    assert mended["links"]
+    path.write_text(cut)
     ended = cli("communication", tmp_path, "--format", "json")
-    assert (ended.code, ended.json["rows"], ended.json["links"]) == (1, [], [])
+    assert (ended.code, ended.json["rows"], ended.json["links"]) == (1, mended["rows"], mended["links"])
     assert [finding["path"] for finding in ended.json["findings"] if finding["severity"] == "error"] == [str(path)]
     path.write_text(whole.replace('"size(Byte)": 10000000', '"size(Byte)": -1', 1))
     ended = cli("communication", tmp_path, "--format", "json")
@@ -532,10 +539,11 @@ def test_the_real_ranks_agree_on_whom_they_wait_for(cli: Cli, form: str, level: 
     whole = cli("communication", folder, "--format", "json").json
     (awaited,) = whole["awaited"]
     assert awaited["slow"]
-    assert awaited["rank"] not in {0, 1, None}
+    assert awaited["number"] not in {0, 1, None}
+    assert (awaited["rank"], awaited["is_absent"]) == (None, True)
     for rank in sorted(folder.iterdir()):
         (own,) = cli("communication", rank, "--format", "json").json["awaited"]
-        assert (own["rank"], own["slow"]) == (awaited["rank"], True)
+        assert (own["number"], own["slow"]) == (awaited["number"], True)
     assert [row for row in whole["links"] if row["slow"]] == []
 
 
@@ -630,8 +638,48 @@ def test_a_rank_that_was_not_read_may_be_the_one_that_all_wait_for(cli: Cli, tmp
     ended = cli("communication", folder, "--format", "json")
     (said,) = messages(ended, "slow-rank")
     assert said == (
-        f"all ranks that were read of group {GROUP} wait for a rank that was not read or cannot be determined, in 4 of 4 "
-        "operators in which ranks wait, 60000.000 us in total"
+        f"all ranks that were read of group {GROUP} wait for a rank that was not captured, in 4 of 4 operators in which ranks "
+        "wait, 60000.000 us in total"
+    )
+    for rank in range(3):
+        _with_steps(folder / f"rank{rank}_ascend_pt" / "ASCEND_PROFILER_OUTPUT")
+    headlines = cli("advise", folder, "--format", "json").json["headlines"]
+    assert len(headlines) == 3
+    for headline in headlines:
+        assert headline["headline"].endswith(": 20.00 of 32.00 ms of it is waiting for a rank that was not captured")
+
+
+def _with_steps(output: Path) -> None:
+    header = "Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free"
+    (output / "step_trace_time.csv").write_text(f"{header}\n1,1000,16000,0,16000,0\n2,1000,16000,0,16000,0\n")
+
+
+@pytest.mark.parametrize(
+    ("groups", "told", "in_short"),
+    [
+        ([[8, 9, 10, 11]], "10 (number 2 of group 0)", "10"),
+        ([[8, 9, 10, 11], [8, 9, 10]], "10 (number 2 of group 0)", "10"),
+        ([[8, 9, 10, 11], [8, 16, 24, 32]], "2 of group 0", "2 of group 0"),  # either may be the group
+        ([[7, 8, 9, 10]], "2 of group 0", "2 of group 0"),
+        ([], "2 of group 0", "2 of group 0"),
+    ],
+)
+def test_a_rank_that_was_not_captured_has_one_name_in_both_questions(
+    cli: Cli, tmp_path: Path, groups: list[list[int]], told: str, in_short: str
+) -> None:
+    output = tmp_path / "rank8_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+    output.mkdir(parents=True)
+    (output.parent / "profiler_info_8.json").write_text("{}")
+    members = {f"g{n}": {"group_name": "default_group", "global_ranks": ranks} for n, ranks in enumerate(groups)}
+    (output.parent / "profiler_metadata.json").write_text(json.dumps({"parallel_group_info": members}))
+    (output / "trace_view.json").write_text(json.dumps(trace(0, 2)))
+    (output / "communication.json").write_text("{}")
+    _with_steps(output)
+    (said,) = messages(cli("communication", tmp_path, "--format", "json"), "slow-rank")
+    assert f"the others wait for rank {told}, which was not captured, in 2 of 2" in said
+    (headline,) = cli("advise", tmp_path, "--format", "json").json["headlines"]
+    assert headline["headline"].endswith(
+        f": 16.00 of 32.00 ms of it is waiting for rank {in_short}, which was not captured"
     )
 
 

@@ -34,6 +34,8 @@ class Capture:
     marks: list[tuple[str, int, float, float]] = field(default_factory=list)
     tasks: list[tuple[str, float, float, int]] = field(default_factory=list)
     talks: list[tuple[str, float, float]] = field(default_factory=list)
+    event_waits: list[tuple[str, int, float, float]] = field(default_factory=list)
+    """(type of the task, stream, start, length); tasks that compute are on stream 3."""
     _connection: int = 0
 
     def call(self, name: str, thread: int, start: float, end: float) -> int:
@@ -56,7 +58,12 @@ class Capture:
         threads = [
             (pid, tid, f"Thread {tid}") for pid in (HOST, PYTHON) for tid in (MAIN, QUEUE, BACKWARD, WATCHDOG, ALONE)
         ]
-        for pid, tid, name in (*threads, (DEVICE, 3, "Stream 3"), (TALK, 0, "Group 0 Communication")):
+        for pid, tid, name in (
+            *threads,
+            (DEVICE, 3, "Stream 3"),
+            (DEVICE, 4, "Stream 4"),
+            (TALK, 0, "Group 0 Communication"),
+        ):
             events.append({"name": "thread_name", "pid": pid, "tid": tid, "ph": "M", "args": {"name": name}})
 
         def add(name: str, pid: int, tid: int, start: float, length: float, **args: Any) -> None:
@@ -71,6 +78,8 @@ class Capture:
             add(name, PYTHON, thread, start, length)
         for name, start, length, connection in self.tasks:
             add(name, DEVICE, 3, start, length, **{"Task Type": "AI_CORE", "connection_id": connection})
+        for kind, stream, start, length in self.event_waits:
+            add(kind, DEVICE, stream, start, length, **{"Task Type": kind})
         for name, start, length in self.talks:
             add(name, TALK, 0, start, length)
         (output / "trace_view.json").write_text(json.dumps(events))
@@ -125,6 +134,8 @@ class Capture:
         for number, (name, start, length, launch) in enumerate(self.tasks, start=1):
             put("TASK", *span(start, length), 0, launch, number, 0, word("AI_CORE"), 4294967295, 3, number, 4294967295)
             put("COMPUTE_TASK_INFO", word(name), number, 1, 0, word("AI_CORE"), word("Add"), *[word("N/A")] * 7)
+        for number, (kind, stream, start, length) in enumerate(self.event_waits, start=1000):
+            put("TASK", *span(start, length), 0, None, number, 0, word(kind), 4294967295, stream, number, 4294967295)
         for number, (name, start, length) in enumerate(self.talks, start=1):
             put(
                 "COMMUNICATION_OP",
@@ -249,6 +260,78 @@ def test_half_of_a_gap_is_enough_and_less_is_not(cli: Cli, tmp_path: Path) -> No
         it.as_timeline(output_of(tmp_path / str(end)))
         (gap,) = gaps_of(cli, tmp_path / str(end))
         assert gap["cause"] == cause
+
+
+@pytest.mark.parametrize(
+    ("kind", "stream", "until", "launched", "cause"),
+    [
+        ("EVENT_WAIT", 3, 1100, 90, "waiting for an event"),
+        ("NOTIFY_WAIT", 3, 600, 500, "waiting for an event"),
+        ("EVENT_WAIT_SQE", 3, 1100, 90, "waiting for an event"),  # two more ways in which exporters write it
+        ("Notify Wait", 3, 1100, 90, "waiting for an event"),
+        ("NOTIFY_WAIT", 3, 590, 90, "unknown"),  # less than half of the gap
+        ("EVENT_WAIT", 4, 1100, 90, "unknown"),  # another stream's
+        ("EVENT_WAIT", 3, 900, 1000, "host launched late"),  # it would have begun later anyway
+        ("EVENT_RECORD", 3, 1100, 90, "unknown"),  # which waits for nothing
+    ],
+)
+def test_a_stream_that_waits_for_an_event(
+    cli: Cli, tmp_path: Path, kind: str, stream: int, until: int, launched: int, cause: str
+) -> None:
+    it = Capture(event_waits=[(kind, stream, 100, until - 100)])
+    it.task("first", 0, -10)
+    it.task("next", 1100, launched)
+    for form in ("timeline", "database"):
+        getattr(it, f"as_{form}")(output_of(tmp_path / form))
+        (gap,) = gaps_of(cli, tmp_path / form)
+        assert gap["cause"] == cause
+        if cause == "waiting for an event":
+            assert gap["reason"] == f"waits for an event: {(until - 100) / 1000:.1%} of it, {kind}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "stream", "until", "launched", "waited"),
+    [
+        ("EVENT_WAIT", 3, 1100, 90, 1000.0),
+        ("NOTIFY_WAIT", 3, 600, 500, 500.0),
+        ("NOTIFY_WAIT", 3, 500, 90, 400.0),  # less than half of the gap, all the same
+        ("EVENT_WAIT", 4, 1100, 90, 0.0),
+        ("EVENT_WAIT", 3, 900, 1000, 0.0),
+        ("EVENT_RECORD", 3, 1100, 90, 0.0),
+    ],
+)
+def test_host_and_explain_count_what_a_stream_waits_for_events(
+    cli: Cli, tmp_path: Path, kind: str, stream: int, until: int, launched: int, waited: float
+) -> None:
+    it, before = Capture(event_waits=[(kind, stream, 100, until - 100)]), Capture()
+    for capture, start, launch in ((it, 1100, launched), (before, 100, 50)):
+        capture.task("first", 0, -10)
+        capture.task("next", start, launch)
+    for form in ("timeline", "database"):
+        for name, capture in (("before", before), ("after", it)):
+            getattr(capture, f"as_{form}")(output_of(tmp_path / form / name))
+        ended = cli("host", tmp_path / form / "after", "--format", "json")
+        (row,) = ended.json["rows"]
+        causes = ("launching", "synchronisation", "copying", "data_loading", "compilation", "garbage_collection")
+        assert row["event_wait_us"] == waited
+        assert (
+            row["idle_us"] == 1000.0 == sum(row[f"{one}_us"] for one in (*causes, "event_wait", "launched", "unknown"))
+        )
+        ended = cli("explain", tmp_path / form / "before", tmp_path / form / "after", "--format", "json")
+        idle = {row["cause"]: row["difference_us"] for row in ended.json["rows"] if row["area"] == "idle"}
+        assert idle.get("waiting for an event", 0.0) == waited
+        assert sum(idle.values()) == 1000.0
+
+
+def test_advice_on_a_gap_that_waits_for_an_event_does_not_blame_the_host(cli: Cli, tmp_path: Path) -> None:
+    it = Capture(event_waits=[("EVENT_WAIT", 3, 100, 1000)])
+    it.task("first", 0, -10)
+    it.task("next", 1100, 90)
+    it.as_timeline(output_of(tmp_path))
+    assert "It waited 83.3% of its time for an event." in cli("host", tmp_path).out
+    text = cli("advise", tmp_path).out
+    assert "In the longest gap a stream waits for an event (EVENT_WAIT, NOTIFY_WAIT), not for the host" in text
+    assert "the host launches late" not in text
 
 
 def test_what_waits_is_no_cause_where_no_launch_is_known(cli: Cli, tmp_path: Path) -> None:

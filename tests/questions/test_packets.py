@@ -78,6 +78,28 @@ def test_small_packets_and_what_they_cost(cli: Cli, tmp_path: Path) -> None:
     assert cli("communication", tmp_path, "--rank", "1", "--format", "json").json["packets"][0]["packets"] == 1000
 
 
+def test_packets_of_warm_up_are_left_out_of_advice_with_its_step(cli: Cli, tmp_path: Path) -> None:
+    large = operator(8, {"HCCS": (80.0, 8.0, {"8.0": [10, 8]}), "RDMA": (8.0, 8.0, {"8.0": [1, 8]})})
+    small = operator(60, {"HCCS": (160.0, 4008.0, {"0.1": [800, 4000], "8.0": [10, 8]}), "RDMA": (8.0, 5000.0, {})})
+    small["Communication Time Info"] |= {"Elapse Time(ms)": 5000, "Transit Time(ms)": 5000}
+    written(tmp_path, [{}])
+    output = tmp_path / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+    steps = {
+        f"step{n}": {"p2p": {}, "collective": {f"hcom_allReduce__1_0@{GROUP}": small if n == 1 else large}}
+        for n in range(1, 10)
+    }
+    (output / "communication.json").write_text(json.dumps(steps))
+    rows = ["Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free"]
+    rows += [f"{n},1000,{5_000_000 if n == 1 else 8000},0,{5_000_000 if n == 1 else 8000},0" for n in range(1, 10)]
+    (output / "step_trace_time.csv").write_text("\n".join([*rows, ""]))
+    of_packets = {"small-packets", "rdma-retransmission"}
+    every = cli("advise", tmp_path, "--all-steps", "--format", "json").json["rows"]
+    assert {row["rule"] for row in every} >= of_packets
+    usual = cli("advise", tmp_path, "--format", "json").json
+    assert usual["headlines"][0]["steps"] == 8
+    assert not {row["rule"] for row in usual["rows"]} & of_packets
+
+
 def test_there_is_no_rate_of_what_another_plane_carried(cli: Cli, tmp_path: Path) -> None:
     """The exporter takes the time of one plane: 147 MB in 0 ms and 0.5 MB in 0.0185 ms are no 7,962 GB/s."""
     job = written(

@@ -27,6 +27,7 @@ SEVERITIES = {
     "no-baseline": "error",
     "read-with-care": "warning",
     "batches-apart": "info",
+    "tasks-beside-each-other": "info",
     "trimmed": "info",
     "unsteady-steps": "info",
     "raw-capped": "info",

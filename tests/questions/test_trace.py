@@ -189,17 +189,25 @@ def test_a_file_is_whole_or_not_there_and_packed_by_its_name(cli: Cli, tmp_path:
     assert cli("trace", tmp_path / "again", "--step", 2).out == printed
 
 
-@pytest.mark.parametrize(
-    "text", [json.dumps(EVENTS)[:-40], json.dumps(EVENTS)[:-1], "{}", "", json.dumps(EVENTS)[:-1] + ",{]"]
-)
+@pytest.mark.parametrize("text", [json.dumps(EVENTS)[:-40], json.dumps(EVENTS)[:-1], "{}", ""])
 def test_of_a_damaged_timeline_nothing_is_written(cli: Cli, tmp_path: Path, text: str) -> None:
     folder = captured(tmp_path, text)
     place = tmp_path / "cut.json"
     place.write_text("before")
     ended = cli("trace", folder, "--from", ns(0), "--to", ns(10**6), "-o", place)
     assert (ended.code, place.read_text()) == (1, "before")
-    assert "content is not used" in ended.err or "the file is empty" in ended.err
+    assert any(f"[{rule}]" in ended.err for rule in ("json-truncated", "json-syntax", "json-shape", "empty-file"))
     assert list(tmp_path.glob(".*")) == []
+
+
+def test_an_event_of_broken_text_is_told_marked_and_left_out(cli: Cli, tmp_path: Path) -> None:
+    asked = ("--from", ns(0), "--to", ns(10**6))
+    whole = json.loads(cli("trace", captured(tmp_path / "whole"), *asked).out)
+    ended = cli("trace", captured(tmp_path / "broken", json.dumps(EVENTS)[:-1] + ",{]"), *asked)
+    found = json.loads(ended.out)
+    assert (ended.code, ended.err.count("[timeline-event]")) == (1, 1)
+    assert [event["name"] for event in found if event["ph"] == "i"] == ["timeline-event"]
+    assert [event for event in whole if event["ph"] == "X"] == [event for event in found if event["ph"] == "X"]
 
 
 def test_an_event_that_cannot_be_used_is_told_marked_and_left_out(cli: Cli, tmp_path: Path) -> None:

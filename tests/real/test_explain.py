@@ -55,7 +55,7 @@ def test_what_planes_of_the_table_call_idle_is_waiting_for_the_rank_that_communi
     answer = explain([folder / "text" / level, folder / "db" / level])
     for form, attribute in (("text", "awaited_before"), ("db", "awaited_after")):
         told = communication([folder / form / level]).table("awaited")
-        assert {getattr(step, attribute) for step in answer.table("steps")} == {told[0].rank}
+        assert {getattr(step, attribute) for step in answer.table("steps")} == {told[0].number}
     for row in answer.rows:
         if "pauses" in row.cause:  # by the table alone up to 9.7 ms, made up for by 6.8 ms of waiting
             assert abs(row.difference_ns) < 200_000

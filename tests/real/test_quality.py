@@ -43,8 +43,16 @@ def test_real_clocks_are_read_from_timelines_and_databases() -> None:
     assert [(device.highest_mhz, device.lost_to_clock, device.others_ns) for device in devices] == [(1800, 0, 0)] * 12
 
 
-@pytest.mark.parametrize("question", ["hotspots", "breakdown", "host", "critical-path", "stacks", "advise"])
+@pytest.mark.parametrize("question", ["hotspots", "breakdown", "host", "critical-path", "stacks"])
 def test_a_warm_up_is_named_by_who_counts_it(cli: Cli, question: str) -> None:
     findings = cli(question, DATA / "msprof_2023-08", "--format", "json").json["findings"]
     (told,) = (one["message"] for one in findings if one["rule"] == "trimmed")
     assert told.startswith("rank 0: not like the other steps: step 1 (warm-up); ")
+
+
+def test_a_warm_up_is_left_out_by_advice_which_says_so(cli: Cli) -> None:
+    findings = cli("advise", DATA / "msprof_2023-08", "--format", "json").json["findings"]
+    (told,) = (one["message"] for one in findings if one["rule"] == "trimmed")
+    assert told.startswith(
+        "rank 0: left out, as they are not like the other steps: step 1 (warm-up); --all-steps keeps"
+    )

@@ -98,12 +98,21 @@ def answer_s3(environ: dict[str, Any], start: Any) -> Any:
         return refuse(environ, start, "403 Forbidden", "AccessDenied")
     if fault == "throttled":
         return refuse(environ, start, "503 Slow Down", "SlowDown")
-    answered = s3(environ, start)
+    if fault == "replaced":
+        environ.pop("HTTP_IF_MATCH", None)
+        answered = s3(environ, lambda status, headers, *more: start(status, with_tag(headers, '"another"'), *more))
+    else:
+        answered = s3(environ, start)
     if fault == "lost":
         list(answered)
         environ["werkzeug.socket"].shutdown(socket.SHUT_RDWR)
         return []
     return answered
+
+
+def with_tag(headers: list[tuple[str, str]], tag: str) -> list[tuple[str, str]]:
+    """The headers of an answer of another version."""
+    return [*((name, value) for name, value in headers if name.lower() != "etag"), ("ETag", tag)]
 
 
 def fault_of(method: str, asked: str) -> str | None:

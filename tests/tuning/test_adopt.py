@@ -106,6 +106,15 @@ def test_a_part_of_the_gain_is_a_gain_and_that_is_said(bench: Bench) -> None:
     assert (ended.code, rules(ended)) == (0, {"adopt-partly"})
 
 
+def test_a_gain_for_which_an_operator_pays_is_refused(bench: Bench) -> None:
+    tuned(bench, "partly")
+    path = bench.folder / "verify.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "regressed": ["block2/conv"]}))
+    ended = bench.run("adopt", bench.folder, "--format", "json")
+    assert (ended.code, rules(ended)) == (1, {"adopt-not-verified"})
+    assert "operators are slower than before: block2/conv" in ended.json["findings"][0]["message"]
+
+
 def test_a_bank_that_changed_since_is_refused(bench: Bench) -> None:
     tuned(bench)
     write_bank(bench.folder / "bank", "Add", ["x"])
@@ -382,12 +391,12 @@ def test_every_form(bench: Bench, form: str) -> None:
     assert "kept: " in ended.err
 
 
-def without_chip(bench: Bench) -> None:
-    """Neither the plan nor the job names the chip: the bank may."""
+def without_chip(bench: Bench, of_state: str | None = None) -> None:
+    """The plan does not name the chip, and the job neither or as said: the bank may."""
     path = bench.folder / "plan.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "soc": None}))
     state = bench.state()
-    state["bank"]["soc"] = None
+    state["bank"]["soc"] = of_state
     (bench.folder / "state.json").write_text(json.dumps(state))
 
 
@@ -397,6 +406,13 @@ def test_the_only_chip_of_a_bank_is_the_one(bench: Bench) -> None:
     without_chip(bench)
     ended = bench.run("adopt", bench.folder, "--dry-run", "--format", "json")
     assert (ended.code, ended.json["soc"]) == (0, SOC)
+
+
+def test_the_chip_of_a_job_is_no_path(bench: Bench) -> None:
+    tuned(bench)
+    without_chip(bench, "../x")
+    ended = bench.run("adopt", bench.folder, "--dry-run")
+    assert (ended.code, "not the state of a tuning job" in ended.err) == (3, True)
 
 
 @pytest.mark.parametrize("others", [0, 2])

@@ -201,6 +201,18 @@ def test_a_claim_agrees_within_its_last_digit(console: str, file: str, agrees: b
             "/home/me/Ascend/latest/data/aoe/custom/op/S",
             "/home/me/Ascend/latest/data/aoe/custom/graph/S",
         ),
+        (
+            {"ASCEND_HOME_PATH": "/usr/local/Ascend/cann-8.5.0"},
+            "default",
+            "/home/me/Ascend/cann/data/aoe/custom/op/S",
+            "/home/me/Ascend/cann/data/aoe/custom/graph/S",
+        ),
+        (
+            {"ASCEND_TOOLKIT_HOME": "/usr/local/Ascend/ascend-toolkit/latest"},
+            "default",
+            "/home/me/Ascend/latest/data/aoe/custom/op/S",
+            "/home/me/Ascend/latest/data/aoe/custom/graph/S",
+        ),
     ],
 )
 def test_which_bank_is_in_use(environment: dict[str, str], by: str, operators: str, graphs: str) -> None:

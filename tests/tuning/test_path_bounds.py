@@ -31,18 +31,16 @@ def test_an_operator_off_the_path_is_expected_to_save_nothing(cli: Cli, tmp_path
     told = {one["op_type"]: one for one in document["rows"]}
     assert told["MatMulV2"]["path_saving_us"] == 0.0
     assert told["MatMulV2"]["expected_saving_us"] == 0.0
-    assert told["MatMulV2"]["bound_saving_us"] > 0
+    assert {one["bound_saving_us"] for one in told.values()} == {None}, "no counter bounds them"
     assert told["MatMulV2"]["reason"].endswith("limited to what the critical path gives up")
-    assert told["BatchMatMulV2"]["path_saving_us"] == told["BatchMatMulV2"]["bound_saving_us"] == 100.0
+    assert told["BatchMatMulV2"]["path_saving_us"] == 100.0
     assert document["rows"][-1]["op_type"] == "MatMulV2", "what saves most comes first"
 
 
 def test_what_another_stream_bounds_is_given_up_in_part(cli: Cli, tmp_path: Path) -> None:
     document = cli("plan", capture(tmp_path / "a"), "-o", tmp_path / "plan", "--format", "json").json
     (conv,) = [one for one in document["rows"] if one["op_type"] == "Conv2D"]
-    assert conv["bound_saving_us"] == 300.0
     assert conv["path_saving_us"] == 200.0, "`beside` still takes 200 us, and `last` no longer waits for it"
-    assert conv["path_saving_us"] <= conv["bound_saving_us"]
 
 
 def test_without_a_timeline_the_plan_has_no_bound_by_a_path(cli: Cli, tmp_path: Path) -> None:

@@ -128,6 +128,31 @@ def test_run_sh_tunes_without_us(bench: Bench) -> None:
     assert (in_use / SOC / f"{SOC}_32_AiCore_MatMulV2_runtime_kb.json").read_text().count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("there", "installed", "copied"),
+    [
+        (["cann", "latest"], "", "cann"),
+        (["latest"], "", "latest"),
+        (["cann", "latest"], "/opt/Ascend/ascend-toolkit/latest", "latest"),
+        (["cann", "latest"], "/opt/Ascend/cann-8.5.0", "cann"),
+        (["latest"], "/opt/Ascend/cann-8.5.0", None),
+        ([], "", None),
+    ],
+)
+def test_run_sh_copies_the_bank_of_the_installation(
+    bench: Bench, there: list[str], installed: str, copied: str | None
+) -> None:
+    bench.plan()
+    for name in there:
+        write_bank(bench.root / "home" / "Ascend" / name / "data/aoe/custom/op", name, ["x"])
+    done = run_script(bench, ASCEND_HOME_PATH=installed)
+    assert done.returncode == 0, done.stderr
+    assert [
+        name for name in ("cann", "latest") if list((bench.folder / "bank").rglob(f"*_{name}_runtime_kb.json"))
+    ] == ([] if copied is None else [copied])
+    assert ("bank/ begins empty" in done.stderr) is (copied is None)
+
+
 def test_run_sh_and_tune_run_the_same(bench: Bench) -> None:
     bench.plan(
         scenario="tf-training", job=Job(command=("aoe", "--training", str(bench.folder / "aoe_config.json")), device=2)

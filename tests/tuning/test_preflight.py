@@ -286,6 +286,13 @@ def test_nothing_is_guessed() -> None:
         assert {check.verdict for check in checks} == {"unknown"}
 
 
+def test_a_declared_chip_that_there_is_not_is_refused(bench: Bench) -> None:
+    bench.plan()
+    ended = bench.run("preflight", bench.folder, "--declare", "soc=Ascend910Z_1")
+    assert ended.code == 2
+    assert "--declare soc 'Ascend910Z_1' is not a known chip; expected AOE's name for it, as Ascend910" in ended.err
+
+
 def test_what_has_to_be_declared_is_named_and_enough(bench: Bench) -> None:
     bench.plan(scenario="tf-training", job=Job(command=("x",)))
     path = bench.root / "host.json"

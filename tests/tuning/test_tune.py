@@ -39,6 +39,37 @@ def test_a_job_is_run_and_everything_is_collected(bench: Bench) -> None:
     assert not list((bench.root / "home").rglob("*aoe_result*"))
 
 
+@pytest.mark.parametrize(
+    ("there", "installed", "used"),
+    [
+        (["cann", "latest"], "", "cann"),
+        (["latest"], "", "latest"),
+        (["cann", "latest"], "/opt/Ascend/ascend-toolkit/latest", "latest"),
+        (["latest"], "/opt/Ascend/cann-8.5.0", "cann"),
+    ],
+)
+def test_the_default_bank_is_that_of_the_installation(
+    bench: Bench, there: list[str], installed: str, used: str
+) -> None:
+    bench.plan()
+    for name in there:
+        write_bank(bench.root / "home" / "Ascend" / name / "data/aoe/custom/op", "MatMulV2", [NAMES[2]])
+    ended = bench.tune(**({"ASCEND_HOME_PATH": installed} if installed else {}))
+    place = str(bench.root / "home" / "Ascend" / used / "data/aoe/custom/op")
+    assert (ended.json["bank"]["operators"], ended.json["bank"]["files"]) == (place, int(used in there))
+    assert ("private bank: empty" in ended.err) is (used not in there)
+
+
+def test_a_private_bank_that_begins_empty_is_reported_with_the_places_looked_at(bench: Bench) -> None:
+    bench.plan()
+    ended = bench.tune()
+    homes = [bench.root / "home" / "Ascend" / name / "data/aoe/custom" for name in ("latest", "cann")]
+    places = [str(homes[0] / "op" / SOC), str(homes[0] / "graph" / SOC), str(homes[1])]
+    assert ended.json["bank"]["looked_at"] == places
+    assert "private bank: empty, because there is nothing of the chip in the bank in use" in ended.err
+    assert all(place in ended.err for place in places)
+
+
 def test_what_runs_is_given_what_the_plan_names_and_nothing_else(bench: Bench) -> None:
     bench.plan()
     bench.tune(AOE_MODE="2", PROFILING_MODE="true")

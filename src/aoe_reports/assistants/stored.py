@@ -22,6 +22,8 @@ from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.errors import LeftOutWarning
 from aoe_reports.model.listings import ListedRun
 from aoe_reports.model.rows import Rows, as_mapping
+from aoe_reports.present.night import night_headline
+from aoe_reports.present.reports.incidents import worst_first
 
 _OF_SERIES = (
     "series_id", "workload", "scope", "op_type", "op_name", "metric", "unit", "better", "rank_id", "state", "since", "since_run",
@@ -96,26 +98,29 @@ def _fields(kind: type[Any]) -> Sequence[Any]:
 
 def _list_incidents(store: str, workload: str | None) -> Document:
     answer = find_regressions(store, RegressionOptions(workload=workload))
-    rows = [_incident_row(one) for one in answer.incidents[:MOST_ROWS]]
+    incidents = worst_first(answer.incidents)
+    rows = [_incident_row(one) for one in incidents[:MOST_ROWS]]
     suspected: list[JsonObject] = [
         {"title": one.title, "since": one.since, "series": len(one.series), "past": one.past}
         for one in answer.suspicions
     ]
-    headline = (
-        str(answer.incidents[0].title)
-        if answer.incidents
-        else "no incident: no series changed as far as the nights prove"
+    headline = night_headline(
+        answer.rows,
+        incidents=answer.incidents,
+        suspicions=answer.suspicions,
+        remark=answer.remark,
+        not_measured=answer.not_measured,
     )
     return Document(
         answers="history incidents",
         headline=neutral(headline, 300),
         tables=(
-            plain_table("incidents", rows, len(answer.incidents)),
+            plain_table("incidents", rows, len(incidents)),
             plain_table("suspicions", suspected, len(suspected)),
             findings_table(answer.findings),
         ),
         notes=() if answer.remark is None else (neutral(answer.remark),),
-        hints=_to_incident(answer.incidents),
+        hints=_to_incident(incidents),
     )
 
 

@@ -12,6 +12,7 @@ from aoe_reports.assistants.sources import AROUND, MOST_AROUND
 from aoe_reports.assistants.stored import LISTS
 from aoe_reports.assistants.words import neutral
 from aoe_reports.model.documents import JsonObject
+from aoe_reports.schema.tables import TABLES
 
 INSTRUCTIONS = """\
 Read-only access to profiles of Ascend NPUs (msprof, torch_npu, MindSpore), results of AOE, and a store of nightly runs.
@@ -103,6 +104,17 @@ def tools_of(questions: Questions, *, has_store: bool) -> dict[str, Tool]:
                 "around": {"type": "integer", "description": f"0 to {MOST_AROUND}, {AROUND} if not given."},
             },
             ("path", "line"),
+        ),
+        Tool(
+            "tables",
+            "The tables of captures that `sql` queries, or with `name` the columns of one.",
+            {"name": {"type": "string", "enum": list(TABLES)}},
+        ),
+        Tool(
+            "sql",
+            "One SELECT (DuckDB) over the tables of the captures below a path, for what no question answers. Times are whole ns.",
+            {"path": _TEXT, "query": _TEXT},
+            ("path", "query"),
         ),
     ]
     if has_store:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -58,30 +58,74 @@ def answered(call: Call) -> Document | Refused:
 
 
 def _answer(call: Call) -> Document:
-    given = call.arguments
-    if call.tool == "files":
-        from aoe_reports.assistants.files import files_below, roots_of  # noqa: PLC0415 -- pyarrow
+    return _ANSWERS[call.tool](call, call.arguments)
 
-        return files_below(call.places.checked(given["path"])) if "path" in given else roots_of(call.places, call.store)
-    if call.tool == "ask":
-        from aoe_reports.assistants.questions import asked  # noqa: PLC0415
 
-        question = call.questions[given["question"]]
-        return asked(question, given["paths"], given.get("options", {}), given.get("table"), call.places)
-    if call.tool == "describe":
-        from aoe_reports.assistants.questions import described  # noqa: PLC0415
+def _files(call: Call, given: Mapping[str, Any]) -> Document:
+    from aoe_reports.assistants.files import files_below, roots_of  # noqa: PLC0415 -- pyarrow
 
-        return described(call.questions, given.get("name"))
-    if call.tool == "source":
-        from aoe_reports.assistants.sources import AROUND, lines_around  # noqa: PLC0415
+    return files_below(call.places.checked(given["path"])) if "path" in given else roots_of(call.places, call.store)
 
-        return lines_around(given["path"], given["line"], given.get("around", AROUND), call.places)
-    from aoe_reports.assistants.stored import explained, listed  # noqa: PLC0415 -- polars
 
+def _ask(call: Call, given: Mapping[str, Any]) -> Document:
+    from aoe_reports.assistants.questions import asked  # noqa: PLC0415
+
+    question = call.questions[given["question"]]
+    return asked(question, given["paths"], given.get("options", {}), given.get("table"), call.places)
+
+
+def _describe(call: Call, given: Mapping[str, Any]) -> Document:
+    from aoe_reports.assistants.questions import described  # noqa: PLC0415
+
+    return described(call.questions, given.get("name"))
+
+
+def _source(call: Call, given: Mapping[str, Any]) -> Document:
+    from aoe_reports.assistants.sources import AROUND, lines_around  # noqa: PLC0415
+
+    return lines_around(given["path"], given["line"], given.get("around", AROUND), call.places)
+
+
+def _tables(_: Call, given: Mapping[str, Any]) -> Document:
+    from aoe_reports.assistants.queries import listed_tables  # noqa: PLC0415
+
+    return listed_tables(given.get("name"))
+
+
+def _sql(call: Call, given: Mapping[str, Any]) -> Document:
+    from aoe_reports.assistants.queries import queried  # noqa: PLC0415 -- pyarrow
+
+    return queried(call.places.checked(given["path"]), given["query"])
+
+
+def _history(call: Call, given: Mapping[str, Any]) -> Document:
+    from aoe_reports.assistants.stored import listed  # noqa: PLC0415 -- polars
+
+    return listed(_store_of(call), given.get("list", "incidents"), given.get("workload"))
+
+
+def _incident(call: Call, given: Mapping[str, Any]) -> Document:
+    from aoe_reports.assistants.stored import explained  # noqa: PLC0415 -- polars
+
+    return explained(_store_of(call), given["id"], call.places)
+
+
+def _store_of(call: Call) -> str:
     assert call.store is not None
-    if call.tool == "incident":
-        return explained(call.store, given["id"], call.places)
-    return listed(call.store, given.get("list", "incidents"), given.get("workload"))
+    return call.store
+
+
+_ANSWERS: Mapping[str, Callable[[Call, Mapping[str, Any]], Document]] = {
+    "files": _files,
+    "ask": _ask,
+    "describe": _describe,
+    "source": _source,
+    "tables": _tables,
+    "sql": _sql,
+    "history": _history,
+    "incident": _incident,
+}
+"""Modules are imported when a tool of theirs is used: the server starts at once."""
 
 
 @cache

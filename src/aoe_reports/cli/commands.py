@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from aoe_reports.engine.question import Question
 
 COMMANDS = (
-    "questions.inspect:Inspect", "cli.table:table", "cli.check:check", "questions.quality:Quality", "questions.hotspots:Hotspots",
+    "questions.inspect:Inspect", "cli.table:table", "cli.sql:sql", "cli.sql:convert", "cli.check:check", "questions.quality:Quality", "questions.hotspots:Hotspots",
     "questions.steps:Steps", "questions.breakdown:Breakdown", "questions.critical_path:CriticalPath", "questions.host:Host",
     "questions.communication:CommunicationOfRuns", "questions.stragglers:Stragglers", "questions.compare:Compare",
     "questions.explain:Explain", "questions.roofline:RooflineOfRuns", "questions.stacks:Stacks", "questions.serving:Serving",

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from aoe_reports.model.errors import ReadError, UsageError
+from aoe_reports.model.names import near_names
 from aoe_reports.model.texts import Text, join, say
 
 OWN_NAME = "aoe-reports.toml"
@@ -194,9 +195,7 @@ def _of(place: Path | str, text: str) -> Text:
 
 def nearest(name: str, known: list[str]) -> Text:
     """Words that name what somebody may have meant."""
-    from difflib import get_close_matches
-
-    meant = get_close_matches(name, known, n=1)
+    meant = near_names(name, known)
     if meant:
         return say("; did you mean {name}?", name=meant[0])
     return say("; known: {names}", names=join(", ", sorted(known)))

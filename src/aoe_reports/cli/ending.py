@@ -150,7 +150,8 @@ def _tell(line: str) -> None:
     from aoe_reports.cli.language import told
     from aoe_reports.present.values import plain
 
-    sys.stderr.write(plain(told(line)) + "\n")
+    with until_reader_leaves(sys.stderr):
+        sys.stderr.write(plain(told(line)) + "\n")
 
 
 @contextlib.contextmanager
@@ -188,6 +189,34 @@ def _show(message: Warning, number: int) -> None:
 def _leave_stdout() -> None:
     """Let what is still waiting to be printed go nowhere: Python would try again on its way out, and fail."""
     to_nowhere(sys.stdout)
+
+
+@contextlib.contextmanager
+def terminable() -> Iterator[None]:
+    """Let SIGTERM (of schedulers, `timeout`) end the command as an exit does: what is half done is put in order, and said."""
+
+    def leave(number: int, _: object) -> None:
+        raise SystemExit(128 + number)
+
+    try:
+        before = signal.signal(signal.SIGTERM, leave)
+    except ValueError:  # not in the main thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        if before is not None:  # a handler that was not set from Python cannot be set again
+            signal.signal(signal.SIGTERM, before)
+
+
+@contextlib.contextmanager
+def until_reader_leaves(stream: Any) -> Iterator[None]:
+    """Print until the reader goes away (`| head`): the rest goes nowhere, and the command does the rest of its work and ends as it would have."""
+    try:
+        yield
+    except BrokenPipeError:
+        to_nowhere(stream)
 
 
 def to_nowhere(stream: Any) -> None:

@@ -1,5 +1,6 @@
 """`ingest`: into the store, once."""
 
+from aoe_reports.cli.ending import terminable
 from aoe_reports.cli.guide import guided
 from aoe_reports.cli.output import MOST_ROWS, ChosenForm, MostRows, Output, Paths, reply
 from aoe_reports.cli.progress import progress_line
@@ -27,7 +28,7 @@ def ingest(
     from aoe_reports.model.findings import in_order
 
     notes = Notes()
-    with progress_line() as progress:
+    with terminable(), progress_line() as progress:
         stored = ingest_paths(paths, place.store, chosen, notes, executor=executor_here(chosen), progress=progress)
     findings = in_order([*notes.findings, *(finding for item in stored for finding in item.run.findings)])
     runs = Rows(type=IngestedRun, rows=[stored_row(item) for item in stored], without=frozenset({"step_ms", "status"}))

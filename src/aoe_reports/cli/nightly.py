@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from aoe_reports.cli.ending import terminable
 from aoe_reports.cli.guide import guided
 from aoe_reports.cli.language import spoken
 from aoe_reports.cli.output import FORM, Output, Paths, show
@@ -20,13 +21,15 @@ def nightly(
 ) -> None:
     """Check, normalise, store, compare and report. The comparison uses the history; exit 1 for damage or a regression."""
     from aoe_reports.engine.executors import executor_here
-    from aoe_reports.jobs.nightly import NightlyAnswer, run_nightly
+    from aoe_reports.jobs.nightly import run_nightly
 
-    def report(answer: NightlyAnswer) -> None:
-        show(answer, form, output)
-
-    with progress_line() as progress:
+    with terminable(), progress_line() as progress:
         answer = run_nightly(
-            paths, chosen, language=spoken(), report=report, executor=executor_here(chosen), progress=progress
+            paths,
+            chosen,
+            language=spoken(),
+            report=lambda answer: show(answer, form, output),
+            executor=executor_here(chosen),
+            progress=progress,
         )
     raise typer.Exit(answer.exit_code(strict=chosen.strict))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
+from aoe_reports.cli.ending import until_reader_leaves
 from aoe_reports.cli.language import spoken, told
 from aoe_reports.cli.terminal import screen_of, write_control
 from aoe_reports.engine.question import exit_code_of
@@ -74,8 +75,9 @@ def exit_code(
 def write(text: str, output: Path | None) -> None:
     """Print, or write the whole file at once."""
     if output is None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        with until_reader_leaves(sys.stdout):
+            sys.stdout.write(text)
+            sys.stdout.flush()
         return
     from aoe_reports.engine.output import write_whole
     from aoe_reports.model.errors import AoeReportsError
@@ -92,12 +94,13 @@ def write(text: str, output: Path | None) -> None:
 def write_pieces(pieces: Iterable[str], output: Path | None, screen: Screen = PAPER) -> None:
     """Print, or write the whole file at once, what is too much to be held."""
     if output is None:
-        for piece in pieces:
-            if screen.colour:  # it is made of texts whose own control characters are spelled out
-                write_control(sys.stdout, piece)
-            else:
-                sys.stdout.write(piece)
-        sys.stdout.flush()
+        with until_reader_leaves(sys.stdout):
+            for piece in pieces:
+                if screen.colour:  # it is made of texts whose own control characters are spelled out
+                    write_control(sys.stdout, piece)
+                else:
+                    sys.stdout.write(piece)
+            sys.stdout.flush()
         return
     write_bytes((piece.encode("utf-8", "replace") for piece in pieces), output)
 
@@ -123,15 +126,17 @@ def print_findings(findings: Sequence[Finding]) -> None:
     from aoe_reports.present.text import finding_line
 
     screen = screen_of(sys.stderr)
-    for finding in listed(findings):
-        write_control(sys.stderr, finding_line(finding, spoken(), screen) + "\n")
+    with until_reader_leaves(sys.stderr):
+        for finding in listed(findings):
+            write_control(sys.stderr, finding_line(finding, spoken(), screen) + "\n")
 
 
 def notify(message: str) -> None:
     """A line to stderr, in the language of the command."""
     from aoe_reports.present.values import plain
 
-    sys.stderr.write(plain(told(message)) + "\n")
+    with until_reader_leaves(sys.stderr):
+        sys.stderr.write(plain(told(message)) + "\n")
 
 
 def show_report(form: str, report: "Report") -> str:

@@ -49,9 +49,19 @@ def regressions(
         observations=answer.observations,
         budget=answer.budget,
         remark=answer.remark,
+        not_measured=answer.not_measured,
     )
     code, why = answer.exit_code(strict=strict), answer.reasons(strict=strict)
-    verdict = "" if chosen.whole_history else verdict_line(code, why, gates=chosen.gate, changes=answer.rows)
+    verdict = ""
+    if not chosen.whole_history:
+        verdict = verdict_line(
+            code,
+            why,
+            gates=chosen.gate,
+            changes=answer.rows,
+            not_judged=answer.not_judged,
+            nothing_judged=answer.nothing_judged,
+        )
     if form in RENDERERS:
         answer = replace(answer, headline=report.headline, sections=report.sections, verdict=verdict)
         reply(answer, form, output, strict=strict)

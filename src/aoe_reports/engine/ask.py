@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, replace
-from difflib import get_close_matches
 from functools import partial
 from inspect import Parameter, Signature, get_annotations
 from os import PathLike
@@ -30,6 +29,7 @@ from aoe_reports.formats.rules import UNREADABLE
 from aoe_reports.model.classes import declared_fields
 from aoe_reports.model.errors import AoeReportsError, ReadError
 from aoe_reports.model.findings import has
+from aoe_reports.model.names import near_names
 from aoe_reports.model.options import check_options
 from aoe_reports.model.texts import Text, say
 
@@ -62,6 +62,10 @@ def answer_to(question: Question[O, P], reading: Reading[P]) -> Answer:
     asked = reading.asked
     parts: Any = list(reading.parts) if question.held else reading.parts
     finished = question.finish(parts, asked)
+    if question.every_rank and len(asked.units) > 1:
+        from aoe_reports.engine.absent import absent_from_answer  # noqa: PLC0415 -- pyarrow
+
+        asked.notes.add(absent_from_answer(question, finished, asked))
     if question.nothing and not question.is_answered(finished) and not has(asked.notes.findings, "error"):
         from aoe_reports.engine.captures import nothing_measured  # noqa: PLC0415 -- pyarrow
 
@@ -187,7 +191,7 @@ def _check_names(question: Question[Any, Any], given: Iterable[str]) -> None:
     known = declared_fields(question.options)
     for name in given:
         if name not in known:
-            near = get_close_matches(name, known, n=1)
+            near = near_names(name, known)
             meant = f"; did you mean {near[0]!r}?" if near else f"; its options: {', '.join(known)}"
             function = question.name.replace(" ", "_").replace("-", "_")
             raise TypeError(f"{function}() has no option {name!r}{meant}")

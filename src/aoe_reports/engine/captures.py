@@ -15,7 +15,7 @@ from aoe_reports.engine.executors import threads_of_unit
 from aoe_reports.engine.rules import NOTHING_MEASURED
 from aoe_reports.facts.steps import Step, has_numbers, steps_of, with_parts
 from aoe_reports.facts.tasks import TaskSet, split_devices
-from aoe_reports.formats.ascend.names import OPERATOR_BANKS, RESULT_KINDS
+from aoe_reports.formats.ascend.names import OPERATOR_BANKS, RESULT_KINDS, UNREAD_BANKS
 from aoe_reports.formats.capture import Capture, Source, group_runs
 from aoe_reports.formats.csv.parse import BLOCK_BYTES
 from aoe_reports.formats.csv.summary import START, TableData
@@ -29,7 +29,7 @@ from aoe_reports.formats.table_file import read_table_file
 from aoe_reports.formats.tasks import CALLS, filled_up
 from aoe_reports.formats.trace.shape import COSTLY, M, TimelineLook
 from aoe_reports.formats.vendor import TABLES, TASK_TYPES, group_captures, vendor_of
-from aoe_reports.model.columns import keep_where, valid, words_in
+from aoe_reports.model.columns import has_value, keep_where, valid, words_in
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.memory import give_back
@@ -37,6 +37,7 @@ from aoe_reports.model.texts import N_, join, say
 from aoe_reports.rules.forms.statistics import check_statistics
 from aoe_reports.rules.tables.check import check_table
 from aoe_reports.rules.tables.copies import cannot_repeat, first_of_each, without_copies_between
+from aoe_reports.rules.tables.streams import without_impossible_starts
 
 if TYPE_CHECKING:
     from aoe_reports.facts.breakdown import Activity
@@ -78,6 +79,11 @@ def bank_files(discovery: Discovery) -> list[FoundFile]:
 def operator_bank_files(discovery: Discovery) -> list[FoundFile]:
     """The banks of operators among the files found."""
     return [file for file in discovery.files if file.name.kind in OPERATOR_BANKS]
+
+
+def unread_banks(discovery: Discovery) -> list[FoundFile]:
+    """The banks that are recognised and not read among the files found."""
+    return [file for file in discovery.files if file.name.kind in UNREAD_BANKS]
 
 
 def record_files(discovery: Discovery) -> list[FoundFile]:
@@ -360,23 +366,29 @@ def read_tasks(
     heard: Heard | None = None,
     collected: Collected | None = None,
     alike: bool = False,
+    each: Callable[[FoundFile, TableData], TableData] | None = None,
 ) -> tuple[list[TaskSet], list[TableData]]:
     """Read only the tasks of a capture: of a table of tasks, else sums of them (by type) or a table of names.
 
     Each has all of `fields` that a table of tasks may have, null where the export has none. `heard` is filled where timelines stand in for
     tables; what is `collected` of these is not read again. Where tasks may be `alike`, those of which all `fields` are the same may be one row
-    with how many they are (`calls`).
+    with how many they are (`calls`). Start times that cannot be are left out. `each` may add columns to what is read of a file.
     """
     tables: list[TableData] = []
+    marked = "step" in fields and timeline_tells_steps(capture)
     for source in vendor_of(capture.profiler).tasks(capture):
         facts = TABLES[source.kind].facts
         if facts == "sums" and not by_type:
             continue
         of_kernels = facts == "kernels" and not all_tasks
         asked = fields | _SUMS if facts == "sums" else fields | {"op_name"} if of_kernels else fields
+        asked = asked | {"task_start_ns"} if marked else asked
         found = read_source(
             source, asked, hashed=False, heard=heard, collected=collected, alike=fields if alike else None
         )
+        if each is not None:
+            found = [each(file, data) for file, data in zip(source.files, found, strict=True)]
+        found = [without_impossible_starts(data) for data in found]
         if of_kernels:
             found = [_of_kernels(data, fields) for data in found]
             give_back()  # the rows of which these are some
@@ -385,6 +397,10 @@ def read_tasks(
         if frame is not None and frame.num_rows:
             if facts == "tasks":
                 tables[-1] = tables[-1].with_findings(_against_sums(capture, frame))
+                if marked and not has_value(frame, "step"):
+                    from aoe_reports.engine.timelines import with_steps_of_timeline  # noqa: PLC0415 -- rarely needed
+
+                    frame = with_steps_of_timeline(capture, frame)
             grouped = facts == "sums"
             return split_devices(capture.info.rank_of, frame, grouped=grouped, columns=fields), tables
     return [], tables

@@ -90,6 +90,7 @@ def read_communication(
 
     `collected` is filled with the tasks of timelines that are read and stand in for tables, `launched` with what `read_launch_order` asks for.
     """
+    into.members |= capture.info.members
     own = read_operators(capture, findings)
     into.take(read_bandwidths(capture, step, findings, own))
     matrix = _read_matrix(capture, findings)

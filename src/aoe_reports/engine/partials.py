@@ -20,7 +20,7 @@ from aoe_reports.model.findings import Finding
 from aoe_reports.model.options import declared
 from aoe_reports.model.version import __version__
 
-VERSION = 14
+VERSION = 15
 """Of what is kept: one more whenever a question hands on something else of the same unit."""
 MAX_BYTES = 1 << 28
 """What is larger, unpacked, is not read: 5 million rows that are compared come to a fifth of it."""

@@ -18,7 +18,7 @@ from aoe_reports.model.errors import ReadError, UsageError
 from aoe_reports.model.findings import Finding, counts_of, has, in_order, reasons_of
 from aoe_reports.model.options import option, options
 from aoe_reports.model.report import Highlight, Pages, Section
-from aoe_reports.model.texts import say
+from aoe_reports.model.texts import join, say
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -321,6 +321,8 @@ class Stream:
     inputs: tuple[str, ...]
     batches: Iterator[pa.RecordBatch]
     notes: Notes
+    schema: pa.Schema | None = None
+    """The columns of a query, whose names and units are its own; null for a table of ours, whose durations leave in us."""
 
     def exit_code(self, *, strict: bool = False) -> int:
         """As that of an answer."""
@@ -406,6 +408,10 @@ class Question(Reader[O, P]):
     """Whether its picture is one of stacks of calls."""
     nothing: ClassVar[str] = ""
     """What is said where nothing here answers it, if it does not say so itself."""
+    every_rank: ClassVar[str] = ""
+    """The key of a table that has rows (`run`, `rank_id`) of every rank that it answers for; empty where ranks are no rows of it."""
+    every_step: ClassVar[bool] = True
+    """Whether each of these ranks has rows of every step; a step may communicate nothing."""
     held: ClassVar[bool] = True
     """Whether `finish` is handed a sequence; else it is handed what the units hand on while they are read."""
 
@@ -429,6 +435,19 @@ class Question(Reader[O, P]):
         return {name: getattr(chosen, name) for name in names if hasattr(chosen, name)}
 
 
+def _doubted(headline: str, findings: Sequence[Finding]) -> str:
+    """A headline that says first that its figures may stand on times of tasks that cannot be."""
+    if not findings:
+        return headline
+    from aoe_reports.rules.tables.streams import contradict  # noqa: PLC0415 -- most answers have no findings
+
+    rules = sorted({finding.rule for finding in findings if contradict(finding)})
+    if not rules:
+        return headline
+    said = say("Times of tasks contradict each other ({rules}): figures here may be wrong.", rules=join(", ", rules))
+    return join(" ", [said, headline]) if headline else said
+
+
 def answer_of(question: Question[Any, Any], finished: Finished, asked: Request[Any]) -> Answer:
     """The answer made of what a question finished with."""
     return Answer(
@@ -440,7 +459,9 @@ def answer_of(question: Question[Any, Any], finished: Finished, asked: Request[A
         tables=finished.tables,
         more=finished.more,
         run_above=finished.run_above,
-        headline=finished.headline,
+        headline=finished.headline
+        if finished.spooled is not None
+        else _doubted(finished.headline, asked.notes.findings),
         highlights=finished.highlights,
         sections=finished.sections,
         details=finished.details,

@@ -13,14 +13,15 @@ from aoe_reports.facts import breakdown
 from aoe_reports.facts.breakdown import Activity
 from aoe_reports.facts.host_activity import HOST_COLUMNS, HostActivity
 from aoe_reports.facts.timeline_tasks import TimelineTasks, event_columns
+from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.digest import sha256_of
 from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.tasks import count_of_tasks
 from aoe_reports.formats.trace.rules import TIMELINE_EVENT
 from aoe_reports.formats.trace.shape import integer_array
-from aoe_reports.formats.vendor import TABLES
-from aoe_reports.model.columns import codes
+from aoe_reports.formats.vendor import TABLES, vendor_of
+from aoe_reports.model.columns import codes, column_of, has_value, integers
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
 
@@ -142,3 +143,20 @@ def _activity(file: FoundFile, collected: Collected | None) -> tuple[Activity, l
 
 
 _PARTS = ("computing_ns", "communication_not_overlapped_ns", "overlapped_ns", "communication_ns", "free_ns")
+
+
+def with_steps_of_timeline(capture: Capture, frame: pa.Table) -> pa.Table:
+    """Tasks of a table without steps, each with the step of the timeline that it began in."""
+    if not has_value(frame, "task_start_ns"):
+        return frame
+    start, timed = integers(frame["task_start_ns"])
+    device, known = integers(frame["device_id"]) if "device_id" in frame.column_names else (start, ~timed & timed)
+    step = np.full(frame.num_rows, -1, dtype=np.int64)
+    for files in vendor_of(capture.profiler).events(capture):
+        activity, _ = collect_events_of(files, breakdown.EVENT_COLUMNS, Activity)  # `steps` reports its findings
+        for one in activity.break_down(0):
+            mine = timed if one.device_id is None else timed & (~known | (device == one.device_id))
+            for number, parts in one.steps.items():
+                step[mine & (start >= parts.start_ns) & (start < parts.end_ns)] = number
+    names = [name for name in frame.column_names if name != "step"]
+    return frame.select(names).append_column("step", column_of(step, step >= 0))

@@ -28,6 +28,7 @@ from aoe_reports.model.columns import (
     words_in,
 )
 from aoe_reports.model.memory import give_back
+from aoe_reports.model.shares import share_of
 from aoe_reports.model.texts import say
 from aoe_reports.model.thousandths import narrowed, widened
 from aoe_reports.stats.grouping import Names, group_codes, is_communication, largest
@@ -64,7 +65,7 @@ OPERANDS = ("input_data_types", "input_formats", "output_data_types")
 KEYS = ("op_type", "task_type", "op_name", "input_shapes")
 """What makes up an operator."""
 TASK_COLUMNS = (
-    frozenset({*KEYS, "op_state", "step", "iteration", "task_start_ns", "task_duration_ns", "task_wait_ns"})
+    frozenset({*KEYS, "op_state", "model_id", "step", "iteration", "task_start_ns", "task_duration_ns", "task_wait_ns"})
     | {"block_num", "mix_block_num", "device_id", "aicore_time_us", "aiv_time_us"}
     | {f"{core}total_cycles" for core in CORES}
     | {f"{core}{name}" for core in CORES for _, names in _PIPES.values() for name in names}
@@ -644,6 +645,8 @@ class StepShares:
     """Whether anything tells of steps."""
     source: str = "durations"
     """Where this is from: "step_trace_time", "tasks" (unions of their intervals), "timeline", "durations" (their sum)."""
+    tasks_ns: int | None = None
+    """The durations of all computing tasks added up: more than `computing_ns`, a union, where tasks run beside each other."""
 
     @property
     def step_us(self) -> float | None:
@@ -652,8 +655,12 @@ class StepShares:
 
     @property
     def bound_saving_ns(self) -> int:
-        """The most that tuning operators could save: computing that no communication runs beside; see `cap_saving`."""
-        return self.computing_ns - (self.overlapped_ns or 0)
+        """The most that tuning operators could save: computing that no communication runs beside; see `cap_saving`.
+
+        Of a table that says that more is overlapped than there is (`overlap-above-computing`) all of it: less is not proved.
+        """
+        overlapped = self.overlapped_ns or 0
+        return self.computing_ns if overlapped > self.computing_ns else self.computing_ns - overlapped
 
     @property
     def bound_saving_us(self) -> float:
@@ -661,8 +668,13 @@ class StepShares:
         return self.bound_saving_ns / self.steps / 1000
 
     def share(self, part_ns: int | None) -> float | None:
-        """A part of the steps as a fraction of them; null where their length is not known."""
-        return None if part_ns is None or not self.step_ns else part_ns / self.step_ns
+        """A part of the steps as a fraction of them."""
+        return share_of(part_ns, self.step_ns)
+
+    def share_of_tasks(self, part_ns: int | None) -> float | None:
+        """The durations of some computing tasks divided by those of all; null if a table does not have all tasks."""
+        whole = self.tasks_ns
+        return None if part_ns is None or not whole or part_ns > whole else part_ns / whole
 
     def per_step_us(self, ns: int) -> float:
         """A sum over the capture as us of one step."""

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.facts.event_batch import EventBatch
+from aoe_reports.facts.event_waits import is_event_wait, waited_for_events
 from aoe_reports.facts.frames import Frame, as_arrow
 from aoe_reports.facts.host_calls import (
     COLLECTOR_PROCESS,
@@ -59,11 +60,11 @@ EVENT_COLUMNS = (
     "ph", "name", "category", "flow_id", "connection_id", "pid", "process", "thread", "start_ns", "duration_ns", "task_type", "stage_row",
 )  # fmt: skip
 """The columns of events that are looked at."""
-Cause = Literal["host launched late", "waiting for communication", "unknown"] | HostCall
+Cause = Literal["host launched late", "waiting for communication", "waiting for an event", "unknown"] | HostCall
 _NOT_HOST = frozenset({DEVICE_PROCESS, OVERLAP_PROCESS, *COMMUNICATION_PROCESSES})
 _SYNCHRONISATION = KINDS_OF_CALLS.index("synchronisation")
 _OF_SPANS = ("start", "connection", "name")
-_OF_TASKS = (*_OF_SPANS, "end", "pid")
+_OF_TASKS = (*_OF_SPANS, "end", "pid", "thread")
 _AT_ONCE = 1 << 15
 """Launches of so many spans are looked up at a time: of 485,000 in a third less time than at once, as memory is used again."""
 _MANY_MORE = 4
@@ -123,6 +124,10 @@ class Gap:
     """Where such calls make up the cause: the one that the launching host was in for the longest of it."""
     host_call_ns: int | None = None
     """For how much of it the host was in calls of that kind."""
+    event_wait: str | None = None
+    """Where such tasks make up the cause: the one that the stream of the task behind the gap waited in for the longest of it."""
+    event_wait_ns: int | None = None
+    """For how much of it that stream waited for events."""
 
     @property
     def free_ns(self) -> int:
@@ -169,11 +174,15 @@ class Launches:
     thread: Ints
     known: Mask
 
+    def start_or_0(self) -> Ints:
+        """When each span was launched, 0 where that is not known."""
+        return np.where(self.known, self.start, 0)
+
 
 class Activity:
     """Takes the events of one capture, batch after batch, and tells what its devices did.
 
-    28 bytes a task, 18 a launching call and 26 a flow; 22 a call of the host that waits, 10 an entry into a queue: of each kind as many as
+    30 bytes a task, 26 one that waits for an event, 18 a launching call and 26 a flow; 22 a call of the host that waits, 10 an entry into a queue: of each kind as many as
     one block has are held, others wait in temporary files.
     """
 
@@ -185,6 +194,7 @@ class Activity:
             lambda: ToldInRows(self._numbers.__getitem__, -1, np.int32)
         )
         self._tasks, self._operators, self._planes = (Spans(*_OF_TASKS, *columns) for _ in range(3))
+        self.event_waits = Spans("start", "end", "name", "pid", "thread")
         self._calls = Spans(*_OF_SPANS, "thread")
         self._flows, self._arrivals = Spans("start", "key", "thread"), Spans("start", "key")
         self.waits: dict[HostCall, Spans] = {kind: Spans("start", "end", "thread", "name") for kind in HOST_CALLS}
@@ -192,6 +202,7 @@ class Activity:
         self._threads = Numbering()
         self._thread = ToldInRows(self._number_of_thread, -1, np.int16)
         self._computes = Told(COMPUTE_TASKS.__contains__)
+        self._waits_for_event = Told(is_event_wait)
         self._is_plane = Told(lambda thread: thread.startswith(_PLANE))
         self._is_flow = Told(FLOW_CATEGORY.__eq__)
         self._kind = Told(number_of_call, -1, np.int8)
@@ -209,7 +220,9 @@ class Activity:
         self._pid_is_device |= events.pid_is_device
         of_device = events.whole & events.has("process", {DEVICE_PROCESS})
         if of_device.any():
-            self._keep(self._tasks, events, of_device & self._computes.of(events.words("task_type")))
+            kinds = events.words("task_type")
+            self._keep(self._tasks, events, of_device & self._computes.of(kinds))
+            self._keep_event_waits(events, np.flatnonzero(of_device & self._waits_for_event.of(kinds)))
         talks = events.whole & events.has("process", COMMUNICATION_PROCESSES)
         if talks.any():
             plane = self._is_plane.of(events.words("thread"))
@@ -236,7 +249,20 @@ class Activity:
             name=self._numbered(events, "name", rows),
             end=start + events.numbers("duration_ns", rows),
             pid=self._numbered(events, "pid", rows),
+            thread=self._thread_of(events, rows),
             **more,
+        )
+
+    def _keep_event_waits(self, events: EventBatch, rows: Ints) -> None:
+        if not len(rows):
+            return
+        start = events.numbers("start_ns", rows)
+        self.event_waits.add(
+            start=start,
+            end=start + events.numbers("duration_ns", rows),
+            name=self._numbered(events, "name", rows),
+            pid=self._numbered(events, "pid", rows),
+            thread=self._thread_of(events, rows),
         )
 
     def _keep_launches(self, events: EventBatch, linked: Mask) -> None:
@@ -333,7 +359,12 @@ class Activity:
         words = _narrow([*map(self._numbers.__getitem__, other._numbers), -1])
         places = self._places_of(other)
         pairs = [(self._tasks, other._tasks), (self._operators, other._operators), (self._planes, other._planes)]
-        pairs += [(self._calls, other._calls), (self._flows, other._flows), (self._arrivals, other._arrivals)]
+        pairs += [
+            (self.event_waits, other.event_waits),
+            (self._calls, other._calls),
+            (self._flows, other._flows),
+            (self._arrivals, other._arrivals),
+        ]
         pairs += [(self.queued, other.queued), *((self.waits[kind], other.waits[kind]) for kind in self.waits)]
         for mine, theirs in pairs:
             mine.take(theirs, {"name": words, "pid": words, "thread": places})
@@ -530,6 +561,7 @@ class Activity:
         behind = [_first_of(np.flatnonzero(tasks["start"] == end), tasks, words) for _, end in spans]
         after = chosen_of(tasks, np.asarray(behind, dtype=np.int64))
         launched = self.launches_of(after)
+        event_waits = self.event_waits.where(lambda some: _touching(some, starts, ends))
         near = _Near(
             tasks=tasks,
             talk=talk,
@@ -539,6 +571,10 @@ class Activity:
             flows=self._flows.where(lambda some: np.isin(some["start"], launched.start[launched.known])),
             words=words,
             threads=self.launching_threads(launched.thread[launched.known]),
+            event_waits=event_waits,
+            waited_for_events=waited_for_events(
+                event_waits, np.asarray([start for start, _ in spans], dtype=np.int64), after, launched.start_or_0()
+            ),
             waits={kind: calls.where(lambda some: _touching(some, starts, ends)) for kind, calls in self.waits.items()},
         )
         launches = [
@@ -560,6 +596,10 @@ class Activity:
         if launched is not None and cause == "host launched late":
             waited = self._wait_in((start, end), thread, launched, near)
         kind, host_call, host_call_ns = waited or (cause, None, None)
+        event_wait, event_wait_ns = None, None
+        if cause != "waiting for communication" and (found := near.event_wait(span, after)) is not None:
+            event_wait, event_wait_ns = found
+            kind, host_call, host_call_ns = "waiting for an event", None, None
         step = int(near.steps[after])
         return Gap(
             start_ns=start,
@@ -574,6 +614,8 @@ class Activity:
             communication=_longest_in(near.talk, start, end, words) if talked else None,
             host_call=host_call,
             host_call_ns=host_call_ns,
+            event_wait=event_wait,
+            event_wait_ns=event_wait_ns,
         )
 
     def launching_threads(self, launchers: Ints) -> set[int]:
@@ -638,6 +680,10 @@ class _Near:
     words: dict[int, str]
     threads: Collection[int]
     """Those of the host that launch, or put into a queue."""
+    event_waits: Numbers
+    """Tasks that waited for events, on any stream."""
+    waited_for_events: Intervals
+    """When the stream of the task behind a gap did, within that gap."""
     waits: Mapping[HostCall, Numbers]
     """Calls of the host in which it waits, by their kinds."""
 
@@ -650,6 +696,16 @@ class _Near:
             return self.words.get(int(calls["name"][place])), int(calls["thread"][place])
         threads = self.flows["thread"][self.flows["start"] == start]
         return None, int(threads.max()) if len(threads) and threads.min() == threads.max() else -1
+
+    def event_wait(self, gap: tuple[int, int], after: int) -> tuple[str | None, int] | None:
+        """(the longest task that waited for an event in a gap, how long all did), if the stream of the task behind it did so for at least half of it."""
+        (start, end), waits = gap, self.event_waits
+        waited = covered(self.waited_for_events, start, end)
+        if not waited or waited * 2 < end - start:
+            return None
+        same = (waits["thread"] == self.tasks["thread"][after]) & (waits["pid"] == self.tasks["pid"][after])
+        waits = chosen_of(waits, same & (waits["start"] < end) & (waits["end"] > start))
+        return _longest_in(waits, start, end, self.words), waited
 
 
 def _touching(spans: Numbers, starts: Ints, ends: Ints) -> Mask:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from statistics import median
 from typing import Any, NotRequired, TypedDict, TypeVar
@@ -192,7 +192,11 @@ class LateRank:
 
     group: str | None
     rank: int | None
-    """Numbered within the group; null: the ranks that were read all wait, for one that was not read."""
+    """In the job; null where only its number is known, or neither."""
+    number: int | None
+    """Within the group; null where no link records it."""
+    is_absent: bool
+    """Whether it was not captured."""
     operators: int
     """In how many operators it is the one that others wait for longest."""
     of_operators: int
@@ -203,11 +207,18 @@ class LateRank:
     """How long ranks of the group wait for any rank."""
     longest_ns: int
     """How long one of the others waits: of each operator the one that waits longest (they wait at the same time)."""
+    waited_by: tuple[tuple[int | None, int], ...] = ()
+    """(rank, ns) of each of the others."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether its rank or its number is known."""
+        return self.rank is not None or self.number is not None
 
     @property
     def is_slow(self) -> bool:
         """Whether it is waited for in more than half of the operators, and for more than half of the time."""
-        return self.rank is not None and self.operators * 2 > self.of_operators and self.waited_ns * 2 > self.of_ns
+        return self.is_known and self.operators * 2 > self.of_operators and self.waited_ns * 2 > self.of_ns
 
     @property
     def is_always_the_same(self) -> bool:
@@ -227,6 +238,22 @@ class PeerWait:
     waited_ns: int
     elapsed_ns: int
     """How long the whole operator took."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRanks:
+    """What is known of the ranks of one group."""
+
+    size: int
+    """How many of them links begin or end at."""
+    captured: frozenset[int] | None = None
+    """The numbers, within the group, of those that were captured: each records the links that begin at itself. Null where no link tells."""
+    ranks: Mapping[int, int] = field(default_factory=dict)
+    """The rank in the job by number."""
+
+    def number_of(self, rank: int) -> int | None:
+        """The number of a rank of the job; null where it is not known."""
+        return next((number for number, other in self.ranks.items() if other == rank), None)
 
 
 class MatrixRow(TypedDict):
@@ -556,41 +583,88 @@ def ranks_of_numbers(transfers: Iterable[Transfer]) -> dict[tuple[str | None, in
     return {number: next(iter(mine)) for number, mine in ranks.items() if len(mine) == 1}
 
 
+def ranks_by_group(
+    transfers: Sequence[Transfer], members: Iterable[tuple[int, ...]] = ()
+) -> dict[str | None, GroupRanks]:
+    """What links record of the ranks of each group, and the `members` of groups that are written down without the names that operators have."""
+    of_links: dict[str | None, dict[int, int]] = {}
+    for (group, number), rank in ranks_of_numbers(transfers).items():
+        of_links.setdefault(group, {})[number] = rank
+    captured: dict[str | None, set[int]] = {}
+    for transfer in transfers:
+        if transfer.is_link:
+            captured.setdefault(transfer.group, set()).add(transfer.source_rank)
+    found = {}
+    for group, numbers in ranks_of_groups(transfers).items():
+        certain = of_links.get(group, {})
+        fitting = [ranks for ranks in members if certain and certain.items() <= dict(enumerate(ranks)).items()]
+        by_number: dict[int, set[int]] = {}
+        for number, rank in ((number, rank) for ranks in fitting for number, rank in enumerate(ranks)):
+            by_number.setdefault(number, set()).add(rank)
+        ranks = {number: next(iter(known)) for number, known in by_number.items() if len(known) == 1} | certain
+        mine = captured.get(group)
+        found[group] = GroupRanks(len(numbers), None if mine is None else frozenset(mine), ranks)
+    return found
+
+
+_NOBODY_KNOWN = GroupRanks(0)
+_Awaited = tuple[int | None, int | None, bool]
+"""(the rank in the job, its number within the group, whether it was not captured)."""
+_Waits = list[tuple[int | None, int]]
+"""(rank, ns) of each that waits."""
+
+
 def find_awaited_ranks(
     operators: Iterable[OperatorTime],
     peer_waits: Iterable[PeerWait] = (),
-    sizes: Mapping[str | None, int] | None = None,
+    groups: Mapping[str | None, GroupRanks] | None = None,
 ) -> list[LateRank]:
     """Which ranks the others wait for, by group, the longest awaited first.
 
     A timeline names the peer of each wait: that is used where it is known. Else the ranks that were read are compared,
     operator by operator: others wait for the one that waits least before the first transfer. Where that one waits, too,
-    it is a rank that was not read (`sizes` tells how many ranks a group has). Less than WAIT_SHARE of an operator is
-    no waiting.
+    it is a rank that was not captured (`groups` has the number of ranks of each group, and which these are). Less than WAIT_SHARE of an
+    operator is no waiting.
     """
-    waits: dict[tuple[Any, ...], dict[int | None, list[int]]] = {}  # for whom, how long each of the others
+    waits: dict[tuple[Any, ...], dict[_Awaited, _Waits]] = {}  # by awaited rank, how long each of the others waits
     named: set[tuple[Any, ...]] = set()
+    groups = groups or {}
     for wait in peer_waits:
         whose = (wait.group, wait.step, wait.op_name)
         named.add(whose)
         if wait.waited_ns > WAIT_SHARE * wait.elapsed_ns:
-            waits.setdefault(whose, {}).setdefault(wait.peer, []).append(wait.waited_ns)
+            known = groups.get(wait.group, _NOBODY_KNOWN)
+            is_absent = known.captured is not None and wait.peer not in known.captured
+            awaited = (known.ranks.get(wait.peer), wait.peer, is_absent)
+            waits.setdefault(whose, {}).setdefault(awaited, []).append((wait.rank_id, wait.waited_ns))
     by_operator: dict[tuple[Any, ...], list[OperatorTime]] = {}
     for operator in operators:
-        known = (operator.group, operator.step, operator.op_name) in named
+        is_named = (operator.group, operator.step, operator.op_name) in named
         # operators between two ranks have one name on every pair
-        if operator.rank_id is not None and operator.type != "p2p" and not known:
+        if operator.rank_id is not None and operator.type != "p2p" and not is_named:
             by_operator.setdefault(operator.key, []).append(operator)
     for key, times in by_operator.items():
-        complete = (sizes or {}).get(key[2]) == len({time.rank_id for time in times})
-        found = find_last_rank(times, complete=complete)
-        if found is not None:
-            waits[(key[2], key[0], key[1], key[3])] = {found[0]: found[1]}
+        known = groups.get(key[2], _NOBODY_KNOWN)
+        last = find_last_rank(times, complete=known.size == len({time.rank_id for time in times}))
+        if last is not None:
+            number = None if last.rank is None else known.number_of(last.rank)
+            waits[(key[2], key[0], key[1], key[3])] = {(last.rank, number, last.is_absent): last.waits}
     return _summed_waits(waits)
 
 
-def find_last_rank(times: Sequence[OperatorTime], *, complete: bool) -> tuple[int | None, list[int]] | None:
-    """(the rank that others wait for in one operator, or null for one that was not read; how long each); None if nobody waits."""
+@dataclass(frozen=True, slots=True)
+class LastRank:
+    """The rank that others wait for in one operator."""
+
+    rank: int | None
+    """Null for one that was not captured, or where several came last."""
+    is_absent: bool
+    waits: list[tuple[int | None, int]]
+    """(rank, ns) of each that waits for it."""
+
+
+def find_last_rank(times: Sequence[OperatorTime], *, complete: bool) -> LastRank | None:
+    """The rank that others wait for in one operator; None if none waits."""
     waited = own_waits(times)
     if not any(_is_waiting(own, time) for own, time in waited):
         return None
@@ -599,8 +673,8 @@ def find_last_rank(times: Sequence[OperatorTime], *, complete: bool) -> tuple[in
     # in a group of which not all is known the last one here may stand idle because another one is missing
     is_other = not complete and (_is_waiting(least, last) or _stands_idle(last))
     if is_other or len(shortest) > 1:
-        return None, [own for own, _ in waited]
-    return last.rank_id, [own - least for own, _ in waited]
+        return LastRank(None, is_other, [(time.rank_id, own) for own, time in waited])
+    return LastRank(last.rank_id, False, [(time.rank_id, own - least) for own, time in waited])
 
 
 def own_waits(times: Sequence[OperatorTime]) -> list[tuple[int, OperatorTime]]:
@@ -619,33 +693,40 @@ def _stands_idle(time: OperatorTime) -> bool:
     return time.transit_ns is not None and time.elapsed_ns - time.transit_ns > WAIT_SHARE * time.elapsed_ns
 
 
-def _summed_waits(waits: Mapping[tuple[Any, ...], Mapping[int | None, Sequence[int]]]) -> list[LateRank]:
+def _summed_waits(waits: Mapping[tuple[Any, ...], Mapping[_Awaited, _Waits]]) -> list[LateRank]:
     """By group and rank; the first of a key is the group, an operator belongs to the rank that is waited for longest."""
-    sums: dict[tuple[Any, int | None], list[int]] = {}  # operators, ns of all, ns of the longest of each
+    sums: dict[tuple[Any, _Awaited], list[int]] = {}  # operators, ns of the longest of each
+    waiting: dict[tuple[Any, _Awaited], dict[int | None, int]] = {}
     groups: dict[Any, list[int]] = {}  # operators, ns
     for (group, *_), by_rank in waits.items():
-        most = min(by_rank, key=lambda rank: (-sum(by_rank[rank]), -1 if rank is None else rank))
+        totals = {awaited: sum(ns for _, ns in mine) for awaited, mine in by_rank.items()}
+        most = min(totals, key=lambda awaited: (-totals[awaited], _order(*awaited)))
         of_group = groups.setdefault(group, [0, 0])
         of_group[0] += 1
-        for rank, waited in by_rank.items():
-            entry = sums.setdefault((group, rank), [0, 0, 0])
-            entry[0] += rank == most
-            entry[1] += sum(waited)
-            entry[2] += max(waited)
-            of_group[1] += sum(waited)
+        of_group[1] += sum(totals.values())
+        for awaited, mine in by_rank.items():
+            entry = sums.setdefault((group, awaited), [0, 0])
+            entry[0] += awaited == most
+            entry[1] += max(ns for _, ns in mine)
+            by_waiting = waiting.setdefault((group, awaited), {})
+            for rank, ns in mine:
+                by_waiting[rank] = by_waiting.get(rank, 0) + ns
     found = [
         LateRank(
             group=group,
-            rank=rank,
+            rank=awaited[0],
+            number=awaited[1],
+            is_absent=awaited[2],
             operators=operators,
             of_operators=groups[group][0],
-            waited_ns=waited,
+            waited_ns=sum(waiting[(group, awaited)].values()),
             of_ns=groups[group][1],
             longest_ns=longest,
+            waited_by=tuple(waiting[(group, awaited)].items()),
         )
-        for (group, rank), (operators, waited, longest) in sums.items()
+        for (group, awaited), (operators, longest) in sums.items()
     ]
-    return sorted(found, key=lambda awaited: (-awaited.waited_ns, _order(awaited.group, awaited.rank)))
+    return sorted(found, key=lambda late: (-late.waited_ns, _order(late.group, late.rank, late.number)))
 
 
 def find_slow_ranks(frame: pa.Table) -> list[LateRank]:

@@ -203,7 +203,7 @@ def _of_waits(times: Sequence[OperatorTime], size: int | None) -> _Arrival | Non
         return None
     last = find_last_rank(times, complete=size == len({time.rank_id for time in times}))
     if last is not None:
-        return last
+        return last.rank, [ns for _, ns in last.waits]
     least = min(own for own, _ in waits)
     return None, [own - least for own, _ in waits]
 

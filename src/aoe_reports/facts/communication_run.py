@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from aoe_reports.facts.communication import (
     Transfer,
     find_awaited_ranks,
     links_of,
+    ranks_by_group,
     ranks_of_groups,
     ranks_of_numbers,
 )
@@ -104,6 +105,8 @@ class Communication:
     tails: list[Tail] = field(default_factory=list)
     hosts: dict[int, str] = field(default_factory=dict)
     """The host of each rank that is known to be on one."""
+    members: frozenset[tuple[int, ...]] = frozenset()
+    """The ranks of the job in each group that metadata names, in their order."""
     unusual: dict[Place, Unusual] = field(default_factory=dict)
     """The steps of warm-up and tear-down of each device."""
     nominal_gb_per_s: dict[str, float] = field(default_factory=dict)
@@ -124,11 +127,23 @@ class Communication:
         self.stages += other.stages
         self.tails += other.tails
         self.hosts |= other.hosts
+        self.members |= other.members
         self.unusual |= other.unusual
         for transport, rate in other.nominal_gb_per_s.items():
             self.nominal_gb_per_s[transport] = min(rate, self.nominal_gb_per_s.get(transport, rate))
         for link, waited in other.link_waits.items():
             self._add_wait(link, waited)
+
+    def leave_out(self, steps: Collection[int]) -> None:
+        """Leave out some steps; neither the total waits of links nor volumes are recorded by step, and advice is on neither."""
+        if steps:
+            self.operators = [one for one in self.operators if one.step not in steps]
+            self.transfers = [one for one in self.transfers if one.step not in steps]
+            self.peer_waits = [one for one in self.peer_waits if one.step not in steps]
+            self.alignments = [one for one in self.alignments if one.step not in steps]
+            self.tails = [one for one in self.tails if one.step not in steps]
+            self.packets = [one for one in self.packets if one.step not in steps]
+            self.rdma = [one for one in self.rdma if one.key[0] not in steps]
 
     def add_waits(self, figures: Sequence[TaskFigures], step: int | None) -> None:
         """Take in who waited for whom, in one step or in all."""
@@ -194,7 +209,8 @@ class Communication:
     @property
     def awaited(self) -> list[LateRank]:
         """The ranks that others wait for."""
-        return find_awaited_ranks(self.operators, self.peer_waits, self._sizes)
+        groups = ranks_by_group(self.transfers, sorted(self.members))
+        return find_awaited_ranks(self.operators, self.peer_waits, groups)
 
     @property
     def groups(self) -> list[GroupOfRanks]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
+from aoe_reports.formats.tasks import filled_up
 from aoe_reports.model.columns import Floats, Ints, has_value, integers, valid
 from aoe_reports.model.intervals import Intervals, union
 from aoe_reports.model.rules import COMMUNICATION
@@ -81,7 +82,8 @@ class Contention:
 
 def find_contention(tasks: pa.Table, top: int) -> Contention | None:
     """What tasks (CONTENTION_COLUMNS of them) of one device lose beside its communication; None where that is not told."""
-    if "task_start_ns" not in tasks.column_names or not has_value(tasks, "task_start_ns"):
+    tasks, _ = filled_up(tasks, CONTENTION_COLUMNS)
+    if not has_value(tasks, "task_start_ns"):
         return None
     talks = is_communication(tasks["task_type"])
     start, timed = integers(tasks["task_start_ns"])

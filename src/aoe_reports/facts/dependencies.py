@@ -16,6 +16,7 @@ from aoe_reports.facts.breakdown import EVENT_COLUMNS as ACTIVITY_COLUMNS
 from aoe_reports.facts.breakdown import Activity
 from aoe_reports.facts.critical_path import POINT, Graph, Slices, graph_of, is_busy, last_before
 from aoe_reports.facts.event_batch import EventBatch
+from aoe_reports.facts.event_waits import EVENT_WAITS, begins_like
 from aoe_reports.facts.host_calls import KINDS_OF_CALLS
 from aoe_reports.facts.launches import clocks_of
 from aoe_reports.facts.spans import Spans, chosen_of
@@ -39,7 +40,6 @@ _LINKS = ("async_task_queue", "fwdbwd")
 _COMPUTING, _COMMUNICATION, _OTHER = (KINDS.index(kind) for kind in ("computing", "communication", "other task"))
 _TASK, _OPERATOR, _PART = range(3)
 """Roles of slices: tasks of the device, operators of communication, their tasks by plane."""
-_WAITS = ("event wait", "notify wait", "stream wait event")
 _RECORDS = ("event record", "notify record")
 _EVENTS = ("event",)
 """What names or types of tasks begin with, in lower case without underscores."""
@@ -225,7 +225,7 @@ class Dependencies(Activity):
         nodes.links(host["links"])
         nodes.moments(host["dequeue"]["end"], host["dequeue"]["thread"])
         names, name = _renamed(some["name"], words)
-        waits = _hits(some, words, _WAITS) & ~is_busy(kind)
+        waits = _hits(some, words, EVENT_WAITS) & ~is_busy(kind)
         slices = {"lane": lane, "cause": cause, "delay": np.full(len(lane), delay), "name": name, "step": step}  # fmt: skip
         slices["host"] = np.zeros(len(lane), dtype=np.int8)
         times = chosen_of({"start": some["start"], "end": some["end"], "kind": kind}, ~waits)
@@ -399,7 +399,7 @@ def _numbers_where(words: Mapping[int, str], wanted: frozenset[str]) -> list[int
 
 def _hits(some: Numbers, words: Mapping[int, str], beginnings: tuple[str, ...]) -> Mask:
     """Which tasks of the device have a name or a type that begins so."""
-    named = [n for n, word in words.items() if word.replace("_", " ").casefold().startswith(beginnings)]
+    named = [n for n, word in words.items() if begins_like(word, beginnings)]
     hits: Mask = (some["role"] == _TASK) & (np.isin(some["name"], named) | np.isin(some["type"], named))
     return hits
 

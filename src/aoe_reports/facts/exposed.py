@@ -16,6 +16,7 @@ import numpy as np
 
 from aoe_reports.facts.breakdown import Activity, OfDevice, Parts, part_time
 from aoe_reports.facts.communication import summed
+from aoe_reports.facts.event_waits import waited_for_events
 from aoe_reports.facts.host_calls import HostCall
 from aoe_reports.facts.spans import SpansOf, chosen_of
 from aoe_reports.formats.spilled import Numbers
@@ -24,7 +25,7 @@ from aoe_reports.model.intervals import Intervals, union, united
 
 Told = Literal["timeline", "tasks", "steps"]
 """What tells the time of a device: its timeline, a table of tasks with times, a table of steps."""
-IdleCause = Literal["host launch", "behind the launch", "unknown"] | HostCall
+IdleCause = Literal["host launch", "waiting for an event", "behind the launch", "unknown"] | HostCall
 _ORDER: tuple[HostCall, ...] = ("garbage collection", "compilation", "data loading", "synchronisation")
 """Of calls around each other the first counts: what blocks the process, then the narrower one."""
 
@@ -206,23 +207,25 @@ def _covered_before(intervals: Intervals, times: Ints) -> Ints:
 
 
 def _idle(activity: Activity, device: OfDevice, busy: Intervals, begin_ns: int) -> dict[IdleCause, int]:
-    """Time between what ran, and before it, by what the span behind it waited for."""
+    """Time between what ran, and before it, by what the span behind it waited for: an event, before anything else."""
     if not len(busy):
         return {}
     starts, ends = np.append(min(begin_ns, int(busy.starts[0])), busy.ends[:-1]), busy.starts
     launched, thread = _launch_behind(activity, device, ends)
     known = thread > _NOBODY
     late = np.clip(np.where(known, launched, starts), starts, ends)
+    events = _waited_for_events(activity, device, starts, ends)
     found: Counter[IdleCause] = Counter()
-    found["unknown"] = exact_sum((ends - starts)[~known])
-    found["behind the launch"] = exact_sum((ends - late)[known])
+    found["waiting for an event"] = events.total
+    found["unknown"] = exact_sum((ends - starts - covered_between(events, starts, ends))[~known])
+    found["behind the launch"] = exact_sum((ends - late - covered_between(events, late, ends))[known])
     waits = known & (late > starts)
     others = activity.launching_threads(thread[known])
     feeder, entered = _fed(activity, thread, launched)
     cut = _until_others(activity, others, starts, np.where(thread < 0, starts, np.clip(entered, starts, late)), entered)
     for threads, mine in _by_threads(thread, feeder, waits):
-        own = anyone = Intervals(_NOTHING, _NOTHING)
-        spent = 0
+        own = anyone = events
+        spent = exact_sum(covered_between(events, starts[mine], late[mine]))
         for kind in _ORDER:
             every = kind == "garbage collection"
             own, anyone = (
@@ -235,6 +238,17 @@ def _idle(activity: Activity, device: OfDevice, busy: Intervals, begin_ns: int) 
             spent = until
         found["host launch"] += exact_sum((late - starts)[mine]) - spent
     return {cause: time for cause, time in found.items() if time}
+
+
+def _waited_for_events(activity: Activity, device: OfDevice, starts: Ints, ends: Ints) -> Intervals:
+    """When the streams of what begins behind gaps waited for events."""
+    if not len(activity.event_waits):
+        return NOTHING_RAN
+    behind = _beginning_at(device.tasks, ends)
+    launched = activity.launches_of(behind).start_or_0()
+    return waited_for_events(
+        activity.event_waits.whole(), starts[np.searchsorted(ends, behind["start"])], behind, launched
+    )
 
 
 def _calls_of(activity: Activity, kind: HostCall, threads: Collection[int], *, every: bool) -> Intervals:

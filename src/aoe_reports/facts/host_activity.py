@@ -224,7 +224,8 @@ class HostActivity(Activity):
         busy = Busy(spans, begun, step)
         copies = SpansOf(self.copies, device.tasks.pids).whole()
         moved = host.moved(shift)
-        sweep = sweep_of(busy, moved.of_threads(threads, launchers), union(copies["start"], copies["end"]))
+        calls = moved.of_threads(threads, launchers)
+        sweep = sweep_of(busy, calls, union(copies["start"], copies["end"]), self.event_waits.whole())
         times = times_of(busy, sweep, queues=queues)
         return WaitingDevice(
             device_id=self.number_of(device.pid),

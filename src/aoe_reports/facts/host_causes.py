@@ -11,6 +11,7 @@ from aoe_reports.facts.host_activity import Calls, WaitingDevice
 from aoe_reports.facts.host_calls import CallGroup
 from aoe_reports.facts.host_waits import HOST_CAUSES, WaitCause, WaitingTime
 from aoe_reports.facts.sequences import FoundSequence
+from aoe_reports.model.shares import share_or_zero
 from aoe_reports.model.texts import N_, Text, count_of, say
 from aoe_reports.model.time_units import times_in_one_unit
 
@@ -24,6 +25,7 @@ WAIT_WORDS = N_(
         "copying": "copies between host and device",
         "synchronisation": "synchronisation",
         "launching": "launching",
+        "event wait": "waiting for an event",
         "launched": "launched already",
         "unknown": "unknown",
     }
@@ -151,7 +153,9 @@ def causes_of(device: WaitingDevice, whole: WaitingTime, sequences: Sequence[Fou
         if ns >= MIN_SHARE * whole.length_ns and ns:
             evidence = _evidence(device, whole, cause, steps)
             found.append(
-                Cause(say(WAIT_WORDS[cause]), ns, _share(ns, whole.length_ns), evidence, say(CAUSE_ADVICE[cause]))
+                Cause(
+                    say(WAIT_WORDS[cause]), ns, share_or_zero(ns, whole.length_ns), evidence, say(CAUSE_ADVICE[cause])
+                )
             )
     return sorted([*found, *causes_of_sequences(sequences, whole.length_ns)], key=lambda one: -one.time_ns)
 
@@ -166,13 +170,13 @@ def causes_of_sequences(sequences: Sequence[FoundSequence], length_ns: int) -> l
     for api, mine in known.items():
         saving = min(sum(one.saving_ns for one in mine), length_ns)
         if saving >= MIN_SHARE * length_ns:
-            found.append(_of_sequence(api, mine, saving, _share(saving, length_ns)))
+            found.append(_of_sequence(api, mine, saving, share_or_zero(saving, length_ns)))
     return sorted(found, key=lambda one: -one.time_ns)
 
 
 def _evidence(device: WaitingDevice, whole: WaitingTime, cause: WaitCause, steps: int) -> Text:
     ns = whole.by_cause[HOST_CAUSES.index(cause)]
-    share = _share(ns, whole.length_ns)
+    share = share_or_zero(ns, whole.length_ns)
     idle = say("the device waited {time}, {share:.1%} of its time", time=_time(ns), share=share)
     longest = _longest(device, cause)
     if longest is not None and longest.waited_ns:
@@ -235,10 +239,6 @@ def group_in_words(group: CallGroup) -> Text:
 def wait_in_words(cause: WaitCause) -> Text:
     """The name of a cause of idle time."""
     return say(WAIT_WORDS[cause])
-
-
-def _share(part: int, whole: int) -> float:
-    return round(part / whole, 6) if whole else 0.0
 
 
 def _time(ns: float) -> Text:

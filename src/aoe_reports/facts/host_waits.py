@@ -1,7 +1,7 @@
 """Whether devices wait for the host, and why: what launches, what the host was in while nothing ran, what waited in queues.
 
 Idle time is the time in which a device neither computes nor communicates, as in `breakdown`. Each moment of it has one cause, the first
-that holds: a copy between host and device runs; what runs next was launched long enough ago; the host collects garbage, compiles, loads
+that holds: a copy between host and device runs; the stream of what runs next waits for an event; what runs next was launched long enough ago; the host collects garbage, compiles, loads
 data, copies or synchronises; the device ran dry while the host synchronised or copied; the launch of what runs next is not known; else the
 host was busy with what is not recorded, or launching.
 
@@ -16,6 +16,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from aoe_reports.facts.event_waits import waited_for_events
 from aoe_reports.facts.host_calls import CallGroup
 from aoe_reports.facts.launches import Queue, queue_of
 from aoe_reports.formats.spilled import Numbers
@@ -29,14 +30,15 @@ WaitCause = Literal[
     "copying",
     "synchronisation",
     "launching",
+    "event wait",
     "launched",
     "unknown",
 ]
 WAIT_CAUSES: tuple[WaitCause, ...] = get_args(WaitCause)
 HOST_CAUSES = WAIT_CAUSES[:6]
 """Those for which the host is to blame; of the others the device, or nobody knows."""
-_COPYING, _LAUNCHING, _LAUNCHED, _UNKNOWN = (
-    WAIT_CAUSES.index(cause) for cause in ("copying", "launching", "launched", "unknown")
+_COPYING, _LAUNCHING, _EVENT_WAIT, _LAUNCHED, _UNKNOWN = (
+    WAIT_CAUSES.index(cause) for cause in ("copying", "launching", "event wait", "launched", "unknown")
 )
 _SYNCHRONISING = WAIT_CAUSES.index("synchronisation")
 IN_CALLS: tuple[tuple[WaitCause, CallGroup], ...] = (
@@ -157,15 +159,19 @@ class Sweep:
         return union(self.start[mine], (self.start + self.length)[mine])
 
 
-def sweep_of(busy: Busy, host: HostCalls, copies: Intervals) -> Sweep:
-    """Cut the idle time of a device into pieces of one cause; `copies` are tasks that copy to or from the host."""
+def sweep_of(busy: Busy, host: HostCalls, copies: Intervals, event_waits: Numbers) -> Sweep:
+    """Cut the idle time of a device into pieces of one cause.
+
+    `copies` are tasks that copy to or from the host, `event_waits` those that wait for an event.
+    """
     starts, ends, launched = _gaps(busy)
+    events = _waited_for_events(busy, (starts, ends), event_waits)
     bounds = busy.bounds()[1]
     # a call that waits for the device: without it, all that follows would have come earlier by as much as it lasts, and no more
     waits = ((_COPYING, host.waiting_copies), (_SYNCHRONISING, host.holding["synchronisation"]))
     dry = [(code, starts + _held(calls, starts - 1, launched)) for code, calls in waits if len(calls)]
     begun = launched + LAUNCH_NS
-    sets = [copies, *host.holding.values(), *host.launching.values()]
+    sets = [copies, events, *host.holding.values(), *host.launching.values()]
     inside = [times[(starts < times) & (times < ends)] for times in (begun, *(until for _, until in dry))]
     cuts = distinct(np.concatenate([bounds, *inside] + [part for each in sets for part in (each.starts, each.ends)]))
     of = np.searchsorted(starts, cuts) - 1
@@ -173,7 +179,8 @@ def sweep_of(busy: Busy, host: HostCalls, copies: Intervals) -> Sweep:
     cuts, of = cuts[idle], of[idle]
     begin, gap = np.insert(starts, of + 1, cuts), np.insert(np.arange(len(starts)), of + 1, of)
     length = np.insert(ends, of, cuts) - begin
-    choices = [(_held(copies, begin) > 0, _COPYING), (begun[gap] <= begin, _LAUNCHED)]
+    choices = [(_held(copies, begin) > 0, _COPYING), (_held(events, begin) > 0, _EVENT_WAIT)]
+    choices += [(begun[gap] <= begin, _LAUNCHED)]
     choices += _in_calls(host, begin, launched[gap])
     choices += [(begin < until[gap], code) for code, until in dry]
     choices += [(launched[gap] == NEVER, _UNKNOWN)]
@@ -206,6 +213,15 @@ def _gaps(busy: Busy) -> tuple[Ints, Ints, Ints]:
         where = np.stack([first[tied], behind], axis=1).reshape(-1)
         least[tied] = np.minimum.reduceat(np.append(busy.launched, NEVER), where)[::2]
     return reach[first - 1], ends, least
+
+
+def _waited_for_events(busy: Busy, gaps: tuple[Ints, Ints], event_waits: Numbers) -> Intervals:
+    """When the streams of what begins behind gaps wait for events."""
+    behind = is_among(busy.spans["start"], gaps[1])
+    tasks = {name: busy.spans[name][behind] for name in ("start", "pid", "thread")}
+    launched = busy.launched[behind]
+    starts = gaps[0][np.searchsorted(gaps[1], tasks["start"])]
+    return waited_for_events(event_waits, starts, tasks, np.where(launched == NEVER, 0, launched))
 
 
 def _held(intervals: Intervals, times: Ints, launched: Ints | None = None) -> Ints:

@@ -33,6 +33,36 @@ def step_of_tasks(tasks: pa.Table) -> tuple[str, Ints] | None:
     return None
 
 
+def steps_with_tasks(steps: Sequence[Step], tasks: pa.Table) -> list[Step]:
+    """Those of the steps of one device that have tasks: a share of a step refers to these. All steps if this is unknown.
+
+    Decided by the step numbers of tasks, else by their times. A capture may have tasks of fewer steps than its table of steps.
+    """
+    task_steps = step_of_tasks(tasks)
+    if task_steps is not None:
+        numbers = frozenset(distinct(task_steps[1]).tolist())
+        models = _models_of(tasks)
+        return [s for s in steps if s.step in {None, *numbers} and (not models or s.model_id in {None, *models})]
+    if not has_value(tasks, "task_start_ns"):
+        return [*steps]
+    starts, there = integers(tasks["task_start_ns"])
+    starts = np.sort(starts[there])
+    return [s for s in steps if s.start_ns is None or any_within(starts, s.start_ns, s.start_ns + s.duration_ns)]
+
+
+def any_within(ordered: Ints, start: int, end: int) -> bool:
+    """Whether any of some ordered times is from `start` on and before `end`."""
+    return bool(np.searchsorted(ordered, start) < np.searchsorted(ordered, end))
+
+
+def _models_of(tasks: pa.Table) -> frozenset[int]:
+    """The models of the tasks; empty if a task has no model or the column is absent."""
+    if not has_value(tasks, "model_id"):
+        return frozenset()
+    values, there = integers(tasks["model_id"])
+    return frozenset(distinct(values).tolist()) if there.all() else frozenset()
+
+
 def idle_before_tasks(tasks: pa.Table) -> Ints | None:
     """For how long nothing ran on the device (neither computing nor communication) before each task, in ns.
 
@@ -51,9 +81,9 @@ def idle_before_tasks(tasks: pa.Table) -> Ints | None:
     reach = np.maximum.accumulate(ends[order])
     gaps = np.zeros(len(starts), dtype=np.int64)
     gaps[order[1:]] = np.maximum(starts[order[1:]] - reach[:-1], 0)
-    told = step_of_tasks(tasks)
-    if told is not None and told[0] == "iteration":
-        steps = told[1][order]
+    task_steps = step_of_tasks(tasks)
+    if task_steps is not None and task_steps[0] == "iteration":
+        steps = task_steps[1][order]
         gaps[order[1:][steps[1:] != steps[:-1]]] = 0
     return gaps
 
@@ -62,9 +92,42 @@ def _timed(tasks: pa.Table) -> bool:
     return has_value(tasks, "task_start_ns") and bool(integers(tasks["task_start_ns"])[1].all())
 
 
-def shares_of_tasks(tasks: pa.Table, rank_id: int | None, device_id: int | None) -> StepShares:
+LEAST_BESIDE = 0.01
+"""Durations add up to so much more than the time in which anything computes: less is the rounding of starts and ends."""
+
+
+def computing_beside(tasks: pa.Table) -> tuple[int, int] | None:
+    """(the durations of the computing tasks of one device added up, how long any of them ran) where tasks run beside each other.
+
+    None where they do not, or where the export has no times of all tasks.
+    """
+    if not _timed(tasks):
+        return None
+    starts, _ = integers(tasks["task_start_ns"])
+    durations, _ = integers(tasks["task_duration_ns"])
+    if "task_type" in tasks.column_names:
+        computing = ~is_communication(tasks["task_type"])
+        starts, durations = starts[computing], durations[computing]
+    added, together = exact_sum(durations), int(union(starts, starts + durations).total)
+    return (added, together) if added - together > LEAST_BESIDE * together else None
+
+
+def place_in_steps(tasks: pa.Table, steps: Sequence[Step]) -> Ints:
+    """In which of some steps, by its place among them, each task began; -1 for none. All tasks and steps have times."""
+    starts, _ = integers(tasks["task_start_ns"])
+    begins = np.asarray([step.start_ns or 0 for step in steps], dtype=np.int64)
+    ends = begins + np.asarray([step.duration_ns for step in steps], dtype=np.int64)
+    order = np.argsort(begins, kind="stable")
+    place = order[np.maximum(np.searchsorted(begins[order], starts, side="right") - 1, 0)]
+    return np.where((starts >= begins[place]) & (starts < ends[place]), place, -1)
+
+
+def shares_of_tasks(
+    tasks: pa.Table, rank_id: int | None, device_id: int | None, in_steps: Ints | None = None
+) -> StepShares:
     """What the steps of a device went on, by unions of its tasks' intervals; of a table without times only their sum.
 
+    `in_steps` replaces step numbers that tasks lack: the time of steps without tasks is then left out.
     On real exports this equals the framework's table of steps (step_trace_time) to 0.02 us a step.
     """
     communication = (
@@ -72,8 +135,8 @@ def shares_of_tasks(tasks: pa.Table, rank_id: int | None, device_id: int | None)
         if "task_type" in tasks.column_names
         else np.zeros(tasks.num_rows, dtype=bool)
     )
-    told = step_of_tasks(tasks)
-    numbers = distinct(told[1]).tolist() if told else []
+    task_steps = step_of_tasks(tasks) if in_steps is None else ("times", in_steps)
+    numbers = distinct(task_steps[1]).tolist() if task_steps else []
     known = [step for step in numbers if step >= 0]
     steps, steps_known = count_steps(numbers)
     durations, _ = integers(tasks["task_duration_ns"])
@@ -82,9 +145,9 @@ def shares_of_tasks(tasks: pa.Table, rank_id: int | None, device_id: int | None)
         return StepShares(rank_id, device_id, steps, None, computing, steps_known=steps_known)
     starts, _ = integers(tasks["task_start_ns"])
     places: list[Ints | slice] = [slice(None)]
-    if told is not None and known and len(numbers) > 1:
-        order = np.argsort(told[1], kind="stable")
-        ordered = told[1][order]
+    if task_steps is not None and known and len(numbers) > 1:
+        order = np.argsort(task_steps[1], kind="stable")
+        ordered = task_steps[1][order]
         places = [order[slice(*np.searchsorted(ordered, [step, step + 1]).tolist())] for step in known]
     parts = [_parts(starts[rows], durations[rows], communication[rows]) for rows in places]
     whole = sum(part.end_to_end_ns for part in parts)

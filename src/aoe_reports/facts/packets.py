@@ -9,7 +9,7 @@ from decimal import Decimal, DecimalException
 from itertools import pairwise
 from typing import Any
 
-from aoe_reports.facts.communication import OperatorTime
+from aoe_reports.facts.communication import OperatorTime, number_of_step
 from aoe_reports.model.rules import COMMUNICATION
 from aoe_reports.model.texts import say
 
@@ -55,9 +55,10 @@ _MAX_PACKETS = 2**53
 
 @dataclass(frozen=True, slots=True)
 class PacketSum:
-    """The packets of one class that one rank sent over one transport."""
+    """The packets of one class that one rank sent over one transport in one step."""
 
     rank_id: int | None
+    step: int | None
     transport: str
     least_bytes: int
     packets: int
@@ -113,17 +114,18 @@ class RdmaTime:
 
 def packets_of(rank_id: int | None, rows: Iterable[Mapping[str, Any]]) -> tuple[list[PacketSum], int]:
     """(what the size distributions of some rows of `communication_bandwidth` add up to, entries that cannot be used)."""
-    sums: dict[tuple[str, int], list[int]] = {}
+    sums: dict[tuple[int | None, str, int], list[int]] = {}
     unusable = 0
     for row in rows:
+        step = number_of_step(row.get("step"))
         entries, bad = _entries(row["size_distribution"])
         unusable += bad
         for size, packets, time_ns in entries:
-            entry = sums.setdefault((row["transport"] or "unknown", class_of(size)), [0, 0, 0])
+            entry = sums.setdefault((step, row["transport"] or "unknown", class_of(size)), [0, 0, 0])
             entry[0] += packets
             entry[1] += size * packets
             entry[2] += time_ns
-    return [PacketSum(rank_id, *key, *entry) for key, entry in sorted(sums.items())], unusable
+    return [PacketSum(rank_id, *key, *entry) for key, entry in sums.items()], unusable
 
 
 def class_of(size_bytes: int) -> int:

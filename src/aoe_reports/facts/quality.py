@@ -16,7 +16,7 @@ Effect = Literal["no-baseline", "caution", "note"]
 """What a judgement does: the capture is no baseline; its numbers are to be read with it in mind; some questions have no answer."""
 EFFECTS: tuple[Effect, ...] = ("no-baseline", "caution", "note")
 Code = Literal[
-    "unsteady", "drift", "frequency-drop", "other-work", "no-common-step", "warm-up", "tear-down", "cut-step", "varying-work",
+    "unsteady", "drift", "frequency-drop", "other-work", "no-common-step", "outside-steps", "unequal-ranks", "warm-up", "tear-down", "cut-step", "varying-work",
     "scatter", "outlier-steps", "compilation", "start-skew", "other-steps", "missing-ranks", "frequency-below-rated", "no-warm-up",
     "one-step", "few-steps", "no-steps", "one-rank", "no-timeline", "profiler-level", "no-metrics", "recording-overhead",
 ]  # fmt: skip
@@ -40,6 +40,8 @@ NOTABLE_OTHERS, NO_BASELINE_OTHERS = 0.001, 0.05
 """How long tasks of other processes run, as a share of the device's time."""
 NOTABLE_SKEW = 0.05
 """How far apart ranks begin their first common step, as a share of the usual step, and of all steps together for a caution."""
+NOTABLE_OUTSIDE = 0.10
+"""Up to this share of computing may lie outside the steps without a caution."""
 _EPOCH_NS = 10**18
 """Times below are of a clock that began with the machine: those of two devices say nothing of each other."""
 
@@ -76,6 +78,11 @@ class DeviceFacts:
     clock: ClockUse | None = None
     rated_mhz: float | None = None
     whole_ns: int = 0
+    computing_ns: int = 0
+    in_steps_ns: int | None = None
+    """How much of computing is in steps that the timeline marks; null where it marks none."""
+    host_step_ns: float | None = None
+    """How long such a step is on the host (median)."""
     others_ns: int = 0
     """How long tasks of other processes ran."""
 
@@ -96,6 +103,8 @@ class Conditions:
     warm_up: int | None = None
     """For how many steps the profiler was to be on before it recorded; null where nothing tells."""
     has_timeline: bool = True
+    place: Place | None = None
+    """Whose capture it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +121,8 @@ def judge_device(facts: DeviceFacts, series: StepSeries | None) -> JudgedDevice:
     """What is to be said of one device by itself."""
     usual = () if series is None else series.usual
     steadiness = steadiness_of([step.duration_ns for step in usual]) if usual else None
-    found = [*_of_phases(series, steadiness), *_of_count(series), *_of_clock(facts), *_of_others(facts)]
+    found = [*_of_coverage(facts), *_of_phases(series, steadiness), *_of_count(series)]
+    found += [*_of_clock(facts), *_of_others(facts)]
     if steadiness is not None:
         found += [
             *_of_scatter(usual, steadiness, facts),
@@ -124,6 +134,16 @@ def judge_device(facts: DeviceFacts, series: StepSeries | None) -> JudgedDevice:
 
 def _placed(one: Judgement, place: Place) -> Judgement:
     return Judgement(one.code, one.effect, one.numbers, (place,), one.weight)
+
+
+def _of_coverage(facts: DeviceFacts) -> Iterator[Judgement]:
+    if facts.in_steps_ns is None or not facts.computing_ns:
+        return
+    outside = facts.computing_ns - facts.in_steps_ns
+    share = outside / facts.computing_ns
+    if share >= NOTABLE_OUTSIDE:
+        numbers: Numbers = {"share": share, "outside_ns": outside, "host_step_ns": facts.host_step_ns or 0.0}
+        yield Judgement("outside-steps", "caution", numbers, weight=share)
 
 
 def _of_phases(series: StepSeries | None, steadiness: Steadiness | None) -> Iterator[Judgement]:
@@ -266,10 +286,19 @@ def _of_others(facts: DeviceFacts) -> Iterator[Judgement]:
 
 
 def judge_run(
-    devices: Sequence[JudgedDevice], named: AbstractSet[int], conditions: Sequence[Conditions]
+    devices: Sequence[JudgedDevice],
+    named: AbstractSet[int],
+    conditions: Sequence[Conditions],
+    unequal: Sequence[Place] = (),
 ) -> list[Judgement]:
-    """What is to be said of a run: of its devices, each code once, of its ranks together, and of how it was taken."""
+    """What is to be said of a run: of its devices, each code once, of its ranks together, and of how it was taken.
+
+    `unequal` are the ranks that lack facts which others have.
+    """
     found = [*merged(one for device in devices for one in device.judgements)]
+    if unequal:
+        ranks = tuple(sorted(rank for rank, _ in unequal if rank is not None))
+        found.append(Judgement("unequal-ranks", "caution", {"ranks": ranks}, tuple(unequal)))
     found += [*_of_ranks(devices, named), *_of_conditions(conditions, devices)]
     return sorted(found, key=lambda one: EFFECTS.index(one.effect))  # stable: within an effect in the order above
 
@@ -352,8 +381,10 @@ def _of_conditions(conditions: Sequence[Conditions], devices: Sequence[JudgedDev
     few = all(device.series is None or len(device.series.steps) < MIN_STEPS_FOR_SCATTER for device in devices)
     if few and devices and any(one.warm_up == 0 for one in conditions):
         yield Judgement("no-warm-up", "caution")
-    if any(not one.has_timeline for one in conditions):
-        yield Judgement("no-timeline", "note")
+    without = [one.place for one in conditions if not one.has_timeline]
+    if without:
+        some = [place for place in without if place is not None] if len(without) < len(conditions) else []
+        yield Judgement("no-timeline", "note", places=tuple(some))
     levels = {one.level for one in conditions if one.level is not None}
     weak = sorted(levels & WEAK_LEVELS)
     if weak:

@@ -450,7 +450,7 @@ def _amounts(
 # idle time
 
 
-IDLE_CAUSES: tuple[IdleCause, ...] = ("host launch", "behind the launch", "synchronisation", "data loading", "compilation", "garbage collection", "unknown")  # fmt: skip
+IDLE_CAUSES: tuple[IdleCause, ...] = ("host launch", "behind the launch", "synchronisation", "data loading", "compilation", "garbage collection", "waiting for an event", "unknown")  # fmt: skip
 
 
 def _idle(before: Side, after: Side) -> Iterator[Part]:

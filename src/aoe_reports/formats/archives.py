@@ -57,8 +57,9 @@ def unpacked(path: Path, max_expanded: int | None, findings: list[Finding]) -> l
     It may expand to `max_expanded` bytes; None means 1 GiB, or MAX_RATIO times its size where that is more.
     """
     left_out: list[str] = []
+    twice: dict[str, None] = {}
     try:
-        every = _unpacked(path, max_expanded, left_out)
+        every = _unpacked(path, max_expanded, left_out, twice)
     except _TooMuchError as error:
         findings.append(EXPANDED_TOO_LARGE.found(str(path), str(error)))
     except _DAMAGE as error:
@@ -72,6 +73,13 @@ def unpacked(path: Path, max_expanded: int | None, findings: list[Finding]) -> l
                 "{count} members are left out, as links and names that lead out of the archive are not followed: {names}",
                 count=len(left_out),
                 names=join(", ", left_out[:_NAMED]),
+            )
+            findings.append(ARCHIVE.found(str(path), message))
+        if twice:
+            message = say(
+                "{count} names appear more than once; the last file of each is used: {names}",
+                count=len(twice),
+                names=join(", ", [*twice][:_NAMED]),
             )
             findings.append(ARCHIVE.found(str(path), message))
         hold(path, every)
@@ -88,7 +96,7 @@ def _no_room(path: Path) -> Finding:
     return UNREADABLE.found(str(path), message)
 
 
-def _unpacked(path: Path, max_expanded: int | None, left_out: list[str]) -> list[ObjectPath]:
+def _unpacked(path: Path, max_expanded: int | None, left_out: list[str], twice: dict[str, None]) -> list[ObjectPath]:
     told = path.stat()
     left = _Limit(max(MAX_EXPANDED_BYTES, MAX_RATIO * told.st_size) if max_expanded is None else max_expanded)
     folder, version = TemporaryFolder(), f"{told.st_size}-{told.st_mtime_ns}"
@@ -111,6 +119,8 @@ def _unpacked(path: Path, max_expanded: int | None, left_out: list[str]) -> list
                 held: Held | None = Held(place=str(place), folder=folder)
             else:
                 held, size, time_ns = same.held, same.size, same.modified_ns
+            if name in found:
+                twice[name] = None
             one = found[name] = object_of(str(path / name), size, version, time_ns)
             one.held = held  # the last of one name counts, as for whoever unpacks it
     return sorted(found.values(), key=str)
@@ -177,14 +187,14 @@ def _members(path: Path, left: _Limit) -> Iterator[Iterator[_Packed]]:
         with zipfile.ZipFile(path) as zipped:
             yield _of_zip(zipped, left)
     elif ending == ".tar":
-        with tarfile.open(path, "r:", tarinfo=_Member) as archive:
+        with tarfile.open(path, "r:", tarinfo=_Member, ignore_zeros=True) as archive:
             yield _of_tar(archive, left)
     else:
         with gzip.open(path) as packed:
             plain: Any = _Counted(packed, left)
-            with tarfile.open(fileobj=plain, mode="r|", tarinfo=_Member) as archive:
+            with tarfile.open(fileobj=plain, mode="r|", tarinfo=_Member, ignore_zeros=True) as archive:
                 yield _of_tar(archive, left)
-            while plain.read():  # behind the last file is the checksum
+            while plain.read():  # the checksum is behind the last block
                 pass
 
 
@@ -194,6 +204,9 @@ _ENCRYPTED = 1
 
 
 def _of_zip(archive: zipfile.ZipFile, left: _Limit) -> Iterator[_Packed]:
+    before = min((member.header_offset for member in archive.infolist()), default=0)
+    if before:  # of two archives, one behind the other, the directory at the end has the files of the last
+        raise zipfile.BadZipFile(say("{count} bytes before its first file belong to something else", count=before))
     for member in archive.infolist():
         left.count_member()
         if member.flag_bits & _ENCRYPTED:
@@ -202,7 +215,7 @@ def _of_zip(archive: zipfile.ZipFile, left: _Limit) -> Iterator[_Packed]:
             raise zipfile.BadZipFile(f"compression method {member.compress_type}")
         if stat.S_ISLNK(member.external_attr >> 16):
             yield _Packed(member.filename, None, None)
-        elif not member.is_dir():
+        elif not member.filename.endswith(("/", "\\")):
             with archive.open(member) as content:
                 yield _Packed(member.filename, _Counted(content, left), _ns_of(_zip_time(member)))
 
@@ -241,7 +254,10 @@ def _ns_of(seconds: float) -> int | None:
 
 
 class _Member(tarfile.TarInfo):
-    """A file of a tar archive. It says where the archive is cut, which tarfile takes for its end, and refuses what takes memory."""
+    """A file of a tar archive. It says where the archive is cut, which tarfile takes for its end, and refuses what takes memory.
+
+    An archive may have another one behind its end (`cat`, `tar -A`): what is there is read, too, and is refused if it is something else.
+    """
 
     @classmethod
     def fromtarfile(cls, tarfile: Any) -> Self:
@@ -249,7 +265,12 @@ class _Member(tarfile.TarInfo):
         try:
             return super().fromtarfile(tarfile)
         except _END:
+            tarfile.has_ended = True
             raise
+        except _NOTHING as error:
+            if getattr(tarfile, "has_ended", False):
+                raise
+            raise _READ_ERROR(str(error)) from error
         except _HEADER_ERROR as error:
             raise _READ_ERROR(str(error)) from error
 
@@ -267,12 +288,14 @@ class _Member(tarfile.TarInfo):
 
 _READ_ERROR, _HEADER_ERROR = tarfile.ReadError, tarfile.HeaderError
 _END = tarfile.EOFHeaderError  # type: ignore[attr-defined]
+_NOTHING = tarfile.EmptyHeaderError  # type: ignore[attr-defined]
 _DESCRIBING = frozenset(
     {tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE}
 )
 
 
 def _name_of(name: str) -> str:
-    """A name within the archive; empty for one that would lead out of it."""
+    """A name within the archive; empty for one that would lead out of it. Some tools of Windows divide folders by backslashes."""
+    name = name.replace("\\", "/")
     parts = PurePosixPath(name).parts
     return "" if name.startswith("/") or ".." in parts or "\0" in name else "/".join(parts)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from configparser import ConfigParser
 from configparser import Error as ConfigError
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 
 RETRIES = 6
 """With longer and longer waits between them, 6 s in all."""
+TIMEOUT_S = 30
+"""So long one answer may take, with its body: the client's own limit."""
+_TIMEOUT = re.compile(r"kind: Timeout\b|\bTimedOut\b")
+MAX_RETRY_S = 30
+"""So long a request is repeated: a server that stops in the middle of its answers costs a minute and a little at most, and not TIMEOUT_S for
+each of the RETRIES."""
 _MICROSECOND_NS = 1000
 _OF_PROFILE = ("aws_access_key_id", "aws_secret_access_key", "aws_session_token", "region", "endpoint_url")
 _OF_MACHINE = ("AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE")
@@ -87,10 +93,25 @@ def bytes_of(root: str, key: str, version: str | None, span: tuple[int, int]) ->
 
     options: Any = {"range": span} if version is None else {"range": span, "if_match": version}
     with _as_of_a_file(root, key):
-        data = memoryview(obstore.get(_store(root), key, options=options).bytes())
+        answer = obstore.get(_store(root), key, options=options)
+        if not _is_same(version, answer.meta["e_tag"]):  # some servers pass over If-Match
+            raise _changed(root, key)
+        data = memoryview(answer.bytes())
         if len(data) != span[1] - span[0]:
             raise _changed(root, key)
         return data
+
+
+def _is_same(listed: str | None, answered: str | None) -> bool:
+    """Whether an answer is of the listed version; of a server that names no versions nothing is known."""
+    if listed is None or answered is None:
+        return True
+    return _bare_tag(listed) == _bare_tag(answered)
+
+
+def _bare_tag(tag: str) -> str:
+    """A tag as servers write it in lists and in headers: in quotes or not, called weak or not."""
+    return tag.removeprefix("W/").strip('"')
 
 
 def whole_of(root: str, key: str, most: int) -> bytes | None:
@@ -148,6 +169,9 @@ def _as_of_a_file(root: str, key: str) -> Iterator[None]:
     except PermissionDeniedError as error:
         raise PermissionError(errno.EACCES, reason(error), uri_of(root, key)) from None
     except (BaseError, ValueError) as error:  # a name that is none is a ValueError
+        if _TIMEOUT.search(str(error)):
+            what = say("the server did not end its answer within {seconds} s", seconds=TIMEOUT_S)
+            raise TimeoutError(errno.ETIMEDOUT, what, uri_of(root, key)) from None
         raise OSError(errno.EIO, reason(error), uri_of(root, key)) from None
 
 
@@ -169,7 +193,8 @@ def _client(root: str, _told: frozenset[tuple[str, str]], retries: int) -> Objec
         in_environment = {name: os.environ[name] for name in _ENDPOINTS if os.environ.get(name)}
         in_profile = {name: value for name, value in config.items() if name == "endpoint_url"}
         _check_endpoints({**in_environment, **in_profile}, root)
-    return from_url(root, retry_config={"max_retries": retries}, **config)
+    retrying: Any = {"max_retries": retries, "retry_timeout": timedelta(seconds=MAX_RETRY_S)}
+    return from_url(root, retry_config=retrying, **config)
 
 
 _ENDPOINTS = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT")

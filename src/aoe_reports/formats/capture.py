@@ -49,8 +49,8 @@ class CaptureInfo:
     """The places of ranks in the groups that split the work of the job: of this rank, or of all where it is of a cluster."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """Versions, variables of the environment and whatever else scripts said, by name: what may explain a difference."""
-    named_ranks: tuple[int, ...] = ()
-    """The ranks of the job that groups of its metadata name, rising; empty where nothing tells."""
+    members: frozenset[tuple[int, ...]] = frozenset()
+    """The ranks of the job in each group that its metadata names, in their order within it; empty where nothing records them."""
     schedule: Mapping[str, int] = field(default_factory=dict)
     """When the framework's profiler was to record (`wait`, `warmup`, `active`, `repeat`, `skip_first`), as far as that is told."""
     recording: tuple[str, ...] = ()
@@ -71,6 +71,11 @@ class CaptureInfo:
         """The ranks that are known to be here."""
         every = (self.rank_id, *self.ranks.values())
         return frozenset(one for one in every if one is not None)
+
+    @property
+    def named_ranks(self) -> tuple[int, ...]:
+        """The ranks of the job that groups of its metadata name, rising."""
+        return tuple(sorted({rank for ranks in self.members for rank in ranks}))
 
     @property
     def several_ranks(self) -> bool:

@@ -162,6 +162,16 @@ def _unread(files: Sequence[FoundFile]) -> list[Finding]:
     return found
 
 
+def _simulated(path: str, beside: Sequence[str]) -> Finding:
+    """What `msprof op simulator` wrote; a warning where no table was measured beside it."""
+    message = say(
+        "what the simulator of `msprof op` wrote (trace.json, code_exe and instr_exe of each core) is recognised, but not read: it "
+        "was not measured on a device"
+    )
+    is_only = not any(name.endswith(".csv") for name in beside)
+    return NOT_READ.found(path, message, severity="warning" if is_only else "info")
+
+
 def _without_exports(files: Sequence[FoundFile], paths: Sequence[Path]) -> list[Finding]:
     """The captures, all of which was looked at, with only files about them: raw data that nobody has parsed, or not yet."""
     kinds: dict[Path, set[str]] = {}
@@ -304,6 +314,8 @@ class _Walk:
             self._findings.extend(_odd_entry(path, name, kind, link=link))
             if kind == "folder" and not (folder.in_capture and name in _RAW):
                 self._wait(folder, name, path, link=link)
+            elif kind == "folder" and name == msopprof.SIMULATOR:
+                self._findings.append(_simulated(path, beside=[entry[0] for entry in entries]))
 
     def _wait(self, folder: _Folder, name: str, path: str, *, link: bool) -> None:
         """Let a folder wait to be entered."""
@@ -387,6 +399,12 @@ def _odd_entry(path: str, name: str, kind: str, *, link: bool) -> list[Finding]:
         return [BROKEN_LINK.found(path, message)]
     message = say("{what}; expected a file or a folder", what=kind)
     return [UNREADABLE.found(path, message)]
+
+
+def why_not_read(path: Path) -> str | None:
+    """What keeps a path from being read that is named for input; null for a file or a folder. Pipes are never opened."""
+    kind = _kind(str(path))
+    return None if kind in {"file", "folder"} else say("{what}; expected a file or a folder", what=kind)
 
 
 _SPECIAL = say("neither a file nor a folder (a pipe or a device)")

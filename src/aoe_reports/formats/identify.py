@@ -6,6 +6,7 @@ import os
 import re
 from pathlib import Path
 
+from aoe_reports.formats.aoe.operator_banks import NAMED_BANKS
 from aoe_reports.formats.ascend.names import ARCHIVE_NAME, NO_TABLES, READ_ARCHIVE
 from aoe_reports.formats.benchmarks.megatron import HEAD_BYTES, is_training_log
 from aoe_reports.formats.benchmarks.registry import begins_as_benchmark
@@ -69,6 +70,12 @@ def _why_packed(path: Path) -> Text:
 def why(error: Exception) -> str:
     """What the operating system says, without its number."""
     return of_the_system(getattr(error, "strerror", None) or str(error))
+
+
+def unread_bank(file: FoundFile) -> Finding:
+    """What a bank is that is recognised and not read."""
+    _, what = NAMED_BANKS[file.name.kind]
+    return NOT_READ.found(str(file.path), say("recognised, but not read: {why}", why=what))
 
 
 def unreadable_file(path: object, error: Exception) -> Finding:

@@ -24,7 +24,10 @@ TOO_MUCH_LINKED = ALL_FILES.rule(
     "too much content behind links that lead out of the given path; the rest is not read (exit code 3)",
 )
 ARCHIVE = ALL_FILES.rule(
-    "archive", "warning", "an archive in a folder, or one of another kind than zip and tar; it is not read"
+    "archive",
+    "warning",
+    "an archive in a folder, or one of another kind than zip and tar, which is not read; members of an archive that are left out, or "
+    "have the same name",
 )
 ARCHIVE_DAMAGED = ALL_FILES.rule(
     "archive-damaged", "error", "a zip or tar archive that cannot be unpacked as a whole: none of it is used"
@@ -52,14 +55,16 @@ JSON_DUPLICATE_KEY = JSON_FILES.rule(
     "a key appears twice in one object; all occurrences are read (in tables: an error, none is read)",
 )
 JSON_ENCODING = JSON_FILES.rule(
-    "json-encoding", "warning", "not UTF-8 (read as GB18030; a timeline is not used at all)"
+    "json-encoding", "warning", "not UTF-8 (read as GB18030; of a timeline each such event is left out)"
 )
 JSON_TOO_LARGE = JSON_FILES.rule(
     "json-too-large",
     "error",
     "larger than the read limit (results 256 MiB, banks 64 MiB, documents 1 GiB, one event 16 MiB)",
 )
-JSON_SHAPE = TIMELINES.rule("json-shape", "error", "not a list of trace events")
+JSON_SHAPE = TIMELINES.rule(
+    "json-shape", "error", "neither a list of trace events nor an object with such a list (traceEvents)"
+)
 JSON_ROW = TABLES.rule("json-row", "error", "an entry of a JSON summary or document that is not a row")
 RECORDS_TABLE = RECORDS.rule(
     "records-table", "error", "a CSV or Parquet file of records that cannot be read from here on, or a row of it"

@@ -132,7 +132,8 @@ class Looked:
         self.stated += map(as_mapping, stated)
         for device in mine:
             device.bounds = device.near_roof = None  # they may be many, and large
-        self.talk = communication_of(capture, mine if self.alone else None, _CHOSEN, self.findings)
+        gone = {step for device in mine for step in device.left_out}
+        self.talk = communication_of(capture, mine if self.alone else None, _CHOSEN, self.findings, gone)
 
 
 LeftOut = Literal["nothing", "timelines", "tables"]
@@ -353,7 +354,8 @@ def _plan_summary(plan: Plan, longest: _Longest) -> Row:
         "device_id": longest.tasks.device_id,
         "steps": longest.shares.steps,
         "candidates": len(plan.candidates),
-        "expected_saving_us": round(sum(one.expected_saving_us or 0.0 for one in plan.candidates), 3),
+        "expected_saving_us": plan.expected_saving_us or 0.0,
+        "assumed_saving_us": plan.assumed_saving_us,
         "cost_s": round(sum(one.cost_s or 0.0 for one in plan.candidates), 3),
         "rejected": len(plan.rejected),
     }

@@ -49,6 +49,13 @@ class StepNight:
     total_ns: int
     communication_not_overlapped_ns: int | None = None
     free_ns: int | None = None
+    steps_with_tasks: int | None = None
+    """How many of the steps the calls are of; null: of all."""
+
+    @property
+    def steps_of_calls(self) -> int:
+        """What calls are divided by."""
+        return self.steps if self.steps_with_tasks is None else self.steps_with_tasks
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +136,16 @@ def attribute_change(calls: pl.DataFrame, nights: Sequence[StepNight], sigma: fl
         return None
     typical = [*before.nights, *after.nights]
     steps = {"before": before.steps, "after": after.steps}
+    called = [night for night in typical if night.steps_of_calls > 0]
+    of_calls: dict[str, int] = {side: sum(n.steps_of_calls for n in called if n.side == side) for side in SIDES}
+    if not all(of_calls.values()):
+        return None
     kept = pl.DataFrame(
-        {"side": [n.side for n in typical], "night": [n.night for n in typical], "steps": [n.steps for n in typical]},
+        [(night.side, night.night, night.steps_of_calls) for night in called],
         schema={"side": pl.String, "night": pl.String, "steps": pl.Int64},
+        orient="row",
     )
-    operators = _operators(calls.join(kept, on=["side", "night"], how="inner"), steps, kept, sigma)
+    operators = _operators(calls.join(kept, on=["side", "night"], how="inner"), of_calls, kept, sigma)
     operators_ns = sum(one.difference_ns for one in operators if not one.communication)
     levels = [_per_step(side.total_ns, side.steps) for side in (before, after)]
     talk = _part(before.communication_not_overlapped_ns, after.communication_not_overlapped_ns, steps)

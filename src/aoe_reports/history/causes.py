@@ -11,7 +11,7 @@ from aoe_reports.history.baselines import LevelShift
 from aoe_reports.history.incidents import Group
 from aoe_reports.history.series import SeriesLabels
 from aoe_reports.history.stored_series import StoredSeries
-from aoe_reports.model.changes import COMPUTING, IncidentCause
+from aoe_reports.model.changes import COMPUTING, IncidentCause, by_effect
 from aoe_reports.model.columns import Floats, Mask
 from aoe_reports.stats.causes import Cause, find_causes
 
@@ -32,7 +32,7 @@ LEVELS = (
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The causes of what moved on a night, the one that explains most first."""
+    """The causes of what moved on a night, the one with the largest effect on a step first."""
 
     leaves: Sequence[int]
     """The series of operators that causes are about, by their numbers in the store."""
@@ -86,18 +86,37 @@ def explain(
 def explain_moved(
     stored: StoredSeries, leaves: Sequence[int], moved: Floats, errors: Floats, certain: Mask, models: Sequence[str]
 ) -> Explanation:
-    """What explains that operators moved (logarithms, with standard errors), those that are certain above all."""
+    """What explains that operators moved (logarithms, with standard errors), those that are certain above all.
+
+    The shortest description says which causes there are. It counts operators, however short they are, so it does not order them, and
+    a cause is followed by most of the time that it is about.
+    """
     labels = [_label(one) for one in map(stored.labels.__getitem__, leaves)]
-    found = find_causes(labels, LEVELS, moved, errors, certain)
+    found = find_causes(labels, LEVELS, moved, errors, certain, _weights(stored, leaves))
     shares = [stored.step_share([leaves[leaf] for leaf in one.followers], float(np.exp(one.size))) for one in found]
+    ordered = sorted(zip(found, shares, strict=True), key=lambda one: by_effect(one[1]))
     return Explanation(
         leaves=leaves,
-        causes=found,
+        causes=[cause for cause, _ in ordered],
         model_of=[str(one[_MODEL]) for one in labels],
         rank_of=[stored.labels[index].rank_id for index in leaves],
         models=models,
-        step_shares=shares,
+        step_shares=[share for _, share in ordered],
     )
+
+
+def _weights(stored: StoredSeries, leaves: Sequence[int]) -> Floats:
+    """How much each operator is of what all of its model take; what a rank computes in all counts as a usual operator."""
+    totals = np.array([stored.total_ms(index) for index in leaves])
+    groups = [stored.group(index) for index in leaves]
+    is_operator = np.array([stored.labels[index].scope != COMPUTING for index in leaves], dtype=bool)
+    weights = np.ones(len(leaves))
+    for group in set(groups):
+        mine = np.array([one == group for one in groups], dtype=bool) & is_operator
+        whole = totals[mine].sum()
+        if whole:  # of the mean operator it is 1
+            weights[mine] = totals[mine] / whole * mine.sum()
+    return weights
 
 
 def _slow_ranks(stored: StoredSeries, shifts: Mapping[int, LevelShift]) -> list[int]:

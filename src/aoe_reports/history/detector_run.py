@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from aoe_reports.facts.records.context import UNKNOWN
-from aoe_reports.history.baselines import ordinal
+from aoe_reports.history.clocks import RunOfNight, clock_jumps
 from aoe_reports.history.dictionary_encoded import read_coded
 from aoe_reports.history.gate import Gate
-from aoe_reports.history.rules import CLOCK_JUMP, HARDWARE_UNNAMED, SEVERAL_HARDWARE
+from aoe_reports.history.rules import HARDWARE_UNNAMED, SEVERAL_HARDWARE
 from aoe_reports.history.series import LABELS, Judged, histories_of, judge_histories
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.metrics import Declarations
@@ -31,26 +31,6 @@ _COLUMNS = (
     "metrics",
     *LABELS,
 )
-
-CLOCK_GAP_DAYS = 365
-"""A night further than a year from all others is no gap in a history, but a clock that was wrong."""
-_MIN_LEVEL, _MIN_HISTORY = 3, 10
-
-
-@dataclass(frozen=True, slots=True)
-class RunOfNight:
-    """A run, and the night that it belongs to."""
-
-    run_id: str
-    night: str
-    model: str | None
-    run_kind: str
-    path: str | None
-
-
-def read_runs(history: History) -> list[RunOfNight]:
-    """All runs, night by night."""
-    return sorted(history.read("run", RunOfNight), key=lambda run: (run.night, run.run_id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +71,7 @@ class DetectorRun:
 def run_detector(history: History, wanted: DetectorInput, runs: Sequence[RunOfNight]) -> DetectorRun:
     """Read the nights that are wanted, and run the detector over them."""
     stored = _records(history, wanted)
-    jumps = {run.run_id: _clock_jump(run, history.uri) for run in _runs_with_wrong_clock(runs)}
+    jumps = clock_jumps(history, runs)
     records = stored.filter(~pl.col("run_id").is_in(list(jumps))) if jumps else stored
     histories, odd = histories_of(records, wanted.declarations)
     judged = judge_histories(histories, wanted.false_alarms_per_year, within=wanted.within, gates=wanted.gates)
@@ -111,46 +91,6 @@ def _records(history: History, wanted: DetectorInput) -> pl.DataFrame:
     columns = [name for name in _COLUMNS if name in ROWS.names]
     records = read_coded(history, columns, where)
     return records.filter(~pl.col("run_id").is_in(incomplete)) if incomplete else records
-
-
-def _runs_with_wrong_clock(runs: Sequence[RunOfNight]) -> Iterator[RunOfNight]:
-    """Runs that are held against nothing.
-
-    A workload's nights fall apart where more than a year lies between two. A part of fewer nights than make a level, beside
-    one that is long enough to be judged, is no history: it would be the newest night for ever, or the oldest.
-    """
-    by_model: dict[str, list[RunOfNight]] = {}
-    for run in runs:
-        by_model.setdefault(str(run.model), []).append(run)
-    for _, ours in sorted(by_model.items()):
-        parts = _apart(sorted({run.night for run in ours}))
-        if max(map(len, parts)) >= _MIN_HISTORY:
-            gone = {night for part in parts if len(part) < _MIN_LEVEL for night in part}
-            yield from (run for run in ours if run.night in gone)
-
-
-def _apart(nights: Sequence[str]) -> list[list[str]]:
-    """Nights in groups between which more than a year lies."""
-    parts: list[list[str]] = []
-    for night in nights:
-        if parts and ordinal(night) - ordinal(parts[-1][-1]) <= CLOCK_GAP_DAYS:
-            parts[-1].append(night)
-        else:
-            parts.append([night])
-    return parts
-
-
-def _clock_jump(run: RunOfNight, store: str) -> Finding:
-    message = say(
-        (
-            "run {run_id} of {model} is dated {night}, more than a year from all its other nights: it is not "
-            "compared with any night (`store undo {run_id}` removes it)"
-        ),
-        run_id=run.run_id,
-        model=run.model,
-        night=run.night,
-    )
-    return CLOCK_JUMP.found(run.path or store, message)
 
 
 def odd_nights(detected: DetectorRun, runs: Sequence[RunOfNight], series: Collection[str] | None) -> list[Finding]:

@@ -6,10 +6,12 @@ import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
+from aoe_reports.history.absent import Absent, absent_in_newest
 from aoe_reports.history.across_models import merge_across_models
 from aoe_reports.history.baselines import LevelShift, find_active
+from aoe_reports.history.clocks import RunOfNight, read_runs
 from aoe_reports.history.detection.verdicts import Change
-from aoe_reports.history.detector_run import DetectorInput, DetectorRun, RunOfNight, odd_nights, read_runs, run_detector
+from aoe_reports.history.detector_run import DetectorInput, DetectorRun, odd_nights, run_detector
 from aoe_reports.history.incidents import SeriesShift, group_incidents
 from aoe_reports.history.options import EVERYTHING, RegressionOptions, View
 from aoe_reports.history.pinned import Baseline
@@ -20,6 +22,7 @@ from aoe_reports.history.surroundings import Surroundings
 from aoe_reports.model.changes import StepAttribution
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding
+from aoe_reports.model.names import resembling
 from aoe_reports.model.texts import Text, join, say
 from aoe_reports.stats.budget import WATCHED_NIGHTS
 from aoe_reports.store import History
@@ -45,7 +48,7 @@ def examine(
     )
     if detected is None or detected.input != wanted:
         detected = run_detector(history, wanted, runs)
-    return Examination(
+    examined = Examination(
         history,
         selection,
         view,
@@ -56,6 +59,10 @@ def examine(
         findings=odd_nights(detected, runs, view.series),
         tunings=[run for run in every if run.run_kind == "tuning"],
     )
+    asked = {examined.labels[index].model for index in examined.asked()}
+    examined.absent = absent_in_newest(detected, runs, asked)
+    examined.findings += examined.absent.findings
+    return examined
 
 
 def _recorded_by(history: History, view: View) -> Recorded:
@@ -126,6 +133,7 @@ class Examination(StoredSeries):
         super().__init__(detected)
         self.history, self.selection, self.view, self.baseline = history, selection, view, baseline
         self.recorded, self.chosen, self.findings = recorded, chosen, findings
+        self.absent = Absent()
         self.active_changes = [
             find_active(
                 series,
@@ -184,9 +192,9 @@ class Examination(StoredSeries):
         return SeriesShift(self.ids[index], self.group(index), self.labels[index], shift, suspect.night, impact_ms)
 
     def shown(self) -> list[int]:
-        """The series that are looked at."""
-        shows = self.view.shows
-        return [index for index, one in enumerate(self.labels) if shows(one.series_id, one.record_series)]
+        """The series that are looked at, with those that they would be beside: what lacks a value is open still."""
+        shows, absent = self.view.shows, self.absent.rows
+        return [index for index, one in enumerate(self.labels) if index in absent or shows(one)]
 
     def is_asked(self, index: int) -> bool:
         """Whether a series is of the workload and scope that are asked for."""
@@ -197,6 +205,15 @@ class Examination(StoredSeries):
     def asked(self) -> list[int]:
         """The series that are looked at, and asked for."""
         return [index for index in self.shown() if self.is_asked(index)]
+
+    def asks_for_unknown(self) -> bool:
+        """Whether the store has no series of the workload that is asked for, and has others."""
+        wanted = self.selection.workload
+        known = (name for one in self.labels for name in (one.model, one.workload))
+        return bool(self.labels) and wanted is not None and wanted not in known
+
+    def _workloads(self) -> list[str]:
+        return sorted({one.model for one in self.labels})
 
     def incident_of(self, index: int, shift: LevelShift) -> str | None:
         """The incident that a change of a series is part of."""
@@ -224,6 +241,13 @@ class Examination(StoredSeries):
                 *([] if scope is None else [say("scope {name!r}", name=scope)]),
             ]
             asked_for = join(", ", words) if words else say("these runs")
+            near = resembling(workload, self._workloads()) if self.asks_for_unknown() and workload is not None else None
+            if near is not None:
+                return say(
+                    "no series of {asked} is stored; the stored workload {near!r} has a similar name",
+                    asked=asked_for,
+                    near=near,
+                )
             return say("no series of {asked} is stored; {count} other series are stored", asked=asked_for, count=count)
         if nights >= least:
             return say(

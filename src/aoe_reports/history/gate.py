@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aoe_reports.model.changes import SCOPES
+from aoe_reports.model.changes import MIN_STEP_SHARE, NOTICED, SCOPES
 from aoe_reports.model.texts import join, say
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ class Gate:
     """(label, "=" or "!=", value), all of which hold."""
     least_effect: float = 0.0
     """Of a loss: 0.03 is 3 % more time, or 3 % less of a metric where higher is better."""
+    least_share: float = 0.0
+    """What it adds to a step, as a share of it; a step, a metric or a phase passes whatever it is, as does what nobody can relate to a step."""
     alarms_per_year: float | None = None
     """False alarms that all series that it watches may raise together; None: they share those of the store."""
 
@@ -34,46 +36,54 @@ class Gate:
         """Whether a series is one of those that it names."""
         return all((getattr(labels, name) == value) == (sign == "=") for name, sign, value in self.labels)
 
-    def holds(self, labels: SeriesLabels, loss: float) -> bool:
+    def holds(self, labels: SeriesLabels, loss: float, step_share: float | None) -> bool:
         """Whether a series with a loss (`after / before - 1`, of what is better when higher the negative of that) passes."""
-        return self.watches(labels) and loss >= self.least_effect
+        has_share = labels.scope in NOTICED or step_share is None or abs(step_share) >= self.least_share
+        return self.watches(labels) and loss >= self.least_effect and has_share
+
+
+DEFAULT_GATE = Gate(least_share=MIN_STEP_SHARE)
+"""The floor of the default gate: a smaller change is reported and fails no job."""
 
 
 def parse_gate(text: str) -> Gate:
     """The gate that a text says; ValueError says what is wrong with it."""
-    labels, least, alarms = [], 0.0, None
+    labels, least, alarms = [], {"effect": 0.0, "share": 0.0}, None
     for part in text.split(","):
         found = _CONDITION.fullmatch(part)
         if found is None:
             raise ValueError(
-                say("{part!r}: expected FACT=VALUE, FACT!=VALUE, effect>=PERCENT% or alarms<=N/year", part=part.strip())
+                say(
+                    "{part!r}: expected FACT=VALUE, FACT!=VALUE, effect>=PERCENT%, share>=PERCENT% or alarms<=N/year",
+                    part=part.strip(),
+                )
             )
         name, sign, value = found["name"], found["sign"], found["value"]
-        if name == "effect":
-            least = max(least, _effect(sign, value))
+        if name in least:
+            least[name] = max(least[name], _fraction(name, sign, value))
         elif name == "alarms":
             alarms = min(_alarms(sign, value), math.inf if alarms is None else alarms)
         elif name not in LABELS:
             raise ValueError(
                 say(
-                    "{name!r}: expected effect, alarms, {names} or {last}",
+                    "{name!r}: expected effect, share, alarms, {names} or {last}",
                     name=name,
                     names=join(", ", LABELS[:-1]),
                     last=LABELS[-1],
                 )
             )
         elif sign in {">=", "<="}:
-            raise ValueError(say("{part!r}: only effect takes >=, and only alarms <=", part=part.strip()))
+            raise ValueError(say("{part!r}: only effect and share take >=, and only alarms <=", part=part.strip()))
         elif not value or value.startswith("="):  # would hold for no series, and let every change pass
             raise ValueError(say("{part!r}: expected {name}=VALUE or {name}!=VALUE", part=part.strip(), name=name))
         elif name == "scope" and value not in SCOPES:
             raise ValueError(say("{part!r}: expected one of {names}", part=part.strip(), names=join(", ", SCOPES)))
         else:
             labels.append((name, sign, value))
-    return Gate(tuple(labels), least, alarms)
+    return Gate(tuple(labels), least["effect"], least["share"], alarms)
 
 
-def _effect(sign: str, value: str) -> float:
+def _fraction(name: str, sign: str, value: str) -> float:
     """3% as 0.03; a bare 3 is refused, since who writes it means 3 % and would get a gate that never fails."""
     number = value.removesuffix("%").strip()
     try:
@@ -82,7 +92,9 @@ def _effect(sign: str, value: str) -> float:
         effect = math.nan
     bare = not value.endswith("%")
     if sign != ">=" or not math.isfinite(effect) or effect < 0 or (bare and effect >= 1):
-        raise ValueError(say("effect{sign}{value}: expected effect>=3% or effect>=0.03", sign=sign, value=value))
+        raise ValueError(
+            say("{name}{sign}{value}: expected {name}>=3% or {name}>=0.03", name=name, sign=sign, value=value)
+        )
     return effect
 
 

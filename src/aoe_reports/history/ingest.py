@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import time
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,15 +17,23 @@ from aoe_reports.facts.records.over_ranks import over_ranks
 from aoe_reports.formats.discovery import Discovery
 from aoe_reports.formats.objects import path_of
 from aoe_reports.history.advising import Advising, Advisor, LeftOut, Looked, digest_of, left_out_of
+from aoe_reports.history.clocks import clock_jumps, read_runs
 from aoe_reports.history.origin import origin_of
-from aoe_reports.history.rules import LESS_COMPLETE, OLDER_NORMALISER, STORE_NOT_COMPACTED
+from aoe_reports.history.rules import (
+    CLOCK_AHEAD,
+    LESS_COMPLETE,
+    OLDER_NORMALISER,
+    STORE_NOT_COMPACTED,
+    WORKLOAD_RESEMBLES,
+)
 from aoe_reports.history.sharing import Sharing
 from aoe_reports.model.classes import record
-from aoe_reports.model.errors import StoreError, WorkloadConflictError
+from aoe_reports.model.errors import NoticeWarning, StoreError, WorkloadConflictError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.memory import give_back
+from aoe_reports.model.names import resembling
 from aoe_reports.model.runs import IngestedRun
-from aoe_reports.model.texts import say
+from aoe_reports.model.texts import Text, count_of, say
 from aoe_reports.questions.records.load import read_capture
 from aoe_reports.questions.records.naming import INFERRED
 from aoe_reports.questions.records.options import IngestOptions, RecordOptions
@@ -137,30 +147,46 @@ def ingest(
     runs = units_by_run(reading.asked.units).values()
     sharing.look_ahead([tuple(unit.capture for unit in units) for units in runs])
     count = 0
-    for one in runs_read(reader, reading):
-        run = over_all_ranks(one, options.rank_series)
-        del one
-        give_back()  # what reading took is not held beside what the store takes
-        try:
-            admitted = sharing.admit(run)  # where all are refused no store is made
-            history = sharing.history = history or History.open(store, create=True, origin=origin_of(command))
-            if count % TEND_EVERY == 0:
-                _tend(history, notes, at_most=1 if count == 0 else MERGES)
-            count += 1
-            added, outcome = _add(history, sharing, run, admitted, renew=options.renew)
-            stored.append(_kept(added, outcome))
-            if outcome == "less-complete":
-                notes.add([_less_complete(run)])
-        except WorkloadConflictError as error:
-            notes.add([WORKLOAD_CONFLICT.found(run.header.path, error.what)])
-        del run  # what advice would have been made of, before the next one is read
+    try:
+        for one in runs_read(reader, reading):
+            run = over_all_ranks(one, options.rank_series)
+            del one
+            give_back()  # what reading took is not held beside what the store takes
+            try:
+                admitted = sharing.admit(run)  # where all are refused no store is made
+                history = sharing.history = history or History.open(store, create=True, origin=origin_of(command))
+                if count % TEND_EVERY == 0:
+                    _tend(history, notes, at_most=1 if count == 0 else MERGES)
+                count += 1
+                added, outcome = _add(history, sharing, run, admitted, renew=options.renew)
+                stored.append(_kept(added, outcome))
+                if outcome == "less-complete":
+                    notes.add([_less_complete(run)])
+            except WorkloadConflictError as error:
+                notes.add([WORKLOAD_CONFLICT.found(run.header.path, error.what)])
+            del run  # what advice would have been made of, before the next one is read
+    except (KeyboardInterrupt, SystemExit):
+        if stored:
+            warnings.warn(NoticeWarning(_stored_until_now(len(stored))), stacklevel=2)
+        raise
     if history is not None:
         if len(stored) > TEND_EVERY:
             _tend(history, notes, at_most=MERGES)  # many small files are not left to those who read
         notes.add(_older(history, stored, store))
+        notes.add(_resembling(history, stored, store))
+        notes.add(_wrong_clocks(history, stored))
     notes.add(sharing.findings())
     notes.take(reading.asked.notes)
     return stored
+
+
+def _stored_until_now(count: int) -> Text:
+    """What an interrupt leaves: each run is a commit of its own."""
+    return count_of(
+        count,
+        "at least {number} run is stored and stays; the same command stores the rest, and no run twice",
+        "at least {number} runs are stored and stay; the same command stores the rest, and no run twice",
+    )
 
 
 def over_all_ranks(run: Run, most: int) -> Run:
@@ -192,6 +218,47 @@ def _older(history: History, stored: Sequence[Stored], store: str) -> list[Findi
         return []
     message = say("{count} of these runs are stored as normalised by an older version (see --renew)", count=count)
     return [OLDER_NORMALISER.found(store, message)]
+
+
+def _resembling(history: History, stored: Sequence[Stored], store: str) -> Iterator[Finding]:
+    """Workloads that somebody named, that the store did not know, and whose names resemble that of one that it did."""
+    added = {item.run.header.run_id for item in stored if item.outcome == "added"}
+    known = {header.model for header in history.runs() if header.run_id not in added and header.model is not None}
+    named = {item.run.header.model for item in stored if item.run.named_by not in INFERRED}
+    for model in sorted(name for name in named - known if name is not None):
+        near = resembling(model, known)
+        if near is not None:
+            message = say(
+                "workload {model!r} is new to the store, and its name resembles that of {near!r}: if that is meant, undo "
+                "this run and store it as {near!r}",
+                model=model,
+                near=near,
+            )
+            yield WORKLOAD_RESEMBLES.found(store, message)
+
+
+MAX_AHEAD_NS = 86_400 * 10**9
+"""Time zones that nobody stated explain up to a day between a run and this machine's clock."""
+
+
+def _wrong_clocks(history: History, stored: Sequence[Stored]) -> list[Finding]:
+    """Runs that are dated far from all others of their workload, and how many others are dated after now."""
+    jumps = clock_jumps(history, read_runs(history))
+    ours = [item.run.header for item in stored]
+    findings = [jumps[header.run_id] for header in ours if header.run_id in jumps]
+    now = time.time_ns()
+    ahead = [one for one in ours if one.timestamp_ns > now + MAX_AHEAD_NS and one.run_id not in jumps]
+    if ahead:
+        newest = max(ahead, key=lambda one: (one.timestamp_ns, one.run_id))
+        message = say(
+            "{count} of these runs are dated more than a day after the clock of this machine, run {run_id} on {night} as the last "
+            "(`store undo {run_id}` removes it)",
+            count=len(ahead),
+            run_id=newest.run_id,
+            night=newest.night,
+        )
+        findings.append(CLOCK_AHEAD.found(newest.path, message))
+    return findings
 
 
 def _tend(history: History, notes: Notes, at_most: int) -> None:

@@ -16,10 +16,13 @@ from aoe_reports.stats.budget import FALSE_ALARMS_PER_YEAR
 if TYPE_CHECKING:
     from aoe_reports.history.gate import Gate
     from aoe_reports.history.pinned import Baseline
+    from aoe_reports.history.series import SeriesLabels
     from aoe_reports.model.metrics import Declarations
 
-EXIT_CODES = {"regression": 1, "suspect": 5, "not-enough-data": 4}
+EXIT_CODES = {"regression": 1, "nothing-selected": 4, "suspect": 5, "not-enough-data": 4, "expected-absent": 4}
 """The exit code of each reason that the history gives, the one that counts first."""
+STRICT_REASONS = frozenset({"not-enough-data", "expected-absent"})
+"""Reasons only with --strict-data."""
 FailOn = Literal["confirmed", "suspect", "never"]
 _VOUCHED = say("what a person vouches for")
 
@@ -67,10 +70,12 @@ class AlarmOptions(MetricOptions):
 
 @options
 class StrictDataOptions(AlarmOptions):
-    """Whether too few nights are a reason to fail."""
+    """Whether too few nights, or missing data, are a reason to fail."""
 
     strict_data: bool = option(
-        default=False, help="Exit with 4 when no series has enough nights.", flags=["--strict-data"]
+        default=False,
+        help="Exit with 4 when no series has enough nights, or something that every recent night had is missing.",
+        flags=["--strict-data"],
     )
 
 
@@ -82,7 +87,7 @@ class GateOptions(StrictDataOptions):
         default=(),
         help=(
             'Fail only on matching changes: "scope=step,effect>=3%"; may be repeated. With "alarms<=2/year" the series that it '
-            "names have a number of false alarms of their own."
+            "names have a number of false alarms of their own [default: changes of a step, and others that add 0.5% to one]."
         ),
         names="nothing",
     )
@@ -101,17 +106,21 @@ class GateOptions(StrictDataOptions):
     )
 
     def gates(self) -> tuple[Gate, ...]:
-        """The gates; any change is one where none is given. Raises UsageError."""
-        from aoe_reports.history.gate import Gate, parse_gate  # noqa: PLC0415 -- msgspec
+        """The gates; where none is given, every change that has an effect on a step. Raises UsageError."""
+        from aoe_reports.history.gate import DEFAULT_GATE, parse_gate  # noqa: PLC0415 -- msgspec
 
         try:
-            return tuple(map(parse_gate, self.gate)) or (Gate(),)
+            return tuple(map(parse_gate, self.gate)) or (DEFAULT_GATE,)
         except ValueError as error:
             raise UsageError(say("--gate {why}", why=error.args[0])) from error
 
     def budgeted_gates(self) -> tuple[Gate, ...]:
         """The gates that have a budget of false alarms of their own, whatever effect they want. Raises UsageError."""
-        return tuple(replace(gate, least_effect=0.0) for gate in self.gates() if gate.alarms_per_year is not None)
+        return tuple(
+            replace(gate, least_effect=0.0, least_share=0.0)
+            for gate in self.gates()
+            if gate.alarms_per_year is not None
+        )
 
     def held_against(self) -> Baseline:
         """The baseline. Raises UsageError."""
@@ -182,12 +191,14 @@ class View:
 
     series: Collection[str] | None = None
     """Only these series are shown and recorded; all share the budget."""
+    models: Collection[str] = ()
+    """With `series`: models all of whose series are shown, too."""
     until: str | None = None
     """The store as it was when this night was its newest (None: as it is)."""
 
-    def shows(self, series_id: str, record_series: str | None = None) -> bool:
+    def shows(self, one: SeriesLabels) -> bool:
         """Whether a series is among those that are shown; a metric is if the series of its records is."""
-        return self.series is None or (record_series or series_id) in self.series
+        return self.series is None or (one.record_series or one.series_id) in self.series or one.model in self.models
 
     def reaches(self, night: str) -> bool:
         """Whether a night was there already."""

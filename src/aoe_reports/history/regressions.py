@@ -8,20 +8,23 @@ from operator import and_
 from typing import Any
 
 from aoe_reports.engine.question import Answer
+from aoe_reports.history.clocks import read_runs
 from aoe_reports.history.detector_run import DetectorRun
 from aoe_reports.history.examination import Examination, examine
 from aoe_reports.history.gate import Gate
 from aoe_reports.history.incident_rows import incident_rows
 from aoe_reports.history.known_bad import known_bad_baselines
+from aoe_reports.history.missing import Missing, findings_of_missing, missing_in_newest
 from aoe_reports.history.news import record_changes, withdrawals
 from aoe_reports.history.observations import observations
-from aoe_reports.history.options import EVERYTHING, EXIT_CODES, RegressionOptions, View
+from aoe_reports.history.options import EVERYTHING, EXIT_CODES, STRICT_REASONS, RegressionOptions, View
 from aoe_reports.history.origin import origin_of
-from aoe_reports.history.rules import NOT_ENOUGH_DATA
+from aoe_reports.history.rules import NOT_ENOUGH_DATA, NOTHING_SELECTED
 from aoe_reports.history.series import SeriesLabels
 from aoe_reports.history.series_rows import series_rows
 from aoe_reports.history.suspicions import suspected_causes
 from aoe_reports.model.changes import (
+    NOTICED,
     SCOPES,
     AlarmBudget,
     GateBudget,
@@ -29,10 +32,13 @@ from aoe_reports.model.changes import (
     SeriesChange,
     SeriesObservation,
     SuspectedCause,
+    by_effect,
 )
 from aoe_reports.model.classes import record
+from aoe_reports.model.expected import EXPECTED_ABSENT
 from aoe_reports.model.metrics import loss
 from aoe_reports.model.rows import Rows, as_mapping
+from aoe_reports.model.texts import Text, say
 from aoe_reports.store import History
 
 _STATES = ("confirmed", "drift", "suspect", "recovered", "improved")
@@ -47,17 +53,30 @@ class Regressions(Answer):
     observations: Sequence[SeriesObservation]
     """What series do that is no change of their level."""
     budget: AlarmBudget
+    missing: Sequence[str]
+    """Models that were expected on the newest night, and did not run."""
+    absent: Sequence[str]
+    """What else was expected on it, in a few words each."""
     why: Sequence[str]
     """The reasons, as keys of `EXIT_CODES`."""
     remark: str | None
     """Why nothing can be said, where that is so."""
+    not_judged: Sequence[str]
+    """Why no gate could be judged, where that is so; else which of several gates could not."""
+    nothing_judged: bool
+    """Whether no gate could be judged."""
     detected: DetectorRun
     places: Mapping[str, int]
     """The row of each series in the histories."""
 
+    @property
+    def not_measured(self) -> list[str]:
+        """Models, ranks and others that were expected on the newest night."""
+        return [*self.missing, *self.absent]
+
     def reasons(self, *, strict: bool = False) -> list[str]:
-        """Why the exit code is not 0; with `strict` too few nights are a reason, too."""
-        return [name for name in self.why if name != "not-enough-data" or strict]
+        """Why the exit code is not 0; with `strict` too few nights and missing data are reasons, too."""
+        return [name for name in self.why if name not in STRICT_REASONS or strict]
 
     def exit_code(self, *, strict: bool = False) -> int:
         """That of the gravest reason."""
@@ -86,11 +105,19 @@ def find_regressions(
     rows = _shown_rows(examined, asked, selection)
     why = {row.fails for row in rows}
     findings = [*examined.findings, *([] if selection.whole_history else withdrawals(examined))]
+    missing = _missing(examined)
+    findings += findings_of_missing(missing, history.uri)
     findings += known_bad_baselines((row for _, row in asked), str(examined.baseline))
     remark = None if _is_comparable(examined) else examined.too_little()
-    if remark is not None:
-        findings.append(NOT_ENOUGH_DATA.found(history.uri, remark))
-        why.add("not-enough-data")
+    not_judged = _not_judged(examined, remark)
+    if examined.asks_for_unknown():
+        findings += [NOTHING_SELECTED.found(history.uri, message) for message in not_judged]
+        why.add(NOTHING_SELECTED.name)
+    else:
+        findings += [NOT_ENOUGH_DATA.found(history.uri, message) for message in not_judged]
+        why |= {NOT_ENOUGH_DATA.name} if not_judged else set()
+    if any(one.rule == EXPECTED_ABSENT.name for one in findings):
+        why.add("expected-absent")
     incidents = incident_rows(examined, {row.series_id for row in rows})
     suspicions = suspected_causes(examined)
     observed = observations(examined)
@@ -106,16 +133,29 @@ def find_regressions(
             "incidents": [as_mapping(one) for one in incidents],
             "suspicions": [as_mapping(one) for one in suspicions],
             "observations": [as_mapping(one) for one in observed],
+            "not_judged": not_judged,
         },
         incidents=incidents,
         suspicions=suspicions,
         observations=observed,
         budget=budget,
+        missing=list(missing),
+        absent=examined.absent.names,
         why=[name for name in EXIT_CODES if name in why],
         remark=remark,
+        not_judged=not_judged,
+        nothing_judged=remark is not None or 0 < len(not_judged) == len(selection.gate),
         detected=examined.detected,
         places=examined.places,
     )
+
+
+def _missing(examined: Examination) -> Missing:
+    """Models that did not run on the newest night; who asks for some series or workloads waits for no others."""
+    selection = examined.selection
+    if (examined.view.series, selection.workload, selection.scope) != (None, None, None):
+        return {}
+    return missing_in_newest(read_runs(examined.history), examined.view.until)
 
 
 def _shown_rows(
@@ -168,6 +208,19 @@ def _is_comparable(examined: Examination) -> bool:
     return any(row.change is not None for _, row in series_rows(examined))
 
 
+def _not_judged(examined: Examination, remark: Text | None) -> list[Text]:
+    """Why no series is judged, else the gates that watch no series that can be."""
+    if remark is not None or examined.selection.whole_history:
+        return [] if remark is None else [remark]
+    judged = [examined.labels[index] for index in examined.asked() if examined.judged.verdicts[index].reason is None]
+    gates = zip(examined.selection.gate, examined.selection.gates(), strict=False)
+    return [
+        say("no series that {gate} watches can be judged", gate=text)
+        for text, gate in gates
+        if not any(map(gate.watches, judged))
+    ]
+
+
 def _with_metadata(rows: Sequence[SeriesChange], incidents: Sequence[IncidentChange]) -> list[SeriesChange]:
     """The rows of slow-downs with what else changed at their incidents."""
     changed = {incident.incident: incident.metadata for incident in incidents}
@@ -182,30 +235,33 @@ def _why(row: SeriesChange, labels: SeriesLabels, selection: RegressionOptions) 
     if _is_settled(row) or selection.fail_on == "never" or selection.whole_history:
         return None
     gates, is_open = selection.gates(), row.state in {"confirmed", "drift"}
-    if is_open and _fails(labels, row.change, gates):
+    if is_open and _fails(labels, row.change, gates, row.step_share):
         return "regression"
     if selection.fail_on != "suspect":
         return None
-    suspected = row.change if row.state == "suspect" else None
+    suspected, share = row.change if row.state == "suspect" else None, row.step_share
     if is_open and row.change is not None and row.suspicion is not None and loss(row.suspicion.change, row.better) > 0:
         # what is open passed every gate; with the newest nights on top of it, it may not
         suspected = (1 + row.change) * (1 + row.suspicion.change) - 1
-    return "suspect" if _fails(labels, suspected, gates) else None
+        share = None if share is None or not row.change else share * suspected / row.change
+    return "suspect" if _fails(labels, suspected, gates, share) else None
 
 
 def _is_settled(row: SeriesChange) -> bool:
     return row.acknowledged is not None or row.ended
 
 
-def _fails(labels: SeriesLabels, change: float | None, gates: Sequence[Gate]) -> bool:
+def _fails(labels: SeriesLabels, change: float | None, gates: Sequence[Gate], step_share: float | None) -> bool:
     lost = None if change is None else loss(change, labels.better)
-    return lost is not None and lost > 0 and any(gate.holds(labels, lost) for gate in gates)
+    return lost is not None and lost > 0 and any(gate.holds(labels, lost, step_share) for gate in gates)
 
 
 def _place(row: SeriesChange) -> tuple[Any, ...]:
-    """What is to be acted upon first; steps before what they are made of, the largest change first."""
-    state = _index(_STATES, row.state)
-    return state, _is_settled(row), _index(SCOPES, row.scope), -abs(row.change or 0.0), row.workload, row.series_id
+    """What is to be acted upon first; steps before what they are made of, the largest effect on a step first."""
+    state, scope = _index(_STATES, row.state), _index(SCOPES, row.scope)
+    whole = scope if row.scope in NOTICED else len(SCOPES)
+    effect = by_effect(row.step_share)
+    return state, _is_settled(row), whole, effect, scope, -abs(row.change or 0.0), row.workload, row.series_id
 
 
 def _place_in_history(row: SeriesChange) -> tuple[Any, ...]:

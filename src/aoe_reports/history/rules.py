@@ -47,6 +47,12 @@ CLOCK_JUMP = RUNS.rule(
     "one or two nights are more than a year away from all other nights of the workload (at least ten): "
     "they are not compared with anything",
 )
+CLOCK_AHEAD = RUNS.rule(
+    "clock-ahead",
+    "warning",
+    "runs that are dated more than a day after the clock of this machine: one of the two clocks is wrong, and until that day such a run "
+    "is the newest night of its workload",
+)
 SEVERAL_HARDWARE = THE_STORE.rule(
     "several-hardware", "info", "a workload measured on several kinds of hardware: each kind has its own series"
 )
@@ -72,6 +78,16 @@ CHANGE_WITHDRAWN = THE_STORE.rule(
 )
 NOT_ENOUGH_DATA = THE_STORE.rule(
     "not-enough-data", "warning", "no series has enough nights to distinguish a change from noise"
+)
+NOTHING_SELECTED = THE_STORE.rule(
+    "nothing-selected",
+    "warning",
+    "the store has no series of the workload that --workload names: no gate judges anything",
+)
+WORKLOAD_RESEMBLES = THE_STORE.rule(
+    "workload-resembles",
+    "warning",
+    "--workload starts a new history, and its name resembles that of a stored workload: a typing error?",
 )
 ADVICE_LIMITED = RUNS.rule(
     "advice-limited", "info", "timelines, databases and communication tables too large to be examined for stored advice"

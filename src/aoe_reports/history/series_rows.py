@@ -66,6 +66,7 @@ def _with_change(examined: Examination, row: SeriesChange, index: int, change: C
         since=histories.nights[change.night],
         since_run=histories.runs[index, change.night],
         **value_levels(change, row.better),
+        step_share=_step_share(examined, index, change.before, change.after),
     )
 
 
@@ -138,12 +139,18 @@ def _row(examined: Examination, index: int) -> SeriesChange:
         baseline=_segment(examined, index, active),
         moves=[_move(shift, examined.incident_of(index, shift), row.better) for shift in active.shifts],
         attribution=_attribution(examined, index, active),
+        step_share=_step_share(examined, index, active.before, active.after),
     )
 
 
 def _impact_ms(examined: Examination, index: int, before: float, after: float) -> float | None:
     """What all calls of a run take more; a metric takes none."""
     return None if examined.labels[index].scope == METRIC else examined.impact_ms(index, before, after)
+
+
+def _step_share(examined: Examination, index: int, before: float, after: float) -> float | None:
+    """What a change adds to a step; a metric adds nothing."""
+    return None if examined.labels[index].scope == METRIC else examined.step_share([index], after / before)
 
 
 def _acknowledged(active: ActiveChange) -> Acknowledged | None:
@@ -209,4 +216,5 @@ def _pinned_row(examined: Examination, index: int) -> SeriesChange:
         since_run=None if held.since is None else series.runs[series.place(held.since)],
         **value_levels(held, row.better),
         impact_ms=_impact_ms(examined, index, held.baseline.cost, held.newest.cost),
+        step_share=_step_share(examined, index, held.baseline.cost, held.newest.cost),
     )

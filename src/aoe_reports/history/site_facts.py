@@ -163,6 +163,8 @@ class Claim:
     name: str
     before_us: float
     after_us: float
+    unmeasured: bool = False
+    """Whether AOE filled in the gain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +246,8 @@ class StoreFacts:
     """Nights on which a machine, a model or a rank differed, oldest first."""
     missing: Sequence[str] = ()
     """Models that were expected on the newest night, and did not run."""
+    absent: Sequence[str] = ()
+    """What else was expected on it, in a few words each."""
 
     def slowest_of(self, model: str) -> SeriesFacts | None:
         """The series of the longest step of a model, for want of steps of the whole model."""

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
+from aoe_reports.facts.records.from_profile import STEPS_WITH_TASKS
 from aoe_reports.formats.aoe.results import join_name
 from aoe_reports.formats.records.payloads import number_in, object_in
 from aoe_reports.history.attribution import Attribution, OperatorShare, Side, StepNight, attribute_change
@@ -151,9 +152,6 @@ def _label(one: TunedOperator) -> str:
     return f"{one.night} {one.run_id}"
 
 
-_PARTS = ("communication_not_overlapped", "free")
-
-
 def _steps(records: pl.DataFrame) -> list[StepNight]:
     """The nights of a step: sums over the steps of all runs of a night."""
     nights: dict[tuple[Side, str], list[Row]] = {}
@@ -166,7 +164,9 @@ def _steps(records: pl.DataFrame) -> list[StepNight]:
             night,
             sum(row["count"] for row in rows),
             sum(row["total_ns"] for row in rows),
-            *(_sum_known(_part_ns(row, part) for row in rows) for part in _PARTS),
+            _sum_known(_part_ns(row, "communication_not_overlapped") for row in rows),
+            _sum_known(_part_ns(row, "free") for row in rows),
+            sum(map(_steps_with_tasks, rows)),
         )
         for (side, night), rows in nights.items()
     ]
@@ -177,6 +177,11 @@ def _part_ns(row: Row, part: str) -> int | None:
     mean_ms = number_in(object_in(row, "metrics"), f"{part}_ms_mean")
     part_ns = math.nan if mean_ms is None else mean_ms * 1e6 * row["count"]
     return round(part_ns) if math.isfinite(part_ns) else None
+
+
+def _steps_with_tasks(row: Row) -> int:
+    steps = number_in(object_in(row, "metrics"), STEPS_WITH_TASKS)
+    return row["count"] if steps is None else int(steps)
 
 
 def _sum_known(values: Iterable[int | None]) -> int | None:

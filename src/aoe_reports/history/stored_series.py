@@ -11,6 +11,8 @@ import numpy as np
 from aoe_reports.history.baselines import JudgedSeries, Scatter
 from aoe_reports.history.detector_run import DetectorRun
 from aoe_reports.history.incidents import Group
+from aoe_reports.history.steps_of_operators import parts_with_tasks
+from aoe_reports.model.shares import share_of
 
 ENDED_NIGHTS = 10
 """A series without a time in so many of the newest nights of its workload is not measured any more: too few to judge one by."""
@@ -59,7 +61,7 @@ class StoredSeries:
 
     def impact_ms(self, index: int, before: float, after: float) -> float:
         """How much longer all calls of a run take, by what they took in the newest one."""
-        return self._newest_total_ms(index) * (1 - before / after)
+        return self.total_ms(index) * (1 - before / after)
 
     def step_share(self, operators: Collection[int], factor: float) -> float | None:
         """What operators that take so many times as long as before add to their step, as a share of it; of the rank where that is most.
@@ -70,14 +72,16 @@ class StoredSeries:
         for index in operators:
             where = self._where(index)
             gained[where] = gained.get(where, 0.0) + self.impact_ms(index, 1.0, factor)
-        shares = [gained[where] / self._steps_ms[where] for where in gained.keys() & self._steps_ms.keys()]
-        return max(shares, key=abs, default=None)
+        shares = [share_of(gained[where], self._steps_ms[where]) for where in gained.keys() & self._steps_ms.keys()]
+        return max((share for share in shares if share is not None), key=abs, default=None)
 
     @cached_property
     def _steps_ms(self) -> dict[_Where, float]:
-        """What all steps of the newest run took, by whose they are; of all ranks together the median."""
-        steps = (index for index, labels in enumerate(self.labels) if labels.scope == "step")
-        found = {self._where(index): total for index in steps if (total := self._newest_total_ms(index))}
+        """What all steps of the newest run with tasks took, by whose they are; of all ranks together the median."""
+        steps = [index for index, labels in enumerate(self.labels) if labels.scope == "step"]
+        parts = parts_with_tasks(self.records)
+        totals = {index: self.total_ms(index) * parts.get(self.ids[index], 1.0) for index in steps}
+        found = {self._where(index): total for index, total in totals.items() if total}
         groups: dict[Group, list[float]] = {}
         for (group, _, _), total in found.items():
             groups.setdefault(group, []).append(total)
@@ -87,7 +91,7 @@ class StoredSeries:
         labels = self.labels[index]
         return self.group(index), labels.rank_id, labels.device_id
 
-    def _newest_total_ms(self, index: int) -> float:
+    def total_ms(self, index: int) -> float:
         """What all calls of the newest run took; 0 where that is not known."""
         totals = self.judged.histories.totals_ms[index]
         known = totals[np.isfinite(totals)]

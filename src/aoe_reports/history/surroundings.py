@@ -9,7 +9,7 @@ import polars as pl
 
 from aoe_reports.formats.records.payloads import ChangedFact
 from aoe_reports.history.baselines import JudgedSeries
-from aoe_reports.history.detector_run import RunOfNight
+from aoe_reports.history.clocks import RunOfNight
 from aoe_reports.history.incidents import Incident, SeriesShift
 from aoe_reports.history.metadata import COLUMNS, NIGHTS, changed_metadata
 from aoe_reports.history.recorded import Recorded

@@ -12,10 +12,10 @@ from aoe_reports.history.causes import explain, nights_before, times_of
 from aoe_reports.history.examination import Examination
 from aoe_reports.history.incidents import SeriesShift
 from aoe_reports.model.causes import causes_in_words
-from aoe_reports.model.changes import SuspectedCause, ToldFact
+from aoe_reports.model.changes import SuspectedCause, ToldFact, by_effect, is_small
 
 MIN_SERIES = 3
-"""Of fewer suspect series each is told by itself: an operator and its type are two."""
+"""Fewer suspect series are listed one by one, unless they add enough to a step: an operator and its type are two series."""
 MIN_PART = 0.5
 """So much of the change of a step its operators must account for, or it is told by itself."""
 STILL = 0.5
@@ -31,7 +31,7 @@ class _Suspected:
 
 
 def suspected_causes(examined: Examination) -> list[SuspectedCause]:
-    """The causes of what is suspected tonight, that of most series first."""
+    """The causes of what is suspected tonight, that with the largest effect on a step first."""
     if examined.chosen is not None or examined.selection.whole_history:
         return []
     asked = set(examined.asked())
@@ -39,13 +39,15 @@ def suspected_causes(examined: Examination) -> list[SuspectedCause]:
     for index, one in examined.suspected.items():
         if index in asked:
             suspects.setdefault((one.group[1:], one.place), {})[index] = one
-    found = [
-        one
-        for (_, place), some in suspects.items()
-        if len(some) >= MIN_SERIES
-        for one in _causes(examined, some, place)
-    ]
-    found.sort(key=lambda one: (-len(one.told.series), one.told.since, one.told.title))
+    found = [one for (_, place), some in suspects.items() for one in _causes(examined, some, place)]
+    found.sort(
+        key=lambda one: (
+            by_effect(one.told.cause.step_share),
+            -abs(one.told.cause.change),
+            one.told.since,
+            one.told.title,
+        )
+    )
     found = _once(found)
     facts = examined.surroundings.around({str(number): (one.lead, one.lead.place) for number, one in enumerate(found)})
     return [
@@ -61,7 +63,7 @@ def suspected_causes(examined: Examination) -> list[SuspectedCause]:
 
 
 def _once(found: Iterable[_Suspected]) -> list[_Suspected]:
-    """Each cause once: that of fewer series, which began another night, is that of most."""
+    """Each cause once: that of less effect, which began another night, is that of most."""
     kept: dict[tuple[Any, ...], _Suspected] = {}
     for one in found:
         told = one.told
@@ -90,7 +92,7 @@ def _causes(examined: Examination, suspects: Mapping[int, SeriesShift], place: i
         followers = {explained.leaves[leaf] for leaf in cause.followers}
         sums = _sums(examined, suspects, suspects.keys() - leaves, followers, cause.size)
         mine = sorted(suspects.keys() & followers | sums)
-        if len(mine) < MIN_SERIES:
+        if len(mine) < MIN_SERIES and (row.step_share is None or is_small(row.step_share)):
             continue
         models = sorted({examined.labels[index].model for index in mine})
         told = SuspectedCause(

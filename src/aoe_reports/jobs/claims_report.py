@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from aoe_reports.jobs.verified_report import (
     VERDICTS_EXPLAINED,
+    advice_of,
     claims_section,
     findings_section,
     headline,
@@ -94,7 +95,7 @@ def _judged(page: ClaimsPage) -> Section:
     rows = [one for one in page.rows if one.scope == "operator"]
     if page.facts.method is None:
         return Section(title, [say("The profiles cannot be compared; see the findings.")])
-    counts = Counter(one.verdict for one in rows)
+    counts = Counter(one.verdict for one in rows if one.claim == "operators")
     told = join(", ", (say(text, number=counts[word]) for word, text in _COUNTED.items() if counts[word]))
     sentences = [say("Claimed operators by verdict: {told}.", told=told)] if rows else []
     if len(rows) > SHOWN:
@@ -159,4 +160,4 @@ def _next(facts: VerifyFacts) -> Section:
         rule=facts.rule,
         accept=facts.accept,
     )
-    return Section("Next steps", lines=[rule, _ADVICE[facts.verdict]])
+    return Section("Next steps", lines=[rule, advice_of(facts, _ADVICE)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +12,9 @@ from aoe_reports.engine.executors import Executor
 from aoe_reports.engine.locks import locked
 from aoe_reports.engine.output import REPORT_FILES, REPORT_PAGE, write_whole
 from aoe_reports.engine.question import Answer, Notes, exit_code_of
-from aoe_reports.history.detector_run import read_runs
+from aoe_reports.history.clocks import read_runs
 from aoe_reports.history.ingest import Stored, ingest, stored_row
-from aoe_reports.history.missing import missing_models
+from aoe_reports.history.missing import Missing, findings_of_missing, missing_models
 from aoe_reports.history.options import EXIT_CODES, RegressionOptions, View
 from aoe_reports.history.paged import paged_series
 from aoe_reports.history.regressions import Regressions, find_regressions
@@ -25,6 +25,7 @@ from aoe_reports.jobs.report import read_night, stored_runs
 from aoe_reports.model.changes import SeriesChange
 from aoe_reports.model.classes import record
 from aoe_reports.model.errors import AoeReportsError, NoticeWarning, UsageError
+from aoe_reports.model.expected import EXPECTED_ABSENT
 from aoe_reports.model.findings import Finding, in_order, reasons_of
 from aoe_reports.model.report import Pages
 from aoe_reports.model.rows import Rows
@@ -47,6 +48,8 @@ class NightlyAnswer(Answer):
     changes: Sequence[SeriesChange]
     why: Sequence[str]
     """Why the exit code is not 0."""
+    nothing_judged: bool
+    """Whether no gate could be judged."""
 
     def reasons(self, *, strict: bool = False) -> list[str]:
         """Why the exit code is not 0; whether warnings and too few nights are a reason the job was told."""
@@ -81,10 +84,12 @@ def run_nightly(
     shape = None if chosen.notify is None else shape_of(chosen.notify)
     notes = Notes()
     stored = ingest(paths, chosen.store, chosen, notes, command="nightly", executor=executor, progress=progress)
-    found = _compared(stored, chosen, progress)
-    findings = _findings(notes, stored, found)
+    missing = _missing(chosen.store, stored, paths)
+    found = _compared(stored, missing, chosen, progress)
+    findings = _findings(notes, stored, found, findings_of_missing(missing, chosen.store))
     rows = [stored_row(item) for item in sorted(stored, key=lambda s: (s.run.header.timestamp_ns, s.run.header.run_id))]
-    content = replace(_night_of(chosen.store, stored, found), findings=findings, job=Job(rows, simulated))
+    content = _night_of(chosen.store, stored, found)
+    content = replace(content, missing=list(missing), findings=findings, job=Job(rows, simulated))
     shown, reasons = night_report(content), _reasons(found, findings, chosen)
     answer = NightlyAnswer(
         command="nightly",
@@ -100,6 +105,7 @@ def run_nightly(
             "suspicions": content.suspicions,
             "observations": content.observations,
             "missing": content.missing,
+            "not_judged": [say("nothing was measured")] if found is None else found.not_judged,
             "budget": content.budget or {},
             "headline": shown.headline,
         },
@@ -107,10 +113,9 @@ def run_nightly(
         unreadable=notes.unreadable,
         changes=content.changes,
         why=reasons,
+        nothing_judged=found is None or found.nothing_judged,
     )
     answer = replace(answer, verdict=_verdict(answer, chosen))
-    if report is not None:
-        report(answer)
 
     def notify() -> None:
         if chosen.notify is not None and shape is not None:
@@ -118,16 +123,27 @@ def run_nightly(
             notice = _notice(answer, content, strict=chosen.strict)
             send(chosen.notify, notice.as_json(chosen.notify_as or shape, language))
 
+    def publish() -> None:
+        try:
+            if chosen.site is not None:
+                _write_site(
+                    chosen.site, answer, chosen, stored=stored, found=found, language=language, progress=progress
+                )
+        except Exception:
+            try:  # who waits for a message of the night gets one, whatever becomes of the pages
+                notify()
+            except AoeReportsError as error:
+                warnings.warn(NoticeWarning(error.args[0]), stacklevel=2)
+            raise
+        notify()
+
     try:
-        if chosen.site is not None:
-            _write_site(chosen.site, answer, chosen, stored=stored, found=found, language=language, progress=progress)
-    except AoeReportsError:
-        try:  # who waits for a message of the night gets one, whatever becomes of the pages
-            notify()
-        except AoeReportsError as error:
-            warnings.warn(NoticeWarning(error.args[0]), stacklevel=2)
+        if report is not None:
+            report(answer)
+    except (AoeReportsError, OSError):  # a report that cannot be written costs neither pages nor message
+        publish()
         raise
-    notify()
+    publish()
     return answer
 
 
@@ -176,20 +192,30 @@ def _notice(answer: NightlyAnswer, content: Night, *, strict: bool) -> Notice:
     )
 
 
-def _compared(stored: Sequence[Stored], chosen: NightlyOptions, progress: Progress) -> Regressions | None:
-    """What the history says of the series of these runs; None where none of them measured anything."""
+def _compared(
+    stored: Sequence[Stored], missing: Collection[str], chosen: NightlyOptions, progress: Progress
+) -> Regressions | None:
+    """What the history says of the series of these runs, and of models that are missing beside them; None where no run measured anything."""
     measured = [item for item in stored if item.run.header.run_kind != "tuning"]
     if not measured:
         return None
     ours = _series_of(measured, chosen.store)
     progress(lambda: say("comparing with the history"))
     watch = RegressionOptions.of(chosen, record=True)
-    return find_regressions(chosen.store, watch, command="nightly", view=View(series=ours))
+    return find_regressions(chosen.store, watch, command="nightly", view=View(series=ours, models=missing))
 
 
-def _findings(notes: Notes, stored: Sequence[Stored], found: Regressions | None) -> list[Finding]:
+def _missing(store: str, stored: Sequence[Stored], paths: Sequence[Path]) -> Missing:
+    """Models that were expected beside those that were read."""
+    ours = {item.run.header.run_id for item in stored}
+    return missing_models(read_runs(History.open(store)), ours, paths) if stored else {}
+
+
+def _findings(
+    notes: Notes, stored: Sequence[Stored], found: Regressions | None, missing: Sequence[Finding]
+) -> list[Finding]:
     """What was found in the files, in the runs, in the history; too few nights are no finding of a night."""
-    findings = [*notes.findings, *(finding for item in stored for finding in item.run.findings)]
+    findings = [*notes.findings, *(finding for item in stored for finding in item.run.findings), *missing]
     if found is not None:
         findings += [one for one in found.findings if one.rule != NOT_ENOUGH_DATA.name]
     return in_order(findings)
@@ -202,6 +228,8 @@ def _reasons(found: Regressions | None, findings: Sequence[Finding], chosen: Nig
         reasons += found.reasons()
     if chosen.strict_data and (found is None or "not-enough-data" in found.why):
         reasons.append("not-enough-data")
+    if chosen.strict_data and any(one.rule == EXPECTED_ABSENT.name for one in findings):
+        reasons.append("expected-absent")
     return reasons
 
 
@@ -209,7 +237,15 @@ def _verdict(answer: NightlyAnswer, chosen: NightlyOptions) -> str:
     """The last line: whether the job passes, and where its report is."""
     report = None if chosen.site is None else str(chosen.site / REPORT_PAGE)
     code = answer.exit_code(strict=chosen.strict)
-    return verdict_line(code, answer.why, gates=chosen.gate, changes=answer.changes, report=report)
+    return verdict_line(
+        code,
+        answer.why,
+        gates=chosen.gate,
+        changes=answer.changes,
+        report=report,
+        not_judged=answer.more["not_judged"],
+        nothing_judged=answer.nothing_judged,
+    )
 
 
 def _refuse_misuse(site: Path) -> None:
@@ -249,8 +285,7 @@ def _night_of(store: str, stored: Sequence[Stored], found: Regressions | None) -
     headers = [item.run.header for item in stored]
     nights = [header.night for header in headers if header.run_kind != "tuning"] or [header.night for header in headers]
     incomplete = [run["run_id"] for run in runs if run["status"] == "incomplete"]
-    content = read_night(history, found, max(nights), mine, incomplete)
-    return replace(content, missing=missing_models(read_runs(history), ours))
+    return read_night(history, found, max(nights), mine, incomplete)
 
 
 def _write_report(site: Path, answer: NightlyAnswer, language: Language) -> None:

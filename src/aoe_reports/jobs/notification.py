@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from http.client import HTTPException
+import os
+import socket
+import ssl
+from errno import errorcode
 from threading import Thread
 from typing import IO, Any
 from urllib.error import HTTPError
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from aoe_reports.model.documents import JsonObject
@@ -54,9 +57,22 @@ def _sent(url: str, message: JsonObject, timeout_s: float) -> str:
     except HTTPError as error:
         error.close()
         return say("the answer is {code}", code=error.code)
-    except (OSError, HTTPException, ValueError) as error:
-        reason = getattr(error, "reason", error)
-        return of_the_system(getattr(reason, "strerror", None) or str(reason) or type(reason).__name__)
+    except Exception as error:  # noqa: BLE001 -- an error that nobody foresaw would be printed by the thread, with its words
+        return _failure(error)
+
+
+def _failure(error: Exception) -> str:
+    """Why a message was not delivered: in words of the system or of this module, never in those of an error, which may repeat the address."""
+    reason = getattr(error, "reason", error)
+    if isinstance(reason, ssl.SSLError):  # an OSError whose numbers are not the system's, as those of the next
+        return say("the connection is not secure: {kind}", kind=type(reason).__name__)
+    if isinstance(reason, socket.gaierror):
+        return say("the host is not known")
+    if isinstance(reason, TimeoutError):
+        return of_the_system("timed out")
+    if isinstance(reason, OSError) and reason.errno is not None and reason.errno in errorcode:
+        return of_the_system(os.strerror(reason.errno))
+    return say("no answer that could be read: {kind}", kind=type(reason).__name__)
 
 
 class _NoRedirect(HTTPRedirectHandler):
@@ -66,15 +82,36 @@ class _NoRedirect(HTTPRedirectHandler):
         del req, fp, code, msg, headers, newurl
 
 
+_CODES = {
+    93000: say("the key is not valid"),
+    45009: say("too many messages"),
+    310000: say("the security settings of the robot do not allow it"),
+    300001: say("the token is not valid"),
+    130101: say("too many messages"),
+}
+"""What WeCom (93000, 45009) and DingTalk mean by their codes.
+
+Sources: developer.work.weixin.qq.com/document/path/90313, open.dingtalk.com/document/robots/custom-robot-access.
+"""
+_MAX_CODE = 10_000_000
+
+
 def _refusal(answer: bytes, url: str) -> str:
-    """Why a receiver that answers 200 took nothing: WeCom and DingTalk say so by `errcode`. What repeats the address is left out."""
+    """Why a receiver that answers 200 took nothing: WeCom and DingTalk say so by `errcode`.
+
+    Nothing that the receiver wrote is repeated but a small number that stands nowhere in the address: its words may hold the key, whole, in
+    parts or written otherwise.
+    """
     try:
         said = json.loads(answer)
     except (ValueError, RecursionError):
         return ""
     if not isinstance(said, dict) or said.get("errcode") in (None, 0, "0"):  # it may be anything, a list, too
         return ""
-    parts, message = urlsplit(url), str(said.get("errmsg", ""))
-    for secret in filter(None, (parts.path.strip("/"), parts.query)):
-        message = message.replace(secret, "…")
-    return say("{code}: {message}", code=str(said["errcode"])[:20], message=message[:200])
+    code, parts = said["errcode"], urlsplit(url)
+    hidden = unquote(f"{parts.path}/{parts.query}/{parts.fragment}")
+    if type(code) is not int or not -_MAX_CODE < code < _MAX_CODE or str(abs(code)) in hidden:
+        return say("the receiver refused it")
+    meaning = _CODES.get(code)
+    refused = say("the receiver refused it with errcode {code}", code=code)
+    return refused if meaning is None else say("{refused}: {meaning}", refused=refused, meaning=meaning)

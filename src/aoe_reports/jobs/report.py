@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, replace
 from datetime import date
 from pathlib import Path
@@ -16,11 +16,10 @@ import polars as pl
 from aoe_reports.engine.output import write_whole
 from aoe_reports.engine.question import Answer
 from aoe_reports.formats.records.payloads import body_of
+from aoe_reports.history.clocks import read_runs, runs_with_wrong_clock
 from aoe_reports.history.detection.verdicts import Parameters
-from aoe_reports.history.detector_run import read_runs
 from aoe_reports.history.listing import verdict_rows
-from aoe_reports.history.missing import missing_in_newest
-from aoe_reports.history.options import EXIT_CODES, RegressionOptions, View
+from aoe_reports.history.options import EXIT_CODES, STRICT_REASONS, RegressionOptions, View
 from aoe_reports.history.pinned import is_date
 from aoe_reports.history.regressions import Regressions, find_regressions
 from aoe_reports.history.series import LABELS, put_together
@@ -65,14 +64,14 @@ class NightReport(Answer):
     """The report of a night; its rows are those of `regressions`, times in ms."""
 
     why: Sequence[str]
-    """That too few nights are known, where that is so."""
+    """That too few nights are known, or something is missing, where that is so."""
 
     def reasons(self, *, strict: bool = False) -> list[str]:
-        """Why the exit code is not 0: with `strict` too few nights are a reason."""
+        """Why the exit code is not 0: with `strict` too few nights and missing data are."""
         return list(self.why) if strict else []
 
     def exit_code(self, *, strict: bool = False) -> int:
-        """That of too few nights, where they are a reason."""
+        """That of the reasons."""
         return next((EXIT_CODES[reason] for reason in self.reasons(strict=strict)), 0)
 
 
@@ -130,7 +129,8 @@ def report_night(store: str, options: ReportOptions | None = None) -> NightRepor
     options = options or ReportOptions()
     history = History.open(store)
     runs = stored_runs(history)
-    night, newest = _chosen(runs, options)
+    wrong = {run.run_id for run in runs_with_wrong_clock(read_runs(history))}
+    night, newest = _chosen(runs, options, wrong)
     until = night if night is not None and newest is not None and night < newest else None
     found = find_regressions(
         history,
@@ -148,7 +148,7 @@ def report_night(store: str, options: ReportOptions | None = None) -> NightRepor
         findings += in_order(_findings_of(history, night, mine))
         content = _with_others(content, runs, night, options)
         if options.workload is None:
-            content = replace(content, missing=missing_in_newest(read_runs(history), night))
+            content = replace(content, missing=list(found.missing))
     content = replace(content, workload=options.workload, findings=findings)
     report = night_report(content)
     return NightReport(
@@ -160,7 +160,7 @@ def report_night(store: str, options: ReportOptions | None = None) -> NightRepor
         tables=found.tables,
         more=_data_of(content, report.headline),
         findings=findings,
-        why=[reason for reason in found.why if reason == "not-enough-data"],
+        why=[reason for reason in found.why if reason in STRICT_REASONS],
     )
 
 
@@ -186,6 +186,7 @@ def read_night(
             observations=found.observations,
             budget=found.budget,
             remark=found.remark,
+            absent=found.absent,
         )
     if night is None:
         return content
@@ -219,10 +220,10 @@ def _incomplete(runs: Sequence[Row]) -> list[str]:
     return [run["run_id"] for run in runs if run["status"] == "incomplete"]
 
 
-def _chosen(runs: Sequence[Row], options: ReportOptions) -> tuple[str | None, str | None]:
+def _chosen(runs: Sequence[Row], options: ReportOptions, wrong: Collection[str]) -> tuple[str | None, str | None]:
     """The night of the report, and the newest one on which something was measured; None where the store is empty.
 
-    AOE's own runs measure nothing: a bank that was copied in the morning does not hide the night.
+    AOE's own runs measure nothing: a bank that was copied in the morning does not hide the night, nor does a run of a `wrong` clock.
     """
     models = sorted({run["model"] for run in runs})
     if options.workload is not None and options.workload not in models:
@@ -236,7 +237,8 @@ def _chosen(runs: Sequence[Row], options: ReportOptions) -> tuple[str | None, st
         )
     mine = [run for run in runs if options.workload in {None, run["model"]}]
     nights = sorted({run["night"] for run in mine})
-    newest = max((run["night"] for run in mine if run["run_kind"] != "tuning"), default=nights[-1] if nights else None)
+    measured = [run["night"] for run in mine if run["run_kind"] != "tuning" and run["run_id"] not in wrong]
+    newest = max(measured, default=nights[-1] if nights else None)
     if options.night is None:
         return newest, newest
     if options.night not in nights:

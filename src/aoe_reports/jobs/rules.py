@@ -10,21 +10,22 @@ from aoe_reports.formats.sqlite import rules as of_databases
 from aoe_reports.formats.trace import rules as of_timelines
 from aoe_reports.formats.tuner_files import tuner_file_kinds
 from aoe_reports.history import rules as of_history
+from aoe_reports.model import expected
 from aoe_reports.model.rules import ListedRule, rules_in
 from aoe_reports.questions import rules as of_questions
 from aoe_reports.rules import gradient_bank, operator_bank, profiling_options, records, schema
 from aoe_reports.rules import rules as of_tables
 from aoe_reports.rules.forms import statistics
 from aoe_reports.rules.results import FILE_RULES, RULES
-from aoe_reports.rules.tables import steps, task_types, times, values
+from aoe_reports.rules.tables import steps, streams, task_types, times, values
 from aoe_reports.store import rules as of_the_store
 from aoe_reports.tuning import adopt
 from aoe_reports.tuning import rules as of_tuning
 from aoe_reports.tuning.aoe import preflight
 
 MODULES = (
-    of_files, of_csv, of_databases, of_timelines, of_captures, of_questions, of_history, of_the_store, of_tuning, adopt,
-    of_tables, values, steps, times, task_types, statistics, communication, communication_fleet, contention, packets, bucket_order, pipeline_steps,
+    expected, of_files, of_csv, of_databases, of_timelines, of_captures, of_questions, of_history, of_the_store, of_tuning, adopt,
+    of_tables, values, steps, streams, times, task_types, statistics, communication, communication_fleet, contention, packets, bucket_order, pipeline_steps,
     gradient_bank, operator_bank, profiling_options, records, schema, preflight,
 )  # fmt: skip
 """Where rules are declared, beside those on results (`rules/results`) and those on the files of other tuners."""

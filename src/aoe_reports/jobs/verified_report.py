@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from aoe_reports.jobs.verify_answer import VerifyFacts
+from aoe_reports.jobs.verify_answer import VerifyFacts, regressed_rows
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.report import BarChart, Grid, Report, Section
 from aoe_reports.model.rows import Column, Rows, as_mapping, column, columns_of, row
@@ -16,11 +16,13 @@ from aoe_reports.tuning.plan_folder import TunedOutcome
 from aoe_reports.tuning.reconciliation import Reconciliation
 from aoe_reports.tuning.tuner import Claim, Claims
 from aoe_reports.tuning.verdict_rows import Method, Row
-from aoe_reports.tuning.verification import Verdict
+from aoe_reports.tuning.verification import PASSED, Verdict
 
 SHOWN = 15
 """Operators that are listed or drawn; verify.json has them all."""
 SHOWN_FINDINGS = 30
+NAMED = 3
+"""Regressed operators that a headline names."""
 
 _HOT = (
     Column("op_type", "Operator type"),
@@ -42,6 +44,7 @@ class _Claimed:
     after_us: float = column("After", "us")
     speed_up: float | None = column("Speed-up (before/after - 1)", "gain")
     saved: float | None = column("Time saved (1 - after/before)", "gain")
+    remark: str | None = column("Remark", default=None)
 
 
 @row
@@ -99,7 +102,9 @@ def headline(rows: Sequence[Row], facts: VerifyFacts, tuner: str, *, with_step: 
     subject = facts.verdict_is_about
     if subject is None or facts.method is None or not rows:
         return say("Not comparable: the profiles do not show whether there was a gain.")
-    parts = [_with_claim(_effect(subject), subject, tuner)]
+    parts = [_with_claim(_effect(subject), subject, tuner), *_regressed(rows)]
+    if facts.verdict == "not-comparable" and subject.scope == "step" and any(row.scope == "operator" for row in rows):
+        parts.insert(0, say("no claimed operator can be compared"))
     if subject.scope == "step":
         together = facts.method.operators_together
         if together is not None:
@@ -107,7 +112,26 @@ def headline(rows: Sequence[Row], facts: VerifyFacts, tuner: str, *, with_step: 
     elif with_step:
         step = next(row for row in rows if row.scope == "step")
         parts.append(_with_claim(_effect(step), step, tuner) if step.verdict == "partly" else _effect(step))
+    parts += _unmeasured(rows)
     return say("{verdict}: {parts}.", verdict=VERDICTS[facts.verdict], parts=join("; ", parts))
+
+
+def _unmeasured(rows: Sequence[Row]) -> list[Text]:
+    """How many operators AOE filled in the gain of."""
+    count = len({row.op_name for row in rows if row.claim == "unmeasured"})
+    return [count_of(count, "{number} claim is unmeasured", "{number} claims are unmeasured")] if count else []
+
+
+def _regressed(rows: Sequence[Row]) -> list[Text]:
+    """What regressed, by name."""
+    found = regressed_rows(rows)
+    if not found:
+        return []
+    named = [say("{name} ({change:+.1%})", name=one.op_name or one.op_type, change=one.change) for one in found[:NAMED]]
+    names = join(", ", named)
+    if len(found) > NAMED:
+        return [say("regressed: {names} and {count} more", names=names, count=len(found) - NAMED)]
+    return [say("regressed: {names}", names=names)]
 
 
 _EFFECTS = {
@@ -139,11 +163,17 @@ def _effect(row: Row) -> Text:
     return say(said[word], size=abs(change), low=low, high=high)
 
 
+_NOTHING = 0.0005
+"""Less is 0.0% as it is printed, which is neither less nor more."""
+
+
 def _with_claim(effect: Text, row: Row, tuner: str) -> Text:
     """The effect, and what the tuner claims of the same thing."""
     claimed = row.claimed_change
     if claimed is None or row.change is None:
         return effect
+    if abs(claimed) < _NOTHING:
+        return say("{effect}, {tuner} claims under 0.1%", effect=effect, tuner=tuner)
     return say(
         "{effect}, {tuner} claims {size:.1%} less" if claimed < 0 else "{effect}, {tuner} claims {size:.1%} more",
         effect=effect,
@@ -231,6 +261,14 @@ def claims_section(claims: Claims, tuner: str) -> Section:
             names=join(", ", claims.unproven[:SHOWN]),
         )
         sentences.append(text)
+    if unmeasured := [claim.op_name for claim in claims.operators if claim.unmeasured]:
+        text = count_of(
+            len(unmeasured),
+            "Unmeasured: AOE filled in the gain of {number} operator (a difference of exactly 1 us); it is not counted: {names}.",
+            "Unmeasured: AOE filled in the gains of {number} operators (differences of exactly 1 us); they are not counted: {names}.",
+            names=join(", ", unmeasured[:SHOWN]),
+        )
+        sentences.append(text)
     if claims.subgraphs:
         sentences.append(say("AOE changed {count} subgraphs.", count=claims.subgraphs))
     if len(operators) > SHOWN:
@@ -240,7 +278,9 @@ def claims_section(claims: Claims, tuner: str) -> Section:
     title = say("Claims by {tuner}", tuner=tuner)
     if not operators:
         return Section(title, sentences or [say("Nothing: no result claims a change.")])
-    return Section(title, sentences, Grid(columns_of(_Claimed), [as_mapping(one) for one in operators[:SHOWN]]))
+    cells = [as_mapping(one) for one in operators[:SHOWN]]
+    columns = tuple(one for one in columns_of(_Claimed) if one.key != "remark" or unmeasured)
+    return Section(title, sentences, Grid(columns, cells))
 
 
 def _claimed(claim: Claim) -> _Claimed:
@@ -249,8 +289,9 @@ def _claimed(claim: Claim) -> _Claimed:
         op_type=", ".join(claim.op_types),
         before_us=claim.before_us,
         after_us=claim.after_us,
-        speed_up=None if claim.before_us is None else claim.before_us / claim.after_us - 1,
+        speed_up=None if claim.before_us is None or claim.unmeasured else claim.before_us / claim.after_us - 1,
         saved=None if claim.change is None else -claim.change,
+        remark=say("unmeasured") if claim.unmeasured else None,
     )
 
 
@@ -365,14 +406,17 @@ def savings_section(parts: Reconciliation | None, tuner: str) -> Section | None:
         (say("Reduction of step time"), parts.step_saving_us),
     ]
     rows = [_Saving(part=part, saving_us=value) for part, value in signed if value is not None]
-    claimed = say(
-        (
-            "The claims of {tuner} add up to {claimed:,.3f} us per step, based on the calls and times of the profile "
-            "before tuning."
-        ),
-        tuner=tuner,
-        claimed=parts.claimed_us,
-    )
+    if parts.claimed_us is None:
+        claimed = say("No claim of {tuner} is about an operator of the profile before tuning.", tuner=tuner)
+    else:
+        claimed = say(
+            (
+                "The claims of {tuner} add up to {claimed:,.3f} us per step, based on the calls and times of the profile "
+                "before tuning."
+            ),
+            tuner=tuner,
+            claimed=parts.claimed_us,
+        )
     return Section("Breakdown of the savings", [claimed], Grid(columns_of(_Saving), [as_mapping(one) for one in rows]))
 
 
@@ -391,6 +435,16 @@ _NOT_IN_USE = say(
 )
 
 
+def advice_of(facts: VerifyFacts, advice: Mapping[Verdict, str]) -> str:
+    """What to do, by the verdict; no gain is put into use for which an operator pays that nobody accepts."""
+    if facts.verdict in PASSED and facts.regressed:
+        return say(
+            "Tune again without the regressed operators, or accept that they are slower (--accept-regressed): {names}.",
+            names=join(", ", facts.regressed[:SHOWN]),
+        )
+    return advice[facts.verdict]
+
+
 def _next(facts: VerifyFacts, rows: Sequence[Row]) -> Section:
     rule = say(
         "Rule: {rule} (--accept {accept}): passed."
@@ -399,7 +453,7 @@ def _next(facts: VerifyFacts, rows: Sequence[Row]) -> Section:
         rule=facts.rule,
         accept=facts.accept,
     )
-    lines: list[str] = [rule, _NOT_IN_USE if facts.signs else _ADVICE[facts.verdict]]
+    lines: list[str] = [rule, _NOT_IN_USE if facts.signs else advice_of(facts, _ADVICE)]
     parts = facts.reconciliation
     hidden = None if parts is None else parts.hidden_by_overlap_us
     if parts is not None and hidden is not None and hidden > parts.operators_us / 2 > 0:

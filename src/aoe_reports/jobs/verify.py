@@ -11,12 +11,21 @@ from pathlib import Path
 from typing import Literal
 
 from aoe_reports.engine.output import write_whole
+from aoe_reports.formats.discovery import why_not_read
 from aoe_reports.formats.records.record import canonical_json
 from aoe_reports.formats.rules import UNREADABLE
 from aoe_reports.formats.tuner_files import TUNERS
 from aoe_reports.history.origin import origin_of
 from aoe_reports.jobs.verified_report import Page, verified_report
-from aoe_reports.jobs.verify_answer import facts_of, highlight, is_damaged, reasons_for, remarks_on_noise
+from aoe_reports.jobs.verify_answer import (
+    facts_of,
+    highlight,
+    is_damaged,
+    reasons_for,
+    remarks_on_claims,
+    remarks_on_noise,
+    unaccepted,
+)
 from aoe_reports.jobs.verify_case import Case, Pair, are_comparable, read_pair
 from aoe_reports.jobs.verify_options import VerifyOptions
 from aoe_reports.model.errors import ReadError
@@ -112,9 +121,9 @@ def _nothing_read(case: Case, findings: list[Finding]) -> JobAnswer:
 
 def _claims(case: Case, findings: list[Finding]) -> tuple[Claims, bool]:
     """(what the results of a job claim, whether one of them could not be read)."""
-    missing = [path for path in case.options.results if not path.exists()]
-    findings += [UNREADABLE.found(str(path), say("no such file or folder")) for path in missing]
-    read = _read_claims(case)
+    missing = {path: why for path in case.options.results if (why := why_not_read(path)) is not None}
+    findings += [UNREADABLE.found(str(path), why) for path, why in missing.items()]
+    read = _read_claims(case, [path for path in case.options.results if path not in missing])
     findings += [finding for one in read for finding in one.findings]
     whole = tuple(c.op_type for c in case.plan.operators if c.op_type and not c.op_name)
     claims = replace(claims_together(one.claims for one in read), whole_types=whole)
@@ -124,11 +133,10 @@ def _claims(case: Case, findings: list[Finding]) -> tuple[Claims, bool]:
     return claims, bool(missing) or any(one.unreadable for one in read)
 
 
-def _read_claims(case: Case) -> list[ClaimsRead]:
+def _read_claims(case: Case, results: Sequence[Path]) -> list[ClaimsRead]:
     """What the files that are named claim, whoever's they are; else what the plan's own tuner left in the job's folder."""
     if case.options.results:
-        there = [path for path in case.options.results if path.exists()]
-        return [tuner(name).read_results(there) for name in TUNERS]
+        return [tuner(name).read_results(results) for name in TUNERS]
     runs, own = case.folder / RUNS, tuner_of_plan(case.plan)
     places = sorted(runs.iterdir(), key=_in_turn) if runs.is_dir() else []
     return [own.read_results([path for place in places for path in _files(place) if own.is_result(path.name)])]
@@ -153,9 +161,10 @@ def _in_turn(place: Path) -> tuple[list[tuple[int, str]], str]:
 def _remarks(case: Case, pair: Pair, verified: Verified, digest: str | None) -> list[Finding]:
     where = str(pair.after.path)
     found = [*_remarks_on_profiles(case, pair, verified), *remarks_on_noise(verified.noise, where)]
+    found += remarks_on_claims(verified, where)
     found += [VERIFY_BANK_NOT_USED.found(where, sign) for sign in verified.signs]
     for row in verified.rows:
-        if row.scope == "operator" and row.change is None:
+        if row.scope == "operator" and row.change is None and row not in verified.unattributed:
             shapes = row.input_shapes or say("shapes unknown")
             text = say("{name} ({shapes}): {reason}", name=row.op_name, shapes=shapes, reason=row.reason)
             found.append(VERIFY_OPERATOR_CHANGED.found(where, text))
@@ -243,12 +252,11 @@ def _closed(case: Case, pair: Pair, claims: Claims, measured: _Measured, finding
         after=str(pair.after.path),
         after_hash=pair.after.digest,
         rows=tuple(as_mapping(row) for row in rows),
+        regressed=unaccepted(rows, options),
     )
     replaces = _replaces(folder, verification, findings)
     found = findings_in_order(findings)
-    facts = facts_of(
-        verified, options.accept, str(pair.before.path), str(pair.after.path), pair.before.device.tasks.rank_id
-    )
+    facts = facts_of(verified, options, str(pair.before.path), str(pair.after.path), pair.before.device.tasks.rank_id)
     tuner = " + ".join(claims.claimed_by) or tuner_of_plan(case.plan).title
     page = Page(
         plan=case.plan, claims=claims, tuner=tuner, outcome=read_outcome(folder), rows=rows, facts=facts, findings=found

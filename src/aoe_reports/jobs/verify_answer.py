@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from aoe_reports.jobs.verify_options import Accept
+from aoe_reports.jobs.verify_options import Accept, VerifyOptions
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.findings import FAILED_TUNING, Finding, Severity, reasons_of
 from aoe_reports.model.report import Highlight
@@ -14,6 +14,8 @@ from aoe_reports.model.texts import join, say
 from aoe_reports.questions.rules import COMPARABILITY_UNKNOWN, NOT_COMPARABLE
 from aoe_reports.tuning.reconciliation import Reconciliation, rounded_row
 from aoe_reports.tuning.rules import (
+    VERIFY_CLAIM_NOT_ATTRIBUTABLE,
+    VERIFY_CLAIM_SCALE,
     VERIFY_DRIFT,
     VERIFY_FREQUENCY,
     VERIFY_NOISE_UNKNOWN,
@@ -22,13 +24,14 @@ from aoe_reports.tuning.rules import (
     VERIFY_SAME_PROFILE,
 )
 from aoe_reports.tuning.verdict_intervals import LARGE_DRIFT, MIN_CONTROLS, Noise
+from aoe_reports.tuning.verdict_matches import SAME_TIME
 from aoe_reports.tuning.verdict_rows import Method, Row, StepClaimRow
 from aoe_reports.tuning.verdicts import Verified
 from aoe_reports.tuning.verification import PASSED, Verdict
 
 ACCEPT: dict[Accept, str] = {
-    "confirmed": say("the overall verdict is a gain, and at least one item is confirmed"),
-    "partly": say("the overall verdict is a gain, at least in part"),
+    "confirmed": say("the overall verdict is a gain, at least one item is confirmed, and no operator regressed"),
+    "partly": say("the overall verdict is a gain, at least in part, and no operator regressed"),
     "step": say("the step itself is confirmed to be faster"),
     "all": say("the overall verdict is a gain, and every operator that AOE claims is confirmed"),
 }
@@ -45,6 +48,8 @@ class VerifyFacts:
     accepted: bool = column()
     accept: Accept = column()
     rule: str = column()
+    regressed: Sequence[str] = column(default=())
+    """The operators, or types, that are slower than before, and that neither `--accept` nor `--accept-regressed` accepts."""
     before: str = column()
     after: str = column()
     rank_id: int | None = column()
@@ -62,13 +67,18 @@ class VerifyFacts:
         return {**as_mapping(self), "method": {} if self.method is None else as_mapping(self.method)}
 
 
-def facts_of(verified: Verified | None, accept: Accept, before: str, after: str, rank_id: int | None) -> VerifyFacts:
+def facts_of(
+    verified: Verified | None, options: VerifyOptions, before: str, after: str, rank_id: int | None
+) -> VerifyFacts:
     """What a comparison shows beside its rows; null: the profiles may not be compared."""
+    accept = options.accept
+    regressed = () if verified is None else unaccepted(verified.rows, options)
     facts = VerifyFacts(
         verdict="not-comparable" if verified is None else verified.verdict,
-        accepted=verified is not None and is_accepted(verified.verdict, verified.rows, accept),
+        accepted=verified is not None and not regressed and is_accepted(verified.verdict, verified.rows, accept),
         accept=accept,
         rule=ACCEPT[accept],
+        regressed=regressed,
         before=before,
         after=after,
         rank_id=rank_id,
@@ -131,7 +141,7 @@ def is_accepted(verdict: Verdict, rows: Sequence[Row], accept: Accept) -> bool:
     """Whether the verdict on the whole and the rows pass a rule of ACCEPT."""
     step = next(row for row in rows if row.scope == "step")
     verdicts = {row.verdict for row in rows}
-    operators = [row for row in rows if row.scope == "operator"]
+    operators = [row for row in rows if row.scope == "operator" and row.claim == "operators"]
     if accept == "step":
         return step.verdict == "confirmed"
     if verdict not in PASSED:  # what `adopt` refuses passes no rule, whatever a single row says
@@ -139,6 +149,44 @@ def is_accepted(verdict: Verdict, rows: Sequence[Row], accept: Accept) -> bool:
     if accept == "all":
         return bool(operators) and all(row.verdict == "confirmed" for row in operators)
     return bool(verdicts & ({"confirmed", "partly"} if accept == "partly" else {"confirmed"}))
+
+
+def regressed_rows(rows: Sequence[Row]) -> list[Row]:
+    """Regressed operators, and regressed types without a regressed operator, the slowest first."""
+    slower = [row for row in rows if row.verdict == "regressed"]
+    operators = [row for row in slower if row.scope == "operator"]
+    kinds = {row.op_type for row in operators}
+    named = [*operators, *(row for row in slower if row.scope == "op_type" and row.op_type not in kinds)]
+    return sorted(named, key=lambda row: (-(row.change or 0.0), row.op_name or row.op_type or ""))
+
+
+def unaccepted(rows: Sequence[Row], options: VerifyOptions) -> tuple[str, ...]:
+    """The names of what regressed without being accepted; whoever judges the step alone accepts what it is made of."""
+    if options.accept == "step":
+        return ()
+    accepted = set(options.accept_regressed)
+    left = [row for row in regressed_rows(rows) if not accepted & {row.op_name, row.op_type}]
+    return tuple(dict.fromkeys(row.op_name or row.op_type or "" for row in left))
+
+
+def remarks_on_claims(verified: Verified, where: str) -> Iterator[Finding]:
+    """The claims that cannot be about what was measured, as far as times show it."""
+    for one in verified.unattributed:
+        text = say("{name}: {reason}", name=one.op_name, reason=one.reason)
+        yield VERIFY_CLAIM_NOT_ATTRIBUTABLE.found(where, text)
+    for one in verified.rows:
+        claimed, measured = one.claimed_before_us, one.measured_before_us
+        if one.scope == "op_type" or not claimed or not measured:
+            continue
+        if not 1 / SAME_TIME <= claimed / measured <= SAME_TIME:
+            text = say(
+                "{name}: {claimed:,.4g} us before tuning are claimed, {measured:,.4g} us were measured ({ratio:.2g} times)",
+                name=one.op_name or say(one.scope),
+                claimed=claimed,
+                measured=measured,
+                ratio=claimed / measured,
+            )
+            yield VERIFY_CLAIM_SCALE.found(where, text)
 
 
 def remarks_on_noise(noise: Noise, where: str) -> Iterator[Finding]:

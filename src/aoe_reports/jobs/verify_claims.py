@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from aoe_reports.formats.discovery import why_not_read
 from aoe_reports.formats.head import head_of
 from aoe_reports.formats.objects import asked_path
 from aoe_reports.formats.rules import UNKNOWN_FILE, UNREADABLE
 from aoe_reports.formats.tuner_files import TUNERS, kind_of_tuner_file
 from aoe_reports.formats.vendor import parse_name
 from aoe_reports.jobs.claims_report import ClaimsFacts, ClaimsPage, claims_report
-from aoe_reports.jobs.verify_answer import facts_of, highlight, reasons_for, remarks_on_noise
+from aoe_reports.jobs.verify_answer import facts_of, highlight, reasons_for, remarks_on_claims, remarks_on_noise
 from aoe_reports.jobs.verify_case import FREQUENCY, Measured, Profile, may_be_held, profile_of, was_taken_first
 from aoe_reports.jobs.verify_options import VerifyOptions
 from aoe_reports.model.columns import floats
@@ -62,6 +63,7 @@ def check_claims(before: Path, after: Path, options: VerifyOptions) -> JobAnswer
     if _are_comparable(first, last, options, findings):
         verified = verify_claims(claims, first.side, last.side, needs_noise=True)
         findings += _remarks(first, last, verified)
+        findings += remarks_on_claims(verified, str(last.path))
     answer = _answer(inputs, claims, (first, last), verified, findings_in_order(findings), options)
     return replace(answer, unreadable=lost or lost_after)
 
@@ -77,11 +79,13 @@ def _nothing_read(inputs: tuple[str, ...], options: VerifyOptions, findings: lis
 
 def _claims(options: VerifyOptions, findings: list[Finding]) -> tuple[Claims, bool]:
     """(what the files claim, whether one of them could not be read)."""
-    missing = [path for path in options.claims if not path.exists()]
-    findings += [UNREADABLE.found(str(path), say("no such file or folder")) for path in missing]
     parts: list[Claims] = []
-    unreadable = bool(missing)
-    for path in (one for one in options.claims if one.exists()):
+    unreadable = False
+    for path in options.claims:
+        if (why := why_not_read(path)) is not None:
+            unreadable = True
+            findings.append(UNREADABLE.found(str(path), why))
+            continue
         read = [tuner(name).read_results([path]) for name in TUNERS]
         found = [finding for one in read for finding in one.findings]
         parts += [one.claims for one in read]
@@ -256,7 +260,7 @@ def _answer(
 ) -> JobAnswer:
     before, after = sides
     rank = before.profiles[0].device.tasks.rank_id
-    told = facts_of(verified, options.accept, str(before.path), str(after.path), rank)
+    told = facts_of(verified, options, str(before.path), str(after.path), rank)
     facts = replace(told, signs=())  # which are signs of a bank
     measured = ClaimsFacts(
         claims=len(claims.operators),

@@ -50,6 +50,12 @@ class VerifyOptions(DeviceOptions):
             "operator."
         ),
     )
+    accept_regressed: tuple[str, ...] = option(
+        default=(),
+        metavar="NAME",
+        help="Accept that this operator (or type) is slower than before; others fail (repeatable).",
+        only_here=say("which regressions are accepted"),
+    )
     store: str | None = store_for(" for the verdicts, not with --claims")
     force: bool = flag("force", "Compare even if a comparison is known not to be valid.", say("what is forced"))
     language: Language = option(default="en", help="Language of the pages in the plan's folder.", cli=False)

@@ -11,6 +11,8 @@ from aoe_reports.model.texts import N_, Text, count_of, join, say
 
 NAMED = 3
 """So many causes, or models, are named in a title or a headline."""
+MIN_EXPLAINED = 0.1
+"""A cause that explains less than this part of what all causes add to a step is not named there."""
 
 _REASONS = {
     "same": say("the same"),
@@ -41,6 +43,7 @@ _REASONS = {
     "less-waiting": say("waits less for other ranks"),
     "host launch": say("the host launches late"),
     "behind the launch": say("between launch and start"),
+    "waiting for an event": say("waiting for an event"),
     "synchronisation": say("the host synchronises"),
     "data loading": say("the host loads data"),
     "compilation": say("the host compiles operators"),
@@ -106,15 +109,29 @@ _PARTS = N_(
 )
 
 
+def main_causes(causes: Sequence[IncidentCause]) -> list[IncidentCause]:
+    """The causes that a title or a headline names; all of them where it is not known what each adds to a step."""
+    shares = [abs(cause.step_share) for cause in causes if cause.step_share is not None]
+    if len(shares) < len(causes):
+        return list(causes)
+    least = MIN_EXPLAINED * sum(shares)
+    return [cause for cause, share in zip(causes, shares, strict=True) if share >= least]
+
+
 def causes_in_words(
-    causes: Sequence[IncidentCause], models: Sequence[str], said: str | None = None, *, of_step: bool = False
+    causes: Sequence[IncidentCause],
+    models: Sequence[str],
+    said: str | None = None,
+    *,
+    of_step: bool = False,
+    most: int = NAMED,
 ) -> Text:
-    """What caused an incident of some models, each with the change, the first three; and of which model, where that was not `said`.
+    """What caused an incident of some models, each main cause with the change, the first `most`; and of which model, where that was not `said`.
 
     What each costs a step is said, too, unless it is told `of_step`: then the step's own change is.
     """
-    named = []
-    for cause in causes[:NAMED]:
+    named, causes = [], main_causes(causes)
+    for cause in causes[:most]:
         whose = _whose(cause, models)
         words = say("{what} {change:+.1%}", what=_about(cause), change=cause.change)
         if cause.step_share is not None and not of_step:
@@ -124,7 +141,7 @@ def causes_in_words(
             words = say("{what} (at most {share:.1%} of a step)", what=words, share=share)
         named.append(words if whose == said else say("{model}: {what}", model=whose, what=words))
         said = whose
-    return _and_others(join("; ", named), len(causes) - NAMED)
+    return _and_others(join("; ", named), len(causes) - most)
 
 
 def past_night_in_words(one: PastNight) -> Text:

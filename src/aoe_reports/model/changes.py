@@ -27,8 +27,27 @@ NOTICED = frozenset({*WHOLE, METRIC, PHASE})
 """Scopes of what a user notices."""
 LOCATED = frozenset({"module", "layer"})
 """Scopes of a place in the program: their time is that of operators, told once more."""
+MIN_STEP_SHARE: Final = 0.005
+"""What changes a step by less is no headline and fails no default gate: a step scatters by more from night to night."""
 COMPUTING: Final = "computing"
 """The scope of what all operators of a rank take together, of a run of many ranks."""
+
+
+def is_small(step_share: float | None) -> bool:
+    """Whether a change is known to be a minor part of a step; where no step is stored nobody knows that."""
+    return step_share is not None and abs(step_share) < MIN_STEP_SHARE
+
+
+def by_effect(step_share: float | None) -> tuple[bool, bool, float]:
+    """Sort key by effect on the step: the largest first, an unknown effect before small ones."""
+    return is_small(step_share), step_share is None, -abs(step_share or 0.0)
+
+
+def exceeds(step_share: float | None, other: float | None) -> bool:
+    """Whether an effect on a step is known to be larger than another; what nobody knows only exceeds what is known to be small."""
+    if other is None:
+        return False
+    return is_small(other) if step_share is None else abs(step_share) > abs(other)
 
 
 @row
@@ -176,6 +195,9 @@ class SeriesChange:
     metadata: Sequence[ToldFact] = column()
     attribution: StepAttribution | None = column()
     fails: str | None = column()
+    step_share: float | None = column(default=None)
+    """What the change adds to a step, or saves of it, as a share of it, unless something else runs beside it. Null where no step
+    is stored, and of a metric."""
 
 
 @row

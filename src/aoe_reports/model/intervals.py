@@ -47,6 +47,15 @@ def united(one: Intervals, other: Intervals) -> Intervals:
     return union(np.concatenate([one.starts, other.starts]), np.concatenate([one.ends, other.ends]))
 
 
+def common(one: Intervals, other: Intervals) -> Intervals:
+    """The time that both cover."""
+    first = np.searchsorted(other.ends, one.starts, side="right")
+    counts = np.maximum(np.searchsorted(other.starts, one.ends) - first, 0)
+    of = np.repeat(np.arange(len(one)), counts)
+    rows = np.arange(len(of)) + np.repeat(first - np.cumsum(counts) + counts, counts)
+    return Intervals(np.maximum(one.starts[of], other.starts[rows]), np.minimum(one.ends[of], other.ends[rows]))
+
+
 def covered(intervals: Intervals, start: int, end: int) -> int:
     """How much of the time from `start` to `end` is covered."""
     inside = np.minimum(intervals.ends, end) - np.maximum(intervals.starts, start)

@@ -36,10 +36,15 @@ class TuningClaim:
     claimed_before_us: float | None = column("Claimed before", "us")
     claimed_after_us: float | None = column("Claimed after", "us")
     speed_up: float | None = column("Claimed speed-up (before/after - 1)", "change")
+    """Null where AOE filled in the gain, too."""
+    unmeasured: bool = column()
+    """Whether AOE filled in the gain."""
 
     @property
     def saved_us(self) -> float:
-        """By how much it got quicker."""
+        """By how much it got quicker; 0 where no gain was measured."""
+        if self.unmeasured:
+            return 0.0
         return (self.claimed_before_us or 0.0) - (self.claimed_after_us or 0.0)
 
 

@@ -41,16 +41,21 @@ def first_rows(section: Section, most: int) -> Section:
     if count <= most:
         return section
     newest = section.grid is not None and section.grid.oldest_first
-    said = say(
+    said = first_of(most, count, newest=newest)
+    part = slice(-most, None) if newest else slice(most)
+    grid = None if section.grid is None else replace(section.grid, rows=rows[part])
+    return replace(section, sentences=[*section.sentences, said], grid=grid, lines=section.lines[part])
+
+
+def first_of(most: int, count: int, *, newest: bool = False) -> str:
+    """How many rows of a longer list are shown, and which option shows all."""
+    return say(
         "The newest {shown:,} of {count:,} rows are listed; `--rows {count}` lists all."
         if newest
         else "The first {shown:,} of {count:,} rows are listed; `--rows {count}` lists all.",
         shown=most,
         count=count,
     )
-    part = slice(-most, None) if newest else slice(most)
-    grid = None if section.grid is None else replace(section.grid, rows=rows[part])
-    return replace(section, sentences=[*section.sentences, said], grid=grid, lines=section.lines[part])
 
 
 def _within(sections: Sequence[Section], most: int) -> list[Section]:

@@ -5,13 +5,14 @@ What changed and since when, what explains it, what is hot, what could be gained
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from aoe_reports.model.causes import causes_in_words, facts_in_words, models_in_words
+from aoe_reports.model.causes import NAMED, causes_in_words, facts_in_words, main_causes, models_in_words
 from aoe_reports.model.changes import (
     LOCATED,
     METRIC,
+    MIN_STEP_SHARE,
     NOTICED,
     WHOLE,
     IncidentCause,
@@ -21,19 +22,21 @@ from aoe_reports.model.changes import (
     StepAttribution,
     SuspectedCause,
     ToldFact,
+    by_effect,
+    is_small,
 )
 from aoe_reports.model.metrics import loss
 from aoe_reports.model.report import Report
 from aoe_reports.model.texts import Text, capital, count_of, join, say
 from aoe_reports.model.time_units import times_in_one_unit
 from aoe_reports.present.reports.findings import findings_section
-from aoe_reports.present.reports.incidents import is_open, is_slower
+from aoe_reports.present.reports.incidents import is_open, is_slower, is_suspected, matters
 from aoe_reports.present.reports.night_changes import attribution_of_lead, changes_sections, trend_section
 from aoe_reports.present.reports.night_content import (
     Night,
     foremost,
     is_news,
-    lead_of,
+    leads,
 )
 from aoe_reports.present.reports.night_runs import (
     advice_sections,
@@ -56,11 +59,15 @@ SHOWN_FINDINGS = 50
 _OF_MOVE = ("since", "since_run", "before", "after", "change", "incident")
 _REASONS = {
     "damage": say("damaged input"),
-    "not-enough-data": say("not enough nights"),
+    "expected-absent": say("expected data is missing"),
     "tuning-failed": say("tuning failed"),
     "not-comparable": say("not comparable"),
 }
 """Why a job fails, beside its gates."""
+_UNJUDGED = frozenset({"not-enough-data", "nothing-selected"})
+"""Reasons that `not_judged` explains."""
+UNJUDGED_CODE = 4
+"""The exit code of these reasons alone."""
 NAMED_FACTS = 2
 """So many facts that changed with it are named in a headline."""
 
@@ -100,13 +107,13 @@ def headline(night: Night) -> str:
         return say("The store is empty: no run is stored.")
     if night.budget is None:
         return say("Nothing was measured.")
-    text = night_headline(night.changes, incidents=night.incidents, suspicions=night.suspicions, remark=night.remark)
-    return with_missing(text, night.missing)
-
-
-def with_missing(text: str, missing: Sequence[str]) -> str:
-    """A headline, and the models that did not run."""
-    return join(" ", (text, say("Not measured: {models}.", models=models_in_words(missing)))) if missing else text
+    return night_headline(
+        night.changes,
+        incidents=night.incidents,
+        suspicions=night.suspicions,
+        remark=night.remark,
+        not_measured=night.not_measured,
+    )
 
 
 def night_headline(
@@ -115,36 +122,106 @@ def night_headline(
     incidents: Iterable[IncidentChange] = (),
     suspicions: Sequence[SuspectedCause] = (),
     remark: str | None = None,
+    not_measured: Sequence[str] = (),
 ) -> str:
-    """The night in one sentence: what is new, the gravest first; else what is open; else that there is no regression.
+    """The night in one sentence: what is new and has an effect on a step; else what is open; else that there is no regression.
 
     `changes`, `incidents` and `suspicions` are those of `regressions`, `remark` says why nothing can be said of changes, where
-    that is so.
+    that is so. A second sentence says what was `not_measured`: models, and parts of them.
     """
+    said = _changes_headline(changes, incidents, suspicions, remark)
+    if not not_measured:
+        return said
+    return join(" ", (said, say("Not measured: {models}.", models=models_in_words(not_measured))))
+
+
+def _changes_headline(
+    changes: Sequence[SeriesChange],
+    incidents: Iterable[IncidentChange],
+    suspicions: Sequence[SuspectedCause],
+    remark: str | None,
+) -> str:
     slower = [row for row in changes if is_open(row)]
     if not slower and remark is not None:
         return say("{text}.", text=capital(remark))
     known = {one.incident: one for one in incidents}
-    lead = lead_of([part for row in slower if (part := _new_part(row, known)) is not None])
-    suspected = _foremost_suspicion(suspicions)
-    quicker = None if suspected is not None and suspected.cause.change > 0 else _newly_quicker(changes, known)
-    if lead is not None:
-        first = say("Regression: {what}.", what=_change_words(lead, slower, known))
-    elif quicker is not None:
-        words = _change_words(quicker, (), known)
-        first = say("Recovered: {what}." if quicker.state == "recovered" else "Improved: {what}.", what=words)
-    elif suspected is not None:
-        first = _suspected(suspected)
-    elif slower:
-        lead = lead_of(slower)
-        assert lead is not None
-        first = say("No new regression. Open: {what}.", what=_change_words(lead, slower, known))
-    else:
-        return _without_regression(changes)
+    night = _HeadlineFacts(
+        slower=slower,
+        known=known,
+        new=foremost([part for row in slower if (part := _new_part(row, known)) is not None]),
+        quicker=_newly_quicker(changes, known),
+        suspected=list(_suspicions(changes, suspicions)),
+    )
+    past = {series for one in suspicions if one.past for series in one.series}
+    first, lead = night.large() or night.small() or (_without_regression(changes, past), None)
     others = _open_incidents(changes) - ({lead.series_id, lead.incident} if lead is not None else set())
-    if not others:
-        return first
-    return join(" ", (first, _others_open(len(others), slower, is_first=lead is None)))
+    said = [first]
+    if (lead is None or lead is night.new) and (other := _other_open(slower, lead)) is not None:
+        # what fails the job may not be what is new tonight
+        said.append(say("Open: {what}.", what=_level_words(other, other.since)))
+        others -= _open_incidents([other])
+    if others:
+        said.append(_others_open(len(others), slower, is_first=len(said) == 1 and lead is None))
+    return join(" ", said) if len(said) > 1 else first
+
+
+def _other_open(slower: Sequence[SeriesChange], lead: SeriesChange | None) -> SeriesChange | None:
+    """What is open and matters most beside what a headline names: a slow-down of none of its incidents."""
+    shown = _open_incidents([] if lead is None else [lead])
+    return foremost(
+        [row for row in slower if row.incident and matters(row) and shown.isdisjoint(_open_incidents([row]))]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _HeadlineFacts:
+    """What a headline can be about; its sentence goes with the open row that it names, if it names one."""
+
+    slower: Sequence[SeriesChange]
+    """What is open."""
+    known: Mapping[str, IncidentChange]
+    new: SeriesChange | None
+    """The first open incident that no earlier report had."""
+    quicker: SeriesChange | None
+    suspected: Sequence[_Suspected]
+
+    def large(self) -> tuple[str, SeriesChange | None] | None:
+        """What matters: new or suspected slow-downs by their effect, then what got quicker, then what is open."""
+        worse, better = (
+            next((one for one in self.suspected if one.matters and one.is_faster == faster), None)
+            for faster in (False, True)
+        )
+        if self.new is not None and matters(self.new):
+            first = say("Regression: {what}.", what=self._words(self.new))
+            is_first = worse is not None and leads(worse.since, worse.step_share, self.new)
+            return join(" ", (worse.text, first)) if worse is not None and is_first else first, self.new
+        if worse is not None:
+            return worse.text, None
+        if self.quicker is not None and matters(self.quicker):
+            return self._quicker_words(self.quicker), None
+        if better is not None:
+            return better.text, None
+        lead = foremost([row for row in self.slower if matters(row)])
+        return None if lead is None else (say("No new regression. Open: {what}.", what=self._words(lead)), lead)
+
+    def small(self) -> tuple[str, SeriesChange | None] | None:
+        """What is known to be a minor part of a step, after a sentence that says so."""
+        nothing = say("No regression that costs {share:.1%} of a step or more.", share=MIN_STEP_SHARE)
+        if self.new is not None:
+            return join(" ", (nothing, say("Smaller: {what}.", what=self._words(self.new)))), self.new
+        if self.quicker is not None:
+            return join(" ", (nothing, self._quicker_words(self.quicker))), None
+        if self.suspected:
+            return join(" ", (nothing, self.suspected[0].text)), None
+        lead = foremost(self.slower)
+        return None if lead is None else (join(" ", (nothing, say("Open: {what}.", what=self._words(lead)))), lead)
+
+    def _words(self, row: SeriesChange) -> str:
+        return _change_words(row, self.slower, self.known)
+
+    def _quicker_words(self, row: SeriesChange) -> Text:
+        words = _change_words(row, (), self.known)
+        return say("Recovered: {what}." if row.state == "recovered" else "Improved: {what}.", what=words)
 
 
 def _others_open(count: int, slower: Sequence[SeriesChange], *, is_first: bool) -> Text:
@@ -179,22 +256,31 @@ def verdict_line(
     gates: Sequence[str],
     changes: Sequence[SeriesChange],
     report: str | None = None,
+    not_judged: Sequence[str] = (),
+    nothing_judged: bool = False,
 ) -> str:
     """The end of a long report: whether it passes, how many incidents are open, where the report is.
 
-    `code` is the exit code, `why` are the reasons for it.
+    `code` is the exit code, `why` are the reasons for it, `not_judged` why no gate could be judged (`nothing_judged`), or which
+    could not.
     """
-    if not why and code == 0:
-        said = say("gate passed")
-    elif "regression" in why:
+    others = [reason for reason in why if reason not in _UNJUDGED]
+    unjudged: str = join("; ", not_judged)
+    if "regression" in why:
         said = say("gate failed")
     elif "suspect" in why:
         said = say("gate failed (suspected regression)")
-    else:
-        reasons = [_REASONS.get(reason, reason) for reason in why]
+    elif others or code not in {0, UNJUDGED_CODE}:
+        reasons = [_REASONS.get(reason, reason) for reason in others]
         said = say("failed: {reasons}", reasons=join(", ", reasons or [say("input that cannot be read")]))
+    else:
+        said = say("gate not judged") if nothing_judged else say("gate passed")
     if gates:
         said = say("{gate} ({gates})", gate=said, gates=join(", ", gates))
+    if not_judged and (not nothing_judged or others or code not in {0, UNJUDGED_CODE}):
+        said = say("{gate}, not judged: {why}", gate=said, why=unjudged)
+    elif not_judged:
+        said = say("{gate}: {why}", gate=said, why=unjudged)
     count, slower = len(_open_incidents(changes)), [row for row in changes if is_open(row)]
     by_series = slower and all(row.incident is None for row in slower)
     parts = [
@@ -233,24 +319,79 @@ def _newly_quicker(changes: Sequence[SeriesChange], known: Mapping[str, Incident
     return foremost([row for row in changes if row.state in {"improved", "recovered"} and row.incident in told])
 
 
-def _foremost_suspicion(suspicions: Sequence[SuspectedCause]) -> SuspectedCause | None:
-    """What the newest night shows of most series; what is slower first."""
-    shown = [one for one in suspicions if not one.past]
-    return min(shown, key=lambda one: (one.cause.change < 0, -len(one.series)), default=None)
+@dataclass(frozen=True, slots=True)
+class _Suspected:
+    """Something that the newest nights show: in words, and what it adds to a step."""
+
+    text: Text
+    since: str | None
+    is_faster: bool
+    change: float
+    step_share: float | None
+    matters: bool
 
 
-def _suspected(one: SuspectedCause) -> Text:
-    what = _with_facts(causes_in_words([with_short_names(one.cause)], one.models), one.metadata)
-    return say("Suspected since {since}: {what} (run the night again).", since=one.since, what=what)
+def _suspicions(changes: Sequence[SeriesChange], suspicions: Sequence[SuspectedCause]) -> Iterator[_Suspected]:
+    """What the newest nights show, the largest effect first; a series only where no cause explains it."""
+    explained = {series for one in suspicions for series in one.series}
+    apart = [row for row in changes if row.state == "suspect" and row.series_id not in explained]
+    found = [_suspected(one, changes) for one in suspicions if not one.past]
+    for is_faster in (False, True):
+        row = foremost(
+            [row for row in apart if matters(row) and (loss(row.change or 0.0, row.better) < 0) == is_faster]
+        )
+        found += [] if row is None else [_suspected_row(row, is_faster=is_faster)]
+    yield from sorted(found, key=lambda one: (by_effect(one.step_share), one.is_faster, -abs(one.change)))
 
 
-def _without_regression(changes: Sequence[SeriesChange]) -> str:
-    """The headline of a night with no regression that is open: what else changed, as far as it is news."""
+def _suspected(one: SuspectedCause, changes: Sequence[SeriesChange]) -> _Suspected:
+    """A cause, led by what the step does that it explains."""
+    cause, explains = with_short_names(one.cause), set(one.series)
+    is_faster = cause.change < 0
+    suspects = (row for row in changes if row.state == "suspect" and row.series_id in explains)
+    step = next((row for row in suspects if row.scope in WHOLE), None)
+    what: str = causes_in_words([cause], one.models)
+    if step is not None:
+        explained = _explained([cause], one.models, step)
+        what = join("; ", (_level_words(step), explained))
+    words = _with_facts(what, one.metadata)
+    is_known_small = step is None and is_small(cause.step_share)
+    text = _suspected_words(words, one.since, is_faster=is_faster)
+    return _Suspected(text, one.since, is_faster, cause.change, cause.step_share, not is_known_small)
+
+
+def _suspected_row(row: SeriesChange, *, is_faster: bool) -> _Suspected:
+    """A series that no cause explains."""
+    text = _suspected_words(_level_words(row), row.since, is_faster=is_faster)
+    return _Suspected(text, row.since, is_faster, row.change or 0.0, row.step_share, matters(row))
+
+
+def _suspected_words(what: str, since: str | None, *, is_faster: bool) -> Text:
+    words = (
+        "Suspected improvement since {since}: {what} (run the night again)."
+        if is_faster
+        else "Suspected since {since}: {what} (run the night again)."
+    )
+    return say(words, since=since, what=what)
+
+
+def _level_words(row: SeriesChange, since: str | None = None) -> Text:
+    return say("{what} {change:+.1%}{since}{levels}", what=subject_words(row), change=row.change, since=_since(since), levels=_levels(row))  # fmt: skip
+
+
+def _without_regression(changes: Sequence[SeriesChange], past: Collection[str]) -> str:
+    """The headline of a night with no regression that is open: what else changed, as far as it is news.
+
+    What the newest night shows no more (`past`) is none.
+    """
+    changes = [row for row in changes if row.state != "suspect" or row.series_id not in past]
     slower = [row for row in changes if is_slower(row)]
     accepted = sum(row.acknowledged is not None for row in slower)
     news = [row.state for row in changes if is_news(row)]
+    suspected, suspects = sum(map(is_suspected, changes)), news.count("suspect")
     counts = [
-        say("{count} series with a suspected regression (run the night again)", count=news.count("suspect")),
+        say("{count} series with a suspected regression (run the night again)", count=suspected),
+        say("{count} series with a suspected improvement (run the night again)", count=suspects - suspected),
         say(
             "{count} worse and acknowledged" if has_metrics(slower) else "{count} slower and acknowledged",
             count=accepted,
@@ -276,7 +417,7 @@ def _change_words(lead: SeriesChange, slower: Sequence[SeriesChange], known: Map
         levels = _levels(lead) if is_lead else ""
         text: str = say("{what}{since}{levels}", what=causes_in_words(causes, models), since=since, levels=levels)
     else:
-        level = say("{what} {change:+.1%}{since}{levels}", what=subject_words(lead), change=lead.change, since=since, levels=_levels(lead))  # fmt: skip
+        level = _level_words(lead, lead.since if incident is None else incident.since)
         explained = _explanation(lead, slower, causes, models)
         text = level if explained is None else join("; ", (level, explained))
     if (layers := _layers(lead, slower)) is not None:
@@ -330,8 +471,9 @@ def _explanation(
     lead: SeriesChange, slower: Sequence[SeriesChange], causes: Sequence[IncidentCause], models: Sequence[str]
 ) -> str | None:
     """What explains that a step changed: causes of many operators, else its attribution, else an operator of the same night."""
+    causes = main_causes(causes)
     if any(cause.kind != "operator" for cause in causes):
-        return causes_in_words(causes, models, models[0] if len(models) == 1 else None, of_step=True)
+        return _explained(causes, models, lead)
     if lead.attribution:
         return _largest_part(lead.attribution)
     if lead.scope not in WHOLE:
@@ -340,6 +482,29 @@ def _explanation(
     if one is None:
         return None
     return say("{operator} {change:+.1%} since the same night", operator=operator_line(one), change=one.change)
+
+
+def _explained(causes: Sequence[IncidentCause], models: Sequence[str], step: SeriesChange) -> Text:
+    """Causes of a change of a step, the first with how much of it that is."""
+    said = models[0] if len(models) == 1 else None
+    first, others = causes_in_words(causes[:1], models, said, of_step=True), causes[1:]
+    share, before, after = causes[0].step_share, step.before, step.after
+    if share and said is not None and before and after and causes[0].rank_id in {None, step.rank_id}:
+        first = _part_words(first, share * after * 1e6, (after - before) * 1e6)
+    if not others:
+        return first
+    said = said or causes[0].model
+    return join("; ", (first, causes_in_words(others, models, said, of_step=True, most=NAMED - 1)))
+
+
+def _part_words(what: str, part_ns: float, total_ns: float) -> Text:
+    """How much of a change of a step something explains; what moved more than the step only what it adds."""
+    (part, total), unit = times_in_one_unit(abs(part_ns), abs(total_ns))
+    if part_ns * total_ns > 0 and abs(part_ns) <= abs(total_ns):
+        return say("{what} explains {part} of {total} {unit} per step", what=what, part=part, total=total, unit=unit)
+    if part_ns < 0:
+        return say("{what} saves {part} {unit} per step", what=what, part=part, unit=unit)
+    return say("{what} adds {part} {unit} per step", what=what, part=part, unit=unit)
 
 
 def _largest_part(attribution: StepAttribution) -> str | None:
@@ -354,10 +519,7 @@ def _largest_part(attribution: StepAttribution) -> str | None:
     part_us, what = max(parts, key=lambda part: part[0])
     if part_us <= 0 or total_us <= 0:
         return None
-    (part, total), unit = times_in_one_unit(part_us * 1e3, total_us * 1e3)
-    if part_us <= total_us:
-        return say("{what} explains {part} of {total} {unit} per step", what=what, part=part, total=total, unit=unit)
-    return say("{what} adds {part} {unit} per step", what=what, part=part, unit=unit)
+    return _part_words(what, part_us * 1e3, total_us * 1e3)
 
 
 def _changed_operator(one: OperatorChange) -> str:

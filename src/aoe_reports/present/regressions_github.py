@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from aoe_reports.model.changes import IncidentChange
+from aoe_reports.model.changes import IncidentChange, is_small
 from aoe_reports.present.github import KINDS, command
 from aoe_reports.present.night import since_with_facts
 from aoe_reports.present.reports.changes import Changes, describe_acknowledgement
+from aoe_reports.present.reports.incidents import worst_first
 from aoe_reports.present.values import plain
 
 
@@ -20,13 +21,15 @@ def render(changes: Changes) -> str:
 def _commands(changes: Changes) -> Iterator[str]:
     fails = {row.incident for row in changes.rows if row.fails == "regression"}
     accepted = {row.incident: describe_acknowledgement(row) for row in changes.rows if row.acknowledged is not None}
-    for one in changes.incidents:
+    for one in worst_first(changes.incidents):
         if one.open or one.new or one.incident in accepted:
             yield _incident(one, accepted.get(one.incident), fails=one.incident in fails)
     for cause in changes.suspicions:
         if not cause.past:
             told = since_with_facts(cause.title, cause.since, cause.metadata)
-            yield command("warning", f"{told}: run the night again", {"title": "Suspected change"})
+            title = "Suspected improvement" if cause.cause.change < 0 else "Suspected change"
+            kind = "notice" if cause.cause.change < 0 or is_small(cause.cause.step_share) else "warning"
+            yield command(kind, f"{told}: run the night again", {"title": title})
     for finding in changes.findings:
         yield command(KINDS[finding.severity], finding.message, {"title": finding.rule})
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 from aoe_reports.engine.output import whole_file
 from aoe_reports.engine.question import Stream
+from aoe_reports.engine.sql import rows_of
 from aoe_reports.model.documents import Cell, Cells
 from aoe_reports.model.errors import AoeReportsError
 from aoe_reports.model.findings import Finding, in_order, reasons_of
+from aoe_reports.model.report import Grid, Report, Section
+from aoe_reports.model.rows import Column, Kind
 from aoe_reports.model.texts import say
+from aoe_reports.present.answers import first_of
 from aoe_reports.present.as_json import render_pieces as render_json
 from aoe_reports.present.csv import render_rows as render_csv
 
@@ -19,7 +24,7 @@ _ROWS_AT_ONCE = 50_000
 
 
 def render_stream(stream: Stream, form: str, *, strict: bool) -> Iterator[str]:
-    """The rows as people read them: durations in us, time stamps as they are."""
+    """The rows as people read them: of a table of ours durations in us, time stamps as they are."""
     if form == "json":
 
         def end() -> tuple[list[Finding], list[str]]:
@@ -32,6 +37,8 @@ def render_stream(stream: Stream, form: str, *, strict: bool) -> Iterator[str]:
     for rows in _rows(stream):
         yield render_csv(rows, header=header)
         header = header and not rows
+    if header and stream.schema is not None:
+        yield render_csv([dict.fromkeys(stream.schema.names)]).partition("\n")[0] + "\n"
 
 
 def write_parquet(stream: Stream, path: Path) -> None:
@@ -39,15 +46,14 @@ def write_parquet(stream: Stream, path: Path) -> None:
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.parquet as pq  # noqa: PLC0415
 
-    writer: pq.ParquetWriter | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(path) as file:
-            for batch in stream.batches:
-                writer = writer or pq.ParquetWriter(file, batch.schema, write_page_checksum=True)
-                writer.write_batch(batch)
-            writer = writer or pq.ParquetWriter(file, pa.schema([]), write_page_checksum=True)
-            writer.close()
+            first = next(stream.batches, None)
+            schema = stream.schema if first is None else first.schema
+            with pq.ParquetWriter(file, schema or pa.schema([]), write_page_checksum=True) as writer:
+                for batch in chain([] if first is None else [first], stream.batches):
+                    writer.write_batch(batch)
     except OSError as error:
         raise AoeReportsError(
             say("{path}: cannot be written: {why}", path=path, why=error.strerror or error)
@@ -57,7 +63,26 @@ def write_parquet(stream: Stream, path: Path) -> None:
 def _rows(stream: Stream) -> Iterator[list[Cells]]:
     for batch in stream.batches:
         for start in range(0, batch.num_rows, _ROWS_AT_ONCE):
-            yield [_shown(cells) for cells in batch.slice(start, _ROWS_AT_ONCE).to_pylist()]
+            part = batch.slice(start, _ROWS_AT_ONCE)
+            yield [*map(_shown, part.to_pylist())] if stream.schema is None else [*rows_of(part)]
+
+
+def report_of_stream(stream: Stream, title: str, most: int) -> Report:
+    """The first rows of a query as a table, and how many there are."""
+    first: list[Cells] = []
+    count = 0
+    for rows in _rows(stream):
+        first += rows[: most - len(first)]
+        count += len(rows)
+    names = [] if stream.schema is None else stream.schema.names
+    columns = tuple(Column(name, name, _kind(first, name)) for name in names)
+    said = [first_of(most, count)] if count > most else []
+    return Report(title, "" if count else say("no rows"), [Section("", said, Grid(columns, first))])
+
+
+def _kind(rows: Sequence[Cells], name: str) -> Kind:
+    """How a column of a query is shown: whole numbers with separators, other numbers as they are."""
+    return "integer" if any(type(row[name]) is int for row in rows) else "text"
 
 
 def _shown(cells: Cells) -> Cells:

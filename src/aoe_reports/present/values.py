@@ -86,7 +86,7 @@ _STATES: dict[str, Tone] = {
     **dict.fromkeys(
         ("warn", "warning", "incomplete", "unknown", "partly", "not-reproduced", "not-comparable", "missing"), "odd"
     ),
-    **dict.fromkeys(("fail", "error", "fault", "failed", "damaged", "regressed", "slow"), "bad"),
+    **dict.fromkeys(("fail", "error", "fault", "failed", "damaged", "invalid", "regressed", "slow"), "bad"),
 }
 _QUICKER: dict[str, Tone] = {
     **dict.fromkeys(("confirmed", "drift", "recovered", "improved"), "good"),

@@ -13,6 +13,7 @@ from aoe_reports.engine.question import CaptureOptions, Finished, Question, Requ
 from aoe_reports.model.documents import Json
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row, row_from
+from aoe_reports.model.shares import rounded, share_of
 from aoe_reports.questions.advice.thresholds import Thresholds
 from aoe_reports.questions.peaks import PeakOptions, refuse_unknown_chip
 
@@ -33,6 +34,11 @@ class AdviseOptions(PeakOptions, CaptureOptions):
     rank: int | None = only("rank")
     device: int | None = only("device")
     step: int | None = only("step")
+    all_steps: bool = option(
+        default=False,
+        help="Keep the steps of warm-up and tear-down, which are left out otherwise.",
+        flags=["--all-steps"],
+    )
     thresholds: Thresholds = option(default=Thresholds(), help="What rules decide by.", cli=False)
 
 
@@ -79,8 +85,8 @@ class Headline:
     advice: int = column()
 
 
-_Part = tuple[list["DeviceAdvice"], list[AdviceRow], "Communication"]
-"""(the advice on each device of a capture, msprof's own, what it tells of communication where that may matter)."""
+_Part = tuple[list["DeviceAdvice"], list[AdviceRow], "Communication", frozenset[str]]
+"""(the advice on each device of a capture, msprof's own, its communication where that may matter, which parts it has)."""
 
 
 class Advise(Question[AdviseOptions, _Part]):
@@ -96,6 +102,7 @@ class Advise(Question[AdviseOptions, _Part]):
     )
     has_highlights = True
     nothing = "nothing here for which advice could be given"
+    every_rank = "headlines"
 
     def prepare(self, files: Any, asked: Request[AdviseOptions]) -> None:
         """Refuse a chip that nothing is known of."""
@@ -104,20 +111,24 @@ class Advise(Question[AdviseOptions, _Part]):
 
     def map_unit(self, unit: Unit, asked: Request[AdviseOptions]) -> _Part:
         """What one capture tells of its devices, without its operators: they may be many, and large."""
+        from aoe_reports.engine.parts import parts_of
         from aoe_reports.questions.advice.captures import advise_capture, communication_of
 
         capture, chosen, findings = unit.capture, asked.options, asked.notes.findings
         findings += capture.findings
         if not capture.info.may_hold(chosen.rank):
-            return [], [], communication_of(capture, [] if unit.alone else None, chosen, findings)
+            return [], [], communication_of(capture, [] if unit.alone else None, chosen, findings), frozenset()
         devices = advise_capture(capture, chosen, chosen, findings)
         stated = stated_rows(unit.run, capture, devices, chosen, findings)
         for device in devices:
             device.bounds = None
-        return devices, stated, communication_of(capture, devices if unit.alone else None, chosen, findings)
+        gone = {step for device in devices for step in device.left_out}
+        talk = communication_of(capture, devices if unit.alone else None, chosen, findings, gone)
+        return devices, stated, talk, frozenset() if unit.alone else parts_of(capture)
 
     def finish(self, parts: Sequence[tuple[Unit, _Part]], asked: Request[AdviseOptions]) -> Finished:
         """The advice on each run, with what only all its ranks together tell; msprof's own behind ours."""
+        from aoe_reports.engine.absent import absent_parts, chooses_ranks
         from aoe_reports.facts.communication_run import Communication
         from aoe_reports.questions.advice.report import headline_of, highlights_of, sections_of
 
@@ -125,12 +136,15 @@ class Advise(Question[AdviseOptions, _Part]):
         rows: list[AdviceRow] = []
         headlines: list[Headline] = []
         for run, of_run in groupby(parts, key=lambda part: part[0].number):
-            told = [part for _, part in of_run]
-            devices, talk = [device for mine, _, _ in told for device in mine], Communication()
-            for _, _, mine in told:
+            of_ranks = list(of_run)
+            if not chooses_ranks(asked.options):
+                asked.notes.add(absent_parts([(unit.capture, part[3]) for unit, part in of_ranks]))
+            readings = [part for _, part in of_ranks]
+            devices, talk = [device for mine, *_ in readings for device in mine], Communication()
+            for _, _, mine, _ in readings:
                 talk.take(mine)
             advice, said = rows_of_run(labels[run], devices, talk, asked.options)
-            rows += [*advice, *(one for _, stated, _ in told for one in stated)]
+            rows += [*advice, *(one for _, stated, *_ in readings for one in stated)]
             headlines += said
         return Finished(
             tables=(Rows(type=AdviceRow, rows=rows), Rows(type=Headline, rows=headlines, key="headlines")),
@@ -154,8 +168,9 @@ def rows_of_run(
     rows: list[AdviceRow] = []
     headlines: list[Headline] = []
     talk = talk if communication_matters(devices, chosen) else Communication()
+    awaited = talk.awaited
     for device in devices:
-        mine = with_run(device, devices, talk, chosen.thresholds)
+        mine = with_run(device, devices, talk, awaited, chosen.thresholds)
         headlines.append(_headline(run, device.shares, mine))
         rows += [_advised(run, n, device.shares, one) for n, one in enumerate(mine[: chosen.top], start=1)]
     return rows, headlines
@@ -170,14 +185,10 @@ def _advised(run: str, position: int, shares: StepShares, one: Advice) -> Advice
         rank_id=shares.rank_id,
         device_id=shares.device_id,
         source="aoe-reports",
-        share=_part(one.total_ns, shares.computing_ns),
+        share=rounded(shares.share_of_tasks(one.total_ns)),
         bound_us=None if one.saving_ns is None else round(shares.per_step_us(one.saving_ns), 3),
-        bound_share=_part(one.saving_ns, shares.step_ns),
+        bound_share=rounded(shares.share(one.saving_ns)),
     )
-
-
-def _part(part: int | None, whole: int | None) -> float | None:
-    return round(part / whole, 6) if part is not None and whole else None
 
 
 def _headline(run: str, shares: StepShares, advice: Sequence[Advice]) -> Headline:
@@ -191,12 +202,12 @@ def _headline(run: str, shares: StepShares, advice: Sequence[Advice]) -> Headlin
         source=shares.source,
         steps=shares.steps,
         step_us=None if shares.step_us is None else round(shares.step_us, 3),
-        computing_share=_part(shares.computing_ns, shares.step_ns),
-        communication_not_overlapped_share=_part(shares.communication_not_overlapped_ns, shares.step_ns),
-        overlapped_share=_part(shares.overlapped_ns, shares.step_ns),
-        free_share=_part(shares.free_ns, shares.step_ns),
+        computing_share=rounded(shares.share(shares.computing_ns)),
+        communication_not_overlapped_share=rounded(shares.share(shares.communication_not_overlapped_ns)),
+        overlapped_share=rounded(shares.share(shares.overlapped_ns)),
+        free_share=rounded(shares.share(shares.free_ns)),
         bound_saving_us=round(shares.bound_saving_us, 3),
-        bound_saving_share=_part(shares.bound_saving_ns, shares.step_ns),
+        bound_saving_share=rounded(shares.share(shares.bound_saving_ns)),
         advice=len(advice),
     )
 
@@ -225,6 +236,7 @@ def _stated(
     from aoe_reports.questions.advice.captures import time_of
 
     mine = [one for one in devices if None in {number, one.shares.device_id} or one.shares.device_id == number]
+    wholes = [one.shares.tasks_ns for one in mine if one.shares.tasks_ns is not None]
     tuned = json.loads(stated.get("operators") or "[]")
     named = [str(name) for name in (tuned if isinstance(tuned, list) else [tuned])]
     count, total = time_of(named, mine)
@@ -240,7 +252,7 @@ def _stated(
         input_shapes=None,
         count=count,
         total_ns=total,
-        share=_part(total, sum(one.shares.computing_ns for one in mine)),
+        share=rounded(share_of(total, None if len(wholes) < len(mine) else sum(wholes))),
         bound_by=None,
         evidence={
             "section": stated.get("section"),

@@ -69,8 +69,10 @@ class Bank(Question[BankOptions, _Part]):
 
     def units(self, files: FoundBanks, asked: Request[BankOptions]) -> list[FileUnit | Unit]:
         """Every bank, and every capture of the profile."""
-        from aoe_reports.engine.captures import bank_files, nothing_measured, operator_bank_files
+        from aoe_reports.engine.captures import bank_files, nothing_measured, operator_bank_files, unread_banks
+        from aoe_reports.formats.identify import unread_bank
 
+        asked.notes.add(map(unread_bank, unread_banks(files.banks)))
         found = [FileUnit(file=file) for file in (*operator_bank_files(files.banks), *bank_files(files.banks))]
         if files.profile is None:
             return list[FileUnit | Unit](found)

@@ -143,11 +143,13 @@ def _in_doubt(asked: Request[RunOptions]) -> set[tuple[str, str | None]]:
 
 
 def _banks(side: Side, path: Path, asked: Request[RunOptions]) -> list[SideUnit]:
-    from aoe_reports.engine.captures import bank_files, nothing_measured, operator_bank_files
+    from aoe_reports.engine.captures import bank_files, nothing_measured, operator_bank_files, unread_banks
     from aoe_reports.formats.discovery import discover
+    from aoe_reports.formats.identify import unread_bank
 
     files = discover([path], max_expanded=asked.options.max_expanded)
     asked.notes.take(Notes(list(files.findings), files.unreadable))
+    asked.notes.add(map(unread_bank, unread_banks(files)))
     found = [*operator_bank_files(files), *bank_files(files)]
     if not found and files.files:
         asked.notes.add([nothing_measured([path], say("no bank here that can be read"))])

@@ -117,7 +117,7 @@ def _known_from(kind: BankKind) -> Text:
         return say("the open code of CANN that reads and writes it, and banks that come with its operators")
     if kind == "auto_tune":
         return say(
-            "one file of 2021; no document describes it, and its operator types are numbers of no published table"
+            "a bank of 2021 and those of CANN 8.1.RC1; no document describes it, and its operator types are numbers of Auto Tune's code"
         )
     return say("the open code of CANN that writes it, and banks that come with it")
 

@@ -105,6 +105,7 @@ class Breakdown(Question[BreakdownOptions, Found]):
     )
     form_help = "Output format; csv omits the gaps."
     nothing = "no device task in a timeline here"
+    every_rank = "rows"
 
     def map_unit(self, unit: Unit, asked: Request[BreakdownOptions]) -> Found:
         """What the devices of one capture did; what was read before something that cannot be read stays."""
@@ -383,6 +384,9 @@ def _reason(gap: Gap) -> str:
         share = gap.host_call_ns / gap.duration_ns
         call = gap.host_call or say("unnamed")
         return say("{cause}: {share:.1%} of it, {call}", cause=say(gap.cause), share=share, call=call)
+    if gap.event_wait_ns is not None:
+        share = gap.event_wait_ns / gap.duration_ns
+        return say("waits for an event: {share:.1%} of it, {task}", share=share, task=gap.event_wait or say("unnamed"))
     if gap.cause == "waiting for communication":
         share = (gap.communication_ns or 0) / gap.duration_ns
         longest = gap.communication or say("unnamed")

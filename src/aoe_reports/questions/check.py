@@ -21,6 +21,7 @@ from aoe_reports.model.texts import say
 if TYPE_CHECKING:
     from aoe_reports.engine.spool import Spool
     from aoe_reports.formats.aoe.results import TuningResult
+    from aoe_reports.formats.capture import Capture
     from aoe_reports.formats.discovery import Discovery
     from aoe_reports.formats.found import FoundFile
 
@@ -89,11 +90,19 @@ class OneFile:
     """What is told of each tuning task in it."""
 
 
+@record
+class OneCapture:
+    """What one capture hands on: what its forms say of each other, and which parts it has where it is one of several ranks."""
+
+    findings: Sequence[Finding] = ()
+    parts: frozenset[str] = frozenset()
+
+
 Summarise = Callable[[str, "TuningResult", Sequence[Finding]], Any]
 """What is kept of a tuning task: of the file's path, the task, everything that was found in the file."""
 
 
-class Check(Question[CheckOptions, OneFile | Sequence[Finding]]):
+class Check(Question[CheckOptions, OneFile | OneCapture]):
     """Validate results, banks, records and tables. Checks AOE results, gradient banks and records against schemas and rules, and tables against their declarations."""
 
     title = "Checked"
@@ -109,16 +118,18 @@ class Check(Question[CheckOptions, OneFile | Sequence[Finding]]):
         """Every capture, whose forms are held against each other, and then every file that is checked by itself."""
         from aoe_reports.questions.checked_files import checker_of
 
-        del asked
         alone = [FileUnit(file=file) for file in files.files if checker_of(file) is not None]
-        return [*_captures(files), *alone]
+        of_captures = any(file.name.source not in {"aoe", "tuner", "foreign"} for file in files.files)
+        return [*(super().units(files, asked) if of_captures else ()), *alone]
 
-    def map_unit(self, unit: Unit | FileUnit, asked: Request[CheckOptions]) -> OneFile | Sequence[Finding]:
+    def map_unit(self, unit: Unit | FileUnit, asked: Request[CheckOptions]) -> OneFile | OneCapture:
         """One file; of a capture what its forms say of each other."""
         if isinstance(unit, Unit):
+            from aoe_reports.engine.parts import parts_of
             from aoe_reports.questions.crosscheck import cross_check
 
-            return [finding for finding in cross_check(unit.capture) if asked.options.takes(finding)]
+            findings = [finding for finding in cross_check(unit.capture) if asked.options.takes(finding)]
+            return OneCapture(findings=findings, parts=frozenset() if unit.alone else parts_of(unit.capture))
         from aoe_reports.questions.checked_files import check_file, not_checked
 
         try:
@@ -132,24 +143,30 @@ class Check(Question[CheckOptions, OneFile | Sequence[Finding]]):
         return replace(one, row=replace(one.row, verdict=_verdict(found)), findings=found)
 
     def finish(
-        self, parts: Iterable[tuple[Unit | FileUnit, OneFile | Sequence[Finding]]], asked: Request[CheckOptions]
+        self, parts: Iterable[tuple[Unit | FileUnit, OneFile | OneCapture]], asked: Request[CheckOptions]
     ) -> Finished:
         """One row a file and all findings in order; however many files there are, little of them is held."""
+        from aoe_reports.engine.absent import absent_parts
         from aoe_reports.engine.spool import Spool
 
         rows: Spool[CheckedFile] = Spool(as_mapping, lambda cells: CheckedFile(**cells))
         told: Spool[Finding] = Spool(Finding.as_fields, Finding.from_fields)
         between: dict[str, list[Finding]] = {}
+        for finding in filter(asked.options.takes, asked.notes.findings):  # of what lies here, before any of it is read
+            between.setdefault(finding.path, []).append(finding)
         details: list[Any] = []
-        for _, part in parts:
+        ranks: dict[int, list[tuple[Capture, frozenset[str]]]] = {}
+        for unit, part in parts:
             if isinstance(part, OneFile):
                 rows.append(_judged(part, between))
                 for finding in part.findings:
                     told.append(finding)
                 details += part.details
-            else:
-                for finding in part:
+            elif isinstance(unit, Unit):
+                ranks.setdefault(unit.number, []).append((unit.capture, part.parts))
+                for finding in part.findings:
                     between.setdefault(finding.path, []).append(finding)
+        asked.notes.add(finding for mine in ranks.values() for finding in absent_parts(mine))
         others = in_order(
             finding
             for finding in (*asked.notes.findings, *(one for some in between.values() for one in some))
@@ -161,15 +178,6 @@ class Check(Question[CheckOptions, OneFile | Sequence[Finding]]):
 
 check = asking(Check(), CheckOptions)
 """Whether everything below some paths is right: `check([path]).findings`."""
-
-
-def _captures(files: Discovery) -> list[Unit]:
-    if not any(file.name.source not in {"aoe", "tuner", "foreign"} for file in files.files):
-        return []
-    from aoe_reports.engine.captures import find_runs, label_of
-
-    runs = [(captures, label_of(captures)) for captures in find_runs(files)]
-    return [Unit(capture=capture, run=run) for captures, run in runs for capture in captures]
 
 
 def _said(one: OneFile, file: FoundFile, chosen: CheckOptions) -> Iterable[Finding]:

@@ -10,9 +10,9 @@ from aoe_reports.formats.aoe.bank_file import read_bank
 from aoe_reports.formats.aoe.operator_bank_file import read_operator_bank
 from aoe_reports.formats.aoe.result_files import parse_results, read_bytes
 from aoe_reports.formats.aoe.results import Outline, outline_of
-from aoe_reports.formats.ascend.names import AOE_KINDS, INFO_KINDS, RESULT_KINDS
+from aoe_reports.formats.ascend.names import AOE_KINDS, INFO_KINDS, RESULT_KINDS, UNREAD_BANKS
 from aoe_reports.formats.found import FoundFile
-from aoe_reports.formats.identify import unreadable_file
+from aoe_reports.formats.identify import unread_bank, unreadable_file
 from aoe_reports.formats.mindspore.names import UNREAD_KINDS
 from aoe_reports.formats.rules import EMPTY_FILE
 from aoe_reports.formats.tuner_files import tuner_file_kind
@@ -41,6 +41,8 @@ def not_checked(file: FoundFile, error: Exception) -> OneFile:
 
 def checker_of(file: FoundFile) -> _Check | None:
     """What checks a file; None where none does."""
+    if file.name.kind in UNREAD_BANKS:
+        return _unread_bank
     if file.name.kind in AOE_KINDS:
         return _result if file.name.kind in RESULT_KINDS else _bank if file.name.kind == "gdat" else _operator_bank
     if file.name.kind == "record":
@@ -92,6 +94,11 @@ def _operator_bank(file: FoundFile, chosen: CheckOptions, _: Summarise | None) -
     return _one(file, check_operator_bank(read_operator_bank(file.path, max_bytes=chosen.max_size)))
 
 
+def _unread_bank(file: FoundFile, _: CheckOptions, __: Summarise | None) -> OneFile:
+    """A bank that is recognised and not read."""
+    return _one(file, [unread_bank(file)])
+
+
 def _tuner_file(file: FoundFile, chosen: CheckOptions, _: Summarise | None) -> OneFile:
     """A file of another tuner than AOE."""
     read = tuner_file_kind(file.name.kind).read(file.path, chosen.max_size)
@@ -104,13 +111,21 @@ def _records(file: FoundFile, chosen: CheckOptions, _: Summarise | None) -> OneF
 
 
 def _tables(file: FoundFile, _: CheckOptions, __: Summarise | None) -> OneFile:
-    """Every table that a file holds, and the events of a timeline."""
-    from aoe_reports.engine.captures import look_at, read_file
+    """Every table that a file holds, and the events of a timeline, with the tasks that they are."""
+    from aoe_reports.engine.captures import read_file
 
     found = dict.fromkeys(finding for kind in file.holds for finding in read_file(file, kind).findings)
     if file.name.timeline:
-        found |= dict.fromkeys(look_at(file).findings)
+        from aoe_reports.engine.timelines import read_table_of_timeline
+        from aoe_reports.rules.tables.check import check_table
+
+        tasks = read_table_of_timeline(file, "task_time", _OF_STREAMS, hashed=False)
+        found |= dict.fromkeys(check_table(tasks, complete=False).findings)
     return _one(file, list(found))
+
+
+_OF_STREAMS = frozenset({"op_name", "task_type", "stream_id", "device_id", "task_start_ns", "task_duration_ns"})
+"""What the rules on tasks of a stream take."""
 
 
 def _empty(file: FoundFile, _: CheckOptions, __: Summarise | None) -> OneFile:

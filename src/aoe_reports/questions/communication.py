@@ -136,6 +136,8 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
     has_picture = True
     for_picture = "pipeline"
     nothing = "no communication here"
+    every_rank = "rows"
+    every_step = False
 
     def prepare(self, files: Discovery, asked: Request[CommunicationOptions]) -> Banks:
         """The gradients of the banks that are here, and of the one that is named."""

@@ -171,11 +171,13 @@ class LinkRow:
 
 @row
 class AwaitedRank:
-    """A rank that others wait for; null where it was not read."""
+    """A rank that others wait for: in the job, where that is known, and within the group."""
 
     run: str = column("Run")
     group: str | None = column("Group")
     rank: int | None = column("Rank", "integer")
+    number: int | None = column("Number in group", "integer")
+    is_absent: bool = column()
     operators: int = column("Operators", "integer")
     of_operators: int = column("Total operators", "integer", detail=True)
     waited_ns: int = column("Others wait", unit=US)

@@ -138,16 +138,19 @@ def slow_ranks(awaited: Sequence[LateRank], label: str) -> list[Finding]:
             waited=one.waited_ns / 1000,
         )
         if one.is_slow:
+            late = say("{rank}, which was not captured,", rank=late_rank(one)) if one.is_absent else late_rank(one)
             message = say(
                 "always the same rank: the others wait for rank {rank} {times}"
                 if one.is_always_the_same
                 else "the others wait for rank {rank} {times}",
-                rank=_of_group(str(one.rank), one.group),
+                rank=late,
                 times=times,
             )
-        elif one.rank is None and one.operators * 2 > one.of_operators:
+        elif not one.is_known and one.operators * 2 > one.of_operators:
             message = say(
-                "{ranks} wait for a rank that was not read or cannot be determined, {times}",
+                "{ranks} wait for a rank that was not captured, {times}"
+                if one.is_absent
+                else "{ranks} wait for a rank that cannot be determined, {times}",
                 ranks=_of_group(say("all ranks that were read"), one.group),
                 times=times,
             )
@@ -366,6 +369,23 @@ def _whose(whose: tuple[int | None, ...], message: str) -> str:
     known = zip(templates, whose, strict=True)
     words = [say(template, value=value) for template, value in known if value is not None]
     return say("{name}: {why}", name=join(", ", words), why=message) if words else message
+
+
+def late_rank(one: LateRank) -> str:
+    """The rank that others wait for: its rank in the job, and its number within the group where that is another, or all that is known."""
+    if one.number is None:
+        return str(one.rank)
+    number = number_in_group(str(one.number), one.group)
+    if one.rank is None:
+        return number
+    if one.rank == one.number:
+        return _of_group(str(one.rank), one.group)
+    return say("{rank} (number {number})", rank=one.rank, number=number)
+
+
+def number_in_group(number: str, group: str | None) -> str:
+    """A rank of which only the number within its group is known."""
+    return say("{number} of its group", number=number) if group is None else _of_group(number, group)
 
 
 def _of_group(what: str, group: str | None) -> str:

@@ -149,11 +149,12 @@ class Compare(Question[CompareOptions, "ComparedRun | None"]):
 
     def finish(self, parts: Sequence[tuple[RunUnit, ComparedRun | None]], asked: Request[CompareOptions]) -> Finished:
         """Every run after the first against the first."""
-        from aoe_reports.questions.compared_runs import may_be_compared
+        from aoe_reports.questions.compared_runs import may_be_compared, of_other_steps
         from aoe_reports.questions.comparison_words import headline_of, highlights_of, sections_of
 
         chosen, findings = asked.options, asked.notes.findings
         pairs: list[ComparedPair] = []
+        uncounted: set[str] = set()
         runs = {unit.path: run for unit, run in parts}
         first, *others = [runs.get(path) for path in asked.inputs]
         if first is not None:
@@ -164,6 +165,8 @@ class Compare(Question[CompareOptions, "ComparedRun | None"]):
             ]
             if comparable:
                 chosen = _by_what_they_tell([first, *comparable], chosen, findings)
+            if chosen.by != "step" and chosen.step is None:
+                uncounted = {run.label for run in comparable if of_other_steps(first, run)}
             compare = _compare_steps if chosen.by == "step" else _compare_calls
             for candidates, ranks in _by_ranks(first, comparable, chosen, findings):
                 pairs += compare([first, *candidates], ranks, chosen, findings)
@@ -173,7 +176,7 @@ class Compare(Question[CompareOptions, "ComparedRun | None"]):
         return Finished(
             tables=(Rows(type=Change, rows=changes), Rows(type=Total, rows=totals, key="totals")),
             more={"method": method},
-            headline=headline_of(pairs),
+            headline=headline_of(pairs, uncounted),
             highlights=highlights_of(pairs),
             sections=sections_of(pairs, method),
         )

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 import pyarrow.compute as pc
 
+from aoe_reports.engine.absent import absent_ranks, chooses_ranks
 from aoe_reports.engine.captures import (
     find_runs,
     nothing_measured,
@@ -20,13 +21,15 @@ from aoe_reports.engine.captures import (
 )
 from aoe_reports.engine.question import Notes
 from aoe_reports.engine.rules import NOTHING_MEASURED, STANDS_IN
+from aoe_reports.facts.idle import STEP_COLUMNS, step_of_tasks
 from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.ascend.tables.pmu import metrics_set
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.discovery import discover
-from aoe_reports.model.columns import has_value
+from aoe_reports.formats.vendor import vendor_of
+from aoe_reports.model.columns import distinct, has_value
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.groupings import KEYS, LOCATIONS, ComparedBy
@@ -113,6 +116,8 @@ def read_side(unit: RunUnit, wanted: SideOptions, notes: Notes) -> ComparedRun |
     run.tasks = _tasks_asked_for(run.tasks, wanted)
     run.steps = [step for step in run.steps if step.is_of(wanted.rank, wanted.device, wanted.step)]
     if run.steps if wanted.by == "step" else run.tasks:
+        if not chooses_ranks(wanted):
+            notes.add(absent_ranks(unit.captures, run.ranks, notes.findings, wanted.step))
         return run
     what = say("no step to compare here" if wanted.by == "step" else "no task to compare here")
     asked = {"rank": wanted.rank, "device": wanted.device, "step": wanted.step}
@@ -186,6 +191,8 @@ def _fields(capture: Capture, wanted: SideOptions) -> frozenset[str]:
         fields.add("device_id")
     if wanted.step is not None:
         fields.add("step")
+    if not vendor_of(capture.profiler).steps(capture):
+        fields |= set(STEP_COLUMNS)  # only the tasks show how many steps there are
     return frozenset(fields) | (TRIMMED_BY if wanted.trim else frozenset())
 
 
@@ -276,7 +283,16 @@ def _metrics(run: ComparedRun) -> Any:
 
 
 def _step_count(run: ComparedRun) -> int | None:
-    return max(Counter(step.rank_id for step in run.steps).values(), default=None)
+    """The number of steps of a rank: from tables of steps or timelines, else from the steps of tasks."""
+    task_steps = (step_of_tasks(tasks.frame) for tasks in run.tasks if not run.steps)
+    of_tasks = (int((distinct(one[1]) >= 0).sum()) for one in task_steps if one is not None)
+    return max(Counter(step.rank_id for step in run.steps).values(), default=max(of_tasks, default=None))
+
+
+def of_other_steps(baseline: ComparedRun, candidate: ComparedRun) -> bool:
+    """Whether two runs are not known to be of as many steps."""
+    before = _step_count(baseline)
+    return before is None or before != _step_count(candidate)
 
 
 def _shapes_told(run: ComparedRun) -> str | None:

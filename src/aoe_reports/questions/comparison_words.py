@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from aoe_reports.model.causes import operator_words, reason_words
 from aoe_reports.model.report import Grid, Highlight, Section
@@ -33,20 +33,24 @@ _COLUMNS_OF_STEPS = (
 """What people are shown of the same rows where they are of steps."""
 
 
-def headline_of(pairs: Sequence[ComparedPair]) -> str:
-    """How much the pair that changed most changed, and what changed most in it."""
+def headline_of(pairs: Sequence[ComparedPair], uncounted: Container[str] = ()) -> str:
+    """How much the pair that changed most changed, and what changed most in it.
+
+    Of candidates that may have another number of steps (`uncounted`), and have another number of calls, totals are no change of a step.
+    """
     told = [(total, mine) for total, mine in pairs if mine]
     if not told:
         return ""
     total, mine = max(told, key=lambda pair: _relative_change(*_levels(*pair)))
     of_steps = mine[0].metric is not None
     parts = [one for one in mine if one.step is None and one.metric != "duration"]
-    largest = max((one for one in parts if _difference(one)), key=lambda one: abs(_difference(one)), default=None)
+    certain = [one for one in parts if _difference(one) and not _scatters(one)]
+    largest = max(certain, key=lambda one: abs(_difference(one)), default=None)
     return say(
         "{what}{rank}: {change}{largest}.{others}",
         what=say("A step") if of_steps else say("Compared calls"),
         rank="" if total.rank_id is None else say(" on rank {rank}", rank=total.rank_id),
-        change=_changed(*_levels(total, mine)),
+        change=_totals_of_calls(total, mine) if total.candidate in uncounted else _changed(*_levels(total, mine)),
         largest=""
         if largest is None
         else say(
@@ -55,6 +59,22 @@ def headline_of(pairs: Sequence[ComparedPair]) -> str:
         others=""
         if len(told) == 1
         else count_of(len(told) - 1, " {number} other comparison below.", " {number} other comparisons below."),
+    )
+
+
+def _totals_of_calls(total: Total, changes: Sequence[Change]) -> Text:
+    """Totals if the numbers of steps are unknown or differ; a percentage only if both sides have equally many calls."""
+    before, after = (sum(getattr(one, f"{side}_count") for one in changes) for side in ("baseline", "candidate"))
+    if before == after:
+        return _changed(*_levels(total, changes))
+    (total_before, total_after), unit = times_in_one_unit(*_levels(total, changes))
+    return say(
+        "{before} {unit} in {calls_before:,} calls → {after} {unit} in {calls_after:,} calls (totals: the numbers of steps are unknown or differ)",
+        before=total_before,
+        after=total_after,
+        unit=unit,
+        calls_before=before,
+        calls_after=after,
     )
 
 
@@ -104,7 +124,17 @@ def _is_told(one: Change) -> bool:
     """Whether a group of calls, or a part of all steps, is new or gone, or its interval does not hold zero."""
     if one.step is not None or one.state != "both":
         return one.step is None
-    return one.ci_low_ns is not None and one.ci_high_ns is not None and not one.ci_low_ns <= 0 <= one.ci_high_ns
+    return one.ci_low_ns is not None and not _scatters(one)
+
+
+def _scatters(one: Change) -> bool:
+    """Whether scatter alone explains a change: its interval holds zero. What is new or gone, and what has no interval, is none such."""
+    return (
+        one.state == "both"
+        and one.ci_low_ns is not None
+        and one.ci_high_ns is not None
+        and one.ci_low_ns <= 0 <= one.ci_high_ns
+    )
 
 
 def _highlight(one: Change) -> Highlight:
@@ -194,6 +224,6 @@ def _how(method: Mapping[str, float], *, of_steps: bool) -> list[str]:
     cause = say(
         "Cause names the largest of three components that add up to the difference: calls with the same inputs "
         "(shapes, formats, data types) take longer or shorter; the number of these calls differs; calls have "
-        "inputs that the other side does not have."
+        "inputs that the other side does not have. Where the interval holds zero, no cause is given for calls that take longer or shorter."
     )
     return [order, interval] if of_steps else [order, interval, cause]

@@ -137,6 +137,7 @@ class CriticalPath(Question[CriticalPathOptions, Found]):
     form_help = "Output format; csv omits operators and segments, svg is a picture of one step."
     has_picture = True
     nothing = "no device task in a timeline here"
+    every_rank = "rows"
 
     def map_unit(self, unit: Unit, asked: Request[CriticalPathOptions]) -> Found:
         """The paths of the devices of one capture."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import Argument, CaptureOptions, Finished, Question, Request, only, trim
+from aoe_reports.model.expected import find_absent
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row
@@ -155,6 +156,9 @@ class Explain(Question[ExplainOptions, "ExplainedRun | None"]):
                 findings += tell_waits(sides)
                 for places in _paired(before, after, findings):
                     findings += _told_apart(places, before, after)
+                    if _is_other_step(places, before, after) and not asked.options.force:
+                        findings.append(_other_step(places[1], after))
+                        continue
                     waterfall = _explained(places, before, after)
                     steps.append(_step(places, before, after, waterfall))
                     rows += _rows(places, before, after, waterfall, asked.options.top)
@@ -205,24 +209,31 @@ def _paired(before: ExplainedRun, after: ExplainedRun, findings: list[Finding]) 
     from aoe_reports.questions.rules import COMPARABILITY_UNKNOWN, NOT_COMPARABLE
 
     same = [place for place in before.sides if place in after.sides]
-    if same:
-        return [(place, place) for place in sorted(same, key=_order)]
-    if len(before.sides) == len(after.sides) == 1:
+    if not same and len(before.sides) == len(after.sides) == 1:
         message = say("the rank differs from the baseline or is unknown")
         findings.append(COMPARABILITY_UNKNOWN.found(after.compared.label, message))
         return [(next(iter(before.sides)), next(iter(after.sides)))]
-    by_rank = _by_rank(before, after)
-    if not by_rank:
+    moved = _moved(before, after, {place[0] for place in same})
+    if not same and not moved:
         message = say("not comparable with {baseline}: no rank is on both sides", baseline=before.compared.label)
         findings.append(NOT_COMPARABLE.found(after.compared.label, message))
-    return by_rank
+        return []
+    findings += [*_absent(before, after), *_absent(after, before)]
+    return sorted([*((place, place) for place in same), *moved], key=lambda pair: _order(pair[0]))
 
 
-def _by_rank(before: ExplainedRun, after: ExplainedRun) -> list[_Pair]:
+def _moved(before: ExplainedRun, after: ExplainedRun, paired: Collection[int | None]) -> list[_Pair]:
     """Ranks that moved to a device of another number."""
-    sides = [{place[0]: place for place in run.sides} for run in (before, after)]
+    sides = [{place[0]: place for place in run.sides if place[0] not in paired} for run in (before, after)]
     shared = sides[0].keys() & sides[1].keys() - {None}
-    return [(sides[0][rank], sides[1][rank]) for rank in sorted(shared, key=lambda one: one or 0)]
+    return [(sides[0][rank], sides[1][rank]) for rank in shared]
+
+
+def _absent(run: ExplainedRun, other: ExplainedRun) -> list[Finding]:
+    """The ranks of another run that one lacks."""
+    reason = say("{run} has it", run=other.compared.label)
+    expected = {str(rank): reason for rank, _ in sorted(other.sides, key=_order) if rank is not None}
+    return find_absent(run.compared.label, "rank", expected, {str(rank) for rank, _ in run.sides})
 
 
 _SOURCES = N_({"timeline": "its timeline", "tasks": "its table of tasks", "steps": "its table of steps"})
@@ -247,6 +258,22 @@ def _told_apart(places: _Pair, before: ExplainedRun, after: ExplainedRun) -> lis
     if sides[0].steps_known != sides[1].steps_known:
         messages.append(say("only one side tells its steps: the other is taken for one step"))
     return [COMPARABILITY_UNKNOWN.found(after.compared.label, message) for message in messages]
+
+
+def _is_other_step(places: _Pair, before: ExplainedRun, after: ExplainedRun) -> bool:
+    """Whether one side has its table of steps alone: its steps do not begin and end where those made of tasks do."""
+    sources = [run.sides[place].exposed.told_by for run, place in zip((before, after), places, strict=True)]
+    return sources.count("steps") == 1
+
+
+def _other_step(place: Place, after: ExplainedRun) -> Finding:
+    from aoe_reports.questions.rules import NOT_COMPARABLE
+
+    message = say(
+        "rank {rank}: not comparable: only one side has tasks, and a step of the table of steps has other ends; --force compares them anyway",
+        rank=say("unknown") if place[0] is None else place[0],
+    )
+    return NOT_COMPARABLE.found(after.compared.label, message)
 
 
 def _order(place: Place) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
+from aoe_reports.engine.absent import absent_parts, absent_ranks
 from aoe_reports.engine.captures import (
     collect_events_of,
     nothing_measured,
@@ -23,6 +24,7 @@ from aoe_reports.engine.captures import (
 )
 from aoe_reports.engine.communication import read_bandwidths, read_operators
 from aoe_reports.engine.launch_sites import add_flows_of, may_tell_frames
+from aoe_reports.engine.parts import parts_of
 from aoe_reports.engine.question import Notes
 from aoe_reports.engine.rules import STANDS_IN
 from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity, Parts
@@ -94,8 +96,13 @@ def read_explained(unit: RunUnit, wanted: ExplainOptions, notes: Notes) -> Expla
             if capture.info.may_hold(wanted.rank):
                 peer_waits += _read_capture(run, capture, own, wanted, notes)
     awaited = find_awaited_ranks(operators, peer_waits)
-    run.awaited = awaited[0].rank if awaited else None
+    if awaited:
+        run.awaited = awaited[0].number if awaited[0].rank is None else awaited[0].rank
     if run.sides:
+        if wanted.rank is None:
+            if len(unit.captures) > 1:
+                notes.add(absent_parts([(capture, parts_of(capture)) for capture in unit.captures]))
+            notes.add(absent_ranks(unit.captures, {rank for rank, _ in run.sides}, notes.findings, None))
         return run
     what = say("no step to explain here")
     notes.add([nothing_measured([unit.path], what, unit.captures, rank=wanted.rank)])

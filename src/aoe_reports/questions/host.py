@@ -56,6 +56,7 @@ class HostTime:
     data_loading_ns: int = column("Data loading", unit=US, detail=True)
     compilation_ns: int = column("Compiling", unit=US, detail=True)
     garbage_collection_ns: int = column("Garbage collection", unit=US, detail=True)
+    event_wait_ns: int = column("Waiting for an event", unit=US, detail=True)
     launched_ns: int | None = column(unit=US)
     unknown_ns: int = column(unit=US)
     tasks: int = column("Tasks", "integer", detail=True)
@@ -182,6 +183,7 @@ class Host(Question[HostOptions, HostFound]):
     )
     form_help = "Output format; csv has idle time by step only."
     nothing = "no device task in a timeline here, and no frequent short sequence in a table of tasks"
+    every_rank = "rows"
 
     def map_unit(self, unit: Unit, asked: Request[HostOptions]) -> HostFound:
         """What one capture tells of its devices and their host."""

@@ -15,6 +15,7 @@ from aoe_reports.facts.sequences import FoundSequence, find_sequences
 from aoe_reports.facts.task_sequences import SEQUENCE_COLUMNS, sequences_of_tasks
 from aoe_reports.formats.found import FoundFile
 from aoe_reports.model.findings import has
+from aoe_reports.model.shares import rounded, share_of
 from aoe_reports.model.texts import say
 from aoe_reports.questions.host import (
     HostCallRow,
@@ -174,7 +175,7 @@ def _time(one: WaitingTime, place: Mapping[str, Any], step: int | None, *, told:
         duration_ns=one.length_ns,
         idle_ns=one.idle_ns,
         waited_ns=one.waited_ns if known else None,
-        waited_share=_share(one.waited_ns, one.length_ns) if known else None,
+        waited_share=rounded(share_of(one.waited_ns, one.length_ns)) if known else None,
         **by_cause,
         tasks=one.tasks,
         launches=one.tasks - one.launches_unknown,
@@ -184,8 +185,8 @@ def _time(one: WaitingTime, place: Mapping[str, Any], step: int | None, *, told:
         latency_longest_ns=queue.longest_ns if queue else None,
         latency_total_ns=queue.waited_ns if queue else None,
         queue_span_ns=queue.span_ns if queue else None,
-        queue_length=_rounded(queue.mean_length) if queue else None,
-        queue_empty_share=_rounded(queue.empty_share) if queue else None,
+        queue_length=rounded(queue.mean_length) if queue else None,
+        queue_empty_share=rounded(queue.empty_share) if queue else None,
         queue_longest=queue.most if queue else None,
     )
 
@@ -198,8 +199,8 @@ def _device(device: WaitingDevice, place: Mapping[str, Any]) -> HostDevice:
         task_queue_p50_ns=queue.p50_ns if queue else None,
         task_queue_p95_ns=queue.p95_ns if queue else None,
         task_queue_longest_ns=queue.longest_ns if queue else None,
-        task_queue_length=_rounded(queue.mean_length) if queue else None,
-        task_queue_empty_share=_rounded(queue.empty_share) if queue else None,
+        task_queue_length=rounded(queue.mean_length) if queue else None,
+        task_queue_empty_share=rounded(queue.empty_share) if queue else None,
         task_queue_longest=queue.most if queue else None,
         copy_tasks=device.copies.count,
         copy_tasks_ns=device.copies.total_ns,
@@ -224,16 +225,8 @@ def _sequence(
         mean_ns=one.total_ns / one.count,
         launch_share=round(one.launch_share, 6),
         saving_ns=one.saving_ns,
-        saving_share=_share(one.saving_ns, length_ns) or 0.0,
+        saving_share=rounded(share_of(one.saving_ns, length_ns)) or 0.0,
         first_task=words[one.first_name] if one.first_name >= 0 else None,
         first_start_ns=one.first_start_ns,
         note=None if one.note is None else say(one.note),
     )
-
-
-def _share(part: int, whole: int) -> float | None:
-    return round(part / whole, 6) if whole else None
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 6)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from aoe_reports.facts.host_activity import WaitingDevice
 from aoe_reports.facts.host_causes import MIN_SHARE, UNFUSED, WAIT_WORDS
 from aoe_reports.facts.host_waits import HOST_CAUSES
+from aoe_reports.model.shares import share_or_zero
 from aoe_reports.model.texts import N_, Text, join, say
 from aoe_reports.questions.host import HostCause, HostSequence, HostTime
 
@@ -31,6 +32,10 @@ def headline_of(times: Sequence[HostTime], causes: Sequence[HostCause], sequence
     worst = max(wholes, key=lambda one: one.waited_share or 0.0, default=None)
     if worst is None:
         return _untold(times) if times else _of_tables(causes, sequences)
+    return _with_event_waits(_of_host(worst, wholes, causes), worst)
+
+
+def _of_host(worst: HostTime, wholes: Sequence[HostTime], causes: Sequence[HostCause]) -> str:
     several = len({(one.run, one.rank_id, one.device_id) for one in wholes}) > 1 and worst.rank_id is not None
     waited = (
         say("Rank {rank} waited {share:.1%} of its time for the host", rank=worst.rank_id, share=worst.waited_share)
@@ -44,8 +49,8 @@ def headline_of(times: Sequence[HostTime], causes: Sequence[HostCause], sequence
         return say("{waited}. {evidence}.", waited=waited, evidence=mine[0].evidence)
     parts = {cause: getattr(worst, f"{cause.replace(' ', '_')}_ns") for cause in HOST_CAUSES}
     cause = max(parts, key=lambda one: parts[one])
-    share = _share(parts[cause], worst.duration_ns)
-    unknown = _share(worst.unknown_ns, worst.duration_ns)
+    share = share_or_zero(parts[cause], worst.duration_ns)
+    unknown = share_or_zero(worst.unknown_ns, worst.duration_ns)
     if unknown > share and unknown >= MIN_SHARE:
         return say(
             "{waited}; for {unknown:.1%} of its time it did nothing and cannot be told why: launches are missing.",
@@ -59,15 +64,24 @@ def headline_of(times: Sequence[HostTime], causes: Sequence[HostCause], sequence
 
 def _untold(times: Sequence[HostTime]) -> str:
     """Why it cannot be told whether devices wait for their host."""
-    idle = max(times, key=lambda one: _share(one.idle_ns, one.duration_ns), default=None)
+    idle = max(times, key=lambda one: share_or_zero(one.idle_ns, one.duration_ns), default=None)
     if idle is None:
         return ""
     if idle.launches:
         return say("Whether the device waits for the host cannot be told: whose the communication is, is not known.")
-    return say(
+    said = say(
         "Whether the device waits for the host cannot be told: no launches are recorded. It did nothing for {share:.1%} of its time.",
-        share=_share(idle.idle_ns, idle.duration_ns),
+        share=share_or_zero(idle.idle_ns, idle.duration_ns),
     )
+    return _with_event_waits(said, idle)
+
+
+def _with_event_waits(said: str, time: HostTime) -> str:
+    """With for how long the device waited for events, if that is long: no faster host shortens it."""
+    share = share_or_zero(time.event_wait_ns, time.duration_ns)
+    if share < MIN_SHARE:
+        return said
+    return say("{said} It waited {share:.1%} of its time for an event.", said=said, share=share)
 
 
 def _of_tables(causes: Sequence[HostCause], sequences: Sequence[HostSequence]) -> str:
@@ -109,7 +123,3 @@ def not_recorded_of(device: WaitingDevice) -> list[str]:
     if not device.steps:
         absent.append("steps")
     return [say(_ABSENT[one]) for one in [*absent, "affinity", "copied bytes"]]
-
-
-def _share(part: int, whole: int) -> float:
-    return round(part / whole, 6) if whole else 0.0

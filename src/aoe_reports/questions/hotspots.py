@@ -11,6 +11,7 @@ from aoe_reports.engine.question import CaptureOptions, Finished, Notes, Questio
 from aoe_reports.model.groupings import GROUPINGS, LOCATIONS, By, Phase
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row, row_from
+from aoe_reports.model.shares import rounded, share_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,7 +44,7 @@ class HotspotOptions(CaptureOptions):
 
 @row
 class Hotspot:
-    """One group of tasks of one rank; std is the sample's, quantiles are interpolated, shares are of all computing."""
+    """One group of tasks of one rank; std is the sample's, quantiles are interpolated, shares are of the durations of all that is ranked."""
 
     position: int = column("#", "integer")
     run: str = column("Run")
@@ -67,7 +68,7 @@ class Hotspot:
 
 
 class Hotspots(Question[HotspotOptions, list[Hotspot]]):
-    """Rank operators, types or shapes by time. Time is device time; std is the sample standard deviation, and shares are of all computing."""
+    """Rank operators, types or shapes by time. Time is device time; std is the sample standard deviation, and shares are of all computing (with --all-tasks of all tasks)."""
 
     example = "hotspots profile --by op_name --top 5"
     page = "tutorial"
@@ -75,6 +76,7 @@ class Hotspots(Question[HotspotOptions, list[Hotspot]]):
     options = HotspotOptions
     tables = (("rows", Hotspot),)
     nothing = "no task to rank here"
+    every_rank = "rows"
 
     def map_unit(self, unit: Unit, asked: Request[HotspotOptions]) -> list[Hotspot]:
         """The ranking of each rank of a capture: ranks never pool."""
@@ -93,8 +95,8 @@ class Hotspots(Question[HotspotOptions, list[Hotspot]]):
         notes.add(of_source(capture, sets, tables))
         if chosen.trim:
             sets = without_steps(sets, left_out, str(capture.root), notes)
-        elif chosen.step is None and sets:
-            _note_unusual(capture, chosen, notes)
+        if sets:
+            _note_steps(capture, sets, chosen, notes)
         sets = [tasks for tasks in sets if chosen.rank in {None, tasks.rank_id}]
         if chosen.by in LOCATIONS:
             from aoe_reports.questions.locations import locate
@@ -135,10 +137,26 @@ def _read(
     return sets, tables
 
 
-def _note_unusual(capture: Capture, chosen: HotspotOptions, notes: Notes) -> None:
-    from aoe_reports.questions.trimming import note_unusual_of_table
+def _note_steps(capture: Capture, sets: Sequence[TaskSet], chosen: HotspotOptions, notes: Notes) -> None:
+    """Say which steps are unusual, and where tasks run beside each other, so that they add up to more than a step."""
+    from aoe_reports.questions.beside import longer_than_steps, tasks_beside_each_other
+    from aoe_reports.questions.trimming import note_unusual, steps_of_table
 
-    note_unusual_of_table(capture, notes, rank=chosen.rank, device=chosen.device)
+    steps = steps_of_table(capture)
+    if chosen.step is None and not chosen.trim:
+        note_unusual(str(capture.root), steps, notes, rank=chosen.rank, device=chosen.device)
+    mine = [one for one in sets if chosen.rank in {None, one.rank_id} and chosen.device in {None, one.device_id}]
+    if not chosen.trim and any(longer_than_steps(_of_step(one, chosen.step), steps, chosen.step) for one in mine):
+        from aoe_reports.engine.captures import read_tasks
+
+        mine = read_tasks(capture, _TIMED, by_type=False)[0]
+    for one in mine:
+        if chosen.rank in {None, one.rank_id} and chosen.device in {None, one.device_id}:
+            notes.add(tasks_beside_each_other(str(capture.root), one.rank_id, _of_step(one, chosen.step).frame))
+
+
+_TIMED = frozenset({"task_type", "task_start_ns", "task_duration_ns", "device_id", "step"})
+"""Columns needed to find tasks that run at the same time."""
 
 
 def _fields(chosen: HotspotOptions, capture: Capture) -> frozenset[str]:
@@ -171,17 +189,13 @@ def _ranked(run: str, rank_id: int | None, sets: Sequence[TaskSet], chosen: Hots
             run=run,
             rank_id=rank_id,
             **{name: key.get(name) for name in _KEYS},
-            share=_share(group.total_ns, whole_ns),
-            cumulative_share=_share(running_ns, whole_ns),
+            share=rounded(share_of(group.total_ns, whole_ns)),
+            cumulative_share=rounded(share_of(running_ns, whole_ns)),
         )
 
 
-def _share(part_ns: int, whole_ns: int) -> float | None:
-    return round(part_ns / whole_ns, 6) if whole_ns else None
-
-
 def _groups(sets: Sequence[TaskSet], chosen: HotspotOptions) -> tuple[list[Group], int]:
-    """(the groups to be shown, the compute total in ns)."""
+    """(the groups to be shown, the durations of all tasks that are ranked added up, in ns)."""
     import pyarrow as pa
 
     from aoe_reports.formats.tasks import calls_of
@@ -197,13 +211,11 @@ def _groups(sets: Sequence[TaskSet], chosen: HotspotOptions) -> tuple[list[Group
     frame = pa.concat_tables(frames, promote_options="permissive") if len(frames) > 1 else frames[0]
     if chosen.by == "op_type":
         return _types(frame, all_tasks=chosen.all_tasks)
-    communication = is_communication(frame["task_type"])
-    calls = calls_of(frame)
-    whole = exact_sum(
-        integers(frame["task_duration_ns"])[0][~communication], None if calls is None else calls[~communication]
-    )
-    if communication.any() and not chosen.all_tasks:
-        frame = frame.filter(keep_where(~communication))
+    if not chosen.all_tasks:
+        communication = is_communication(frame["task_type"])
+        if communication.any():
+            frame = frame.filter(keep_where(~communication))
+    whole = exact_sum(integers(frame["task_duration_ns"])[0], calls_of(frame))
     return group_tasks(frame, GROUPINGS[chosen.by], chosen.top), whole
 
 
@@ -212,9 +224,10 @@ def _types(frame: pa.Table, *, all_tasks: bool) -> tuple[list[Group], int]:
     from aoe_reports.formats.vendor import TASK_TYPES
     from aoe_reports.stats.grouping import group_tasks
 
-    every = group_tasks(frame, GROUPINGS["op_type"])
-    compute = [group for group in every if group.key[1] not in TASK_TYPES.communication]
-    return every if all_tasks else compute, sum(group.total_ns for group in compute)
+    found = group_tasks(frame, GROUPINGS["op_type"])
+    if not all_tasks:
+        found = [group for group in found if group.key[1] not in TASK_TYPES.communication]
+    return found, sum(group.total_ns for group in found)
 
 
 def _of_step(tasks: TaskSet, step: int | None) -> TaskSet:

@@ -11,6 +11,7 @@ from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import CaptureOptions, Finished, Question, Request, Unit
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.rows import US, Rows, column, row
+from aoe_reports.model.shares import rounded
 from aoe_reports.model.texts import N_, join, say
 
 if TYPE_CHECKING:
@@ -75,6 +76,8 @@ class Read:
     devices: list[DeviceFacts] = field(default_factory=list)
     conditions: list[Conditions] = field(default_factory=list)
     named: tuple[int, ...] = ()
+    parts: frozenset[str] = frozenset()
+    """What a rank of several has of tasks, timeline, steps and communication."""
 
 
 class Quality(Question[CaptureOptions, Read]):
@@ -102,6 +105,7 @@ class Quality(Question[CaptureOptions, Read]):
 
     def finish(self, parts: Sequence[tuple[Unit, Read]], asked: Request[CaptureOptions]) -> Finished:
         """The judgements of each run, what forbids a baseline first."""
+        from aoe_reports.engine.absent import absent_parts
         from aoe_reports.facts.quality import judge_run
         from aoe_reports.questions.quality_words import headline_of
 
@@ -116,7 +120,11 @@ class Quality(Question[CaptureOptions, Read]):
             label = mine[0][0].run
             judged = _judged(read for _, read in mine)
             named = {rank for _, read in mine for rank in read.named} | _of_clusters(asked.context, label)
-            found = judge_run(judged, named, [one for _, read in mine for one in read.conditions])
+            lacking = absent_parts([(unit.capture, read.parts) for unit, read in mine])
+            asked.notes.add(lacking)
+            paths = {finding.path for finding in lacking}
+            unequal = [(unit.capture.info.rank_id, None) for unit, _ in mine if unit.path in paths]
+            found = judge_run(judged, named, [one for _, read in mine for one in read.conditions], unequal)
             told.setdefault(label, []).extend(found)
             rows += [_row(label, one) for one in found]
             devices += [_device(label, one) for one in judged]
@@ -187,18 +195,14 @@ def _device(run: str, one: JudgedDevice) -> DeviceRow:
         tear_down=[] if series is None else [step.step for step in series.tear_down if step.step is not None],
         usual_steps=0 if series is None else len(series.usual),
         usual_ns=None if steadiness is None else steadiness.median_ns,
-        scatter=None if steadiness is None else _rounded(steadiness.scatter),
-        detectable=None if steadiness is None else _rounded(steadiness.detectable),
-        drift=None if steadiness is None else _rounded(steadiness.drift) or None,
+        scatter=None if steadiness is None else rounded(steadiness.scatter),
+        detectable=None if steadiness is None else rounded(steadiness.detectable),
+        drift=None if steadiness is None else rounded(steadiness.drift) or None,
         highest_mhz=None if clock is None else clock.highest_mhz,
         lowest_mhz=None if clock is None else clock.lowest_mhz,
-        lost_to_clock=None if clock is None else _rounded(clock.lost),
+        lost_to_clock=None if clock is None else rounded(clock.lost),
         others_ns=facts.others_ns,
     )
-
-
-def _rounded(share: float | None) -> float | None:
-    return None if share is None else round(share, 6)
 
 
 def _run(run: str, devices: int, found: Sequence[Judgement]) -> RunRow:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import median
 
 from aoe_reports.engine.captures import (
     collect_events_of,
@@ -13,6 +14,7 @@ from aoe_reports.engine.captures import (
     timeline_tells_steps,
 )
 from aoe_reports.engine.clusters import Cluster, steps_of_ranks
+from aoe_reports.engine.parts import parts_of
 from aoe_reports.engine.question import Notes, Unit
 from aoe_reports.facts.breakdown import Parts
 from aoe_reports.facts.observed import HIGHEST_MHZ, OBSERVED_COLUMNS, ClockUse, Observed, ObservedDevice, steps_of_parts
@@ -35,10 +37,17 @@ class _Seen:
     compiling: dict[int, int] = field(default_factory=dict)
     clock: ClockUse | None = None
     others_ns: int = 0
+    in_steps_ns: int | None = None
+    host_steps_ns: list[int] = field(default_factory=list)
 
-    def take(self, device: ObservedDevice, iteration: int | None, compiling: Mapping[int, int]) -> None:
+    def take(
+        self, device: ObservedDevice, iteration: int | None, observed: Observed, compiling: Mapping[int, int]
+    ) -> None:
         """Take in what one timeline tells."""
         self.wholes.append(device.whole)
+        if device.steps:
+            self.in_steps_ns = (self.in_steps_ns or 0) + sum(parts.computing_ns for parts in device.steps.values())
+            self.host_steps_ns += [end - start for start, end in observed.activity.steps_on_host.values()]
         self.steps |= device.steps or ({} if iteration is None else {iteration: device.whole})
         self.compiling |= compiling
         self.others_ns += device.others_ns or 0
@@ -66,7 +75,8 @@ def read_capture(unit: Unit, clusters: Sequence[Cluster], notes: Notes) -> Read:
     if not steps and capture.info.rank_id is not None:
         steps = steps_of_ranks(clusters, unit.run, {capture.info.rank_id})
     conditions = _conditions(capture, has_timeline=bool(exports))
-    return Read(_devices(seen, steps, capture), [conditions], capture.info.named_ranks)
+    parts = frozenset[str]() if unit.alone else parts_of(capture)
+    return Read(_devices(seen, steps, capture), [conditions], capture.info.named_ranks, parts)
 
 
 def _read_export(files: Sequence[FoundFile], capture: Capture, notes: Notes, seen: dict[Place, _Seen]) -> None:
@@ -80,7 +90,7 @@ def _read_export(files: Sequence[FoundFile], capture: Capture, notes: Notes, see
         if number is None and len(devices) == 1:
             number = only_device_of(files[0], capture)
         place = capture.info.rank_of(number), number
-        seen.setdefault(place, _Seen()).take(device, files[0].name.iteration, compiling)
+        seen.setdefault(place, _Seen()).take(device, files[0].name.iteration, observed, compiling)
 
 
 def _devices(seen: Mapping[Place, _Seen], steps: Sequence[Step], capture: Capture) -> list[DeviceFacts]:
@@ -115,6 +125,9 @@ def _facts(place: Place, seen: _Seen, steps: tuple[Step, ...], capture: Capture)
         clock=seen.clock,
         rated_mhz=_rated(capture),
         whole_ns=sum(parts.end_to_end_ns for parts in seen.wholes),
+        computing_ns=sum(parts.computing_ns for parts in seen.wholes),
+        in_steps_ns=seen.in_steps_ns,
+        host_step_ns=median(seen.host_steps_ns) if seen.host_steps_ns else None,
         others_ns=seen.others_ns,
     )
 
@@ -137,4 +150,5 @@ def _conditions(capture: Capture, *, has_timeline: bool) -> Conditions:
         recording=info.recording,
         warm_up=info.schedule.get("warmup"),
         has_timeline=has_timeline,
+        place=(info.rank_id, None),
     )

@@ -69,6 +69,24 @@ def _time(ns: float) -> Text:
     return say("{time} {unit}", time=time, unit=unit)
 
 
+def _of_outside(one: Any) -> Text:
+    return say(
+        "{share:.1%} of computing ({time}) is in no step; a step takes {step} on the host",
+        share=one["share"],
+        time=_time(one["outside_ns"]),
+        step=_time(one["host_step_ns"]),
+    )
+
+
+def _of_unequal(one: Any) -> Text:
+    return count_of(
+        len(one["ranks"]),
+        "rank {ranks} lacks a table or a timeline that other ranks have",
+        "ranks {ranks} lack a table or a timeline that other ranks have",
+        ranks=in_short(one["ranks"]),
+    )
+
+
 def _of_warm_up(one: Any) -> Text:
     numbers = one["steps"]
     if not numbers:
@@ -220,6 +238,8 @@ _EVIDENCE: dict[Code, Callable[[Any], Text]] = {
     "frequency-drop": _of_clock,
     "frequency-below-rated": _of_rated,
     "other-work": _of_others,
+    "outside-steps": _of_outside,
+    "unequal-ranks": _of_unequal,
     "start-skew": _of_skew,
     "no-common-step": lambda one: say("no step is in all ranks ({count} steps in all)", count=one["count"]),
     "other-steps": _of_other_steps,
@@ -260,6 +280,8 @@ _ADVICE: dict[Code, str] = N_(
         "frequency-below-rated": "Compare only with captures of the same frequency; a limit may be set on the chip.",
         "other-work": "Profile on a device that nobody else uses (npu-smi info lists its processes).",
         "start-skew": "Profile two steps more and leave out the first: its waits are those of the start of the profiler, not of the job.",
+        "outside-steps": "These steps do not cover the work: call prof.step() at the end of each step and stop the profiler after the last one.",
+        "unequal-ranks": "Export these ranks again; `check` names what is missing. Until then their times are unknown, not zero.",
         "no-common-step": "Profile the same steps on all ranks: one schedule, prof.step() once a step.",
         "other-steps": "Look at common steps only (`--step`); give all ranks one schedule.",
         "missing-ranks": "Add their captures: whom the ranks wait for, and slow links, may be among them.",

@@ -124,6 +124,7 @@ class RooflineOfRuns(Question[RooflineOptions, Part]):
     form_help = "Output format; csv omits devices and roofs, svg is a roofline of the device that computes longest."
     has_picture = True
     nothing = "no task to compare with the peaks here"
+    every_rank = "devices"
 
     def prepare(self, files: Any, asked: Request[RooflineOptions]) -> None:
         """Refuse a chip that nothing is known of."""

@@ -27,6 +27,11 @@ UNSTEADY = RUNS.rule(
     "info",
     "steps that scatter or drift too much to be a baseline, unless their work differs, too",
 )
+TASKS_BESIDE = RUNS.rule(
+    "tasks-beside-each-other",
+    "info",
+    "tasks of a device run at the same time: their durations add up to more than the time in which it computes",
+)
 NO_LOCATION = RUNS.rule(
     "no-location", "info", "time of tasks of which nothing tells from where in the program they were launched"
 )

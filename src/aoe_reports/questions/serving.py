@@ -9,6 +9,7 @@ from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import CaptureOptions, Finished, Notes, Question, Request, Unit, only
 from aoe_reports.model.options import options
 from aoe_reports.model.rows import US, Rows, column, row
+from aoe_reports.model.shares import rounded, share_of
 from aoe_reports.model.texts import N_, say
 
 if TYPE_CHECKING:
@@ -307,7 +308,7 @@ def _phase(where: _Where, phase: str, mine: Sequence[Iteration], total_ns: int) 
         phase=say(PHASES[phase]),
         iterations=len(mine),
         total_ns=spent,
-        share=_share(spent, total_ns),
+        share=rounded(share_of(spent, total_ns)),
         mean_ns=spent / len(mine),
         p50_ns=quantile(lengths, 0.5),
         p95_ns=quantile(lengths, 0.95),
@@ -325,10 +326,6 @@ def _phase(where: _Where, phase: str, mine: Sequence[Iteration], total_ns: int) 
     )
 
 
-def _share(part_ns: int, whole_ns: int) -> float | None:
-    return round(part_ns / whole_ns, 6) if whole_ns else None
-
-
 def _parts(where: _Where, phase: str, mine: Sequence[Iteration]) -> Iterator[PhasePart]:
     from aoe_reports.facts.serving_roles import PARTS
 
@@ -343,7 +340,7 @@ def _parts(where: _Where, phase: str, mine: Sequence[Iteration]) -> Iterator[Pha
                 phase=say(PHASES[phase]),
                 part=say(PART_WORDS[part]),
                 total_ns=spent,
-                share=_share(spent, whole),
+                share=rounded(share_of(spent, whole)),
                 mean_ns=spent / len(mine),
             )
 

@@ -82,6 +82,7 @@ class Stacks(Question[StacksOptions, "list[TreeOfRank]"]):
     has_picture = True
     has_stacks = True
     nothing = "no task of which a stack could be told here"
+    every_rank = "rows"
 
     def map_unit(self, unit: Unit, asked: Request[StacksOptions]) -> list[TreeOfRank]:
         """The stacks of each rank of a capture."""

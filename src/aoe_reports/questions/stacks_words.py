@@ -9,6 +9,7 @@ from aoe_reports.facts.launch_sites import CallPaths
 from aoe_reports.facts.locations import lines_along, modules_along
 from aoe_reports.facts.stack_trees import MOST_STACKS, StackTree, StackWords
 from aoe_reports.model.findings import Finding
+from aoe_reports.model.shares import rounded, share_of
 from aoe_reports.model.stack_picture import StackNode, StackPicture
 from aoe_reports.model.texts import say
 from aoe_reports.questions.rules import NO_LOCATION
@@ -47,7 +48,7 @@ def stacks_of(one: TreeOfRank, top: int) -> Iterator[CallStack]:
             backward=STACK_WORDS.backward in calls,
             count=tree.count[node],
             total_ns=tree.own_ns[node],
-            share=_share(tree.own_ns[node], whole),
+            share=rounded(share_of(tree.own_ns[node], whole)),
             frames=[*calls, operator],
         )
 
@@ -79,7 +80,7 @@ def frames_of(one: TreeOfRank, top: int) -> Iterator[StackFrame]:
             frame=frame,
             count=count,
             total_ns=ns,
-            share=_share(ns, whole),
+            share=rounded(share_of(ns, whole)),
         )
 
 
@@ -100,10 +101,6 @@ def _outermost(tree: StackTree) -> Iterator[int]:
             yield node
         open_[name] = open_.get(name, 0) + 1
         waiting += [~node, *children[node]]
-
-
-def _share(part_ns: int, whole_ns: int) -> float | None:
-    return round(part_ns / whole_ns, 6) if whole_ns else None
 
 
 def picture_of(trees: Sequence[TreeOfRank]) -> StackPicture:

@@ -84,6 +84,7 @@ class Steps(Question[StepOptions, list["Step"]]):
     tables = (("rows", StepRow), ("stages", StageRow))
     form_help = "Output format; csv omits the stages of pipelines."
     nothing = "no step here"
+    every_rank = "rows"
 
     def prepare(self, files: Discovery, asked: Request[StepOptions]) -> list[Cluster]:
         """What the tables of whole clusters tell."""

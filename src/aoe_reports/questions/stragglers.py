@@ -218,10 +218,14 @@ class Stragglers(Question[StragglerOptions, Sums]):
 
     def finish(self, parts: Sequence[tuple[Unit, Sums]], asked: Request[StragglerOptions]) -> Finished:
         """The ranks of each run, those that the others wait for first."""
+        from aoe_reports.engine.absent import absent_ranks
         from aoe_reports.questions.trimming import note_unusual_of_run
 
         by_run = _by_run(parts)
         for mine in by_run:
+            present = {rank for _, sums in mine for rank, _ in _members(sums.types)}
+            captures = [unit.capture for unit, _ in mine]  # rows are the --top ranks alone
+            asked.notes.add(absent_ranks(captures, present, asked.notes.findings, None))
             unusual = {place: numbers for _, sums in mine for place, numbers in sums.unusual.items()}
             note_unusual_of_run(mine[0][0].run, unusual, asked.notes)
         runs = [_compared(mine, asked.context, alone=len(by_run) == 1) for mine in by_run]
@@ -246,7 +250,7 @@ class Stragglers(Question[StragglerOptions, Sums]):
                 _experts(runs, top),
             ),
             run_above=True,
-            headline=headline_of(runs),
+            headline=headline_of(runs, captured=_captured(asked)),
         )
 
 
@@ -456,8 +460,14 @@ def _groups_of(layout: Layout, rank_id: int | None) -> str | None:
     return join(", ", told) if told else None
 
 
-def headline_of(runs: Sequence[ComparedRun]) -> str:
-    """Whom the others wait for, or that there is nobody."""
+def _captured(asked: Request[StragglerOptions]) -> int:
+    """How many ranks have a capture, whether it can be read or not."""
+    captures = [(unit.run, unit.capture) for unit in asked.units if isinstance(unit, Unit)]
+    return len({(run, rank) for run, capture in captures for rank in capture.info.every_rank})
+
+
+def headline_of(runs: Sequence[ComparedRun], captured: int = 0) -> str:
+    """Whom the others wait for, or that there is nobody, of `captured` ranks."""
     every = [(run, one) for run in runs for one in run.ranks]
     if not every:
         return ""
@@ -485,7 +495,7 @@ def headline_of(runs: Sequence[ComparedRun]) -> str:
                 count_of(few, "{number:,} more has too few for a verdict", "{number:,} more have too few for a verdict")
             )
     else:
-        told += _without_verdict(every)
+        told += _without_verdict(every, captured)
     told += _about_experts(runs)
     return say("{text}.", text=capital(join("; ", told)))
 
@@ -560,12 +570,22 @@ def _how_much(pair: tuple[ComparedRun, ComparedRank]) -> int:
     return pair[1].lost_ns or 0
 
 
-def _without_verdict(every: Sequence[tuple[ComparedRun, ComparedRank]]) -> list[str]:
+def _without_verdict(every: Sequence[tuple[ComparedRun, ComparedRank]], captured: int) -> list[str]:
     """What is said where no rank has enough peers."""
     from aoe_reports.facts.stragglers import MIN_PEERS
 
     run, one = max(every, key=_how_much)
     if not any(one.peers for _, one in every):
+        if repeated := _repeated([one for _, one in every]):
+            return [say("{ranks}: captures of one rank are not compared with each other", ranks=repeated)]
+        if len(every) < captured:
+            return [
+                say(
+                    "only {count} of {captured} ranks could be compared: none has peers",
+                    count=len(every),
+                    captured=captured,
+                )
+            ]
         return [count_of(len(every), "one rank only: it has no peers", "none of {number:,} ranks has peers")]
     told: list[str] = []
     if (one.slower or 0) <= 0:
@@ -573,6 +593,19 @@ def _without_verdict(every: Sequence[tuple[ComparedRun, ComparedRank]]) -> list[
     else:
         told += _about(run, one) if one.is_notable else [_longer(run, one)]
     return [*told, say("fewer than {count} peers: no verdict", count=MIN_PEERS)]
+
+
+def _repeated(ranks: Sequence[ComparedRank]) -> str:
+    """The ranks that were captured more than once: those captures are runs of their own."""
+    from aoe_reports.rules.found import listed
+
+    counts = Counter(map(_name, ranks))
+    again = [
+        say("{rank} twice", rank=rank) if count == 2 else say("{rank} {count} times", rank=rank, count=count)  # noqa: PLR2004
+        for rank, count in counts.items()
+        if count > 1
+    ]
+    return listed(again) if again else ""
 
 
 def _about(run: ComparedRun, one: ComparedRank) -> list[str]:

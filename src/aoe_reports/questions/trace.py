@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from aoe_reports.model.findings import Finding
 
 _MARGIN_MS = 10
+_NO_WHOLE_LIST = ("json-truncated", "json-syntax")
+"""Findings that a timeline is no whole list: an unknown number of events is missing."""
 _LISTED = 10
 _MS_NS = 1_000_000
 
@@ -155,6 +157,9 @@ def _cut_run(spans: Sequence[_Span], label: str, shift_ns: int, notes: Notes, st
             stack.callback(cut.close)
             wrong = [finding for finding, _ in placed]
             notes.add(wrong)
+            if any(finding.rule in _NO_WHOLE_LIST for finding in wrong):
+                notes.add([_damaged(span)])  # a part of it would pass for all that happened in that time
+                continue
             if not cut.is_empty:
                 name = _label(span.capture, label, alone=len(spans) == 1)
                 cuttings.append(Cutting(cut, name, shift_ns, [*span.placed, *placed]))
@@ -374,3 +379,11 @@ def _label(capture: Capture, label: str, *, alone: bool) -> str:
     rank = capture.info.rank_id
     name = capture.root.name if rank is None else f"rank {rank}"
     return label if label and alone else f"{label} {name}".strip()
+
+
+def _damaged(span: _Span) -> Finding:
+    from aoe_reports.engine.rules import NOTHING_MEASURED
+
+    return NOTHING_MEASURED.found(
+        str(span.capture.root), say("no part is written: a list of events that is damaged may lack some of it")
+    )

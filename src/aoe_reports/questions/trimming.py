@@ -71,12 +71,12 @@ def note_unusual_of_table(
     capture: Capture, notes: Notes, *, rank: int | None, device: int | None, trims: bool = True
 ) -> None:
     """The same by the table of steps of a capture, which is read for this alone: what is wrong with it is for others to say."""
-    note_unusual(str(capture.root), _steps_of_table(capture), notes, trims=trims, rank=rank, device=device)
+    note_unusual(str(capture.root), steps_of_table(capture), notes, trims=trims, rank=rank, device=device)
 
 
 def unusual_of_table(capture: Capture) -> dict[Place, Unusual]:
     """The same as numbers, for those who say it of all ranks of a run together."""
-    return {place: series.numbers for place, series in unusual_steps(_steps_of_table(capture)).items()}
+    return {place: series.numbers for place, series in unusual_steps(steps_of_table(capture)).items()}
 
 
 def note_unusual_of_run(run: str, unusual: Mapping[Place, Unusual], notes: Notes) -> None:
@@ -84,7 +84,8 @@ def note_unusual_of_run(run: str, unusual: Mapping[Place, Unusual], notes: Notes
     notes.add(said_of(run, unusual, _UNLIKE))
 
 
-def _steps_of_table(capture: Capture) -> list[Step]:
+def steps_of_table(capture: Capture) -> list[Step]:
+    """The steps of a table, without its findings, which others report."""
     if timeline_tells_steps(capture):
         return []
     try:
@@ -109,9 +110,31 @@ def said_of(path: str, unusual: Mapping[Place, Unusual], said: str | None = None
         yield TRIMMED.found(path, say(said or _LEFT_OUT, steps=join(", ", parts), ranks=whose))
 
 
+def can_be_left_out(sets: Iterable[TaskSet], left_out: LeftOut) -> bool:
+    """Whether tasks have step numbers, so that those of left-out steps can be dropped."""
+    return all(
+        not (steps := _of_device((tasks.rank_id, tasks.device_id), left_out)) or _kept(tasks, steps) is not None
+        for tasks in sets
+    )
+
+
+def left_out_unless_asked(
+    path: str, steps: Sequence[Step], sets: Iterable[TaskSet], notes: Notes, *, could_stay: bool = True
+) -> LeftOut:
+    """The steps that are not like the others, which are left out: that, and --all-steps where they `could_stay`, or that they stay, is said."""
+    unusual = unusual_steps(steps)
+    left_out = {place: (*series.warm_up, *series.tear_down) for place, series in unusual.items()}
+    possible = can_be_left_out(sets, left_out)
+    numbers = {place: series.numbers for place, series in unusual.items()}
+    notes.add(said_of(path, numbers, (_NOT_KEPT if could_stay else _NOT_LIKE_OTHERS) if possible else _UNLIKE))
+    return left_out if possible else {}
+
+
 _WARM_UP, _TEAR_DOWN = say("{steps} (warm-up)"), say("{steps} (tear-down)")
 _LEFT_OUT = say("{ranks}--trim leaves out {steps}")
 _COULD_BE = say("{ranks}not like the other steps: {steps}; --trim leaves them out, `quality` tells why")
+_NOT_LIKE_OTHERS = say("{ranks}left out, as they are not like the other steps: {steps}")
+_NOT_KEPT = say("{ranks}left out, as they are not like the other steps: {steps}; --all-steps keeps them")
 _UNLIKE = say("{ranks}not like the other steps: {steps}; `quality` tells why")
 
 

@@ -11,7 +11,6 @@ from aoe_reports.model.classes import record
 from aoe_reports.model.rows import as_mapping
 from aoe_reports.model.runs import StepTimes
 from aoe_reports.present.night import night_headline
-from aoe_reports.present.reports.incidents import is_open
 from aoe_reports.present.values import plain, show
 from aoe_reports.site.cells import Table, changed, drawn, head, level, linked, stated
 from aoe_reports.site.comparison import page_of, pairs_of
@@ -20,7 +19,7 @@ from aoe_reports.site.overview import interval, run_row, runs_table
 from aoe_reports.site.pages import Content, Page
 from aoe_reports.site.places import file_name, series_link
 from aoe_reports.site.texts import Texts
-from aoe_reports.site.triage import state_of
+from aoe_reports.site.triage import state_of, tone_of
 
 SHOWN_RUNS, SHOWN_STEPS = 30, 64
 _ROOT = "../"
@@ -53,7 +52,7 @@ def model_page(model: str, facts: StoreFacts, text: Texts) -> Content:
     page = ModelPage(
         title=model,
         headline=plain(text.told(told)),
-        tone="bad" if any(map(is_open, changes)) else "odd" if suspicions else "calm",
+        tone=tone_of(changes),
         facts=[
             (text("Newest night"), max(run.night for run in runs)),
             (text("Runs"), show(len(runs), "integer")),

@@ -17,8 +17,7 @@ from aoe_reports.model.listings import ListedRun
 from aoe_reports.model.rows import as_mapping
 from aoe_reports.model.runs import StepTimes
 from aoe_reports.model.texts import N_
-from aoe_reports.present.night import headline, night_headline, with_missing
-from aoe_reports.present.reports.incidents import is_open
+from aoe_reports.present.night import headline, night_headline
 from aoe_reports.present.reports.night_content import Night
 from aoe_reports.present.reports.series_cells import has_metrics
 from aoe_reports.present.values import plain, show
@@ -28,7 +27,7 @@ from aoe_reports.site.incidents import incidents_table, spark
 from aoe_reports.site.pages import Content, ListPage, Page
 from aoe_reports.site.places import file_name, model_file, series_link
 from aoe_reports.site.texts import Texts
-from aoe_reports.site.triage import NEW_NIGHTS, Group, group_of, grouped, state_of, sure_effect
+from aoe_reports.site.triage import NEW_NIGHTS, Group, group_of, grouped, state_of, sure_effect, tone_of
 
 SHOWN = 25
 """Series of one group on the first page: more fit no screen, and the list of series has them."""
@@ -85,7 +84,7 @@ def overview(facts: StoreFacts, text: Texts) -> Content:
     groups = grouped(facts)
     said, more, tone = _headline(facts, text)
     tonight = [run for run in facts.runs if run.night == facts.nights[-1]]
-    findings = list(chain.from_iterable(run.findings for run in tonight))
+    findings = [*facts.findings, *chain.from_iterable(run.findings for run in tonight)]
     odd = list(_not_whole(facts))
     page = Overview(
         title=text("Overview"),
@@ -141,12 +140,14 @@ def _headline(facts: StoreFacts, text: Texts) -> tuple[str, str, str]:
             "calm",
         )
     told = night_headline(
-        facts.regressions, incidents=facts.incidents.values(), suspicions=facts.suspicions, remark=facts.remark
+        facts.regressions,
+        incidents=facts.incidents.values(),
+        suspicions=facts.suspicions,
+        remark=facts.remark,
+        not_measured=[*facts.missing, *facts.absent],
     )
-    said = plain(text.told(with_missing(told, facts.missing)))
-    if any(is_open(row) for row in facts.regressions):
-        return said, "", "bad"
-    return said, "", "odd" if any(row.state == "suspect" for row in facts.regressions) else "calm"
+    said = plain(text.told(told))
+    return said, "", tone_of(facts.regressions)
 
 
 def _facts(facts: StoreFacts, text: Texts) -> list[tuple[str, str]]:
@@ -323,7 +324,7 @@ def _health(facts: StoreFacts, tonight: Sequence[RunFacts], text: Texts) -> Iter
 
 def _gaps(model: str, facts: StoreFacts, since: str, text: Texts) -> Iterator[str]:
     """Dates without a profile of a model, where it runs every night or nearly; and models that stopped."""
-    nights = {run.night for run in facts.runs if run.model == model and not run.is_tuning}
+    nights = {run.night for run in facts.runs if run.model == model and not run.is_tuning} & set(facts.nights)
     ran = {night for night in nights if night >= since}
     if not ran:
         return

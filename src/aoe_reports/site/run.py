@@ -422,7 +422,7 @@ def _claim_cells(row: TuningClaim, most: float, text: Texts) -> list[str]:
         cell(before, "us"),
         cell(after, "us"),
         drawn(pair(before, after, most)),
-        cell(row.speed_up, "change"),
+        cell(text("unmeasured")) if row.unmeasured else cell(row.speed_up, "change"),
     ]
 
 

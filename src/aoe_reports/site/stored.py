@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from functools import cache
@@ -20,9 +20,8 @@ from aoe_reports.formats.aoe.results import join_name
 from aoe_reports.formats.records.payloads import body_of, number_in, object_in, text_in, verdict_of
 from aoe_reports.history.detection.verdicts import Change, Levels, Parameters, Verdict
 from aoe_reports.history.detector import find_levels
-from aoe_reports.history.detector_run import DetectorRun, read_runs
+from aoe_reports.history.detector_run import DetectorRun
 from aoe_reports.history.listing import VERDICT, listed_verdict
-from aoe_reports.history.missing import missing_in_newest
 from aoe_reports.history.options import RegressionOptions
 from aoe_reports.history.paged import paged_series
 from aoe_reports.history.past_nights import past_nights
@@ -47,11 +46,13 @@ from aoe_reports.history.site_facts import (
     speed_up,
     stored_findings,
 )
+from aoe_reports.history.steps_of_operators import STEP_OF_OPERATORS_NS
 from aoe_reports.model.changes import SeriesObservation
 from aoe_reports.model.columns import Ints, Mask, codes, floats, keep_where
 from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.metrics import value_levels
 from aoe_reports.model.runs import StepTimes, Stored, TuningClaim
+from aoe_reports.model.shares import share_of
 from aoe_reports.site.stored_metrics import level_of, of_judged, values_of, with_metrics
 from aoe_reports.stats.budget import WATCHED_NIGHTS, Budget
 from aoe_reports.store import History, Where, equals
@@ -88,7 +89,8 @@ def read_facts(
     )
     told = find_regressions(history, chosen, detected=detected)
     runs = _runs(history)
-    nights = sorted({run.night for run in runs})
+    jumps = told.detected.jumps
+    nights = sorted({run.night for run in runs if run.run_id not in jumps})
     series = _series(history, told, runs, nights) if told.rows else []
     facts = StoreFacts(
         series=series,
@@ -106,7 +108,8 @@ def read_facts(
         incidents={incident.incident: incident for incident in told.incidents},
         suspicions=told.suspicions,
         past_nights=past_nights(told.detected),
-        missing=missing_in_newest(read_runs(history)),
+        missing=list(told.missing),
+        absent=told.absent,
     )
     return history, facts
 
@@ -167,8 +170,12 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
-def _histories(history: History, ids: Sequence[str], incomplete: Sequence[str]) -> tuple[Histories, Sequence[int]]:
-    """The whole histories of these series, a month at a time: no night lies in two of them; of others how many nights."""
+def _histories(history: History, told: Regressions, left_out: Collection[str]) -> tuple[Histories, Sequence[int]]:
+    """The whole histories of the series, a month at a time: no night lies in two of them; of series that are measured no more how many nights.
+
+    Runs that are left out, of wrong clocks or incomplete, are in none.
+    """
+    ids = [row.series_id for row in told.rows]
     row_of = {series_id: row for row, series_id in enumerate(ids)}
     blocks = []
     gone: Counter[str] = Counter()
@@ -176,7 +183,7 @@ def _histories(history: History, ids: Sequence[str], incomplete: Sequence[str]) 
         records = pa.concat_tables([history.log.folder.read(part, _TIMES, coded=True) for part in parts])
         rows = _looked_up(records["series_id"], lambda series_id: row_of.get(series_id, _GONE), _NONE)
         kept = _looked_up(records["night"], methodcaller("startswith", month), False)
-        kept &= _looked_up(records["run_id"], lambda run_id: run_id not in incomplete, False)
+        kept &= _looked_up(records["run_id"], lambda run_id: run_id not in left_out, False)
         gone.update(_counted_nights(records, kept & (rows == _GONE)))
         blocks.append(_block(records, rows, kept & (rows >= 0), row_of))
     nights = tuple(night for _, there, _, _ in blocks for night in there)  # months, and so nights, are in order
@@ -187,8 +194,9 @@ def _histories(history: History, ids: Sequence[str], incomplete: Sequence[str]) 
         until = column + len(there)
         values[rows, column:until], runs[rows, column:until] = times, of_runs
         column = until
-    unused = np.empty((0, 0))
-    return Histories(labels=(), nights=nights, costs=values, runs=runs, totals_ms=unused), list(gone.values())
+    unused, labels = np.empty((0, 0)), told.detected.judged.histories.labels
+    labels = tuple(labels[told.places[series_id]] for series_id in ids)
+    return Histories(labels=labels, nights=nights, costs=values, runs=runs, totals_ms=unused), list(gone.values())
 
 
 _GONE, _NONE = -1, -2
@@ -272,15 +280,15 @@ def _months(parts: Sequence[StoredFile]) -> dict[str, list[StoredFile]]:
 
 
 def _series(history: History, told: Regressions, runs: Sequence[RunFacts], nights: Sequence[str]) -> list[SeriesFacts]:
-    incomplete = [run.run_id for run in runs if run.status == "incomplete"]
-    histories, gone = _histories(history, [row.series_id for row in told.rows], incomplete)
-    histories = with_metrics(history, histories, told, incomplete)
+    left_out = [*(run.run_id for run in runs if run.status == "incomplete"), *told.detected.jumps]
+    histories, gone = _histories(history, told, left_out)
+    histories = with_metrics(history, histories, told, left_out)
     judged = of_judged(histories, told)
     since = nights[-WATCHED_NIGHTS] if len(nights) > WATCHED_NIGHTS else ""
     start = sum(night < since for night in histories.nights)
     verdicts, first = _verdicts(histories, judged, told, start)
     whole = _look_back(judged, gone, told.budget.false_alarms_per_year)
-    newest = _newest(history, since, incomplete)
+    newest = _newest(history, since, left_out)
     every = told.detected.judged.histories.labels
     paged = paged_series(told.detected.judged.histories.labels, told.incidents)
 
@@ -328,7 +336,7 @@ def _verdicts(
 ) -> tuple[Sequence[Verdict], int]:
     """(verdicts on the nights from column `start` on, the column from which they count nights): those of `regressions`.
 
-    It leaves out nights of a clock that was wrong: where it saw others, series are judged anew, under the same budget.
+    Where it saw other nights, series are judged anew, under the same budget.
     """
     seen, nights = told.detected.judged.histories, histories.nights[start:]
     rows = [told.places[row.series_id] for row in told.rows]
@@ -378,18 +386,20 @@ def _newest(history: History, since: str, incomplete: Sequence[str]) -> dict[str
     where: Where = [equals("source", "aoe", "!="), *([equals("night", since, ">=")] if since else [])]
     names = list(dict.fromkeys(_NEWEST))
     records = pl.DataFrame(history.records(names, where)).filter(~pl.col("run_id").is_in(list(incomplete)))
+    of_steps = ["run_id", "rank_id", "device_id", "series_id", "total_ns", "metrics"]
+    whole = pl.DataFrame(history.records(of_steps, [*where, equals("scope", "step")]))
     newest = records.sort("timestamp_ns", "run_id").group_by("series_id", maintain_order=True).last()
     keys = ["run_id", "rank_id", "device_id"]
     steps = (
-        records.filter(pl.col("scope") == "step")
-        .sort("series_id")
+        whole.sort("series_id")
         .group_by(keys, maintain_order=True)
-        .agg(pl.col("total_ns").sum().alias("step_ns"), pl.col("series_id").first().alias("step_series"))
+        .agg(STEP_OF_OPERATORS_NS.sum().alias("step_ns"), pl.col("series_id").first().alias("step_series"))
     )
     joined = newest.join(steps, on=keys, how="left", nulls_equal=True, maintain_order="left")
-    share = pl.when(pl.col("step_ns") > 0).then(pl.col("total_ns") / pl.col("step_ns"))
-    shown = joined.select("series_id", "model", "engine", "source", "step_series", share.alias("share_of_step"))
-    return {row["series_id"]: row for row in shown.iter_rows(named=True)}
+    return {
+        row["series_id"]: {**row, "share_of_step": share_of(row["total_ns"], row["step_ns"])}
+        for row in joined.iter_rows(named=True)
+    }
 
 
 _RECORD = (
@@ -585,7 +595,8 @@ def _claims_of_runs(history: History, runs: Sequence[RunFacts]) -> dict[str, lis
 def _recorded(claims: Sequence[Stored[TuningClaim]]) -> Iterator[Claim]:
     for one in (claim.row for claim in claims):
         if one.claimed_before_us is not None and one.claimed_after_us is not None:
-            yield Claim(one.scope, one.name or one.op_type or "?", one.claimed_before_us, one.claimed_after_us)
+            name = one.name or one.op_type or "?"
+            yield Claim(one.scope, name, one.claimed_before_us, one.claimed_after_us, one.unmeasured)
 
 
 def _unrecorded(run: RunFacts) -> Iterator[Claim]:
@@ -620,5 +631,6 @@ def _claim(rows: Sequence[Row]) -> Stored[TuningClaim]:
         **{f"claimed_{row['phase']}_us": row["runtime_ms_mean"] * 1000 for row in rows},
     }
     before, after = (told.setdefault(f"claimed_{phase}_us", None) for phase in ("before", "after"))
-    told["speed_up"] = speed_up(before, after)
+    told["unmeasured"] = object_in(first, "metadata").get("unmeasured") is True
+    told["speed_up"] = None if told["unmeasured"] else speed_up(before, after)
     return Stored(row=TuningClaim(run=first["run_id"], **told), document=told)

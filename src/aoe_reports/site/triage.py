@@ -8,8 +8,10 @@ from typing import Literal
 from aoe_reports.history.site_facts import SeriesFacts, StoreFacts
 from aoe_reports.model.changes import SeriesChange
 from aoe_reports.model.metrics import loss
+from aoe_reports.present.reports.incidents import is_open, is_suspected, matters
 
 Group = Literal["new", "ongoing", "acknowledged", "recovered", "improved", "suspect"]
+Tone = Literal["bad", "odd", "calm"]
 GROUPS: tuple[Group, ...] = ("new", "ongoing", "suspect", "acknowledged", "recovered", "improved")
 """In the order in which they are read: what wants somebody to act comes first."""
 
@@ -57,6 +59,14 @@ def slower_word(state: str, lost: float | None, *, accepted: bool) -> str:
     return "acknowledged" if accepted and slower else state
 
 
+def tone_of(rows: Sequence[SeriesChange]) -> Tone:
+    """The colour of the headline, by what slow-downs add to a step, not by the number of series."""
+    large = [row for row in rows if matters(row)]
+    if any(map(is_open, large)):
+        return "bad"
+    return "odd" if any(map(is_suspected, large)) else "calm"
+
+
 def sure_change(row: SeriesChange) -> float:
     """The end of the 95 % interval that is nearer to no change; 0 where the interval holds it."""
     low, high = row.ci_low, row.ci_high
@@ -68,7 +78,7 @@ def sure_change(row: SeriesChange) -> float:
 def sure_effect(series: SeriesFacts) -> float | None:
     """The sure change times the share of the step: effect, confidence and weight in one number; None where no step is known."""
     share = 1.0 if series.row.scope == "step" else series.share_of_step
-    return None if share is None else sure_change(series.row) * min(share, 1.0)
+    return None if share is None else sure_change(series.row) * share
 
 
 def by_effect(series: SeriesFacts) -> tuple[float, float, str, str]:

@@ -212,7 +212,7 @@ def _named_operators(facts: StoreFacts) -> dict[tuple[str, str], TunedOperator]:
             if claim.scope != "model":
                 one = known(run, claim.name)
                 one.changed += 1
-                one.gains += claim.after_us < claim.before_us
+                one.gains += claim.after_us < claim.before_us and not claim.unmeasured
     return operators
 
 

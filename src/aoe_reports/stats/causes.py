@@ -45,17 +45,24 @@ class Cause:
 
 
 def find_causes(
-    labels: Sequence[Labels], levels: Sequence[Sequence[int]], moved: Floats, errors: Floats, certain: Mask
+    labels: Sequence[Labels],
+    levels: Sequence[Sequence[int]],
+    moved: Floats,
+    errors: Floats,
+    certain: Mask,
+    weights: Floats | None = None,
 ) -> list[Cause]:
-    """The causes of some changes (logarithms) with their standard errors, that which explains most first.
+    """The causes of some changes (logarithms) with their standard errors, that which explains most changes first.
 
     Of the changes that are `certain` each is explained; a cause that explains none of them, or a minor part of some, is not told. `levels` says which labels together may tell a cause; `()` is everything. Of two that are about the same times the first is told.
+    `weights` says how much each time is of the whole: many short ones are not most of what a cause is about.
     """
     assert np.isfinite(moved).all(), "changes of what was measured on both sides"
     assert (errors > 0).all()
     if not certain.any():
         return []
-    return _Description(_nameable(tuple(labels), tuple(map(tuple, levels))), moved, errors, certain).causes()
+    weights = np.ones(len(moved)) if weights is None else weights
+    return _Description(_nameable(tuple(labels), tuple(map(tuple, levels))), moved, errors, certain, weights).causes()
 
 
 @lru_cache(maxsize=16)
@@ -79,8 +86,10 @@ def _nameable(labels: tuple[Labels, ...], levels: tuple[tuple[int, ...], ...]) -
 class _Description:
     """Changes as causes tell of them."""
 
-    def __init__(self, named: Mapping[tuple[int, ...], Labels], moved: Floats, errors: Floats, certain: Mask) -> None:
-        self.moved, self.errors, self.certain = moved, errors, certain
+    def __init__(
+        self, named: Mapping[tuple[int, ...], Labels], moved: Floats, errors: Floats, certain: Mask, weights: Floats
+    ) -> None:
+        self.moved, self.errors, self.certain, self.weights = moved, errors, certain, weights
         self.price = PRICE + math.log(len(named))
         self.alone = {places[0]: name for places, name in named.items() if len(places) == 1}
         self.names = [name for places, name in named.items() if len(places) > 1]
@@ -215,9 +224,10 @@ class _Description:
         return Cause(self.names[number], self.sizes[number], tuple(members.tolist()), tuple(followers.tolist()))
 
     def _is_common(self, number: int) -> bool:
-        """Whether most of what a cause is about follows it."""
+        """Whether most of what a cause is about follows it: by their number, and by how much they are of the whole."""
         cause = self._cause(number)
-        return 2 * len(cause.followers) > len(cause.members)
+        followers, members = (self.weights[list(some)].sum() for some in (cause.followers, cause.members))
+        return 2 * len(cause.followers) > len(cause.members) and bool(2 * followers > members)
 
 
 def _center(values: Floats, errors: Floats) -> float:

@@ -56,6 +56,11 @@ class Interval:
     high: float
     method: Method
 
+    @property
+    def holds_zero(self) -> bool:
+        """Whether the scatter of the values alone explains the difference."""
+        return self.low <= 0 <= self.high
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -396,17 +401,21 @@ def _difference(group: int, baseline: _Measured, candidate: _Measured, groups: _
         calls,
         count,
         float(other) if told else None,
-        _cause(calls, count, other, changed, told=told),
+        _cause(calls, count, other, changed, told=told, scatters=interval is not None and interval.holds_zero),
         new,
         vanished,
     )
 
 
-def _cause(calls: float, count: float, other: int, changed: Cause | None, *, told: bool) -> Cause | None:
-    """The largest part's name; null where it may be that the inputs are others."""
+def _cause(
+    calls: float, count: float, other: int, changed: Cause | None, *, told: bool, scatters: bool
+) -> Cause | None:
+    """The largest part's name; null where it may be that the inputs are others, or where calls are slower no more than they scatter."""
     part = largest_part(calls, count, other)
     if part == "inputs":
         return changed
+    if part in CAUSES_OF_CALLS and scatters:
+        return None
     return None if part in CAUSES_OF_CALLS and not told else part
 
 

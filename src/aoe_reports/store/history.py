@@ -191,7 +191,7 @@ class History:
         for part in self.log.parts(where=[wanted]):
             if part.kind in EXTRA_KINDS:
                 continue
-            rows = self.log.folder.read_checked(part)
+            rows = self.log.folder.read_checked(part, surplus=True)  # else it would be what is left of the run
             gone = pc.is_in(rows["run_id"], pa.array(sorted(run_ids)))
             kept = rows.filter(pc.invert(gone))
             if kept.num_rows < rows.num_rows:

@@ -25,7 +25,8 @@ from aoe_reports.store.commits import IN_FORCE, PREVIOUS, Commit, commit_path, r
 from aoe_reports.store.conditions import Where
 from aoe_reports.store.digest import digest_of, line_of, lines_of
 from aoe_reports.store.layout import FORMAT, PARTITIONS, ROWS
-from aoe_reports.store.parts import BOUNDED, Folder, StoredFile, now_ms, parts_of, possible
+from aoe_reports.store.parts import BOUNDED, Folder, StoredFile, hash_in, now_ms, parts_of, possible
+from aoe_reports.store.surplus import Surplus, surplus_in, without_surplus
 
 MAX_ATTEMPTS = 60
 LONGEST_WAIT = 0.5
@@ -69,6 +70,7 @@ class Log:
     _actions: pa.Table | None = field(default=None)
     _lines: dict[bytes, bytes] | None = field(default=None)
     _parts: dict[str | None, list[StoredFile]] = field(default_factory=dict)
+    _surplus: Surplus | None = field(default=None)
     _behind: bool = field(default=False)
     _current: bool = field(default=False)
 
@@ -120,10 +122,20 @@ class Log:
         """The files in force, of one kind or of all, that may hold what is asked for."""
         actions = self._in_force()
         if where:
-            return [part for part in parts_of(possible(actions, kind, where)) if part.may_hold(where)]
+            return [part for part in self._seen(possible(actions, kind, where)) if part.may_hold(where)]
         if kind not in self._parts:
-            self._parts[kind] = parts_of(possible(actions, kind, ()))
+            self._parts[kind] = self._seen(possible(actions, kind, ()))
         return self._parts[kind]
+
+    def _seen(self, actions: pa.Table) -> list[StoredFile]:
+        """Files as readers are to see them; who looks for damage sees them as they are."""
+        if self._surplus is None:
+            kinds = _kinds_of_others(self._in_force()) if self._checked else set()
+            self._surplus = surplus_in(self.folder, self._unseen, kinds)
+        return [without_surplus(part, self._surplus) for part in parts_of(actions)]
+
+    def _unseen(self, kind: str) -> list[StoredFile]:
+        return parts_of(possible(self._in_force(), kind, ()))
 
     def sizes(self) -> list[tuple[str, str, int]]:
         """Kind, month and rows of each file in force."""
@@ -170,7 +182,7 @@ class Log:
         except FAILURES:
             with self._told("read"):
                 self._table = DeltaTable(_location(self.uri))  # commits that it would read are in a checkpoint by now
-        self._actions, self._lines, self._parts, self._behind = None, None, {}, False
+        self._actions, self._lines, self._parts, self._behind, self._surplus = None, None, {}, False, None
         _refuse_newer_format(self.uri, self.format)
         self.refuse_damaged_commit()
 
@@ -302,6 +314,12 @@ LOG_RETENTION_MS = 30 * 86_400_000
 def wait(attempt: int) -> None:
     """Step aside for other writers: longer each time, and not in step with them."""
     time.sleep(random.uniform(0, min(LONGEST_WAIT, 0.02 * (attempt + 1))))  # noqa: S311 -- no secret
+
+
+def _kinds_of_others(actions: pa.Table) -> set[str]:
+    """The kinds that have a file written by another program or an older version."""
+    places = zip(actions["path"].to_pylist(), actions["partition.kind"].to_pylist(), strict=True)
+    return {kind for path, kind in places if kind is not None and hash_in(path) is None}
 
 
 def _line(add: AddAction) -> bytes:

@@ -38,6 +38,12 @@ _MERGED = "merged"
 _NAME = re.compile(rf"(?:part|{_MERGED})-[0-9a-f]{{32}}-(?P<hash>[0-9a-f]{{64}})\.parquet")
 
 
+def hash_in(path: str) -> str | None:
+    """The hash in the name of a file; None where some other program wrote it."""
+    name = _NAME.fullmatch(path.rpartition("/")[2])
+    return None if name is None else name["hash"]
+
+
 @dataclass(frozen=True, slots=True)
 class StoredFile:
     """One file of the table, as its log knows it."""
@@ -51,12 +57,13 @@ class StoredFile:
     bounds: dict[str, tuple[Any, Any]]
     nulls: dict[str, int | None]
     """Rows of each bounded column that have no value, as far as it is known."""
+    surplus: frozenset[str] = frozenset()
+    """Runs whose rows other files have already: readers leave out the rows of this file (see `store.surplus`)."""
 
     @property
     def hash(self) -> str | None:
         """The hash in its name; None where some other program wrote it."""
-        name = _NAME.fullmatch(self.path.rpartition("/")[2])
-        return None if name is None else name["hash"]
+        return hash_in(self.path)
 
     @property
     def merged(self) -> bool:
@@ -137,13 +144,16 @@ class Folder:
 
     def read_all(self, part: StoredFile, columns: Sequence[str], where: Where = (), *, coded: bool = False) -> pa.Table:
         """Rows of a part that fit, those that nobody can use among them."""
+        names = columns if not part.surplus or _RUN in columns else [*columns, _RUN]
         with self._told(part):
-            return _rows_of(pa.BufferReader(self._whole(part)), part, columns, where, coded=coded)
+            rows = _rows_of(pa.BufferReader(self._whole(part)), part, names, where, coded=coded)
+        return _without_surplus(rows, part).select(columns) if part.surplus else rows
 
-    def read_checked(self, part: StoredFile) -> pa.Table:
-        """All rows of a part, texts as dictionaries."""
+    def read_checked(self, part: StoredFile, *, surplus: bool = False) -> pa.Table:
+        """All rows of a part, texts as dictionaries; with `surplus` also those that readers leave out."""
         with self._told(part):
-            return _all_of(pa.BufferReader(self._whole(part)), part)
+            rows = _all_of(pa.BufferReader(self._whole(part)), part)
+        return rows if surplus or not part.surplus else _without_surplus(rows, part)
 
     def _whole(self, part: StoredFile) -> pa.Buffer:
         """All bytes of a part, if they are what its name says.
@@ -188,6 +198,15 @@ class Folder:
         except OSError as error:
             raise StoreError(say("{uri}: the store cannot be read: {why}", uri=self.uri, why=reason(error))) from error
         return sorted((info for info in found if info.type == fs.FileType.File), key=lambda info: info.path)
+
+
+_RUN = "run_id"
+
+
+def _without_surplus(rows: pa.Table, part: StoredFile) -> pa.Table:
+    """The rows of runs that other files do not have."""
+    gone = pc.is_in(rows[_RUN].cast(pa.string()), pa.array(sorted(part.surplus), pa.string()))
+    return rows.filter(pc.invert(gone))
 
 
 def _parquet(rows: pa.Table) -> pa.Buffer:

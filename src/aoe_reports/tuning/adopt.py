@@ -28,9 +28,10 @@ from aoe_reports.tuning.bank_exchange import (
     replace_folders,
 )
 from aoe_reports.tuning.bank_files import bank_of_plan, list_bank, list_layout, paths_of_layout
+from aoe_reports.tuning.chip_names import check_chip
 from aoe_reports.tuning.job_state import JobState
 from aoe_reports.tuning.options import AdoptOptions
-from aoe_reports.tuning.plan import Plan, check_soc
+from aoe_reports.tuning.plan import Plan
 from aoe_reports.tuning.plan_folder import (
     BANK,
     STATE,
@@ -43,7 +44,7 @@ from aoe_reports.tuning.plan_folder import (
 )
 from aoe_reports.tuning.runner import stopping
 from aoe_reports.tuning.tuner import bank_of_tuner
-from aoe_reports.tuning.verification import Verification
+from aoe_reports.tuning.verification import PASSED, Verification
 
 _ADOPTING = Scope("adopting banks")
 ADOPT_NOT_VERIFIED = _ADOPTING.rule(
@@ -139,8 +140,8 @@ def adopt(folder: Path, environment: Mapping[str, str], options: AdoptOptions) -
     if not bank.is_dir():
         raise UsageError(say("{folder}: no private bank; `aoe-reports tune` creates one", folder=folder))
     state = read_state(folder)
-    soc = options.soc or plan.soc or (state.bank.soc if state is not None and state.bank is not None else None)
-    soc = check_soc(soc or _only_soc(bank))
+    seeded = None if state is None or state.bank is None else state.bank.soc
+    soc = check_chip(options.soc) if options.soc else plan.soc or seeded or _only_soc(bank)
     layout = _target(kind, plan, folder, environment, to=options.to)
     case = _Case(folder=folder, kind=kind, bank=bank, layout=layout, soc=soc, state=state, options=options)
     with locked(folder), locked_bank(layout, soc), stopping():  # a signal on the way would leave half of it: it waits
@@ -265,6 +266,13 @@ def _doubts(case: _Case, digest: str) -> list[Finding]:
 
 def _doubts_of_verdict(case: _Case, verification: Verification) -> list[Finding]:
     verdict = say(verification.verdict)
+    if verification.verdict in PASSED and verification.regressed:
+        text = say(
+            "the verdict is {verdict}, but operators are slower than before: {names} (`verify` with --accept-regressed accepts them)",
+            verdict=verdict,
+            names=join(", ", verification.regressed),
+        )
+        return [case.doubt(ADOPT_NOT_VERIFIED, VERIFY, text)]
     if not verification.passed:
         return [case.doubt(ADOPT_NOT_VERIFIED, VERIFY, say("the verdict is {verdict}", verdict=verdict))]
     if verification.damaged:

@@ -27,6 +27,8 @@ class BankLayout:
     graphs_root: PurePosixPath
     graphs_by_soc: bool
     """Whether subgraphs and gradients lie in a folder of the chip, too."""
+    elsewhere: tuple[PurePosixPath, ...] = ()
+    """Where other releases of the tuner keep such a bank: it is not the one in use."""
 
     def operators(self, soc: str) -> PurePosixPath:
         """Where the operators of a chip lie."""
@@ -35,6 +37,11 @@ class BankLayout:
     def graphs(self, soc: str) -> PurePosixPath:
         """Where subgraphs and gradients of a chip lie, beside nothing else but folders."""
         return self.graphs_root / soc if self.graphs_by_soc else self.graphs_root
+
+    def places(self, soc: str | None) -> tuple[PurePosixPath, ...]:
+        """All folders in which a bank of a chip is looked for, each once."""
+        own = (self.operators_root, self.graphs_root) if soc is None else (self.operators(soc), self.graphs(soc))
+        return (*dict.fromkeys((*own, *self.elsewhere)),)
 
 
 @dataclass(frozen=True, slots=True)

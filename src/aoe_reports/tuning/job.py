@@ -25,6 +25,7 @@ from aoe_reports.tuning.answers import JobAnswer, job_answer
 from aoe_reports.tuning.bank import BankChange, difference, digest_of, document_of_listing
 from aoe_reports.tuning.bank_exchange import see_whole
 from aoe_reports.tuning.bank_files import bank_of_plan, copy_files, list_bank, paths_of_layout, socs_of
+from aoe_reports.tuning.chip_names import check_chip
 from aoe_reports.tuning.driver import (
     Attempted,
     BankSides,
@@ -38,7 +39,7 @@ from aoe_reports.tuning.driver import (
 )
 from aoe_reports.tuning.job_state import JobState, SeededBank, StageRun, Tool
 from aoe_reports.tuning.options import TuneOptions
-from aoe_reports.tuning.plan import REDACTED, Job, Plan, TuneOps, check_soc, path_problems, to_json, tune_ops_of_plan
+from aoe_reports.tuning.plan import REDACTED, Job, Plan, TuneOps, path_problems, to_json, tune_ops_of_plan
 from aoe_reports.tuning.plan_folder import (
     BANK,
     OUTCOME,
@@ -137,7 +138,7 @@ def plan_to_run(folder: Path, options: TuneOptions) -> Task:
     planned = state.job if state is not None else plan.job
     if any(REDACTED in part for part in planned.command) and not options.command:
         raise UsageError(say("the command contained a secret and was not saved; expected it again after `--`"))
-    plan = replace(plan, job=_job(planned, options), soc=check_soc(options.soc) if options.soc else plan.soc)
+    plan = replace(plan, job=_job(planned, options), soc=check_chip(options.soc) if options.soc else plan.soc)
     for at, message in path_problems(plan):
         raise UsageError(say("{message} ({place})", message=message, place=at))
     driver, asked = driver_of_plan(plan), None
@@ -410,10 +411,20 @@ class _Job:
             fresh.rename(bank)
         before = list_bank(self.bank, bank)
         seeded = replace(seeded, files=len(before))
+        if before:
+            seeded = replace(seeded, looked_at=())
         write_whole(self.here / BANK_BEFORE, to_json(document_of_listing(before)))
         self.state.bank = seeded
         self._save()
-        if seeded.seed == "copy":
+        if seeded.looked_at:
+            self.teller.note(
+                say(
+                    "private bank: empty, because there is nothing of the chip in the bank in use ({by}); looked at: {places}",
+                    by=say(str(seeded.by)),
+                    places=join(", ", seeded.looked_at),
+                )
+            )
+        elif seeded.seed == "copy":
             self.teller.note(
                 say(
                     "private bank: a copy of the bank in use ({by}), {count} files",
@@ -446,7 +457,14 @@ class _Job:
         if soc is not None:
             see_whole(layout, soc)
             copy_files(paths_of_layout(layout, soc), target)
-        return SeededBank("copy", layout.by, soc, operators=str(layout.operators_root), graphs=str(layout.graphs_root))
+        return SeededBank(
+            "copy",
+            layout.by,
+            soc,
+            operators=str(layout.operators_root),
+            graphs=str(layout.graphs_root),
+            looked_at=tuple(map(str, layout.places(soc))),
+        )
 
     # Stages
 

@@ -32,12 +32,16 @@ class SeededBank:
     files: int = 0
     operators: str | None = None
     graphs: str | None = None
+    looked_at: tuple[str, ...] = ()
+    """Where one in use was looked for, and nothing of the chip was found."""
 
     def as_document(self) -> JsonObject:
         """As JSON; where the one in use lay is of a copy only."""
         document = asdict(self)
         if self.operators is None:
             del document["operators"], document["graphs"]
+        if not self.looked_at:
+            del document["looked_at"]
         return document
 
 

@@ -21,8 +21,9 @@ from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
-from aoe_reports.questions.advice.captures import measure_shares
+from aoe_reports.questions.advice.captures import leave_out, measure_shares
 from aoe_reports.questions.advice.timelines import Timelines
+from aoe_reports.questions.trimming import usual_only
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,12 @@ def read_devices(
     *,
     rank: int | None = None,
     device: int | None = None,
+    usual: bool = False,
 ) -> Iterator[MeasuredDevice]:
-    """The devices of a run one by one (they may be large), of one rank or device if asked; columns are those of tasks."""
+    """The devices of a run one by one (they may be large), of one rank or device if asked; columns are those of tasks.
+
+    With `usual` without the steps of warm-up and tear-down, as `advise` sees them.
+    """
     for capture in captures:
         findings += capture.findings
         collected = to_collect(capture, columns)
@@ -91,6 +96,11 @@ def read_devices(
             )
             findings.append(STANDS_IN.found(str(tables[-1].path), message))
         del tables
+        if usual:
+            sets = [one.as_exported() for one in sets]
+            steps = tuple(
+                usual_only(steps, leave_out(capture, sets, steps, rank, findings, timelines, could_stay=False))
+            )
         while sets:
             tasks = sets.pop(0).as_exported()
             if rank in {None, tasks.rank_id} and device in {None, tasks.device_id}:

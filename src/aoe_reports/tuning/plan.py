@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Literal
@@ -13,7 +12,6 @@ from msgspec import convert
 
 from aoe_reports.model.classes import made
 from aoe_reports.model.documents import Json, JsonObject
-from aoe_reports.model.errors import UsageError
 from aoe_reports.model.rows import column, row, row_from
 from aoe_reports.model.texts import say
 from aoe_reports.tuning.options import Mode, Scenario, Seed
@@ -62,6 +60,11 @@ class Candidate:
     """What is known of tuning such operators, as whoever made the plan writes it."""
     cost_s: float | None = column("Tuning time", "s", default=None)
     reason: str | None = column("Basis of the estimate", "sentence", default=None, detail=True)
+
+    @property
+    def assumed(self) -> bool:
+        """Whether its saving comes from no result of its type."""
+        return isinstance(self.prior, Mapping) and self.prior.get("source") == "default"
 
 
 @row
@@ -146,6 +149,21 @@ class Plan:
         return tuple(candidate for candidate in self.candidates if candidate.kind == "operator")
 
     @property
+    def expected_saving_us(self) -> float | None:
+        """What all candidates together are expected to save of a step; null without a candidate."""
+        return _sum(one.expected_saving_us for one in self.candidates)
+
+    @property
+    def assumed(self) -> tuple[Candidate, ...]:
+        """The candidates whose saving is assumed: no result of their type is known."""
+        return tuple(one for one in self.candidates if one.assumed)
+
+    @property
+    def assumed_saving_us(self) -> float | None:
+        """The part of `expected_saving_us` that is assumed; null where it is 0 or not known."""
+        return _sum(one.expected_saving_us for one in self.assumed)
+
+    @property
     def placed(self) -> list[PlacedCandidate]:
         """The candidates with their places."""
         return [row_from(PlacedCandidate, one, position=i) for i, one in enumerate(self.candidates, start=1)]
@@ -188,6 +206,12 @@ def tune_ops_of_document(document: Any) -> TuneOps | None:
     return TuneOps(tuple(dict.fromkeys(lists[0])), tuple(dict.fromkeys(lists[1])))
 
 
+def _sum(values: Iterable[float | None]) -> float | None:
+    """The sum of what is known; null where nothing is."""
+    known = [value for value in values if value is not None]
+    return round(sum(known), 3) if known else None
+
+
 def plan_of_document(document: Json) -> Plan:
     """The plan of a document that fits the schema `plan`; keys that it does not name are left out."""
     made(Candidate), made(Rejected)
@@ -199,6 +223,8 @@ def document_of_plan(plan: Plan) -> JsonObject:
     document = asdict(plan)
     if plan.tuner == DEFAULT_TUNER:
         del document["tuner"]
+    for name in ("expected_saving_us", "assumed_saving_us"):
+        document[name] = getattr(plan, name)
     order = ("profile", "baseline_hash", "soc", "engine_version", "scenario", "mode")
     return {"format_version": FORMAT_VERSION, **{key: document.pop(key) for key in order}, **document}
 
@@ -206,16 +232,6 @@ def document_of_plan(plan: Plan) -> JsonObject:
 def to_json(document: object) -> str:
     """A document as the files of a plan's folder hold it."""
     return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
-
-
-_SOC = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", re.ASCII)
-
-
-def check_soc(soc: str) -> str:
-    """The name of a chip, which becomes a folder's; UsageError for what cannot be one."""
-    if not _SOC.fullmatch(soc):
-        raise UsageError(say("{soc!r} is not a chip; expected a name like Ascend910B", soc=soc))
-    return soc
 
 
 def path_problems(plan: Plan) -> Iterator[tuple[str, str]]:

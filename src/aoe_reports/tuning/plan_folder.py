@@ -148,7 +148,9 @@ def read_state(folder: Path) -> JobState | None:
     if not path.exists():
         return None
     document = read_json(path, None, say("expected the state of a tuning job"))
-    if isinstance(document, dict) and not schema_errors("plan", _plan_with(document.get("job"))):
+    bank = document.get("bank") if isinstance(document, dict) else None
+    soc = bank.get("soc") if isinstance(bank, dict) else None
+    if isinstance(document, dict) and not schema_errors("plan", {**_plan_with(document.get("job")), "soc": soc}):
         with suppress(ValidationError):
             return state_of_document(document)
     raise ReadError(path, say("not the state of a tuning job"), say("`tune --restart` starts over"))

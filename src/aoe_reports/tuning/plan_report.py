@@ -61,13 +61,41 @@ def _sum_of(values: Iterable[float | None]) -> float:
 
 
 def headline(plan: Plan) -> str:
-    """The plan in one sentence."""
+    """The plan in one sentence, and what of it is assumed."""
+    assumed = _assumed(plan)
+    return _expected(plan) if assumed is None else join(" ", (_expected(plan), assumed))
+
+
+def _assumed(plan: Plan) -> Text | None:
+    """What of the expected saving rests on no result; null where all of it rests on some."""
+    found = plan.assumed
+    if not found:
+        return None
+    shares = sorted({one.prior["saved_share"] for one in found})
+    if not plan.operators:
+        return say("Assumed {share:.1%}: no result of subgraph tuning is known.", share=shares[0])
+    if len(found) == len(plan.candidates):
+        return count_of(
+            len({one.op_type for one in found}),
+            "Assumed {share:.1%} each: no result of this type is known.",
+            "Assumed {share:.1%} each: no result of these types is known.",
+            share=shares[0],
+        )
+    return say(
+        "Of this, {assumed:,.3f} us are assumed, {share:.1%} for each of {count} candidates: no result of their types is known.",
+        assumed=plan.assumed_saving_us,
+        share=shares[0],
+        count=len(found),
+    )
+
+
+def _expected(plan: Plan) -> str:
     if plan.mode == "gdat":
         return say("Gradients are tuned as a whole while the training script runs; no operator is chosen.")
     candidates = plan.candidates
     if not candidates:
         return say("Tuning of computing cannot help here: {why}.", why=_why_not(plan))
-    expected = _sum_of(candidate.expected_saving_us for candidate in candidates)
+    expected = plan.expected_saving_us or 0.0
     minutes = _sum_of(candidate.cost_s for candidate in candidates) / _PER_MINUTE
     operators = sum(candidate.kind == "operator" for candidate in candidates)
     several = count_of(operators, "{number} candidate", "{number} candidates")
@@ -234,8 +262,8 @@ def _how(plan: Plan, facts: PlanFacts) -> list[str]:
 
 
 _BY_PATH = say(
-    "Bound by path: how much shorter the step gets on its critical path if the operator saves its bound; the expected saving "
-    "is never more."
+    "Bound by path: how much shorter the step gets on its critical path if the operator saves its bound, or all of its time "
+    "where no bound is known; the expected saving is never more."
 )
 
 

@@ -36,10 +36,12 @@ from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.findings import in_order as findings_in_order
 from aoe_reports.model.report import Report
 from aoe_reports.model.rows import Rows
+from aoe_reports.model.shares import rounded
 from aoe_reports.model.texts import join, say
 from aoe_reports.present.reports.language import report_in
 from aoe_reports.questions.advice.captures import DYNAMIC_KINDS
 from aoe_reports.tuning.bank_files import bank_of_environment, paths_of_layout, socs_of
+from aoe_reports.tuning.chip_names import check_chip
 from aoe_reports.tuning.measured import MeasuredDevice, captures_of_run, digest_of_captures, read_devices
 from aoe_reports.tuning.options import PlanOptions, Scenario
 from aoe_reports.tuning.path_bounds import PathBounds, path_bounds_of
@@ -128,6 +130,8 @@ def make_plan(profile: Path, folder: Path, options: PlanOptions, environment: Ma
     """
     if options.model is not None and options.model_path is not None:
         raise UsageError(say("plan: --model and --model-path are mutually exclusive"))
+    if options.soc:
+        check_chip(options.soc)
     if (folder / STATE).exists():
         raise UsageError(
             say("{folder}: a job was already started there; expected another folder for a new plan", folder=folder)
@@ -232,7 +236,12 @@ def _measure(captures: Sequence[Capture], options: PlanOptions, findings: list[F
     best: tuple[tuple[Any, ...], MeasuredDevice] | None = None
     devices = 0
     for measured in read_devices(
-        captures, TASK_COLUMNS | ROOFLINE_COLUMNS | set(OPERANDS), findings, rank=options.rank, device=options.device
+        captures,
+        TASK_COLUMNS | ROOFLINE_COLUMNS | set(OPERANDS),
+        findings,
+        rank=options.rank,
+        device=options.device,
+        usual=True,
     ):
         devices += 1
         order = planned_first(measured.tasks, measured.shares)
@@ -357,11 +366,11 @@ def _plan(
         bank=None if options.bank is None else os.path.abspath(options.bank),
         repeat_tune=options.repeat_tune,
         step_us=None if shares.step_us is None else round(shares.step_us, 3),
-        computing_share=_rounded(shares.share(shares.computing_ns)),
-        communication_not_overlapped_share=_rounded(shares.share(shares.communication_not_overlapped_ns)),
-        free_share=_rounded(shares.share(shares.free_ns)),
+        computing_share=rounded(shares.share(shares.computing_ns)),
+        communication_not_overlapped_share=rounded(shares.share(shares.communication_not_overlapped_ns)),
+        free_share=rounded(shares.share(shares.free_ns)),
         bound_saving_us=round(shares.bound_saving_us, 3),
-        bound_saving_share=_rounded(shares.share(shares.bound_saving_ns)),
+        bound_saving_share=rounded(shares.share(shares.bound_saving_ns)),
         candidates=ranking.candidates,
         rejected=ranking.rejected,
         cube_blocks=measured.blocks[0],
@@ -371,10 +380,6 @@ def _plan(
         device_memory_used_bytes=measured.memory_used_bytes,
     )
     return replace(plan, expected_files=_expected(plan))
-
-
-def _rounded(share: float | None) -> float | None:
-    return None if share is None else round(share, 6)
 
 
 def _expected(plan: Plan) -> tuple[str, ...]:
@@ -426,7 +431,7 @@ def _facts(measured: _Measured, options: PlanOptions, priors: Priors) -> PlanFac
     shares = measured.shares
     return PlanFacts(
         steps=shares.steps,
-        overlapped_share=_rounded(shares.share(shares.overlapped_ns)),
+        overlapped_share=rounded(shares.share(shares.overlapped_ns)),
         min_share=options.min_share,
         budget_s=options.budget_s,
         cost_s=priors.cost_s,

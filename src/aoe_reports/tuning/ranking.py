@@ -13,10 +13,11 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.facts.bounds import ACLNN, STATES, OperatorBounds, StepShares, cap_saving
+from aoe_reports.facts.bounds import ACLNN, BOUNDS, STATES, OperatorBounds, StepShares, cap_saving
 from aoe_reports.formats.aoe.operators import is_dumped, is_tunable
 from aoe_reports.model.columns import Ints, Mask, codes, distinct, exact_sum, has_value, integers, keep_where
 from aoe_reports.model.intervals import Intervals, union
+from aoe_reports.model.shares import rounded
 from aoe_reports.model.texts import Text, join, say
 from aoe_reports.stats.grouping import is_communication
 from aoe_reports.tuning.options import PlanOptions
@@ -98,6 +99,8 @@ class _Classes:
     exposed: Any
     shapes: Ints
     """How many operators (shapes) are one class."""
+    unbounded: Ints
+    """How many of them have no known bound: no counter says what they need, and `saving` is all of their time."""
 
 
 def exposed_times(frame: pa.Table, bounds: OperatorBounds, shares: StepShares) -> Any:
@@ -272,6 +275,7 @@ def _classes(bounds: OperatorBounds, exposed: Any, why: Ints) -> _Classes:
     mixed = alike * (len(_ORDER) + 1) + (why + 1)
     present, first, of = np.unique(mixed, return_index=True, return_inverse=True)
     size = len(present)
+    unbounded = (bounds.bound == BOUNDS.index("unknown")) & (bounds.saving_ns >= bounds.total_ns)
     return _Classes(
         bounds=bounds,
         first=first.astype(np.int64),
@@ -281,6 +285,7 @@ def _classes(bounds: OperatorBounds, exposed: Any, why: Ints) -> _Classes:
         saving=_added(bounds.saving_ns, of, size),
         exposed=np.bincount(of, weights=exposed, minlength=size),
         shapes=np.bincount(of, minlength=size).astype(np.int64),
+        unbounded=_added(unbounded.astype(np.int64), of, size),
     )
 
 
@@ -311,12 +316,13 @@ def _merged(classes: _Classes, chosen: Ints, *, whole_types: bool) -> tuple[_Cla
         saving=_added(part.saving, of, size),
         exposed=np.bincount(of, weights=part.exposed, minlength=size),
         shapes=_added(part.shapes, of, size),
+        unbounded=_added(part.unbounded, of, size),
     )
     return whole, [chosen[of == place].tolist() for place in range(size)]
 
 
 def _some(classes: _Classes, chosen: Ints) -> _Classes:
-    names = ("first", "why", "count", "total", "saving", "exposed", "shapes")
+    names = ("first", "why", "count", "total", "saving", "exposed", "shapes", "unbounded")
     return replace(classes, **{name: getattr(classes, name)[chosen] for name in names})
 
 
@@ -342,9 +348,9 @@ def _candidate(groups: _Classes, place: int, device: Measured, priors: Priors, *
         output_data_types=bounds.only_word(first, "output_data_types") if one_shape else None,
         count=int(groups.count[place]),
         total_us=total / 1000,
-        share=_part(total, shares),
+        share=rounded(shares.share(min(total, shares.computing_ns))),
         bound_by=bounds.operator(first).bound_by if one_shape else None,
-        bound_saving_us=round(shares.per_step_us(bound), 3),
+        bound_saving_us=None if groups.unbounded[place] else round(shares.per_step_us(bound), 3),
         path_saving_us=path_us,
         expected_saving_us=round(on_path / shares.steps / 1000, 3),
         prior=prior.as_document(),
@@ -359,11 +365,6 @@ def _path_saving_us(device: Measured, op_type: str, op_name: str | None, bound: 
         return None
     saved = device.paths.saving_ns(op_type, op_name, bound, total) / 1000
     return round(min(saved, device.shares.per_step_us(bound)), 3)
-
-
-def _part(part_ns: int, shares: StepShares) -> float | None:
-    share = shares.share(part_ns)
-    return None if share is None else round(share, 6)
 
 
 def _because(prior: Prior, total: int, exposed: float, *, bounded: bool, by_path: bool = False) -> Text:
@@ -463,8 +464,8 @@ def _subgraphs(
         kind="subgraph",
         count=int(classes.count[inside].sum()),
         total_us=total / 1000,
-        share=_part(total, shares),
-        bound_saving_us=round(shares.per_step_us(bound), 3),
+        share=rounded(shares.share(min(total, shares.computing_ns))),
+        bound_saving_us=None if classes.unbounded[inside].any() else round(shares.per_step_us(bound), 3),
         expected_saving_us=round(expected / shares.steps / 1000, 3),
         prior=prior.as_document(),
         cost_s=round(priors.subgraph_cost_s, 3),

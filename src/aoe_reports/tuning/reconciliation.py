@@ -34,8 +34,8 @@ class Reconciliation:
     """
 
     step_saving_us: float | None = column()
-    claimed_us: float = column()
-    """What the claims come to, over the calls of a step."""
+    claimed_us: float | None = column()
+    """What the claims come to, over the calls of a step; null where none is about an operator of the profile."""
     operators_us: float = column()
     """What the tuned operators save of device time."""
     others_us: float = column()
@@ -57,7 +57,7 @@ def reconcile(both: Both, claimed_share: Collection[tuple[int, float]], touched:
     saved = per_step[0] - per_step[1]
     operators = float(saved[sorted(touched)].sum()) if touched else 0.0
     others = float(saved.sum()) - operators
-    claimed = sum(share * float(per_step[0][group]) for group, share in claimed_share)
+    claimed = sum(share * float(per_step[0][group]) for group, share in claimed_share) if claimed_share else None
     step = None if before.step_us is None or after.step_us is None else before.step_us - after.step_us
     found = Reconciliation(
         step_saving_us=step,

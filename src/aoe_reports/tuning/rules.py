@@ -108,6 +108,17 @@ VERIFY_CLAIMS_DIFFER = _VERIFYING.rule(
     "info",
     "AOE's times of the model and its times of operators lead to different claims for a step",
 )
+VERIFY_CLAIM_SCALE = _VERIFYING.rule(
+    "verify-claim-scale",
+    "warning",
+    "a claimed time before tuning is more than twice the measured one, or less than half of it: the claim may be about "
+    "another operator, other shapes or another unit",
+)
+VERIFY_CLAIM_NOT_ATTRIBUTABLE = _VERIFYING.rule(
+    "verify-claim-not-attributable",
+    "warning",
+    "a claim does not name the shapes that it is about, and the measured times do not show which ones: nothing is compared with it",
+)
 VERIFY_SAME_PROFILE = _VERIFYING.rule("verify-same-profile", "error", "before and after are the same profile")
 VERIFY_SAME_CAPTURES = _VERIFYING.rule(
     "verify-same-captures", "warning", "repeated captures of one side have the same content: nothing was measured again"

@@ -36,11 +36,13 @@ class Claim:
     """The file that says it."""
     input_shapes: str | None = None
     """The shapes that it is about; null: all that the operator has."""
+    unmeasured: bool = False
+    """Whether the tuner filled in the gain: it is compared with no measurement, and counted in no sum."""
 
     @property
     def change(self) -> float | None:
-        """After/before - 1; null without a time before."""
-        return None if self.before_us is None else self.after_us / self.before_us - 1
+        """After/before - 1; null without a time before, and where no gain was measured."""
+        return None if self.before_us is None or self.unmeasured else self.after_us / self.before_us - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,11 @@ class Claims:
     """Operators that a task changed which was broken off: nothing is claimed of them, and they are not as before either."""
     claimed_by: tuple[str, ...] = ()
     """The tuners that claim anything, as people write them."""
+
+    @property
+    def measured(self) -> tuple[Claim, ...]:
+        """Claims of operators, without those that a tuner filled in."""
+        return tuple(claim for claim in self.operators if not claim.unmeasured)
 
     @property
     def model_change(self) -> float | None:

@@ -17,8 +17,9 @@ CONFIRMED_PART = 0.8
 
 Scope = Literal["step", "op_type", "operator", "operators"]
 """`operators`: all tuned ones as one, where the verdict on the whole is about them."""
-ClaimOf = Literal["operators", "model"]
-"""Which of the claims a change is held against: times of operators, or times of the whole model."""
+ClaimOf = Literal["operators", "model", "unmeasured"]
+"""The claim that a change is compared with: times of operators, or times of the whole model; `unmeasured`: a gain that AOE
+filled in, against which no change is held."""
 
 
 @row

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from aoe_reports.model.texts import join, say
+from aoe_reports.model.texts import Text, join, say
 from aoe_reports.stats.bootstrap import MIN_VALUES, SEED
 from aoe_reports.tuning.names import type_key
 from aoe_reports.tuning.reconciliation import Reconciliation, reconcile, rounded_row
@@ -29,7 +29,7 @@ from aoe_reports.tuning.verdict_intervals import (
     noise_between,
     widened,
 )
-from aoe_reports.tuning.verdict_matches import Matches
+from aoe_reports.tuning.verdict_matches import Match, Matches, why_unmatched
 from aoe_reports.tuning.verdict_rows import CONFIRMED_PART, DIGITS, Method, Row, StepClaim
 from aoe_reports.tuning.verdict_sides import Both, MeasuredSide, both_sides, common_share
 from aoe_reports.tuning.verdict_signs import signs_of
@@ -60,6 +60,8 @@ class Verified:
     work_ratio: float | None = None
     """Calls of a step, after/before (median over the common operators, by their time)."""
     step_claims: tuple[StepClaim, ...] = ()
+    unattributed: tuple[Row, ...] = ()
+    """Claims that cannot be attributed to one shape."""
     method: Method
 
     @property
@@ -97,15 +99,16 @@ def verify_claims(claims: Claims, before: MeasuredSide, after: MeasuredSide, *, 
     """Hold what is claimed against two profiles of one device; with `needs_noise` nothing is judged by the steps of two captures alone."""
     both = both_sides(before, after)
     found = Matches(claims, both)
-    sample = Sample(both, sorted({group for groups in found.of_claim for group in groups}))
+    sample = Sample(both, found.groups)
     held = _Evidence(claims, both, found, sample, noise_between(both, found.touched), needs_noise)
-    rows = [row for claim, groups in found.pairs for row in _operator_rows(held, claim, groups)]
+    rows = [row for match in found.matches for row in _rows_of(held, match)]
     together, work = _together(held), _work_ratio(both)
     changes = [(group, found.change_of(claim, group)) for claim, groups in found.once for group in groups]
     shares = [(group, -change) for group, change in changes if change is not None]
     reconciliation = reconcile(both, shares, found.touched)
-    step_claims = _step_claims(claims, both, reconciliation)
+    step_claims = _step_claims(claims, both, reconciliation.claimed_us)
     step = _step_row(held, next((one for one in step_claims if one.judged), None), work)
+    step = replace(step, reason=step.reason or _left_out(found) if step.claim == "operators" else step.reason)
     verdict, subject = _overall(step, together, claims)
     return Verified(
         rows=tuple(rounded_row(row, DIGITS) for row in (step, *_type_rows(held), *rows)),
@@ -117,6 +120,12 @@ def verify_claims(claims: Claims, before: MeasuredSide, after: MeasuredSide, *, 
         same_share=common_share(both),
         work_ratio=work,
         step_claims=step_claims,
+        unattributed=tuple(
+            rounded_row(row, DIGITS)
+            for match in found.matches
+            if match.reason is not None
+            for row in _claimed_rows(held, match)
+        ),
         method=_method(both, together),
     )
 
@@ -133,8 +142,19 @@ def _method(both: Both, together: Row | None) -> Method:
     )
 
 
-def _operator_rows(held: _Evidence, claim: Claim, groups: Sequence[int]) -> list[Row]:
-    """A row for each shape under which the operator is in either profile."""
+def _rows_of(held: _Evidence, match: Match) -> list[Row]:
+    """The rows of one claim: of what it is about, and of what else has the name."""
+    others = [_unclaimed_row(held, match.claim, group) for group in match.others]
+    return [*_claimed_rows(held, match), *sorted(others, key=_by_shapes)]
+
+
+def _by_shapes(row: Row) -> tuple[str, str]:
+    return row.op_type or "", row.input_shapes or ""
+
+
+def _claimed_rows(held: _Evidence, match: Match) -> list[Row]:
+    """A row for each operator that a claim is about; one without times where it is about none."""
+    claim = match.claim
     row = Row(
         scope="operator",
         op_name=claim.op_name,
@@ -142,15 +162,51 @@ def _operator_rows(held: _Evidence, claim: Claim, groups: Sequence[int]) -> list
         claimed_before_us=claim.before_us,
         claimed_after_us=claim.after_us,
         claimed_change=claim.change,
-        claim="operators",
+        claim="unmeasured" if claim.unmeasured else "operators",
     )
-    if not groups:
-        return [replace(row, input_shapes=claim.input_shapes, reason=held.found.why_unmatched(claim))]
-    rows = [_operator_row(held, row, claim, group) for group in groups]
-    return sorted(rows, key=lambda row: (row.op_type or "", row.input_shapes or ""))
+    if not match.groups:
+        return [replace(row, input_shapes=claim.input_shapes, reason=why_unmatched(match))]
+    rows = [_claimed_row(held, row, claim, group) for group in match.groups]
+    return sorted(rows, key=_by_shapes)
 
 
-def _operator_row(held: _Evidence, row: Row, claim: Claim, group: int) -> Row:
+def _claimed_row(held: _Evidence, row: Row, claim: Claim, group: int) -> Row:
+    row = _measured_row(held, row, group)
+    change = row.change
+    if change is None:
+        return row
+    claimed = held.found.change_of(claim, group)
+    if claimed is None and not claim.unmeasured:
+        why = say("only a time after tuning is claimed, and it is not below the time that was measured before")
+        return replace(row, reason=why)
+    if claim.before_us is None:
+        told = say("only a time after tuning is claimed: it is compared with the time that was measured before")
+        row = replace(row, claimed_change=claimed, reason=told)
+    if (other := held.found.other_claim(claim, group)) is not None:
+        row = replace(row, reason=say("also claimed as {other}: sums count it once, by that claim", other=other))
+    row = _judged_row(held, row, change, group)
+    return _without_claim(row, _unmeasured()) if claim.unmeasured else row
+
+
+def _unclaimed_row(held: _Evidence, claim: Claim, group: int) -> Row:
+    """An operator of a claimed name with other shapes: without a claim nothing is confirmed, but slower is slower."""
+    row = _measured_row(held, Row(scope="operator", op_name=claim.op_name), group)
+    if row.change is None:
+        return row
+    row = _judged_row(held, row, row.change, group)
+    return _without_claim(row, row.reason or say("nothing is claimed of these shapes"))
+
+
+def _without_claim(row: Row, reason: str) -> Row:
+    return replace(row, verdict="regressed" if row.verdict == "regressed" else "not-comparable", reason=reason)
+
+
+def _unmeasured() -> Text:
+    return say("unmeasured claim: AOE fills in a difference of 1 us where it measured no gain")
+
+
+def _measured_row(held: _Evidence, row: Row, group: int) -> Row:
+    """The row with what was measured of an operator; without a change, and with the reason, where there is none."""
     both = held.both
     before, after = both.mean(0, group), both.mean(1, group)
     row = replace(
@@ -167,18 +223,17 @@ def _operator_row(held: _Evidence, row: Row, claim: Claim, group: int) -> Row:
         return replace(row, reason=say("the profile after tuning contains no calls with these shapes"))
     if not before:
         return replace(row, reason=say("its duration before tuning was 0"))
-    change, claimed = after / before - 1, held.found.change_of(claim, group)
-    if claimed is None:
-        return replace(row, change=change, reason=held.found.why_no_change(claim))
-    if claim.before_us is None:
-        told = say("only a time after tuning is claimed: it is compared with the time that was measured before")
-        row = replace(row, claimed_change=claimed, reason=told)
+    return replace(row, change=after / before - 1)
+
+
+def _judged_row(held: _Evidence, row: Row, change: float, group: int) -> Row:
     noise = None if held.noise.spread is None else held.noise.of_operators
     interval = widened(change, held.sample.change_of_means([group]), held.noise.reach(noise))
-    if (other := held.found.other_claim(claim, group)) is not None:
-        row = replace(row, reason=say("also claimed as {other}: sums count it once, by that claim", other=other))
-    unknown = say("fewer than {least} steps and calls, and the noise is not known", least=MIN_VALUES)
-    return held.judged(row, change, interval, unknown)
+    return held.judged(row, change, interval, _too_few_calls())
+
+
+def _too_few_calls() -> Text:
+    return say("fewer than {least} steps and calls, and the noise is not known", least=MIN_VALUES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,9 +334,7 @@ def _type_rows(held: _Evidence) -> list[Row]:
 def _whole_type(held: _Evidence, kind: str, groups: Sequence[int]) -> Row | None:
     """A type of which operators with other names are claimed: their ratio is held against all calls of it."""
     both = held.both
-    named = [
-        c for c in held.claims.operators if c.before_us and type_key(kind) in {type_key(one) for one in c.op_types}
-    ]
+    named = [c for c in held.claims.measured if c.before_us and type_key(kind) in {type_key(one) for one in c.op_types}]
     common = [group for group in groups if both.counts[0][group] and both.counts[1][group]]
     if not named or not common:
         return None
@@ -325,15 +378,30 @@ def _work_ratio(both: Both) -> float | None:
     return float(ratios[order][np.searchsorted(reached, reached[-1] / 2)])
 
 
-def _step_claims(claims: Claims, both: Both, reconciliation: Reconciliation) -> tuple[StepClaim, ...]:
-    """What is claimed of a step: what the tuner says of the model itself comes first, and is what the step is held against."""
+def _step_claims(claims: Claims, both: Both, claimed_us: float | None) -> tuple[StepClaim, ...]:
+    """Claims about the step. The first is compared with the step: that on the model itself, if there is one.
+
+    `claimed_us`: what the claims of operators save of a step; null where none is about an operator of the profile.
+    """
     found: list[StepClaim] = []
     if claims.model_change is not None:
         found.append(StepClaim("model", claims.model_change, judged=True))
     before = both.sides[0].step_us
-    if before and claims.operators:
-        found.append(StepClaim("operators", -reconciliation.claimed_us / before, judged=not found))
+    if before and claims.measured and claimed_us is not None:
+        found.append(StepClaim("operators", -claimed_us / before, judged=not found))
     return tuple(found)
+
+
+def _left_out(found: Matches) -> str | None:
+    """That the claim on a step is not of all claims of operators; null where it is."""
+    counted = [m for m in found.matches if any(found.change_of(m.claim, group) is not None for group in m.groups)]
+    if len(counted) == len(found.matches):
+        return None
+    return say(
+        "the claim on the step counts {counted} of {count} claims: the others are unmeasured, claim no gain, or match no operator of the profile",
+        counted=len(counted),
+        count=len(found.matches),
+    )
 
 
 def _step_row(held: _Evidence, judged: StepClaim | None, work: float | None) -> Row:
@@ -359,7 +427,11 @@ def _step_row(held: _Evidence, judged: StepClaim | None, work: float | None) -> 
     interval = widened(change, change_of_steps(held.both), held.noise.reach(_noise_of_step(held, before)))
     row = held.judged(row, change, interval, _too_few_steps())
     if judged is None and row.verdict != "regressed":
-        unclaimed = say("no claim was made that could be confirmed")
+        unclaimed = (
+            say("no claim is about an operator of the profile before tuning")
+            if held.claims.operators
+            else say("no claim was made that could be confirmed")
+        )
         return replace(row, verdict="not-comparable", reason=row.reason or unclaimed)
     return row
 

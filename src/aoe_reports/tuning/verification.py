@@ -27,6 +27,8 @@ class Verification:
     """Where the profile after tuning lay."""
     after_hash: str | None = None
     rows: tuple[JsonObject, ...] = ()
+    regressed: tuple[str, ...] = ()
+    """The operators that are slower than before, which nobody accepted."""
 
     @property
     def sound(self) -> bool:
@@ -35,8 +37,8 @@ class Verification:
 
     @property
     def passed(self) -> bool:
-        """Whether the bank may be put into use."""
-        return self.verdict in PASSED
+        """Whether the bank may be put into use: a gain, and no operator that pays for it."""
+        return self.verdict in PASSED and not self.regressed
 
     def as_document(self, facts: JsonObject) -> JsonObject:
         """What is written into verify.json, with facts beside it, `after` among them."""

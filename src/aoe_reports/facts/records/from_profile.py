@@ -19,6 +19,9 @@ NS_PER_MS = 1e6
 MAX_OPERATORS = 5000
 """Operators (with their shapes) of one device that become records; the longest first, the rest is said."""
 
+STEPS_WITH_TASKS, STEPS_WITH_TASKS_MS = "steps_with_tasks", "steps_with_tasks_ms"
+"""Metrics of a step's record whose operators are of fewer steps than it: how many, and how long these take together."""
+
 _SHAPE_KEYS = ("input_shapes", "input_data_types", "input_formats")
 _TYPE_KEYS = ("op_type", "task_type")
 _OPERATOR_KEYS = (*_TYPE_KEYS, "op_name", *_SHAPE_KEYS)
@@ -55,6 +58,8 @@ class DeviceGroups:
     """By operator type."""
     left_out: int = 0
     """How many operators are beyond MAX_OPERATORS and become no record."""
+    steps: tuple[int, int] | None = None
+    """(how many steps have its tasks, how long these take together), where a table has more steps than these."""
 
 
 def groups_of_tasks(tasks: TaskSet, most_raw: int = 0) -> DeviceGroups:
@@ -110,8 +115,13 @@ def records_from_groups(context: RunContext, device: DeviceGroups) -> list[Recor
     ]
 
 
-def records_from_steps(context: RunContext, steps: Sequence[Step], most_raw: int = 0) -> list[Record]:
-    """One record a device: the mean and the sample std over its steps, and where they are at most `most_raw` each."""
+def records_from_steps(
+    context: RunContext, steps: Sequence[Step], most_raw: int = 0, devices: Sequence[DeviceGroups] = ()
+) -> list[Record]:
+    """One record a device: the mean and the sample std over its steps, and where they are at most `most_raw` each.
+
+    If the tasks of `devices` cover fewer steps, the record has their number and duration, too: shares of operators refer to these.
+    """
     records = []
     for rank_id, device_id in sorted({(s.rank_id, s.device_id) for s in steps}, key=_nulls_first):
         mine = [s for s in steps if (s.rank_id, s.device_id) == (rank_id, device_id)]
@@ -127,7 +137,10 @@ def records_from_steps(context: RunContext, steps: Sequence[Step], most_raw: int
                 workload_metadata={"class": "step"},
                 execution_config={"repeat": len(durations)},
                 runtime_raw=_raw(durations) if len(durations) <= most_raw else None,
-                metrics={f"{part}_ms_mean": mean for part in _PARTS if (mean := _mean_of(mine, part)) is not None},
+                metrics={
+                    **{f"{part}_ms_mean": mean for part in _PARTS if (mean := _mean_of(mine, part)) is not None},
+                    **_with_tasks(devices, rank_id, device_id),
+                },
                 scope="step",
                 source=context.source,
                 rank_id=rank_id,
@@ -137,6 +150,19 @@ def records_from_steps(context: RunContext, steps: Sequence[Step], most_raw: int
             )
         )
     return records
+
+
+def _with_tasks(devices: Sequence[DeviceGroups], rank_id: int | None, device_id: int | None) -> dict[str, float]:
+    mine = [
+        one
+        for one in devices
+        if one.rank_id == rank_id and (one.device_id == device_id or None in {one.device_id, device_id})
+    ]
+    known = [one.steps for one in mine if one.steps is not None]
+    if not known:
+        return {}
+    count, total_ns = max(known)
+    return {STEPS_WITH_TASKS: count, STEPS_WITH_TASKS_MS: total_ns / NS_PER_MS}
 
 
 _PARTS = ("computing", "communication", "communication_not_overlapped", "overlapped", "free")

@@ -27,6 +27,8 @@ class _Pair:
     tuned: Mapping[str, Json] = field(default_factory=dict)
     metrics: Mapping[str, Json] = field(default_factory=dict)
     claim: str | None
+    unmeasured: bool = False
+    """Whether AOE filled in the gain: then none is claimed."""
     op_name: str | None = None
     op_type: str | None = None
     pointer: str = ""
@@ -79,7 +81,8 @@ def _of_modification(context: RunContext, result: TuningResult, modification: Mo
             else {"class": "subgraph", "repo_key": modification.name}
         ),
         tuned={"tune_mode": modification.mode, "update_mode": modification.update_mode},
-        claim=modification.improvement,
+        claim=None if modification.unmeasured else modification.improvement,
+        unmeasured=modification.unmeasured,
         op_name=modification.name if is_operator else None,
         op_type=";".join(modification.op_type) or None,
         pointer=modification.pointer,
@@ -104,6 +107,7 @@ def _records_of(pair: _Pair, context: RunContext, result: TuningResult) -> list[
                 "status": result.status,
                 "raw": {"value": str(value), "unit": pair.unit},
                 "claimed_improvement": pair.claim,
+                **({"unmeasured": True} if pair.unmeasured else {}),
             },
             workload_metadata=pair.kind,
             metrics=pair.metrics,

@@ -15,8 +15,10 @@ from aoe_reports.formats.aoe.operator_banks import (
     bank_name_of,
     entry_of_graph,
     entry_of_line,
+    is_placeholder,
 )
 from aoe_reports.formats.aoe.result_files import as_utf8, parse_floats, parse_json, read_bytes
+from aoe_reports.formats.json.text import of_parser
 from aoe_reports.formats.objects import path_of
 from aoe_reports.formats.rules import JSON_TOO_LARGE, OPERATOR_BANK_ENTRY
 from aoe_reports.model.findings import Finding
@@ -69,7 +71,7 @@ def parse_operator_bank(path: Path, data: bytes, max_bytes: int | None = None) -
     )
 
 
-def _lines(_: Path, text: bytes, __: list[Finding], wrong: list[_Wrong]) -> Iterator[OperatorEntry]:
+def _lines(path: Path, text: bytes, findings: list[Finding], wrong: list[_Wrong]) -> Iterator[OperatorEntry]:
     """The entries of a bank that has one a line."""
     for number, line in enumerate(text.split(b"\n"), start=1):
         if not line.strip():
@@ -79,11 +81,17 @@ def _lines(_: Path, text: bytes, __: list[Finding], wrong: list[_Wrong]) -> Iter
             wrong.append((message, number))
             continue
         try:
-            yield entry_of_line(parse_floats(line), number)
+            document = parse_floats(line)
+            if is_placeholder(document):
+                message = say("a placeholder ({text}), and no entry", text="{}")
+                findings.append(OPERATOR_BANK_ENTRY.found(str(path), message, number, severity="info"))
+                continue
+            yield entry_of_line(document, number)
         except NotAnEntryError as error:
             wrong.append(_no_entry(error.args[0], number))
         except ValueError as error:
-            wrong.append(_no_entry(say("not JSON: {why}", why=str(error).partition(" at line ")[0]), number))
+            why = of_parser(str(error).partition(" at line ")[0])
+            wrong.append(_no_entry(say("not JSON: {why}", why=why), number))
 
 
 def _graphs(path: Path, text: bytes, findings: list[Finding], wrong: list[_Wrong]) -> Iterator[OperatorEntry]:

@@ -2,8 +2,8 @@
 
 Two forms are read. `runtime_kb` is that of CANN today: a JSON object a line, as the open code of CANN writes and reads it (opbase,
 `op_runtime_bank.cpp`) and as the banks look that come with its operators (ops-nn, `*_runtime_kb.json`). `auto_tune` is that of Auto
-Tune, before AOE: one JSON object. No document describes it, and one file of it is known, of 2021: its keys are graphs of operators,
-whose types are numbers of a table that nobody published.
+Tune, before AOE: one JSON object, whose keys are graphs of operators. Such banks are known from 2021 and from CANN 8.1.RC1. Other
+banks that come with CANN are recognised by their names (`NAMED_BANKS`).
 """
 
 from __future__ import annotations
@@ -26,16 +26,37 @@ BankForm = Literal["runtime_kb", "auto_tune"]
 _DIGEST_DIGITS = 32
 _EXACT = 1 << 53
 """Below it a float is the whole number that was written."""
-_MAX_ID = 1 << 32
-"""The numbers `id` and `version` of an entry are read into 32 bits."""
+_MAX_VERSION = 1 << 32
+"""CANN reads the number `version` of an entry into 32 bits."""
 _RUNTIME_KB = re.compile(
     r"^(?P<soc>[A-Za-z0-9][\w-]{0,62})_(?P<cores>[1-9]\d{0,3})_AiCore_(?P<op_type>[A-Za-z]\w{0,99})_runtime_kb\.json$",
     re.ASCII,
 )
 _AUTO_TUNE = re.compile(
-    r"^(?P<soc>[A-Za-z0-9][\w-]{0,62})_AiCore_(?P<cores>[1-9]\d{0,3})_v(?P<version>\d{1,9})_(?P<time>\d{8}_\d{6}_\d{6})\.json$",
+    r"^(?P<soc>[A-Za-z0-9][\w-]{0,62})_AiCore_(?P<cores>[1-9]\d{0,3})_v(?P<version>\d{1,9})(?:_(?P<time>\d{8}_\d{6}_\d{6}))?\.json$",
     re.ASCII,
 )
+NAMED_BANKS: Mapping[str, tuple[re.Pattern[str], str]] = {
+    "unified_bank": (
+        re.compile(r"^(?P<soc>[A-Za-z0-9][\w-]{0,62})_[1-9]\d{0,3}_AiCore_[A-Za-z]\w{0,99}\.json$", re.ASCII),
+        say(
+            "a bank of operators of GA tuning (unified_bank): one JSON object, a list of tilings by a hash of what they are for"
+        ),
+    ),
+    "repository_bank": (
+        re.compile(r"^repository_(?P<soc>Ascend\w{1,56})_[A-Za-z][A-Za-z0-9]{0,99}\.json$", re.ASCII),
+        say("a repository of tilings with their times, that comes with CANN: an object a line"),
+    ),
+    "subgraph_bank": (
+        re.compile(r"^(?P<soc>ascend[A-Za-z0-9_-]{1,56})_l2cache\.json$", re.ASCII | re.IGNORECASE),
+        say("a bank of subgraphs (l2cache): a version, and then a subgraph a line"),
+    ),
+    "mdat_bank": (
+        re.compile(r"^mdat_knowledge_bank\.json$"),
+        say("a bank of MDAT: a hash and a time a line, and nothing that says what they are of"),
+    ),
+}
+"""Banks that are recognised and not read: what they are called, and what they are. Known from the files of CANN 8.1.RC1."""
 _NODE = 5
 """Members that each node of a graph has at least; the last four are its dimensions, a list, a number, the nodes that it reads."""
 _DIMENSIONS = -4
@@ -89,6 +110,19 @@ def bank_name_of(name: str) -> BankName | None:
     return None
 
 
+def named_bank_of(name: str) -> tuple[str, str | None] | None:
+    """(kind, chip) of a bank that is recognised and not read; None for any other file."""
+    for kind, (pattern, _) in NAMED_BANKS.items():
+        if found := pattern.match(name):
+            return kind, found.groupdict().get("soc")
+    return None
+
+
+def is_placeholder(document: Any) -> bool:
+    """Whether a line is the placeholder `{}` of an empty bank, as ops-nn ships it."""
+    return document == {} and isinstance(document, dict)
+
+
 def entry_of_line(document: Any, line: int | None) -> OperatorEntry:
     """The entry of one line of a runtime_kb bank. Raises NotAnEntryError."""
     if not isinstance(document, dict):
@@ -97,7 +131,8 @@ def entry_of_line(document: Any, line: int | None) -> OperatorEntry:
     op_type = document.get("op")
     if not isinstance(op_type, str) or not op_type:
         raise NotAnEntryError(say("{name} is missing or is no text", name="op"))
-    _whole(document, "id")
+    if type(document.get("id")) is not int:  # CANN narrows it to 32 bits and puts a hash of the key in its place
+        raise NotAnEntryError(say("{name} is missing or is no whole number", name="id"))
     return OperatorEntry(
         line=line,
         op_type=op_type,
@@ -139,7 +174,7 @@ def _mapping(document: Mapping[str, Any], name: str) -> Mapping[str, Json]:
 
 def _whole(document: Mapping[str, Any], name: str) -> int:
     found = document.get(name)
-    if type(found) is not int or not 0 <= found < _MAX_ID:
+    if type(found) is not int or not 0 <= found < _MAX_VERSION:
         raise NotAnEntryError(say("{name} is missing or is no whole number of 32 bits", name=name))
     return found
 

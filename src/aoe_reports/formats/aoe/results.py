@@ -37,6 +37,17 @@ class Modification:
         """The name as msprof knows the operator: without the `_OPAT_<n>` that AOE puts behind it."""
         return join_name(self.name)
 
+    @property
+    def unmeasured(self) -> bool:
+        """Whether AOE filled in the gain.
+
+        Its writer (Python of CANN 8.1.RC1) sets one of the times to the other + 1 where the change of the bank and the measured
+        times contradict each other.
+        """
+        if self.unit != "us" or self.before is None or self.after is None:
+            return False  # of subgraphs the writer is not public
+        return abs(self.before - self.after) == 1
+
 
 _TUNED_COPY = re.compile(r"_OPAT_\d+\Z")
 
@@ -276,7 +287,7 @@ def _task(segments: list[Any], kind: Kind, container: Container, key: str | None
     facts = TaskFacts(
         kind=found,
         container=container,
-        body=None if not body else "grouped" if flat is None else "flat",
+        body=None if modified is None else "grouped" if flat is None else "flat",
         vocabulary=vocabulary_of(body, status),
         report_key=key,
         pointer=pointer,

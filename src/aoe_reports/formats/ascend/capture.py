@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from aoe_reports.formats.ascend.groups import is_id, places_of_cluster, places_of_rank, ranks_named
+from aoe_reports.formats.ascend.groups import is_id, members_named, places_of_cluster, places_of_rank
 from aoe_reports.formats.ascend.links import links_of_chip, links_of_platform
 from aoe_reports.formats.ascend.names import (
     COMMUNICATION_GROUP,
@@ -255,14 +255,14 @@ def _read_info(paths: Sequence[Path], files: Sequence[FoundFile], findings: list
             info = _with_profiler_info(info, document, found["rank"])
         elif PROFILER_METADATA.match(path.name):
             told = document.get("parallel_group_info")
-            groups, named = places_of_rank(told), {*info.named_ranks, *ranks_named(told)}
+            groups, members = places_of_rank(told), info.members | members_named(told)
             settings = {**info.settings, **_stated_settings(document)}
             info = replace(info, workload=_stated_workload(document), groups=info.groups | groups, settings=settings)
-            info = replace(info, named_ranks=tuple(sorted(named)))
+            info = replace(info, members=members)
         elif COMMUNICATION_GROUP.match(path.name):
             told = document.get("comm_group_parallel_info")
-            named = {*info.named_ranks, *ranks_named(told)}
-            info = replace(info, groups=info.groups | places_of_cluster(told), named_ranks=tuple(sorted(named)))
+            members = info.members | members_named(told)
+            info = replace(info, groups=info.groups | places_of_cluster(told), members=members)
         elif found := MSPROF_INFO.match(path.name):
             info = _with_msprof_info(info, document, found["what"], found["device"])
     rank_id = info.rank_id
@@ -289,7 +289,7 @@ def _with_databases(info: CaptureInfo, files: Sequence[FoundFile]) -> CaptureInf
                 end_ns=info.end_ns or known.end_ns,
                 device_type=info.device_type or known.hardware_name,
                 groups=info.groups or known.groups,
-                named_ranks=info.named_ranks or known.named_ranks,
+                members=info.members or known.members,
                 nominal_gb_per_s=info.nominal_gb_per_s or links_of_chip(known.hardware_name),
             )
     return info

@@ -26,14 +26,17 @@ def places_of_cluster(groups: object) -> dict[int, tuple[GroupPlace, ...]]:
     return _certain(_of_cluster(groups))
 
 
-def ranks_named(groups: object) -> set[int]:
-    """Every rank that groups of either form name, whatever the groups are for."""
+def members_named(groups: object) -> frozenset[tuple[int, ...]]:
+    """The ranks of each group of either form, in their order within it, whatever the groups are for; a damaged list names none."""
     each = groups if isinstance(groups, list) else [*object_of(groups).values()]
-    found: set[int] = set()
-    for group in map(object_of, each):
-        ranks = group.get("global_ranks", group.get("rank_set"))
-        found.update(filter(is_id, ranks if isinstance(ranks, list) else []))
-    return found
+    named = (group.get("global_ranks", group.get("rank_set")) for group in map(object_of, each))
+    found: set[tuple[int, ...]] = set()
+    for ranks in named:
+        if isinstance(ranks, list):
+            ids = tuple(rank for rank in ranks if is_id(rank))
+            if len(ids) == len(ranks):
+                found.add(ids)
+    return frozenset(found)
 
 
 def _of_rank(groups: object) -> Iterator[_Member]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from aoe_reports.formats.aoe.operator_banks import bank_name_of
+from aoe_reports.formats.aoe.operator_banks import NAMED_BANKS, bank_name_of, named_bank_of
 from aoe_reports.formats.ascend.tables import FILE_KINDS, TIMELINES
 from aoe_reports.formats.found import FileName
 from aoe_reports.formats.table import NO_ID, Table
@@ -52,7 +52,9 @@ OPERATOR_BANKS = frozenset({"runtime_kb", "auto_tune"})
 """Banks of operators: of AOE, and of Auto Tune before it."""
 BANK_KINDS = frozenset({*OPERATOR_BANKS, "gdat"})
 """Banks of operators, and the bank of gradient tuning."""
-AOE_KINDS = RESULT_KINDS | BANK_KINDS
+UNREAD_BANKS = frozenset(NAMED_BANKS)
+"""Banks that are recognised and not read."""
+AOE_KINDS = RESULT_KINDS | BANK_KINDS | UNREAD_BANKS
 """What AOE writes that is no table."""
 NO_TABLES = frozenset({*AOE_KINDS, "record"})
 """Files of which no table is read; they belong to no capture."""
@@ -116,8 +118,11 @@ def _aoe_name(name: str) -> FileName | None:
         return FileName(found["kind"], "json", "aoe", time=found["time"], pid=int(found["pid"]))
     if found := _BANK.match(name):
         return FileName("gdat", "json", "aoe", soc=found["soc"])
-    bank = bank_name_of(name)
-    return None if bank is None else FileName(bank.form, "json", "aoe", time=bank.time, soc=bank.soc)
+    if bank := bank_name_of(name):
+        return FileName(bank.form, "json", "aoe", time=bank.time, soc=bank.soc)
+    if named := named_bank_of(name):
+        return FileName(named[0], "json", "aoe", soc=named[1])
+    return None
 
 
 def is_plain_word(kind: str) -> bool:

@@ -42,11 +42,15 @@ def tasks(capture: Capture) -> tuple[Source, ...]:
 
 
 def steps(capture: Capture) -> tuple[Source, ...]:
-    """The framework's steps, then msprof's iterations."""
+    """The framework's steps, then msprof's iterations; without a table of either what marks them in a timeline."""
     found = (capture.preferred("step_trace_time"), capture.preferred("step_trace"))
     tables = tuple(source for source in found if source is not None)
-    only_events = not tables and any(file.may_hold_events for source in tasks(capture) for file in source.files)
-    return _told_by_timeline(capture, "step_trace_time") if only_events else tables
+    if tables:
+        return tables
+    files = [file for source in tasks(capture) for file in source.files] + list(capture.timelines)
+    marked = any(file.may_hold_events and file.name.source != "msprof" for file in files)
+    only_events = any(file.may_hold_events for source in tasks(capture) for file in source.files)
+    return _told_by_timeline(capture, "step_trace_time") if marked or only_events else ()
 
 
 def _told_by_timeline(capture: Capture, kind: str) -> tuple[Source, ...]:

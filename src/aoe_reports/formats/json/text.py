@@ -30,41 +30,38 @@ LONGEST_INTEGER = 4300
 _OF_PARSER = re.compile(r"(.*) at line ([0-9]+) column ([0-9]+)", re.DOTALL)
 _DUPLICATE = "Detected duplicate key "
 _PARSER_SAYS: dict[str, Text] = {
-    "expected `:`": say("expected {mark}", mark="`:`"),
+    "EOF while parsing a list": say("the text ends inside a list"),
+    "EOF while parsing a string": say("the text ends inside a string"),
+    "EOF while parsing a value": say("the text ends where a value is expected"),
+    "EOF while parsing an object": say("the text ends inside an object"),
+    "control character (\\u0000-\\u001F) found while parsing a string": say("a control character inside a string"),
     "expected `,` or `]`": say("expected {mark} or {other}", mark="`,`", other="`]`"),
     "expected `,` or `}`": say("expected {mark} or {other}", mark="`,`", other="`}`"),
-} | {
-    text: text
-    for text in (
-        say("EOF while parsing a list"),
-        say("EOF while parsing an object"),
-        say("EOF while parsing a string"),
-        say("EOF while parsing a value"),
-        say("expected ident"),
-        say("expected value"),
-        say("invalid escape"),
-        say("invalid number"),
-        say("number out of range"),
-        say("invalid unicode code point"),
-        say("control character (\\u0000-\\u001F) found while parsing a string"),
-        say("key must be a string"),
-        say("lone leading surrogate in hex escape"),
-        say("trailing comma"),
-        say("trailing characters"),
-        say("unexpected end of hex escape"),
-        say("recursion limit exceeded"),
-    )
+    "expected `:`": say("expected {mark}", mark="`:`"),
+    "expected ident": say("expected true, false or null"),
+    "expected value": say("expected a value"),
+    "invalid escape": say("an unknown escape in a string"),
+    "invalid number": say("not a valid number"),
+    "invalid unicode code point": say("a character that does not exist"),
+    "key must be a string": say("expected a key in quotation marks"),
+    "lone leading surrogate in hex escape": say("an escape for half a character"),
+    "number out of range": say("a number that is too large"),
+    "recursion limit exceeded": say("lists or objects are nested too deeply"),
+    "trailing characters": say("text follows the end of the document"),
+    "trailing comma": say("a comma follows the last value"),
+    "unexpected end of hex escape": say("an escape for half a character"),
 }
+"""The parser's words, as a person would say them."""
 
 
 def of_parser(error: str) -> str:
-    """What the parser (jiter) says of a text, as a text that can be translated where it is known."""
+    """What the parser (jiter) says of a text, in words of people where it is known."""
     placed = _OF_PARSER.fullmatch(error)
     if placed is not None:
         where = {"line": int(placed[2]), "column": int(placed[3])}
         return say("{what} at line {line} column {column}", what=of_parser(placed[1]), **where)
     if error.startswith(_DUPLICATE):
-        return say("Detected duplicate key {key}", key=error.removeprefix(_DUPLICATE))
+        return say("key {key} appears twice", key=error.removeprefix(_DUPLICATE))
     return _PARSER_SAYS.get(error, error)
 
 

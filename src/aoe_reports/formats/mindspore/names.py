@@ -27,11 +27,19 @@ _TABLES = {
 }
 """What tables are read of."""
 _UNREAD = {
+    "ascend_timeline": rf"ascend_timeline_(?:display|summary){_RANK}\.json",
     "cluster_analyse_steps": r"ascend_cluster_analyse_data-parallel(?:_\d{1,6}){0,2}" + rf"{_RANK}\.csv",
+    "dataset_iterator_profiling": rf"dataset_iterator_profiling{_RANK}\.txt",
+    "device_queue_profiling": rf"device_queue_profiling{_RANK}\.txt",
+    "dynamic_shape_info": rf"dynamic_shape_info{_RANK}\.json",
+    "flops_scope": rf"flops_scope{_RANK}\.json",
     "flops_summary": rf"flops_summary{_RANK}\.json",
     "min_cycle_counter": rf"min_cycle_counter{_RANK}\.txt",
+    "minddata_aicpu": rf"minddata_aicpu{_RANK}\.txt",
+    "minddata_cpu_utilization": rf"minddata_cpu_utilization{_RANK}\.json",
     "minddata_pipeline_summary": rf"minddata_pipeline_summary{_RANK}\.(?:csv|json)",
     "output_data_preprocess_aicpu": rf"output_data_preprocess_aicpu{_RANK}\.txt",
+    "output_format_data_hwts": rf"output_format_data_hwts{_RANK}\.txt",
     "output_op_compute_time": rf"output_op_compute_time(?:_detail)?{_RANK}\.txt",
     "pipeline_profiling": rf"pipeline_profiling{_RANK}\.json",
     "step_trace_point_info": rf"step_trace_point_info(?:{_RANK})?\.json",
@@ -39,7 +47,8 @@ _UNREAD = {
     "timeline_summary": rf"timeline_summary{_RANK}\.json",
 }
 UNREAD_KINDS = frozenset(_UNREAD)
-"""Files that are recognised and not read: means and sums of what the tables hold, and their events once more."""
+"""Files that are recognised and not read: means and sums of what the tables hold, their events once more,
+and the queues and processors of the data pipeline."""
 _NAMES = {kind: re.compile(f"^{name}$", re.ASCII) for kind, name in (_TABLES | _UNREAD).items()}
 
 

@@ -3,7 +3,7 @@
 Points of `step_trace_raw` are ticks of 10 ns of the device's counter: the length of a stream's part there is a hundred times what
 the timeline beside it has in us, and a tenth of a million of them is a ms of `output_timeline_data`. Times of `aicore_intermediate`,
 `aicpu_intermediate`, `cluster_analyse` and `hccl_raw` are ms: their smallest step is 0.00001, the tick; computing and communication alone are a step of
-`step_trace_raw`.
+`step_trace_raw`. Headers that an older profiler wrote ("op" where newer ones say "kernel") stand behind the newer ones.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ AICORE_TYPES = Table(
     facts="sums",
     columns=(
         text("op_type", "kernel_type", "op_type"),
-        _ms("total_time", "total_time", needed=True),
+        _ms("total_time", "total_time", "execution_time", needed=True),
         integer("count", "execution_frequency", needed=True),
         share("share", "percent"),
     ),
@@ -106,7 +106,7 @@ AICORE_DETAIL = Table(
     name="aicore_intermediate_detail",
     title=say("operators of the AI cores: the mean time of a call and the number of calls"),
     columns=(
-        free_text("op_name", "full_kernel_name", "full_kernel_time"),
+        free_text("op_name", "full_kernel_name", "full_kernel_time", "full_op_name"),
         _ms("mean_time", "execution_time", needed=True),
         integer("count", "execution_frequency", optional=True),
     ),
@@ -158,9 +158,10 @@ AICPU = Table(
     title=say("operators on the AI CPU, as MindSpore's own profiler writes it"),
     columns=(
         integer("serial_number", "serial_number"),
-        text("op_type", "op_type"),
+        text("op_type", "op_type", "kernel_type"),
         _ms("total_time", "total_time", needed=True),
         _ms("dispatch_time", "dispatch_time"),
+        duration("execution_time", "execution_time", optional=True, unit="ms"),
         integer("run_start", "run_start"),
         integer("run_end", "run_end"),
     ),
@@ -207,10 +208,10 @@ FRAMEWORK_RAW = Table(
         integer("task_id", "task_id"),
         integer("stream_id", "stream_id"),
         integer("block_num", "block_dim"),
-        free_text("op_name", "full_kernel_name"),
+        free_text("op_name", "full_kernel_name", "full_op_name"),
         free_text("framework_name", "op_name"),
         free_text("kernel_name", "kernel_name", optional=True),
-        text("op_type", "kernel_type"),
+        text("op_type", "kernel_type", "op_type"),
         text("subgraph", "subgraph"),
         free_text("op_info", "op_info"),
         integer("graph_id", "graph_id", optional=True),

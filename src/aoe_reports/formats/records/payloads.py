@@ -140,7 +140,7 @@ _FIELDS = {
     ),
     **dict.fromkeys(
         (
-            "model_baseline_ms", "model_result_ms", "tuning_time_s", "modified", "claimed_before_us", "claimed_after_us",
+            "model_baseline_ms", "model_result_ms", "tuning_time_s", "modified", "unmeasured", "claimed_before_us", "claimed_after_us",
             "measured_before_us", "measured_after_us", "claimed_change", "change", "ci_low", "ci_high", "position", "before", "after",
             "before_nights", "after_nights", "memory", "reach", "low", "high",
         ),

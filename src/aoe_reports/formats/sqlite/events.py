@@ -13,6 +13,7 @@ from aoe_reports.formats.sqlite.rules import DB_DANGLING_ID
 from aoe_reports.formats.sqlite.series import SPAN, Index, Series, cells_of, first_of, nothing, repeated, without_no_id
 from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Rows, Words, find
 from aoe_reports.formats.sqlite.statistics import api_level
+from aoe_reports.formats.sqlite.tasks import report_untyped
 from aoe_reports.formats.table import NULL_TOKENS
 from aoe_reports.model.columns import Ints, Mask, distinct, distinct_rows
 from aoe_reports.model.texts import say
@@ -142,6 +143,7 @@ def _tasks(database: Database) -> dict[str, Series]:
         }
         names = first_of(of_operator["name"], names) if own else names
         kinds = first_of(of_operator["taskType"], kinds) if own else kinds
+    report_untyped(database, kinds)
     found_events: dict[str, Series] = {
         **events,
         "name": names,

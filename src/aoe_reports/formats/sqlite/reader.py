@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.formats.ascend.groups import places_of_rank, ranks_named
+from aoe_reports.formats.ascend.groups import members_named, places_of_rank
 from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.digest import sha256_of
@@ -49,8 +49,8 @@ class DatabaseInfo:
     """Name of the chip by device."""
     groups: dict[int, tuple[GroupPlace, ...]] = field(default_factory=dict)
     """The places of its rank in the groups that split the work of the job."""
-    named_ranks: tuple[int, ...] = ()
-    """The ranks that its groups name, rising."""
+    members: frozenset[tuple[int, ...]] = frozenset()
+    """The ranks in each of its groups, in their order."""
 
     @property
     def rank_id(self) -> int | None:
@@ -70,9 +70,24 @@ def kinds_of_database(path: Path) -> tuple[frozenset[str], tuple[Finding, ...]]:
         with opened(path) as database:
             unused = _task_kind_not_meant(database)
             kinds = {kind for kind in SOURCES if kind != unused and _source_of(database, kind) is not None}
+            if (lost := _lost_tasks(database, kinds)) is not None:
+                raise sqlite3.DatabaseError(lost)
             return frozenset(kinds), (*database.findings, *_incomplete(path, kinds))
     except sqlite3.Error as error:
         return frozenset(), (_damaged(path, error, say("none of it is used")),)
+
+
+_OF_TASKS = ("COMPUTE_TASK_INFO", "COMMUNICATION_OP", "COMMUNICATION_TASK_INFO", "TASK")
+"""Tables whose rows say that the device ran tasks."""
+
+
+def _lost_tasks(database: Database, kinds: set[str]) -> Text | None:
+    """The missing table, if the device ran tasks that cannot be read: the rest alone would show an idle device."""
+    ran = next((table for table in _OF_TASKS if database.filled(table)), None)
+    if ran is None or ("task_time" in kinds and database.filled("STRING_IDS")):
+        return None
+    missing = "TASK" if database.filled("STRING_IDS") else "STRING_IDS"
+    return say("{table} has rows, but there is no usable table {missing}", table=ran, missing=missing)
 
 
 def _incomplete(path: Path, kinds: set[str]) -> list[Finding]:
@@ -323,7 +338,7 @@ def _info(database: Database) -> DatabaseInfo:
         end_ns=max((end for _, end in span), default=None),
         hardware=_numbers_and_words(database, "NPU_INFO", "id", "name"),
         groups=places_of_rank(groups),
-        named_ranks=tuple(sorted(ranks_named(groups))),
+        members=members_named(groups),
     )
 
 

@@ -310,6 +310,8 @@ def task_time(database: Database, wanted: Wanted) -> Built:
         for name in described if len(index.keys) else ():
             known = words_of(described, name).take(index.rows[near])
             series[name] = first_of(Words(np.where(matched, known.places, -1), known.words), series.get(name))
+    if "task_type" in series:
+        report_untyped(database, words_of(series, "task_type"))
     device = series.get("device_id")
     devices = device.values if isinstance(device, Cells) else np.zeros(int(good.sum()), dtype=np.int64)
     order = np.lexsort((start[good], devices))
@@ -320,3 +322,10 @@ def task_time(database: Database, wanted: Wanted) -> Built:
     found["task_start"] = Cells(starts, everywhere)
     found["task_stop"] = Cells(starts + lengths, everywhere)
     return Built(found, len(starts), int((~good).sum()))
+
+
+def report_untyped(database: Database, kinds: Words) -> None:
+    """Report tasks of no known type: they are neither computing nor communication, and miss in both sums."""
+    if count := int((kinds.places < 0).sum()):
+        message = say("TASK: the type of {count} tasks is unknown; no sum of computing includes them", count=count)
+        database.findings.append(DB_DANGLING_ID.found(str(database.path), message, severity="error"))

@@ -13,7 +13,7 @@ from decimal import Context, Decimal
 from hashlib import blake2b
 from itertools import count
 
-from aoe_reports.formats.trace.json_list import strict_json
+from aoe_reports.formats.trace.parser import strict_json
 from aoe_reports.formats.trace.walk import as_json, as_text, nanoseconds
 from aoe_reports.model.documents import Json, JsonObject, object_of
 

@@ -17,7 +17,7 @@ from zlib import crc32
 import msgspec
 import numpy as np
 
-from aoe_reports.formats.trace.json_list import strict_json
+from aoe_reports.formats.trace.parser import strict_json
 from aoe_reports.formats.trace.spool import Spool, Text
 from aoe_reports.formats.trace.texts import Told, Window, event_of, read_texts, times_of
 from aoe_reports.formats.trace.walk import as_text

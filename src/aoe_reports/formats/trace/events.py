@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +19,13 @@ from aoe_reports.formats.trace.rules import HCCL_STAGE_ROWS, PHASE_UNKNOWN, TIME
 from aoe_reports.formats.trace.shape import (
     EVENTS_SCHEMA,
     C,
-    Names,
     OddFileError,
     TimelineLook,
     integer_array,
-    is_stage_row,
     text_array,
-    thread_key,
     wanted_schema,
 )
-from aoe_reports.formats.trace.walk import batches_by_walking, durations_by_walking, look_by_walking
+from aoe_reports.formats.trace.walk import batches_by_walking, look_by_walking
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import Text, say
@@ -140,28 +137,45 @@ def _collect_quickly(
 def sum_durations(path: Path, by: Sequence[str] = ("process", "name", "task_type")) -> EventSums:
     """Count and duration of X events by some of SUM_KEYS, in one pass; second copies of hccl tasks are left out.
 
-    Only what the sums depend on is judged: an event that is bad elsewhere is told by `look_at_timeline`, and so is a
-    duration of `true`, which duckdb adds as 1 us.
+    The events are those that every reading of the file has, so what is wrong with it is what `look_at_timeline` says.
     """
     if unknown := set(by) - set(SUM_KEYS):
         raise KeyError(", ".join(sorted(unknown)))
-    raw = _raw_keys(by)
-    findings: tuple[Finding, ...] = ()
-    stage_rows = 0
+    look, collectors = collect_events(path, {*by, *_SUMMED}, lambda: _Sums(tuple(by)))
     sums: defaultdict[Key, list[int]] = defaultdict(lambda: [0, 0])
-    found, names = _plain_sums(path, raw)
-    if names is None:
-        look = look_by_walking(path)
-        names, findings, stage_rows = look.names, look.findings, look.stage_rows
-        if look.usable:
-            for key, duration in _unchanged(path, durations_by_walking(path, raw)):
-                _add(sums, _named(by, raw, key, names), 1, duration)
-    for key, count, total in found:
-        if is_stage_row(key[raw.index("name")]):
-            stage_rows += count
-        else:
-            _add(sums, _named(by, raw, key, names), count, total)
-    return EventSums(_frame(by, sums), (*findings, *_second_copies(path, stage_rows), *_too_long(path, sums)))
+    for collector in collectors:
+        for key, (count, duration) in collector.sums.items():
+            _add(sums, key, count, duration)
+    return EventSums(_frame(by, sums), (*look.findings, *_too_long(path, sums)))
+
+
+_SUMMED = ("ph", "stage_row", "duration_ns")
+_LOW_BITS = 30
+"""A batch's durations (below 2**50 ns each) may exceed 64 bits; the sums of their upper and lower bits do not."""
+
+
+@dataclass(slots=True)
+class _Sums:
+    """Sums the X events of each batch by some columns."""
+
+    by: tuple[str, ...]
+    sums: dict[Key, list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]))
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Take in some events."""
+        import pyarrow.compute as pc  # noqa: PLC0415 -- takes 10 MB
+
+        tasks = batch.filter(pc.and_not(pc.equal(batch["ph"].cast(pa.string()), "X"), batch["stage_row"]))
+        keys = [tasks[column].cast(pa.string()) for column in self.by]
+        high = pc.shift_right(tasks["duration_ns"], _LOW_BITS)
+        low = pc.bit_wise_and(tasks["duration_ns"], (1 << _LOW_BITS) - 1)
+        names = [*self.by, "high", "low"]
+        table = pa.Table.from_arrays([*keys, high, low], names=names)
+        grouped = table.group_by([*self.by]).aggregate([("high", "sum"), ("low", "sum"), ("low", "count")])
+        rows = (grouped[name].to_pylist() for name in (*self.by, "high_sum", "low_sum", "low_count"))
+        for *key, upper, lower, count in zip(*rows, strict=True):
+            if count:
+                _add(self.sums, tuple(key), count, (upper << _LOW_BITS) + lower)
 
 
 def plain_look(path: Path) -> TimelineLook | None:
@@ -174,18 +188,6 @@ def plain_look(path: Path) -> TimelineLook | None:
         return look_by_sql(path)
     except OddFileError:
         return None
-
-
-def _plain_sums(path: Path, raw: Sequence[str]) -> tuple[list[tuple[Key, int, int]], Names | None]:
-    """What duckdb sums up, and the names for it; no names where it cannot be trusted."""
-    if not has_both_ends(path):
-        return [], None
-    from aoe_reports.formats.trace.sql import sums_by_sql  # noqa: PLC0415 -- the same
-
-    try:
-        return sums_by_sql(path, raw)
-    except OddFileError:
-        return [], None
 
 
 def _batches(path: Path, look: TimelineLook, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -207,22 +209,7 @@ def _unchanged(path: Path, items: Iterator[Any]) -> Iterator[Any]:
         raise ReadError(path, what, say("expected a file that is not being written")) from error
 
 
-def _raw_keys(by: Sequence[str]) -> list[str]:
-    """The columns of the file that the keys come from; the name is always among them, for it has to be judged."""
-    raw = ["name", "pid"]
-    if {"tid", "thread"} & set(by):
-        raw.append("tid")
-    return [*raw, *(column for column in ("category", "task_type") if column in by)]
-
-
-def _named(by: Sequence[str], raw: Sequence[str], key: Key, names: Names) -> Key:
-    values = dict(zip(raw, key, strict=True))
-    values["process"] = names.processes.get(values["pid"] or "")
-    values["thread"] = names.threads.get(thread_key(values["pid"], values.get("tid")))
-    return tuple(values[column] for column in by)
-
-
-def _add(sums: defaultdict[Key, list[int]], key: Key, count: int, duration: int) -> None:
+def _add(sums: dict[Key, list[int]], key: Key, count: int, duration: int) -> None:
     entry = sums[key]
     entry[0] += count
     entry[1] += duration

@@ -1,7 +1,7 @@
-"""Walks through a JSON list of any length, an element at a time, and says where it stops being JSON.
+"""Walks through a JSON list of events of any length, an element at a time, and says where it stops being JSON.
 
-Some times slower than duckdb and exact: numbers with a point are Decimals of all their digits. For small files, and for
-those of which duckdb only says that something is wrong with them.
+Some times slower than duckdb and exact: numbers with a point are Decimals of all their digits. For small files, for those of which
+duckdb only says that something is wrong with them, and for the other form of Chrome's format, an object that has the list in it.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import jiter
-
 from aoe_reports.formats.json.text import of_parser
 from aoe_reports.formats.rules import EMPTY_FILE, JSON_ENCODING, JSON_SHAPE, JSON_SYNTAX, JSON_TOO_LARGE, JSON_TRUNCATED
+from aoe_reports.formats.trace.damaged import Passage, Unreadable, unreadable
+from aoe_reports.formats.trace.members import Found, skip_members
+from aoe_reports.formats.trace.parser import CUT, lax_json, place_of, strict_json
+from aoe_reports.formats.trace.rules import TIMELINE_COMMA
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.rules import Rule
@@ -27,8 +29,8 @@ MAX_ELEMENT_BYTES = 16 << 20
 _TRIES = 8
 _BLANK = b" \t\r\n"
 _BOM = b"\xef\xbb\xbf"
-_PLACE = re.compile(r"^(.*) at line (\d+) column (\d+)$", re.DOTALL)
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},]', re.DOTALL)
+_NO_EVENTS = say("expected a list of trace events (with 'ph')")
 
 
 class NotAList(Exception):  # noqa: N818 -- never leaves the readers: it becomes a finding
@@ -40,23 +42,32 @@ class NotAList(Exception):  # noqa: N818 -- never leaves the readers: it becomes
         self.rule, self.message, self.line, self.column = rule, message, line, column
 
     def finding(self, path: Path) -> Finding:
-        """What to tell about the file."""
+        """The finding for the file."""
         message = say("{what}; its content is not used", what=self.message)
         return self.rule.found(str(path), message, self.line, self.column, severity="error")
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """An element that a lax parser reads and JSON does not allow: NaN, Infinity, a key that stands twice."""
+    """An element that is no JSON, or that only a lax parser reads: NaN, Infinity, a key that stands twice."""
 
     reason: str
     line: int
     column: int
 
-    @property
-    def is_json(self) -> bool:
-        """Whether the grammar of JSON allows it (a key that stands twice)."""
-        return "duplicate key" in self.reason
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """Damage of the list itself; its whole elements are used."""
+
+    rule: Rule
+    message: Text
+    line: int
+    column: int
+
+    def finding(self, path: Path) -> Finding:
+        """The finding for the file."""
+        return self.rule.found(str(path), self.message, self.line, self.column)
 
 
 def not_whole(why: str) -> Text:
@@ -74,19 +85,20 @@ def has_both_ends(path: Path) -> bool:
 
 
 def elements(path: Path) -> Iterator[Any]:
-    """The elements in order, Broken where one cannot be trusted; NotAList as soon as that is known."""
-    try:
-        with path.open("rb") as file:
-            yield from _Walk(file).elements()
-    except OSError as error:
-        raise ReadError(path, error.strerror or str(error), say("a timeline was expected")) from error
+    """The elements in order, Broken where one cannot be trusted; each Damage of the list last; NotAList where there is no list."""
+    for element, _ in _walked(path, with_texts=False):
+        yield element
 
 
 def elements_with_texts(path: Path) -> Iterator[tuple[Any, bytes]]:
     """The elements as `elements` has them, each with its text as it stands in the file."""
+    yield from _walked(path, with_texts=True)
+
+
+def _walked(path: Path, *, with_texts: bool) -> Iterator[tuple[Any, bytes]]:
     try:
         with path.open("rb") as file:
-            yield from _Walk(file, with_texts=True).elements()
+            yield from _Walk(file, with_texts=with_texts).elements()
     except OSError as error:
         raise ReadError(path, error.strerror or str(error), say("a timeline was expected")) from error
 
@@ -114,33 +126,80 @@ class _CutShort(Exception):  # noqa: N818
     """The text ends inside an element: look for another place to cut it."""
 
 
+class _DamagedError(Exception):
+    """Some text is no JSON: it is looked at element by element."""
+
+
 class _Walk:
     """One pass over a file; `_buffer` begins where an element does."""
 
-    def __init__(self, file: BinaryIO, *, with_texts: bool = False) -> None:
+    def __init__(self, file: BinaryIO, *, with_texts: bool) -> None:
         self._file = file
         self._with_texts = with_texts
         self._buffer = b""
         self._line, self._column = 1, 1
         self._count = 0
+        self._in_object = False
+        self._after_comma = True
+        self._damage: dict[Text, Damage] = {}
+        """The first of each kind."""
 
-    def elements(self) -> Iterator[Any]:
+    def elements(self) -> Iterator[tuple[Any, bytes]]:
         self._open()
-        size = WINDOW_BYTES
-        while chunk := self._file.read(size):
+        size, closed = WINDOW_BYTES, False
+        while not closed and (chunk := self._file.read(size)):
             self._buffer += chunk
-            values, end = self._front()
-            if not end:
-                if len(self._buffer) > MAX_ELEMENT_BYTES:
+            try:
+                values, end = self._front()
+            except _DamagedError:
+                values, end, closed = self._passage(last=False)
+            if not end and len(self._buffer) > MAX_ELEMENT_BYTES:
+                values, end, closed = self._passage(last=False, forced=True)
+                if not end:
                     message = say("no element ends within {limit} bytes", limit=MAX_ELEMENT_BYTES)
-                    raise NotAList(JSON_TOO_LARGE, message, self._line, self._column)
-                size = len(self._buffer)
-                continue
+                    yield from self._stop(JSON_TOO_LARGE, message)
+                    return
+            size = WINDOW_BYTES if end else max(len(self._buffer), WINDOW_BYTES)
             yield from values
             self._count += len(values)
             self._consume(end)
-            size = WINDOW_BYTES
-        yield from self._rest()
+        if not closed:
+            values, end = self._rest()
+            if self._count == len(values) == 0 and self._damage:
+                self._refuse()
+            yield from values
+            self._consume(end)
+        self._read_behind()
+        yield from ((damage, b"") for damage in self._damage.values())
+
+    def _stop(self, rule: Rule, message: Text) -> Iterator[tuple[Any, bytes]]:
+        """End where nothing more can be read."""
+        if not self._count:
+            raise NotAList(rule, message, self._line, self._column)
+        self._note(rule, say("{what}; the events before it are used", what=message), 0)
+        yield from ((damage, b"") for damage in self._damage.values())
+
+    def _refuse(self) -> None:
+        """NotAList: nothing but damage was found."""
+        try:
+            lax_json(b"[" + self._buffer)
+        except ValueError as error:
+            what, at = place_of(error, b"[" + self._buffer)
+            raise self._no_list(what, at - 1) from None
+        damage = next(iter(self._damage.values()))
+        raise NotAList(damage.rule, damage.message, damage.line, damage.column)
+
+    def _no_list(self, what: str, at: int) -> NotAList:
+        """What the parser said about a place in the buffer."""
+        rule = JSON_TRUNCATED if what.startswith(CUT) else JSON_SYNTAX
+        try:
+            self._buffer[: at + 4].decode()
+        except UnicodeDecodeError as error:
+            if error.reason != "unexpected end of data" and error.start <= at:
+                rule, what, at = JSON_ENCODING, say("not UTF-8"), error.start
+        if rule is JSON_TRUNCATED:
+            at = len(self._buffer)  # where more was expected
+        return NotAList(rule, not_whole(of_parser(what)), *self._where(at))
 
     def _open(self) -> None:
         """Go behind the opening bracket."""
@@ -156,14 +215,37 @@ class _Walk:
             return
         place = (self._line, self._column)
         if text[:1] == b"{":
-            raise NotAList(JSON_SHAPE, say("expected a list of trace events (with 'ph')"), *place)
+            self._open_object(place)
+            return
         if text[0] in b"-0123456789" or text.startswith((b'"', b"true", b"false", b"null")):
-            raise NotAList(JSON_SHAPE, say("expected a list of trace events (with 'ph')"), *place)
+            raise NotAList(JSON_SHAPE, _NO_EVENTS, *place)
         if text[0] >= 0x80:  # noqa: PLR2004 -- no ASCII
             raise NotAList(JSON_ENCODING, not_whole(say("the beginning is not UTF-8")), *place)
         raise NotAList(JSON_SYNTAX, not_whole(say("the beginning is not JSON")), *place)
 
-    def _front(self) -> tuple[list[Any], int]:
+    def _open_object(self, place: tuple[int, int]) -> None:
+        """Go behind the opening bracket of the list in an object."""
+        self._consume(1)
+        found, at = self._skip_members(is_start=True)
+        if found is not Found.LIST:
+            raise NotAList(JSON_SHAPE, _NO_EVENTS, *place)
+        self._in_object = True
+        self._consume(at)
+
+    def _skip_members(self, *, is_start: bool) -> tuple[Found, int]:
+        """What is behind the members that the buffer begins with, and where; those that are read are consumed."""
+        while True:
+            found, at = skip_members(self._buffer.decode("latin-1"), 0, is_start=is_start)
+            if found is not Found.MORE or len(self._buffer) - at > MAX_ELEMENT_BYTES:
+                return found, at
+            is_start = is_start and at == 0
+            self._consume(at)
+            chunk = self._file.read(max(len(self._buffer), WINDOW_BYTES))
+            if not chunk:
+                return found, 0
+            self._buffer += chunk
+
+    def _front(self) -> tuple[list[tuple[Any, bytes]], int]:
         """As many elements as the buffer holds in full, and where the next one begins; 0 where none ends in it.
 
         A `},` may also stand inside an element or a text, where the parser then misses the end: one further in front is tried.
@@ -179,73 +261,87 @@ class _Walk:
                 continue
         return [], 0
 
-    def _rest(self) -> list[Any]:
-        """The elements up to the closing bracket."""
-        text = self._buffer
-        closed = text.rstrip(_BLANK)
-        if not closed.endswith(b"]"):
-            # what is wrong is told by the parser, if it is not just the end
-            self._parse_or_tell(b"[" + text)
-            raise self._damage("EOF while parsing a list", len(text))
+    def _rest(self) -> tuple[list[tuple[Any, bytes]], int]:
+        """The last elements, and where what is behind their list begins."""
+        closed = self._buffer.rstrip(_BLANK)
         inner = closed[:-1]
-        if not inner.strip(_BLANK):
-            if self._count:
-                raise self._damage("trailing comma", len(inner))
-            return []
-        try:
-            return self._parse(inner)
-        except _CutShort:
-            self._parse_or_tell(b"[" + text)
-            raise self._damage("EOF while parsing a list", len(text)) from None
+        if closed.endswith(b"]") and inner.strip(_BLANK) and not self._in_object:
+            try:
+                return self._parse(inner), len(closed)
+            except (_CutShort, _DamagedError):
+                pass
+        values, end, _ = self._passage(last=True)
+        return values, end
 
-    def _parse(self, text: bytes) -> list[Any]:
+    def _passage(self, *, last: bool, forced: bool = False) -> tuple[list[tuple[Any, bytes]], int, bool]:
+        """The elements of the buffer one by one, where the next one begins, and whether the list ends there."""
+        text = self._buffer
+        found = Passage(text, self._after_comma, last, forced)
+        found.read()
+        self._after_comma = found.after_comma
+        if found.closed and found.after_comma and (self._count or found.elements):
+            self._note(TIMELINE_COMMA, say("a comma follows the last event"), found.end - 1)
+        for flaw in found.flaws:
+            self._note(flaw.rule, flaw.message, flaw.at)
+        return [(self._placed(value), text[start:end]) for value, start, end in found.elements], found.end, found.closed
+
+    def _placed(self, value: Any) -> Any:
+        return Broken(value.reason, *self._where(value.at)) if isinstance(value, Unreadable) else value
+
+    def _note(self, rule: Rule, message: Text, at: int) -> None:
+        self._damage.setdefault(message, Damage(rule, message, *self._where(at)))
+
+    def _read_behind(self) -> None:
+        """See that nothing is behind the list but the rest of its object."""
+        if any(damage.rule is JSON_TRUNCATED for damage in self._damage.values()):
+            return
+        if self._in_object:
+            found, at = self._skip_members(is_start=False)
+            if found is Found.LIST:
+                self._note(JSON_SYNTAX, say("a second list of events is in the file; it is not read"), at)
+                return
+            if found is not Found.END:
+                rule = JSON_TRUNCATED if found is Found.MORE else JSON_SYNTAX
+                message = say("what follows the list of events is not complete JSON; the events are used")
+                self._note(rule, message, len(self._buffer) if found is Found.MORE else at)
+                return
+            self._consume(at)
+        while not (text := self._buffer.lstrip(_BLANK)):
+            self._consume(len(self._buffer))
+            self._buffer = self._file.read(WINDOW_BYTES)
+            if not self._buffer:
+                return
+        message = say("text follows the list of events; it is not read")
+        self._note(JSON_SYNTAX, message, len(self._buffer) - len(text))
+
+    def _parse(self, text: bytes) -> list[tuple[Any, bytes]]:
         """Elements divided by commas; what is only lax is Broken."""
         whole = b"[" + text + b"]"
         try:
             values = list(strict_json(whole))
         except ValueError:
             values = self._parse_lax(text, whole)
+        self._after_comma = True
         if not self._with_texts:
-            return values
+            return [(value, b"") for value in values]
         texts = (text[start:end].strip(_BLANK) for start, end in _spans(text))
         return list(zip(values, texts, strict=True))
 
     def _parse_lax(self, text: bytes, whole: bytes) -> list[Any]:
         try:
-            _lax(whole)
+            lax_json(whole)
         except ValueError as error:
-            what, at = _place(error, whole)
-            if at > len(text) or what.startswith("EOF"):
+            what, at = place_of(error, whole)
+            if at > len(text) or what.startswith(CUT):
                 raise _CutShort from None
-            raise self._damage(what, at - 1) from None
+            raise _DamagedError from None
         return [self._element(text, start, end) for start, end in _spans(text)]
 
     def _element(self, text: bytes, start: int, end: int) -> Any:
         try:
             return strict_json(text[start:end])
         except ValueError as error:
-            what, at = _place(error, text[start:end])
-            reason = of_parser(what) if "duplicate key" in what else say("NaN and Infinity are not valid JSON")
-            return Broken(reason, *self._where(start + at))
-
-    def _parse_or_tell(self, whole: bytes) -> None:
-        try:
-            _lax(whole)
-        except ValueError as error:
-            what, at = _place(error, whole)
-            raise self._damage(what, at - 1) from None
-
-    def _damage(self, what: str, at: int) -> NotAList:
-        """What the parser said about a place in the buffer."""
-        rule = JSON_TRUNCATED if what.startswith("EOF") else JSON_SYNTAX
-        try:
-            self._buffer[: at + 4].decode()
-        except UnicodeDecodeError as error:
-            if error.reason != "unexpected end of data" and error.start <= at:
-                rule, what, at = JSON_ENCODING, say("not UTF-8"), error.start
-        if rule is JSON_TRUNCATED:
-            at = len(self._buffer)  # where more was expected
-        return NotAList(rule, not_whole(of_parser(what)), *self._where(at))
+            return self._placed(unreadable(text, start, end, error))
 
     def _where(self, at: int) -> tuple[int, int]:
         before = self._buffer[: max(at, 0)]
@@ -255,28 +351,6 @@ class _Walk:
     def _consume(self, end: int) -> None:
         self._line, self._column = self._where(end)
         self._buffer = self._buffer[end:]
-
-
-def strict_json(text: bytes) -> Any:
-    """What some text says that is JSON and nothing more; numbers with a point have all of their digits."""
-    return jiter.from_json(
-        text, allow_inf_nan=False, catch_duplicate_keys=True, cache_mode="keys", float_mode="decimal"
-    )
-
-
-def _lax(text: bytes) -> Any:
-    return jiter.from_json(text, allow_inf_nan=True, cache_mode="keys", float_mode="decimal")
-
-
-def _place(error: ValueError, text: bytes) -> tuple[str, int]:
-    """What the parser says without where, and the byte (from 0) that it means."""
-    matched = _PLACE.match(str(error))
-    if matched is None:
-        return str(error), 0
-    start = 0
-    for _ in range(int(matched[2]) - 1):
-        start = text.find(b"\n", start) + 1
-    return matched[1], start + max(int(matched[3]) - 1, 0)
 
 
 def _spans(text: bytes) -> Iterator[tuple[int, int]]:

@@ -16,29 +16,30 @@ from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.csv.summary import TableData, nothing_of
 from aoe_reports.formats.digest import sha256_of
 from aoe_reports.formats.found import FileName
-from aoe_reports.formats.rules import JSON_SHAPE, JSON_SYNTAX
+from aoe_reports.formats.rules import JSON_SHAPE
 from aoe_reports.formats.table import Table
-from aoe_reports.formats.trace.json_list import Broken, NotAList, elements, not_whole
-from aoe_reports.formats.trace.walk import NO_PHASE, ODD_ARGS, unusable_events
+from aoe_reports.formats.trace.json_list import Broken, Damage, NotAList, elements
+from aoe_reports.formats.trace.walk import NO_PHASE, ODD_ARGS, Unusable, unusable_events
 from aoe_reports.model.documents import JsonObject, object_of
-from aoe_reports.model.findings import EXAMPLES_PER_RULE
+from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.texts import say
 
 BATCH_ROWS = 1 << 16
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 Row = dict[str, str | int | None]
 Events = Callable[[], Iterator[Any]]
-Report = Callable[[int, str], None]
+Report = Callable[[int, Unusable], None]
 Extract = Callable[[Events, Report], Iterator[Row]]
 
 
 def read_timeline(path: Path, name: FileName) -> TableData:
     """The rows of a timeline; damage is in the findings, ReadError only where the file cannot be opened."""
     table, extract = TIMELINES[name.kind]
-    wrong: list[tuple[int, str]] = []
+    wrong: list[tuple[int, Unusable]] = []
+    of_list: dict[Damage, Finding] = {}
     reported = 0
 
-    def report(index: int, what: str) -> None:
+    def report(index: int, what: Unusable) -> None:
         nonlocal reported
         reported += 1
         if len(wrong) <= EXAMPLES_PER_RULE:
@@ -48,12 +49,12 @@ def read_timeline(path: Path, name: FileName) -> TableData:
     sha256 = sha256_of(path, say("a timeline"))
     constants = {"device_id": name.device_id, "model_id": name.model_id}
     try:
-        rows = extract(lambda: _events(path), report)
+        rows = extract(lambda: _events(path, of_list), report)
         frame = pa.concat_tables([schema.empty_table(), *_tables(rows, constants, schema)])
     except NotAList as error:
         nothing = nothing_of(path, table, table.match([]), error.finding(path))
         return replace(nothing, frame=schema.empty_table(), sha256=sha256, is_text=False)
-    findings = tuple(unusable_events(path, wrong, reported))
+    findings = (*unusable_events(path, wrong, reported), *of_list.values())
     return TableData(
         table=table,
         path=path,
@@ -73,10 +74,12 @@ def _tables(rows: Iterator[Row], constants: Mapping[str, int | None], schema: pa
         yield pa.Table.from_pylist(part, schema=schema)
 
 
-def _events(path: Path) -> Iterator[Any]:
+def _events(path: Path, findings: dict[Damage, Finding]) -> Iterator[Any]:
+    """The events, as often as they are walked through; what is wrong with their list is in `findings`, once."""
     for index, event in enumerate(elements(path)):
-        if isinstance(event, Broken) and not event.is_json:
-            raise NotAList(JSON_SYNTAX, not_whole(event.reason), event.line, event.column)
+        if isinstance(event, Damage):
+            findings[event] = event.finding(path)
+            continue
         if index == 0 and isinstance(event, dict) and "ph" not in event:
             raise NotAList(JSON_SHAPE, say("expected a list of trace events (with 'ph')"))
         yield event
@@ -165,7 +168,7 @@ def _tasks(events: Events, report: Report) -> Iterator[Row]:
 def _complete(events: Events, report: Report) -> Iterator[tuple[int, JsonObject]]:
     for index, event in enumerate(events()):
         if isinstance(event, Broken):
-            report(index, event.reason)
+            report(index, event)
         elif not isinstance(event, dict) or not isinstance(event.get("ph"), str):
             report(index, NO_PHASE)
         elif not isinstance(event.get("args"), dict | None):
@@ -174,7 +177,7 @@ def _complete(events: Events, report: Report) -> Iterator[tuple[int, JsonObject]
             yield index, event
 
 
-def _ignore(_index: int, _what: str) -> None:
+def _ignore(_index: int, _what: Unusable) -> None:
     """What a first pass finds, the second one reports."""
 
 

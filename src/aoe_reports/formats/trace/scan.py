@@ -9,13 +9,14 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from json import JSONDecodeError, JSONDecoder
+from json import JSONDecodeError
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from aoe_reports.formats.trace.parser import DECODER
 from aoe_reports.formats.trace.shape import Names, OddFileError
 from aoe_reports.model.documents import object_of, text_of
 
@@ -27,8 +28,9 @@ _PIECE_BYTES = 1 << 18
 _EVENT_BYTES = 1 << 14
 """No event that names something is longer."""
 _MAX_NAMES = 20_000
-_HINT = r'"M"|[:,\[][ \t\r\n]*-?(?:[nN]a[nN]|NAN|[iI]nf|INF)|,[ \t\r\n]*[}\]]'
-r"""What may be an event that names something, a number that is none, or a comma behind the last of a list: duckdb takes both.
+_HINT = r'[\x0b\x0c]|"M"|[:,\[][ \t\r\n]*-?(?:[nN]a[nN]|NAN|[iI]nf|INF)|,[ \t\r\n]*[}\]]'
+r"""What may be an event that names something, a number that is none, a comma behind the last of a list, or a blank that JSON does not
+know: duckdb takes all of these.
 
 `\s` would know all of Unicode, and take ten times as long.
 """
@@ -44,9 +46,8 @@ _LAST_COMMA = re.compile(rb",\s*[}\]]")
 _MAX_COMMAS = 1000
 """So many are looked at closely: texts may have them."""
 _AN_ODD_NUMBER = re.compile(_ODD_NUMBER.encode())
-_NO_NUMBER = re.compile(rb"[:,\[]\s*-?(?:nan|inf|infinity)\s*[,}\]]", re.IGNORECASE)
+_NO_JSON = re.compile(rb"[\x0b\x0c]|[:,\[]\s*-?(?:nan|inf|infinity)\s*[,}\]]", re.IGNORECASE)
 _METADATA = re.compile(rb'"M"')
-_DECODER = JSONDecoder()
 
 
 @dataclass(slots=True)
@@ -76,7 +77,7 @@ def glance_at(path: Path) -> Glance:
                 window = (before if start < _EVENT_BYTES else b"") + block[
                     max(start - _EVENT_BYTES, 0) : min(stop + _EVENT_BYTES, end)
                 ]
-                if _NO_NUMBER.search(window):
+                if _NO_JSON.search(window):
                     raise OddFileError
                 glance.bare_numbers = glance.bare_numbers and not _AN_ODD_NUMBER.search(window)
                 commas += _commas_in_texts(window, _MAX_COMMAS - commas)
@@ -131,7 +132,7 @@ def _around(window: bytes, place: int) -> Iterator[dict[str, object]]:
             return
         try:
             text = window[start : place + _EVENT_BYTES].decode(errors="ignore")
-            event, length = _DECODER.raw_decode(text)
+            event, length = DECODER.raw_decode(text)
         except (JSONDecodeError, RecursionError):
             continue
         if isinstance(event, dict) and len(text[:length].encode()) > place - start:

@@ -6,7 +6,7 @@ Nothing here judges an event: a query that fails, or an answer that holds someth
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -165,56 +165,6 @@ def _look(path: Path, *, from_text: bool) -> TimelineLook:
     )
 
 
-SUMS = """
-SELECT ph, name, pid, {keys} CASE WHEN ph = 'M' THEN args.name END AS label, count(*), sum(CAST(dur * 1000 AS UBIGINT)),
-    count(*) FILTER (dur >= 0 AND dur < {longest!r} AND ts > -{latest!r} AND ts < {latest!r})
-FROM {{events}}
-WHERE ph IS NULL OR ph IN ('X', 'M')
-GROUP BY ph, name, pid, label {groups}
-"""
-"""One scan for sums and names; a cast fails for a negative number or none, and the query with it."""
-_SUM_KEYS = {"tid": "tid", "category": "cat", "task_type": 'args."Task Type"'}
-
-
-def sums_by_sql(path: Path, columns: Sequence[str]) -> tuple[list[tuple[tuple[str | None, ...], int, int]], Names]:
-    """(columns, count, ns) of X events for each of their combinations with a name; OddFileError as for the look."""
-    extra = [column for column in columns if column in _SUM_KEYS]
-    keys = "".join(f"{_SUM_KEYS[column]} AS {column}_, " for column in extra)
-    query = SUMS.format(
-        longest=LONGEST_US, latest=LATEST_NS / 1000, keys=keys, groups="".join(f", {column}_" for column in extra)
-    )
-    read = {
-        "ph": "VARCHAR", "name": "VARCHAR", "ts": "DOUBLE", "dur": "DOUBLE", "pid": "VARCHAR", "tid": "VARCHAR",
-        "cat": "VARCHAR", "args": 'STRUCT(name VARCHAR, "Task Type" VARCHAR)',
-    }  # fmt: skip
-    found, told = [], []
-    for ph, name, pid, *rest in _rows(path, query, read):
-        values = dict(zip(extra, rest, strict=False))
-        label, count, total, usable = rest[len(extra) :]
-        if ph == "M":
-            told.append((name, pid, values.get("tid"), label))
-        elif ph is None or usable != count or _no_text(name):
-            raise OddFileError
-        else:
-            values |= {"name": name, "pid": pid}
-            found.append((tuple(values[column] for column in columns), count, int(total)))
-    return found, _names(told, threads="tid" in extra) or look_by_sql(path).names
-
-
-def _names(told: Sequence[tuple[str | None, ...]], *, threads: bool) -> Names | None:
-    """Names from groups of metadata; None where something has two of them: their order in the file decides."""
-    names = Names()
-    places: dict[tuple[str | None, ...], str] = {}
-    for what, pid, tid, label in told:
-        place = (what, pid, tid if what == "thread_name" else None)
-        if label is None or (what == "thread_name" and not threads):
-            continue
-        if what in {"process_name", "thread_name"} and places.setdefault(place, label) != label:
-            return None
-        names.learn(what, pid, tid, label)
-    return names
-
-
 def batches_by_sql(path: Path, look: TimelineLook, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """The frame of a file that `look_by_sql` has found plain."""
     query, read = _frame_query(schema)
@@ -280,13 +230,6 @@ def _with_names(batch: pa.RecordBatch, names: Names, schema: pa.Schema) -> pa.Re
             column = pa.DictionaryArray.from_arrays(indices, text_array(list(known.values())))
         columns.append(column)
     return pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
-def _no_text(name: str | None) -> bool:
-    """Whether a name may have been something else than a text in the file."""
-    return (
-        name is None or name[:1] in set("-0123456789[{") or name in {"true", "false", "NaN", "nan", "inf", "Infinity"}
-    )
 
 
 def _rows(path: Path, query: str, read: dict[str, str], *, from_text: bool = False) -> list[tuple[Any, ...]]:

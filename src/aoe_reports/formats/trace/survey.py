@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from json import JSONDecoder
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,8 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aoe_reports.formats.trace.json_list import has_both_ends, strict_json
+from aoe_reports.formats.trace.json_list import has_both_ends
 from aoe_reports.formats.trace.native import collect_natively
+from aoe_reports.formats.trace.parser import DECODER, strict_json
 from aoe_reports.formats.trace.shape import OddFileError
 from aoe_reports.formats.trace.texts import Told, Window, read_texts, times_of
 from aoe_reports.formats.trace.walk import Row, read_event
@@ -28,7 +28,6 @@ _BLOCK_BYTES = 8 << 20
 _EVENT_BYTES = 64 << 10
 """No range that is found at a glance is longer."""
 _TRIES = 8
-_DECODER = JSONDecoder()
 
 
 def ranges_at_a_glance(path: Path, prefix: str) -> list[Range]:
@@ -68,7 +67,7 @@ def _range_around(data: bytes, place: int, prefix: str) -> Range | None:
             return None
         text = data[start : place + _EVENT_BYTES]
         try:
-            _, length = _DECODER.raw_decode(text.decode("latin-1"))  # a byte is a character
+            _, length = DECODER.raw_decode(text.decode("latin-1"))  # a byte is a character
             event = read_event(strict_json(text[:length]))
         except (ValueError, RecursionError):
             continue

@@ -17,11 +17,19 @@ import msgspec
 
 from aoe_reports.formats.native import library
 from aoe_reports.formats.trace.events import KNOWN_PHASES, plain_look, with_findings
-from aoe_reports.formats.trace.json_list import MAX_ELEMENT_BYTES, WINDOW_BYTES, NotAList, has_both_ends, strict_json
+from aoe_reports.formats.trace.json_list import MAX_ELEMENT_BYTES, WINDOW_BYTES, Damage, NotAList, has_both_ends
 from aoe_reports.formats.trace.native import TooManyError, keep_natively
+from aoe_reports.formats.trace.parser import strict_json
 from aoe_reports.formats.trace.shape import LATEST_NS, LONGEST_US, OddFileError, TimelineLook, is_stage_row
 from aoe_reports.formats.trace.spool import Spool, Text
-from aoe_reports.formats.trace.walk import Metadata, duration_ns, nanoseconds, unusable_events, walk_with_texts
+from aoe_reports.formats.trace.walk import (
+    Metadata,
+    Unusable,
+    duration_ns,
+    nanoseconds,
+    unusable_events,
+    walk_with_texts,
+)
 from aoe_reports.model.documents import JsonObject, object_of
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
@@ -108,11 +116,11 @@ class Told:
     """Events of phases that nobody writes."""
     stage_rows: int = 0
     reported: int = 0
-    wrong: list[tuple[int, str]] = field(default_factory=list)
+    wrong: list[tuple[int, Unusable]] = field(default_factory=list)
     near_ns: list[int | None] = field(default_factory=list)
     """When each event that is wrong was, as far as it or the one above it tells."""
     damage: tuple[Finding, ...] = ()
-    """Why nothing of the file is used."""
+    """What is wrong with the list of events, or why nothing of the file is used."""
 
     @staticmethod
     def of(path: Path, look: TimelineLook) -> Told:
@@ -124,7 +132,7 @@ class Told:
         """Count an event of a phase that nobody writes."""
         self.unknown[phase] += 1
 
-    def take_wrong(self, index: int, what: str, near_ns: int | None) -> None:
+    def take_wrong(self, index: int, what: Unusable, near_ns: int | None) -> None:
         """Count an event that cannot be used."""
         self.reported += 1
         if len(self.wrong) <= EXAMPLES_PER_RULE:
@@ -332,7 +340,10 @@ def _walked_windows(told: Told) -> Iterator[Window]:
     window = Window([], [], [], _texts=[])
     last: int | None = None
     for index, element, event, text in walk_with_texts(told.path):
-        if isinstance(event, str):
+        if isinstance(event, Damage):
+            told.damage = (*told.damage, event.finding(told.path))
+            continue
+        if isinstance(event, Unusable):
             own = nanoseconds(element.get("ts")) if isinstance(element, dict) else None
             told.take_wrong(index, event, last if own is None else own)
             continue

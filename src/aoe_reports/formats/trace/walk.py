@@ -19,7 +19,7 @@ import pyarrow as pa
 from aoe_reports.formats.ascend.tables.timelines import FLOW_CATEGORY
 from aoe_reports.formats.rules import JSON_SHAPE
 from aoe_reports.formats.table import NO_ID
-from aoe_reports.formats.trace.json_list import Broken, NotAList, elements, elements_with_texts
+from aoe_reports.formats.trace.json_list import Broken, Damage, NotAList, elements, elements_with_texts
 from aoe_reports.formats.trace.rules import TIMELINE_EVENT
 from aoe_reports.formats.trace.shape import (
     INTEGER_ARGS,
@@ -104,18 +104,25 @@ class Metadata:
     name: str | None
 
 
-def walk_events(path: Path) -> Iterator[tuple[int, Row | Metadata | str]]:
-    """Each event of a file as a row, as metadata, or why it cannot be used; NotAList where the file is no list."""
+Unusable = str | Broken
+"""Why an event cannot be used."""
+
+
+def walk_events(path: Path) -> Iterator[tuple[int, Row | Metadata | Unusable | Damage]]:
+    """Each event of a file as a row, as metadata, or why it cannot be used, then what is wrong with their list.
+
+    NotAList where the file is no list of events.
+    """
     for index, element in enumerate(elements(path)):
         _refuse_others(index, element)
-        yield index, read_event(element)
+        yield index, element if isinstance(element, Damage) else read_event(element)
 
 
-def walk_with_texts(path: Path) -> Iterator[tuple[int, Any, Row | Metadata | str, bytes]]:
+def walk_with_texts(path: Path) -> Iterator[tuple[int, Any, Row | Metadata | Unusable | Damage, bytes]]:
     """(its number, its value, what `walk_events` makes of it, its text) of each event of a file."""
     for index, (element, text) in enumerate(elements_with_texts(path)):
         _refuse_others(index, element)
-        yield index, element, read_event(element), text
+        yield index, element, element if isinstance(element, Damage) else read_event(element), text
 
 
 def _refuse_others(index: int, element: Any) -> None:
@@ -123,10 +130,10 @@ def _refuse_others(index: int, element: Any) -> None:
         raise NotAList(JSON_SHAPE, say("expected a list of trace events (with 'ph')"))
 
 
-def read_event(event: Any) -> Row | Metadata | str:
+def read_event(event: Any) -> Row | Metadata | Unusable:
     """One element of the list as a row, as metadata, or why it is neither."""
     if isinstance(event, Broken):
-        return event.reason
+        return event
     if not isinstance(event, dict) or not isinstance(phase := event.get("ph"), str) or not phase:
         return NO_PHASE
     if not isinstance(event.get("args"), dict | None):  # it may have told the type of a task, or the name of a process
@@ -156,13 +163,16 @@ def look_by_walking(path: Path) -> TimelineLook:
     """What `look_at_timeline` tells."""
     names = Names()
     phases: Counter[str] = Counter()
-    wrong: list[tuple[int, str]] = []
+    wrong: list[tuple[int, Unusable]] = []
+    of_list: list[Finding] = []
     reported = stage_rows = 0
     start: int | None = None
     end: int | None = None
     try:
         for index, event in walk_events(path):
-            if isinstance(event, str):
+            if isinstance(event, Damage):
+                of_list.append(event.finding(path))
+            elif isinstance(event, Unusable):
                 reported += 1
                 if len(wrong) <= EXAMPLES_PER_RULE:
                     wrong.append((index, event))
@@ -185,7 +195,7 @@ def look_by_walking(path: Path) -> TimelineLook:
         start_ns=start,
         end_ns=end,
         stage_rows=stage_rows,
-        findings=tuple(unusable_events(path, wrong, reported)),
+        findings=(*unusable_events(path, wrong, reported), *of_list),
         names=names,
         plain=False,
     )
@@ -204,24 +214,21 @@ def batches_by_walking(path: Path, names: Names, schema: pa.Schema) -> Iterator[
         yield _batch(rows, names, schema)
 
 
-def durations_by_walking(path: Path, columns: Sequence[str]) -> Iterator[tuple[tuple[str | None, ...], int]]:
-    """The raw columns and the duration of every X event that is no second copy."""
-    for _, event in walk_events(path):
-        if isinstance(event, Row) and event.phase == "X" and event.duration_ns is not None and not event.stage_row:
-            yield tuple(event.value(column) for column in columns), event.duration_ns
-
-
-def unusable_events(path: Path, wrong: Sequence[tuple[int, str]], count: int) -> list[Finding]:
+def unusable_events(path: Path, wrong: Sequence[tuple[int, Unusable]], count: int) -> list[Finding]:
     """Findings for events that are left out; after EXAMPLES_PER_RULE of them one counts the rest."""
-    shown = [
-        TIMELINE_EVENT.found(str(path), say("{what}; the event is left out", what=what), pointer=f"/{index}")
-        for index, what in wrong[:EXAMPLES_PER_RULE]
-    ]
+    shown = [_left_out(path, index, why) for index, why in wrong[:EXAMPLES_PER_RULE]]
     if count > EXAMPLES_PER_RULE:
         more = say("and {count} more events that cannot be used", count=count - EXAMPLES_PER_RULE)
         pointer = f"/{wrong[EXAMPLES_PER_RULE][0]}"
         shown.append(TIMELINE_EVENT.found(str(path), more, pointer=pointer))
     return shown
+
+
+def _left_out(path: Path, index: int, why: Unusable) -> Finding:
+    what, line, column = (why.reason, why.line, why.column) if isinstance(why, Broken) else (why, None, None)
+    return TIMELINE_EVENT.found(
+        str(path), say("{what}; the event is left out", what=what), line, column, pointer=f"/{index}"
+    )
 
 
 def nanoseconds(value: Any) -> int | None:

@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from aoe_reports.model.causes import facts_in_words, models_in_words, series_name
-from aoe_reports.model.changes import NOTICED, IncidentChange, IncidentMember, SeriesChange, SuspectedCause, ToldFact
+from aoe_reports.model.changes import (
+    NOTICED,
+    IncidentChange,
+    IncidentMember,
+    SeriesChange,
+    SuspectedCause,
+    ToldFact,
+    by_effect,
+    is_small,
+)
 from aoe_reports.model.metrics import loss
 from aoe_reports.model.report import Section
 from aoe_reports.model.rows import column, row, row_from
@@ -47,16 +57,34 @@ def is_open(row: SeriesChange) -> bool:
     return is_slower(row) and row.acknowledged is None and not row.ended
 
 
+def is_suspected(row: SeriesChange) -> bool:
+    """Whether the newest nights of a series may show a slow-down."""
+    return row.state == "suspect" and loss(row.change or 0.0, row.better) > 0
+
+
+def matters(row: SeriesChange) -> bool:
+    """Whether a change is one of what a user notices, or not known to be a minor part of a step."""
+    return row.scope in NOTICED or not is_small(row.step_share)
+
+
 def worst_first(incidents: Iterable[IncidentChange]) -> list[IncidentChange]:
-    """Incidents in the order in which they are looked at: open ones, of those new ones, of those what costs a step most."""
-    return sorted(incidents, key=lambda one: (not one.open, not one.new, -_cost(one)))
+    """Incidents in the order of a report: open first, then new, then by effect on the step.
+
+    What is known to cost a step little follows, however new it is.
+    """
+
+    def order(one: IncidentChange) -> tuple[Any, ...]:
+        is_minor, *effect = by_effect(_cost(one))
+        return not one.open, is_minor, not one.new, effect
+
+    return sorted(incidents, key=order)
 
 
-def _cost(incident: IncidentChange) -> float:
+def _cost(incident: IncidentChange) -> float | None:
     """What an incident costs a step, or gains it, as a share: the change of the step that it is named after, else by its causes."""
     if incident.members[0].scope in NOTICED:
         return abs(incident.change)
-    return max((abs(cause.step_share or 0.0) for cause in incident.causes), default=0.0)
+    return max((abs(cause.step_share) for cause in incident.causes if cause.step_share is not None), default=None)
 
 
 def incident_sections(incidents: Sequence[IncidentChange], rows: Sequence[SeriesChange]) -> list[Section]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from aoe_reports.model.advice import AdviceSummary, StoredAdviceRow, StoredCandidate
 from aoe_reports.model.changes import (
@@ -14,13 +15,16 @@ from aoe_reports.model.changes import (
     SeriesChange,
     SeriesObservation,
     SuspectedCause,
+    by_effect,
+    exceeds,
+    is_small,
 )
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.metrics import TIME_UNIT
 from aoe_reports.model.rows import column, row
 from aoe_reports.model.runs import IngestedRun, Stored, TuningClaim
-from aoe_reports.present.reports.incidents import is_open, is_slower
+from aoe_reports.present.reports.incidents import is_open, is_slower, is_suspected, matters
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +158,14 @@ class Night:
     """Nights after the newest with a measurement: of AOE's own runs, or of other workloads."""
     missing: Sequence[str] = ()
     """Models that were measured with these the last time, and are not tonight."""
+    absent: Sequence[str] = ()
+    """What else was expected tonight, such as a rank, in a few words each."""
     job: Job | None = None
+
+    @property
+    def not_measured(self) -> list[str]:
+        """All that was expected tonight, and is absent."""
+        return [*self.missing, *self.absent]
 
     @property
     def lead(self) -> SeriesChange | None:
@@ -163,22 +174,34 @@ class Night:
 
 
 def lead_of(changes: Sequence[SeriesChange]) -> SeriesChange | None:
-    """The row that a report is about: a step that got slower, else the operator with the largest impact that did.
+    """The row that a report is about: a step that got slower, else the operator with the largest effect on one that did.
 
-    Where nothing is open, what got slower and was accepted, else a step that changed; None where there is none of all that.
+    What the newest night shows is it where its effect is larger. Where nothing is open or suspected, what got slower and was
+    accepted, else a step that changed; None where there is none of all that.
     """
-    slower = list(filter(is_open, changes)) or list(filter(is_slower, changes))
-    if slower:
-        return foremost(slower)
-    return next((row for row in changes if row.state is not None and row.scope in NOTICED), None)
+    slower = foremost(list(filter(is_open, changes)))
+    suspected = foremost([row for row in changes if is_suspected(row) and matters(row)])
+    if suspected is not None and (slower is None or leads(suspected.since, suspected.step_share, slower)):
+        return suspected
+    slower = slower or foremost(list(filter(is_slower, changes)))
+    return slower or next((row for row in changes if row.state is not None and row.scope in NOTICED), None)
+
+
+def leads(since: str | None, step_share: float | None, slower: SeriesChange) -> bool:
+    """Whether a suspicion is of another night than a slow-down, and has a larger effect."""
+    return since != slower.since and exceeds(step_share, slower.step_share)
 
 
 def foremost(rows: Sequence[SeriesChange]) -> SeriesChange | None:
-    """The first step of some rows, else the first metric or phase, else the operator or layer with the largest impact."""
+    """The first step of some rows, else the first metric or phase, else the operator or layer with the largest effect on a step."""
     whole = next((row for scopes in (WHOLE, NOTICED) for row in rows if row.scope in scopes), None)
-    return whole or min(
-        rows, key=lambda row: (row.scope not in {"op", "layer"}, -abs(row.impact_ms or 0.0)), default=None
-    )
+    return whole or min(rows, key=_effect_of_part, default=None)
+
+
+def _effect_of_part(row: SeriesChange) -> tuple[Any, ...]:
+    """What is not small first, operators and layers before what they are part of."""
+    is_part = row.scope not in {"op", "layer"}
+    return is_small(row.step_share), is_part, by_effect(row.step_share), -abs(row.impact_ms or 0.0)
 
 
 def is_news(row: SeriesChange) -> bool:

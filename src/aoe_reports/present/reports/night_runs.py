@@ -108,7 +108,19 @@ def tuning_sections(night: Night) -> list[Section]:
             shown=len(shown),
             claims=count_of(len(night.claims), "{number:,} claim", "{number:,} claims"),
         )
-        sections.append(Section("Claimed for operators", [said], grid_of(TuningClaim, shown, whole=True)))
+        unmeasured = sum(claim.row.unmeasured for claim in night.claims)
+        filled = count_of(
+            unmeasured,
+            "{number:,} gain is unmeasured: AOE filled it in.",
+            "{number:,} gains are unmeasured: AOE filled them in.",
+        )
+        sections.append(
+            Section(
+                "Claimed for operators",
+                [said, *([filled] if unmeasured else [])],
+                grid_of(TuningClaim, shown, whole=True),
+            )
+        )
     return sections
 
 

@@ -40,6 +40,7 @@ def regressions_report(
     observations: Sequence[SeriesObservation],
     budget: AlarmBudget,
     remark: str | None,
+    not_measured: Sequence[str] = (),
 ) -> Report:
     """The incidents with their series, the operators of each changed step, and the price: the budget and what it hides."""
     sections = incident_sections(incidents, rows)
@@ -65,7 +66,7 @@ def regressions_report(
         "Regressions",
         headline
         if budget.whole_history
-        else night_headline(rows, incidents=incidents, suspicions=suspicions, remark=remark),
+        else night_headline(rows, incidents=incidents, suspicions=suspicions, remark=remark, not_measured=not_measured),
         sections,
     )
 

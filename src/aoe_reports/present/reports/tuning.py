@@ -21,8 +21,8 @@ SHOWN_MODIFICATIONS = 20
 SHOWN_TASKS = 100
 """Tasks whose operators or subgraphs are listed; all tasks stand in the overview."""
 
-Outcome = Literal["successful", "nothing to tune", "failed", "incomplete", "unknown", "damaged"]
-OUTCOMES: tuple[Outcome, ...] = ("successful", "nothing to tune", "failed", "incomplete", "unknown", "damaged")
+Outcome = Literal["successful", "nothing to tune", "failed", "incomplete", "unknown", "invalid"]
+OUTCOMES: tuple[Outcome, ...] = ("successful", "nothing to tune", "failed", "incomplete", "unknown", "invalid")
 
 _LARGEST = Decimal("1e15")
 
@@ -63,6 +63,9 @@ class TuningTask:
     """The modifications that save most, of the tasks whose numbers may be used."""
     rest: int
     rest_saved: Decimal
+    """What the others save, as far as it was measured."""
+    unmeasured: int
+    """How many gains AOE filled in."""
 
     @property
     def modified(self) -> int:
@@ -73,7 +76,7 @@ class TuningTask:
 def summarise(path: str, result: TuningResult, findings: Sequence[Finding]) -> TuningTask:
     """One task of a result file in which `findings` were found; gains only where its numbers may be used."""
     inside = [f for f in findings if is_below(f.pointer, result.pointer) and f.rule not in FAILED_TUNING]
-    outcome = _outcome(result, damaged=has(inside, "error"))
+    outcome = _outcome(result, invalid=has(inside, "error"))
     counted = outcome == "successful"
     ranked = sorted(result.modifications, key=_by_saving) if counted else []
     rest = ranked[SHOWN_MODIFICATIONS:]
@@ -93,7 +96,8 @@ def summarise(path: str, result: TuningResult, findings: Sequence[Finding]) -> T
         failed=result.failed_operators,
         largest=tuple(ranked[:SHOWN_MODIFICATIONS]),
         rest=len(rest),
-        rest_saved=sum((found.saved for m in rest if (found := gain(m.before, m.after))), Decimal(0)),
+        rest_saved=sum((found.saved for m in rest if (found := _measured(m))), Decimal(0)),
+        unmeasured=sum(modification.unmeasured for modification in result.modifications),
     )
 
 
@@ -150,11 +154,16 @@ def gain(before: Decimal | None, after: Decimal | None) -> Gain | None:
     return Gain(before - after, before / after - 1, 1 - after / before)
 
 
+def _measured(modification: Modification) -> Gain | None:
+    """The gain of a modification; None where AOE filled it in, too."""
+    return None if modification.unmeasured else gain(modification.before, modification.after)
+
+
 _EXPLANATION = say(
     "Speed-up and time saved are recomputed from the two times; AOE's own figures are shown beside them (AOE "
     "calls a speed-up a reduction of time). The times are AOE's own measurements: only a new profile can confirm "
     "them. Gains of several tasks are not added up, because subgraphs and operators of one model overlap. Tasks "
-    "that failed, are incomplete or damaged contribute no gain."
+    "that failed, are incomplete or invalid contribute no gain."
 )
 _REPOSITORY = say("AOE's own counts for its repository, which keeps the best implementation found for each case.")
 
@@ -184,15 +193,15 @@ class _TaskRow:
     failed: int = column("Failed", "integer")
 
 
-def _outcome(result: TuningResult, *, damaged: bool) -> Outcome:
+def _outcome(result: TuningResult, *, invalid: bool) -> Outcome:
     if result.truncated or (result.has_segment and status_of(result.status) == "incomplete"):
         return "incomplete"
     if result.failed:
         return "failed"
     if not result.has_segment:
         return "nothing to tune"
-    if damaged or result.ambiguous:
-        return "damaged"
+    if invalid or result.ambiguous:
+        return "invalid"
     return "successful" if result.complete else "unknown"
 
 
@@ -205,8 +214,8 @@ def _in_words(result: TuningResult, outcome: Outcome) -> str:
         return say("incomplete: the file is truncated" if result.truncated else "incomplete: interrupted")
     if outcome == "unknown":
         return say("unknown: no status" if result.status is None else "unknown: {status!r}", status=result.status)
-    if outcome == "damaged":
-        return say("damaged: see findings")
+    if outcome == "invalid":
+        return say("invalid: see findings")
     return say("successful" if result.modifications else "successful: nothing better found")
 
 
@@ -274,6 +283,14 @@ def _task(number: int, task: TuningTask) -> Section:
                 said=join(", ", ways),
             )
         )
+    if task.unmeasured:
+        sentences.append(
+            count_of(
+                task.unmeasured,
+                "{number} gain is unmeasured: AOE fills in a difference of exactly 1 us. It is not counted as a saving.",
+                "{number} gains are unmeasured: AOE fills in a difference of exactly 1 us. They are not counted as savings.",
+            )
+        )
     if task.rest:
         sentences.append(
             say(
@@ -304,6 +321,7 @@ def _columns(task: TuningTask) -> tuple[Column, ...]:
         Column("speed_up", "Speed-up (before/after - 1)", "gain"),
         Column("time_saved", "Time saved (1 - after/before)", "gain"),
         Column("claim", "Claimed by AOE", "gain"),
+        Column("remark", "Remark"),
     )
 
 
@@ -318,20 +336,21 @@ def _modifications(modifications: Sequence[Modification]) -> list[Cells]:
             "before": m.before,
             "after": m.after,
             "bars": (m.before / longest, m.after / longest) if m.before and m.after else None,
-            **_shares(m.before, m.after),
-            "claim": m.improvement,
+            **_shares(m),
+            "claim": None if m.unmeasured else m.improvement,
+            "remark": say("unmeasured") if m.unmeasured else None,
         }
         for m in modifications
     ]
 
 
 def _by_saving(modification: Modification) -> tuple[bool, Decimal, str, str]:
-    found = gain(modification.before, modification.after)
+    found = _measured(modification)
     return found is None, -found.saved if found else Decimal(0), modification.name, modification.pointer
 
 
-def _shares(before: Decimal | None, after: Decimal | None) -> dict[str, Decimal | None]:
-    found = gain(before, after)
+def _shares(modification: Modification) -> dict[str, Decimal | None]:
+    found = _measured(modification)
     return found._asdict() if found else dict.fromkeys(Gain._fields)
 
 

@@ -30,6 +30,7 @@ N_(
         "slower",
         "faster",
         "damaged",
+        "invalid",
         "incomplete",
         "partly",
         "not-reproduced",
@@ -57,6 +58,7 @@ N_(
         "compilation",
         "garbage collection",
         "waiting for communication",
+        "waiting for an event",
         # what a run is, and what became of it
         "profile",
         "tuning",

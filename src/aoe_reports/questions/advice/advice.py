@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.facts.bounds import ACLNN, CoreCounts, OperatorBounds, State, StepShares
+from aoe_reports.facts.bounds import ACLNN, CoreCounts, OperatorBounds, State, StepShares, computing_of
 from aoe_reports.facts.breakdown import Gap
 from aoe_reports.facts.communication import LateRank, Link, OperatorTime
 from aoe_reports.facts.host_causes import HostFacts
 from aoe_reports.facts.packets import PacketClass, RdmaTime
 from aoe_reports.facts.roofline import Roofline, near_operators
-from aoe_reports.model.columns import Ints, Mask, exact_sum
+from aoe_reports.model.columns import Ints, Mask, exact_sum, has_value, integers
 from aoe_reports.model.documents import Json
 from aoe_reports.model.texts import join, say
 from aoe_reports.questions.advice.thresholds import Thresholds
@@ -83,6 +83,15 @@ class Facts:
             return self.idle_ns
         return self.idle_ns[~is_communication(self.tasks["task_type"])]
 
+    def of_computing(self, name: str) -> Ints | None:
+        """A column of whole numbers of the tasks that compute, in the order of the operators' tasks, -1 for null; None where no task has one."""
+        if self.tasks is None or self.bounds is None or not has_value(self.tasks, name):
+            return None
+        values, there = integers(self.tasks[name])
+        found: Ints = np.where(there, values, -1)
+        computing = computing_of(self.tasks)
+        return found if computing is None else found[computing]
+
     def idle_before(self, mine: Mask) -> int:
         """Idle time before some of the tasks that compute; 0 where it is not known."""
         idle = self.idle_of_computing()
@@ -144,11 +153,6 @@ def largest(values: Ints, least: float) -> list[int]:
     chosen = np.flatnonzero((values >= least) & (values > 0))
     places: list[int] = chosen[np.argsort(-values[chosen], kind="stable")][:MAX_ROWS].tolist()
     return places
-
-
-def share(part: int, whole: int) -> float:
-    """A part of a whole, rounded as it is shown; 0 of nothing."""
-    return round(part / whole, 6) if whole else 0.0
 
 
 def microseconds(ns: float) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -10,7 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aoe_reports.engine.captures import read_steps_noting, read_tasks, sources_of, timeline_tells_steps
+from aoe_reports.engine.captures import (
+    read_steps_noting,
+    read_tasks,
+    sources_of,
+    timeline_tells_steps,
+    timeline_tells_tasks,
+)
 from aoe_reports.engine.question import Notes
 from aoe_reports.engine.rules import NOTHING_MEASURED, STANDS_IN
 from aoe_reports.facts.bounds import (
@@ -24,17 +30,22 @@ from aoe_reports.facts.bounds import (
     measure_operators,
 )
 from aoe_reports.facts.breakdown import DeviceBreakdown, Gap
+from aoe_reports.facts.communication import LateRank
 from aoe_reports.facts.communication_run import Communication
 from aoe_reports.facts.contention import find_contention
 from aoe_reports.facts.host_causes import HostFacts
 from aoe_reports.facts.idle import (
     STEP_COLUMNS,
+    any_within,
     count_steps,
     idle_before_tasks,
+    place_in_steps,
     shares_of_tasks,
     step_of_tasks,
+    steps_with_tasks,
     sum_shares,
 )
+from aoe_reports.facts.observed import steps_of_parts
 from aoe_reports.facts.packets import classes_of, resent
 from aoe_reports.facts.roofline import TASK_COLUMNS as ROOFLINE_COLUMNS
 from aoe_reports.facts.roofline import Roofline, near_roof_of
@@ -43,21 +54,39 @@ from aoe_reports.facts.steps import Step, steps_of_device
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.capture import Capture, kinds_of
 from aoe_reports.formats.csv.summary import TableData
-from aoe_reports.model.columns import Mask, distinct, exact_sum, has_value, integers
+from aoe_reports.formats.vendor import vendor_of
+from aoe_reports.model.columns import Ints, Mask, distinct, exact_sum, has_value, integers
 from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.memory import give_back
 from aoe_reports.model.texts import say
-from aoe_reports.questions.advice.registry import RULES, Advice, Facts, Thresholds, find_advice, in_order
+from aoe_reports.questions.advice.advice import microseconds
+from aoe_reports.questions.advice.registry import RULES, Advice, Facts, Thresholds, find_advice, in_order, within_step
 from aoe_reports.questions.advice.timelines import Timelines
+from aoe_reports.questions.beside import tasks_beside_each_other
 from aoe_reports.questions.peaks import PeakOptions, may_be_roofed, roofline_of
-from aoe_reports.questions.trimming import note_unusual
+from aoe_reports.questions.trimming import (
+    LeftOut,
+    left_out_unless_asked,
+    steps_left_out,
+    usual_only,
+    without_steps,
+)
 from aoe_reports.stats.grouping import is_communication
 
 DYNAMIC_KINDS = frozenset({"thread_group", "ge_op_execute"})
 """Files that msprof writes of models with dynamic shapes alone."""
 COMMUNICATION_KINDS = ("hccl", "communication")
 """What the kinds of files begin with that tell of communication."""
-_WHOLE = ("op_name", "op_type", "task_type", "input_shapes", "task_start_ns", "task_duration_ns", *STEP_COLUMNS)
+_WHOLE = (
+    "model_id",
+    "op_name",
+    "op_type",
+    "task_type",
+    "input_shapes",
+    "task_start_ns",
+    "task_duration_ns",
+    *STEP_COLUMNS,
+)
 
 
 class Chosen(Protocol):
@@ -69,6 +98,8 @@ class Chosen(Protocol):
     def device(self) -> int | None: ...
     @property
     def step(self) -> int | None: ...
+    @property
+    def all_steps(self) -> bool: ...
     @property
     def thresholds(self) -> Thresholds: ...
 
@@ -82,6 +113,8 @@ class DeviceAdvice:
     advice: list[Advice]
     near_roof: Mask | None = None
     """Which operators are so near the roof that a plan leaves them out; null where that is not asked, or the roof is not known."""
+    left_out: frozenset[int] = frozenset()
+    """The steps of the device that are in none of this."""
 
 
 def advise_capture(capture: Capture, chosen: Chosen, peaks: PeakOptions, findings: list[Finding]) -> list[DeviceAdvice]:
@@ -89,6 +122,8 @@ def advise_capture(capture: Capture, chosen: Chosen, peaks: PeakOptions, finding
     steps = _steps(capture, chosen, findings)
     timelines = Timelines(capture, findings, of_host=True, step=chosen.step)
     wanted = TASK_COLUMNS | ROOFLINE_COLUMNS if may_be_roofed(capture, peaks) else TASK_COLUMNS
+    if timeline_tells_tasks(capture):
+        wanted |= {"stream_id"}  # by which it is seen that times of tasks contradict each other
     sets, tables = read_tasks(capture, wanted, by_type=False, heard=timelines.heard)
     findings += [finding for data in tables for finding in data.findings]
     if sets and tables[-1].table.facts != "tasks":
@@ -97,12 +132,9 @@ def advise_capture(capture: Capture, chosen: Chosen, peaks: PeakOptions, finding
     del tables
     told = [tasks.as_exported() for tasks in sets]
     del sets
-    devices = [
+    return [
         device for _, device in advise_tasks(capture, told, steps, chosen, findings, Beside(timelines, table, peaks))
     ]
-    if devices and chosen.step is None:
-        note_unusual(str(capture.root), steps, Notes(findings), trims=False, rank=chosen.rank, device=chosen.device)
-    return devices
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +163,9 @@ def advise_tasks(
     """
     timelines = Timelines(capture, findings) if beside is None else beside.timelines
     told = bool(sets)
+    wanted = chosen.all_steps or chosen.step is not None
+    left_out = {} if wanted else leave_out(capture, sets, steps, chosen.rank, findings, timelines)
+    steps = usual_only(steps, left_out)
     while sets:
         tasks = _chosen(sets.pop(0), chosen)
         if tasks is None:
@@ -152,13 +187,47 @@ def advise_tasks(
             near = near_roof_of(tasks.frame, bounds, cores, capture.info.device_type, counters)
         del counters
         give_back()
+        if bounds is not None:
+            shares = replace(shares, tasks_ns=exact_sum(bounds.total_ns))
+        if beside is not None:
+            findings += tasks_beside_each_other(str(capture.root), tasks.rank_id, tasks.frame)
         facts = _facts_of(capture, tasks, bounds, shares, gaps)
         if beside is not None:
             facts = replace(_with_more(facts, beside, chosen), roof=roof, table=beside.table)
-        yield tasks, DeviceAdvice(shares, bounds, find_advice(facts, chosen.thresholds), near)
+        gone = steps_left_out((tasks.rank_id, tasks.device_id), left_out)
+        yield tasks, DeviceAdvice(shares, bounds, find_advice(facts, chosen.thresholds), near, gone)
     if not told:  # else its tasks are not what was asked for
         for device in _without_tasks(capture, steps, chosen, timelines, beside):
-            yield None, device
+            gone = steps_left_out((device.shares.rank_id, device.shares.device_id), left_out)
+            yield None, replace(device, left_out=gone)
+
+
+def leave_out(
+    capture: Capture,
+    sets: list[TaskSet],
+    steps: Sequence[Step],
+    rank: int | None,
+    findings: list[Finding],
+    timelines: Timelines,
+    *,
+    could_stay: bool = True,
+) -> LeftOut:
+    """The steps of warm-up and tear-down, without which the tasks and the timelines are then; `could_stay` says that there is an option for that."""
+    rank_of = capture.info.rank_of
+    if not steps and timeline_tells_steps(capture):
+        devices = [(rank_of(device.device_id), device) for device in timelines.devices()]
+        steps = [step for whose, one in devices for step in steps_of_parts((whose, one.device_id), one.steps)]
+    steps = [step for step in steps if rank in {None, step.rank_id}]
+    if not sets and not any(step.has_parts for step in steps):
+        return {}  # there is nothing to leave them out of
+    left_out = left_out_unless_asked(str(capture.root), steps, sets, Notes(findings), could_stay=could_stay)
+    if left_out:
+        sets[:] = without_steps(sets, left_out, str(capture.root), Notes(findings))
+        alone = len(left_out) == 1
+        for place in left_out:
+            gone = steps_left_out(place, left_out)
+            timelines.left_out = {**timelines.left_out, place[1]: gone, **({None: gone} if alone else {})}
+    return left_out
 
 
 def _roofline_of(
@@ -253,29 +322,33 @@ def measure_shares(
     told = step_of_tasks(tasks.frame)
     numbers = distinct(told[1]).tolist() if told else []
     parted = [s for s in mine if s.has_parts and (not numbers or s.step in {None, *numbers})]
-    only_timeline = timeline_tells_steps(capture)  # which tells of communication and of gaps
+    # a timeline that is the source of tasks is also that of communication and gaps
+    files = [file for source in vendor_of(capture.profiler).tasks(capture) for file in source.files]
+    only_timeline = timeline_tells_steps(capture) and any(file.may_hold_events for file in files)
     if parted and not only_timeline:
         return _shares_of_steps(tasks.rank_id, tasks.device_id, parted), ()
     steps_told = (_steps_beside(tasks.frame, mine) if told is None else None) or count_steps(numbers)
     told_whole = _talks(tasks.frame) or (bool(sources_of(capture, "tasks")) and not _communicates(capture))
     shares = None
     if told_whole and not only_timeline:
-        shares = _by_tasks(tasks, *steps_told)
+        shares = _by_tasks(tasks, mine, *steps_told)
         if shares.source == "tasks":
             return shares, ()
     devices = timelines.devices()
     theirs = [device for device in devices if device.device_id in {None, tasks.device_id}] or devices[:1]
     if theirs:
-        return _by_timelines(theirs, tasks, *steps_told)
-    shares = shares or _by_tasks(tasks, *steps_told)
+        return _by_timelines(_while_tasks_ran(theirs, tasks.frame), tasks, *steps_told)
+    shares = shares or _by_tasks(tasks, mine, *steps_told)
     if shares.source == "tasks" and not (_talks(tasks.frame) or sources_of(capture, "tasks")):
         # names of kernels alone, without operators of communication, leave open what the time between them was
         shares = replace(shares, communication_not_overlapped_ns=None, overlapped_ns=None, free_ns=None)
     return shares, ()
 
 
-def _by_tasks(tasks: TaskSet, steps: int, steps_known: bool) -> StepShares:
-    return replace(shares_of_tasks(tasks.frame, tasks.rank_id, tasks.device_id), steps=steps, steps_known=steps_known)
+def _by_tasks(tasks: TaskSet, of_table: Sequence[Step], steps: int, steps_known: bool) -> StepShares:
+    in_steps = _in_steps(tasks.frame, of_table)
+    shares = shares_of_tasks(tasks.frame, tasks.rank_id, tasks.device_id, in_steps)
+    return replace(shares, steps=steps, steps_known=steps_known)
 
 
 def _by_timelines(
@@ -287,18 +360,45 @@ def _by_timelines(
     return replace(facts.shares, steps=steps, steps_known=steps_known or steps > 1), facts.gaps
 
 
+def _while_tasks_ran(devices: Sequence[DeviceBreakdown], tasks: pa.Table) -> Sequence[DeviceBreakdown]:
+    """Timelines cut to the steps (or files) in which tasks of the table began, which may be fewer."""
+    if not has_value(tasks, "task_start_ns"):
+        return devices
+    starts, there = integers(tasks["task_start_ns"])
+    starts = np.sort(starts[there])
+    found = []
+    for device in devices:
+        steps = {
+            number: parts for number, parts in device.steps.items() if any_within(starts, parts.start_ns, parts.end_ns)
+        }
+        if steps or (not device.steps and any_within(starts, device.whole.start_ns, device.whole.end_ns)):
+            found.append(replace(device, steps=steps))
+    return found or devices  # the clocks differ: nothing can be cut
+
+
 def _steps_beside(frame: pa.Table, steps: Sequence[Step]) -> tuple[int, bool] | None:
     """(in how many iterations of a table the tasks began, at least 1; whether in any); None without a table, or times of tasks."""
     if not steps or not has_value(frame, "task_start_ns"):
         return None
-    starts, there = integers(frame["task_start_ns"])
-    begin, end = int(starts[there].min()), int(starts[there].max())
-    inside = {
-        (s.model_id, s.step)
-        for s in steps
-        if s.start_ns is not None and s.start_ns <= end and s.start_ns + s.duration_ns >= begin
-    }
-    return max(len(inside), 1), bool(inside)
+    count = len({(s.model_id, s.step) for s in steps_with_tasks(_timed(steps), frame)})
+    return max(count, 1), count > 0
+
+
+def _timed(steps: Sequence[Step]) -> list[Step]:
+    return [step for step in steps if step.start_ns is not None]
+
+
+def _in_steps(frame: pa.Table, steps: Sequence[Step]) -> Ints | None:
+    """The steps of tasks by their times, where there are steps without tasks between them: the time of these is of no task."""
+    if step_of_tasks(frame) is not None or not has_value(frame, "task_start_ns"):
+        return None
+    timed = _timed(steps)
+    covered = steps_with_tasks(timed, frame)
+    if not covered:
+        return None
+    first, last = (min(s.start_ns or 0 for s in covered), max(s.start_ns or 0 for s in covered))
+    between = [s for s in timed if first <= (s.start_ns or 0) <= last]
+    return place_in_steps(frame, covered) if len(covered) < len(between) else None
 
 
 def _talks(frame: pa.Table) -> bool:
@@ -371,7 +471,11 @@ def _facts_of_timelines(parts: Sequence[DeviceBreakdown], rank_id: int | None, d
 
 
 def communication_of(
-    capture: Capture, devices: Sequence[DeviceAdvice] | None, chosen: Chosen, findings: list[Finding]
+    capture: Capture,
+    devices: Sequence[DeviceAdvice] | None,
+    chosen: Chosen,
+    findings: list[Finding],
+    left_out: Collection[int] = (),
 ) -> Communication:
     """What links of a capture did: a timeline may have to be read for that.
 
@@ -386,6 +490,7 @@ def communication_of(
         from aoe_reports.engine.communication import read_communication
 
         read_communication(capture, talk, (), chosen.step, said)
+        talk.leave_out(left_out)
     findings += [finding for finding in said if finding not in findings]
     return talk
 
@@ -397,9 +502,13 @@ def communication_matters(devices: Sequence[DeviceAdvice], chosen: Chosen) -> bo
 
 
 def with_run(
-    device: DeviceAdvice, devices: Sequence[DeviceAdvice], talk: Communication, thresholds: Thresholds
+    device: DeviceAdvice,
+    devices: Sequence[DeviceAdvice],
+    talk: Communication,
+    awaited: Sequence[LateRank],
+    thresholds: Thresholds,
 ) -> list[Advice]:
-    """The advice on one device, and what only all ranks together tell; of links, on the slowest device alone."""
+    """The advice on one device, and what only all ranks together show, `awaited` ranks included; of links, on the slowest device alone."""
     shares = device.shares
     tails = [t for t in talk.tails if (t.rank_id, t.device_id) == (shares.rank_id, shares.device_id)]
     facts = Facts(
@@ -411,9 +520,33 @@ def with_run(
         resent=[pair for pair in resent(talk.operators, talk.rdma) if pair[1].rank_id == shares.rank_id],
     )
     if shares is max((other.shares for other in devices), key=lambda one: one.step_us or 0.0):
-        facts = replace(facts, links=talk.links, awaited=talk.awaited)
-    more = [one for rule in _OF_RUNS for one in RULES[rule].find(facts, thresholds)]
-    return in_order([*device.advice, *more])
+        facts = replace(facts, links=talk.links, awaited=awaited)
+    advice = [_waiting_for_absent(one, shares.rank_id, awaited) for one in device.advice]
+    more = [within_step(one, shares) for rule in _OF_RUNS for one in RULES[rule].find(facts, thresholds)]
+    return in_order([*advice, *more])
+
+
+def _waiting_for_absent(one: Advice, rank_id: int | None, awaited: Sequence[LateRank]) -> Advice:
+    """Advice on communication with that most of it is waiting for a rank that nobody captured."""
+    waits = [(dict(late.waited_by).get(rank_id, 0), late) for late in awaited if late.is_absent]
+    if one.rule != "communication-not-overlapped" or not waits or one.saving_ns is None:
+        return one
+    waited_ns, absent = max(waits, key=lambda wait: wait[0])
+    if waited_ns * 2 < one.saving_ns:
+        return one
+    evidence = {
+        **one.evidence,
+        "absent_rank": absent.rank,
+        "number_in_group": absent.number,
+        "group": absent.group,
+        "waited_us": microseconds(min(waited_ns, one.saving_ns)),
+        "communication_us": microseconds(one.saving_ns),
+    }
+    text = say(
+        "Most of it is waiting for a rank that was not captured: capture that rank, too, and see what it does meanwhile; overlapping "
+        "communication does not help while one rank comes late"
+    )
+    return replace(one, evidence=evidence, advice=text)
 
 
 _OF_RUNS = ("slow-rank", "slow-link", "awaited-rank", "gradient-tail", "small-packets", "rdma-retransmission")

@@ -4,12 +4,49 @@ from __future__ import annotations
 
 from aoe_reports.facts.communication import LateRank, Link
 from aoe_reports.facts.packets import LOST_SHARE, RESENT_NS, small_packets
+from aoe_reports.facts.slow_calls import SlowCalls, find_slow_calls
+from aoe_reports.model.shares import share_or_zero
 from aoe_reports.model.texts import say
 from aoe_reports.questions.advice.advice import Advice, Evidence, Facts, Rule, microseconds
 from aoe_reports.questions.advice.thresholds import Thresholds
 
 _LINKS = 3
 """So many slow links are named; `communication` lists all."""
+
+
+def _slow_calls(facts: Facts, thresholds: Thresholds) -> list[Advice]:
+    """Single calls that take many times what others of their type take: what matters before any overlapping."""
+    found = []
+    for one in slow_calls_of(facts, thresholds):
+        saving = _within_uncovered(facts, one.excess_ns)
+        evidence = {
+            "call": one.name,
+            "step": one.step,
+            "place": one.place,
+            "duration_us": microseconds(one.duration_ns),
+            "median_us": microseconds(one.median_ns),
+            "times_median": round(one.times, 1),
+            "slower_calls": one.slow,
+            "calls": one.calls,
+            "share_of_communication": share_or_zero(saving, facts.shares.communication_not_overlapped_ns or 0),
+        }
+        found.append(Advice("slow-call", evidence, _SLOW_CALL, saving, op_type=one.op_type, op_name=one.name))
+    return found
+
+
+_SLOW_CALL = say(
+    "Single calls take many times as long as the others of their type: find out what happened then, before you overlap "
+    "communication (a rank that came late, packets that were sent again, a group that was set up, or a call that sends far more)"
+)
+
+
+def slow_calls_of(facts: Facts, thresholds: Thresholds) -> list[SlowCalls]:
+    """The slow calls of a device that make a notable part of its steps."""
+    if facts.tasks is None:
+        return []
+    found = find_slow_calls(facts.tasks, thresholds.slow_call_times, thresholds.least_alike, thresholds.odd_shape_share)
+    least = thresholds.least_step_share * (facts.shares.step_ns or 0)
+    return [one for one in found if _within_uncovered(facts, one.excess_ns) >= max(least, 1)]
 
 
 def _slow_links(facts: Facts, thresholds: Thresholds) -> list[Advice]:
@@ -43,7 +80,8 @@ def _awaited_ranks(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     for one in facts.awaited:
         saving = _within_uncovered(facts, one.longest_ns)
         if one.is_slow and saving >= shortest:
-            found.append(Advice("awaited-rank", _evidence_of(one), _AWAITED, saving))
+            text = _AWAITED_ABSENT if one.is_absent else _AWAITED
+            found.append(Advice("awaited-rank", _evidence_of(one), text, saving))
     return found
 
 
@@ -53,10 +91,16 @@ _AWAITED = say(
 )
 
 
+_AWAITED_ABSENT = say(
+    "This rank waits for one that was not captured: capture that one, too, and compare its operators and its gaps"
+)
+
+
 def _evidence_of(one: LateRank) -> Evidence:
     return {
         "group": one.group,
         "awaited_rank": one.rank,
+        "number_in_group": one.number,
         "operators": one.operators,
         "of_operators": one.of_operators,
         "waited_us": microseconds(one.waited_ns),
@@ -136,6 +180,14 @@ def _within_uncovered(facts: Facts, ns: int) -> int:
 
 
 COMMUNICATING_RULES = (
+    Rule(
+        "slow-call",
+        say("single communication operators that take many times as long as others of their type"),
+        "One call that waits, or is sent again, may take longer than all others together; overlapping hides none of its cause",
+        "own choice",
+        ("slow_call_times", "least_alike", "odd_shape_share", "least_step_share"),
+        _slow_calls,
+    ),
     Rule(
         "slow-link",
         say("a link that is slower than other links with the same work"),

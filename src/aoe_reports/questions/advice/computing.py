@@ -10,6 +10,7 @@ import numpy as np
 from aoe_reports.facts.bounds import BOUNDS, STATES, Bound, Operator, OperatorBounds, cap_saving
 from aoe_reports.formats.aoe.operators import is_tunable
 from aoe_reports.model.columns import Floats, Ints, Mask, exact_sum, integers
+from aoe_reports.model.shares import share_or_zero
 from aoe_reports.model.texts import say
 from aoe_reports.questions.advice.advice import (
     Advice,
@@ -20,7 +21,6 @@ from aoe_reports.questions.advice.advice import (
     largest,
     microseconds,
     on_operators,
-    share,
     tuned,
 )
 from aoe_reports.questions.advice.thresholds import Thresholds
@@ -203,7 +203,7 @@ def _ai_cpu(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Ite
 
 def _on_type(facts: Facts, bounds: OperatorBounds, rule: str, subject: _Subject, text: str) -> Advice:
     """Advice on operators of one type, whatever their shapes."""
-    evidence = {"share_of_computing": share(subject.total_ns, facts.shares.computing_ns)}
+    evidence = {"share_of_computing": share_or_zero(subject.total_ns, exact_sum(bounds.total_ns))}
     return _advice(facts, rule, subject, bounds.operator(subject.group), evidence, text, shapes=False)
 
 
@@ -345,7 +345,7 @@ def _repeated(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> I
     tunable = facts.not_near_roof(tunable)
     text = say("The same inputs occur repeatedly: one entry tuned by AOE serves all of these calls")
     for subject in _subjects(bounds, _alike(bounds), tunable, bounds.saving_ns, _least(facts, thresholds)):
-        part = share(subject.total_ns, facts.shares.computing_ns)
+        part = share_or_zero(subject.total_ns, facts.shares.computing_ns)
         one = bounds.operator(subject.group)
         if subject.count < thresholds.repeated_calls or part < thresholds.repeated_share or one.input_shapes is None:
             continue

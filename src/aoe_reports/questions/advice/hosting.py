@@ -8,8 +8,9 @@ from aoe_reports.facts.host_activity import Calls
 from aoe_reports.facts.host_causes import CAUSE_ADVICE, HostFacts, Replaceable
 from aoe_reports.facts.host_waits import HOST_CAUSES, WaitCause
 from aoe_reports.model.documents import Json
+from aoe_reports.model.shares import share_or_zero
 from aoe_reports.model.texts import capital, say
-from aoe_reports.questions.advice.advice import Advice, Facts, Find, Rule, microseconds, share
+from aoe_reports.questions.advice.advice import Advice, Facts, Find, Rule, microseconds
 from aoe_reports.questions.advice.thresholds import Thresholds
 
 
@@ -26,7 +27,7 @@ def _waits_for(cause: WaitCause) -> Find:
         longest = max(facts.host, key=lambda one: one.by_cause.get(cause, 0))
         evidence: dict[str, Json] = {
             "waited_us": microseconds(waited),
-            "share_of_time": share(waited, length),
+            "share_of_time": share_or_zero(waited, length),
             **_call_of(longest, cause),
             "source": longest.timeline,
         }

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.facts.bounds import STATES, OperatorBounds, cap_saving
+from aoe_reports.facts.bounds import ACLNN, STATES, OperatorBounds, cap_saving
+from aoe_reports.facts.idle import step_of_tasks
 from aoe_reports.model.columns import Ints, Mask, SomeRows, exact_sum, integers
+from aoe_reports.model.shares import share_or_zero
 from aoe_reports.model.texts import say
 from aoe_reports.questions.advice.advice import (
     MAX_ROWS,
@@ -19,7 +21,6 @@ from aoe_reports.questions.advice.advice import (
     largest,
     microseconds,
     on_operators,
-    share,
 )
 from aoe_reports.questions.advice.thresholds import Thresholds
 from aoe_reports.stats.grouping import group_codes
@@ -135,8 +136,9 @@ def _longest_types(bounds: OperatorBounds, values: Ints) -> list[str]:
 @on_operators
 def _dynamic(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Iterator[Advice]:
     mine: Mask = np.isin(bounds.state, [STATES.index("dynamic"), STATES.index("mixed")])
+    mine &= _of_graphs(facts, bounds) | _of_passing_shapes(facts, bounds)
     total = exact_sum(bounds.total_ns[mine])
-    part = share(total, exact_sum(bounds.total_ns))
+    part = share_or_zero(total, exact_sum(bounds.total_ns))
     if not mine.any() or part < thresholds.least_operator_share:
         return
     idle, source = None, None
@@ -169,6 +171,36 @@ def _dynamic(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> It
         count=int(bounds.count[mine].sum()),
         total_ns=total,
     )
+
+
+def _of_graphs(facts: Facts, bounds: OperatorBounds) -> Mask:
+    """The operators of models that are graphs; OP State of single operators is dynamic whatever their shapes.
+
+    If tasks have no model, an operator that runs through aclnn is a single one.
+    """
+    if facts.tasks is not None and "model_id" in facts.tasks.column_names:  # null of what is of no model
+        models = facts.of_computing("model_id")
+        return np.zeros(bounds.names.count, dtype=bool) if models is None else bounds.groups.any(models >= 0)
+    numbers, words = bounds.key_codes("op_name")
+    single = np.asarray([False, *(word.startswith(ACLNN) for word in words)], dtype=bool)
+    found: Mask = ~single[numbers]
+    return found
+
+
+def _of_passing_shapes(facts: Facts, bounds: OperatorBounds) -> Mask:
+    """Operators whose shapes vary over the steps: one name has several shapes, and not all of them occur in every step."""
+    none: Mask = np.zeros(bounds.names.count, dtype=bool)
+    task_steps = None if facts.tasks is None else step_of_tasks(facts.tasks)
+    steps = None if task_steps is None else facts.of_computing(task_steps[0])
+    if steps is None or "input_shapes" not in bounds.keys:
+        return none
+    known = steps >= 0
+    pairs = np.unique(np.stack([bounds.group_of[known], steps[known]]), axis=1)
+    of, count = bounds.alike(("op_type", "task_type", "op_name"))
+    shapes = np.bincount(of, minlength=count)
+    found: Mask = np.bincount(pairs[0], minlength=len(none)) < len(np.unique(pairs[1]))
+    found &= shapes[of] > 1
+    return found
 
 
 @on_operators
@@ -248,7 +280,7 @@ def _many_shapes(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -
             "shapes": int(of_type[kind]),
             "calls_a_shape": round(count / int(of_type[kind]), 3),
             "steps": facts.shares.steps if facts.shares.steps_known else None,
-            "share_of_computing": share(total, facts.shares.computing_ns),
+            "share_of_computing": share_or_zero(total, exact_sum(bounds.total_ns)),
         }
         bound = None if waits is None else _cap_host(waited, facts)
         yield Advice("many-shapes", evidence, text, bound, op_type=words[kind - 1], count=count, total_ns=total)
@@ -274,9 +306,12 @@ LAUNCHING_RULES = (
     Rule(
         "dynamic-shape",
         say("operators whose shapes are known only at run time"),
-        "Tiling and compilation move into the step, and tuned entries (of fixed shapes) do not fit",
+        (
+            "Tiling and compilation move into the step, and tuned entries (of fixed shapes) do not fit; of single operators only "
+            "those whose shapes vary over the steps, as their state is dynamic whatever their shapes"
+        ),
         say(
-            "CANN: op_summary, OP State; thread_group and ge_op_execute exist of dynamic models alone; AOE: "
+            "CANN: op_summary, OP State and Model ID; thread_group and ge_op_execute exist of dynamic models alone; AOE: "
             "static shapes"
         ),
         ("least_operator_share",),

@@ -10,8 +10,11 @@ import numpy as np
 from aoe_reports.facts.bounds import StepShares
 from aoe_reports.facts.breakdown import Gap
 from aoe_reports.model.columns import codes
+from aoe_reports.model.documents import Json
 from aoe_reports.model.texts import say
+from aoe_reports.model.time_units import times_in_one_unit
 from aoe_reports.questions.advice.advice import Advice, Evidence, Facts, Rule, microseconds
+from aoe_reports.questions.advice.communicating import slow_calls_of
 from aoe_reports.questions.advice.thresholds import Thresholds
 
 _NAMED = 3
@@ -41,11 +44,50 @@ def headline(shares: StepShares, advice: Sequence[Advice]) -> str:
         computing=_percent(computing),
         share=_percent(largest),
     )
+    explained = _explained(shares, advice, said) if communication >= free else None
+    if explained is not None:
+        return explained
     if largest > computing:
         return say("{parts}: look at the latter first", parts=said)
     if not advice:
         return say("{parts}: computing has the largest share, and no particular problem was found", parts=said)
     return say("{parts}: computing has the largest share; look at its operators first", parts=said)
+
+
+def _explained(shares: StepShares, advice: Sequence[Advice], said: str) -> str | None:
+    """The same where single calls, or a rank that was not captured, explain most of the communication; None where nothing does."""
+    whole_ns = shares.communication_not_overlapped_ns or 0
+    slow = next((one for one in advice if one.rule == "slow-call"), None)
+    if slow is not None and (slow.saving_ns or 0) * 2 > whole_ns:
+        return say(
+            "{parts}, most of it single calls: {call} takes {times} times as long as the median of its type",
+            parts=said,
+            call=slow.op_name or slow.op_type,
+            times=f"{slow.evidence['times_median']:,.0f}",
+        )
+    absent = next((one.evidence for one in advice if "absent_rank" in one.evidence), None)
+    if absent is not None:
+        (waited, whole), unit = times_in_one_unit(*(_ns(absent[name]) for name in ("waited_us", "communication_us")))
+        rank, number, group = (absent[name] for name in ("absent_rank", "number_in_group", "group"))
+        if rank is None and number is not None:
+            from aoe_reports.questions.communication_words import number_in_group
+
+            rank = number_in_group(str(number), None if group is None else str(group))
+        return say(
+            "{parts}: {waited} of {whole} {unit} of it is waiting for a rank that was not captured"
+            if rank is None
+            else "{parts}: {waited} of {whole} {unit} of it is waiting for rank {rank}, which was not captured",
+            parts=said,
+            waited=waited,
+            whole=whole,
+            unit=unit,
+            rank=rank,
+        )
+    return None
+
+
+def _ns(us: Json) -> float:
+    return us * 1e3 if isinstance(us, int | float) else 0.0
 
 
 def _percent(part: float) -> str:
@@ -70,6 +112,9 @@ def _said(facts: Facts) -> Evidence:
 
 def _communication(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     uncovered = facts.shares.communication_not_overlapped_ns
+    if uncovered is not None:  # what single calls explain is advised on by itself
+        slow_ns = sum(one.excess_ns for one in slow_calls_of(facts, thresholds))
+        uncovered = max(0, uncovered - slow_ns)
     part = facts.shares.share(uncovered)
     if uncovered is None or part is None or part < thresholds.least_step_share:
         return []
@@ -91,6 +136,11 @@ def _free(facts: Facts, thresholds: Thresholds) -> list[Advice]:
         "The device has nothing to do: the host launches late (data loading, Python, synchronising calls, "
         "compilation of new shapes); `host` divides this time by what the host did and names the calls"
     )
+    if gap is not None and gap.of_timeline is not None and gap.of_timeline.cause == "waiting for an event":
+        text = say(
+            "In the longest gap a stream waits for an event (EVENT_WAIT, NOTIFY_WAIT), not for the host: `critical-path` names "
+            "the task of another stream that it waits for, `host` divides all of this time by cause"
+        )
     return [Advice("free-time", evidence, text, free, op_name=None if gap is None else gap.after)]
 
 

@@ -26,7 +26,7 @@ HOW = say(
     "do not add up. Operators: their device time without the part in which the cube or vector unit worked on all "
     "cores, limited to the computing of a step that no communication overlaps. Launching: limited to the free "
     "time of a step; sequences of operators also to what is on the critical path. Bounds are means over the steps; without steps, the whole capture counts as one step. Share "
-    "is of all computing."
+    "is of the durations of all computing tasks."
 )
 
 
@@ -223,17 +223,17 @@ _VOCABULARY = frozenset({"bounded_by", "cause_of_longest_gap", "state"})
 """Evidence that is one of a few words of ours."""
 EVIDENCE = frozenset(
     {
-        "alike calls", "all reduce", "alone median", "always the same", "awaited rank", "bandwidth", "below", "beside median", "blocks",
+        "absent rank", "alike calls", "all reduce", "alone median", "always the same", "awaited rank", "bandwidth", "below", "beside median", "blocks",
         "bound source", "bounded by", "call", "calls", "calls a shape", "calls a step", "calls beside", "calls in first step",
-        "cause of longest gap", "chip", "comparisons", "computing and free", "conflict", "cores", "cores source", "destination rank",
-        "device time", "dynamic share of computing", "first", "fused operator", "group", "hidden", "highest", "highest is rated",
+        "cause of longest gap", "chip", "communication", "comparisons", "computing and free", "conflict", "cores", "cores source", "destination rank",
+        "device time", "dynamic share of computing", "duration", "first", "fused operator", "group", "hidden", "highest", "highest is rated",
         "idle before", "iteration", "iterations", "kernels", "last", "least of all ranks", "longest", "longest gap", "longest waited",
         "lost", "lowest", "lowest share of highest", "main memory", "mean", "median of alike", "median of all ranks", "memory bound",
-        "on critical path", "on host", "op types", "operator", "operators", "out of line in", "peak", "rank id", "ranks", "relative bandwidth",
+        "number in group", "on critical path", "on host", "op types", "operator", "operators", "out of line in", "peak", "place", "rank id", "ranks", "relative bandwidth",
         "rule description", "rule subtype", "rule type", "section", "sequence", "shapes", "share beside communication",
-        "share of bandwidth", "share of compute peak", "share of computing", "share of roof", "share of time", "slower calls",
-        "slower operators", "small kernels", "source", "source rank", "span", "state", "steps", "tail", "task before longest gap",
-        "task behind longest gap", "task type", "tasks", "told by", "transport", "used cores share", "usual blocks", "usual calls",
+        "share of bandwidth", "share of compute peak", "share of communication", "share of computing", "share of roof", "share of time", "slower calls",
+        "slower operators", "small kernels", "source", "source rank", "span", "step", "state", "steps", "tail", "task before longest gap",
+        "task behind longest gap", "task type", "tasks", "times median", "told by", "transport", "used cores share", "usual blocks", "usual calls",
         "usual mean", "usual shapes", "waited", "waited in call",
     }
 )  # fmt: skip

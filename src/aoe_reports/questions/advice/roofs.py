@@ -11,8 +11,9 @@ from aoe_reports.facts.contention import LEAST_CALLS
 from aoe_reports.facts.roofline import NEAR, RoofBound, Roofed
 from aoe_reports.model.columns import Ints
 from aoe_reports.model.documents import Json
+from aoe_reports.model.shares import share_or_zero
 from aoe_reports.model.texts import say
-from aoe_reports.questions.advice.advice import MAX_ROWS, Advice, Facts, Rule, microseconds, share, tuned
+from aoe_reports.questions.advice.advice import MAX_ROWS, Advice, Facts, Rule, microseconds, tuned
 from aoe_reports.questions.advice.computing import CONVERSIONS
 from aoe_reports.questions.advice.thresholds import Thresholds
 
@@ -150,7 +151,7 @@ def _contended(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     evidence: dict[str, Json] = {
         "lost_us": microseconds(found.lost_ns),
         "slower_operators": found.slower,
-        "share_beside_communication": share(found.beside_ns, found.computing_ns),
+        "share_beside_communication": share_or_zero(found.beside_ns, found.computing_ns),
         "alone_median_us": microseconds(worst.alone_median_ns),
         "beside_median_us": microseconds(worst.beside_median_ns),
         "calls_beside": worst.beside,

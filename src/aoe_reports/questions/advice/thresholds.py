@@ -22,6 +22,7 @@ class Thresholds:
     slower_sigmas: float = 4.0
     least_alike: int = 5
     odd_shape_share: float = 0.1
+    slow_call_times: float = 100.0
     many_shapes: int = 10
     repeated_calls: int = 10
     repeated_share: float = 0.05
@@ -73,6 +74,10 @@ REASONS: dict[str, tuple[str, str]] = {
     "least_alike": ("Of fewer calls than 5 nobody can say which of them is out of line", "own choice"),
     "odd_shape_share": (
         "A shape of at most a tenth of an operator's calls is an exception (the last batch, a padded end)",
+        "own choice",
+    ),
+    "slow_call_times": (
+        "A collective that takes more than 100 times the median of its type waits for something: sizes in one job differ by less",
         "own choice",
     ),
     "many_shapes": (

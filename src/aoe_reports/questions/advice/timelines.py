@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,8 @@ class Timelines:
     """Whether what the host did is wanted, too."""
     step: int | None = None
     """The only step that is asked for; None for all."""
+    left_out: Mapping[int | None, Collection[int]] = field(default_factory=dict)
+    """Steps by device that are in nothing of what devices did."""
     heard: Heard = field(default_factory=dict)
     """What was told by those that tasks were read from."""
     read: list[tuple[Sequence[FoundFile], Activity]] | None = None
@@ -59,7 +61,7 @@ class Timelines:
 
     def devices(self) -> list[DeviceBreakdown]:
         """What devices did, with the longest gaps of each; in the step that is asked for, if it is there."""
-        devices = [device for _, activity in self.activities() for device in activity.break_down(_GAPS)]
+        devices = [device for _, activity in self.activities() for device in activity.break_down(_GAPS, self.left_out)]
         if self.step is None:
             return devices
         return [_of_step(device, self.step) for device in devices if self.step in device.steps]

@@ -24,6 +24,7 @@ from aoe_reports.engine.captures import (
 )
 from aoe_reports.facts.bounds import TASK_COLUMNS, CoreCounts
 from aoe_reports.facts.chips import may_have_peak
+from aoe_reports.facts.idle import STEP_COLUMNS, steps_with_tasks
 from aoe_reports.facts.records.from_parts import PartTime
 from aoe_reports.facts.records.from_profile import (
     TASK_FIELDS,
@@ -34,7 +35,7 @@ from aoe_reports.facts.records.from_profile import (
     with_shared_keys,
 )
 from aoe_reports.facts.roofline import TASK_COLUMNS as ROOFLINE_COLUMNS
-from aoe_reports.facts.steps import Step
+from aoe_reports.facts.steps import Step, steps_of_device
 from aoe_reports.facts.tasks import TaskSet, split_devices
 from aoe_reports.formats.aoe.bank_file import BankFile, read_bank
 from aoe_reports.formats.aoe.result_files import ResultFile, read_results
@@ -251,11 +252,12 @@ def read_capture(capture: Capture, options: RecordOptions, look: Look | None = N
     fields = TASK_FIELDS | columns_of_parts(options)
     has_peak = may_have_peak(capture.info.device_type, CoreCounts.of_hardware(capture.info.hardware))
     wanted = TASK_COLUMNS | ROOFLINE_COLUMNS if has_peak else TASK_COLUMNS
-    asked = fields if look is None else fields | wanted
+    asked = fields | {*STEP_COLUMNS} if look is None else fields | {*STEP_COLUMNS} | wanted
     tables = _Tables(capture, to_collect(capture, asked))
     steps = tuple(read_steps(capture, tables.read))
     measured = _measure(tables, asked)
     frame, grouped, findings = measured.frame, measured.grouped, measured.findings
+    covered = _steps_of_tasks(capture, frame, steps) if frame is not None and not grouped else {}
     if look is not None:
         frame = frame if frame is None or grouped else frame.drop_columns(_only_of_advice(frame, fields))
         wide = WideTables(capture, _by_device(capture, measured.tasks), measured.stand_in, steps)
@@ -270,7 +272,7 @@ def read_capture(capture: Capture, options: RecordOptions, look: Look | None = N
     found = tables.read_so_far
     return CaptureData(
         capture=capture,
-        tasks=tuple(groups_of_tasks(one, options.raw) for one in sets),
+        tasks=tuple(replace(groups_of_tasks(one, options.raw), steps=covered.get(one.device_id)) for one in sets),
         communication=tuple(
             groups_of_communication(one)
             for one in (split_devices(capture.info.rank_of, talk, grouped=True) if talk is not None else ())
@@ -289,6 +291,18 @@ def read_capture(capture: Capture, options: RecordOptions, look: Look | None = N
         first_ns=_first_ns(found),
         model_name=_model_name(frame),
     )
+
+
+def _steps_of_tasks(capture: Capture, frame: pa.Table, steps: Sequence[Step]) -> dict[int | None, tuple[int, int]]:
+    """(how many steps have tasks, how long these take together) of each device whose table of steps has more of them."""
+    found = {}
+    names = [name for name in ("device_id", "model_id", "task_start_ns", *STEP_COLUMNS) if name in frame.column_names]
+    for tasks in split_devices(capture.info.rank_of, frame.select(names)) if steps else ():
+        mine = steps_of_device(steps, tasks)
+        covered = steps_with_tasks(mine, tasks.frame)
+        if len(covered) < len(mine):
+            found[tasks.device_id] = len(covered), sum(step.duration_ns for step in covered)
+    return found
 
 
 def _measure(tables: _Tables, fields: frozenset[str]) -> _Measured:

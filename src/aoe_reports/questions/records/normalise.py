@@ -54,7 +54,7 @@ def run_of_profile(profile: ProfileRun, options: RecordOptions) -> Run:
         metadata={"profiler": captures[0].profiler},
     )
     findings = [*profile.findings, *named.findings]
-    records: list[Record] = records_from_steps(context, profile.steps, options.raw)
+    records: list[Record] = records_from_steps(context, profile.steps, options.raw, profile.tasks)
     for device in profile.tasks:
         records += records_from_groups(context, device)
         if device.left_out:
@@ -124,6 +124,8 @@ def _body(result: TuningResult, *, told: bool) -> JsonObject:
         "failed_operators": [*result.failed_operators],
         "modified": len(result.modifications),
     }
+    if unmeasured := sum(modification.unmeasured for modification in result.modifications):
+        body["unmeasured"] = unmeasured
     if told:
         return body
     modifications: list[Json] = [

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from aoe_reports.model.texts import join, say
 from aoe_reports.rules.found import Found
-from aoe_reports.rules.results.task import RESULTS, SAMPLES, Task, printed
+from aoe_reports.rules.results.task import RESULTS, SAMPLES, WRITER, Task, has_no_time_before, key_of, printed
 
 IMPROVEMENT_TOLERANCE = Decimal("0.01")
 """Points of a percentage: OPAT rounds the last digit, SGAT truncates it (measured on the documented samples)."""
@@ -17,7 +17,9 @@ _CLAIM = re.compile(r"-?[0-9]+([.][0-9]+)?%")
 """An improvement as AOE prints it."""
 
 
-@RESULTS.rule("improvement-mismatch", "warning", "every sample is before/after - 1", SAMPLES).checked_by
+@RESULTS.rule(
+    "improvement-mismatch", "error", "AOE computes each claim from its two times: before/after - 1", WRITER
+).checked_by
 def improvement_mismatch(task: Task) -> Found:
     """A claim is the speed-up of its two times, within the digits of all three."""
     return ((at, text) for at, text, is_other in _unproven(task) if not is_other)
@@ -29,6 +31,30 @@ def improvement_mismatch(task: Task) -> Found:
 def improvement_convention(task: Task) -> Found:
     """A claim is the speed-up of its two times, not the share of time that was saved."""
     return ((at, text) for at, text, is_other in _unproven(task) if is_other)
+
+
+@RESULTS.rule(
+    "claim-unmeasured", "warning", "AOE fills in a gain of 1 where it changed the bank and measured no gain", WRITER
+).checked_by
+def claim_unmeasured(task: Task) -> Found:
+    """The gain of each modification was measured."""
+    columns = task.columns
+    if columns.shortest > 0 and not columns.may_be_filled_in:
+        return
+    for claim in task.claims:
+        if claim.part is None or claim.before is None or claim.after is None:
+            continue
+        if claim.part.unmeasured:
+            text = say(
+                "{before} before and {after} after differ by exactly 1: AOE fills this in where no gain was measured; "
+                "the claim is not counted",
+                before=printed(claim.before),
+                after=printed(claim.after),
+            )
+            yield task.place_of(claim, "after"), text
+        elif has_no_time_before(claim):
+            text = say("{key} is 0: no gain is claimed", key=key_of(claim, "before"))
+            yield task.place_of(claim, "before"), text
 
 
 def _unproven(task: Task) -> Iterator[tuple[str, str, bool]]:

@@ -31,6 +31,8 @@ def parts_and_whole(task: Task) -> Found:
     for m in result.modifications:
         if m.before is None or m.after is None or not 0 < m.after < m.before:
             return  # wrong in another way: a sum would mean nothing
+        if m.unmeasured:
+            continue
         saved = (m.before - m.after) / (1000 if m.unit == "us" else 1)
         best[m.name] = max(saved, best.get(m.name, saved))  # of several modes only one can be in use
     parts, whole = sum(best.values(), Decimal(0)), result.model_baseline_ms - result.model_result_ms
@@ -46,9 +48,9 @@ def parts_and_whole(task: Task) -> Found:
 
 
 def _clearly_agree(task: Task) -> bool:
-    """Whether the two savings are alike by a margin, as floats; of several modes of one operator that is not asked."""
+    """Whether the two savings are alike by a margin, as floats; not asked of several modes of one operator, nor of filled-in gains."""
     columns = task.columns
-    if len(columns.distinct_names) < len(columns.names):
+    if len(columns.distinct_names) < len(columns.names) or columns.may_be_filled_in:
         return False
     *before, model_before = columns.before
     *after, model_after = columns.after

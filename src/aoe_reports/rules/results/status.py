@@ -8,7 +8,7 @@ from aoe_reports.formats.aoe.results import MODEL_KEYS, STATUS_ALIASES, STATUSES
 from aoe_reports.model.findings import EXAMPLES_PER_RULE
 from aoe_reports.model.texts import join, say
 from aoe_reports.rules.found import Found, listed
-from aoe_reports.rules.results.task import DOCS, RESULTS, Task
+from aoe_reports.rules.results.task import DOCS, RESULTS, WRITER, Task
 
 
 @RESULTS.rule("status-unknown", "error", "only the documented statuses describe the result", DOCS).checked_by
@@ -119,25 +119,36 @@ def nothing_tunable(task: Task) -> Found:
         yield facts.pointer, say("no OPAT segment: {name!r} has no operator that can be tuned", name=facts.tuning_name)
 
 
-@RESULTS.rule("nothing-improved", "info", "valid; no bank is written in this case", DOCS).checked_by
+@RESULTS.rule("nothing-improved", "info", "valid; no bank is written in this case", WRITER).checked_by
 def nothing_improved(task: Task) -> Found:
     """A tuning that went to its end found something better."""
     facts = task.facts
     changed = facts.summary.get("repo_add_num", 0) + facts.summary.get("repo_update_num", 0)
     if facts.has_segment and not changed and not facts.failed and status_of(facts.status) != "incomplete":
-        yield task.summary_at, say("tuning of {name!r} found nothing better", name=facts.tuning_name)
+        total = facts.summary.get("total_num", 0)
+        is_banked = 0 < total == facts.summary.get("repo_reserved_num")
+        text = (
+            say(
+                "tuning of {name!r} changed nothing: all {count} cases were in the bank",
+                name=facts.tuning_name,
+                count=total,
+            )
+            if is_banked
+            else say("tuning of {name!r} found nothing better", name=facts.tuning_name)
+        )
+        yield task.summary_at, text
 
 
-@RESULTS.rule("failed-without-list", "error", "failed operators are listed on failure", DOCS).checked_by
+@RESULTS.rule("failed-without-list", "warning", "operators whose tuning failed are listed", WRITER).checked_by
 def failed_without_list(task: Task) -> Found:
     """A tuning that failed names the operators that did."""
     if status_of(task.facts.status) == "failed" and task.facts.failed_key is None:
         yield task.status_at, say("failed, but no failed operator is named")
 
 
-@RESULTS.rule("list-without-failure", "warning", "the list belongs to failed tasks only", DOCS).checked_by
+@RESULTS.rule("list-without-failure", "info", "the list is written whatever the status says", WRITER).checked_by
 def list_without_failure(task: Task) -> Found:
-    """Operators are named as failed only where tuning failed."""
+    """No operator failed in a tuning that did not fail as a whole."""
     facts = task.facts
     if facts.failed_key is not None and status_of(facts.status) not in {"failed", None}:
         yield (

@@ -25,10 +25,14 @@ from aoe_reports.model.texts import say
 RESULTS = Scope("AOE results")
 DOCS = say("AOE result documents, CANN 6.0 to 8.0")
 SAMPLES = say("measured on the five documented samples")
+WRITER = say("AOE's own writer of operator results (Python of CANN 8.1.RC1)")
 """What the rules apply to, and where their facts come from."""
 
 _MIN_BESIDE, _MAX_BESIDE = 99.9901, 100.0099
 """Before/after in percent less the claim, where it is right by a margin: 0.01 points of a percentage are allowed."""
+
+_FLOAT_ERROR = 1e-12
+"""More than a difference of floats is beside the exact one, as a share of the longer time."""
 
 Word = Literal["before", "after", "improvement"]
 
@@ -56,6 +60,8 @@ class Columns:
     """Whether each time after tuning is less than the one before: of floats that differ the order is certain."""
     shortest: float = field(init=False)
     longest: float = field(init=False)
+    may_be_filled_in: bool = field(init=False)
+    """Whether two times of a modification may differ by exactly 1."""
 
     def __post_init__(self) -> None:
         before, after = self.before, self.after
@@ -65,6 +71,9 @@ class Columns:
         self.is_clearly_faster = all(map(lt, after, before))
         self.shortest = min(after if self.is_clearly_faster else after + before, default=1.0)
         self.longest = max(before if self.is_clearly_faster else after + before, default=1.0)
+        error = self.longest * _FLOAT_ERROR
+        beside = map(abs, map(sub, map(abs, map(sub, before, after)), repeat(1.0)))
+        self.may_be_filled_in = not error < 1 or min(beside, default=1.0) <= error
 
 
 class Claim(NamedTuple):
@@ -126,6 +135,11 @@ class Task:
         return f"{claim.part.pointer if claim.part else self.facts.segment_pointer}/{key_of(claim, word)}"
 
 
+def has_no_time_before(claim: Claim) -> bool:
+    """Whether AOE has no time before tuning: then it claims no gain, and leaves the improvement out."""
+    return claim.before == 0 and claim.improvement is None
+
+
 def key_of(claim: Claim, word: Word) -> str:
     """The key of a time, or of the claim itself."""
     if claim.part is None:
@@ -182,7 +196,8 @@ def task_of_floats(read: ReadTask, read_exactly: Callable[[], TuningResult]) -> 
         op_types=_distinct([one["op_type"] for one in entries.named] if facts.kind == "opat" else []),
         before=[one[before] for one in entries.timed] + [one.get(MODEL_KEYS[0], inf) for one in model],
         after=[one[after] for one in entries.timed] + [one.get(MODEL_KEYS[1], inf) for one in model],
-        claims=[one["performance_improvement"] for one in entries.timed] + [one.get(MODEL_KEYS[2]) for one in model],
+        claims=[one.get("performance_improvement") for one in entries.timed]
+        + [one.get(MODEL_KEYS[2]) for one in model],
     )
     return Task(facts, columns, tuned if isinstance(tuned, int | float) else None, read_exactly)
 

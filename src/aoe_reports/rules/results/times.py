@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aoe_reports.model.texts import say
 from aoe_reports.rules.found import Found
-from aoe_reports.rules.results.task import DOCS, RESULTS, Task, key_of, printed
+from aoe_reports.rules.results.task import DOCS, RESULTS, Task, has_no_time_before, key_of, printed
 
 
 @RESULTS.rule("non-positive-time", "error", "every operator takes time", DOCS).checked_by
@@ -13,7 +13,7 @@ def non_positive_time(task: Task) -> Found:
     if task.columns.shortest > 0:
         return
     for claim in task.claims:
-        if claim.before is not None and claim.before <= 0:
+        if claim.before is not None and claim.before <= 0 and not has_no_time_before(claim):
             yield (
                 task.place_of(claim, "before"),
                 say(

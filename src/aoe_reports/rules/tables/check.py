@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.model.findings import Finding
 from aoe_reports.rules.tables.copies import without_copies
-from aoe_reports.rules.tables.steps import iterations, overlap, rising, step_sum
+from aoe_reports.rules.tables.steps import iterations, overlap, overlap_above, rising, step_sum
+from aoe_reports.rules.tables.streams import streams
 from aoe_reports.rules.tables.task_types import task_types
 from aoe_reports.rules.tables.times import intervals, shares, statistics
 from aoe_reports.rules.tables.values import without_empty_groups, without_negative, without_negative_values
@@ -41,10 +42,12 @@ def check_table(data: TableData, *, complete: bool = True) -> TableData:
 _CHECKS: tuple[Callable[[TableData], Sequence[Finding]], ...] = (
     rising,
     overlap,
+    overlap_above,
     step_sum,
     intervals,
     statistics,
     shares,
     task_types,
     iterations,
+    streams,
 )

@@ -32,7 +32,7 @@ def findings_of_rows(
     """A finding for each row of `mask`; after EXAMPLES_PER_RULE of them one line counts the rest."""
     rows = np.flatnonzero(mask)
     found = [
-        rule.found(str(data.path), _placed(data, message, int(row)), data.line(int(row)), column)
+        rule.found(str(data.path), placed(data, message, int(row)), data.line(int(row)), column)
         for row in rows[:EXAMPLES_PER_RULE]
     ]
     if len(rows) > EXAMPLES_PER_RULE:
@@ -42,7 +42,7 @@ def findings_of_rows(
     return tuple(found)
 
 
-def _placed(data: TableData, message: str, row: int) -> str:
+def placed(data: TableData, message: str, row: int) -> str:
     """The message with the row's number and its table, where no line tells the place."""
     if data.is_text:
         return message

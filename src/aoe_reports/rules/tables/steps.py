@@ -53,6 +53,26 @@ def overlap(data: TableData) -> Sequence[Finding]:
     return findings_of_rows(data, OVERLAP_SUM, message, off)
 
 
+OVERLAP_ABOVE = TABLES.rule(
+    "overlap-above-computing",
+    "warning",
+    "Overlapped is more than Computing: communication cannot run beside more computing than there is",
+)
+
+
+def overlap_above(data: TableData) -> Sequence[Finding]:
+    """Overlapped is a part of Computing."""
+    if not {"computing_ns", "overlapped_ns"} <= set(data.frame.column_names):
+        return ()
+    (computing, overlapped), masks = zip(
+        *(integers(data.frame[name]) for name in ("computing_ns", "overlapped_ns")), strict=True
+    )
+    there = _of_one_rank(data) & np.logical_and.reduce(masks)
+    off = there & (overlapped > computing + ROUNDING_NS)
+    message = say("Overlapped is more than Computing: one of them is wrong")
+    return findings_of_rows(data, OVERLAP_ABOVE, message, off)
+
+
 STEP_SUM = TABLES.rule("step-sum", "warning", "Stage + Bubble is not Computing + Communication(Not Overlapped) + Free")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from aoe_reports.formats.aoe.operator_bank_file import parse_operator_bank
+from aoe_reports.model.findings import has
 from aoe_reports.tuning.bank import Bank, BankLayout
 
 RUNTIME_KB = "_runtime_kb.json"
@@ -31,8 +32,20 @@ def bank_in_use(environment: Mapping[str, str], home: str, folder: str) -> BankL
     if path := environment.get("ASCEND_CACHE_PATH"):
         root = PurePosixPath(folder) / path / "aoe_data"
         return BankLayout("ASCEND_CACHE_PATH", root, root, graphs_by_soc=False)
-    custom = PurePosixPath(home) / "Ascend" / "latest" / "data" / "aoe" / "custom"
-    return BankLayout("default", custom / "op", custom / "graph", graphs_by_soc=True)
+    ascend = PurePosixPath(home) / "Ascend"
+    new, old = (ascend / release / "data" / "aoe" / "custom" for release in ("cann", "latest"))
+    custom, other = (new, old) if _is_new(environment, ascend, new, old) else (old, new)
+    return BankLayout("default", custom / "op", custom / "graph", graphs_by_soc=True, elsewhere=(other,))
+
+
+def _is_new(environment: Mapping[str, str], ascend: PurePosixPath, new: PurePosixPath, old: PurePosixPath) -> bool:
+    """Whether CANN is installed as since 8.5, in a folder `cann`: by its own variables, else by what lies in the home folder."""
+    installed = PurePosixPath(environment.get("ASCEND_HOME_PATH") or environment.get("ASCEND_TOOLKIT_HOME") or "").parts
+    if {"ascend-toolkit", "latest"}.intersection(installed):
+        return False
+    if any(part.startswith("cann") for part in installed):
+        return True
+    return Path(new).is_dir() or (not Path(old).is_dir() and Path(ascend / "cann").exists())
 
 
 def holds_lines(name: str) -> bool:
@@ -52,7 +65,7 @@ def values_of(name: str, data: bytes) -> Mapping[str, str] | None:
     if not holds_lines(name):
         return None
     bank = parse_operator_bank(Path(name), data)
-    return None if bank.findings else {entry.key: entry.value for entry in bank.entries}
+    return None if has(bank.findings, "error") else {entry.key: entry.value for entry in bank.entries}
 
 
 AOE_BANK = Bank(in_use=bank_in_use, at=bank_at, holds_lines=holds_lines, chip_of=chip_of, values_of=values_of)

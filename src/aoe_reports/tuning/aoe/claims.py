@@ -67,25 +67,32 @@ def claims_of_results(told: Sequence[tuple[str, TuningResult]]) -> Claims:
 
 
 def _of_task(source: str, result: TuningResult) -> dict[str, Claim]:
-    """What one task claims: of several tuning modes the one that brought most."""
+    """What one task claims: of several tuning modes the one that brought most, and one that was measured before any other."""
     best: dict[str, Claim] = {}
     for modification in result.modifications:
         claim = _claim(source, modification)
-        if claim is not None and (claim.op_name not in best or _change(claim) < _change(best[claim.op_name])):
+        if claim is not None and (claim.op_name not in best or _rank(claim) < _rank(best[claim.op_name])):
             best[claim.op_name] = claim
     return best
 
 
-def _change(claim: Claim) -> float:
+def _rank(claim: Claim) -> tuple[bool, float]:
     """AOE tells both times."""
-    return claim.change or 0.0
+    return claim.unmeasured, claim.change or 0.0
 
 
 def _claim(source: str, modification: Modification) -> Claim | None:
     before, after = modification.before, modification.after
     if before is None or after is None or before <= 0 or after <= 0:
         return None  # said by the rules on results
-    return Claim(modification.join_name, modification.op_type, float(before), float(after), source)
+    return Claim(
+        modification.join_name,
+        modification.op_type,
+        float(before),
+        float(after),
+        source,
+        unmeasured=modification.unmeasured,
+    )
 
 
 def _model_times(results: Sequence[TuningResult]) -> tuple[float, float] | None:

@@ -290,7 +290,16 @@ if [ ! -d "$here"/bank ]; then
     elif [ -n "${{ASCEND_CACHE_PATH:-}}" ]; then
         operators=$ASCEND_CACHE_PATH/aoe_data/$soc graphs=$ASCEND_CACHE_PATH/aoe_data
     else
-        operators=$HOME/Ascend/latest/data/aoe/custom/op/$soc graphs=$HOME/Ascend/latest/data/aoe/custom/graph/$soc
+        custom=$HOME/Ascend/latest/data/aoe/custom new=$HOME/Ascend/cann/data/aoe/custom
+        case "${{ASCEND_HOME_PATH:-${{ASCEND_TOOLKIT_HOME:-}}}}/" in
+            */ascend-toolkit/* | */latest/*) ;;
+            */cann*) custom=$new ;;
+            *) if [ -d "$new" ] || {{ [ ! -d "$custom" ] && [ -e "$HOME"/Ascend/cann ]; }}; then custom=$new; fi ;;
+        esac
+        operators=$custom/op/$soc graphs=$custom/graph/$soc
+    fi
+    if [ ! -d "$operators" ] && [ ! -d "$graphs" ]; then
+        echo "bank/ begins empty: there is no bank in use in $operators or $graphs" >&2
     fi
     if [ -d "$operators" ]; then cp -R -- "$operators" "$here"/bank/"$soc"; fi
     if [ -d "$graphs" ]; then find "$graphs/" -maxdepth 1 -type f -exec cp -- {{}} "$here"/bank/ \\;; fi

@@ -324,9 +324,13 @@ def _row(
         mode=m.mode,
         before_us=None if m.before is None else float(m.before),
         after_us=None if m.after is None else float(m.after),
-        gain=gain_of(m.before, m.after),
+        gain=None if m.unmeasured else gain_of(m.before, m.after),
         tuned_name=m.name,
+        reason=join("; ", [text for text in (reason, _UNMEASURED if m.unmeasured else "") if text]),
     )
+
+
+_UNMEASURED = say("unmeasured: AOE fills in a difference of exactly 1 where it measured no gain")
 
 
 def _subgraph(m: Modification) -> OutcomeRow:

@@ -16,7 +16,8 @@ from aoe_reports.model.rows import column, row
 from aoe_reports.model.rules import CheckedRule, Scope
 from aoe_reports.model.texts import Text, join, say
 from aoe_reports.tuning.aoe.command import options_of_aoe
-from aoe_reports.tuning.plan import TENSORFLOW, Plan, check_soc
+from aoe_reports.tuning.chip_names import check_chip
+from aoe_reports.tuning.plan import TENSORFLOW, Plan
 
 Verdict = Literal["ok", "warn", "fail", "unknown"]
 
@@ -182,7 +183,7 @@ def _declared(name: str, text: str, kind: str) -> Any:
     if name in {"model_memory", "device_memory", "device_memory_used"}:
         return bytes_of_text(text)
     if name == "soc":
-        return check_soc(text)
+        return check_chip(text, "--declare soc")
     if kind.startswith("bool"):
         if text.lower() in {"yes", "true", "no", "false"}:
             return text.lower() in {"yes", "true"}

@@ -13,7 +13,7 @@ from msgspec import Struct, convert
 from aoe_reports.facts.records.from_result import plain_number
 from aoe_reports.formats.aoe.result_files import read_bytes, read_results
 from aoe_reports.formats.aoe.results import TuningResult, join_name
-from aoe_reports.formats.discovery import result_files
+from aoe_reports.formats.discovery import result_files, why_not_read
 from aoe_reports.formats.records.payloads import Number, body_of, number_in, object_in, text_in
 from aoe_reports.formats.rules import NOTHING_FOUND, UNREADABLE
 from aoe_reports.model.errors import ReadError
@@ -55,8 +55,8 @@ class _Reading(PriorJobs):
         """Take in result files of AOE, in the order of their names (which hold their times)."""
         files = result_files(paths)
         for path in paths:
-            if not path.exists():
-                self._cannot(path, say("no such file or folder"))
+            if (why := why_not_read(path)) is not None:
+                self._cannot(path, why)
             elif not any(found == path or found.is_relative_to(path) for found, _ in files):
                 self.findings.append(NOTHING_FOUND.found(str(path), say("no AOE result here")))
         for path, name in sorted(files, key=lambda found: (found[0].name, str(found[0]))):
@@ -97,13 +97,14 @@ class _Reading(PriorJobs):
     def read_store(self, uri: str, workload: str | None) -> None:
         """Take in what a store holds of tuning: gains and costs of all of it, single operators of `workload` only."""
         history = History.open(uri)
-        columns = (*_Time.__slots__, "model", "phase", "metadata", "timestamp_ns")
+        columns = (*_STORED, "model", "phase", "metadata", "timestamp_ns")
         rows = history.records(columns, [equals("source", "aoe")])
         improved: dict[str, list[str]] = {}
         for before, after in _pairs(rows):
             saved = saved_share(before.runtime_ms_mean, after.runtime_ms_mean)
             if saved is not None and before.scope == "op":
-                self.gains += [Gain(kind, saved) for kind in (before.op_type or "").split(";") if kind]
+                kinds = [] if before.unmeasured else [kind for kind in (before.op_type or "").split(";") if kind]
+                self.gains += [Gain(kind, saved) for kind in kinds]
                 improved.setdefault(before.run_id, []).append(before.op_name or "")
         runs = history.rows("run", ("run_id", "run_kind", "model", "night", "timestamp_ns", "status", "body"))
         for run in sorted(runs.to_pylist(), key=lambda row: (row["timestamp_ns"], row["run_id"])):
@@ -162,7 +163,7 @@ def _gains_of_result(result: TuningResult) -> list[Gain]:
         return [] if saved is None else [Gain(None, saved)]
     found = []
     for modification in result.modifications:
-        saved = saved_share(modification.before, modification.after)
+        saved = None if modification.unmeasured else saved_share(modification.before, modification.after)
         if saved is not None:
             found += [Gain(op_type, saved) for op_type in modification.op_type]
     return found
@@ -188,15 +189,20 @@ class _Time:
     op_type: str | None
     op_name: str | None
     runtime_ms_mean: float | None
+    unmeasured: bool
+
+
+_STORED = ("run_id", "scope", "op_type", "op_name", "runtime_ms_mean")
 
 
 def _pairs(rows: pa.Table) -> Iterator[tuple[_Time, _Time]]:
     """(before, after) of what was tuned, in the order of their time."""
     found: dict[tuple[str, str], dict[str, _Time]] = {}
     for row in rows.to_pylist():
-        pair_id = text_in(object_in(row, "metadata"), "pair_id")
+        metadata = object_in(row, "metadata")
+        pair_id = text_in(metadata, "pair_id")
         if pair_id is not None and row["phase"] in {"before", "after"}:
-            time = _Time(**{name: row[name] for name in _Time.__slots__})
+            time = _Time(**{name: row[name] for name in _STORED}, unmeasured=metadata.get("unmeasured") is True)
             found.setdefault((time.run_id, pair_id), {})[row["phase"]] = time
     for key in sorted(found):
         both = found[key]

@@ -19,7 +19,10 @@ def progress_of(results: Sequence[TuningResult], asked: int | None) -> Progress:
         for key in ("repo_add_num", "repo_update_num", "repo_reserved_num", "repo_unsatisfied_num")
     )
     gains = [
-        gain for result in results for m in result.modifications if (gain := gain_of(m.before, m.after)) is not None
+        gain
+        for result in results
+        for m in result.modifications
+        if not m.unmeasured and (gain := gain_of(m.before, m.after)) is not None
     ]
     what = "subgraphs" if results and all(result.kind == "sgat" for result in results) else "operators"
     done = max(len(improved | failed), counted)

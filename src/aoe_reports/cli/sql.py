@@ -1,0 +1,100 @@
+"""`sql` and `convert`: captures as tables of a database."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from aoe_reports.cli.guide import guided
+from aoe_reports.cli.output import (
+    FORM,
+    MOST_ROWS,
+    MostRows,
+    Output,
+    path_argument,
+    print_findings,
+    reply,
+    show_report,
+    write,
+    write_pieces,
+)
+from aoe_reports.engine.question import ReadOptions, exit_code_of
+from aoe_reports.engine.sql import SqlOptions
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.findings import in_order
+from aoe_reports.model.options import Option
+from aoe_reports.model.texts import say
+
+SqlFormat = Literal["text", "json", "csv", "markdown", "html", "parquet"]
+
+
+@guided(example='sql profile "SELECT core, sum(duration_ns) FROM task GROUP BY 1"', page="sql")
+def sql(
+    path: Annotated[Path | None, path_argument("File or folder; with `--tables` the name of a table.")] = None,
+    query: Annotated[str | None, typer.Argument(help="One SELECT.", show_default=False)] = None,
+    file: Annotated[
+        Path | None,
+        Option(help="Read the query from this file; - is standard input.", only_here=say("what is asked")),
+    ] = None,
+    tables: Annotated[
+        bool,
+        Option(help="List the tables, or the columns of one.", flags=("--tables",), only_here=say("additional output")),
+    ] = False,
+    form: Annotated[SqlFormat, FORM] = "text",
+    output: Output = None,
+    rows: MostRows = MOST_ROWS,
+    *,
+    chosen: SqlOptions,
+) -> None:
+    """Query captures in SQL. Tables and columns are documented; the query can read nothing else."""
+    from aoe_reports.engine.query import read_query
+    from aoe_reports.engine.sql import list_sql_tables, query_captures
+
+    if tables:
+        if form == "parquet":
+            raise UsageError(say("sql --tables: the form parquet is not available here"))
+        reply(list_sql_tables(None if path is None else str(path)), form, output, strict=chosen.strict, most=rows)
+    if path is None or (query is None) == (file is None):
+        raise UsageError(say("sql: expected a PATH and a QUERY (or --file), or --tables"))
+    if form == "parquet" and output is None:
+        raise UsageError(say("sql --format parquet: expected -o FILE (Parquet cannot be shown in a terminal)"))
+    if file is not None:
+        query = read_query(file)
+    with query_captures(path, query or "", chosen) as stream:
+        if form == "parquet" and output is not None:
+            from aoe_reports.present.streams import write_parquet
+
+            write_parquet(stream, output)
+        elif form in {"json", "csv"}:
+            from aoe_reports.present.streams import render_stream
+
+            write_pieces(render_stream(stream, form, strict=chosen.strict), output)
+        else:
+            from aoe_reports.present.streams import report_of_stream
+
+            write(show_report(form, report_of_stream(stream, say("Query"), rows)), output)
+    if form != "json":
+        print_findings(in_order(stream.notes.findings))
+    raise typer.Exit(stream.exit_code(strict=chosen.strict))
+
+
+@guided(example="convert profile -o capture.duckdb", page="sql")
+def convert(
+    path: Annotated[Path, path_argument("File or folder.")],
+    output: Annotated[
+        Path,
+        Option(
+            help="A file whose name ends with .duckdb, or a new folder for one Parquet file a table.",
+            flags=("--output", "-o"),
+            only_here=say("where output is written"),
+        ),
+    ],
+    *,
+    chosen: ReadOptions,
+) -> None:
+    """Write the tables of captures as a DuckDB file or as Parquet, for other tools. `sql --tables` describes them."""
+    from aoe_reports.engine.database import save_captures
+
+    notes = save_captures(path, output, max_expanded=chosen.max_expanded)
+    print_findings(in_order(notes.findings))
+    raise typer.Exit(exit_code_of(notes.findings, unreadable=notes.unreadable, strict=chosen.strict))

@@ -1,0 +1,190 @@
+"""Fills the tables of a capture database: one function for the tables that one reading gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aoe_reports.engine.captures import read_steps_noting, read_tasks, stream_events_of
+from aoe_reports.facts.tasks import TaskSet
+from aoe_reports.formats.capture import Capture
+from aoe_reports.formats.csv.summary import TableData
+from aoe_reports.formats.found import FoundFile
+from aoe_reports.formats.tasks import TASK_COLUMNS, filled_up
+from aoe_reports.formats.vendor import TASK_TYPES
+from aoe_reports.model.columns import column_of
+from aoe_reports.model.findings import Finding
+from aoe_reports.schema import tables as schema
+
+if TYPE_CHECKING:
+    import duckdb
+
+_FIELDS = frozenset(TASK_COLUMNS)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedCapture:
+    """A capture with the numbers that it and its files have in the tables."""
+
+    number: int
+    first_source: int
+    run: str
+    capture: Capture
+
+    @property
+    def files(self) -> tuple[FoundFile, ...]:
+        """Its files: those in force, then those that newer exports superseded."""
+        return (*self.capture.files, *self.capture.superseded)
+
+    @property
+    def row(self) -> tuple[Any, ...]:
+        """Its row of the table `capture`."""
+        info = self.capture.info
+        return (
+            self.number,
+            self.run,
+            str(self.capture.root),
+            self.capture.profiler,
+            info.rank_id,
+            info.host,
+            info.device_type,
+            info.engine,
+            info.engine_version,
+            info.profiler_level,
+            info.aic_metrics,
+            info.start_ns,
+            info.end_ns,
+        )
+
+    @property
+    def source_rows(self) -> list[tuple[Any, ...]]:
+        """The rows of its files of the table `source`."""
+        in_force = len(self.capture.files)
+        return [
+            (
+                self.first_source + place,
+                self.number,
+                str(file.path),
+                file.name.kind,
+                file.name.form,
+                file.size,
+                place >= in_force,
+            )
+            for place, file in enumerate(self.files)
+        ]
+
+    def source_of(self, file: FoundFile) -> int:
+        """The number of one of its files."""
+        return self.first_source + self.files.index(file)
+
+
+def insert_rows(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Add rows that have every column of a table, in its order."""
+    if rows:
+        connection.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
+
+
+def load_tasks(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture) -> list[Finding]:
+    """Fill `task` and `operator` with the tasks that questions read. Returns what is wrong with the files that were read."""
+
+    def each(file: FoundFile, data: TableData) -> TableData:
+        number = loaded.source_of(file)
+        _note_loaded(connection, number, "task", data)
+        return _with_source(data, number)
+
+    sets, tables = read_tasks(loaded.capture, _FIELDS, by_type=False, all_tasks=True, each=each)
+    for tasks in sets:
+        _insert_tasks(connection, loaded.number, tasks)
+    return [finding for data in tables for finding in data.findings]
+
+
+def _with_source(data: TableData, number: int) -> TableData:
+    """The rows with the file, the row and the line that each comes from."""
+    count = data.frame.num_rows
+    known = np.ones(count, dtype=bool)
+    rows = np.arange(count, dtype=np.int64) if data.rows is None else data.rows
+    lines = rows + 2 if data.lines is None else data.lines.take(rows)
+    frame = data.frame.append_column("source_id", column_of(np.full(count, number, dtype=np.int64), known))
+    frame = frame.append_column("source_row", column_of(rows + 1, known))
+    return data.with_frame(frame.append_column("source_line", column_of(lines, known & data.is_text)))
+
+
+def _note_loaded(connection: duckdb.DuckDBPyConnection, number: int, table: str, data: TableData) -> None:
+    insert_rows(connection, "loaded", [(number, table, data.rows_read, data.frame.num_rows, data.rows_reported)])
+
+
+_OPERATOR = {"name": "op_name", "type": "op_type", "state": "op_state"} | {
+    name: name for name in schema.OPERATOR.names if name.startswith(("input_", "output_"))
+}
+"""The columns of `operator`, and what readers call them."""
+
+
+def _insert_tasks(connection: duckdb.DuckDBPyConnection, capture: int, tasks: TaskSet) -> None:
+    same = " AND ".join(f"operator.{name} IS NOT DISTINCT FROM frame.{field}" for name, field in _OPERATOR.items())
+    fields = ", ".join(f"{field} AS {name}" for name, field in _OPERATOR.items())
+    order = ", ".join(f"{name} NULLS FIRST" for name in _OPERATOR)
+    connection.register("frame", filled_up(tasks.frame, _FIELDS)[0])
+    try:
+        connection.execute(f"""
+            INSERT INTO operator
+            SELECT (SELECT count(*) FROM operator) + row_number() OVER (ORDER BY {order}), *
+            FROM (SELECT DISTINCT {fields} FROM frame EXCEPT SELECT * EXCLUDE (operator_id) FROM operator)
+        """)
+        connection.execute(
+            f"""
+            INSERT INTO task
+            SELECT $capture, $rank, frame.device_id, model_id, step, stream_id, task_id, context_id, task_type,
+                CASE WHEN task_type IN $communication THEN 'communication'
+                    WHEN task_type IS NULL OR task_type IN $compute THEN 'compute' ELSE 'other' END,
+                operator_id, task_start_ns, task_duration_ns, task_start_ns + task_duration_ns, task_wait_ns, block_num, mix_block_num,
+                source_id, source_row, source_line
+            FROM frame JOIN operator ON {same}
+            ORDER BY source_id, source_row
+            """,
+            {
+                "capture": capture,
+                "rank": tasks.rank_id,
+                "communication": sorted(TASK_TYPES.communication),
+                "compute": sorted(TASK_TYPES.compute),
+            },
+        )
+    finally:
+        connection.unregister("frame")
+
+
+def load_steps(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture) -> list[Finding]:
+    """Fill `step` from the best source of steps. Returns what is wrong with any of them."""
+    findings: list[Finding] = []
+    steps = read_steps_noting(loaded.capture, findings)
+    _, *names = schema.STEP.names
+    insert_rows(connection, "step", [(loaded.number, *(getattr(step, name) for name in names)) for step in steps])
+    return findings
+
+
+_EVENT = """
+    SELECT $capture, $rank, $source, $before + row_number() OVER (), ph, name, category, process, thread, pid, tid, start_ns, duration_ns,
+        flow_id, connection_id, task_type, stream_id, task_id, model_id, stage_row, args
+    FROM batch
+"""
+
+
+def load_events(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture) -> list[Finding]:
+    """Fill `event` from every timeline, and every database that has events. Returns what is wrong with them."""
+    findings: list[Finding] = []
+    for file in loaded.capture.files:
+        if not file.may_hold_events:
+            continue
+        number, before = loaded.source_of(file), 0
+        with stream_events_of(file) as (batches, found):
+            findings += found
+            for batch in batches:
+                connection.register("batch", batch)
+                known = {"capture": loaded.number, "rank": loaded.capture.info.rank_id, "source": number}
+                connection.execute(f"INSERT INTO event {_EVENT}", {**known, "before": before})
+                connection.unregister("batch")
+                before += batch.num_rows
+        insert_rows(connection, "loaded", [(number, "event", before, before, 0)])
+    return findings

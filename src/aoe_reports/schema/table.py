@@ -1,0 +1,54 @@
+"""Table and Column: how a table of a capture database is declared, and the SQL that makes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Type = Literal["BIGINT", "VARCHAR", "BOOLEAN"]
+"""Times are whole nanoseconds; sums of BIGINT are exact."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column; what an export cannot tell is null."""
+
+    name: str
+    comment: str
+    type: Type = "BIGINT"
+    refers_to: str = ""
+    """`table.column` that it joins."""
+
+    @property
+    def unit(self) -> str:
+        """`ns` or `bytes`, which its name ends with; empty for anything else."""
+        return next((unit for unit in ("ns", "bytes") if self.name.endswith(f"_{unit}")), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table; `key` are the columns that tell two rows apart."""
+
+    name: str
+    comment: str
+    columns: tuple[Column, ...]
+    key: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its columns, in order."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def ddl(self) -> str:
+        """The statements that create it, with comments."""
+        columns = ", ".join(f"{column.name} {column.type}" for column in self.columns)
+        comments = [f"COMMENT ON TABLE {self.name} IS {_quoted(self.comment)}"]
+        comments += [
+            f"COMMENT ON COLUMN {self.name}.{column.name} IS {_quoted(column.comment)}" for column in self.columns
+        ]
+        return "; ".join([f"CREATE TABLE {self.name} ({columns})", *comments])
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

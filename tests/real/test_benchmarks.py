@@ -1,0 +1,36 @@
+"""What is said today of the output of `vllm bench`: the JSON of a latency run is a record, the printed block is unknown and named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from commandline import ROOT, Cli
+
+CASES = ROOT.parent / "shared" / "cases"
+
+
+def case(name: str) -> Path:
+    if not (CASES / name).exists():
+        pytest.skip(f"{CASES / name} is absent")
+    return CASES / name
+
+
+def test_a_latency_run_is_one_record_in_ms_and_no_profile_to_compare(cli: Cli, tmp_path: Path) -> None:
+    folder = case("c11_bench_latency")
+    assert cli("normalize", folder, "-o", tmp_path / "records.json").code == 0
+    checked = cli("check", folder, "--format", "json")
+    assert (checked.code, [row["kind"] for row in checked.json["rows"]]) == (0, ["record", "record"])
+    stored = cli("ingest", folder, "--store", tmp_path / "store", "--format", "json")
+    assert {(row["workload"], row["records"]) for row in stored.json["rows"]} == {("latency", 1)}
+    compared = cli("compare", folder / "rel", folder / "rc1", "--format", "json")
+    assert (compared.code, compared.rules()) == (1, {"nothing-measured"})
+    assert {finding["path"] for finding in compared.json["findings"]} == {str(folder / "rel"), str(folder / "rc1")}
+
+
+def test_the_printed_block_is_a_file_that_is_unknown_and_named(cli: Cli) -> None:
+    folder = case("c26_bench_text")
+    named = cli("check", folder / "bench.log", "--format", "json")
+    assert (named.code, named.rules()) == (1, {"unknown-file"})
+    assert named.json["findings"][0]["path"] == str(folder / "bench.log")
+    assert cli("check", folder, "--format", "json").rules() == {"nothing-found"}

@@ -1,0 +1,52 @@
+"""Every query of docs/sql.md answers something of a profile with tables and timelines, the same each time."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from captures import HEADER
+from commandline import FIXTURES, ROOT
+from goldens.timeline import write_timelines
+
+from aoe_reports.engine.database import CaptureDatabase, open_capture
+from aoe_reports.engine.query import check_query
+
+PAGE = (ROOT / "docs" / "sql.md").read_text(encoding="utf-8")
+QUERIES = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
+
+
+ROWS = """
+1,1,1,2,matmul,MatMulV2,static,AI_CORE,1000.000,10.000,0,24,0,NO,"8,64",FLOAT16,ND,"8,64",FLOAT16,ND,N/A
+1,1,2,2,matmul,MatMulV2,static,AI_CORE,1010.000,10.000,0,24,0,NO,"8,64",FLOAT16,ND,"8,64",FLOAT16,ND,N/A
+1,1,3,2,matmul,MatMulV2,static,AI_CORE,1020.000,50.000,0,24,0,NO,"8,64",FLOAT16,ND,"8,64",FLOAT16,ND,N/A
+1,1,4,3,hcom_allReduce__1,hcom_allReduce_,N/A,HCCL,1030.000,60.000,0,0,0,N/A,N/A,N/A,N/A,N/A,N/A,N/A,N/A
+,1,5,2,cast,Cast,static,AI_VECTOR_CORE,1100.000,5.000,0,8,0,NO,"8,64",FLOAT,ND,"8,64",FLOAT16,ND,N/A
+"""
+"""A call five times as long as usual, communication beside computing, a task in no step."""
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CaptureDatabase]:
+    folder = tmp_path_factory.mktemp("profile")
+    shutil.copytree(FIXTURES / "msprof" / "valid" / "torch_npu_two_ranks", folder / "tables")
+    write_timelines(folder / "timelines")
+    output = folder / "odd" / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+    output.mkdir(parents=True)
+    (output / "kernel_details.csv").write_text(HEADER + ROWS, encoding="utf-8")
+    with open_capture(folder) as opened:
+        yield opened
+
+
+def test_there_are_twenty_queries_or_more() -> None:
+    assert len(QUERIES) >= 20
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=range(len(QUERIES)))
+def test_a_query_of_the_page_answers(database: CaptureDatabase, query: str) -> None:
+    check_query(query)
+    rows = database.sql(query).fetchall()
+    assert rows
+    assert all(database.sql(query).fetchall() == rows for _ in range(3))
