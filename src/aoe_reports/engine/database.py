@@ -8,74 +8,35 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
-
-import duckdb
+from typing import Any
 
 from aoe_reports.engine.captures import find_runs, label_of
-from aoe_reports.engine.loading import LoadedCapture, insert_rows, load_events, load_steps, load_tasks
-from aoe_reports.engine.query import names_of
+from aoe_reports.engine.loading import LoadedCapture, load_events, load_steps, load_tasks
 from aoe_reports.engine.question import Notes
+from aoe_reports.engine.table_database import NOT_WRITTEN, TableDatabase
 from aoe_reports.formats.discovery import discover
 from aoe_reports.formats.objects import asked_path
 from aoe_reports.formats.owned import RANDOM, delete, left, make_owned
 from aoe_reports.model.errors import AoeReportsError, UsageError
-from aoe_reports.model.findings import Finding, in_order
+from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import join, say
-from aoe_reports.schema.tables import TABLES
+from aoe_reports.schema.tables import CAPTURE, FINDING, SOURCE, TABLES
 
-MEMORY_LIMIT = "1GB"
-"""DuckDB writes what exceeds it into a temporary folder."""
-NOT_WRITTEN = (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException)
-"""What DuckDB raises where the disk is full."""
 _LOADERS = {"task": load_tasks, "operator": load_tasks, "step": load_steps, "event": load_events}
 _OF_READING = frozenset({"finding", "loaded"})
 """The tables that say what was read: asked for alone, they are about steps and tasks."""
 
-_NAMING = frozenset({"query", "query_table"})
-"""The functions that name tables in a text."""
 
+class CaptureDatabase(TableDatabase):
+    """Captures as tables (docs/sql.md)."""
 
-class CaptureDatabase:
-    """Captures as tables (docs/sql.md); use it in a `with`, or close it."""
-
-    def __init__(self, connection: duckdb.DuckDBPyConnection, captures: Sequence[LoadedCapture], notes: Notes) -> None:
+    def __init__(self, captures: Sequence[LoadedCapture], notes: Notes, into: Path | None) -> None:
         """Create the tables, with what is known without reading a table of a profiler."""
-        self._connection = connection
+        super().__init__(TABLES, notes, into)
         self.captures = captures
-        self.notes = notes
-        """What is wrong with what was read so far."""
         self._loaded: set[Any] = set()
-        for table in TABLES.values():
-            connection.execute(table.ddl)
-        insert_rows(connection, "capture", [capture.row for capture in captures])
-        insert_rows(connection, "source", [row for capture in captures for row in capture.source_rows])
-
-    def __enter__(self) -> Self:
-        """The database itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close it."""
-        self.close()
-
-    def close(self) -> None:
-        """Give back its memory and its files."""
-        self._connection.close()
-
-    @property
-    def findings(self) -> list[Finding]:
-        """What is wrong with what was read so far, in a stable order."""
-        return in_order(self.notes.findings)
-
-    def sql(self, query: str, params: object = None) -> duckdb.DuckDBPyRelation:
-        """The rows of a query, as DuckDB's relation (`fetchall`, `to_arrow_table`, `pl`, `df`); tables that it names are loaded first.
-
-        Raises UsageError for anything but one SELECT, duckdb.Error where it is wrong.
-        """
-        named = names_of(query)
-        self.load(TABLES if named.table_functions & _NAMING else {path[-1].lower() for path in named.tables})
-        return self._connection.sql(query, params=params)
+        self.insert_rows(CAPTURE, [capture.row for capture in captures])
+        self.insert_rows(SOURCE, [row for capture in captures for row in capture.source_rows])
 
     def load(self, names: Iterable[str] = TABLES) -> None:
         """Load tables that are not loaded yet. Files that cannot be read are findings."""
@@ -89,7 +50,7 @@ class CaptureDatabase:
                     self.notes.add(loader(self._connection, capture))
             self._loaded.add(loader)
         self._connection.execute("DELETE FROM finding")
-        insert_rows(self._connection, "finding", [*map(_finding_row, self.findings)])
+        self.insert_rows(FINDING, [*map(_finding_row, self.findings)])
 
     @contextmanager
     def _whole_or_not(self) -> Iterator[None]:
@@ -101,10 +62,6 @@ class CaptureDatabase:
             self._connection.rollback()
             raise
         self._connection.commit()
-
-    def checkpoint(self) -> None:
-        """Write what is not in the file yet: closing does it, too, but says nothing where the disk is full."""
-        self._connection.execute("CHECKPOINT")
 
     def write_parquet(self, folder: Path) -> None:
         """Write each table as a Parquet file of its name into a new folder."""
@@ -132,9 +89,7 @@ def open_capture(
             captures.append(LoadedCapture(len(captures) + 1, first, label_of(members), capture))
     if not captures and not notes.findings:
         raise UsageError(say("no capture below {paths}", paths=join(", ", map(str, places))))
-    connection = duckdb.connect(":memory:" if into is None else str(into), config={"memory_limit": MEMORY_LIMIT})
-    connection.execute("SET enable_progress_bar = false")
-    return CaptureDatabase(connection, captures, notes)
+    return CaptureDatabase(captures, notes, into)
 
 
 def save_captures(path: Path, to: Path, *, max_expanded: int | None = None) -> Notes:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from aoe_reports.engine.captures import read_steps_noting, read_tasks, stream_events_of
+from aoe_reports.engine.table_database import insert_rows
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.csv.summary import TableData
@@ -81,12 +81,6 @@ class LoadedCapture:
         return self.first_source + self.files.index(file)
 
 
-def insert_rows(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Add rows that have every column of a table, in its order."""
-    if rows:
-        connection.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
-
-
 def load_tasks(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture) -> list[Finding]:
     """Fill `task` and `operator` with the tasks that questions read. Returns what is wrong with the files that were read."""
 
@@ -113,7 +107,7 @@ def _with_source(data: TableData, number: int) -> TableData:
 
 
 def _note_loaded(connection: duckdb.DuckDBPyConnection, number: int, table: str, data: TableData) -> None:
-    insert_rows(connection, "loaded", [(number, table, data.rows_read, data.frame.num_rows, data.rows_reported)])
+    insert_rows(connection, schema.LOADED, [(number, table, data.rows_read, data.frame.num_rows, data.rows_reported)])
 
 
 _OPERATOR = {"name": "op_name", "type": "op_type", "state": "op_state"} | {
@@ -160,7 +154,7 @@ def load_steps(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture) -> 
     findings: list[Finding] = []
     steps = read_steps_noting(loaded.capture, findings)
     _, *names = schema.STEP.names
-    insert_rows(connection, "step", [(loaded.number, *(getattr(step, name) for name in names)) for step in steps])
+    insert_rows(connection, schema.STEP, [(loaded.number, *(getattr(step, name) for name in names)) for step in steps])
     return findings
 
 
@@ -186,5 +180,5 @@ def load_events(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture) ->
                 connection.execute(f"INSERT INTO event {_EVENT}", {**known, "before": before})
                 connection.unregister("batch")
                 before += batch.num_rows
-        insert_rows(connection, "loaded", [(number, "event", before, before, 0)])
+        insert_rows(connection, schema.LOADED, [(number, "event", before, before, 0)])
     return findings

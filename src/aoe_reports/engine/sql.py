@@ -87,9 +87,10 @@ def list_sql_tables(name: str | None = None) -> Answer:
 @contextmanager
 def query_captures(path: Path, query: str, chosen: SqlOptions) -> Iterator[Stream]:
     """The rows of a query over everything below a path. Raises UsageError where the query is wrong or not allowed."""
-    from aoe_reports.engine.database import NOT_WRITTEN, open_capture  # noqa: PLC0415 -- duckdb
+    from aoe_reports.engine.database import open_capture  # noqa: PLC0415 -- duckdb
     from aoe_reports.engine.query import check_query  # noqa: PLC0415 -- duckdb
     from aoe_reports.engine.query_process import Limits, running  # noqa: PLC0415 -- duckdb
+    from aoe_reports.engine.table_database import NOT_WRITTEN  # noqa: PLC0415 -- duckdb
     from aoe_reports.formats.owned import TemporaryFolder  # noqa: PLC0415 -- duckdb
 
     tables = check_query(query)

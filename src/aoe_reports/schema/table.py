@@ -1,17 +1,18 @@
-"""Table and Column: how a table of a capture database is declared, and the SQL that makes it."""
+"""Table and Column: how a table that SQL queries is declared, and the statements that make it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-Type = Literal["BIGINT", "VARCHAR", "BOOLEAN"]
-"""Times are whole nanoseconds; sums of BIGINT are exact."""
+Type = Literal["BIGINT", "DOUBLE", "VARCHAR", "BOOLEAN"]
+"""Times that are whole nanoseconds are BIGINT: their sums are exact."""
+_UNITS = ("ns", "us", "ms", "s", "bytes")
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column; what an export cannot tell is null."""
+    """One column; what is not known is null."""
 
     name: str
     comment: str
@@ -21,8 +22,8 @@ class Column:
 
     @property
     def unit(self) -> str:
-        """`ns` or `bytes`, which its name ends with; empty for anything else."""
-        return next((unit for unit in ("ns", "bytes") if self.name.endswith(f"_{unit}")), "")
+        """The unit that its name ends with; empty where it names none."""
+        return next((unit for unit in _UNITS if self.name.endswith(f"_{unit}")), "")
 
 
 @dataclass(frozen=True, slots=True)
