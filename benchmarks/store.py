@@ -92,7 +92,7 @@ def read(store: str, workloads: int, number: int) -> int:
     """Read the last nights of one workload."""
     since = FIRST + timedelta(days=max(0, number // workloads - NIGHTS_READ))
     where = [equals("model", "model-0"), equals("night", f"{since:%Y-%m-%d}", ">=")]
-    return sum(rows.num_rows for rows in History.open(store).coded_records(READ, where))
+    return sum(rows.num_rows for rows in History.open(store).coded_rows("record", READ, where))
 
 
 def opened(store: str) -> int:

@@ -20,7 +20,8 @@ from aoe_reports.present import RENDERERS
 from aoe_reports.present.schema import schema_of_answers
 from aoe_reports.questions.advice.registry import RULES
 from aoe_reports.questions.advice.thresholds import list_thresholds
-from aoe_reports.schema.tables import TABLES as SQL_TABLES
+from aoe_reports.schema.store_tables import GROUPS as SQL_GROUPS
+from aoe_reports.schema.table import Table as SqlTable
 
 DOCS = Path(__file__).parent
 NOTE = "<!-- written by docs/generate.py: change the source, then run `make docs` -->\n\n"
@@ -65,16 +66,22 @@ def sql_tables() -> str:
     """Every table that a query can name, with its columns."""
     parts = [
         NOTE,
-        "# Tables of a capture\n\nWhat `sql` queries and `convert` writes; `aoe-reports sql --tables` prints the same.\n",
+        "# Tables of SQL\n\nWhat [`sql`](sql.md) queries; `aoe-reports sql --tables` prints the same. `convert` writes the tables of captures.\n",
     ]
-    for table in SQL_TABLES.values():
-        key = f" Key: {', '.join(f'`{name}`' for name in table.key)}." if table.key else ""
-        parts.append(
-            f"\n## {table.name}\n\n{table.comment}{key}\n\n| column | type | content | refers to |\n|---|---|---|---|\n"
-        )
-        for column in table.columns:
-            refers_to = f"`{column.refers_to}`" if column.refers_to else ""
-            parts.append(f"| `{column.name}` | {column.type} | {column.comment} | {refers_to} |\n")
+    for of, tables in SQL_GROUPS.items():
+        parts.append(f"\n## Tables of {of}\n")
+        parts += map(_sql_table, tables.values())
+    return "".join(parts)
+
+
+def _sql_table(table: SqlTable) -> str:
+    key = f" Key: {', '.join(f'`{name}`' for name in table.key)}." if table.key else ""
+    parts = [
+        f"\n### {table.name}\n\n{table.comment}{key}\n\n| column | type | content | refers to |\n|---|---|---|---|\n"
+    ]
+    for column in table.columns:
+        refers_to = f"`{column.refers_to}`" if column.refers_to else ""
+        parts.append(f"| `{column.name}` | {column.type} | {column.comment} | {refers_to} |\n")
     return "".join(parts)
 
 

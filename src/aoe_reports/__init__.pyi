@@ -35,6 +35,8 @@ from .formats.csv.summary import read_table as read_table
 from .formats.records.record import Record as Record
 from .formats.schemas import load_schema as load_schema
 from .history.attribution import attribute_change as attribute_change
+from .history.database import StoreDatabase as StoreDatabase
+from .history.database import open_store as open_store
 from .history.detector import detect_changes as detect_changes
 from .history.detector import review_history as review_history
 from .history.series_answer import read_series as read_series

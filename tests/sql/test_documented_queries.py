@@ -1,10 +1,11 @@
-"""Every query of docs/sql.md answers something of a profile with tables and timelines, the same each time."""
+"""Every query of docs/sql.md answers something of a profile with tables and timelines, or of a small store, the same each time."""
 
 from __future__ import annotations
 
 import re
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from captures import HEADER
@@ -13,9 +14,15 @@ from goldens.timeline import write_timelines
 
 from aoe_reports.engine.database import CaptureDatabase, open_capture
 from aoe_reports.engine.query import check_query
+from aoe_reports.engine.table_database import TableDatabase
+from aoe_reports.history.database import StoreDatabase, open_store
+from aoe_reports.schema.store_tables import STORE_TABLES
+from aoe_reports.schema.tables import TABLES
 
 PAGE = (ROOT / "docs" / "sql.md").read_text(encoding="utf-8")
-QUERIES = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
+OF_CAPTURES, OF_STORE = (
+    re.findall(r"```sql\n(.*?)```", part, re.DOTALL) for part in PAGE.split("\n## A store of nights\n")
+)
 
 
 ROWS = """
@@ -40,13 +47,30 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CaptureDataba
         yield opened
 
 
-def test_there_are_twenty_queries_or_more() -> None:
-    assert len(QUERIES) >= 20
+def test_there_are_many_queries() -> None:
+    assert len(OF_CAPTURES) >= 20
+    assert len(OF_STORE) >= 6
 
 
-@pytest.mark.parametrize("query", QUERIES, ids=range(len(QUERIES)))
+@pytest.mark.parametrize("query", OF_CAPTURES, ids=range(len(OF_CAPTURES)))
 def test_a_query_of_the_page_answers(database: CaptureDatabase, query: str) -> None:
-    check_query(query)
+    check_query(query, TABLES)
+    _answers(database, query)
+
+
+@pytest.fixture(scope="module")
+def store(made_small_store: Path) -> Iterator[StoreDatabase]:
+    with open_store(made_small_store / "store") as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("query", OF_STORE, ids=range(len(OF_STORE)))
+def test_a_query_over_a_store_answers(store: StoreDatabase, query: str) -> None:
+    check_query(query, STORE_TABLES)
+    _answers(store, query)
+
+
+def _answers(database: TableDatabase, query: str) -> None:
     rows = database.sql(query).fetchall()
     assert rows
     assert all(database.sql(query).fetchall() == rows for _ in range(3))

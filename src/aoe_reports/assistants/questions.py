@@ -22,7 +22,7 @@ from aoe_reports.model.rows import fields_of
 
 Questions = Mapping[str, Question[Any, Any]]
 MOST_PATHS = 20
-_MOST_NOTES = 3
+MOST_NOTES = 3
 
 
 def asked(
@@ -43,7 +43,7 @@ def asked(
         warnings.simplefilter("always", LeftOutWarning)
         answer = ask(question, found, replace(told, jobs=1))
     document = document_of(answer)
-    document = replace(document, notes=(*document.notes, *told_warnings(left_out))[:_MOST_NOTES])
+    document = replace(document, notes=(*document.notes, *told_warnings(left_out))[:MOST_NOTES])
     document = replace(document, hints=hints_of(question.name, [str(path) for path in found], options, document))
     return document if table is None else replace(document, tables=_only(document.tables, table))
 
@@ -55,7 +55,7 @@ def document_of(answer: Answer) -> Document:
         answers=answer.command,
         headline=neutral(answer.headline or answer.verdict or answer.title, 300),
         tables=(*map(table_of, answer.tables), findings_table(answer.findings)),
-        notes=tuple(neutral(str(one.as_text()), 200) for one in gravest[:_MOST_NOTES]),
+        notes=tuple(neutral(str(one.as_text()), 200) for one in gravest[:MOST_NOTES]),
         more={"reasons": list(answer.reasons()), "unreadable": answer.unreadable or None},
     )
 

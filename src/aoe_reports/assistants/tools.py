@@ -12,6 +12,7 @@ from aoe_reports.assistants.sources import AROUND, MOST_AROUND
 from aoe_reports.assistants.stored import LISTS
 from aoe_reports.assistants.words import neutral
 from aoe_reports.model.documents import JsonObject
+from aoe_reports.schema.store_tables import ALL_TABLES
 from aoe_reports.schema.tables import TABLES
 
 INSTRUCTIONS = """\
@@ -107,14 +108,15 @@ def tools_of(questions: Questions, *, has_store: bool) -> dict[str, Tool]:
         ),
         Tool(
             "tables",
-            "The tables of captures that `sql` queries, or with `name` the columns of one.",
-            {"name": {"type": "string", "enum": list(TABLES)}},
+            "The tables that `sql` queries, or with `name` the columns of one.",
+            {"name": {"type": "string", "enum": list(ALL_TABLES if has_store else TABLES)}},
         ),
         Tool(
             "sql",
-            "One SELECT (DuckDB) over the tables of the captures below a path, for what no question answers. Times are whole ns.",
+            "One SELECT (DuckDB) over the tables of the captures below a path"
+            f"{', or without `path` of the store' if has_store else ''}, for what no question answers. Names end with units.",
             {"path": _TEXT, "query": _TEXT},
-            ("path", "query"),
+            ("query",) if has_store else ("path", "query"),
         ),
     ]
     if has_store:

@@ -95,7 +95,7 @@ def _tables(_: Call, given: Mapping[str, Any]) -> Document:
 def _sql(call: Call, given: Mapping[str, Any]) -> Document:
     from aoe_reports.assistants.queries import queried  # noqa: PLC0415 -- pyarrow
 
-    return queried(call.places.checked(given["path"]), given["query"])
+    return queried(call.places.checked(given["path"]) if "path" in given else None, call.store, given["query"])
 
 
 def _history(call: Call, given: Mapping[str, Any]) -> Document:

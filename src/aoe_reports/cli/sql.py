@@ -1,5 +1,6 @@
-"""`sql` and `convert`: captures as tables of a database."""
+"""`sql` and `convert`: captures and stores as tables of a database."""
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -18,8 +19,10 @@ from aoe_reports.cli.output import (
     write,
     write_pieces,
 )
-from aoe_reports.engine.question import ReadOptions, exit_code_of
+from aoe_reports.engine.question import ReadOptions, Stream, exit_code_of
 from aoe_reports.engine.sql import SqlOptions
+from aoe_reports.formats.objects import asked_path
+from aoe_reports.history.options import AlarmOptions, StoreOptions
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import in_order
 from aoe_reports.model.options import Option
@@ -30,7 +33,16 @@ SqlFormat = Literal["text", "json", "csv", "markdown", "html", "parquet"]
 
 @guided(example='sql profile "SELECT core, sum(duration_ns) FROM task GROUP BY 1"', page="sql")
 def sql(
-    path: Annotated[Path | None, path_argument("File or folder; with `--tables` the name of a table.")] = None,
+    ctx: typer.Context,
+    place: StoreOptions,
+    alarms: AlarmOptions,
+    path: Annotated[
+        str | None,
+        typer.Argument(
+            help="File or folder; without it the query is about the store. With `--tables` the name of a table.",
+            show_default=False,
+        ),
+    ] = None,
     query: Annotated[str | None, typer.Argument(help="One SELECT.", show_default=False)] = None,
     file: Annotated[
         Path | None,
@@ -46,21 +58,27 @@ def sql(
     *,
     chosen: SqlOptions,
 ) -> None:
-    """Query captures in SQL. Tables and columns are documented; the query can read nothing else."""
+    """Query captures, or a store of nights, in SQL. Tables and columns are documented; the query can read nothing else."""
     from aoe_reports.engine.query import read_query
-    from aoe_reports.engine.sql import list_sql_tables, query_captures
+    from aoe_reports.engine.sql import list_sql_tables
 
     if tables:
         if form == "parquet":
             raise UsageError(say("sql --tables: the form parquet is not available here"))
-        reply(list_sql_tables(None if path is None else str(path)), form, output, strict=chosen.strict, most=rows)
-    if path is None or (query is None) == (file is None):
-        raise UsageError(say("sql: expected a PATH and a QUERY (or --file), or --tables"))
+        reply(list_sql_tables(path), form, output, strict=chosen.strict, most=rows)
+    if query is None and file is None and path is not None and len(path.split()) > 1:  # no path, then: a query
+        path, query = None, path
+    if (query is None) == (file is None):
+        raise UsageError(
+            say("sql: expected a QUERY (or --file), before it the PATH of captures or none for the store; or --tables")
+        )
+    source = ctx.get_parameter_source("store")
+    if path is not None and source is not None and source.name == "COMMANDLINE":
+        raise UsageError(say("sql: PATH names captures and --store a store; a query is about one of them"))
     if form == "parquet" and output is None:
         raise UsageError(say("sql --format parquet: expected -o FILE (Parquet cannot be shown in a terminal)"))
-    if file is not None:
-        query = read_query(file)
-    with query_captures(path, query or "", chosen) as stream:
+    text = read_query(file) if file is not None else query or ""
+    with _asked(path, text, chosen, place.store, alarms) as stream:
         if form == "parquet" and output is not None:
             from aoe_reports.present.streams import write_parquet
 
@@ -76,6 +94,19 @@ def sql(
     if form != "json":
         print_findings(in_order(stream.notes.findings))
     raise typer.Exit(stream.exit_code(strict=chosen.strict))
+
+
+def _asked(
+    path: str | None, query: str, chosen: SqlOptions, store: str, alarms: AlarmOptions
+) -> AbstractContextManager[Stream]:
+    """The rows of a query over the captures of a path, or over the store."""
+    if path is None:
+        from aoe_reports.history.database import query_store
+
+        return query_store(store, query, chosen, alarms)
+    from aoe_reports.engine.sql import query_captures
+
+    return query_captures(asked_path(path), query, chosen)
 
 
 @guided(example="convert profile -o capture.duckdb", page="sql")

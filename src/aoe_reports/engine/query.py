@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ import duckdb
 
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.texts import join, say
-from aoe_reports.schema.tables import TABLES
 
 MAX_CHARACTERS = 1 << 20
 MAX_LEVELS = 500
@@ -89,12 +88,12 @@ def _parsed(query: str) -> Any:
     return tree
 
 
-def check_query(query: str) -> frozenset[str]:
-    """The tables that a query needs. Raises UsageError where it names anything but our tables and harmless functions."""
+def check_query(query: str, tables: Collection[str]) -> frozenset[str]:
+    """The tables that a query needs. Raises UsageError where it names anything but these tables and harmless functions."""
     named = names_of(query)
-    unknown = sorted(".".join(path) for path in named.tables if len(path) > 1 or path[0].lower() not in TABLES)
+    unknown = sorted(".".join(path) for path in named.tables if len(path) > 1 or path[0].lower() not in tables)
     if unknown:
-        raise UsageError(say("sql: no table {name}; the tables are {names}", name=unknown[0], names=join(", ", TABLES)))
+        raise UsageError(say("sql: no table {name}; the tables are {names}", name=unknown[0], names=join(", ", tables)))
     if "show" in named.table_functions:
         raise UsageError(say("sql: expected one SELECT; `sql --tables TABLE` lists the columns of a table"))
     refused = sorted(named.table_functions - _TABLE_FUNCTIONS | named.functions & _HIDDEN_FUNCTIONS)

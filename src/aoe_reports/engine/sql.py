@@ -1,9 +1,9 @@
-"""`sql`: a query over the tables of captures."""
+"""`sql`: a query over tables, and which tables there are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,10 +14,13 @@ from aoe_reports.model.errors import AoeReportsError, UsageError
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import Rows, column, row
 from aoe_reports.model.texts import join, say
+from aoe_reports.schema.store_tables import ALL_TABLES, GROUPS
 from aoe_reports.schema.tables import TABLES
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from aoe_reports.engine.table_database import TableDatabase
 
 
 @options
@@ -46,6 +49,7 @@ class SqlTable:
     """A table that queries can name."""
 
     name: str = column("Table")
+    of: str = column("Of", "word")
     comment: str = column("Content", "sentence")
     key: str | None = column("Key")
 
@@ -65,12 +69,13 @@ def list_sql_tables(name: str | None = None) -> Answer:
     """Every table that queries can name, or the columns of one. Raises UsageError for a table that there is not."""
     if name is None:
         tables = [
-            SqlTable(name=table.name, comment=say(table.comment), key=", ".join(table.key) or None)
-            for table in TABLES.values()
+            SqlTable(name=table.name, of=of, comment=say(table.comment), key=", ".join(table.key) or None)
+            for of, group in GROUPS.items()
+            for table in group.values()
         ]
         return one_table("sql", "Tables", (), Rows(type=SqlTable, rows=tables))
-    if name not in TABLES:
-        raise UsageError(say("sql: no table {name}; the tables are {names}", name=name, names=join(", ", TABLES)))
+    if name not in ALL_TABLES:
+        raise UsageError(say("sql: no table {name}; the tables are {names}", name=name, names=join(", ", ALL_TABLES)))
     columns = [
         SqlColumn(
             name=one.name,
@@ -79,31 +84,42 @@ def list_sql_tables(name: str | None = None) -> Answer:
             refers_to=one.refers_to or None,
             comment=say(one.comment),
         )
-        for one in TABLES[name].columns
+        for one in ALL_TABLES[name].columns
     ]
     return one_table("sql", name, (), Rows(type=SqlColumn, rows=columns))
 
 
-@contextmanager
-def query_captures(path: Path, query: str, chosen: SqlOptions) -> Iterator[Stream]:
+def query_captures(path: Path, query: str, chosen: SqlOptions) -> AbstractContextManager[Stream]:
     """The rows of a query over everything below a path. Raises UsageError where the query is wrong or not allowed."""
     from aoe_reports.engine.database import open_capture  # noqa: PLC0415 -- duckdb
+
+    def opened(file: Path) -> TableDatabase:
+        return open_capture(path, max_expanded=chosen.max_expanded, into=file)
+
+    return query_tables(TABLES, query, chosen, str(path), opened)
+
+
+@contextmanager
+def query_tables(
+    tables: Collection[str], query: str, chosen: SqlOptions, place: str, opened: Callable[[Path], TableDatabase]
+) -> Iterator[Stream]:
+    """The rows of a query over some tables, which `opened` makes in a file. Raises UsageError where the query is wrong or not allowed."""
     from aoe_reports.engine.query import check_query  # noqa: PLC0415 -- duckdb
     from aoe_reports.engine.query_process import Limits, running  # noqa: PLC0415 -- duckdb
     from aoe_reports.engine.table_database import NOT_WRITTEN  # noqa: PLC0415 -- duckdb
     from aoe_reports.formats.owned import TemporaryFolder  # noqa: PLC0415 -- duckdb
 
-    tables = check_query(query)
+    needed = check_query(query, tables)
     folder = TemporaryFolder()
-    file = folder.path / "capture.duckdb"
+    file = folder.path / "tables.duckdb"
     try:
-        with open_capture(path, max_expanded=chosen.max_expanded, into=file) as database:
-            database.load(tables)
+        with opened(file) as database:
+            database.load(needed)
             database.checkpoint()
     except NOT_WRITTEN as error:
         raise AoeReportsError(say("{path}: cannot be written: {why}", path=file, why=error)) from error
     with running(file, query, Limits(chosen.max_memory, chosen.deadline)) as (schema, batches):
-        yield Stream(command="sql", inputs=(str(path),), batches=batches, notes=database.notes, schema=schema)
+        yield Stream(command="sql", inputs=(place,), batches=batches, notes=database.notes, schema=schema)
 
 
 def rows_of(batch: pa.RecordBatch) -> list[JsonObject]:

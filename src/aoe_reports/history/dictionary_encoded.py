@@ -15,7 +15,7 @@ from aoe_reports.store.layout import ROWS
 
 def read_coded(history: History, columns: Sequence[str], where: Where = ()) -> pl.DataFrame:
     """Records whose texts are enumerations in the order of their words, so that they sort and compare as texts do."""
-    tables = list(history.coded_records(columns, where))
+    tables = list(history.coded_rows("record", columns, where))
     if not tables:
         return pl.DataFrame(pa.schema([ROWS.field(name) for name in columns]).empty_table())
     whole = pa.concat_tables(tables).unify_dictionaries()

@@ -48,7 +48,7 @@ class Bodies(Rows[Any]):
         return list(map(dict, self.whole))
 
 
-def list_history(store: str, what: What, chosen: HistoryOptions) -> Rows[Any]:
+def list_history(store: str | History, what: What, chosen: HistoryOptions) -> Rows[Any]:
     """Runs, records, single ranks, told changes (by the night since which), what people said of them, advice, verdicts of `verify`.
 
     Observations of the detector are in no row of the store: they are what the nights show now.
@@ -62,7 +62,7 @@ def list_history(store: str, what: What, chosen: HistoryOptions) -> Rows[Any]:
         raise UsageError(
             say("--run applies to runs, records, ranks and advice; {what} do not belong to a run", what=what)
         )
-    history = History.open(store)
+    history = store if isinstance(store, History) else History.open(store)
     where: list[Any] = [] if since is None else [equals("night", since, ">=")]
     where += [] if run is None else [equals("run_id", run)]
     if what == "runs":

@@ -67,9 +67,9 @@ class History:
         """Records as an Arrow table; `where` are conditions (see `equals`) that all hold, `columns` picks."""
         return self.rows("record", columns, where)
 
-    def coded_records(self, columns: Sequence[str], where: Where = ()) -> Iterator[pa.Table]:
-        """Records file by file, texts as dictionaries of their own: a fraction of the memory of `records`."""
-        for part in self.log.parts("record", where):
+    def coded_rows(self, kind: str, columns: Sequence[str], where: Where = ()) -> Iterator[pa.Table]:
+        """Rows of one kind file by file, texts as dictionaries of their own: a fraction of the memory of `rows`."""
+        for part in self.log.parts(kind, where):
             yield self.log.folder.read(part, columns, where, coded=True)
 
     def rows(self, kind: str, columns: Sequence[str] | None = None, where: Where = ()) -> pa.Table:

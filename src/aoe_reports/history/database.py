@@ -1,0 +1,176 @@
+"""StoreDatabase: a store of nights as tables of DuckDB, each loaded when it is first needed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import cached_property, lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from aoe_reports.engine.question import Notes, Stream
+from aoe_reports.engine.sql import SqlOptions, query_tables
+from aoe_reports.engine.table_database import TableDatabase
+from aoe_reports.formats.records.metrics import metrics_in
+from aoe_reports.history.listing import list_history
+from aoe_reports.history.options import AlarmOptions, HistoryOptions, RegressionOptions
+from aoe_reports.history.stored_advice import listed_rows
+from aoe_reports.model.columns import column_of
+from aoe_reports.model.options import declared
+from aoe_reports.schema import store_tables as schema
+from aoe_reports.schema.table import Table
+from aoe_reports.store import History
+from aoe_reports.store.layout import HEADER_COLUMNS, RANK_KIND, headers_of
+
+if TYPE_CHECKING:
+    from aoe_reports.history.regressions import Regressions
+
+_KINDS = {"record": "record", "rank_record": RANK_KIND, "run_finding": "finding"}
+"""The tables whose columns are columns of the store, with the kind of its rows."""
+_STORED = {"mean_ms": "runtime_ms_mean", "std_ms": "runtime_ms_std", "column_number": "column"}
+"""What these columns are called in the store, where they have another name there."""
+_NUMBER = "record_id"
+_FACTS = ("engine", "engine_version", "hardware_config", "runtime_config")
+_ROWS_AT_ONCE = 50_000
+_Cells = tuple[Any, ...]
+
+
+class StoreDatabase(TableDatabase):
+    """A store as tables (docs/sql.md), as it is when it is opened."""
+
+    def __init__(self, history: History, alarms: AlarmOptions, into: Path | None) -> None:
+        """Create the tables, all empty."""
+        super().__init__(schema.STORE_TABLES, Notes(), into)
+        self.history = history
+        self._alarms = alarms
+        self._loaded: set[str] = set()
+
+    def load(self, names: Iterable[str] = schema.STORE_TABLES) -> None:
+        """Load tables that are not loaded yet. Rows that cannot be used are left out with a LeftOutWarning. Raises StoreError."""
+        wanted = {*names} - self._loaded
+        for table in [table for table in self.tables.values() if table.name in wanted]:
+            if table.name in _KINDS:
+                for frame in _stored_columns(self.history, table):
+                    self.insert(table, frame)
+            else:
+                rows = _ROWS[table.name](self)
+                while some := [*islice(rows, _ROWS_AT_ONCE)]:
+                    self.insert_rows(table, some)
+            self._loaded.add(table.name)
+
+    @cached_property
+    def regressions(self) -> Regressions:
+        """What `regressions --all` answers; its findings become those of the database."""
+        from aoe_reports.history.regressions import find_regressions  # noqa: PLC0415 -- polars
+
+        alarms = {one.name: getattr(self._alarms, one.name) for one in declared(AlarmOptions)}
+        answer = find_regressions(self.history, RegressionOptions(every=True, **alarms))
+        self.notes.add(answer.findings)
+        return answer
+
+
+def _stored_columns(history: History, table: Table) -> Iterator[pa.Table]:
+    names = [name for name in table.names if name != _NUMBER]
+    for numbers, rows in _numbered(history, _KINDS[table.name], [_STORED.get(name, name) for name in names]):
+        frame = rows.rename_columns(names)
+        yield frame.append_column(_NUMBER, numbers) if _NUMBER in table.names else frame
+
+
+def _numbered(history: History, kind: str, columns: Sequence[str]) -> Iterator[tuple[pa.ChunkedArray, pa.Table]]:
+    """Rows file by file with their numbers, from 1: the same ones whichever columns are read."""
+    first = 1
+    for rows in history.coded_rows(kind, columns):
+        numbers = np.arange(first, first + rows.num_rows)
+        yield column_of(numbers, np.ones(rows.num_rows, dtype=bool)), rows
+        first += rows.num_rows
+
+
+def _runs(database: StoreDatabase) -> Iterator[_Cells]:
+    rows = database.history.rows("run", (*HEADER_COLUMNS, *_FACTS))
+    facts = {row["run_id"]: {name: row[name] for name in _FACTS} for row in rows.to_pylist()}
+    for run in headers_of(rows):
+        told = {"kind": run.run_kind, "members": len(run.members), "rows_read": run.rows, **facts[run.run_id]}
+        yield _cells(schema.RUN, run, told)
+
+
+def _metrics(database: StoreDatabase) -> Iterator[_Cells]:
+    from aoe_reports.history.metric_series import metric_series_id  # noqa: PLC0415 -- polars
+
+    read = lru_cache(maxsize=4096)(metrics_in)
+    names = ("run_id", "source", "series_id", "metrics")
+    for numbers, rows in _numbered(database.history, "record", names):
+        cells = zip(numbers.to_pylist(), *(rows[name].to_pylist() for name in names), strict=True)
+        for number, run_id, source, series_id, text in cells:
+            for one in read(text):
+                series = metric_series_id(series_id, one.name) if source == "foreign" else None
+                yield number, run_id, one.name, one.value, one.told.unit, one.told.better, series
+
+
+def _advice(database: StoreDatabase) -> Iterator[_Cells]:
+    for row in listed_rows(database.history, (), None):
+        yield _cells(schema.ADVICE, row, {"run_id": row.run})
+
+
+def _verdicts(database: StoreDatabase) -> Iterator[_Cells]:
+    found = database.regressions
+    labels = found.detected.judged.histories.labels
+    for row in found.rows:
+        told = {"model": labels[found.places[row.series_id]].model, "is_new": row.new, "is_ended": row.ended}
+        told["acknowledgement_id"] = None if row.acknowledged is None else row.acknowledged.id
+        yield _cells(schema.VERDICT, row, told)
+
+
+def _changes(database: StoreDatabase) -> Iterator[_Cells]:
+    for row in database.regressions.rows:
+        for change in row.moves:
+            yield _cells(schema.CHANGE, change, {"series_id": row.series_id})
+
+
+def _acknowledgements(database: StoreDatabase) -> Iterator[_Cells]:
+    said: Sequence[Mapping[str, Any]] = list_history(database.history, "acks", HistoryOptions()).mappings()
+    revoked = {name for row in said for name in row.get("ids") or ()}
+    for row in said:
+        name = row.get("id")
+        told = {**row, "acknowledgement_id": name, "run_id": row.get("run"), "is_revoked": name in revoked}
+        yield tuple(map(told.get, schema.ACKNOWLEDGEMENT.names))
+
+
+_ROWS: Mapping[str, Callable[[StoreDatabase], Iterator[_Cells]]] = {
+    "run": _runs,
+    "metric": _metrics,
+    "advice": _advice,
+    "verdict": _verdicts,
+    "change": _changes,
+    "acknowledgement": _acknowledgements,
+}
+
+
+def _cells(table: Table, row: object, told: Mapping[str, Any]) -> _Cells:
+    """A row in the columns of a table; a whole number that another program wrote with a fraction is null."""
+    cells = [
+        (column.type, told[column.name] if column.name in told else getattr(row, column.name))
+        for column in table.columns
+    ]
+    return tuple(None if kind == "BIGINT" and not isinstance(value, int) else value for kind, value in cells)
+
+
+_ALARMS = AlarmOptions()
+
+
+def open_store(
+    uri: str | os.PathLike[str], alarms: AlarmOptions = _ALARMS, *, into: Path | None = None
+) -> StoreDatabase:
+    """A store as tables in memory, or in a new file; `alarms` as those of `regressions`. Raises StoreError where there is none."""
+    return StoreDatabase(History.open(str(uri)), alarms, into)
+
+
+def query_store(
+    uri: str, query: str, chosen: SqlOptions, alarms: AlarmOptions = _ALARMS
+) -> AbstractContextManager[Stream]:
+    """The rows of a query over a store. Raises UsageError where the query is wrong or not allowed."""
+    return query_tables(schema.STORE_TABLES, query, chosen, uri, lambda file: open_store(uri, alarms, into=file))

@@ -1,0 +1,143 @@
+"""`sql` over a store: what other commands answer from the same rows, hostile labels, stores of no night and of one, a bucket."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commandline import FIXTURES, Cli
+
+from aoe_reports.history.database import open_store
+from aoe_reports.schema.store_tables import ALL_TABLES, STORE_TABLES
+from aoe_reports.schema.tables import TABLES
+
+PROFILE = FIXTURES / "msprof" / "valid" / "torch_npu_two_ranks"
+
+
+def rows(cli: Cli, store: object, query: str, *more: str) -> list[dict[str, Any]]:
+    """What a query answers, without a finding."""
+    ended = cli("sql", "--store", store, query, "--format", "json", *more)
+    assert ended.code == 0, ended.err
+    found: list[dict[str, Any]] = ended.json["rows"]
+    return found
+
+
+def listed(cli: Cli, *arguments: object) -> list[dict[str, Any]]:
+    """The rows of another command."""
+    found: list[dict[str, Any]] = cli(*arguments, "--format", "json").json["rows"]
+    return found
+
+
+def test_verdicts_and_changes_are_those_of_regressions(cli: Cli, simulated_store: Path) -> None:
+    expected = listed(cli, "regressions", "--all", "--store", simulated_store)
+    verdicts = rows(cli, simulated_store, "SELECT * FROM verdict")
+    same = {*STORE_TABLES["verdict"].names} & {*expected[0]}
+    assert len(same) == len(STORE_TABLES["verdict"].names) - 4
+    assert [{name: row[name] for name in same} for row in verdicts] == [
+        {name: row[name] for name in same} for row in expected
+    ]
+    assert [(row["is_new"], row["is_ended"]) for row in verdicts] == [(row["new"], row["ended"]) for row in expected]
+    changes = rows(cli, simulated_store, "SELECT * FROM change")
+    assert changes
+    assert changes == [{"series_id": row["series_id"], **move} for row in expected for move in row["moves"]]
+
+
+def test_tables_hold_what_history_lists(cli: Cli, small_store: Path) -> None:
+    def history(what: str) -> list[dict[str, Any]]:
+        return listed(cli, "history", what, "--store", small_store)
+
+    runs = rows(cli, small_store, "SELECT run_id, night, kind, model, status, path, members FROM run")
+    names = {"run_id": "run", "model": "workload"}
+    assert runs == [{name: one[names.get(name, name)] for name in runs[0]} for one in history("runs")]
+    records = rows(
+        cli, small_store, "SELECT run_id, workload, mean_ms, total_ns, series_id FROM record ORDER BY record_id"
+    )
+    expected = [
+        (one["run"], one["workload"], one["runtime_ms_mean"], one["total_ns"], one["series_id"])
+        for one in history("records")
+    ]
+    assert sorted(map(str, expected)) == sorted(str(tuple(one.values())) for one in records)
+    advice = rows(cli, small_store, "SELECT run_id, state, position, advice, bound_us FROM advice")
+    assert [tuple(one.values()) for one in advice] == [
+        (one["run"], one["state"], one["position"], one["advice"], one["bound_us"]) for one in history("advice")
+    ]
+
+
+def test_metrics_lead_to_their_record_and_series(cli: Cli, tmp_path: Path) -> None:
+    file, store = tmp_path / "records.jsonl", tmp_path / "store"
+    record = {"workload": "llm", "engine": "vllm", "hardware": "npu", "runtime_ms_mean": 2.0, "runtime_ms_std": 0.1}
+    metrics = {"throughput": {"value": 512.5, "unit": "tokens/s", "better": "higher"}, "name": "no number", "peak": 3}
+    file.write_text(json.dumps({**record, "timestamp": 1_770_000_000, "metrics": metrics}))
+    assert cli("ingest", file, "--store", store).code == 0
+    query = """
+        SELECT name, value, metric.unit, metric.better, workload FROM metric JOIN record USING (record_id)
+        JOIN verdict ON verdict.series_id = metric.series_id AND verdict.metric = name ORDER BY name
+    """.replace("workload FROM", "record.workload FROM")
+    assert [tuple(row.values()) for row in rows(cli, store, query)] == [
+        ("peak", 3.0, None, None, "llm"),
+        ("throughput", 512.5, "tokens/s", "higher", "llm"),
+    ]
+
+
+def test_what_people_said_is_there_with_what_was_revoked(cli: Cli, small_store: Path) -> None:
+    run = rows(cli, small_store, "SELECT run_id FROM run WHERE night = '2026-03-02'")[0]["run_id"]
+    assert cli("tag", "good", "--run", run, "--store", small_store).code == 0
+    said = ("--store", small_store, "--reason", "known", "--who", "me")
+    series = rows(cli, small_store, "SELECT series_id FROM change ORDER BY ALL")
+    ids = [cli("ack", row["series_id"], *said, "--format", "json").json["rows"][0]["id"] for row in series[:2]]
+    assert cli("ack", ids[0], "--revoke", *said).code == 0
+    found = rows(
+        cli,
+        small_store,
+        "SELECT acknowledgement_id, state, subject, run_id, who, is_revoked FROM acknowledgement ORDER BY timestamp_ns, state",
+    )
+    acknowledged = [(row["subject"], row["is_revoked"]) for row in found if row["state"] == "acknowledged"]
+    assert acknowledged == [(series[0]["series_id"], True), (series[1]["series_id"], False)]
+    assert [(row["subject"], row["run_id"]) for row in found if row["state"] == "tag"] == [("good", run)]
+    joined = "SELECT verdict.series_id FROM verdict JOIN acknowledgement USING (acknowledgement_id)"
+    assert rows(cli, small_store, joined) == series[1:2]
+
+
+def test_a_query_is_about_captures_or_about_a_store(
+    cli: Cli, small_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = "SELECT count(*) AS runs FROM run"
+    (tmp_path / "query.sql").write_text(query)
+    monkeypatch.setenv("AOE_REPORTS_STORE", str(small_store))
+    for arguments in ((query,), ("--file", "query.sql"), ("--store", small_store, query)):
+        assert cli("sql", *arguments, "--format", "csv").out == "runs\n19\n"
+    assert cli("sql", PROFILE, "SELECT count(*) AS tasks FROM task", "--format", "csv").out == "tasks\n32\n"
+    for arguments in ((PROFILE, query, "--store", small_store), ("--store", small_store), (query, query, query)):
+        assert cli("sql", *arguments).code == 2
+    ended = cli("sql", PROFILE, query, "--store", small_store)
+    assert "a query is about one of them" in ended.err
+    assert "no table run" in cli("sql", PROFILE, query).err
+    assert "no table task" in cli("sql", "SELECT * FROM task").err
+
+
+def test_only_the_tables_that_a_query_names_are_loaded(small_store: Path) -> None:
+    with open_store(small_store) as store:
+        assert store.sql("SELECT count(*) FROM run").fetchall() == [(19,)]
+        assert store.sql("SELECT count(*) FROM run").fetchall() == [(19,)]  # and once
+        assert store.sql("SELECT * FROM query_table('run') LIMIT 0").columns[0] == "run_id"
+
+
+def test_every_table_of_a_store_and_column_has_its_comment(small_store: Path) -> None:
+    with open_store(small_store) as store:
+        found = store.sql("SELECT table_name, column_name, data_type, comment FROM duckdb_columns() WHERE NOT internal")
+        assert {(table, name): (kind, comment) for table, name, kind, comment in found.fetchall()} == {
+            (table.name, column.name): (column.type, column.comment)
+            for table in STORE_TABLES.values()
+            for column in table.columns
+        }
+
+
+def test_tables_have_one_name_each_and_refer_to_columns_that_are_there() -> None:
+    assert not {*TABLES} & {*STORE_TABLES}
+    for table in STORE_TABLES.values():
+        assert {*table.key} <= {*table.names}
+        for column in table.columns:
+            other, _, name = column.refers_to.partition(".")
+            assert not other or name in ALL_TABLES[other].names
