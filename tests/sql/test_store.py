@@ -1,4 +1,4 @@
-"""`sql` over a store: what other commands answer from the same rows, hostile labels, stores of no night and of one, a bucket."""
+"""`sql` over a store: what other commands answer from the same rows, hostile labels, stores of no night and of one, limits."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 from commandline import FIXTURES, Cli
+from talking import assistant
 
 from aoe_reports.history.database import open_store
 from aoe_reports.schema.store_tables import ALL_TABLES, STORE_TABLES
 from aoe_reports.schema.tables import TABLES
+from aoe_reports.store import History
+from aoe_reports.store.layout import table_of
 
 PROFILE = FIXTURES / "msprof" / "valid" / "torch_npu_two_ranks"
 
@@ -65,20 +68,122 @@ def test_tables_hold_what_history_lists(cli: Cli, small_store: Path) -> None:
     ]
 
 
-def test_metrics_lead_to_their_record_and_series(cli: Cli, tmp_path: Path) -> None:
-    file, store = tmp_path / "records.jsonl", tmp_path / "store"
-    record = {"workload": "llm", "engine": "vllm", "hardware": "npu", "runtime_ms_mean": 2.0, "runtime_ms_std": 0.1}
-    metrics = {"throughput": {"value": 512.5, "unit": "tokens/s", "better": "higher"}, "name": "no number", "peak": 3}
-    file.write_text(json.dumps({**record, "timestamp": 1_770_000_000, "metrics": metrics}))
-    assert cli("ingest", file, "--store", store).code == 0
-    query = """
-        SELECT name, value, metric.unit, metric.better, workload FROM metric JOIN record USING (record_id)
-        JOIN verdict ON verdict.series_id = metric.series_id AND verdict.metric = name ORDER BY name
-    """.replace("workload FROM", "record.workload FROM")
-    assert [tuple(row.values()) for row in rows(cli, store, query)] == [
-        ("peak", 3.0, None, None, "llm"),
-        ("throughput", 512.5, "tokens/s", "higher", "llm"),
+def stored_records(cli: Cli, folder: Path, *labels: str) -> Path:
+    """A store with a record of another tool for each label, which is its workload and the name of its metric."""
+    file, store = folder / "records.jsonl", folder / "store"
+    documents = [
+        {
+            "workload": label,
+            "engine": label,
+            "hardware": "npu",
+            "runtime_ms_mean": 2.0,
+            "runtime_ms_std": 0.1,
+            "timestamp": 1_770_000_000 + number,
+            "metrics": {label: {"value": 512.5, "unit": "tokens/s"}, "text": "no number", "peak": 3},
+        }
+        for number, label in enumerate(labels)
     ]
+    file.write_text("\n".join(map(json.dumps, documents)))
+    assert cli("ingest", file, "--store", store).code == 0
+    return store
+
+
+def test_metrics_lead_to_their_record_and_series(cli: Cli, tmp_path: Path) -> None:
+    store, meaning = stored_records(cli, tmp_path, "throughput"), tmp_path / "metrics.toml"
+    meaning.write_text('[throughput]\nbetter = "higher"\n')
+    query = """
+        SELECT name, value, metric.unit, verdict.better, record.workload
+        FROM metric JOIN record USING (record_id)
+        JOIN verdict ON verdict.series_id = metric.series_id AND verdict.metric = name ORDER BY name
+    """
+    assert [tuple(row.values()) for row in rows(cli, store, query, "--metrics", str(meaning))] == [
+        ("peak", 3.0, None, None, "throughput"),
+        ("throughput", 512.5, "tokens/s", "higher", "throughput"),
+    ]
+
+
+HOSTILE = (
+    "<script>x</script>",
+    "=cmd|'/c calc'!A1",
+    "\x1b]0;x\x07",
+    "a\nb",
+    "x\x00y",
+    "'; DROP TABLE run; --",
+    "\u202exy",
+)
+
+
+@pytest.fixture
+def hostile(cli: Cli, tmp_path: Path) -> Path:
+    return stored_records(cli, tmp_path, *HOSTILE)
+
+
+def test_labels_that_others_wrote_stay_labels(cli: Cli, hostile: Path) -> None:
+    query = "SELECT workload, name FROM metric JOIN record USING (record_id) WHERE name <> 'peak'"
+    live = ("\x1b", "\x00", "\u202e", "a\nb")
+    for form, bad in {
+        "text": live,
+        "csv": (*live, "\n=", ",="),
+        "html": (*live, "<script>x"),
+        "markdown": (*live, "<script>x"),
+    }.items():
+        ended = cli("sql", "--store", hostile, query, "--format", form)
+        assert (ended.code, [one for one in bad if one in ended.out]) == (0, []), form
+        assert "DROP TABLE run" in ended.out
+    assert {row["name"] for row in rows(cli, hostile, query)} == {*HOSTILE}
+
+
+def test_bodies_that_another_program_wrote_are_null_where_they_do_not_fit(cli: Cli, hostile: Path) -> None:
+    history = History.open(str(hostile))
+    (run, *_) = history.runs()
+    about = {"month": "2026-02", "run_id": run.run_id, "timestamp_ns": run.timestamp_ns, "night": run.night}
+    written = [
+        {**about, "kind": "advice", "state": "advice", "body": '{"position": 1.5, "devices": 9e99, "bound_us": "x"}'},
+        {**about, "kind": "ack", "state": "acknowledged", "subject": "s", "body": '{"id": 5, "low": [], "ids": ["y"]}'},
+        {**about, "kind": "ack", "state": "acknowledged", "subject": "t", "body": '{"id": "y", "who": "=1+1"}'},
+        {**about, "kind": "ack", "state": "expected", "subject": "u", "body": "no JSON"},
+    ]
+    history.add_extra(table_of(written))
+    assert rows(cli, hostile, "SELECT position, devices, bound_us FROM advice") == [
+        {"position": None, "devices": None, "bound_us": None}
+    ]
+    query = "SELECT subject, acknowledgement_id, low, who, is_revoked FROM acknowledgement ORDER BY subject"
+    assert [tuple(row.values()) for row in rows(cli, hostile, query)] == [
+        ("s", None, None, None, False),
+        ("t", "y", None, "=1+1", False),
+        ("u", None, None, None, False),
+    ]
+
+
+def test_a_store_of_no_night_and_of_one(cli: Cli, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    count = " UNION ALL ".join(f"SELECT '{name}' AS name, count(*) AS rows FROM {name}" for name in STORE_TABLES)
+    assert cli("sql", "--store", store, count).code == 3
+    History.open(str(store), create=True)
+    ended = cli("sql", "--store", store, count, "--format", "json")
+    assert (ended.code, ended.rules()) == (0, {"not-enough-data"})
+    assert {row["rows"] for row in ended.json["rows"]} == {0}
+    stored_records(cli, tmp_path, "llm")
+    query = "SELECT series_id IS NULL AS nothing, state, reason FROM verdict WHERE scope = 'model'"
+    (verdict,) = cli("sql", "--store", store, query, "--format", "json").json["rows"]
+    assert verdict == {"nothing": False, "state": None, "reason": "too-few-nights"}
+
+
+def test_a_query_over_a_store_has_the_same_limits(cli: Cli, small_store: Path) -> None:
+    endless = "SELECT count(*) FROM record a, record b, record c, record d, record e WHERE a.count * b.count * c.count * d.count > e.count"
+    ended = cli("sql", "--store", small_store, endless, "--deadline", "1")
+    assert (ended.code, "stopped after 1 s" in ended.err) == (3, True)
+    ended = cli("sql", "--store", small_store, "SELECT repeat(night, 100000000) FROM run", "--max-memory", 1 << 27)
+    assert (ended.code, "takes more memory" in ended.err) == (3, True)
+    assert "read_text is not allowed" in cli("sql", "--store", small_store, "FROM read_text('/etc/passwd')").err
+
+
+def test_assistants_query_the_store(made_small_store: Path) -> None:
+    with assistant("--store", made_small_store / "store") as one:
+        names = [row["name"] for row in one("tables").rows("rows")]
+        assert {*ALL_TABLES} == {*names}
+        assert one("sql", query="SELECT count(*) AS runs FROM run").rows("rows") == [{"runs": 19}]
+        assert one("sql", query="SELECT * FROM run", path=str(PROFILE)).is_error
 
 
 def test_what_people_said_is_there_with_what_was_revoked(cli: Cli, small_store: Path) -> None:

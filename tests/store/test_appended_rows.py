@@ -55,6 +55,8 @@ def test_rows_that_are_appended_once_more_count_once_and_are_told(cli: Cli, stor
 def test_they_count_once_after_further_writes_too(cli: Cli, store: Path) -> None:
     records, runs, *_ = counted(cli, store)
     append(store, {"record"})
+    query = "SELECT (SELECT count(*) FROM record) AS records, (SELECT count(*) FROM run) AS runs"
+    assert cli("sql", "--store", store, query, "--format", "json").json["rows"] == [{"records": records, "runs": runs}]
     assert cli("ingest", OTHER, "--store", store, "--workload", "other").code in {0, 3}
     more, *_ = counted(cli, store)
     assert records < more < 2 * records

@@ -50,7 +50,10 @@ def test_a_store_on_s3_is_written_once_and_read(bucket: dict[str, str]) -> None:
     assert outcomes(ingest(bucket, "torch_npu_two_ranks")) == ["added"]
     assert outcomes(ingest(bucket, "torch_npu_two_ranks")) == ["unchanged"]
     out, _ = started(bucket, "history", "records", "--store", STORE).communicate(timeout=300)
-    assert len(json.loads(out)["rows"]) > 0
+    records = len(json.loads(out)["rows"])
+    assert records > 0
+    out, _ = started(bucket, "sql", "--store", STORE, "SELECT count(*) AS records FROM record").communicate(timeout=300)
+    assert json.loads(out)["rows"] == [{"records": records}]
 
 
 @pytest.fixture(scope="module")

@@ -133,7 +133,7 @@ def _changes(database: StoreDatabase) -> Iterator[_Cells]:
 
 def _acknowledgements(database: StoreDatabase) -> Iterator[_Cells]:
     said: Sequence[Mapping[str, Any]] = list_history(database.history, "acks", HistoryOptions()).mappings()
-    revoked = {name for row in said for name in row.get("ids") or ()}
+    revoked = {name for row in said if row["state"] == "revoked" for name in row.get("ids") or ()}
     for row in said:
         name = row.get("id")
         told = {**row, "acknowledgement_id": name, "run_id": row.get("run"), "is_revoked": name in revoked}
