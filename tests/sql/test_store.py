@@ -11,6 +11,7 @@ from commandline import FIXTURES, Cli
 from talking import assistant
 
 from aoe_reports.history.database import open_store
+from aoe_reports.model.errors import StoreError
 from aoe_reports.schema.store_tables import ALL_TABLES, STORE_TABLES
 from aoe_reports.schema.tables import TABLES
 from aoe_reports.store import History
@@ -227,6 +228,20 @@ def test_only_the_tables_that_a_query_names_are_loaded(small_store: Path) -> Non
         assert store.sql("SELECT count(*) FROM run").fetchall() == [(19,)]
         assert store.sql("SELECT count(*) FROM run").fetchall() == [(19,)]  # and once
         assert store.sql("SELECT * FROM query_table('run') LIMIT 0").columns[0] == "run_id"
+
+
+def test_a_table_that_could_not_be_read_whole_is_loaded_anew(cli: Cli, tmp_path: Path) -> None:
+    store, query = stored_records(cli, tmp_path, "llm", "vlm"), "SELECT count(*) FROM record"
+    files = [*store.glob("kind=record/*/*.parquet")]
+    assert len(files) == 2
+    for file in files:
+        content = file.read_bytes()
+        with open_store(store) as opened:
+            file.write_bytes(content[:-1])
+            with pytest.raises(StoreError, match="differs"):
+                opened.sql(query)
+            file.write_bytes(content)
+            assert opened.sql(query).fetchall() == [(2,)]
 
 
 def test_every_table_of_a_store_and_column_has_its_comment(small_store: Path) -> None:

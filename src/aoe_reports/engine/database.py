@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -46,22 +45,11 @@ class CaptureDatabase(TableDatabase):
         loaders = dict.fromkeys(loader for name, loader in _LOADERS.items() if name in wanted)
         for loader in [loader for loader in loaders if loader not in self._loaded]:
             for capture in self.captures:
-                with self.notes.where_unreadable(capture.capture.root), self._whole_or_not():
+                with self.notes.where_unreadable(capture.capture.root), self.whole_or_not():
                     self.notes.add(loader(self._connection, capture))
             self._loaded.add(loader)
         self._connection.execute("DELETE FROM finding")
         self.insert_rows(FINDING, [*map(_finding_row, self.findings)])
-
-    @contextmanager
-    def _whole_or_not(self) -> Iterator[None]:
-        """What is loaded meanwhile stays only if all of it could be."""
-        self._connection.begin()
-        try:
-            yield
-        except BaseException:
-            self._connection.rollback()
-            raise
-        self._connection.commit()
 
     def write_parquet(self, folder: Path) -> None:
         """Write each table as a Parquet file of its name into a new folder."""

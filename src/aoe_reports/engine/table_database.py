@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -68,6 +69,17 @@ class TableDatabase(ABC):
     @abstractmethod
     def load(self, names: Iterable[str]) -> None:
         """Load tables that are not loaded yet."""
+
+    @contextmanager
+    def whole_or_not(self) -> Iterator[None]:
+        """What is loaded meanwhile stays only if all of it could be."""
+        self._connection.begin()
+        try:
+            yield
+        except BaseException:
+            self._connection.rollback()
+            raise
+        self._connection.commit()
 
     def insert(self, table: Table, frame: pa.Table) -> None:
         """Add rows, whose columns have the names of the table's."""

@@ -54,14 +54,18 @@ class StoreDatabase(TableDatabase):
         """Load tables that are not loaded yet. Rows that cannot be used are left out with a LeftOutWarning. Raises StoreError."""
         wanted = {*names} - self._loaded
         for table in [table for table in self.tables.values() if table.name in wanted]:
-            if table.name in _KINDS:
-                for frame in _stored_columns(self.history, table):
-                    self.insert(table, frame)
-            else:
-                rows = _ROWS[table.name](self)
-                while some := [*islice(rows, _ROWS_AT_ONCE)]:
-                    self.insert_rows(table, some)
+            with self.whole_or_not():
+                self._fill(table)
             self._loaded.add(table.name)
+
+    def _fill(self, table: Table) -> None:
+        if table.name in _KINDS:
+            for frame in _stored_columns(self.history, table):
+                self.insert(table, frame)
+            return
+        rows = _ROWS[table.name](self)
+        while some := [*islice(rows, _ROWS_AT_ONCE)]:
+            self.insert_rows(table, some)
 
     @cached_property
     def regressions(self) -> Regressions:
