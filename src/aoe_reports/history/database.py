@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from aoe_reports.engine.question import Notes, Stream
 from aoe_reports.engine.sql import SqlOptions, query_tables
@@ -20,7 +21,7 @@ from aoe_reports.formats.records.metrics import metrics_in
 from aoe_reports.history.listing import list_history
 from aoe_reports.history.options import AlarmOptions, HistoryOptions, RegressionOptions
 from aoe_reports.history.stored_advice import listed_rows
-from aoe_reports.model.columns import column_of
+from aoe_reports.model.columns import column_of, scalar
 from aoe_reports.model.options import declared
 from aoe_reports.schema import store_tables as schema
 from aoe_reports.schema.table import Table
@@ -80,17 +81,16 @@ class StoreDatabase(TableDatabase):
 
 def _stored_columns(history: History, table: Table) -> Iterator[pa.Table]:
     names = [name for name in table.names if name != _NUMBER]
-    for numbers, rows in _numbered(history, _KINDS[table.name], [_STORED.get(name, name) for name in names]):
-        frame = rows.rename_columns(names)
-        yield frame.append_column(_NUMBER, numbers) if _NUMBER in table.names else frame
+    for rows in _numbered(history, _KINDS[table.name], [_STORED.get(name, name) for name in names]):
+        yield rows.rename_columns([*names, _NUMBER]).select([*table.names])
 
 
-def _numbered(history: History, kind: str, columns: Sequence[str]) -> Iterator[tuple[pa.ChunkedArray, pa.Table]]:
-    """Rows file by file with their numbers, from 1: the same ones whichever columns are read."""
+def _numbered(history: History, kind: str, columns: Sequence[str]) -> Iterator[pa.Table]:
+    """Rows file by file, the last column their number, from 1: the same one whichever columns are read."""
     first = 1
     for rows in history.coded_rows(kind, columns):
         numbers = np.arange(first, first + rows.num_rows)
-        yield column_of(numbers, np.ones(rows.num_rows, dtype=bool)), rows
+        yield rows.append_column(_NUMBER, column_of(numbers, np.ones(rows.num_rows, dtype=bool)))
         first += rows.num_rows
 
 
@@ -107,8 +107,9 @@ def _metrics(database: StoreDatabase) -> Iterator[_Cells]:
 
     read = lru_cache(maxsize=4096)(metrics_in)
     names = ("run_id", "source", "series_id", "metrics")
-    for numbers, rows in _numbered(database.history, "record", names):
-        cells = zip(numbers.to_pylist(), *(rows[name].to_pylist() for name in names), strict=True)
+    for rows in _numbered(database.history, "record", names):
+        some = rows.filter(pc.not_equal(rows["metrics"], scalar("{}")))
+        cells = zip(*(some[name].to_pylist() for name in (_NUMBER, *names)), strict=True)
         for number, run_id, source, series_id, text in cells:
             for one in read(text):
                 series = metric_series_id(series_id, one.name) if source == "foreign" else None
