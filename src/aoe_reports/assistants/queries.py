@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -15,13 +16,16 @@ from aoe_reports.engine.sql import SqlOptions, list_sql_tables, query_captures, 
 from aoe_reports.model.errors import LeftOutWarning
 from aoe_reports.model.findings import in_order
 from aoe_reports.schema.store_tables import ALL_TABLES
+from aoe_reports.schema.tables import TABLES
 
 
-def listed_tables(name: str | None) -> Document:
-    """Every table that a query can name, or the columns of one."""
-    headline = ALL_TABLES[name].comment if name else f"{len(ALL_TABLES)} tables; their columns: this tool, with `name`"
-    answer = list_sql_tables(name)
-    return Document(answers="tables", headline=headline, tables=(table_of(answer.rows_of()),))
+def listed_tables(name: str | None, *, has_store: bool) -> Document:
+    """Every table that a query can name, or the columns of one; those of a store only where there is one."""
+    found = list_sql_tables(name).rows_of()
+    if name is None and not has_store:
+        found = replace(found, rows=[row for row in found.rows if row.name in TABLES])
+    headline = ALL_TABLES[name].comment if name else f"{len(found.rows)} tables; their columns: this tool, with `name`"
+    return Document(answers="tables", headline=headline, tables=(table_of(found),))
 
 
 def queried(path: Path | None, store: str | None, query: str) -> Document:

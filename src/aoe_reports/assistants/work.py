@@ -86,10 +86,10 @@ def _source(call: Call, given: Mapping[str, Any]) -> Document:
     return lines_around(given["path"], given["line"], given.get("around", AROUND), call.places)
 
 
-def _tables(_: Call, given: Mapping[str, Any]) -> Document:
+def _tables(call: Call, given: Mapping[str, Any]) -> Document:
     from aoe_reports.assistants.queries import listed_tables  # noqa: PLC0415
 
-    return listed_tables(given.get("name"))
+    return listed_tables(given.get("name"), has_store=call.store is not None)
 
 
 def _sql(call: Call, given: Mapping[str, Any]) -> Document:
