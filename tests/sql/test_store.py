@@ -254,6 +254,14 @@ def test_every_table_of_a_store_and_column_has_its_comment(small_store: Path) ->
         }
 
 
+def test_no_two_rows_have_the_same_key(small_store: Path) -> None:
+    with open_store(small_store) as store:
+        for table in STORE_TABLES.values():
+            key = ", ".join(table.key)
+            query = f"SELECT count(*) FROM {table.name} GROUP BY {key} HAVING count(*) > 1"
+            assert not key or store.sql(query).fetchall() == [], table.name
+
+
 def test_tables_have_one_name_each_and_refer_to_columns_that_are_there() -> None:
     assert not {*TABLES} & {*STORE_TABLES}
     for table in STORE_TABLES.values():
