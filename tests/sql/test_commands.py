@@ -246,7 +246,7 @@ def test_a_query_that_takes_too_long_is_stopped(cli: Cli) -> None:
 
 def test_tables_are_listed_in_both_languages(cli: Cli) -> None:
     names = [row["name"] for row in cli("sql", "--tables", "--format", "json").json["rows"]]
-    assert names == ["capture", "source", "loaded", "finding", "step", "task", "operator", "event"]
+    assert names == ["capture", "source", "loaded", "finding", "step", "task", "operator", "event", "event_args"]
     columns = cli("sql", "--tables", "task", "--format", "json").json["rows"]
     duration = next(row for row in columns if row["name"] == "duration_ns")
     assert (duration["type"], duration["unit"]) == ("BIGINT", "ns")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
@@ -13,7 +12,7 @@ from typing import Any, Self
 import duckdb
 
 from aoe_reports.engine.captures import find_runs, label_of
-from aoe_reports.engine.loading import LoadedCapture, insert_rows, load_events, load_steps, load_tasks
+from aoe_reports.engine.loading import LoadedCapture, insert_rows, load_event_args, load_events, load_steps, load_tasks
 from aoe_reports.engine.query import names_of
 from aoe_reports.engine.question import Notes
 from aoe_reports.formats.discovery import discover
@@ -28,7 +27,13 @@ MEMORY_LIMIT = "1GB"
 """DuckDB writes what exceeds it into a temporary folder."""
 NOT_WRITTEN = (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException)
 """What DuckDB raises where the disk is full."""
-_LOADERS = {"task": load_tasks, "operator": load_tasks, "step": load_steps, "event": load_events}
+_LOADERS = {
+    "task": load_tasks,
+    "operator": load_tasks,
+    "step": load_steps,
+    "event": load_events,
+    "event_args": load_event_args,
+}
 _OF_READING = frozenset({"finding", "loaded"})
 """The tables that say what was read: asked for alone, they are about steps and tasks."""
 
@@ -82,25 +87,16 @@ class CaptureDatabase:
         wanted = {*names}
         if wanted & _OF_READING:
             wanted |= {"step", "task"}
+        if "event_args" in wanted:
+            wanted |= {"event"}  # says what is wrong with the files
         loaders = dict.fromkeys(loader for name, loader in _LOADERS.items() if name in wanted)
         for loader in [loader for loader in loaders if loader not in self._loaded]:
             for capture in self.captures:
-                with self.notes.where_unreadable(capture.capture.root), self._whole_or_not():
+                with self.notes.where_unreadable(capture.capture.root):
                     self.notes.add(loader(self._connection, capture))
             self._loaded.add(loader)
         self._connection.execute("DELETE FROM finding")
         insert_rows(self._connection, "finding", [*map(_finding_row, self.findings)])
-
-    @contextmanager
-    def _whole_or_not(self) -> Iterator[None]:
-        """What is loaded meanwhile stays only if all of it could be."""
-        self._connection.begin()
-        try:
-            yield
-        except BaseException:
-            self._connection.rollback()
-            raise
-        self._connection.commit()
 
     def checkpoint(self) -> None:
         """Write what is not in the file yet: closing does it, too, but says nothing where the disk is full."""
