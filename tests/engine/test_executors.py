@@ -15,23 +15,34 @@ from pathlib import Path
 import pytest
 
 WORKERS = 2
-DRIVER = """
+IMPORTS = """
 import sys
 from pathlib import Path
 from odd_question import held_until_it_ends
 from aoe_reports.cli.ending import own_process, run_and_exit
 from aoe_reports.engine.executors import Processes
-
+"""
+DRIVER = """
 units = [(Path(sys.argv[1]), number) for number in range(9)]
 own_process(lambda: run_and_exit(lambda: list(Processes(2).map(held_until_it_ends, units))))
+"""
+INTERRUPTS_ITSELF = """
+import _thread, threading, time
+
+def interrupt_once_all_read():
+    while len(list(Path(sys.argv[1]).glob("*.held"))) < 2:
+        time.sleep(0.01)
+    _thread.interrupt_main()
+
+threading.Thread(target=interrupt_once_all_read, daemon=True).start()
 """
 
 
 @contextmanager
-def driver(folder: Path) -> Iterator[subprocess.Popen[str]]:
+def driver(folder: Path, first: str = "") -> Iterator[subprocess.Popen[str]]:
     """A process that lets two others read units that take minutes."""
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
-    command = [sys.executable, "-c", DRIVER, str(folder)]
+    command = [sys.executable, "-c", IMPORTS + first + DRIVER, str(folder)]
     with subprocess.Popen(
         command, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
     ) as process:
@@ -91,5 +102,11 @@ def test_ctrl_c_while_other_processes_begin_is_one_line(tmp_path: Path) -> None:
     with driver(tmp_path) as process:
         wait_for(lambda: begins_to_read(process))
         os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (130, "aoe-reports: interrupted\n")
+
+
+def test_an_interrupt_that_wakes_no_thread_ends_the_wait_all_the_same(tmp_path: Path) -> None:
+    with driver(tmp_path, INTERRUPTS_ITSELF) as process:
         _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (130, "aoe-reports: interrupted\n")

@@ -91,7 +91,10 @@ def test_events_are_those_of_the_file(tmp_path: Path) -> None:
             "SELECT rank_id, phase, count(*), min(event_number), max(event_number) FROM event GROUP BY ALL ORDER BY ALL"
         )
         assert database.sql(counts).fetchall() == [(0, "X", 20, 1, 20), (1, "X", 20, 1, 20)]
-        launches = "SELECT count(*) FROM event WHERE process = 'CANN' AND args->>'$.level' = 'node'"
+        launches = (
+            "SELECT count(*) FROM event JOIN event_args USING (source_id, event_number) "
+            "WHERE process = 'CANN' AND args->>'$.level' = 'node'"
+        )
         assert database.sql(launches).fetchall() == [(12,)]
 
 

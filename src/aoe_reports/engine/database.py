@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from aoe_reports.engine.captures import find_runs, label_of
-from aoe_reports.engine.loading import LoadedCapture, load_events, load_steps, load_tasks
+from aoe_reports.engine.loading import LoadedCapture, load_event_args, load_events, load_steps, load_tasks
 from aoe_reports.engine.question import Notes
 from aoe_reports.engine.table_database import NOT_WRITTEN, TableDatabase
 from aoe_reports.formats.discovery import discover
@@ -21,7 +21,13 @@ from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import join, say
 from aoe_reports.schema.tables import CAPTURE, FINDING, SOURCE, TABLES
 
-_LOADERS = {"task": load_tasks, "operator": load_tasks, "step": load_steps, "event": load_events}
+_LOADERS = {
+    "task": load_tasks,
+    "operator": load_tasks,
+    "step": load_steps,
+    "event": load_events,
+    "event_args": load_event_args,
+}
 _OF_READING = frozenset({"finding", "loaded"})
 """The tables that say what was read: asked for alone, they are about steps and tasks."""
 
@@ -42,10 +48,12 @@ class CaptureDatabase(TableDatabase):
         wanted = {*names}
         if wanted & _OF_READING:
             wanted |= {"step", "task"}
+        if "event_args" in wanted:
+            wanted |= {"event"}  # says what is wrong with the files
         loaders = dict.fromkeys(loader for name, loader in _LOADERS.items() if name in wanted)
         for loader in [loader for loader in loaders if loader not in self._loaded]:
             for capture in self.captures:
-                with self.notes.where_unreadable(capture.capture.root), self.whole_or_not():
+                with self.notes.where_unreadable(capture.capture.root):
                     self.notes.add(loader(self._connection, capture))
             self._loaded.add(loader)
         self._connection.execute("DELETE FROM finding")

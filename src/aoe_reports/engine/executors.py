@@ -82,9 +82,9 @@ class Processes:
             for unit in units:
                 waiting.append(_submitted(pool, function, unit))
                 if len(waiting) == self._ahead:
-                    yield waiting.popleft().result()
+                    yield _result(waiting.popleft())
             while waiting:
-                yield waiting.popleft().result()
+                yield _result(waiting.popleft())
 
     def _one_by_one(self, function: Callable[[A], B], units: Sequence[A]) -> Iterator[B | None]:
         """Results of units of which one has killed its process: None for the one that does so again."""
@@ -95,7 +95,7 @@ class Processes:
             with self._pool(1) as pool:
                 try:
                     while rest:
-                        yield _submitted(pool, function, rest.popleft()).result()
+                        yield _result(_submitted(pool, function, rest.popleft()))
                 except BrokenProcessPool:
                     yield None
 
@@ -122,6 +122,15 @@ def _submitted(pool: ProcessPoolExecutor, function: Callable[[A], B], unit: A) -
     """A unit handed to a process; one that is started for it inherits that it knows no Ctrl-C."""
     with without_interrupt():
         return pool.submit(function, unit)
+
+
+def _result(future: Future[B]) -> B:
+    """What a process has made of a unit. Ctrl-C that comes just before a wait begins does not end it, so none is long."""
+    from concurrent.futures import wait  # noqa: PLC0415 -- most commands need one process
+
+    while not wait([future], timeout=1).done:
+        pass
+    return future.result()
 
 
 @contextmanager

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from aoe_reports.engine.captures import read_steps_noting, read_tasks, stream_events_of
-from aoe_reports.engine.table_database import insert_rows
+from aoe_reports.engine.table_database import insert_rows, whole_or_not
+from aoe_reports.engine.timeline_table import READ, insert_plain
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.csv.summary import TableData
+from aoe_reports.formats.expand import expanded
 from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.tasks import TASK_COLUMNS, filled_up
+from aoe_reports.formats.trace.shape import OddFileError
 from aoe_reports.formats.vendor import TASK_TYPES
 from aoe_reports.model.columns import column_of
 from aoe_reports.model.findings import Finding
@@ -21,6 +26,7 @@ from aoe_reports.schema import tables as schema
 
 if TYPE_CHECKING:
     import duckdb
+    import pyarrow as pa
 
 _FIELDS = frozenset(TASK_COLUMNS)
 
@@ -90,8 +96,9 @@ def load_tasks(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture) -> 
         return _with_source(data, number)
 
     sets, tables = read_tasks(loaded.capture, _FIELDS, by_type=False, all_tasks=True, each=each)
-    for tasks in sets:
-        _insert_tasks(connection, loaded.number, tasks)
+    with whole_or_not(connection):
+        for tasks in sets:
+            _insert_tasks(connection, loaded.number, tasks)
     return [finding for data in tables for finding in data.findings]
 
 
@@ -158,27 +165,48 @@ def load_steps(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture) -> 
     return findings
 
 
-_EVENT = """
-    SELECT $capture, $rank, $source, $before + row_number() OVER (), ph, name, category, process, thread, pid, tid, start_ns, duration_ns,
-        flow_id, connection_id, task_type, stream_id, task_id, model_id, stage_row, args
-    FROM batch
-"""
-
-
 def load_events(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture) -> list[Finding]:
     """Fill `event` from every timeline, and every database that has events. Returns what is wrong with them."""
     findings: list[Finding] = []
     for file in loaded.capture.files:
-        if not file.may_hold_events:
-            continue
-        number, before = loaded.source_of(file), 0
-        with stream_events_of(file) as (batches, found):
-            findings += found
-            for batch in batches:
-                connection.register("batch", batch)
-                known = {"capture": loaded.number, "rank": loaded.capture.info.rank_id, "source": number}
-                connection.execute(f"INSERT INTO event {_EVENT}", {**known, "before": before})
-                connection.unregister("batch")
-                before += batch.num_rows
-        insert_rows(connection, schema.LOADED, [(number, "event", before, before, 0)])
+        if file.may_hold_events:
+            ids = {"capture": loaded.number, "rank": loaded.capture.info.rank_id, "source": loaded.source_of(file)}
+            findings += _events_of(connection, file, ids)
+            counted = "SELECT $source, 'event', count(*), count(*), 0 FROM event WHERE source_id = $source"
+            connection.execute(f"INSERT INTO loaded {counted}", {"source": ids["source"]})
     return findings
+
+
+def _events_of(connection: duckdb.DuckDBPyConnection, file: FoundFile, ids: dict[str, Any]) -> list[Finding]:
+    if file.name.form != "db":
+        with expanded(file) as (path, wrong), suppress(OddFileError):
+            if wrong is None:
+                return [replace(finding, path=str(file.path)) for finding in insert_plain(connection, path, ids)]
+    into = f"event SELECT $capture, $rank, $source, $before + row_number() OVER (), {', '.join(READ)}"
+    with stream_events_of(file, READ) as (batches, found):
+        _insert_batches(connection, batches, into, ids)
+    return found
+
+
+def _insert_batches(
+    connection: duckdb.DuckDBPyConnection, batches: Iterable[pa.RecordBatch], into: str, ids: dict[str, Any]
+) -> None:
+    """Insert all rows of a file or none; $before is the number of rows before those of a batch."""
+    before = 0
+    with whole_or_not(connection):
+        for batch in batches:
+            connection.register("batch", batch)
+            connection.execute(f"INSERT INTO {into} FROM batch", {**ids, "before": before})
+            connection.unregister("batch")
+            before += batch.num_rows
+
+
+def load_event_args(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture) -> list[Finding]:
+    """Fill `event_args` as `load_events` fills `event`, which says what is wrong with the files."""
+    for file in loaded.capture.files:
+        if file.may_hold_events:
+            with stream_events_of(file, ["args"]) as (batches, _):
+                into = "event_args SELECT $source, $before + row_number() OVER (), args"
+                _insert_batches(connection, batches, into, {"source": loaded.source_of(file)})
+    connection.execute("DELETE FROM event_args WHERE args IS NULL")
+    return []

@@ -51,7 +51,7 @@ def running(database: Path, query: str, limits: Limits) -> Iterator[tuple[pa.Sch
         deadline.daemon = True
         deadline.start()
         try:
-            task = {"database": str(database), "query": query, **asdict(limits)}
+            task = {"database": str(database), "query": query, "asked_by": os.getpid(), **asdict(limits)}
             assert process.stdin is not None
             assert process.stdout is not None
             process.stdin.write(json.dumps(task).encode())
@@ -94,9 +94,11 @@ def _raise_failure(process: subprocess.Popen[bytes], limits: Limits) -> None:
 
 def _serve() -> int:
     """The process itself: a task as JSON on standard input, rows as a stream of Arrow on standard output."""
+    task = json.load(sys.stdin)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    task = json.load(sys.stdin)
+        if os.getppid() != task["asked_by"]:  # it has ended already
+            return 0
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CPU, (2 * task["seconds"],) * 2)
     resource.setrlimit(resource.RLIMIT_AS, (task["memory_bytes"] + _RESERVED_BYTES,) * 2)

@@ -70,17 +70,6 @@ class TableDatabase(ABC):
     def load(self, names: Iterable[str]) -> None:
         """Load tables that are not loaded yet."""
 
-    @contextmanager
-    def whole_or_not(self) -> Iterator[None]:
-        """What is loaded meanwhile stays only if all of it could be."""
-        self._connection.begin()
-        try:
-            yield
-        except BaseException:
-            self._connection.rollback()
-            raise
-        self._connection.commit()
-
     def insert(self, table: Table, frame: pa.Table) -> None:
         """Add rows, whose columns have the names of the table's."""
         insert_frame(self._connection, table, frame)
@@ -92,6 +81,18 @@ class TableDatabase(ABC):
     def checkpoint(self) -> None:
         """Write what is not in the file yet: closing does it, too, but says nothing where the disk is full."""
         self._connection.execute("CHECKPOINT")
+
+
+@contextmanager
+def whole_or_not(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """What is inserted meanwhile stays only if all of it could be."""
+    connection.begin()
+    try:
+        yield
+    except BaseException:
+        connection.rollback()
+        raise
+    connection.commit()
 
 
 def insert_frame(connection: duckdb.DuckDBPyConnection, table: Table, frame: pa.Table) -> None:

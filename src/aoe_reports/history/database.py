@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from aoe_reports.engine.question import Notes, Stream
 from aoe_reports.engine.sql import SqlOptions, query_tables
-from aoe_reports.engine.table_database import TableDatabase
+from aoe_reports.engine.table_database import TableDatabase, whole_or_not
 from aoe_reports.formats.records.metrics import metrics_in
 from aoe_reports.history.listing import list_history
 from aoe_reports.history.options import AlarmOptions, HistoryOptions, RegressionOptions
@@ -55,7 +55,7 @@ class StoreDatabase(TableDatabase):
         """Load tables that are not loaded yet. Rows that cannot be used are left out with a LeftOutWarning. Raises StoreError."""
         wanted = {*names} - self._loaded
         for table in [table for table in self.tables.values() if table.name in wanted]:
-            with self.whole_or_not():
+            with whole_or_not(self._connection):
                 self._fill(table)
             self._loaded.add(table.name)
 

@@ -166,11 +166,20 @@ EVENT = Table(
         Column(
             "is_copy", "Whether it repeats another event of the file, as in hccl timelines until 2023-05.", "BOOLEAN"
         ),
-        Column("args", "Its other fields as JSON: args->>'$.name' reads one.", "VARCHAR"),
+    ),
+    ("source_id", "event_number"),
+)
+EVENT_ARGS = Table(
+    "event_args",
+    N_("The fields of the events that have `args`; a table of its own, as it takes longer to read than all else."),
+    (
+        Column("source_id", "Timeline.", refers_to="source.source_id"),
+        Column("event_number", "Event.", refers_to="event.event_number"),
+        Column("args", "Its fields as JSON: args->>'$.name' reads one.", "VARCHAR"),
     ),
     ("source_id", "event_number"),
 )
 TABLES: dict[str, Table] = {
-    table.name: table for table in (CAPTURE, SOURCE, LOADED, FINDING, STEP, TASK, OPERATOR, EVENT)
+    table.name: table for table in (CAPTURE, SOURCE, LOADED, FINDING, STEP, TASK, OPERATOR, EVENT, EVENT_ARGS)
 }
 """By name, in the order in which they are documented."""

@@ -49,6 +49,27 @@ START = "TRY_CAST(TRY_CAST(ts AS DECIMAL(22, 3)) * 1000 AS BIGINT)"
 """Exact for texts and for whole numbers; another number has gone through a float64."""
 DURATION = "CAST(us * 1000 AS BIGINT)"
 
+ODD = f"""coalesce(
+    ph <> 'M' AND (
+        (ts IS NOT NULL AND (start IS NULL OR abs(start) >= {LATEST_NS}))
+        OR (dur IS NOT NULL AND duration IS NULL)
+        OR (ph = 'X' AND (name IS NULL OR start IS NULL OR duration IS NULL))
+        OR ((ascii(name) < 58 OR ascii(name) IN (91, 123)) AND json_valid(name))
+        OR name IN ('true', 'false', 'NaN', 'nan', 'inf', 'Infinity')
+    ), false
+) OR coalesce(ascii(args) <> 123, false)"""
+"""Whether an event has to be looked at by itself."""
+INEXACT = f"""ph <> 'M' AND start >= {EXACT_US * 1000} AND NOT exact AND (
+    (ts[-4] <> '.' AND (contains(ts, '.') OR contains(ts, 'e')))
+    OR (start < {THREE_DECIMALS_US * 1000} AND contains(ts, '.'))
+)"""
+"""Whether its start has gone through a float64 that does not hold it."""
+TIMED = f"""(
+    SELECT *, {START} AS start, CASE WHEN us >= 0 AND us < {LONGEST_US!r} THEN {DURATION} END AS duration
+    FROM (SELECT *, TRY_CAST(dur AS DOUBLE) AS us FROM {{events}})
+)"""  # noqa: S608 -- of constants
+COPY = f"coalesce(ph = 'X' AND starts_with(name, 'Stage') AND regexp_full_match(name, '{STAGE_ROW}'), false)"
+
 LOOK = f"""
 SELECT ph, what, what_pid, what_tid, last(what_name) FILTER (what_name IS NOT NULL), count(*), min(start) FILTER (ph = 'X'),
     max(start + duration) FILTER (ph = 'X'), count(*) FILTER (stage), count(*) FILTER (odd), count(*) FILTER (inexact),
@@ -59,26 +80,8 @@ FROM (
         CASE WHEN what IS NOT NULL THEN pid END AS what_pid,
         CASE WHEN what = 'thread_name' THEN tid END AS what_tid,
         CASE WHEN what IS NOT NULL THEN args ->> '$.name' END AS what_name,
-        ph = 'X' AND starts_with(name, 'Stage') AND regexp_full_match(name, '{STAGE_ROW}') AS stage,
-        coalesce(
-            ph <> 'M' AND (
-                (ts IS NOT NULL AND (start IS NULL OR abs(start) >= {LATEST_NS}))
-                OR (dur IS NOT NULL AND duration IS NULL)
-                OR (ph = 'X' AND (name IS NULL OR start IS NULL OR duration IS NULL))
-                OR ((ascii(name) < 58 OR ascii(name) IN (91, 123)) AND json_valid(name))
-                OR name IN ('true', 'false', 'NaN', 'nan', 'inf', 'Infinity')
-            ), false
-        ) OR coalesce(ascii(args) <> 123, false) AS odd,
-        ph <> 'M' AND start >= {EXACT_US * 1000} AND NOT exact AND (
-            (ts[-4] <> '.' AND (contains(ts, '.') OR contains(ts, 'e')))
-            OR (start < {THREE_DECIMALS_US * 1000} AND contains(ts, '.'))
-        ) AS inexact
-    FROM (
-        SELECT *, {START} AS start, CASE WHEN us >= 0 AND us < {LONGEST_US!r} THEN {DURATION} END AS duration
-        FROM (
-            SELECT *, TRY_CAST(dur AS DOUBLE) AS us FROM {{events}}
-        )
-    )
+        {COPY} AS stage, {ODD} AS odd, {INEXACT} AS inexact
+    FROM {TIMED}
 )
 GROUP BY ph, what, what_pid, what_tid
 """  # noqa: S608 -- of constants
@@ -95,7 +98,7 @@ _COLUMNS = {
     "thread": f"concat(pid, chr({ord(SEPARATOR)}), tid)",
     "start_ns": START,
     "duration_ns": "CAST(TRY_CAST(dur AS DOUBLE) * 1000 AS BIGINT)",
-    "stage_row": f"coalesce(ph = 'X' AND starts_with(name, 'Stage') AND regexp_full_match(name, '{STAGE_ROW}'), false)",
+    "stage_row": COPY,
     "args": "CAST(args AS VARCHAR)",
 }
 _FLOW_CONNECTION = f"""
@@ -141,7 +144,7 @@ def _look(path: Path, *, from_text: bool) -> TimelineLook:
     phases: dict[str, int] = {}
     names = Names()
     starts, ends, stage_rows, unsure = [], [], 0, 0
-    for row in _rows(path, LOOK, _ALL, from_text=from_text):
+    for row in _rows(path, LOOK, from_text=from_text):
         ph, what, pid, tid, name, count, start, end, stages, odd, inexact, _ = row
         if odd or ph is None or not (len(ph) == 1 and ph.isascii() and ph.isalpha()):
             raise OddFileError
@@ -167,11 +170,11 @@ def _look(path: Path, *, from_text: bool) -> TimelineLook:
 
 def batches_by_sql(path: Path, look: TimelineLook, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """The frame of a file that `look_by_sql` has found plain."""
-    query, read = _frame_query(schema)
+    query = _frame_query(schema)
     with connected() as connection, _opened(path) as source:
         try:
             reader = connection.sql(
-                query.replace("{events}", _events(source, read, from_text=look.from_text))
+                query.replace("{events}", events_of(source, from_text=look.from_text))
             ).to_arrow_reader(BATCH_ROWS)
             for batch in reader:
                 yield _with_names(batch, look.names, schema)
@@ -180,18 +183,18 @@ def batches_by_sql(path: Path, look: TimelineLook, schema: pa.Schema) -> Iterato
             raise ReadError(path, what, say("expected a file that is not being written")) from error
 
 
-def _frame_query(schema: pa.Schema) -> tuple[str, dict[str, str]]:
-    """The query for some columns of the frame, and what it reads; a step at a time, so that each text is cast once."""
+def _frame_query(schema: pa.Schema) -> str:
+    """The query for some columns of the frame; a step at a time, so that each text is cast once."""
     asked = set(schema.names)
-    steps, columns = _casts(asked)
+    steps, columns = frame_columns(asked)
     query = "{events}"
     for step in steps:
         query = f"(SELECT *{''.join(f', {text} AS {name}' for name, text in step.items())} FROM {query})"  # noqa: S608 -- of constants
     chosen = ", ".join(f'{columns[name]} AS "{name}"' for name in schema.names)
-    return f"SELECT {chosen} FROM {query} WHERE ph <> 'M'", _ALL  # noqa: S608 -- of constants
+    return f"SELECT {chosen} FROM {query} WHERE ph <> 'M'"  # noqa: S608 -- of constants
 
 
-def _casts(asked: set[str]) -> tuple[list[dict[str, str]], dict[str, str]]:
+def frame_columns(asked: set[str]) -> tuple[list[dict[str, str]], dict[str, str]]:
     """(what each step adds to the events, by name; what each column of the frame is after them)."""
     keys = [key for column, some in (TEXT_ARGS | INTEGER_ARGS).items() if column in asked for key in some]
     args = {key: f"found[{number}]" for number, key in enumerate(keys, 1)}
@@ -215,7 +218,7 @@ def _casts(asked: set[str]) -> tuple[list[dict[str, str]], dict[str, str]]:
 
 def _digits(text: str, kind: str) -> str:
     """A text of digits as a number; a cast alone would take 0x1A, 1_000 and 1e3, too."""
-    return f"CASE WHEN translate({text}, '0123456789 ', '') = '' THEN TRY_CAST({text} AS {kind}) END"
+    return f"CASE WHEN regexp_full_match({text}, '[0-9 ]*') THEN TRY_CAST({text} AS {kind}) END"
 
 
 def _with_names(batch: pa.RecordBatch, names: Names, schema: pa.Schema) -> pa.RecordBatch:
@@ -232,20 +235,21 @@ def _with_names(batch: pa.RecordBatch, names: Names, schema: pa.Schema) -> pa.Re
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def _rows(path: Path, query: str, read: dict[str, str], *, from_text: bool = False) -> list[tuple[Any, ...]]:
+def _rows(path: Path, query: str, *, from_text: bool = False) -> list[tuple[Any, ...]]:
     with connected() as connection, _opened(path) as source:
         try:
-            return connection.sql(query.replace("{events}", _events(source, read, from_text=from_text))).fetchall()
+            return connection.sql(query.replace("{events}", events_of(source, from_text=from_text))).fetchall()
         except (duckdb.Error, UnicodeError) as error:
             raise OddFileError from error
 
 
-def _events(source: str, read: dict[str, str], *, from_text: bool) -> str:
+def events_of(source: str, *, from_text: bool = False) -> str:
+    """What duckdb reads the events of a file from, metadata among them."""
     options = f"format='array', compression='uncompressed', maximum_object_size={MAX_EVENT_BYTES}"
     if from_text:
         structure = json.dumps(_ALL)
         return TEXTS.replace("{structure}", structure).replace("{source}", source).replace("{options}", options)
-    columns = ", ".join(f"{name}: '{kind}'" for name, kind in read.items())
+    columns = ", ".join(f"{name}: '{kind}'" for name, kind in _ALL.items())
     options += ", hive_partitioning=false, filename=false"
     return f"(SELECT *, false AS exact FROM read_json('{source}', columns={{{columns}}}, {options}))"  # noqa: S608 -- of constants
 
