@@ -13,6 +13,7 @@ from goldens.timeline import write_timelines
 
 from aoe_reports.engine.database import CaptureDatabase, open_capture
 from aoe_reports.engine.query import check_query
+from aoe_reports.schema.tables import TABLES
 
 PAGE = (ROOT / "docs" / "sql.md").read_text(encoding="utf-8")
 QUERIES = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)
@@ -46,7 +47,7 @@ def test_there_are_twenty_queries_or_more() -> None:
 
 @pytest.mark.parametrize("query", QUERIES, ids=range(len(QUERIES)))
 def test_a_query_of_the_page_answers(database: CaptureDatabase, query: str) -> None:
-    check_query(query)
+    check_query(query, TABLES)
     rows = database.sql(query).fetchall()
     assert rows
     assert all(database.sql(query).fetchall() == rows for _ in range(3))

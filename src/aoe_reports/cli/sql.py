@@ -18,7 +18,8 @@ from aoe_reports.cli.output import (
     write,
     write_pieces,
 )
-from aoe_reports.engine.question import ReadOptions, exit_code_of
+from aoe_reports.engine.cache import CacheOptions
+from aoe_reports.engine.question import exit_code_of
 from aoe_reports.engine.sql import SqlOptions
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import in_order
@@ -30,7 +31,9 @@ SqlFormat = Literal["text", "json", "csv", "markdown", "html", "parquet"]
 
 @guided(example='sql profile "SELECT core, sum(duration_ns) FROM task GROUP BY 1"', page="sql")
 def sql(
-    path: Annotated[Path | None, path_argument("File or folder; with `--tables` the name of a table.")] = None,
+    path: Annotated[
+        Path | None, path_argument("File or folder, or what `convert` wrote; with `--tables` the name of a table.")
+    ] = None,
     query: Annotated[str | None, typer.Argument(help="One SELECT.", show_default=False)] = None,
     file: Annotated[
         Path | None,
@@ -47,8 +50,7 @@ def sql(
     chosen: SqlOptions,
 ) -> None:
     """Query captures in SQL. Tables and columns are documented; the query can read nothing else."""
-    from aoe_reports.engine.query import read_query
-    from aoe_reports.engine.sql import list_sql_tables, query_captures
+    from aoe_reports.engine.sql import list_sql_tables, query_captures, read_query
 
     if tables:
         if form == "parquet":
@@ -80,7 +82,7 @@ def sql(
 
 @guided(example="convert profile -o capture.duckdb", page="sql")
 def convert(
-    path: Annotated[Path, path_argument("File or folder.")],
+    path: Annotated[Path, path_argument("File or folder, or what `convert` wrote.")],
     output: Annotated[
         Path,
         Option(
@@ -90,11 +92,11 @@ def convert(
         ),
     ],
     *,
-    chosen: ReadOptions,
+    chosen: CacheOptions,
 ) -> None:
     """Write the tables of captures as a DuckDB file or as Parquet, for other tools. `sql --tables` describes them."""
     from aoe_reports.engine.database import save_captures
 
-    notes = save_captures(path, output, max_expanded=chosen.max_expanded)
+    notes = save_captures(path, output, chosen)
     print_findings(in_order(notes.findings))
     raise typer.Exit(exit_code_of(notes.findings, unreadable=notes.unreadable, strict=chosen.strict))

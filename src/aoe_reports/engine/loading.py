@@ -2,89 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
+import duckdb
 import numpy as np
+import pyarrow as pa
 
+from aoe_reports.engine.capture_files import notes_as_text
 from aoe_reports.engine.captures import read_steps_noting, read_tasks, stream_events_of
+from aoe_reports.engine.question import Notes
+from aoe_reports.engine.runs import LoadedCapture
 from aoe_reports.facts.tasks import TaskSet
-from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.tasks import TASK_COLUMNS, filled_up
 from aoe_reports.formats.vendor import TASK_TYPES
 from aoe_reports.model.columns import column_of
-from aoe_reports.model.findings import Finding
+from aoe_reports.model.findings import Finding, in_order
+from aoe_reports.model.version import __version__
 from aoe_reports.schema import tables as schema
+from aoe_reports.schema.table import Table
 
-if TYPE_CHECKING:
-    import duckdb
-
+MEMORY_LIMIT = "1GB"
+"""DuckDB writes what exceeds it into a temporary folder."""
+NOT_WRITTEN = (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException)
+"""What DuckDB raises where the disk is full."""
 _FIELDS = frozenset(TASK_COLUMNS)
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedCapture:
-    """A capture with the numbers that it and its files have in the tables."""
-
-    number: int
-    first_source: int
-    run: str
-    capture: Capture
-
-    @property
-    def files(self) -> tuple[FoundFile, ...]:
-        """Its files: those in force, then those that newer exports superseded."""
-        return (*self.capture.files, *self.capture.superseded)
-
-    @property
-    def row(self) -> tuple[Any, ...]:
-        """Its row of the table `capture`."""
-        info = self.capture.info
-        return (
-            self.number,
-            self.run,
-            str(self.capture.root),
-            self.capture.profiler,
-            info.rank_id,
-            info.host,
-            info.device_type,
-            info.engine,
-            info.engine_version,
-            info.profiler_level,
-            info.aic_metrics,
-            info.start_ns,
-            info.end_ns,
-        )
-
-    @property
-    def source_rows(self) -> list[tuple[Any, ...]]:
-        """The rows of its files of the table `source`."""
-        in_force = len(self.capture.files)
-        return [
-            (
-                self.first_source + place,
-                self.number,
-                str(file.path),
-                file.name.kind,
-                file.name.form,
-                file.size,
-                place >= in_force,
-            )
-            for place, file in enumerate(self.files)
-        ]
-
-    def source_of(self, file: FoundFile) -> int:
-        """The number of one of its files."""
-        return self.first_source + self.files.index(file)
+def write_part(file: Path, part: str, captures: Sequence[LoadedCapture], notes: Notes) -> None:
+    """Write a part of some captures as a new database file. What is found is added to the notes; a file that cannot be read is a finding."""
+    with duckdb.connect(str(file), config={"memory_limit": MEMORY_LIMIT}) as connection:
+        tables, load = PARTS[part]
+        for table in (*tables, schema.LOADED, schema.FINDING, schema.READING):
+            connection.execute(table.ddl)
+        for capture in captures:
+            with notes.where_unreadable(capture.capture.root), _whole_or_not(connection):
+                notes.add(load(connection, capture))
+        insert_rows(connection, schema.FINDING, [*map(_finding_row, in_order(notes.findings))])
+        insert_rows(connection, schema.READING, [(__version__, notes_as_text(notes))])
+        connection.execute("CHECKPOINT")  # closing does it, too, but says nothing where the disk is full
 
 
-def insert_rows(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+@contextmanager
+def _whole_or_not(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """What is loaded meanwhile stays only if all of it could be."""
+    connection.begin()
+    try:
+        yield
+    except BaseException:
+        connection.rollback()
+        raise
+    connection.commit()
+
+
+_ARROW = {"BIGINT": pa.int64(), "VARCHAR": pa.string(), "BOOLEAN": pa.bool_()}
+
+
+def insert_rows(connection: duckdb.DuckDBPyConnection, table: Table, rows: Sequence[tuple[Any, ...]]) -> None:
     """Add rows that have every column of a table, in its order."""
-    if rows:
-        connection.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
+    columns = zip(*rows, strict=True) if rows else [()] * len(table.columns)
+    arrays = [pa.array(values, _ARROW[one.type]) for values, one in zip(columns, table.columns, strict=True)]
+    connection.register("new_rows", pa.table(arrays, names=list(table.names)))
+    connection.execute(f"INSERT INTO {table.name} FROM new_rows")
+    connection.unregister("new_rows")
+
+
+def load_capture(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture) -> list[Finding]:
+    """Fill `capture` and `source` with what is known without reading a table of a profiler."""
+    insert_rows(connection, schema.CAPTURE, [loaded.row])
+    insert_rows(connection, schema.SOURCE, loaded.source_rows)
+    return []
 
 
 def load_tasks(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture) -> list[Finding]:
@@ -92,7 +83,8 @@ def load_tasks(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture) -> 
 
     def each(file: FoundFile, data: TableData) -> TableData:
         number = loaded.source_of(file)
-        _note_loaded(connection, number, "task", data)
+        counts = (number, "task", data.rows_read, data.frame.num_rows, data.rows_reported)
+        insert_rows(connection, schema.LOADED, [counts])
         return _with_source(data, number)
 
     sets, tables = read_tasks(loaded.capture, _FIELDS, by_type=False, all_tasks=True, each=each)
@@ -110,10 +102,6 @@ def _with_source(data: TableData, number: int) -> TableData:
     frame = data.frame.append_column("source_id", column_of(np.full(count, number, dtype=np.int64), known))
     frame = frame.append_column("source_row", column_of(rows + 1, known))
     return data.with_frame(frame.append_column("source_line", column_of(lines, known & data.is_text)))
-
-
-def _note_loaded(connection: duckdb.DuckDBPyConnection, number: int, table: str, data: TableData) -> None:
-    insert_rows(connection, "loaded", [(number, table, data.rows_read, data.frame.num_rows, data.rows_reported)])
 
 
 _OPERATOR = {"name": "op_name", "type": "op_type", "state": "op_state"} | {
@@ -160,7 +148,7 @@ def load_steps(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture) -> 
     findings: list[Finding] = []
     steps = read_steps_noting(loaded.capture, findings)
     _, *names = schema.STEP.names
-    insert_rows(connection, "step", [(loaded.number, *(getattr(step, name) for name in names)) for step in steps])
+    insert_rows(connection, schema.STEP, [(loaded.number, *(getattr(step, name) for name in names)) for step in steps])
     return findings
 
 
@@ -186,5 +174,20 @@ def load_events(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture) ->
                 connection.execute(f"INSERT INTO event {_EVENT}", {**known, "before": before})
                 connection.unregister("batch")
                 before += batch.num_rows
-        insert_rows(connection, "loaded", [(number, "event", before, before, 0)])
+        insert_rows(connection, schema.LOADED, [(number, "event", before, before, 0)])
     return findings
+
+
+def _finding_row(finding: Finding) -> tuple[Any, ...]:
+    one = finding
+    return (one.severity, one.rule, one.path, one.line, one.column, one.pointer, str(one.message))
+
+
+_Load = Callable[[duckdb.DuckDBPyConnection, LoadedCapture], list[Finding]]
+PARTS: dict[str, tuple[tuple[Table, ...], _Load]] = {
+    "capture": ((schema.CAPTURE, schema.SOURCE), load_capture),
+    "task": ((schema.TASK, schema.OPERATOR), load_tasks),
+    "step": ((schema.STEP,), load_steps),
+    "event": ((schema.EVENT,), load_events),
+}
+"""The tables that one reading gives, and what fills them; each file has what was found on the way, too."""

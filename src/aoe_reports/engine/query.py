@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.texts import join, say
-from aoe_reports.schema.tables import TABLES
 
-MAX_CHARACTERS = 1 << 20
 MAX_LEVELS = 500
 """How deep a parsed query may be; an operator takes two levels. The limit of Python's parser differs between processes."""
 _QUERIES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE"})
@@ -32,22 +28,6 @@ class Named:
     """Each with the schema and the catalog where it names them."""
     table_functions: frozenset[str]
     functions: frozenset[str]
-
-
-def read_query(file: Path) -> str:
-    """The text of a query; `-` is standard input. Raises UsageError where it is no text, or too long for a query."""
-    try:
-        if str(file) == "-":
-            text = sys.stdin.read(MAX_CHARACTERS + 1)
-        else:
-            with file.open(encoding="utf-8") as opened:
-                text = opened.read(MAX_CHARACTERS + 1)
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else say("it is no UTF-8")
-        raise UsageError(say("{path}: cannot be read: {why}", path=file, why=why)) from error
-    if len(text) > MAX_CHARACTERS:
-        raise UsageError(say("{path}: a query has at most {count:,} characters", path=file, count=MAX_CHARACTERS))
-    return text
 
 
 def names_of(query: str) -> Named:
@@ -89,12 +69,12 @@ def _parsed(query: str) -> Any:
     return tree
 
 
-def check_query(query: str) -> frozenset[str]:
-    """The tables that a query needs. Raises UsageError where it names anything but our tables and harmless functions."""
+def check_query(query: str, tables: Collection[str]) -> frozenset[str]:
+    """Which of some tables a query needs. Raises UsageError where it names anything but these and harmless functions."""
     named = names_of(query)
-    unknown = sorted(".".join(path) for path in named.tables if len(path) > 1 or path[0].lower() not in TABLES)
+    unknown = sorted(".".join(path) for path in named.tables if len(path) > 1 or path[0].lower() not in tables)
     if unknown:
-        raise UsageError(say("sql: no table {name}; the tables are {names}", name=unknown[0], names=join(", ", TABLES)))
+        raise UsageError(say("sql: no table {name}; the tables are {names}", name=unknown[0], names=join(", ", tables)))
     if "show" in named.table_functions:
         raise UsageError(say("sql: expected one SELECT; `sql --tables TABLE` lists the columns of a table"))
     refused = sorted(named.table_functions - _TABLE_FUNCTIONS | named.functions & _HIDDEN_FUNCTIONS)
