@@ -113,6 +113,7 @@ def test_damage_is_reported_beside_the_rows(cli: Cli) -> None:
         ("SELECT (SELECT path FROM duckdb_databases() LIMIT 1)", "duckdb_databases is not allowed"),
         ("WITH task AS (FROM glob('/*')) FROM task", "glob is not allowed"),
         ("SELECT nope FROM task", 'column "nope" not found'),
+        ("SELECT rowid FROM task", 'column "rowid" not found'),
     ],
 )
 def test_a_query_can_do_nothing_but_select_from_the_tables(cli: Cli, query: str, reason: str) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import duckdb
 
 from aoe_reports.engine.query_process import Attached
+from aoe_reports.model.texts import say
 from aoe_reports.schema.tables import READING
 
 _MAX_NOTES = 1 << 26
@@ -35,6 +36,7 @@ class Attachments:
 
     def add(self, path: Path) -> Attached:
         """Attach a database file, or a folder of Parquet files named as tables."""
+        path = path.absolute()  # else DuckDB may take its beginning for the name of an extension
         self._paths.append(str(path))
         catalog = f"file_{len(self._paths)}"
         try:
@@ -45,9 +47,11 @@ class Attachments:
                 relations = {name: f"{catalog}.main.{name}" for name in self._base_tables(catalog)}
             notes = self._notes_in(relations)
             self._see(relations)
+        except duckdb.OutOfMemoryException:  # which says nothing of the file
+            raise
         except (duckdb.Error, ValueError) as error:
             self._connection.execute(f"DETACH DATABASE IF EXISTS {catalog}")
-            return Attached(str(error) or type(error).__name__)
+            return Attached(error.args[0] if error.args else type(error).__name__)
         return Attached("", notes)
 
     def lock(self) -> None:
@@ -86,11 +90,13 @@ class Attachments:
         return [(row[0], row[1]) for row in self._connection.execute(f"DESCRIBE FROM {relation}").fetchall()]
 
     def _notes_in(self, relations: dict[str, str]) -> str | None:
-        """What a file says of its reading, in the last row that was written."""
+        """What a file says of its reading, in the one row of the table that is written last."""
         relation = relations.pop(READING.name, None)
         if relation is None:
             return None
-        rows = self._connection.execute(f"SELECT notes FROM {relation} WHERE length(notes) < {_MAX_NOTES}").fetchall()
+        rows = self._connection.execute(
+            f"SELECT notes FROM {relation} WHERE length(notes) < {_MAX_NOTES} LIMIT 2"
+        ).fetchall()
         return str(rows[0][0]) if len(rows) == 1 else None
 
     def _see(self, relations: dict[str, str]) -> None:
@@ -101,7 +107,7 @@ class Attachments:
 
 
 def _another(name: str) -> str:
-    return f"the table {name} has other columns than this version gives it"
+    return say("the table {name} has other columns than in this version", name=name)
 
 
 def _quoted(text: str) -> str:

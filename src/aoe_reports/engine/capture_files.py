@@ -19,7 +19,7 @@ from aoe_reports.engine.rules import CACHE_DAMAGED, CACHE_NOT_USED
 from aoe_reports.engine.runs import find_runs, numbered
 from aoe_reports.formats.discovery import discover
 from aoe_reports.formats.objects import ObjectPath, asked_path
-from aoe_reports.formats.owned import TemporaryFolder
+from aoe_reports.formats.owned import TemporaryFolder, delete
 from aoe_reports.model.errors import AoeReportsError, UsageError
 from aoe_reports.model.findings import SEVERITIES, Finding
 from aoe_reports.model.texts import join, say
@@ -30,7 +30,7 @@ MIN_BYTES = 16 << 20
 """Captures of smaller files are read anew: that takes a second."""
 _SETTLED_NS = 2_000_000_000
 """A file that changed within this time may change again without another time: some file systems count in seconds."""
-_PARTS = {
+PART_OF = {
     "capture": "capture",
     "source": "capture",
     "task": "task",
@@ -59,9 +59,8 @@ class CaptureFiles:
         if not self._captures and not self.notes.findings:
             raise UsageError(say("no capture below {paths}", paths=join(", ", map(str, paths))))
         self._first = list(self.notes.findings)
-        self._found = [
-            file.path for file in found.files if not isinstance(file.path, ObjectPath)
-        ]  # an object has its version
+        paths_found = (file.path for file in found.files)
+        self._found = [path for path in paths_found if not isinstance(path, ObjectPath)]  # an object has its version
         self._attached: set[str] = set()
         self._folder: TemporaryFolder | None = None
         self._states = self._states_now()
@@ -80,7 +79,7 @@ class CaptureFiles:
 
     def attach(self, tables: Collection[str], attach: Attach) -> None:
         """Have the files attached that hold some tables; what is wrong with what was read for them is in the notes."""
-        parts = {_PARTS[name] for name in tables if name in _PARTS}
+        parts = {PART_OF[name] for name in tables if name in PART_OF}
         if _OF_READING.intersection(tables):
             parts |= {"capture", "step", "task"}
         for part in sorted(parts - self._attached):
@@ -94,11 +93,13 @@ class CaptureFiles:
             if notes is not None:
                 return notes
             self.notes.add([CACHE_DAMAGED.found(str(kept), say("cannot be used ({why}); read anew", why=why))])
-            kept.unlink(missing_ok=True)
+            delete(kept)
         file = self._written(part)
         notes, why = _notes_of(attach(file))
         if notes is None:
             raise AoeReportsError(say("{path}: cannot be read: {why}", path=file, why=why))
+        if self._folder is not None and file.parent == self._folder.path:
+            delete(file)  # whoever attached it has it open
         return notes
 
     def _written(self, part: str) -> Path:

@@ -11,7 +11,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.engine.capture_files import notes_as_text
+from aoe_reports.engine.capture_files import PART_OF, notes_as_text
 from aoe_reports.engine.captures import read_steps_noting, read_tasks, stream_events_of
 from aoe_reports.engine.question import Notes
 from aoe_reports.engine.runs import LoadedCapture
@@ -36,12 +36,12 @@ _FIELDS = frozenset(TASK_COLUMNS)
 def write_part(file: Path, part: str, captures: Sequence[LoadedCapture], notes: Notes) -> None:
     """Write a part of some captures as a new database file. What is found is added to the notes; a file that cannot be read is a finding."""
     with duckdb.connect(str(file), config={"memory_limit": MEMORY_LIMIT}) as connection:
-        tables, load = PARTS[part]
+        tables = [schema.TABLES[name] for name, place in PART_OF.items() if place == part]
         for table in (*tables, schema.LOADED, schema.FINDING, schema.READING):
             connection.execute(table.ddl)
         for capture in captures:
             with notes.where_unreadable(capture.capture.root), _whole_or_not(connection):
-                notes.add(load(connection, capture))
+                notes.add(_LOADERS[part](connection, capture))
         insert_rows(connection, schema.FINDING, [*map(_finding_row, in_order(notes.findings))])
         insert_rows(connection, schema.READING, [(__version__, notes_as_text(notes))])
         connection.execute("CHECKPOINT")  # closing does it, too, but says nothing where the disk is full
@@ -115,32 +115,30 @@ def _insert_tasks(connection: duckdb.DuckDBPyConnection, capture: int, tasks: Ta
     fields = ", ".join(f"{field} AS {name}" for name, field in _OPERATOR.items())
     order = ", ".join(f"{name} NULLS FIRST" for name in _OPERATOR)
     connection.register("frame", filled_up(tasks.frame, _FIELDS)[0])
-    try:
-        connection.execute(f"""
-            INSERT INTO operator
-            SELECT (SELECT count(*) FROM operator) + row_number() OVER (ORDER BY {order}), *
-            FROM (SELECT DISTINCT {fields} FROM frame EXCEPT SELECT * EXCLUDE (operator_id) FROM operator)
-        """)
-        connection.execute(
-            f"""
-            INSERT INTO task
-            SELECT $capture, $rank, frame.device_id, model_id, step, stream_id, task_id, context_id, task_type,
-                CASE WHEN task_type IN $communication THEN 'communication'
-                    WHEN task_type IS NULL OR task_type IN $compute THEN 'compute' ELSE 'other' END,
-                operator_id, task_start_ns, task_duration_ns, task_start_ns + task_duration_ns, task_wait_ns, block_num, mix_block_num,
-                source_id, source_row, source_line
-            FROM frame JOIN operator ON {same}
-            ORDER BY source_id, source_row
-            """,
-            {
-                "capture": capture,
-                "rank": tasks.rank_id,
-                "communication": sorted(TASK_TYPES.communication),
-                "compute": sorted(TASK_TYPES.compute),
-            },
-        )
-    finally:
-        connection.unregister("frame")
+    connection.execute(f"""
+        INSERT INTO operator
+        SELECT (SELECT count(*) FROM operator) + row_number() OVER (ORDER BY {order}), *
+        FROM (SELECT DISTINCT {fields} FROM frame EXCEPT SELECT * EXCLUDE (operator_id) FROM operator)
+    """)
+    connection.execute(
+        f"""
+        INSERT INTO task
+        SELECT $capture, $rank, frame.device_id, model_id, step, stream_id, task_id, context_id, task_type,
+            CASE WHEN task_type IN $communication THEN 'communication'
+                WHEN task_type IS NULL OR task_type IN $compute THEN 'compute' ELSE 'other' END,
+            operator_id, task_start_ns, task_duration_ns, task_start_ns + task_duration_ns, task_wait_ns, block_num, mix_block_num,
+            source_id, source_row, source_line
+        FROM frame JOIN operator ON {same}
+        ORDER BY source_id, source_row
+        """,
+        {
+            "capture": capture,
+            "rank": tasks.rank_id,
+            "communication": sorted(TASK_TYPES.communication),
+            "compute": sorted(TASK_TYPES.compute),
+        },
+    )
+    connection.unregister("frame")
 
 
 def load_steps(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture) -> list[Finding]:
@@ -183,11 +181,10 @@ def _finding_row(finding: Finding) -> tuple[Any, ...]:
     return (one.severity, one.rule, one.path, one.line, one.column, one.pointer, str(one.message))
 
 
-_Load = Callable[[duckdb.DuckDBPyConnection, LoadedCapture], list[Finding]]
-PARTS: dict[str, tuple[tuple[Table, ...], _Load]] = {
-    "capture": ((schema.CAPTURE, schema.SOURCE), load_capture),
-    "task": ((schema.TASK, schema.OPERATOR), load_tasks),
-    "step": ((schema.STEP,), load_steps),
-    "event": ((schema.EVENT,), load_events),
+_LOADERS: dict[str, Callable[[duckdb.DuckDBPyConnection, LoadedCapture], list[Finding]]] = {
+    "capture": load_capture,
+    "task": load_tasks,
+    "step": load_steps,
+    "event": load_events,
 }
-"""The tables that one reading gives, and what fills them; each file has what was found on the way, too."""
+"""What fills the tables of each part."""

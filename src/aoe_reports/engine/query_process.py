@@ -58,8 +58,9 @@ class QueryProcess:
 
     def attach(self, path: Path) -> Attached:
         """Let it read a database file, or a folder of Parquet files; of a table that several files hold it reads the union."""
-        self.send(str(path.absolute()))
-        return Attached(**self._answer())
+        self.send(str(path))
+        why, notes = self._answer()
+        return Attached(from_fields(why), notes)
 
     def rows(self) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
         """The columns of the query, and its rows, batch by batch: who reads to the end has all."""

@@ -8,7 +8,6 @@ import os
 import resource
 import signal
 import sys
-from dataclasses import asdict
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -68,7 +67,8 @@ def _connected(task: dict[str, Any]) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(":memory:", config=config)
     attachments = Attachments(connection, task["tables"])
     for line in sys.stdin:
-        _answer(asdict(attachments.add(Path(json.loads(line)))))
+        attached = attachments.add(Path(json.loads(line)))
+        _answer([as_fields(attached.why), attached.notes])
     attachments.lock()
     return connection
 
