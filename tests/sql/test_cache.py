@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -137,6 +138,35 @@ def test_a_file_that_cannot_be_used_is_thrown_away_and_said(cli: Cli, cache: Pat
     assert (ended.code, ended.out) == (0, rows)
     assert "[cache-damaged]" in ended.err
     assert (cli("sql", profile, COUNT).err, _names(cache)) == ("", {file.name})
+
+
+@pytest.mark.parametrize("command", ["sql", "convert"])
+def test_damage_that_only_the_query_reaches_is_an_error_once(
+    cli: Cli, cache: Path, profile: Path, command: str
+) -> None:
+    arguments = (
+        ("sql", profile, "FROM task") if command == "sql" else ("convert", profile, "-o", profile.parent / "x.duckdb")
+    )
+    rows = cli(*arguments).out
+    (file,) = cache.glob("*-task.duckdb")
+    whole = file.read_bytes()
+    for place in range(12_300, len(whole), 1 << 18):  # a byte of each block
+        file.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        if _is_damaged_inside(file):
+            break
+    ended = cli(*arguments)
+    assert (ended.code, ended.out) == (3, "")
+    assert "Corrupt database file" in ended.err
+    assert (cli(*arguments).out, cli(*arguments).err) == (rows, "")
+
+
+def _is_damaged_inside(file: Path) -> bool:
+    reached = ""
+    with duckdb.connect() as connection, contextlib.suppress(duckdb.Error):
+        connection.execute(f"ATTACH '{file}' AS file (READ_ONLY)")
+        for reached in ("reading", "task", "operator"):
+            connection.execute(f"FROM file.{reached}").fetchall()
+    return reached == "task"
 
 
 @pytest.mark.parametrize("place", ["from aoe_reports.engine import loading; loading.notes_as_text", "cache.Cache.keep"])

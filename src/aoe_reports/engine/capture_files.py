@@ -86,6 +86,12 @@ class CaptureFiles:
             self.notes.take(self._attach(part, attach))
             self._attached.add(part)
 
+    def discard(self) -> None:
+        """Delete what the cache has of these captures: a part of it is damaged."""
+        if self._cache is not None:
+            for part in set(PART_OF.values()):
+                delete(self._cache.folder / f"{self._key}-{part}.duckdb")
+
     def _attach(self, part: str, attach: Attach) -> Notes:
         kept = self._cache.find(f"{self._key}-{part}.duckdb") if self._cache is not None else None
         if kept is not None:
@@ -158,6 +164,9 @@ class NamedDatabase:
         """What was wrong with what was read into it."""
         self._path = path
         self._is_attached = False
+
+    def discard(self) -> None:
+        """Leave it: it is not ours."""
 
     def attach(self, tables: Collection[str], attach: Attach) -> None:
         """Have it attached, once. Raises UsageError where it is none of ours."""

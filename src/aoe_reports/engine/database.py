@@ -135,7 +135,8 @@ def save_captures(path: Path, to: Path, chosen: CacheOptions) -> Notes:
     if to.is_dir():
         raise UsageError(say("convert: {path} exists; name a new folder", path=to))
     to = Path(os.path.realpath(to))
-    with CaptureDatabase(files_of(path, max_expanded=chosen.max_expanded, cache=chosen.chosen_cache)) as database:
+    files = files_of(path, max_expanded=chosen.max_expanded, cache=chosen.chosen_cache)
+    with CaptureDatabase(files) as database:
         if not database.is_empty:
             database.load()
             try:
@@ -143,7 +144,8 @@ def save_captures(path: Path, to: Path, chosen: CacheOptions) -> Notes:
             except (OSError, *NOT_WRITTEN) as error:
                 why = getattr(error, "strerror", None) or error
                 raise AoeReportsError(say("{path}: cannot be written: {why}", path=to, why=why)) from error
-            except duckdb.Error as error:  # of a database that is named
+            except duckdb.Error as error:  # what is read is damaged, or was never ours
+                files.discard()
                 raise AoeReportsError(say("{path}: cannot be read: {why}", path=path, why=error)) from error
         return database.notes
 

@@ -19,7 +19,7 @@ from aoe_reports.schema.table import Table
 if TYPE_CHECKING:
     import pyarrow as pa
 
-REFUSED, WRONG_QUERY, OUT_OF_MEMORY = 9, 10, 11
+REFUSED, WRONG_QUERY, OUT_OF_MEMORY, DAMAGED = 9, 10, 11, 12
 """Exit codes of the process, with the reason on its standard error: a text of ours as JSON, or what DuckDB says."""
 _SERVER = "aoe_reports.engine.query_server"
 
@@ -38,6 +38,10 @@ class Attached:
 
     why: str
     notes: str | None = None
+
+
+class DamagedError(AoeReportsError):
+    """A file of tables is damaged where the query reads it."""
 
 
 class QueryProcess:
@@ -119,6 +123,10 @@ class QueryProcess:
         if code == OUT_OF_MEMORY:
             memory = limits.memory_bytes
             raise AoeReportsError(say("sql: the query takes more memory than {limit:,} bytes", limit=memory))
+        if code == DAMAGED:
+            raise DamagedError(
+                say("sql: a file of tables is damaged ({why}); one of the cache is deleted, ask again", why=said)
+            )
         if code < 0:
             raise AoeReportsError(say("sql: the query was stopped after {seconds} s", seconds=limits.seconds))
         if code:

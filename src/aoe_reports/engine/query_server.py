@@ -17,11 +17,13 @@ import pyarrow as pa
 
 from aoe_reports.engine.attachments import Attachments
 from aoe_reports.engine.query import check_query
-from aoe_reports.engine.query_process import OUT_OF_MEMORY, REFUSED, WRONG_QUERY
+from aoe_reports.engine.query_process import DAMAGED, OUT_OF_MEMORY, REFUSED, WRONG_QUERY
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.texts import as_fields
 
 _ROWS_AT_ONCE = 10_000
+_OF_DAMAGE = frozenset({duckdb.Error, duckdb.IOException, duckdb.FatalException, duckdb.InternalException})
+"""What DuckDB raises where a file is not as it was written: a wrong checksum is an error of no other kind."""
 _PR_SET_PDEATHSIG = 1
 """Linux: the signal that a process gets when the one that started it ends, however it does."""
 _RESERVED_BYTES = 1 << 30
@@ -45,11 +47,13 @@ def _serve() -> int:
         return OUT_OF_MEMORY
     except duckdb.Error as error:
         sys.stderr.write(str(error))
-        return WRONG_QUERY
+        return DAMAGED if type(error) in _OF_DAMAGE else WRONG_QUERY
     except (pa.ArrowException, OSError) as error:  # what DuckDB says while Arrow takes its rows
         if getattr(error, "errno", None) is not None:
             raise
         sys.stderr.write(str(error))
+        if "Corrupt database file" in str(error):
+            return DAMAGED
         return OUT_OF_MEMORY if "Out of Memory Error" in str(error) else WRONG_QUERY
     return 0
 

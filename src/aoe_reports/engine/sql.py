@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aoe_reports.engine.cache import CacheOptions
-from aoe_reports.engine.query_process import Limits, started
+from aoe_reports.engine.query_process import DamagedError, Limits, started
 from aoe_reports.engine.question import Answer, Stream, one_table
 from aoe_reports.model.documents import Json, JsonObject
 from aoe_reports.model.errors import UsageError
@@ -114,8 +114,12 @@ def query_captures(path: Path, query: str, chosen: SqlOptions) -> Iterator[Strea
 
         files = files_of(path, max_expanded=chosen.max_expanded, cache=chosen.chosen_cache)
         files.attach(process.tables(), process.attach)
-        schema, batches = process.rows()
-        yield Stream(command="sql", inputs=(str(path),), batches=batches, notes=files.notes, schema=schema)
+        try:
+            schema, batches = process.rows()
+            yield Stream(command="sql", inputs=(str(path),), batches=batches, notes=files.notes, schema=schema)
+        except DamagedError:
+            files.discard()
+            raise
 
 
 def rows_of(batch: pa.RecordBatch) -> list[JsonObject]:
