@@ -29,10 +29,11 @@ settings.load_profile("untimed")
 
 
 @pytest.fixture(autouse=True, scope="session")
-def without_configuration_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What whoever runs the tests has configured for himself changes none of them."""
+def without_files_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What whoever runs the tests has configured, or has in a cache, changes none of them."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("configuration")))
+        patched.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
 
 

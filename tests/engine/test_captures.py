@@ -17,11 +17,9 @@ from aoe_reports.engine.captures import (
     comparable,
     files_without_run,
     find_captures,
-    find_runs,
     first_with_rows,
     joined,
     kernels,
-    label_of,
     look_at,
     nothing_measured,
     read_source,
@@ -34,6 +32,7 @@ from aoe_reports.engine.captures import (
 )
 from aoe_reports.engine.locks import locked_at_once
 from aoe_reports.engine.question import MAX_ID, Notes, RunOptions, Stream, exit_code_of, one_table
+from aoe_reports.engine.runs import find_runs, label_of
 from aoe_reports.formats.capture import Source
 from aoe_reports.formats.discovery import discover
 from aoe_reports.model.changes import IncidentCause

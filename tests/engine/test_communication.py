@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from aoe_reports.engine.captures import find_runs
 from aoe_reports.engine.communication import read_communication
+from aoe_reports.engine.runs import find_runs
 from aoe_reports.facts.communication_run import Communication
 from aoe_reports.formats.discovery import discover
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding

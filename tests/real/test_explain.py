@@ -9,7 +9,8 @@ import pytest
 from commandline import ROOT
 
 from aoe_reports import breakdown, communication, explain, host
-from aoe_reports.engine.captures import collect_events_of, find_runs
+from aoe_reports.engine.captures import collect_events_of
+from aoe_reports.engine.runs import find_runs
 from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity
 from aoe_reports.facts.exposed import exposed_of
 from aoe_reports.formats.discovery import discover

@@ -9,7 +9,7 @@ from aoe_reports.assistants.documents import Document, Hint, findings_table, pla
 from aoe_reports.assistants.hints import MOST_HINTS, after_files
 from aoe_reports.assistants.places import Places
 from aoe_reports.assistants.words import neutral
-from aoe_reports.engine.captures import find_runs, label_of
+from aoe_reports.engine.runs import find_runs, label_of
 from aoe_reports.formats.discovery import discover
 from aoe_reports.formats.found import FoundFile
 from aoe_reports.model.documents import JsonObject

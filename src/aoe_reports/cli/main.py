@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from aoe_reports.cli.bank import bank
+from aoe_reports.cli.cache import cache
 from aoe_reports.cli.command import add_command
 from aoe_reports.cli.commands import COMMANDS
 from aoe_reports.cli.completion import is_completing
@@ -20,7 +21,7 @@ from aoe_reports.model.errors import UsageError
 from aoe_reports.model.texts import say
 from aoe_reports.model.version import __version__
 
-GROUPS = (bank, store)
+GROUPS = (bank, cache, store)
 """Commands that have commands."""
 
 

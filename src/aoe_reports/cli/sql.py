@@ -19,7 +19,8 @@ from aoe_reports.cli.output import (
     write,
     write_pieces,
 )
-from aoe_reports.engine.question import ReadOptions, Stream, exit_code_of
+from aoe_reports.engine.cache import CacheOptions
+from aoe_reports.engine.question import Stream, exit_code_of
 from aoe_reports.engine.sql import SqlOptions
 from aoe_reports.formats.objects import asked_path
 from aoe_reports.history.options import AlarmOptions, StoreOptions
@@ -39,7 +40,7 @@ def sql(
     path: Annotated[
         str | None,
         typer.Argument(
-            help="File or folder; without it the query is about the store. With `--tables` the name of a table.",
+            help="File or folder, or what `convert` wrote; without it the query is about the store. With `--tables` the name of a table.",
             show_default=False,
         ),
     ] = None,
@@ -59,8 +60,7 @@ def sql(
     chosen: SqlOptions,
 ) -> None:
     """Query captures, or a store of nights, in SQL. Tables and columns are documented; the query can read nothing else."""
-    from aoe_reports.engine.query import read_query
-    from aoe_reports.engine.sql import list_sql_tables
+    from aoe_reports.engine.sql import list_sql_tables, read_query
 
     if tables:
         if form == "parquet":
@@ -111,7 +111,7 @@ def _asked(
 
 @guided(example="convert profile -o capture.duckdb", page="sql")
 def convert(
-    path: Annotated[Path, path_argument("File or folder.")],
+    path: Annotated[Path, path_argument("File or folder, or what `convert` wrote.")],
     output: Annotated[
         Path,
         Option(
@@ -121,11 +121,11 @@ def convert(
         ),
     ],
     *,
-    chosen: ReadOptions,
+    chosen: CacheOptions,
 ) -> None:
     """Write the tables of captures as a DuckDB file or as Parquet, for other tools. `sql --tables` describes them."""
     from aoe_reports.engine.database import save_captures
 
-    notes = save_captures(path, output, max_expanded=chosen.max_expanded)
+    notes = save_captures(path, output, chosen)
     print_findings(in_order(notes.findings))
     raise typer.Exit(exit_code_of(notes.findings, unreadable=notes.unreadable, strict=chosen.strict))

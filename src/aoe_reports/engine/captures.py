@@ -23,7 +23,6 @@ from aoe_reports.formats.discovery import Discovery
 from aoe_reports.formats.expand import expanded
 from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.mindspore.names import UNREAD_KINDS
-from aoe_reports.formats.msserviceprofiler.names import BATCH_KINDS
 from aoe_reports.formats.table import Facts
 from aoe_reports.formats.table_file import read_table_file
 from aoe_reports.formats.tasks import CALLS, filled_up
@@ -45,15 +44,6 @@ if TYPE_CHECKING:
 
 _SUMS = frozenset({"count", "total_time_ns", "min_time_ns", "avg_time_ns", "max_time_ns"})
 """The columns of sums that stand in where there is no table of tasks."""
-
-
-def find_runs(discovery: Discovery) -> list[tuple[Capture, ...]]:
-    """The profiles among the files found, as captures that make up one run each."""
-    captures = [capture for capture in group_captures(discovery.files) if capture.measures]
-    services = tuple(batches for one in service_captures(discovery) if (batches := _batches_of(one)).files)
-    captures = [replace(one, services=services) for one in captures] if services else captures
-    # what an analysis of a whole cluster wrote beside its ranks measures nothing itself
-    return group_runs([capture for capture in captures if not capture.of_cluster] or captures)
 
 
 def find_captures(discovery: Discovery) -> list[tuple[Capture, ...]]:
@@ -94,16 +84,6 @@ def record_files(discovery: Discovery) -> list[FoundFile]:
 def tuner_files(discovery: Discovery) -> list[FoundFile]:
     """The files of other tuners than AOE among the files found."""
     return [file for file in discovery.files if file.name.source == "tuner"]
-
-
-def service_captures(discovery: Discovery) -> list[Capture]:
-    """What profilers of services tell among the files found: requests and batches, nothing that ran on a device."""
-    return [capture for capture in group_captures(discovery.files) if capture.of_service]
-
-
-def _batches_of(service: Capture) -> Capture:
-    """A service without what tells no batch of it."""
-    return service.without(lambda file: not BATCH_KINDS.intersection(file.holds))
 
 
 def unread_files(discovery: Discovery) -> list[FoundFile]:
@@ -537,11 +517,6 @@ def in_short(numbers: Sequence[int]) -> str:
         else:
             ranges.append([number])
     return ", ".join("-".join(map(str, ends)) for ends in ranges)
-
-
-def label_of(captures: Sequence[Capture]) -> str:
-    """Where a run lies: its folder, or the folder of its ranks (as `inspect` says it)."""
-    return str(captures[0].root if len(captures) == 1 else captures[0].root.parent)
 
 
 def joined(tables: Sequence[TableData]) -> pa.Table | None:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
+import duckdb
 import numpy as np
+import pyarrow as pa
 
+from aoe_reports.engine.capture_files import PART_OF, notes_as_text
 from aoe_reports.engine.captures import read_steps_noting, read_tasks, stream_events_of
-from aoe_reports.engine.table_database import insert_rows, whole_or_not
+from aoe_reports.engine.question import Notes
+from aoe_reports.engine.runs import LoadedCapture
+from aoe_reports.engine.table_database import MEMORY_LIMIT, insert_rows, whole_or_not
 from aoe_reports.engine.timeline_table import READ, insert_plain
 from aoe_reports.facts.tasks import TaskSet
-from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.expand import expanded
 from aoe_reports.formats.found import FoundFile
@@ -21,70 +26,32 @@ from aoe_reports.formats.tasks import TASK_COLUMNS, filled_up
 from aoe_reports.formats.trace.shape import OddFileError
 from aoe_reports.formats.vendor import TASK_TYPES
 from aoe_reports.model.columns import column_of
-from aoe_reports.model.findings import Finding
+from aoe_reports.model.findings import Finding, in_order
+from aoe_reports.model.version import __version__
 from aoe_reports.schema import tables as schema
-
-if TYPE_CHECKING:
-    import duckdb
-    import pyarrow as pa
 
 _FIELDS = frozenset(TASK_COLUMNS)
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedCapture:
-    """A capture with the numbers that it and its files have in the tables."""
+def write_part(file: Path, part: str, captures: Sequence[LoadedCapture], notes: Notes) -> None:
+    """Write a part of some captures as a new database file. What is found is added to the notes; a file that cannot be read is a finding."""
+    with duckdb.connect(str(file), config={"memory_limit": MEMORY_LIMIT}) as connection:
+        tables = [schema.TABLES[name] for name, place in PART_OF.items() if place == part]
+        for table in (*tables, schema.LOADED, schema.FINDING, schema.READING):
+            connection.execute(table.ddl)
+        for capture in captures:
+            with notes.where_unreadable(capture.capture.root):
+                notes.add(_LOADERS[part](connection, capture))
+        insert_rows(connection, schema.FINDING, [*map(_finding_row, in_order(notes.findings))])
+        insert_rows(connection, schema.READING, [(__version__, notes_as_text(notes))])
+        connection.execute("CHECKPOINT")  # closing does it, too, but says nothing where the disk is full
 
-    number: int
-    first_source: int
-    run: str
-    capture: Capture
 
-    @property
-    def files(self) -> tuple[FoundFile, ...]:
-        """Its files: those in force, then those that newer exports superseded."""
-        return (*self.capture.files, *self.capture.superseded)
-
-    @property
-    def row(self) -> tuple[Any, ...]:
-        """Its row of the table `capture`."""
-        info = self.capture.info
-        return (
-            self.number,
-            self.run,
-            str(self.capture.root),
-            self.capture.profiler,
-            info.rank_id,
-            info.host,
-            info.device_type,
-            info.engine,
-            info.engine_version,
-            info.profiler_level,
-            info.aic_metrics,
-            info.start_ns,
-            info.end_ns,
-        )
-
-    @property
-    def source_rows(self) -> list[tuple[Any, ...]]:
-        """The rows of its files of the table `source`."""
-        in_force = len(self.capture.files)
-        return [
-            (
-                self.first_source + place,
-                self.number,
-                str(file.path),
-                file.name.kind,
-                file.name.form,
-                file.size,
-                place >= in_force,
-            )
-            for place, file in enumerate(self.files)
-        ]
-
-    def source_of(self, file: FoundFile) -> int:
-        """The number of one of its files."""
-        return self.first_source + self.files.index(file)
+def load_capture(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture) -> list[Finding]:
+    """Fill `capture` and `source` with what is known without reading a table of a profiler."""
+    insert_rows(connection, schema.CAPTURE, [loaded.row])
+    insert_rows(connection, schema.SOURCE, loaded.source_rows)
+    return []
 
 
 def load_tasks(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture) -> list[Finding]:
@@ -92,7 +59,8 @@ def load_tasks(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture) -> 
 
     def each(file: FoundFile, data: TableData) -> TableData:
         number = loaded.source_of(file)
-        _note_loaded(connection, number, "task", data)
+        counts = (number, "task", data.rows_read, data.frame.num_rows, data.rows_reported)
+        insert_rows(connection, schema.LOADED, [counts])
         return _with_source(data, number)
 
     sets, tables = read_tasks(loaded.capture, _FIELDS, by_type=False, all_tasks=True, each=each)
@@ -113,10 +81,6 @@ def _with_source(data: TableData, number: int) -> TableData:
     return data.with_frame(frame.append_column("source_line", column_of(lines, known & data.is_text)))
 
 
-def _note_loaded(connection: duckdb.DuckDBPyConnection, number: int, table: str, data: TableData) -> None:
-    insert_rows(connection, schema.LOADED, [(number, table, data.rows_read, data.frame.num_rows, data.rows_reported)])
-
-
 _OPERATOR = {"name": "op_name", "type": "op_type", "state": "op_state"} | {
     name: name for name in schema.OPERATOR.names if name.startswith(("input_", "output_"))
 }
@@ -128,32 +92,30 @@ def _insert_tasks(connection: duckdb.DuckDBPyConnection, capture: int, tasks: Ta
     fields = ", ".join(f"{field} AS {name}" for name, field in _OPERATOR.items())
     order = ", ".join(f"{name} NULLS FIRST" for name in _OPERATOR)
     connection.register("frame", filled_up(tasks.frame, _FIELDS)[0])
-    try:
-        connection.execute(f"""
-            INSERT INTO operator
-            SELECT (SELECT count(*) FROM operator) + row_number() OVER (ORDER BY {order}), *
-            FROM (SELECT DISTINCT {fields} FROM frame EXCEPT SELECT * EXCLUDE (operator_id) FROM operator)
-        """)
-        connection.execute(
-            f"""
-            INSERT INTO task
-            SELECT $capture, $rank, frame.device_id, model_id, step, stream_id, task_id, context_id, task_type,
-                CASE WHEN task_type IN $communication THEN 'communication'
-                    WHEN task_type IS NULL OR task_type IN $compute THEN 'compute' ELSE 'other' END,
-                operator_id, task_start_ns, task_duration_ns, task_start_ns + task_duration_ns, task_wait_ns, block_num, mix_block_num,
-                source_id, source_row, source_line
-            FROM frame JOIN operator ON {same}
-            ORDER BY source_id, source_row
-            """,
-            {
-                "capture": capture,
-                "rank": tasks.rank_id,
-                "communication": sorted(TASK_TYPES.communication),
-                "compute": sorted(TASK_TYPES.compute),
-            },
-        )
-    finally:
-        connection.unregister("frame")
+    connection.execute(f"""
+        INSERT INTO operator
+        SELECT (SELECT count(*) FROM operator) + row_number() OVER (ORDER BY {order}), *
+        FROM (SELECT DISTINCT {fields} FROM frame EXCEPT SELECT * EXCLUDE (operator_id) FROM operator)
+    """)
+    connection.execute(
+        f"""
+        INSERT INTO task
+        SELECT $capture, $rank, frame.device_id, model_id, step, stream_id, task_id, context_id, task_type,
+            CASE WHEN task_type IN $communication THEN 'communication'
+                WHEN task_type IS NULL OR task_type IN $compute THEN 'compute' ELSE 'other' END,
+            operator_id, task_start_ns, task_duration_ns, task_start_ns + task_duration_ns, task_wait_ns, block_num, mix_block_num,
+            source_id, source_row, source_line
+        FROM frame JOIN operator ON {same}
+        ORDER BY source_id, source_row
+        """,
+        {
+            "capture": capture,
+            "rank": tasks.rank_id,
+            "communication": sorted(TASK_TYPES.communication),
+            "compute": sorted(TASK_TYPES.compute),
+        },
+    )
+    connection.unregister("frame")
 
 
 def load_steps(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture) -> list[Finding]:
@@ -210,3 +172,18 @@ def load_event_args(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture
                 _insert_batches(connection, batches, into, {"source": loaded.source_of(file)})
     connection.execute("DELETE FROM event_args WHERE args IS NULL")
     return []
+
+
+def _finding_row(finding: Finding) -> tuple[Any, ...]:
+    one = finding
+    return (one.severity, one.rule, one.path, one.line, one.column, one.pointer, str(one.message))
+
+
+_LOADERS: dict[str, Callable[[duckdb.DuckDBPyConnection, LoadedCapture], list[Finding]]] = {
+    "capture": load_capture,
+    "task": load_tasks,
+    "step": load_steps,
+    "event": load_events,
+    "event_args": load_event_args,
+}
+"""What fills the tables of each part."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -14,7 +12,6 @@ import duckdb
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.texts import join, say
 
-MAX_CHARACTERS = 1 << 20
 MAX_LEVELS = 500
 """How deep a parsed query may be; an operator takes two levels. The limit of Python's parser differs between processes."""
 _QUERIES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE"})
@@ -31,22 +28,6 @@ class Named:
     """Each with the schema and the catalog where it names them."""
     table_functions: frozenset[str]
     functions: frozenset[str]
-
-
-def read_query(file: Path) -> str:
-    """The text of a query; `-` is standard input. Raises UsageError where it is no text, or too long for a query."""
-    try:
-        if str(file) == "-":
-            text = sys.stdin.read(MAX_CHARACTERS + 1)
-        else:
-            with file.open(encoding="utf-8") as opened:
-                text = opened.read(MAX_CHARACTERS + 1)
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else say("it is no UTF-8")
-        raise UsageError(say("{path}: cannot be read: {why}", path=file, why=why)) from error
-    if len(text) > MAX_CHARACTERS:
-        raise UsageError(say("{path}: a query has at most {count:,} characters", path=file, count=MAX_CHARACTERS))
-    return text
 
 
 def names_of(query: str) -> Named:
@@ -89,7 +70,7 @@ def _parsed(query: str) -> Any:
 
 
 def check_query(query: str, tables: Collection[str]) -> frozenset[str]:
-    """The tables that a query needs. Raises UsageError where it names anything but these tables and harmless functions."""
+    """Which of some tables a query needs. Raises UsageError where it names anything but these and harmless functions."""
     named = names_of(query)
     unknown = sorted(".".join(path) for path in named.tables if len(path) > 1 or path[0].lower() not in tables)
     if unknown:

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
-import resource
-import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from itertools import count
 from pathlib import Path
 from threading import Timer
-
-import duckdb
-import pyarrow as pa
+from typing import IO, TYPE_CHECKING, Any
 
 from aoe_reports.model.errors import AoeReportsError, UsageError
-from aoe_reports.model.texts import say
+from aoe_reports.model.texts import from_fields, say
+from aoe_reports.schema.table import Table
 
-_ROWS_AT_ONCE = 10_000
-_WRONG_QUERY, _OUT_OF_MEMORY = 10, 11
-"""Exit codes of the process, with what DuckDB says on its standard error."""
-_PR_SET_PDEATHSIG = 1
-"""Linux: the signal that a process gets when the one that started it ends, however it does."""
-_RESERVED_BYTES = 1 << 30
-"""Address space that DuckDB and Arrow take beside what the query may use: code, stacks, arenas of the allocator."""
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+REFUSED, WRONG_QUERY, OUT_OF_MEMORY, DAMAGED = 9, 10, 11, 12
+"""Exit codes of the process, with the reason on its standard error: a text of ours as JSON, or what DuckDB says."""
+_SERVER = "aoe_reports.engine.query_server"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,114 +33,121 @@ class Limits:
     seconds: int = 60
 
 
-@contextmanager
-def running(database: Path, query: str, limits: Limits) -> Iterator[tuple[pa.Schema, Iterator[pa.RecordBatch]]]:
-    """The columns of a query over a database file, and its rows, batch by batch; the query has been checked.
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """What attaching a file gave: why it cannot be used, empty where it can, and what it says of its own reading, if anything."""
 
-    Both raise UsageError where DuckDB refuses it, AoeReportsError where it exceeds a limit: who reads to the end has all rows.
+    why: str
+    notes: str | None = None
+
+
+class DamagedError(AoeReportsError):
+    """A file of tables is damaged where the query reads it."""
+
+
+class QueryProcess:
+    """A process that has a query: first it says which tables that needs, then it is given files that hold them, then it has rows.
+
+    Each raises UsageError where the query is refused or wrong, AoeReportsError where it exceeds a limit.
     """
-    command, pipe = [sys.executable, "-m", __name__], subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:  # noqa: S603 -- our own module
-        deadline = Timer(limits.seconds, process.kill)
-        deadline.daemon = True
-        deadline.start()
+
+    def __init__(self, process: subprocess.Popen[bytes], limits: Limits) -> None:
+        """A process that has been started, and waits for a task."""
+        self._process = process
+        self._limits = limits
+        self._deadline = Timer(0, process.kill)
+
+    def tables(self) -> frozenset[str]:
+        """Which of the tables that are allowed the query needs."""
+        return frozenset(self._answer())
+
+    def attach(self, path: Path) -> Attached:
+        """Let it read a database file, or a folder of Parquet files; of a table that several files hold it reads the union."""
+        self.send(str(path))
+        why, notes = self._answer()
+        return Attached(from_fields(why), notes)
+
+    def rows(self) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+        """The columns of the query, and its rows, batch by batch: who reads to the end has all."""
+        import pyarrow as pa  # noqa: PLC0415 -- while the process starts
+
+        _pipe(self._process.stdin).close()
+        self._start_deadline()
         try:
-            task = {"database": str(database), "query": query, "asked_by": os.getpid(), **asdict(limits)}
-            assert process.stdin is not None
-            assert process.stdout is not None
-            process.stdin.write(json.dumps(task).encode())
-            process.stdin.close()
-            try:
-                reader = pa.ipc.open_stream(process.stdout)
-            except (pa.ArrowInvalid, OSError):  # it ended before it had said which columns there are
-                _raise_failure(process, limits)
-                raise
-            yield reader.schema, _batches(reader, process, limits)
-        finally:
-            deadline.cancel()
-            process.kill()
-
-
-def _batches(
-    reader: pa.RecordBatchReader, process: subprocess.Popen[bytes], limits: Limits
-) -> Iterator[pa.RecordBatch]:
-    try:
-        yield from reader
-    except (pa.ArrowInvalid, OSError):  # it ended within a batch
-        _raise_failure(process, limits)
-        raise
-    _raise_failure(process, limits)  # it may have ended between two
-
-
-def _raise_failure(process: subprocess.Popen[bytes], limits: Limits) -> None:
-    assert process.stderr is not None
-    said = process.stderr.read().decode(errors="replace").strip()
-    code = process.wait()
-    if code == _WRONG_QUERY:
-        raise UsageError(say("sql: {why}", why=said))
-    if code == _OUT_OF_MEMORY:
-        raise AoeReportsError(say("sql: the query takes more memory than {limit:,} bytes", limit=limits.memory_bytes))
-    if code < 0:
-        raise AoeReportsError(say("sql: the query was stopped after {seconds} s", seconds=limits.seconds))
-    if code:
-        raise AoeReportsError(say("sql: {why}", why=said or say("exit code {code}", code=code)))
-
-
-def _serve() -> int:
-    """The process itself: a task as JSON on standard input, rows as a stream of Arrow on standard output."""
-    task = json.load(sys.stdin)
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != task["asked_by"]:  # it has ended already
-            return 0
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CPU, (2 * task["seconds"],) * 2)
-    resource.setrlimit(resource.RLIMIT_AS, (task["memory_bytes"] + _RESERVED_BYTES,) * 2)
-    config: dict[str, str | bool | int | float | list[str]] = {
-        "access_mode": "READ_ONLY",
-        "allow_community_extensions": False,
-        "autoinstall_known_extensions": False,
-        "autoload_known_extensions": False,
-        "enable_external_access": False,
-        "lock_configuration": True,
-        "max_temp_directory_size": "0B",
-        "memory_limit": f"{task['memory_bytes']}B",
-        "threads": min(2, os.cpu_count() or 1),
-    }
-    try:
-        connection = duckdb.connect(task["database"], config=config)
-        reader = connection.sql(task["query"]).to_arrow_reader(_ROWS_AT_ONCE)
-        names = _distinct(reader.schema.names)
-        schema = pa.schema([field.with_name(name) for field, name in zip(reader.schema, names, strict=True)])
-        with os.fdopen(1, "wb") as out, pa.ipc.new_stream(out, schema) as writer:
-            for batch in reader:
-                writer.write_batch(batch.rename_columns(names))
-    except (duckdb.OutOfMemoryException, MemoryError):
-        return _OUT_OF_MEMORY
-    except duckdb.Error as error:
-        sys.stderr.write(str(error))
-        return _WRONG_QUERY
-    except (pa.ArrowException, OSError) as error:  # what DuckDB says while Arrow takes its rows
-        if getattr(error, "errno", None) is not None:
+            reader = pa.ipc.open_stream(self._process.stdout)
+        except (ValueError, OSError):  # it ended before it had said which columns there are
+            self._raise_failure()
             raise
-        sys.stderr.write(str(error))
-        return _OUT_OF_MEMORY if "Out of Memory Error" in str(error) else _WRONG_QUERY
-    return 0
+        return reader.schema, self._batches(reader)
+
+    def send(self, message: Any) -> None:
+        """Send it one line; one that has ended says why when it is asked."""
+        try:
+            _pipe(self._process.stdin).write(json.dumps(message).encode() + b"\n")
+            _pipe(self._process.stdin).flush()
+        except BrokenPipeError:
+            pass
+
+    def close(self) -> None:
+        """End it, whatever it does."""
+        self._deadline.cancel()
+        self._process.kill()
+
+    def _answer(self) -> Any:
+        self._start_deadline()
+        line = _pipe(self._process.stdout).readline()
+        self._deadline.cancel()
+        if not line.endswith(b"\n"):
+            self._raise_failure()
+        return json.loads(line)
+
+    def _start_deadline(self) -> None:
+        self._deadline = Timer(self._limits.seconds, self._process.kill)
+        self._deadline.daemon = True
+        self._deadline.start()
+
+    def _batches(self, reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+        try:
+            yield from reader
+        except (ValueError, OSError):  # it ended within a batch
+            self._raise_failure()
+            raise
+        self._raise_failure()  # it may have ended between two
+
+    def _raise_failure(self) -> None:
+        said = _pipe(self._process.stderr).read().decode(errors="replace").strip()
+        code, limits = self._process.wait(), self._limits
+        if code == REFUSED:
+            raise UsageError(from_fields(json.loads(said)))
+        if code == WRONG_QUERY:
+            raise UsageError(say("sql: {why}", why=said))
+        if code == OUT_OF_MEMORY:
+            memory = limits.memory_bytes
+            raise AoeReportsError(say("sql: the query takes more memory than {limit:,} bytes", limit=memory))
+        if code == DAMAGED:
+            raise DamagedError(
+                say("sql: a file of tables is damaged ({why}); one of the cache is deleted, ask again", why=said)
+            )
+        if code < 0:
+            raise AoeReportsError(say("sql: the query was stopped after {seconds} s", seconds=limits.seconds))
+        if code:
+            raise AoeReportsError(say("sql: {why}", why=said or say("exit code {code}", code=code)))
 
 
-def _distinct(names: list[str]) -> list[str]:
-    """Names of columns, where one that is there again gets a number, as DuckDB numbers them in a table."""
-    distinct: dict[str, None] = {}
-    for name in names:
-        others = (f"{name}_{number}" for number in count(1))
-        new = (
-            next(other for other in others if other not in names and other not in distinct)
-            if name in distinct
-            else name
-        )
-        distinct[new] = None
-    return [*distinct]
+@contextmanager
+def started(query: str, tables: Iterable[Table], limits: Limits) -> Iterator[QueryProcess]:
+    """A process for a query that may read some tables; what it needs at its start it does while this one looks for files."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-m", _SERVER], stdin=pipe, stdout=pipe, stderr=pipe) as process:  # noqa: S603 -- our own module
+        running = QueryProcess(process, limits)
+        try:
+            task = {"query": query, "tables": {table.name: table.ddl for table in tables}, "asked_by": os.getpid()}
+            running.send({**task, **asdict(limits)})
+            yield running
+        finally:
+            running.close()
 
 
-if __name__ == "__main__":
-    os._exit(_serve())
+def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
+    assert pipe is not None
+    return pipe

@@ -365,7 +365,7 @@ class Reader(ABC, Generic[O, P]):
 
     def units(self, files: Any, asked: Request[O]) -> Sequence[Any]:
         """What is read one by one: every capture of every run."""
-        from aoe_reports.engine.captures import find_runs, label_of  # noqa: PLC0415 -- numpy
+        from aoe_reports.engine.runs import find_runs, label_of  # noqa: PLC0415 -- numpy
 
         del asked
         return [

@@ -1,7 +1,14 @@
 """Rules on captures."""
 
-from aoe_reports.model.rules import COMMUNICATION, RUNS, TIMELINES
+from aoe_reports.model.rules import COMMUNICATION, RUNS, TIMELINES, Scope
 
+_CACHE = Scope("the cache of captures")
+CACHE_NOT_USED = _CACHE.rule(
+    "cache-not-used", "info", "a cache that cannot be written, or is open to others: captures are read anew each time"
+)
+CACHE_DAMAGED = _CACHE.rule(
+    "cache-damaged", "info", "a file of the cache that cannot be used: it is deleted, and the captures are read anew"
+)
 REPEATED_EXPORT = TIMELINES.rule(
     "repeated-export", "info", "every file of this kind contains the whole run; one is used"
 )

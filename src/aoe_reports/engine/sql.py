@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractContextManager, contextmanager
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aoe_reports.engine.question import Answer, ReadOptions, Stream, one_table
+from aoe_reports.engine.cache import CacheOptions
+from aoe_reports.engine.query_process import DamagedError, Limits, started
+from aoe_reports.engine.question import Answer, Stream, one_table
 from aoe_reports.model.documents import Json, JsonObject
-from aoe_reports.model.errors import AoeReportsError, UsageError
+from aoe_reports.model.errors import UsageError
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import Rows, column, row
 from aoe_reports.model.texts import join, say
@@ -20,11 +23,12 @@ from aoe_reports.schema.tables import TABLES
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from aoe_reports.engine.table_database import TableDatabase
+MAX_CHARACTERS = 1 << 20
+"""So long may a query be that is read from a file."""
 
 
 @options
-class SqlOptions(ReadOptions):
+class SqlOptions(CacheOptions):
     """What a query may use."""
 
     max_memory: int = option(
@@ -89,37 +93,36 @@ def list_sql_tables(name: str | None = None) -> Answer:
     return one_table("sql", name, (), Rows(type=SqlColumn, rows=columns))
 
 
-def query_captures(path: Path, query: str, chosen: SqlOptions) -> AbstractContextManager[Stream]:
-    """The rows of a query over everything below a path. Raises UsageError where the query is wrong or not allowed."""
-    from aoe_reports.engine.database import open_capture  # noqa: PLC0415 -- duckdb
-
-    def opened(file: Path) -> TableDatabase:
-        return open_capture(path, max_expanded=chosen.max_expanded, into=file)
-
-    return query_tables(TABLES, query, chosen, str(path), opened)
+def read_query(file: Path) -> str:
+    """The text of a query; `-` is standard input. Raises UsageError where it is no text, or too long for a query."""
+    try:
+        if str(file) == "-":
+            text = sys.stdin.read(MAX_CHARACTERS + 1)
+        else:
+            with file.open(encoding="utf-8") as opened:
+                text = opened.read(MAX_CHARACTERS + 1)
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else say("it is no UTF-8")
+        raise UsageError(say("{path}: cannot be read: {why}", path=file, why=why)) from error
+    if len(text) > MAX_CHARACTERS:
+        raise UsageError(say("{path}: a query has at most {count:,} characters", path=file, count=MAX_CHARACTERS))
+    return text
 
 
 @contextmanager
-def query_tables(
-    tables: Collection[str], query: str, chosen: SqlOptions, place: str, opened: Callable[[Path], TableDatabase]
-) -> Iterator[Stream]:
-    """The rows of a query over some tables, which `opened` makes in a file. Raises UsageError where the query is wrong or not allowed."""
-    from aoe_reports.engine.query import check_query  # noqa: PLC0415 -- duckdb
-    from aoe_reports.engine.query_process import Limits, running  # noqa: PLC0415 -- duckdb
-    from aoe_reports.engine.table_database import NOT_WRITTEN  # noqa: PLC0415 -- duckdb
-    from aoe_reports.formats.owned import TemporaryFolder  # noqa: PLC0415 -- duckdb
+def query_captures(path: Path, query: str, chosen: SqlOptions) -> Iterator[Stream]:
+    """The rows of a query over everything below a path. Raises UsageError where the query is wrong or not allowed."""
+    with started(query, TABLES.values(), Limits(chosen.max_memory, chosen.deadline)) as process:
+        from aoe_reports.engine.capture_files import files_of  # noqa: PLC0415 -- while the process starts
 
-    needed = check_query(query, tables)
-    folder = TemporaryFolder()
-    file = folder.path / "tables.duckdb"
-    try:
-        with opened(file) as database:
-            database.load(needed)
-            database.checkpoint()
-    except NOT_WRITTEN as error:
-        raise AoeReportsError(say("{path}: cannot be written: {why}", path=file, why=error)) from error
-    with running(file, query, Limits(chosen.max_memory, chosen.deadline)) as (schema, batches):
-        yield Stream(command="sql", inputs=(place,), batches=batches, notes=database.notes, schema=schema)
+        files = files_of(path, max_expanded=chosen.max_expanded, cache=chosen.chosen_cache)
+        files.attach(process.tables(), process.attach)
+        try:
+            schema, batches = process.rows()
+            yield Stream(command="sql", inputs=(str(path),), batches=batches, notes=files.notes, schema=schema)
+        except DamagedError:
+            files.discard()
+            raise
 
 
 def rows_of(batch: pa.RecordBatch) -> list[JsonObject]:

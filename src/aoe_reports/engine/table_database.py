@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from aoe_reports.engine.query import names_of
 from aoe_reports.engine.question import Notes
+from aoe_reports.formats.owned import TemporaryFolder
 from aoe_reports.model.columns import cells_of
 from aoe_reports.model.findings import Finding, in_order
 from aoe_reports.schema.table import Table
@@ -28,17 +29,19 @@ _NAMING = frozenset({"query", "query_table"})
 class TableDatabase(ABC):
     """Tables that are declared in `schema`; use it in a `with`, or close it."""
 
-    def __init__(self, tables: Mapping[str, Table], notes: Notes, into: Path | None) -> None:
-        """Create the tables in memory, or in a new file."""
-        self._connection = duckdb.connect(
-            ":memory:" if into is None else str(into), config={"memory_limit": MEMORY_LIMIT}
-        )
-        self._connection.execute("SET enable_progress_bar = false")
+    notes: Notes
+    """What is wrong with what was read so far."""
+
+    def __init__(self, tables: Mapping[str, Table], into: Path | None = None) -> None:
+        """Open a database in memory, or a new file."""
         self.tables = tables
-        self.notes = notes
-        """What is wrong with what was read so far."""
-        for table in tables.values():
-            self._connection.execute(table.ddl)
+        self._folder = TemporaryFolder()
+        config: dict[str, str | bool | int | float | list[str]] = {
+            "memory_limit": MEMORY_LIMIT,
+            "temp_directory": str(self._folder.path),
+        }
+        self._connection = duckdb.connect(":memory:" if into is None else str(into), config=config)
+        self._connection.execute("SET enable_progress_bar = false")
 
     def __enter__(self) -> Self:
         """The database itself."""
@@ -69,18 +72,6 @@ class TableDatabase(ABC):
     @abstractmethod
     def load(self, names: Iterable[str]) -> None:
         """Load tables that are not loaded yet."""
-
-    def insert(self, table: Table, frame: pa.Table) -> None:
-        """Add rows, whose columns have the names of the table's."""
-        insert_frame(self._connection, table, frame)
-
-    def insert_rows(self, table: Table, rows: Sequence[Sequence[Any]]) -> None:
-        """Add rows that have every column of a table, in its order."""
-        insert_rows(self._connection, table, rows)
-
-    def checkpoint(self) -> None:
-        """Write what is not in the file yet: closing does it, too, but says nothing where the disk is full."""
-        self._connection.execute("CHECKPOINT")
 
 
 @contextmanager

@@ -19,7 +19,6 @@ from pathlib import Path
 RANDOM = "[0-9a-z_]{8}"
 """What `make_owned` puts behind a prefix, as a regular expression."""
 _PREFIX = "aoe_reports-files-"
-_TEMPORARY = re.compile(_PREFIX + RANDOM)
 
 
 def make_owned(parent: Path, prefix: str, *, folder: bool) -> tuple[Path, int]:
@@ -79,11 +78,11 @@ def delete(place: Path) -> None:
 
 
 class TemporaryFolder:
-    """A private folder among the temporary files of this machine; it goes with the last who holds this."""
+    """A private folder among the temporary files of this machine, or in another folder; it goes with the last who holds this."""
 
-    def __init__(self) -> None:
+    def __init__(self, parent: Path | None = None) -> None:
         """Make it, and remove those that killed processes of this user left, once a process."""
-        parent = Path(tempfile.gettempdir())
+        parent = Path(tempfile.gettempdir()) if parent is None else parent
         _clear(parent)
         self.path, handle = make_owned(parent, _PREFIX, folder=True)
         self.remove = weakref.finalize(self, _end, self.path, handle)
@@ -96,9 +95,15 @@ def _end(place: Path, handle: int) -> None:
 
 @cache
 def _clear(parent: Path) -> None:
+    delete_left(parent, _PREFIX)
+
+
+def delete_left(parent: Path, prefix: str = _PREFIX) -> None:
+    """Remove what killed processes left of what `make_owned` made with a prefix, without one of temporary folders."""
+    mark = re.compile(re.escape(prefix) + RANDOM)
     with contextlib.suppress(OSError), os.scandir(parent) as entries:
         for entry in entries:
-            if _TEMPORARY.fullmatch(entry.name):
+            if mark.fullmatch(entry.name):
                 with left(Path(entry.path)) as is_left:
                     if is_left:
                         delete(Path(entry.path))

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from aoe_reports.engine.captures import label_of
 from aoe_reports.engine.rules import STANDS_IN
+from aoe_reports.engine.runs import label_of
 from aoe_reports.facts.bounds import StepShares
 from aoe_reports.facts.communication_run import Communication
 from aoe_reports.facts.link_maps import link_maps

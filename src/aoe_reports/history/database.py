@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
@@ -14,15 +14,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from aoe_reports.engine.query_process import Limits, started
 from aoe_reports.engine.question import Notes, Stream
-from aoe_reports.engine.sql import SqlOptions, query_tables
-from aoe_reports.engine.table_database import TableDatabase, whole_or_not
+from aoe_reports.engine.sql import SqlOptions
+from aoe_reports.engine.table_database import NOT_WRITTEN, TableDatabase, insert_frame, insert_rows, whole_or_not
+from aoe_reports.formats.owned import TemporaryFolder
 from aoe_reports.formats.records.metrics import metrics_in
 from aoe_reports.history.listing import list_history
 from aoe_reports.history.options import AlarmOptions, HistoryOptions, RegressionOptions
 from aoe_reports.history.stored_advice import listed_rows
 from aoe_reports.model.columns import column_of, scalar
+from aoe_reports.model.errors import AoeReportsError
 from aoe_reports.model.options import declared
+from aoe_reports.model.texts import say
 from aoe_reports.schema import store_tables as schema
 from aoe_reports.schema.table import Table
 from aoe_reports.store import History
@@ -46,10 +50,13 @@ class StoreDatabase(TableDatabase):
 
     def __init__(self, history: History, alarms: AlarmOptions, into: Path | None) -> None:
         """Create the tables, all empty."""
-        super().__init__(schema.STORE_TABLES, Notes(), into)
+        super().__init__(schema.STORE_TABLES, into)
+        self.notes = Notes()
         self.history = history
         self._alarms = alarms
         self._loaded: set[str] = set()
+        for table in self.tables.values():
+            self._connection.execute(table.ddl)
 
     def load(self, names: Iterable[str] = schema.STORE_TABLES) -> None:
         """Load tables that are not loaded yet. Rows that cannot be used are left out with a LeftOutWarning. Raises StoreError."""
@@ -62,11 +69,15 @@ class StoreDatabase(TableDatabase):
     def _fill(self, table: Table) -> None:
         if table.name in _KINDS:
             for frame in _stored_columns(self.history, table):
-                self.insert(table, frame)
+                insert_frame(self._connection, table, frame)
             return
         rows = _ROWS[table.name](self)
         while some := [*islice(rows, _ROWS_AT_ONCE)]:
-            self.insert_rows(table, some)
+            insert_rows(self._connection, table, some)
+
+    def checkpoint(self) -> None:
+        """Write what is not in the file yet: closing does it, too, but says nothing where the disk is full."""
+        self._connection.execute("CHECKPOINT")
 
     @cached_property
     def regressions(self) -> Regressions:
@@ -174,8 +185,19 @@ def open_store(
     return StoreDatabase(History.open(str(uri)), alarms, into)
 
 
-def query_store(
-    uri: str, query: str, chosen: SqlOptions, alarms: AlarmOptions = _ALARMS
-) -> AbstractContextManager[Stream]:
+@contextmanager
+def query_store(uri: str, query: str, chosen: SqlOptions, alarms: AlarmOptions = _ALARMS) -> Iterator[Stream]:
     """The rows of a query over a store. Raises UsageError where the query is wrong or not allowed."""
-    return query_tables(schema.STORE_TABLES, query, chosen, uri, lambda file: open_store(uri, alarms, into=file))
+    with started(query, schema.STORE_TABLES.values(), Limits(chosen.max_memory, chosen.deadline)) as process:
+        folder = TemporaryFolder()
+        file = folder.path / "store.duckdb"
+        try:
+            with open_store(uri, alarms, into=file) as database:
+                database.load(process.tables())
+                database.checkpoint()
+        except NOT_WRITTEN as error:
+            raise AoeReportsError(say("{path}: cannot be written: {why}", path=file, why=error)) from error
+        if why := process.attach(file).why:
+            raise AoeReportsError(say("{path}: cannot be read: {why}", path=file, why=why))
+        columns, batches = process.rows()
+        yield Stream(command="sql", inputs=(uri,), batches=batches, notes=database.notes, schema=columns)

@@ -11,16 +11,10 @@ from typing import Any, Protocol
 import pyarrow.compute as pc
 
 from aoe_reports.engine.absent import absent_ranks, chooses_ranks
-from aoe_reports.engine.captures import (
-    find_runs,
-    nothing_measured,
-    read_steps_noting,
-    read_tasks,
-    sources_of,
-    to_collect,
-)
+from aoe_reports.engine.captures import nothing_measured, read_steps_noting, read_tasks, sources_of, to_collect
 from aoe_reports.engine.question import Notes
 from aoe_reports.engine.rules import NOTHING_MEASURED, STANDS_IN
+from aoe_reports.engine.runs import find_runs
 from aoe_reports.facts.idle import STEP_COLUMNS, step_of_tasks
 from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet

@@ -57,13 +57,13 @@ class Inspect(Question[RunOptions, InspectedFile]):
             aoe_files,
             bank_files,
             find_captures,
-            label_of,
             operator_bank_files,
             record_files,
             tuner_files,
             unread_banks,
             unread_files,
         )
+        from aoe_reports.engine.runs import label_of
 
         found = []
         for captures in find_captures(files):

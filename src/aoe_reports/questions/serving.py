@@ -168,7 +168,7 @@ class Serving(Question[ServingOptions, Part]):
 
     def units(self, files: Any, asked: Request[ServingOptions]) -> Sequence[Unit]:
         """The captures of devices, and what profilers of services tell; where one device is asked for, no service is."""
-        from aoe_reports.engine.captures import service_captures
+        from aoe_reports.engine.runs import service_captures
 
         captures: list[Unit] = [*super().units(files, asked)]
         if (asked.options.rank, asked.options.device) != (None, None):

@@ -120,14 +120,14 @@ def traced(paths: Sequence[Path], chosen: TraceOptions, progress: Progress = uns
 
 
 def _reading(run: Sequence[Capture]) -> Text:
-    from aoe_reports.engine.captures import label_of
+    from aoe_reports.engine.runs import label_of
 
     return say("reading {path}", path=label_of(run))
 
 
 def _runs_below(paths: Sequence[Path], chosen: TraceOptions, notes: Notes) -> list[tuple[Capture, ...]]:
     """The runs below some paths, in the order in which those are given."""
-    from aoe_reports.engine.captures import find_runs
+    from aoe_reports.engine.runs import find_runs
     from aoe_reports.formats.discovery import discover
 
     runs: list[tuple[Capture, ...]] = []
@@ -365,7 +365,7 @@ def _nothing_in(span: _Span) -> Finding:
 
 def _labels(runs: Sequence[Sequence[Capture]]) -> list[str]:
     """What tells the cuttings of each run from those of others: where it lies, without what all have in common."""
-    from aoe_reports.engine.captures import label_of
+    from aoe_reports.engine.runs import label_of
 
     parts = [Path(label_of(run)).parts for run in runs]
     if len(parts) == 1:

@@ -183,3 +183,14 @@ TABLES: dict[str, Table] = {
     table.name: table for table in (CAPTURE, SOURCE, LOADED, FINDING, STEP, TASK, OPERATOR, EVENT, EVENT_ARGS)
 }
 """By name, in the order in which they are documented."""
+
+READING = Table(
+    "reading",
+    "One row where all other tables are complete.",
+    (
+        Column("version", "Version of aoe-reports that wrote it.", "VARCHAR"),
+        Column("notes", "What was found, as data: the table finding has it in English.", "VARCHAR"),
+    ),
+    (),
+)
+"""The last table that is written of a file; no query names it."""

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aoe_reports.engine.captures import find_runs, heard_in, read_steps_noting, read_tasks, sources_of, to_collect
+from aoe_reports.engine.captures import heard_in, read_steps_noting, read_tasks, sources_of, to_collect
 from aoe_reports.engine.rules import STANDS_IN
+from aoe_reports.engine.runs import find_runs
 from aoe_reports.facts.bounds import StepShares
 from aoe_reports.facts.steps import Step, steps_of_device
 from aoe_reports.facts.tasks import TaskSet

@@ -10,10 +10,11 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from aoe_reports.engine.captures import label_of, nothing_measured, read_source
+from aoe_reports.engine.captures import nothing_measured, read_source
 from aoe_reports.engine.communication import read_communication
 from aoe_reports.engine.question import Answer, one_table
 from aoe_reports.engine.rules import NO_COMMUNICATION
+from aoe_reports.engine.runs import label_of
 from aoe_reports.facts.bounds import (
     OPERANDS,
     TASK_COLUMNS,

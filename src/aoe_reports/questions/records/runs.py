@@ -14,12 +14,12 @@ from aoe_reports.engine.captures import (
     files_without_run,
     nothing_measured,
     record_files,
-    service_captures,
     unread_files,
 )
 from aoe_reports.engine.executors import Executor
 from aoe_reports.engine.question import FileUnit, Notes, Reader, Reading, Request, Unit
 from aoe_reports.engine.rules import NOTHING_MEASURED
+from aoe_reports.engine.runs import service_captures
 from aoe_reports.facts.records.from_profile import Keys
 from aoe_reports.formats.capture import Capture, kinds_of
 from aoe_reports.formats.discovery import Discovery

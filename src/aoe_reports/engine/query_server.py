@@ -1,0 +1,116 @@
+"""The process that runs a query of somebody else: its task and its files come line by line, its answers and rows go the same way."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import resource
+import signal
+import sys
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from aoe_reports.engine.attachments import Attachments
+from aoe_reports.engine.query import check_query
+from aoe_reports.engine.query_process import DAMAGED, OUT_OF_MEMORY, REFUSED, WRONG_QUERY
+from aoe_reports.model.errors import UsageError
+from aoe_reports.model.texts import as_fields
+
+_ROWS_AT_ONCE = 10_000
+_OF_DAMAGE = frozenset({duckdb.Error, duckdb.IOException, duckdb.FatalException, duckdb.InternalException})
+"""What DuckDB raises where a file is not as it was written: a wrong checksum is an error of no other kind."""
+_PR_SET_PDEATHSIG = 1
+"""Linux: the signal that a process gets when the one that started it ends, however it does."""
+_RESERVED_BYTES = 1 << 30
+"""Address space that DuckDB and Arrow take beside what the query may use: code, stacks, arenas of the allocator."""
+
+
+def _serve() -> int:
+    task = json.loads(sys.stdin.readline())
+    if sys.platform == "linux":
+        _end_with(task["asked_by"])
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (2 * task["seconds"],) * 2)
+    resource.setrlimit(resource.RLIMIT_AS, (task["memory_bytes"] + _RESERVED_BYTES,) * 2)
+    try:
+        _answer(sorted(check_query(task["query"], task["tables"])))
+        _write_rows(_connected(task), task["query"])
+    except UsageError as error:
+        sys.stderr.write(json.dumps(as_fields(error.args[0])))
+        return REFUSED
+    except (duckdb.OutOfMemoryException, MemoryError):
+        return OUT_OF_MEMORY
+    except duckdb.Error as error:
+        sys.stderr.write(str(error))
+        return DAMAGED if type(error) in _OF_DAMAGE else WRONG_QUERY
+    except (pa.ArrowException, OSError) as error:  # what DuckDB says while Arrow takes its rows
+        if getattr(error, "errno", None) is not None:
+            raise
+        sys.stderr.write(str(error))
+        if "Corrupt database file" in str(error):
+            return DAMAGED
+        return OUT_OF_MEMORY if "Out of Memory Error" in str(error) else WRONG_QUERY
+    return 0
+
+
+def _end_with(process: int) -> None:
+    """End this process with the one that started it, which may have ended already."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != process:
+        os._exit(0)
+
+
+def _connected(task: dict[str, Any]) -> duckdb.DuckDBPyConnection:
+    """A connection that sees the files that are named line by line, and nothing else."""
+    config: dict[str, str | bool | int | float | list[str]] = {
+        "allow_community_extensions": False,
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        "max_temp_directory_size": "0B",
+        "memory_limit": f"{task['memory_bytes']}B",
+        "threads": min(2, os.cpu_count() or 1),
+    }
+    connection = duckdb.connect(":memory:", config=config)
+    attachments = Attachments(connection, task["tables"])
+    for line in sys.stdin:
+        attached = attachments.add(Path(json.loads(line)))
+        _answer([as_fields(attached.why), attached.notes])
+    attachments.lock()
+    return connection
+
+
+def _answer(value: Any) -> None:
+    sys.stdout.write(json.dumps(value) + "\n")
+    sys.stdout.flush()
+
+
+def _write_rows(connection: duckdb.DuckDBPyConnection, query: str) -> None:
+    reader = connection.sql(query).to_arrow_reader(_ROWS_AT_ONCE)
+    names = _distinct(reader.schema.names)
+    schema = pa.schema([field.with_name(name) for field, name in zip(reader.schema, names, strict=True)])
+    with os.fdopen(1, "wb") as out, pa.ipc.new_stream(out, schema) as writer:
+        for batch in reader:
+            writer.write_batch(batch.rename_columns(names))
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """Names of columns, where one that is there again gets a number, as DuckDB numbers them in a table."""
+    distinct: dict[str, None] = {}
+    for name in names:
+        others = (f"{name}_{number}" for number in count(1))
+        new = (
+            next(other for other in others if other not in names and other not in distinct)
+            if name in distinct
+            else name
+        )
+        distinct[new] = None
+    return [*distinct]
+
+
+if __name__ == "__main__":
+    os._exit(_serve())

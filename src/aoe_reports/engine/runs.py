@@ -1,0 +1,104 @@
+"""The runs and captures among the files found, and the numbers that they have in tables: no table of a profiler is read for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from aoe_reports.formats.capture import Capture, group_runs
+from aoe_reports.formats.discovery import Discovery
+from aoe_reports.formats.found import FoundFile
+from aoe_reports.formats.msserviceprofiler.names import BATCH_KINDS
+from aoe_reports.formats.vendor import group_captures
+
+
+def find_runs(discovery: Discovery) -> list[tuple[Capture, ...]]:
+    """The profiles among the files found, as captures that make up one run each."""
+    captures = [capture for capture in group_captures(discovery.files) if capture.measures]
+    services = tuple(batches for one in service_captures(discovery) if (batches := _batches_of(one)).files)
+    captures = [replace(one, services=services) for one in captures] if services else captures
+    # what an analysis of a whole cluster wrote beside its ranks measures nothing itself
+    return group_runs([capture for capture in captures if not capture.of_cluster] or captures)
+
+
+def service_captures(discovery: Discovery) -> list[Capture]:
+    """What profilers of services tell among the files found: requests and batches, nothing that ran on a device."""
+    return [capture for capture in group_captures(discovery.files) if capture.of_service]
+
+
+def _batches_of(service: Capture) -> Capture:
+    """A service without what tells no batch of it."""
+    return service.without(lambda file: not BATCH_KINDS.intersection(file.holds))
+
+
+def label_of(captures: Sequence[Capture]) -> str:
+    """Where a run lies: its folder, or the folder of its ranks (as `inspect` says it)."""
+    return str(captures[0].root if len(captures) == 1 else captures[0].root.parent)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedCapture:
+    """A capture with the numbers that it and its files have in the tables."""
+
+    number: int
+    first_source: int
+    run: str
+    capture: Capture
+
+    @property
+    def files(self) -> tuple[FoundFile, ...]:
+        """Its files: those in force, then those that newer exports superseded."""
+        return (*self.capture.files, *self.capture.superseded)
+
+    @property
+    def row(self) -> tuple[Any, ...]:
+        """Its row of the table `capture`."""
+        info = self.capture.info
+        return (
+            self.number,
+            self.run,
+            str(self.capture.root),
+            self.capture.profiler,
+            info.rank_id,
+            info.host,
+            info.device_type,
+            info.engine,
+            info.engine_version,
+            info.profiler_level,
+            info.aic_metrics,
+            info.start_ns,
+            info.end_ns,
+        )
+
+    @property
+    def source_rows(self) -> list[tuple[Any, ...]]:
+        """The rows of its files of the table `source`."""
+        in_force = len(self.capture.files)
+        return [
+            (
+                self.first_source + place,
+                self.number,
+                str(file.path),
+                file.name.kind,
+                file.name.form,
+                file.size,
+                place >= in_force,
+            )
+            for place, file in enumerate(self.files)
+        ]
+
+    def source_of(self, file: FoundFile) -> int:
+        """The number of one of its files."""
+        return self.first_source + self.files.index(file)
+
+
+def numbered(runs: Sequence[Sequence[Capture]]) -> list[LoadedCapture]:
+    """The captures of some runs with their numbers, from 1."""
+    captures: list[LoadedCapture] = []
+    next_source = 1
+    for members in runs:
+        for capture in members:
+            captures.append(LoadedCapture(len(captures) + 1, next_source, label_of(members), capture))
+            next_source += len(captures[-1].files)
+    return captures
