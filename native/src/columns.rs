@@ -22,11 +22,6 @@ impl Bits {
         self.rows += 1;
     }
 
-    pub fn clear(&mut self) {
-        self.bytes.clear();
-        self.rows = 0;
-    }
-
     pub fn is_set(&self, row: usize) -> bool {
         self.bytes[row / 8] >> (row % 8) & 1 == 1
     }
@@ -44,12 +39,6 @@ pub struct Numbers<T> {
 }
 
 impl<T: Default> Numbers<T> {
-    /// Without rows, in the same memory.
-    pub fn clear(&mut self) {
-        self.values.clear();
-        self.there.clear();
-    }
-
     #[inline(always)]
     pub fn push(&mut self, value: Option<T>) {
         self.there.push(value.is_some());
@@ -143,11 +132,6 @@ impl Dictionary {
         }
         self.last = self.find(word);
         self.last
-    }
-
-    /// Let go of what finds words: no more of them are asked for.
-    pub fn close(&mut self) {
-        self.places = Vec::new();
     }
 
     fn find(&mut self, word: &[u8]) -> i32 {

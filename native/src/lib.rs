@@ -1,5 +1,5 @@
-//! Reads parts of a timeline at the same time, and slices of tables, for `aoe_reports.formats.trace.native` and `formats.csv.native`, and times
-//! slices that depend on each other for `aoe_reports.formats.native`: they call what stands here through ctypes.
+//! Reads parts of a timeline at the same time for `aoe_reports.formats.trace.native`, and times slices that depend on each other for
+//! `aoe_reports.formats.native`: they call what stands here through ctypes.
 //!
 //! Of files, what is proved to be plain is handed on in columns as Arrow has them; of anything else only that it is there is told, and the file is read
 //! in other ways. Everything but this file is safe Rust.
@@ -11,10 +11,9 @@ mod json;
 mod pass;
 mod shapes;
 mod slices;
-mod table;
 
 /// Who calls this knows what the structures below look like: to be raised with every change of them.
-const VERSION: u64 = 8;
+const VERSION: u64 = 9;
 
 use std::fs::File;
 use std::mem::ManuallyDrop;
@@ -28,7 +27,6 @@ use columns::{Bits, Numbers, Texts};
 use event::Asked;
 use pass::{Batch, Message, Part, Pass, Request};
 use slices::Dependencies;
-use table::{Table, Values};
 
 pub struct Reading {
     receiver: Option<Receiver<(usize, Message)>>,
@@ -225,56 +223,6 @@ pub unsafe extern "C" fn batch_buffers(batch: *const Batch, buffers: *mut Buffer
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn batch_free(batch: *mut Batch) {
     drop(unsafe { Box::from_raw(batch) });
-}
-
-/// Begin to read a table of rows of so many cells; null where the columns asked for cannot be.
-///
-/// # Safety
-/// `asked` has `asked_length` bytes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn table_open(cells: usize, asked: *const u8, asked_length: usize) -> *mut Table {
-    let asked = unsafe { std::slice::from_raw_parts(asked, asked_length) };
-    Table::new(cells, asked).map_or(std::ptr::null_mut(), |table| Box::into_raw(Box::new(table)))
-}
-
-/// Read some lines: how many rows they are, -1 where anything is odd; `buffers`, which has a place for each column, tells where their values are until
-/// more is read.
-///
-/// # Safety
-/// `table` is of `table_open`; there are `length` bytes of `lines`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn table_read(table: *mut Table, lines: *const u8, length: usize, buffers: *mut Buffer) -> i64 {
-    let (table, lines) = unsafe { (&mut *table, std::slice::from_raw_parts(lines, length)) };
-    let Ok(Some(rows)) = catch_unwind(AssertUnwindSafe(|| table.read(lines))) else { return -1 };
-    for (place, column) in table.columns.iter().enumerate() {
-        let buffer = match &column.values {
-            Values::Words(values) => numbers(values),
-            Values::Whole(values) => numbers(values),
-            Values::Number(values) => numbers(values),
-        };
-        unsafe { buffers.add(place).write(buffer) };
-    }
-    rows as i64
-}
-
-/// Keep nothing but words, of which `buffers`, which has a place for each column, tells where they are: no more is read then.
-///
-/// # Safety
-/// `table` is of `table_open`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn table_end(table: *mut Table, buffers: *mut Buffer) {
-    let table = unsafe { &mut *table };
-    table.end();
-    for (place, column) in table.columns.iter().enumerate() {
-        unsafe { buffers.add(place).write(texts(&column.dictionary.words)) };
-    }
-}
-
-/// # Safety
-/// `table` is of `table_open`, and is not used again.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn table_close(table: *mut Table) {
-    drop(unsafe { Box::from_raw(table) });
 }
 
 /// When slices end, or how late they may, into `ends`: where there is `floor`, that from which each begins, else what `ends` says so far.

@@ -1,4 +1,4 @@
-"""Many columns of a large file, slice by slice, by the compiled reader and without it: always what all of it at once gives, or nothing."""
+"""Many columns of a large file, slice by slice, of a CSV file: always what all of it at once gives, or nothing."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from aoe_reports.formats.ascend.tables import TABLES
-from aoe_reports.formats.csv import native, plain, slices, summary
+from aoe_reports.formats.csv import plain, slices, summary
 from aoe_reports.formats.csv.summary import TableData, read_table
-from aoe_reports.formats.native import library
 
 HEADER = (
     "Device_id,Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us),Block Num,Input Shapes,"
@@ -28,21 +27,18 @@ def read_whole(path: Path) -> TableData:
         return read_table(path, TABLES["op_summary"])
 
 
-def read_sliced(path: Path, slice_bytes: int, *, natively: bool) -> tuple[TableData, bool]:
-    """(what slices of so many bytes give, by the compiled reader or without it; whether it was by these that the file was read)."""
+def read_sliced(path: Path, slice_bytes: int) -> tuple[TableData, bool]:
+    """(what slices of so many bytes give, whether it was by these that the file was read)."""
     taken: list[bool] = []
-    reader = native.read_natively if natively else plain.read_plain
 
-    def reading(*arguments: Any, **options: Any) -> Any:
-        taken.append((found := reader(*arguments, **options)) is not None)
+    def reading(*arguments: Any) -> Any:
+        taken.append((found := plain.read_plain(*arguments)) is not None)
         return found
 
     with (
-        patch.object(native, "LARGE_BYTES", 0),
         patch.object(plain, "LARGE_BYTES", 0),
         patch.object(slices, "SLICE_BYTES", slice_bytes),
-        patch.object(summary, "read_natively", reading if natively else lambda *_, **__: None),
-        patch.object(summary, "read_plain", (lambda *_: None) if natively else reading),
+        patch.object(summary, "read_plain", reading),
     ):
         return read_table(path, TABLES["op_summary"]), taken == [True]
 
@@ -59,21 +55,13 @@ def facts(data: TableData) -> dict[str, Any]:
     }
 
 
-def same(folder: Path, body: str, slice_bytes: int, header: str = HEADER) -> tuple[bool, bool]:
-    """Hold all ways against each other; whether slices were taken without the compiled reader, and by it."""
+def same(folder: Path, body: str, slice_bytes: int, header: str = HEADER) -> bool:
+    """Hold both ways against each other; whether slices were taken."""
     path = folder / "op_summary.csv"
     path.write_text(f"{header}\n{body}", encoding="utf-8", newline="")
-    whole = facts(read_whole(path))
-    taken = []
-    for natively in (False, True):
-        sliced, is_taken = read_sliced(path, slice_bytes, natively=natively)
-        assert facts(sliced) == whole
-        taken.append(is_taken)
-    return taken[0], taken[1]
-
-
-BOTH = (True, library() is not None)
-NEITHER = (False, False)
+    sliced, is_taken = read_sliced(path, slice_bytes)
+    assert facts(sliced) == facts(read_whole(path))
+    return is_taken
 
 
 words = st.sampled_from(["MatMul", "Add", "AI_CORE", "算子", "N/A", "", " x "])
@@ -155,71 +143,32 @@ def test_damage_anywhere(
 @pytest.mark.parametrize(
     ("cells", "taken"),
     [
-        (["1.5", "N/A", "2.5"], BOTH),
-        (["N/A", "N/A", "2.5"], BOTH),
-        (["word", "N/A", "other"], BOTH),
-        (["1.5", "word", "2.5"], NEITHER),
-        (["word", "1.5", "word"], (False, BOTH[1])),  # slices are not of one mind, all of it at once is
-        (["1.5", "1e+2", "2.5"], NEITHER),
-        (["1.5", "inf", "2.5"], NEITHER),
+        (["1.5", "N/A", "2.5"], True),
+        (["N/A", "N/A", "2.5"], True),
+        (["word", "N/A", "other"], True),
+        (["1.5", "word", "2.5"], False),
+        (["word", "1.5", "word"], False),  # slices are not of one mind, all of it at once is
+        (["1.5", "1e+2", "2.5"], False),
+        (["1.5", "inf", "2.5"], False),
     ],
 )
-def test_what_is_read_slice_by_slice(tmp_path: Path, cells: list[str], taken: tuple[bool, bool]) -> None:
-    assert same(tmp_path, "".join(PLAIN.format(cell) + "\n" for cell in cells), 100) == taken
-
-
-@pytest.mark.skipif(not BOTH[1], reason="the compiled reader was not built")
-@pytest.mark.parametrize(
-    ("row", "is_proved"),
-    [
-        (PLAIN.replace("1.25", "0.123456789"), True),
-        (PLAIN.replace("1.25", "-0.5"), True),
-        (PLAIN.replace("1.25", "-1.5e-05"), True),
-        (PLAIN.replace("1.25", "1e-400"), True),
-        (PLAIN.replace("1.25", "1e5"), False),
-        (PLAIN.replace("1.25", " 1.5\t"), True),
-        (PLAIN.replace("2.500", "0.0005"), True),
-        (PLAIN.replace("2.500", "0.0015"), True),
-        (PLAIN.replace("2.500", "2"), True),
-        (PLAIN.replace("17.250", "1717575960208034.907"), True),
-        (PLAIN.replace("17.250", "17.2505"), True),
-        (PLAIN.replace("MatMul", '"a ""b"", c"'), True),
-        (PLAIN.replace(",8,", ",4294967295,"), True),
-        (PLAIN.replace(",8,", ",-8,"), True),
-        (PLAIN.replace(",8,", ",08,"), False),
-        (PLAIN.replace(",8,", ",8.0,"), False),
-        (PLAIN.replace("2.500", "02.500"), False),
-        (PLAIN.replace("2.500", "2."), False),
-        (PLAIN.replace("2.500", ".5"), False),
-        (PLAIN.replace("2.500", "-2.5"), False),
-        (PLAIN.replace("2.500", "1125899906842.624"), False),
-        (PLAIN.replace("1.25", "12345678901234567.1"), False),
-        (PLAIN.replace("1.25", "+1"), False),
-        (PLAIN.replace(",8,", ",9223372036854775807,"), True),
-        (PLAIN.replace(",8,", ",9223372036854775808,"), False),
-        (PLAIN.replace("17.250", "9223372036854775.807"), False),
-        (PLAIN.replace("MatMul", 'Mat"Mul'), False),
-        (PLAIN.replace("MatMul", '"Mat"Mul'), False),
-    ],
-)
-def test_what_the_compiled_reader_proves(tmp_path: Path, row: str, is_proved: bool) -> None:
-    body = "".join(line.format("1.25") + "\n" for line in (PLAIN, row, PLAIN))
-    assert same(tmp_path, body, 200)[1] is is_proved
+def test_what_is_read_slice_by_slice(tmp_path: Path, cells: list[str], *, taken: bool) -> None:
+    assert same(tmp_path, "".join(PLAIN.format(cell) + "\n" for cell in cells), 100) is taken
 
 
 def test_a_comma_at_the_end_of_all_lines_makes_no_column(tmp_path: Path) -> None:
     body = (PLAIN.format("1.5") + ",\n") * 5
-    assert same(tmp_path, body, 150, HEADER + ",") == BOTH
+    assert same(tmp_path, body, 150, HEADER + ",")
     assert "unnamed" not in read_whole(tmp_path / "op_summary.csv").frame.column_names
 
 
 def test_rows_without_a_duration_are_left_to_who_reports_them(tmp_path: Path) -> None:
     body = (PLAIN.format("1.5") + "\n") * 3
-    assert same(tmp_path, body + body.replace("2.500", "N/A"), 100) == NEITHER
+    assert not same(tmp_path, body + body.replace("2.500", "N/A"), 100)
 
 
 def test_a_line_longer_than_a_slice_is_left_to_who_reads_all_at_once(tmp_path: Path) -> None:
-    assert same(tmp_path, PLAIN.format("1.5") + "y" * 200 + "\n", 100) == NEITHER
+    assert not same(tmp_path, PLAIN.format("1.5") + "y" * 200 + "\n", 100)
 
 
 def test_small_files_are_read_at_once(tmp_path: Path) -> None:

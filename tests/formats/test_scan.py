@@ -15,12 +15,11 @@ from values import check_values
 
 from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.convert import nanoseconds
-from aoe_reports.formats.csv import cells, native, scan, slices, summary
+from aoe_reports.formats.csv import cells, scan, summary
 from aoe_reports.formats.csv.cells import Vocabulary, plain_nanoseconds
 from aoe_reports.formats.csv.parse import BLOCK_BYTES
 from aoe_reports.formats.csv.structure import MARGIN, Block
 from aoe_reports.formats.csv.summary import TableData, read_table
-from aoe_reports.formats.native import library
 
 HEADER = "Device_id,Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us),Task Wait Time(us),Input Shapes"
 CELLS = HEADER.count(",") + 1
@@ -29,35 +28,20 @@ FIELDS = frozenset({"op_type", "task_type", "task_duration_ns"})
 MANY = settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def nothing(*_: Any) -> None:
-    return None
-
-
 def thorough(path: Path, fields: frozenset[str] = FIELDS) -> TableData:
-    with patch.object(summary, "scan", nothing), patch.object(summary, "scan_natively", nothing):
+    with patch.object(summary, "scan", lambda *_: None):
         return read_table(path, TABLE, fields, hashed=False)
 
 
-def quick(
-    path: Path, block_bytes: int, fields: frozenset[str] = FIELDS, *, natively: bool = False
-) -> tuple[TableData, bool]:
+def quick(path: Path, block_bytes: int, fields: frozenset[str] = FIELDS) -> tuple[TableData, bool]:
     """(what is read where blocks are so small, whether it was the quick way that read it)."""
     scans = []
 
     def scanned(*arguments: Any) -> Any:
-        if natively:
-            scans.append(native.scan_natively(*arguments))
-        else:
-            scans.append(scan.scan(*arguments, block_bytes=block_bytes))
+        scans.append(scan.scan(*arguments, block_bytes=block_bytes))
         return scans[-1]
 
-    with (
-        patch.object(native, "LARGE_BYTES", 0),
-        patch.object(slices, "SLICE_BYTES", block_bytes),
-        patch.object(summary, "scan", nothing if natively else scanned),
-        patch.object(summary, "scan_natively", scanned if natively else nothing),
-        patch.object(summary, "read_natively", lambda *_, **__: None),
-    ):
+    with patch.object(summary, "scan", scanned):
         data = read_table(path, TABLE, fields, hashed=False)
     return data, bool(scans) and scans[0] is not None
 
@@ -77,22 +61,13 @@ def facts(data: TableData) -> dict:
     }
 
 
-ARRAYS, COMPILED = "without the compiled reader", "by the compiled reader"
-BOTH = {ARRAYS, COMPILED} if library() is not None else {ARRAYS}
-
-
-def same(
-    tmp_path: Path, body: bytes, block_bytes: int, fields: frozenset[str] = FIELDS, header: str = HEADER
-) -> set[str]:
-    """Hold all ways against each other; which of the quick ones were taken."""
+def same(tmp_path: Path, body: bytes, block_bytes: int, fields: frozenset[str] = FIELDS, header: str = HEADER) -> bool:
+    """Hold both ways against each other; whether the quick one was taken."""
     path = tmp_path / "op_summary.csv"
     path.write_bytes(header.encode() + b"\n" + body)
-    every, ways = facts(thorough(path, fields)), set()
-    for way in (ARRAYS, COMPILED):
-        data, taken = quick(path, block_bytes, fields, natively=way == COMPILED)
-        assert facts(data) == every, way
-        ways |= {way} if taken else set()
-    return ways
+    data, taken = quick(path, block_bytes, fields)
+    assert facts(data) == facts(thorough(path, fields))
+    return taken
 
 
 words = st.sampled_from(
@@ -181,12 +156,20 @@ def plain_rows(count: int = 200) -> list[str]:
     return [PLAIN.format(number % 37) for number in range(count)]
 
 
-def taken_for(tmp_path: Path, text: str | list[str]) -> set[str]:
+def taken_for(tmp_path: Path, text: str | list[str]) -> bool:
     return same(tmp_path, "".join(text).encode(), 1000, header=PLAIN_HEADER)
 
 
 def test_rows_without_a_surprise_are_read_quickly(tmp_path: Path) -> None:
-    assert taken_for(tmp_path, plain_rows()) == BOTH
+    assert taken_for(tmp_path, plain_rows())
+
+
+@pytest.mark.parametrize(
+    "odd", ["a,T,AI_CORE,1,N/A,0,s\n", "a,T,AI_CORE,1,,0,s\n", "a,T,AI_CORE,1,many,0,s\n", "a,算子,AI_CORE,1,2.5,0,s\n"]
+)
+def test_cells_without_a_number_are_read_quickly_too(tmp_path: Path, odd: str) -> None:
+    lines = plain_rows()
+    assert taken_for(tmp_path, [*lines[:60], odd, *lines[60:150], odd, odd, *lines[150:]])
 
 
 @pytest.mark.parametrize(
@@ -194,26 +177,11 @@ def test_rows_without_a_surprise_are_read_quickly(tmp_path: Path) -> None:
     [
         "a,T,AI_CORE,1,2.5,0\n",
         "a,T,AI_CORE,1,2.5,0,s,s\n",
+        "split(1,2),T1,AI_CORE,1,2.5,0,N/A\n",
         "\n",
         "\n\n\n",
         "x\n",
-        '"a","T","AI_CORE",1,"2.5",0,s\n',
         'a,T,AI_CORE,1,"2.5",0,s\n',
-        "a,T,AI_CORE,1,N/A,0,s\n",
-        "a,T,AI_CORE,1,,0,s\n",
-        "a,T,AI_CORE,1,many,0,s\n",
-        "a,T,AI_CORE,1,-1,0,s\n",
-        "a,算子,AI_CORE,1,2.5,0,s\n",
-    ],
-)
-def test_what_is_odd_in_one_block_costs_no_other_its_speed(tmp_path: Path, odd: str) -> None:
-    lines = plain_rows()
-    assert taken_for(tmp_path, [*lines[:60], odd, *lines[60:150], odd, odd, *lines[150:]]) == BOTH
-
-
-@pytest.mark.parametrize(
-    "odd",
-    [
         'a"b,T,AI_CORE,1,2.5,0,s\n',
         'a"b",T,AI_CORE,1,2.5,0,s\n',
         'a"b,c",T,AI_CORE,1,2.5,0,s\n',
@@ -227,10 +195,9 @@ def test_what_is_odd_in_one_block_costs_no_other_its_speed(tmp_path: Path, odd: 
         "a,T,AI_CORE,1,2.5",
     ],
 )
-def test_what_may_reach_beyond_its_block_is_left_to_the_thorough_way(tmp_path: Path, odd: str) -> None:
+def test_what_is_odd_is_left_to_the_thorough_way(tmp_path: Path, odd: str) -> None:
     lines = plain_rows()
-    taken = taken_for(tmp_path, [*lines[:150], odd, *lines[150:]] if odd.endswith("\n") else [*lines, odd])
-    assert taken <= ({COMPILED} if odd.endswith("\r\n") else set())  # (which takes both kinds of line ends)
+    assert not taken_for(tmp_path, [*lines[:150], odd, *lines[150:]] if odd.endswith("\n") else [*lines, odd])
 
 
 @pytest.mark.parametrize("name", ['x"b,c"', '"b,c"x', 'x"b,c"x', '"b""c"x'])
@@ -256,34 +223,25 @@ def test_bytes_of_another_encoding_are_left_to_the_thorough_way(tmp_path: Path) 
 
 def test_a_byte_order_mark_and_line_ends_of_windows(tmp_path: Path) -> None:
     text = "".join(plain_rows()).replace("\n", "\r\n")
-    assert same(tmp_path, text.encode(), 1000, header="\ufeff" + PLAIN_HEADER + "\r") == BOTH
-    assert same(tmp_path, text.encode(), 1000, header=PLAIN_HEADER + "\r") == BOTH
+    assert same(tmp_path, text.encode(), 1000, header="\ufeff" + PLAIN_HEADER + "\r")
+    assert same(tmp_path, text.encode(), 1000, header=PLAIN_HEADER + "\r")
 
 
-def test_more_words_than_can_be_numbered_are_read_all_the_same(tmp_path: Path) -> None:
+def test_more_words_than_can_be_numbered_are_left_to_the_thorough_way(tmp_path: Path) -> None:
     lines = [PLAIN.format(number) for number in range(cells.MAX_WORDS + 100)]
-    assert taken_for(tmp_path, lines) == BOTH
+    assert not taken_for(tmp_path, lines)
 
 
 def test_names_far_apart_and_cells_longer_than_a_window(tmp_path: Path) -> None:
     long = f"{'n' * 700},T,{'C' * 200},1,2.5,0,s\n"
-    assert taken_for(tmp_path, [*plain_rows(20), long, *plain_rows(20), long]) == BOTH
+    assert taken_for(tmp_path, [*plain_rows(20), long, *plain_rows(20), long])
 
 
-@pytest.mark.parametrize("length", [8000, 9000, 40_000])
-def test_very_long_cells(tmp_path: Path, length: int) -> None:
+@pytest.mark.parametrize(("length", "is_quick"), [(8000, True), (9000, False), (40_000, False)])
+def test_very_long_cells(tmp_path: Path, length: int, *, is_quick: bool) -> None:
     long = f"{'n' * length},T,AI_CORE,1,2.5,0,s\n"
     text = "".join([*plain_rows(1500), long, *plain_rows(1500)])
-    assert same(tmp_path, text.encode(), 1 << 16, header=PLAIN_HEADER) == BOTH
-
-
-def test_a_mended_row_stands_among_rows_that_were_read_quickly(tmp_path: Path) -> None:
-    lines = plain_rows()
-    whole = [*lines[:150], "split(1,2),T1,AI_CORE,1,2.5,0,N/A\n", *lines[150:]]
-    assert taken_for(tmp_path, whole) == BOTH
-    for natively in (False, True):
-        data, _ = quick(tmp_path / "op_summary.csv", 1000, natively=natively)
-        assert (data.rows_read, data.rows_differ) == (201, False)
+    assert same(tmp_path, text.encode(), 1 << 16, header=PLAIN_HEADER) is is_quick
 
 
 @MANY
@@ -345,7 +303,6 @@ def test_usual_numbers_are_plain(text: str) -> None:
 
 def test_blocks_of_the_usual_size(tmp_path: Path) -> None:
     lines = plain_rows(60_000)
-    lines[-5] = lines[-5].replace(",AI_CORE", "")
     lines[25_000] = lines[25_000].replace(".125,", ".12345,")
     assert same(tmp_path, "".join(lines).encode(), BLOCK_BYTES, header=PLAIN_HEADER)
 
@@ -423,50 +380,38 @@ STARTS: dict[str, tuple[list[str], tuple[int, int] | None, bool]] = {
 }
 
 
-@pytest.mark.parametrize("way", sorted(BOTH))
 @pytest.mark.parametrize("starts", STARTS)
-@pytest.mark.parametrize("odd", [False, True])
-def test_what_is_seen_on_the_way_tells_the_first_and_last_start_where_they_rise(
-    tmp_path: Path, way: str, starts: str, odd: bool
-) -> None:
+def test_what_is_seen_on_the_way_tells_the_first_and_last_start_where_they_rise(tmp_path: Path, starts: str) -> None:
     path = tmp_path / "op_summary.csv"
     cells, span, differ = STARTS[starts]
-    rows = [f"a,T,AI_CORE,{cell},2.5,0,s\n" for cell in cells]
-    path.write_text(PLAIN_HEADER + "\n" + "".join([*rows[:40], *(["damage\n"] if odd else []), *rows[40:]]))
-    data, taken = quick(path, 1000, natively=way == COMPILED)
+    path.write_text(PLAIN_HEADER + "\n" + "".join(f"a,T,AI_CORE,{cell},2.5,0,s\n" for cell in cells))
+    data, taken = quick(path, 1000)
     assert taken
-    assert (data.frame.num_rows, data.rows_reported) == (50, int(odd))
-    is_seen = way == COMPILED or not odd
-    assert (data.span, data.rows_differ) == ((span, differ) if is_seen else (None, False))
+    assert (data.frame.num_rows, data.span, data.rows_differ) == (50, span, differ)
 
 
-def test_starts_of_more_and_more_digits_rise_for_the_compiled_reader(tmp_path: Path) -> None:
+def test_starts_of_more_and_more_digits_are_not_compared(tmp_path: Path) -> None:
     path = tmp_path / "op_summary.csv"
     path.write_text(PLAIN_HEADER + "\n" + "".join(f"a,T,AI_CORE,{9 + n}.250,2.5,0,s\n" for n in range(50)))
-    spans = [quick(path, 1000, natively=way == COMPILED)[0] for way in sorted(BOTH)]
-    assert {data.rows_differ for data in spans} == {True}
-    assert [data.span for data in spans] == [(9_250, 58_250), None][-len(spans) :]
+    data, _ = quick(path, 1000)
+    assert (data.rows_differ, data.span) == (True, None)
 
 
-@pytest.mark.parametrize("way", sorted(BOTH))
 @pytest.mark.parametrize("start", ["N/A", "soon"])
-def test_where_a_start_is_missing_nobody_knows_whether_a_row_stands_there_twice(
-    tmp_path: Path, way: str, start: str
-) -> None:
+def test_where_a_start_is_missing_nobody_knows_whether_a_row_stands_there_twice(tmp_path: Path, start: str) -> None:
     path = tmp_path / "op_summary.csv"
     rows = [f"a,T,AI_CORE,{100 + n}.250,2.5,0,s\n" for n in range(50)]
     path.write_text(PLAIN_HEADER + "\n" + "".join([*rows, *[f"a,T,AI_CORE,{start},2.5,0,s\n"] * 2]))
-    data, taken = quick(path, 1000, natively=way == COMPILED)
+    data, taken = quick(path, 1000)
     assert taken
     assert (data.span, data.rows_differ, data.findings) == (None, False, ())
 
 
-@pytest.mark.parametrize("way", sorted(BOTH))
-def test_rows_that_are_left_out_stand_there_twice_for_nobody(tmp_path: Path, way: str) -> None:
+def test_rows_that_are_left_out_stand_there_twice_for_nobody(tmp_path: Path) -> None:
     path = tmp_path / "op_summary.csv"
     rows = [f"a,T,AI_CORE,{100 + n}.250,2.5,0,s\n" for n in range(50)]
     path.write_text(PLAIN_HEADER + "\n" + "".join([*rows, *["a,T,AI_CORE,160.250,N/A,0,s\n"]]))
-    data, taken = quick(path, 1000, natively=way == COMPILED)
+    data, taken = quick(path, 1000)
     assert taken
     assert (data.frame.num_rows, data.rows_reported, data.rows_differ) == (50, 1, True)
 
@@ -478,5 +423,5 @@ def test_a_scan_tells_what_it_is(tmp_path: Path) -> None:
     wanted = [field for field in fields if field.name in FIELDS]
     unknown = scan.scan(path, len(PLAIN_HEADER) + 1, len(fields), wanted, block_bytes=1000)
     assert unknown is not None
-    assert (unknown.newlines, unknown.span, unknown.differ) == (200, None, False)
+    assert (unknown.frame.num_rows, unknown.span, unknown.differ) == (200, None, False)
     assert "Scanned" in check_values(unknown)

@@ -14,7 +14,7 @@ import pyarrow as pa
 from aoe_reports.model.columns import Ints
 
 LIBRARY = Path(__file__).with_name("libreader.so")
-_VERSION = 8
+_VERSION = 9
 """Of the structures that both sides know: a library of another one is not used."""
 
 
@@ -56,14 +56,6 @@ def library() -> ctypes.CDLL | None:
     found.batch_buffers.restype = c_size_t
     found.batch_free.argtypes = [c_void_p]
     found.batch_free.restype = None
-    found.table_open.argtypes = [c_size_t, c_char_p, c_size_t]
-    found.table_open.restype = c_void_p
-    found.table_read.argtypes = [c_void_p, c_void_p, c_size_t, POINTER(Buffer)]
-    found.table_read.restype = c_int64
-    found.table_end.argtypes = [c_void_p, POINTER(Buffer)]
-    found.table_end.restype = None
-    found.table_close.argtypes = [c_void_p]
-    found.table_close.restype = None
     found.slices_timed.argtypes = [c_size_t, c_void_p, POINTER(c_void_p), c_void_p]
     found.slices_timed.restype = c_bool
     return found

@@ -2,40 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
-import pyarrow as pa
 
-from aoe_reports.formats.convert import convert_rest, nanoseconds
+from aoe_reports.formats.convert import nanoseconds
 from aoe_reports.formats.csv.cells import letters, mixed
-from aoe_reports.formats.csv.parse import read_name
 from aoe_reports.formats.csv.structure import Block, Uints
 from aoe_reports.formats.table import Field
-from aoe_reports.model.columns import Ints, integers
+from aoe_reports.model.columns import Ints
 
 _LONGEST_START, _LONGEST_TIME = 24, 16
 
 Cells = tuple[Ints, Ints]
 """Where the cells of a column begin and end in a block."""
-
-
-def order_of(frame: pa.Table, start: Field, fields: Sequence[Field]) -> tuple[tuple[int, int] | None, bool]:
-    """(the first and the last start in ns where each row starts later than the one above, whether no two start and take the same), of `Parsed`'s rows."""
-    time = next((field for field in fields if field.type == "duration" and field.needed), start)
-    (starts, known), (times, kept) = (
-        integers(convert_rest(frame[str(field.position)], frame[read_name(field)], field).column)
-        for field in (start, time)
-    )
-    if not (kept.any() and known[kept].all()):  # rows that take no time are left out, and reported
-        return None, False
-    if not kept.all():
-        starts, times = starts[kept], times[kept]
-    if (starts[1:] > starts[:-1]).all():
-        return (int(starts[0]), int(starts[-1])), True
-    every = mixed([starts.view(np.uint64), times.view(np.uint64)], np.zeros_like(starts))
-    every.sort()
-    return None, not bool((every[1:] == every[:-1]).any())
 
 
 class Starts:

@@ -7,7 +7,7 @@ there is one opinion on what odd text means.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.formats.csv.cells import Vocabulary, plain_nanoseconds, texts
-from aoe_reports.formats.csv.parse import BLOCK_BYTES, MAX_REJOINED, Parsed, parse, read_name, text_type
-from aoe_reports.formats.csv.ragged import Ragged
+from aoe_reports.formats.csv.parse import BLOCK_BYTES, read_name, text_type
 from aoe_reports.formats.csv.rising import Starts
 from aoe_reports.formats.csv.structure import MARGIN, Block, Records
 from aoe_reports.formats.table import Field
@@ -32,10 +31,9 @@ _QUOTE = ord('"')
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
-    """What `parse` would have given, and how many line ends stand behind the header's."""
+    """The frame that `parse` would have given."""
 
-    parsed: Parsed
-    newlines: int
+    frame: pa.Table
     span: tuple[int, int] | None = None
     """The first and the last start in ns, where each row starts later than the one above."""
     differ: bool = False
@@ -51,7 +49,7 @@ def scan(
     *,
     block_bytes: int = BLOCK_BYTES,
 ) -> Scanned | None:
-    """The wanted columns of a file of UTF-8; None where they are too many, or anything but a row's length is odd.
+    """The wanted columns of a file of UTF-8; None where they are too many, or anything is odd.
 
     `start` is the column that tells when a row starts.
     """
@@ -67,7 +65,7 @@ def scan(
         for end in _blocks(file, reader.block, block_bytes):
             if not (end and is_plain(reader.block, end) and reader.read(end)):
                 return None
-    return reader.scanned() if reader.newlines else None
+    return reader.scanned() if reader.rows else None
 
 
 def _repeats(field: Field) -> bool:
@@ -166,30 +164,6 @@ class _Durations:
     """The text where it does not."""
 
 
-class OddBlocks:
-    """Reads what others cannot as `parse` reads it."""
-
-    def __init__(self, cells: int, wanted: Sequence[Field], read: Sequence[Field]) -> None:
-        self._cells, self._wanted, self._read = cells, list(wanted), read
-        self.ragged: list[Ragged] = []
-        self.rows = self.newlines = 0
-
-    def read(self, text: bytes, before: int) -> pa.Table | None:
-        """The rows of the right length of a text with so many rows before it, no cell of which is read as a number yet."""
-        parsed = parse(b"\n" + text, self._cells, self._wanted)  # the empty line stands for the header
-        if parsed is None:
-            return None
-        frame = parsed.frame
-        for field in self._read:
-            frame = frame.append_column(read_name(field), pa.nulls(frame.num_rows, pa.int64()))
-        for row in parsed.ragged:
-            kept = row.text if len(self.ragged) < MAX_REJOINED else None
-            self.ragged.append(replace(row, record=row.record + before, text=kept))
-        self.rows += frame.num_rows + len(parsed.ragged)
-        self.newlines += text.count(b"\n")
-        return frame
-
-
 class _Reader:
     """Reads block after block into one frame."""
 
@@ -198,44 +172,32 @@ class _Reader:
         times = [place for place, field in enumerate(wanted) if field.type == "duration" and field.needed]
         self._time = times[0] if times else 0
         self._starts = Starts(start) if start is not None and times else None
-        self._newlines = 0
         self._cells, self._wanted = cells, list(wanted)
         self._columns = [_DurationCells(f) if f.type == "duration" else _WordCells(f) for f in wanted]
         self._pieces: list[list[Any]] = []
         self._frames: list[pa.Table] = []
-        self._odd = OddBlocks(cells, wanted, [field for field in wanted if field.type == "duration"])
-        self._rows = 0
-
-    @property
-    def newlines(self) -> int:
-        """How many line ends there were."""
-        return self._newlines + self._odd.newlines
+        self.rows = 0
 
     def read(self, end: int) -> bool:
-        """Read the records of the block; False where they may only be read together with the whole file."""
+        """Read the records of the block; False where anything is odd about them."""
         records = self.block.records(end, self._cells)
-        if records is None:
+        pieces = self._read_cells(records) if records is not None and records.regular else None
+        if records is None or pieces is None:
             return False
-        pieces = self._read_cells(records) if records.regular else None
-        if pieces is not None:
-            self._pieces.append(pieces)
-            self._newlines += len(records.starts)
-            self._rows += len(records.starts)
-            if len(self._pieces) == _PIECES:
-                self._frame_pieces()
-            return True
-        # what begins oddly goes on so: two readers would take longer than one
-        return bool(self.newlines) and self._parse(bytes(self.block.data[MARGIN:end]))
+        self._pieces.append(pieces)
+        self.rows += len(records.starts)
+        if len(self._pieces) == _PIECES:
+            self._frame_pieces()
+        return True
 
     def scanned(self) -> Scanned:
         """All that was read."""
         self._frame_pieces()
         names = self._frames[0].column_names
         frame = pa.concat_tables([part.select(names) for part in self._frames])
-        parsed = Parsed(frame, self._odd.ragged)
         if self._starts is None:
-            return Scanned(parsed, self.newlines)
-        return Scanned(parsed, self.newlines, self._starts.span(), self._starts.differ())
+            return Scanned(frame)
+        return Scanned(frame, self._starts.span(), self._starts.differ())
 
     def _read_cells(self, records: Records) -> list[Any] | None:
         positions = [field.position for field in self._wanted]
@@ -251,19 +213,6 @@ class _Reader:
                 return None
             pieces.append(piece)
         return pieces
-
-    def _parse(self, text: bytes) -> bool:
-        """Read a block in which something is odd as `parse` reads it, all quotes of which are where they should be."""
-        before = self._odd.rows
-        frame = self._odd.read(text, self._rows)
-        if frame is None:
-            return False
-        if self._starts is not None:
-            self._starts.stop()
-        self._frame_pieces()
-        self._frames.append(frame)
-        self._rows += self._odd.rows - before
-        return True
 
     def _frame_pieces(self) -> None:
         """Make a frame of what was read since the last one."""

@@ -19,7 +19,6 @@ import pyarrow as pa
 
 from aoe_reports.formats.convert import Converted, arrow_type, convert, convert_rest, lists_of
 from aoe_reports.formats.csv.last_row import Ending, ending_of, without_last
-from aoe_reports.formats.csv.native import read_natively, scan_natively
 from aoe_reports.formats.csv.parse import BLOCK_BYTES, Parsed, no_rows, parse, read_name
 from aoe_reports.formats.csv.plain import read_plain
 from aoe_reports.formats.csv.ragged import Mended, Ragged, mended
@@ -184,8 +183,8 @@ def read_table(path: Path, table: Table, fields: frozenset[str] | None = None, *
     if refused:
         return nothing_of(path, table, match, *(_said_of_wide_text(path) or refused))
     reading = _Reading(path, table, match, wanted_of(match, fields), said)
-    if (proved := reading.proved(header_bytes, hashed=hashed, all_columns=fields is None)) is not None:
-        return proved
+    if not hashed and fields is not None and (few := reading.scanned(header_bytes)) is not None:
+        return few
     looked = _look(path, header_bytes, hashed=hashed)
     source = path if looked.bad_offset is None else _transcode(path)
     notes = _said_of_bytes(path, table, looked, usable=source is not None)
@@ -199,6 +198,8 @@ def read_table(path: Path, table: Table, fields: frozenset[str] | None = None, *
             return reading.of_plain(plain, looked)
     asked = reading.asked(whole=whole)
     parsed = parse(source, len(header), asked) if looked.last else Parsed(no_rows(asked), [])
+    if parsed is not None and mended(table, match, parsed.frame, parsed.ragged):  # judged by the words of all columns
+        parsed = parse(source, len(header), list(dict.fromkeys([*asked, *reading.words])))
     if parsed is None:
         message = say("this cannot be split into rows (one longer than 1 MiB?); the file is not used")
         return nothing_of(path, table, match, CSV_SYNTAX.found(str(path), message))
@@ -455,29 +456,25 @@ class _Reading:
     lines: Ints | None = None
     """As in TableData."""
 
-    def proved(self, header_bytes: int, *, hashed: bool, all_columns: bool) -> TableData | None:
-        """The table of a large file of which one pass proves that nothing, or nothing but a row's length, is odd; else None."""
-        cells = len(self.match.fields)
-        if not hashed and not all_columns:
-            started = (one for one in self.match.fields if one.name == START and START in self.table.identity)
-            asked = (self.path, header_bytes, cells, self.wanted, next(started, None))
-            if scanned := (None if self.table.multiline else scan_natively(*asked)) or scan(*asked):
-                data = self.assemble(scanned.parsed, _Looked(scanned.newlines, b"\n", None, None, ""), whole=True)
-                if any(finding.rule == CSV_MENDED_ROW.name for finding in data.findings):
-                    return data  # nobody has looked when those rows start
-                return replace(data, span=scanned.span, rows_differ=scanned.differ)
-        if self.table.multiline:
+    def scanned(self, header_bytes: int) -> TableData | None:
+        """The few wanted columns of a large file of which one pass proves that nothing is odd; else None."""
+        started = (one for one in self.match.fields if one.name == START and START in self.table.identity)
+        scanned = scan(self.path, header_bytes, len(self.match.fields), self.wanted, next(started, None))
+        if scanned is None:
             return None
-        natively = read_natively(self.path, header_bytes, cells, self.wanted, hashed=hashed)
-        if natively is None:
-            return None
-        frame, sha256 = natively
-        return self.of_plain(frame, _Looked(frame.num_rows, b"\n", None, None, sha256))
+        looked = _Looked(scanned.frame.num_rows, b"\n", None, None, "")
+        data = self.assemble(Parsed(scanned.frame, []), looked, whole=True)
+        return replace(data, span=scanned.span, rows_differ=scanned.differ)
 
     def asked(self, *, whole: bool) -> list[Field]:
         """The columns that are parsed: of a file that ends within a row the last one, too, for its last cell has to be judged."""
         last = self.match.fields[-1]
         return self.wanted if whole or last in self.wanted else [*self.wanted, last]
+
+    @property
+    def words(self) -> list[Field]:
+        """The columns whose words come again."""
+        return [field for field in self.match.fields if field.type == "text" and not field.free]
 
     def assemble(self, parsed: Parsed, looked: _Looked, *, whole: bool) -> TableData:
         """Turn text columns into typed ones; keep rows that cannot be used out, and report each."""
@@ -586,14 +583,14 @@ class _Reading:
 
 
 def _frame_of(mends: Sequence[Mended], wanted: Sequence[Field], like: pa.Table) -> pa.Table:
-    """Mended rows in a frame like that of the others; no cell of theirs was read as a number yet."""
+    """Mended rows in a frame like that of the others; what is not wanted is null."""
     texts = {
         str(spec.position): pa.array(
             [None if (cell := mend.cells[spec.position]) in NULL_TOKENS else cell for mend in mends], pa.string()
         )
         for spec in wanted
     }
-    nothing = pa.nulls(len(mends), pa.int64())
+    nothing = pa.nulls(len(mends), pa.string())
     return pa.table({name: texts.get(name, nothing) for name in like.column_names}).cast(like.schema)
 
 
