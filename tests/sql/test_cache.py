@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import duckdb
@@ -268,3 +269,27 @@ def test_the_cache_is_shown_and_cleared(cli: Cli, cache: Path, profile: Path) ->
 def test_nothing_is_kept_where_it_is_not_wanted(cli: Cli, cache: Path, profile: Path) -> None:
     assert cli("sql", profile, COUNT, "--no-cache").code == 0
     assert not cache.exists()
+
+
+def test_all_tables_are_cleared(cli: Cli, cache: Path, profile: Path) -> None:
+    cli("sql", profile, "SELECT count(*) FROM event_args")
+    assert "event_args.duckdb" in _parts(cache)
+    cli("cache", "clear")
+    assert _names(cache) == set()
+
+
+def test_an_archive_of_the_same_name_and_size_is_another_one(
+    cli: Cli, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = []
+    for folder in ("one", "other"):
+        profile = _copied("valid/torch_npu_two_ranks", tmp_path / folder / "profile")
+        if folder == "other":
+            shutil.rmtree(next(profile.rglob("ASCEND_PROFILER_OUTPUT")))
+        monkeypatch.chdir(tmp_path / folder)
+        with tarfile.open("profile.tar", "w") as archive:
+            archive.add("profile")
+        os.truncate("profile.tar", 1 << 20)  # as tar itself fills up its last record
+        os.utime("profile.tar", (1_700_000_000, 1_700_000_000))
+        answers.append(cli("sql", "profile.tar", COUNT, "--format", "csv").out)
+    assert answers[0] != answers[1]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +16,9 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 from commandline import FIXTURES, Cli
+
+from aoe_reports.engine.database import open_capture
+from aoe_reports.engine.query_process import Limits, started
 
 T = TypeVar("T")
 PROFILE = str(FIXTURES / "msprof" / "valid" / "torch_npu_two_ranks")
@@ -314,3 +319,43 @@ def test_where_nothing_is_found_both_say_so(cli: Cli, tmp_path: Path) -> None:
         assert ended.code != 0
         assert ended.err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_no_module_is_taken_from_the_current_folder(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("duckdb.py", "json.py"):
+        (tmp_path / name).write_text("raise SystemExit('taken from the current folder')")
+    monkeypatch.chdir(tmp_path)
+    assert cli("sql", PROFILE, "SELECT 1 AS one", "--format", "json").json["rows"] == [{"one": 1}]
+
+
+def test_a_refusal_of_any_length_is_printed(cli: Cli, tmp_path: Path) -> None:
+    query = tmp_path / "query.sql"
+    query.write_text(f'SELECT * FROM "{"a" * 200_000}"')
+    ended = cli("sql", PROFILE, "--file", query)
+    assert (ended.code, "no table aaa" in ended.err) == (2, True)
+
+
+def test_the_time_in_which_rows_wait_for_their_reader_does_not_count() -> None:
+    with started("SELECT * FROM range(100000)", [], Limits()) as process:
+        assert process.tables() == frozenset()
+        _, batches = process.rows()
+        next(batches)
+        timers = [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]
+        assert all(timer.finished.is_set() for timer in timers)
+
+
+def test_times_within_lists_are_texts(cli: Cli) -> None:
+    query = "SELECT [make_timestamp_ns(1700000000000000001)] AS times, {'at': make_timestamp_ns(1)} AS one"
+    assert cli("sql", PROFILE, query, "--format", "json").json["rows"] == [
+        {"times": ["2023-11-14 22:13:20.000000001"], "one": {"at": "1970-01-01 00:00:00.000000001"}}
+    ]
+
+
+@pytest.mark.parametrize("lost", [0, 1])
+def test_a_timeline_that_cannot_be_read_costs_no_other(tmp_path: Path, lost: int) -> None:
+    shutil.copytree(FIXTURES / "msprof" / "valid" / "ten_iterations_timeline", tmp_path / "capture")
+    with open_capture(tmp_path / "capture", cache=False) as database:
+        sorted(tmp_path.rglob("step_trace_*.json"))[lost].unlink()
+        sources = "SELECT count(DISTINCT source_id) FROM event"
+        assert database.sql(sources).fetchall() == [(1,)]
+        assert [finding.rule for finding in database.findings] == ["unreadable"]

@@ -89,6 +89,8 @@ def run_and_exit(run: Callable[[], object]) -> None:
 
 def _told_code(error: BaseException) -> int:
     """The exit code of what was raised, of which stderr has a line now."""
+    if isinstance(error, RuntimeError) and str(error) == "Query interrupted":  # what DuckDB makes of Ctrl-C
+        error = KeyboardInterrupt()
     if "--debug" in sys.argv:
         traceback.print_exception(error)
     with contextlib.suppress(BrokenPipeError):

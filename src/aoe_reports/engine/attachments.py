@@ -81,7 +81,7 @@ class Attachments:
         for name in self._declared:
             file = folder / f"{name}.parquet"
             if file.is_file():
-                relation = f"read_parquet({_quoted(escape(str(file)))})"
+                relation = f"read_parquet({_quoted(escape(str(file)))}, hive_partitioning = false, filename = false)"
                 if self._columns_of(relation) != self._columns_of(f"declared.main.{name}"):
                     raise ValueError(_another(name))
                 yield name, relation

@@ -18,7 +18,7 @@ from aoe_reports.model.rows import column, row
 from aoe_reports.model.texts import say
 
 MAX_BYTES = 10_000_000_000
-_FILE = re.compile(r"[0-9a-f]{64}-[a-z]+\.duckdb")
+_FILE = re.compile(r"[0-9a-f]{64}-[a-z_]+\.duckdb")
 
 
 @options

@@ -41,7 +41,7 @@ PART_OF = {
 }
 """The part in which each table is."""
 _OF_READING = frozenset({"finding", "loaded"})
-"""The tables that say what was read: asked for alone, they are about steps and tasks."""
+"""The tables that say what was read: they are about steps, tasks and events, whatever else a query needs."""
 
 Attach = Callable[[Path], Attached]
 
@@ -62,6 +62,7 @@ class CaptureFiles:
         self._first = list(self.notes.findings)
         paths_found = (file.path for file in found.files)
         self._found = [path for path in paths_found if not isinstance(path, ObjectPath)]  # an object has its version
+        self._found += [path for path in paths if not isinstance(path, ObjectPath) and path.is_file()]  # archives
         self._attached: set[str] = set()
         self._folder: TemporaryFolder | None = None
         self._states = self._states_now()
@@ -82,18 +83,19 @@ class CaptureFiles:
         """Have the files attached that hold some tables; what is wrong with what was read for them is in the notes."""
         parts = {PART_OF[name] for name in tables if name in PART_OF}
         if _OF_READING.intersection(tables):
-            parts |= {"capture", "step", "task"}
+            parts |= {"capture", "step", "task", "event"}
         if "event_args" in parts:
             parts |= {"event"}  # which says what is wrong with the files
         for part in sorted(parts - self._attached):
             self.notes.take(self._attach(part, attach))
             self._attached.add(part)
 
-    def discard(self) -> None:
-        """Delete what the cache has of these captures: a part of it is damaged."""
+    def discard(self) -> bool:
+        """Delete what the cache has of these captures: a part of it is damaged. Returns whether there is a cache."""
         if self._cache is not None:
             for part in set(PART_OF.values()):
                 delete(self._cache.folder / f"{self._key}-{part}.duckdb")
+        return self._cache is not None
 
     def _attach(self, part: str, attach: Attach) -> Notes:
         kept = self._cache.find(f"{self._key}-{part}.duckdb") if self._cache is not None else None
@@ -169,8 +171,9 @@ class NamedDatabase:
         self._path = path
         self._is_attached = False
 
-    def discard(self) -> None:
+    def discard(self) -> bool:
         """Leave it: it is not ours."""
+        return False
 
     def attach(self, tables: Collection[str], attach: Attach) -> None:
         """Have it attached, once. Raises UsageError where it is none of ours."""

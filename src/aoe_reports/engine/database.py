@@ -102,6 +102,8 @@ def save_captures(path: Path, to: Path, chosen: CacheOptions) -> Notes:
             except (OSError, *NOT_WRITTEN) as error:
                 why = getattr(error, "strerror", None) or error
                 raise AoeReportsError(say("{path}: cannot be written: {why}", path=to, why=why)) from error
+            except duckdb.OutOfMemoryException as error:
+                raise AoeReportsError(say("there is not enough memory")) from error
             except duckdb.Error as error:  # what is read is damaged, or was never ours
                 files.discard()
                 raise AoeReportsError(say("{path}: cannot be read: {why}", path=path, why=error)) from error

@@ -41,21 +41,21 @@ def write_part(file: Path, part: str, captures: Sequence[LoadedCapture], notes: 
             connection.execute(table.ddl)
         for capture in captures:
             with notes.where_unreadable(capture.capture.root):
-                notes.add(_LOADERS[part](connection, capture))
+                _LOADERS[part](connection, capture, notes)
         insert_rows(connection, schema.FINDING, [*map(_finding_row, in_order(notes.findings))])
         insert_rows(connection, schema.READING, [(__version__, notes_as_text(notes))])
         connection.execute("CHECKPOINT")  # closing does it, too, but says nothing where the disk is full
 
 
-def load_capture(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture) -> list[Finding]:
+def load_capture(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture, notes: Notes) -> None:
     """Fill `capture` and `source` with what is known without reading a table of a profiler."""
+    del notes
     insert_rows(connection, schema.CAPTURE, [loaded.row])
     insert_rows(connection, schema.SOURCE, loaded.source_rows)
-    return []
 
 
-def load_tasks(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture) -> list[Finding]:
-    """Fill `task` and `operator` with the tasks that questions read. Returns what is wrong with the files that were read."""
+def load_tasks(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture, notes: Notes) -> None:
+    """Fill `task` and `operator` with the tasks that questions read."""
 
     def each(file: FoundFile, data: TableData) -> TableData:
         number = loaded.source_of(file)
@@ -67,7 +67,7 @@ def load_tasks(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture) -> 
     with whole_or_not(connection):
         for tasks in sets:
             _insert_tasks(connection, loaded.number, tasks)
-    return [finding for data in tables for finding in data.findings]
+    notes.add(finding for data in tables for finding in data.findings)
 
 
 def _with_source(data: TableData, number: int) -> TableData:
@@ -118,25 +118,21 @@ def _insert_tasks(connection: duckdb.DuckDBPyConnection, capture: int, tasks: Ta
     connection.unregister("frame")
 
 
-def load_steps(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture) -> list[Finding]:
-    """Fill `step` from the best source of steps. Returns what is wrong with any of them."""
-    findings: list[Finding] = []
-    steps = read_steps_noting(loaded.capture, findings)
+def load_steps(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture, notes: Notes) -> None:
+    """Fill `step` from the best source of steps."""
+    steps = read_steps_noting(loaded.capture, notes.findings)
     _, *names = schema.STEP.names
     insert_rows(connection, schema.STEP, [(loaded.number, *(getattr(step, name) for name in names)) for step in steps])
-    return findings
 
 
-def load_events(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture) -> list[Finding]:
-    """Fill `event` from every timeline, and every database that has events. Returns what is wrong with them."""
-    findings: list[Finding] = []
-    for file in loaded.capture.files:
-        if file.may_hold_events:
-            ids = {"capture": loaded.number, "rank": loaded.capture.info.rank_id, "source": loaded.source_of(file)}
-            findings += _events_of(connection, file, ids)
-            counted = "SELECT $source, 'event', count(*), count(*), 0 FROM event WHERE source_id = $source"
-            connection.execute(f"INSERT INTO loaded {counted}", {"source": ids["source"]})
-    return findings
+def load_events(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture, notes: Notes) -> None:
+    """Fill `event` from every timeline, and every database that has events; one that cannot be read costs no other."""
+    for file in loaded.event_files:
+        ids = {"capture": loaded.number, "rank": loaded.capture.info.rank_id, "source": loaded.source_of(file)}
+        with notes.where_unreadable(file.path):
+            notes.add(_events_of(connection, file, ids))
+        counted = "SELECT $source, 'event', count(*), count(*), 0 FROM event WHERE source_id = $source"
+        connection.execute(f"INSERT INTO loaded {counted}", {"source": ids["source"]})
 
 
 def _events_of(connection: duckdb.DuckDBPyConnection, file: FoundFile, ids: dict[str, Any]) -> list[Finding]:
@@ -163,15 +159,13 @@ def _insert_batches(
             before += batch.num_rows
 
 
-def load_event_args(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture) -> list[Finding]:
+def load_event_args(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture, notes: Notes) -> None:
     """Fill `event_args` as `load_events` fills `event`, which says what is wrong with the files."""
-    for file in loaded.capture.files:
-        if file.may_hold_events:
-            with stream_events_of(file, ["args"]) as (batches, _):
-                into = "event_args SELECT $source, $before + row_number() OVER (), args"
-                _insert_batches(connection, batches, into, {"source": loaded.source_of(file)})
+    for file in loaded.event_files:
+        with notes.where_unreadable(file.path), stream_events_of(file, ["args"]) as (batches, _):
+            into = "event_args SELECT $source, $before + row_number() OVER (), args"
+            _insert_batches(connection, batches, into, {"source": loaded.source_of(file)})
     connection.execute("DELETE FROM event_args WHERE args IS NULL")
-    return []
 
 
 def _finding_row(finding: Finding) -> tuple[Any, ...]:
@@ -179,7 +173,7 @@ def _finding_row(finding: Finding) -> tuple[Any, ...]:
     return (one.severity, one.rule, one.path, one.line, one.column, one.pointer, str(one.message))
 
 
-_LOADERS: dict[str, Callable[[duckdb.DuckDBPyConnection, LoadedCapture], list[Finding]]] = {
+_LOADERS: dict[str, Callable[[duckdb.DuckDBPyConnection, LoadedCapture, Notes], None]] = {
     "capture": load_capture,
     "task": load_tasks,
     "step": load_steps,

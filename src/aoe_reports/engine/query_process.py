@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 from threading import Timer
 from typing import IO, TYPE_CHECKING, Any
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 REFUSED, WRONG_QUERY, OUT_OF_MEMORY, DAMAGED = 9, 10, 11, 12
 """Exit codes of the process, with the reason on its standard error: a text of ours as JSON, or what DuckDB says."""
 _SERVER = "aoe_reports.engine.query_server"
+_MAX_SAID = 1 << 20
+"""Bytes that are read of what it says of a failure; a query has at most as many characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +55,13 @@ class QueryProcess:
     Each raises UsageError where the query is refused or wrong, AoeReportsError where it exceeds a limit.
     """
 
-    def __init__(self, process: subprocess.Popen[bytes], limits: Limits) -> None:
-        """A process that has been started, and waits for a task."""
+    def __init__(self, process: subprocess.Popen[bytes], said: IO[bytes], limits: Limits) -> None:
+        """A process that has been started, and waits for a task; `said` is its standard error, a file, so that it never waits for its reader."""
         self._process = process
+        self._said = said
         self._limits = limits
         self._deadline = Timer(0, process.kill)
+        self._is_late = False
 
     def tables(self) -> frozenset[str]:
         """Which of the tables that are allowed the query needs."""
@@ -72,9 +78,9 @@ class QueryProcess:
         import pyarrow as pa  # noqa: PLC0415 -- while the process starts
 
         _pipe(self._process.stdin).close()
-        self._start_deadline()
         try:
-            reader = pa.ipc.open_stream(self._process.stdout)
+            with self._deadline_running():
+                reader = pa.ipc.open_stream(self._process.stdout)
         except (ValueError, OSError):  # it ended before it had said which columns there are
             self._raise_failure()
             raise
@@ -94,29 +100,44 @@ class QueryProcess:
         self._process.kill()
 
     def _answer(self) -> Any:
-        self._start_deadline()
-        line = _pipe(self._process.stdout).readline()
-        self._deadline.cancel()
+        with self._deadline_running():
+            line = _pipe(self._process.stdout).readline()
         if not line.endswith(b"\n"):
             self._raise_failure()
         return json.loads(line)
 
-    def _start_deadline(self) -> None:
-        self._deadline = Timer(self._limits.seconds, self._process.kill)
+    @contextmanager
+    def _deadline_running(self) -> Iterator[None]:
+        """End the process if what is waited for takes too long: how long its rows wait for their reader does not count."""
+        self._deadline = Timer(self._limits.seconds, self._stop_late)
         self._deadline.daemon = True
         self._deadline.start()
+        try:
+            yield
+        finally:
+            self._deadline.cancel()
+
+    def _stop_late(self) -> None:
+        self._is_late = True
+        self._process.kill()
 
     def _batches(self, reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
         try:
-            yield from reader
+            while True:
+                with self._deadline_running():
+                    batch = next(reader, None)
+                if batch is None:
+                    break
+                yield batch
         except (ValueError, OSError):  # it ended within a batch
             self._raise_failure()
             raise
         self._raise_failure()  # it may have ended between two
 
     def _raise_failure(self) -> None:
-        said = _pipe(self._process.stderr).read().decode(errors="replace").strip()
         code, limits = self._process.wait(), self._limits
+        self._said.seek(0)
+        said = self._said.read(_MAX_SAID).decode(errors="replace").strip()
         if code == REFUSED:
             raise UsageError(from_fields(json.loads(said)))
         if code == WRONG_QUERY:
@@ -125,10 +146,8 @@ class QueryProcess:
             memory = limits.memory_bytes
             raise AoeReportsError(say("sql: the query takes more memory than {limit:,} bytes", limit=memory))
         if code == DAMAGED:
-            raise DamagedError(
-                say("sql: a file of tables is damaged ({why}); one of the cache is deleted, ask again", why=said)
-            )
-        if code < 0:
+            raise DamagedError(say("sql: a file of tables is damaged ({why})", why=said))
+        if self._is_late or code == -signal.SIGXCPU:
             raise AoeReportsError(say("sql: the query was stopped after {seconds} s", seconds=limits.seconds))
         if code:
             raise AoeReportsError(say("sql: {why}", why=said or say("exit code {code}", code=code)))
@@ -137,9 +156,9 @@ class QueryProcess:
 @contextmanager
 def started(query: str, tables: Iterable[Table], limits: Limits) -> Iterator[QueryProcess]:
     """A process for a query that may read some tables; what it needs at its start it does while this one looks for files."""
-    pipe = subprocess.PIPE
-    with subprocess.Popen([sys.executable, "-m", _SERVER], stdin=pipe, stdout=pipe, stderr=pipe) as process:  # noqa: S603 -- our own module
-        running = QueryProcess(process, limits)
+    pipe, command = subprocess.PIPE, [sys.executable, "-P", "-m", _SERVER]  # no module is taken from the current folder
+    with TemporaryFile() as said, subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=said) as process:  # noqa: S603 -- our own module
+        running = QueryProcess(process, said, limits)
         try:
             task = {"query": query, "tables": {table.name: table.ddl for table in tables}, "asked_by": os.getpid()}
             running.send({**task, **asdict(limits)})

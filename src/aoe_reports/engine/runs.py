@@ -88,6 +88,11 @@ class LoadedCapture:
             for place, file in enumerate(self.files)
         ]
 
+    @property
+    def event_files(self) -> tuple[FoundFile, ...]:
+        """Timelines, and databases that may hold events."""
+        return tuple(file for file in self.capture.files if file.may_hold_events)
+
     def source_of(self, file: FoundFile) -> int:
         """The number of one of its files."""
         return self.first_source + self.files.index(file)

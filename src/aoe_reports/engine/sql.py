@@ -13,7 +13,7 @@ from aoe_reports.engine.cache import CacheOptions
 from aoe_reports.engine.query_process import DamagedError, Limits, started
 from aoe_reports.engine.question import Answer, Stream, one_table
 from aoe_reports.model.documents import Json, JsonObject
-from aoe_reports.model.errors import UsageError
+from aoe_reports.model.errors import AoeReportsError, UsageError
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import Rows, column, row
 from aoe_reports.model.texts import join, say
@@ -120,19 +120,31 @@ def query_captures(path: Path, query: str, chosen: SqlOptions) -> Iterator[Strea
         try:
             schema, batches = process.rows()
             yield Stream(command="sql", inputs=(str(path),), batches=batches, notes=files.notes, schema=schema)
-        except DamagedError:
-            files.discard()
+        except DamagedError as error:
+            if files.discard():
+                raise AoeReportsError(say("{what}; it is deleted from the cache: ask again", what=error)) from error
             raise
 
 
 def rows_of(batch: pa.RecordBatch) -> list[JsonObject]:
     """Rows of a query as JSON has them."""
+    for place, field in enumerate(batch.schema):
+        if (kind := _with_texts(field.type)) != field.type:
+            batch = batch.set_column(place, field.name, batch.column(place).cast(kind))
+    return [{name: _json_value(value) for name, value in row.items()} for row in batch.to_pylist()]
+
+
+def _with_texts(kind: pa.DataType) -> pa.DataType:
+    """A type with texts in place of times: Python has no nanoseconds."""
     import pyarrow as pa  # noqa: PLC0415
 
-    for place, field in enumerate(batch.schema):
-        if pa.types.is_timestamp(field.type) or pa.types.is_time(field.type):  # Python has no nanoseconds
-            batch = batch.set_column(place, field.name, batch.column(place).cast(pa.string()))
-    return [{name: _json_value(value) for name, value in row.items()} for row in batch.to_pylist()]
+    if pa.types.is_timestamp(kind) or pa.types.is_time(kind):
+        return pa.string()
+    if pa.types.is_list(kind):
+        return pa.list_(_with_texts(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_with_texts(field.type)) for field in kind])
+    return kind
 
 
 def _json_value(value: Any) -> Json:

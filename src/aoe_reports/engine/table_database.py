@@ -39,6 +39,8 @@ class TableDatabase(ABC):
         config: dict[str, str | bool | int | float | list[str]] = {
             "memory_limit": MEMORY_LIMIT,
             "temp_directory": str(self._folder.path),
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
         }
         self._connection = duckdb.connect(":memory:" if into is None else str(into), config=config)
         self._connection.execute("SET enable_progress_bar = false")
@@ -54,6 +56,7 @@ class TableDatabase(ABC):
     def close(self) -> None:
         """Give back its memory and its files."""
         self._connection.close()
+        self._folder.remove()
 
     @property
     def findings(self) -> list[Finding]:

@@ -54,10 +54,9 @@ def write_parquet(stream: Stream, path: Path) -> None:
             with pq.ParquetWriter(file, schema or pa.schema([]), write_page_checksum=True) as writer:
                 for batch in chain([] if first is None else [first], stream.batches):
                     writer.write_batch(batch)
-    except OSError as error:
-        raise AoeReportsError(
-            say("{path}: cannot be written: {why}", path=path, why=error.strerror or error)
-        ) from error
+    except (OSError, pa.ArrowException) as error:
+        why = getattr(error, "strerror", None) or error
+        raise AoeReportsError(say("{path}: cannot be written: {why}", path=path, why=why)) from error
 
 
 def _rows(stream: Stream) -> Iterator[list[Cells]]:
