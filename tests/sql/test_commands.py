@@ -212,7 +212,7 @@ def test_a_query_ends_with_the_command_that_was_killed(*, is_running: bool) -> N
 
 
 def _until(tried: Callable[[], T]) -> T:
-    for _ in range(400):
+    for _ in range(2400):
         if found := tried():
             return found
         time.sleep(0.05)

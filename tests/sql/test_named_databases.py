@@ -51,14 +51,18 @@ def test_macros_and_views_of_a_file_are_not_used(cli: Cli, tmp_path: Path) -> No
     expected = cli("sql", PROFILE, SUM).out
     with duckdb.connect(str(written)) as database:
         database.execute("CREATE MACRO sum(x) AS 666; CREATE MACRO count() AS 666")
-        database.execute("DROP TABLE step; CREATE VIEW step AS SELECT * FROM read_text('/etc/passwd')")
     assert cli("sql", written, SUM).out == expected
+    with duckdb.connect(str(written)) as database:
+        database.execute("DROP TABLE step; CREATE VIEW step AS SELECT * FROM read_text('/etc/passwd')")
     for arguments in (("sql", written, "FROM step"), ("convert", written, "-o", tmp_path / "again.duckdb")):
         ended = cli(*arguments)
-        assert ended.code in {2, 3}
-        assert "step does not exist" in ended.err
+        assert ended.code == 2
+        assert "it has no table step" in ended.err
         assert "root" not in ended.out
-    with aoe_reports.open_capture(written) as capture, pytest.raises(duckdb.CatalogException):
+    with (
+        aoe_reports.open_capture(written) as capture,
+        pytest.raises(aoe_reports.AoeReportsError, match="no table step"),
+    ):
         capture.sql("FROM step")
     assert not (tmp_path / "again.duckdb").exists()
 

@@ -217,8 +217,10 @@ def test_a_query_is_about_captures_or_about_a_store(
     assert cli("sql", PROFILE, "SELECT count(*) AS tasks FROM task", "--format", "csv").out == "tasks\n32\n"
     for arguments in ((PROFILE, query, "--store", small_store), ("--store", small_store), (query, query, query)):
         assert cli("sql", *arguments).code == 2
-    ended = cli("sql", PROFILE, query, "--store", small_store)
-    assert "a query is about one of them" in ended.err
+    for wrong in (("--store", small_store), ("--metrics", "power")):
+        assert f"PATH names captures; {wrong[0]} is about a store" in cli("sql", PROFILE, query, *wrong).err
+    for wrong in (("--no-cache",), ("--max-expanded", "5")):
+        assert f"the query is about a store; {wrong[0]} is about captures" in cli("sql", query, *wrong).err
     assert "no table run" in cli("sql", PROFILE, query).err
     assert "no table task" in cli("sql", "SELECT * FROM task").err
 

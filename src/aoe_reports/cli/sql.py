@@ -26,7 +26,7 @@ from aoe_reports.formats.objects import asked_path
 from aoe_reports.history.options import AlarmOptions, StoreOptions
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import in_order
-from aoe_reports.model.options import Option
+from aoe_reports.model.options import Option, declared
 from aoe_reports.model.texts import say
 
 SqlFormat = Literal["text", "json", "csv", "markdown", "html", "parquet"]
@@ -72,9 +72,7 @@ def sql(
         raise UsageError(
             say("sql: expected a QUERY (or --file), before it the PATH of captures or none for the store; or --tables")
         )
-    source = ctx.get_parameter_source("store")
-    if path is not None and source is not None and source.name == "COMMANDLINE":
-        raise UsageError(say("sql: PATH names captures and --store a store; a query is about one of them"))
+    _refuse_options_of_others(ctx, of_store=path is None)
     if form == "parquet" and output is None:
         raise UsageError(say("sql --format parquet: expected -o FILE (Parquet cannot be shown in a terminal)"))
     text = read_query(file) if file is not None else query or ""
@@ -94,6 +92,21 @@ def sql(
     if form != "json":
         print_findings(in_order(stream.notes.findings))
     raise typer.Exit(stream.exit_code(strict=chosen.strict))
+
+
+def _refuse_options_of_others(ctx: typer.Context, *, of_store: bool) -> None:
+    """Raise UsageError for an option that is typed and changes nothing."""
+    classes = (CacheOptions,) if of_store else (AlarmOptions, StoreOptions)
+    others = {one.name for options in classes for one in declared(options)} - {"strict"}
+    for one in ctx.command.params:
+        source = ctx.get_parameter_source(one.name or "")
+        if one.name in others and source is not None and source.name == "COMMANDLINE":
+            option = one.opts[0]
+            raise UsageError(
+                say("sql: without PATH the query is about a store; {option} is about captures", option=option)
+                if of_store
+                else say("sql: PATH names captures; {option} is about a store", option=option)
+            )
 
 
 def _asked(

@@ -52,7 +52,7 @@ class Attachments:
         except (duckdb.Error, ValueError) as error:
             self._connection.execute(f"DETACH DATABASE IF EXISTS {catalog}")
             return Attached(error.args[0] if error.args else type(error).__name__)
-        return Attached("", notes)
+        return Attached("", notes, tuple(relations))
 
     def lock(self) -> None:
         """From now on no other file can be opened, and no setting changed."""

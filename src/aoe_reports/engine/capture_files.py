@@ -141,7 +141,7 @@ class CaptureFiles:
         self._cache = None
 
     def _key_now(self) -> str:
-        """What tells what is read here from anything else, also of other versions."""
+        """A hash of all that the tables depend on: files, options, versions."""
         captures = freeze([one.capture for one in self._captures])
         findings = [one.as_fields() for one in self._first]
         key = [__version__, version("duckdb"), str(TABLES), str(READING), self._states, findings, captures]
@@ -180,7 +180,10 @@ class NamedDatabase:
         del tables
         if self._is_attached:
             return
-        notes, why = _notes_of(attach(self._path))
+        attached = attach(self._path)
+        notes, why = _notes_of(attached)
+        if absent := [name for name in TABLES if name not in attached.tables]:
+            notes, why = None, why or say("it has no table {name}", name=absent[0])
         if notes is None:
             raise UsageError(say("{path}: no tables of captures that `convert` wrote: {why}", path=self._path, why=why))
         self.notes.take(notes)

@@ -39,10 +39,11 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """What attaching a file gave: why it cannot be used, empty where it can, and what it says of its own reading, if anything."""
+    """What attaching a file gave: why it cannot be used, empty where it can; what it says of its own reading, if anything; the tables that it holds."""
 
     why: str
     notes: str | None = None
+    tables: tuple[str, ...] = ()
 
 
 class DamagedError(AoeReportsError):
@@ -70,8 +71,8 @@ class QueryProcess:
     def attach(self, path: Path) -> Attached:
         """Let it read a database file, or a folder of Parquet files; of a table that several files hold it reads the union."""
         self.send(str(path))
-        why, notes = self._answer()
-        return Attached(from_fields(why), notes)
+        why, notes, tables = self._answer()
+        return Attached(from_fields(why), notes, tuple(tables))
 
     def rows(self) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
         """The columns of the query, and its rows, batch by batch: who reads to the end has all."""

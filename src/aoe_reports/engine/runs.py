@@ -28,7 +28,7 @@ def service_captures(discovery: Discovery) -> list[Capture]:
 
 
 def _batches_of(service: Capture) -> Capture:
-    """A service without what tells no batch of it."""
+    """A service without the files that hold none of its batches."""
     return service.without(lambda file: not BATCH_KINDS.intersection(file.holds))
 
 

@@ -84,7 +84,7 @@ def _query(source: str) -> str:
 
 
 def _look(connection: duckdb.DuckDBPyConnection, of_file: dict[str, Any]) -> TimelineLook:
-    """What the rows of a file tell of it, metadata among them. Raises OddFileError where one of them is odd."""
+    """The look at a file by its rows, metadata among them. Raises OddFileError where one of them is odd."""
     phases = dict(
         connection.execute("SELECT phase, count(*) FROM event WHERE source_id = $source GROUP BY 1", of_file).fetchall()
     )

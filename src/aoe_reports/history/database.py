@@ -109,8 +109,8 @@ def _runs(database: StoreDatabase) -> Iterator[_Cells]:
     rows = database.history.rows("run", (*HEADER_COLUMNS, *_FACTS))
     facts = {row["run_id"]: {name: row[name] for name in _FACTS} for row in rows.to_pylist()}
     for run in headers_of(rows):
-        told = {"kind": run.run_kind, "members": len(run.members), "rows_read": run.rows, **facts[run.run_id]}
-        yield _cells(schema.RUN, run, told)
+        known = {"kind": run.run_kind, "members": len(run.members), "rows_read": run.rows, **facts[run.run_id]}
+        yield _cells(schema.RUN, run, known)
 
 
 def _metrics(database: StoreDatabase) -> Iterator[_Cells]:
@@ -136,9 +136,9 @@ def _verdicts(database: StoreDatabase) -> Iterator[_Cells]:
     found = database.regressions
     labels = found.detected.judged.histories.labels
     for row in found.rows:
-        told = {"model": labels[found.places[row.series_id]].model, "is_new": row.new, "is_ended": row.ended}
-        told["acknowledgement_id"] = None if row.acknowledged is None else row.acknowledged.id
-        yield _cells(schema.VERDICT, row, told)
+        known = {"model": labels[found.places[row.series_id]].model, "is_new": row.new, "is_ended": row.ended}
+        known["acknowledgement_id"] = None if row.acknowledged is None else row.acknowledged.id
+        yield _cells(schema.VERDICT, row, known)
 
 
 def _changes(database: StoreDatabase) -> Iterator[_Cells]:
@@ -152,8 +152,8 @@ def _acknowledgements(database: StoreDatabase) -> Iterator[_Cells]:
     revoked = {name for row in said if row["state"] == "revoked" for name in row.get("ids") or ()}
     for row in said:
         name = row.get("id")
-        told = {**row, "acknowledgement_id": name, "run_id": row.get("run"), "is_revoked": name in revoked}
-        yield tuple(map(told.get, schema.ACKNOWLEDGEMENT.names))
+        known = {**row, "acknowledgement_id": name, "run_id": row.get("run"), "is_revoked": name in revoked}
+        yield tuple(map(known.get, schema.ACKNOWLEDGEMENT.names))
 
 
 _ROWS: Mapping[str, Callable[[StoreDatabase], Iterator[_Cells]]] = {
@@ -166,10 +166,10 @@ _ROWS: Mapping[str, Callable[[StoreDatabase], Iterator[_Cells]]] = {
 }
 
 
-def _cells(table: Table, row: object, told: Mapping[str, Any]) -> _Cells:
+def _cells(table: Table, row: object, known: Mapping[str, Any]) -> _Cells:
     """A row in the columns of a table; a whole number that another program wrote with a fraction is null."""
     cells = [
-        (column.type, told[column.name] if column.name in told else getattr(row, column.name))
+        (column.type, known[column.name] if column.name in known else getattr(row, column.name))
         for column in table.columns
     ]
     return tuple(None if kind == "BIGINT" and not isinstance(value, int) else value for kind, value in cells)

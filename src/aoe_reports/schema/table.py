@@ -28,7 +28,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table; `key` are the columns that tell two rows apart."""
+    """One table; `key` are the columns in which no two rows are the same."""
 
     name: str
     comment: str
