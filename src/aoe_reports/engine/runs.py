@@ -23,7 +23,7 @@ def find_runs(discovery: Discovery) -> list[tuple[Capture, ...]]:
 
 
 def service_captures(discovery: Discovery) -> list[Capture]:
-    """What profilers of services tell among the files found: requests and batches, nothing that ran on a device."""
+    """Captures of services among the files found: requests and batches, nothing that ran on a device."""
     return [capture for capture in group_captures(discovery.files) if capture.of_service]
 
 

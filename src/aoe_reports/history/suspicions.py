@@ -26,7 +26,7 @@ STILL = 0.5
 class _Suspected:
     """A cause of suspicions, with the numbers of the series that it explains."""
 
-    told: SuspectedCause
+    suspicion: SuspectedCause
     lead: SeriesShift
 
 
@@ -42,17 +42,17 @@ def suspected_causes(examined: Examination) -> list[SuspectedCause]:
     found = [one for (_, place), some in suspects.items() for one in _causes(examined, some, place)]
     found.sort(
         key=lambda one: (
-            by_effect(one.told.cause.step_share),
-            -abs(one.told.cause.change),
-            one.told.since,
-            one.told.title,
+            by_effect(one.suspicion.cause.step_share),
+            -abs(one.suspicion.cause.change),
+            one.suspicion.since,
+            one.suspicion.title,
         )
     )
     found = _once(found)
     facts = examined.surroundings.around({str(number): (one.lead, one.lead.place) for number, one in enumerate(found)})
     return [
         replace(
-            one.told,
+            one.suspicion,
             metadata=[
                 ToldFact(name=fact.name, before=fact.before, after=fact.after, seen="first")
                 for fact in facts.get(str(number), ())
@@ -66,18 +66,20 @@ def _once(found: Iterable[_Suspected]) -> list[_Suspected]:
     """Each cause once: that of less effect, which began another night, is that of most."""
     kept: dict[tuple[Any, ...], _Suspected] = {}
     for one in found:
-        told = one.told
+        suspicion = one.suspicion
         key = (
-            told.hardware,
-            told.cause.model,
-            told.cause.rank_id,
-            told.cause.op_type,
-            told.cause.op_name,
-            told.cause.change > 0,
+            suspicion.hardware,
+            suspicion.cause.model,
+            suspicion.cause.rank_id,
+            suspicion.cause.op_type,
+            suspicion.cause.op_name,
+            suspicion.cause.change > 0,
         )
         first = kept.setdefault(key, one)
         if first is not one:
-            kept[key] = replace(first, told=replace(first.told, series=[*first.told.series, *told.series]))
+            kept[key] = replace(
+                first, suspicion=replace(first.suspicion, series=[*first.suspicion.series, *suspicion.series])
+            )
     return list(kept.values())
 
 
@@ -95,7 +97,7 @@ def _causes(examined: Examination, suspects: Mapping[int, SeriesShift], place: i
         if len(mine) < MIN_SERIES and (row.step_share is None or is_small(row.step_share)):
             continue
         models = sorted({examined.labels[index].model for index in mine})
-        told = SuspectedCause(
+        suspicion = SuspectedCause(
             title=causes_in_words([row], models),
             since=examined.judged.histories.nights[place],
             models=models,
@@ -105,7 +107,7 @@ def _causes(examined: Examination, suspects: Mapping[int, SeriesShift], place: i
             metadata=(),
             series=[examined.ids[index] for index in mine],
         )
-        yield _Suspected(told, suspects[mine[0]])
+        yield _Suspected(suspicion, suspects[mine[0]])
 
 
 def _sums(

@@ -228,9 +228,13 @@ def _remarks(before: Measured, after: Measured, verified: Verified) -> Iterator[
         yield from remarks_on_noise(verified.noise, where)
         return
     times = [[one.device.capture.made_ns() for one in side.profiles] for side in (before, after)]
-    told = [[time for time in side if time is not None] for side in times]
-    whole = all(len(known) == len(side) for known, side in zip(told, times, strict=True))
-    if verified.noise.drift is None and whole and (max(told[0]) < min(told[1]) or max(told[1]) < min(told[0])):
+    known_times = [[time for time in side if time is not None] for side in times]
+    whole = all(len(known) == len(side) for known, side in zip(known_times, times, strict=True))
+    if (
+        verified.noise.drift is None
+        and whole
+        and (max(known_times[0]) < min(known_times[1]) or max(known_times[1]) < min(known_times[0]))
+    ):
         text = say("take captures in turns: before, after, before …")
         yield VERIFY_NOT_IN_TURNS.found(where, text)
 
@@ -260,8 +264,8 @@ def _answer(
 ) -> JobAnswer:
     before, after = sides
     rank = before.profiles[0].device.tasks.rank_id
-    told = facts_of(verified, options, str(before.path), str(after.path), rank)
-    facts = replace(told, signs=())  # which are signs of a bank
+    facts = facts_of(verified, options, str(before.path), str(after.path), rank)
+    facts = replace(facts, signs=())  # which are signs of a bank
     measured = ClaimsFacts(
         claims=len(claims.operators),
         claimed_by=claims.claimed_by,

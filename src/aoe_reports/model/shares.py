@@ -7,7 +7,7 @@ def share_of(part: float | None, whole: float | None) -> float | None:
     """A part as a fraction of its whole, from -1 to 1; below 0 is what is saved.
 
     Nothing takes more than its whole. Durations that add up to more are of tasks that run beside each other, or outside
-    the steps that they are held against; what exceeds the whole is no part of it. Null where the part or the whole is
+    the steps that they are compared with; what exceeds the whole is no part of it. Null where the part or the whole is
     not known, or where the whole is 0: null is never zero.
     """
     return None if part is None or not whole else max(-1.0, min(part / whole, 1.0))

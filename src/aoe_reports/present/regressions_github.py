@@ -26,10 +26,10 @@ def _commands(changes: Changes) -> Iterator[str]:
             yield _incident(one, accepted.get(one.incident), fails=one.incident in fails)
     for cause in changes.suspicions:
         if not cause.past:
-            told = since_with_facts(cause.title, cause.since, cause.metadata)
+            summary = since_with_facts(cause.title, cause.since, cause.metadata)
             title = "Suspected improvement" if cause.cause.change < 0 else "Suspected change"
             kind = "notice" if cause.cause.change < 0 or is_small(cause.cause.step_share) else "warning"
-            yield command(kind, f"{told}: run the night again", {"title": title})
+            yield command(kind, f"{summary}: run the night again", {"title": title})
     for finding in changes.findings:
         yield command(KINDS[finding.severity], finding.message, {"title": finding.rule})
 
@@ -38,7 +38,7 @@ def _incident(one: IncidentChange, accepted: str | None, *, fails: bool) -> str:
     kind, title = (
         ("error", "Regression") if fails else ("warning", "Open incident") if one.open else ("notice", "Change")
     )
-    told = since_with_facts(one.title, one.since, one.metadata)
+    summary = since_with_facts(one.title, one.since, one.metadata)
     series = "1 series" if len(one.members) == 1 else f"{len(one.members)} series"
     words = "" if accepted is None else f", {accepted}"
-    return command(kind, f"{told} (incident {one.incident}, {series}{words})", {"title": title})
+    return command(kind, f"{summary} (incident {one.incident}, {series}{words})", {"title": title})

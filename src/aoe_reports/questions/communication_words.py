@@ -384,7 +384,7 @@ def late_rank(one: LateRank) -> str:
 
 
 def number_in_group(number: str, group: str | None) -> str:
-    """A rank of which only the number within its group is known."""
+    """A rank known only by its number within its group."""
     return say("{number} of its group", number=number) if group is None else _of_group(number, group)
 
 

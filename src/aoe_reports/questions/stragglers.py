@@ -451,13 +451,13 @@ def _groups_of(layout: Layout, rank_id: int | None) -> str | None:
     """The stage and the groups of a rank, as far as they are known."""
     if rank_id is None:
         return None
-    told = [say("stage {number}", number=layout.stages[rank_id])] if rank_id in layout.stages else []
-    told += (
+    texts = [say("stage {number}", number=layout.stages[rank_id])] if rank_id in layout.stages else []
+    texts += (
         say("{kind} group {number}", kind=place.kind, number=layout.numbers[place.kind, place.first])
         for place in layout.places.get(rank_id, ())
         if place.kind != "pp"
     )
-    return join(", ", told) if told else None
+    return join(", ", texts) if texts else None
 
 
 def _captured(asked: Request[StragglerOptions]) -> int:
@@ -474,30 +474,30 @@ def headline_of(runs: Sequence[ComparedRun], captured: int = 0) -> str:
     slow = [(run, one) for run in runs for one in run.slow_ranks]
     hosts = [(run, one) for run in runs for one in run.slow_hosts]
     judged = sum(one.state is not None for _, one in every)
-    told: list[str] = [_about_host(run, one) for run, one in hosts[:SHOWN_HOSTS]]
+    texts: list[str] = [_about_host(run, one) for run, one in hosts[:SHOWN_HOSTS]]
     if len(hosts) > SHOWN_HOSTS:
         more = len(hosts) - SHOWN_HOSTS
-        told.append(count_of(more, "{number:,} other host is slow, too", "{number:,} other hosts are slow, too"))
+        texts.append(count_of(more, "{number:,} other host is slow, too", "{number:,} other hosts are slow, too"))
     stages = [(run, stage) for run in runs if (stage := run.longest_stage) is not None]
-    told += [_about_stage(run, stage) for run, stage in stages[:SHOWN_HOSTS]]
+    texts += [_about_stage(run, stage) for run, stage in stages[:SHOWN_HOSTS]]
     if slow:
-        told += _about(*max(slow, key=_how_much))
+        texts += _about(*max(slow, key=_how_much))
         others = len(slow) - 1
         if others:
-            told.append(count_of(others, "{number:,} other rank is slow, too", "{number:,} other ranks are slow, too"))
+            texts.append(count_of(others, "{number:,} other rank is slow, too", "{number:,} other ranks are slow, too"))
     elif hosts or stages:
         pass  # its ranks are slow because it is
     elif judged:
-        told.append(say("no rank of {count:,} computes notably longer than its peers", count=judged))
+        texts.append(say("no rank of {count:,} computes notably longer than its peers", count=judged))
         few = len(every) - judged
         if few:
-            told.append(
+            texts.append(
                 count_of(few, "{number:,} more has too few for a verdict", "{number:,} more have too few for a verdict")
             )
     else:
-        told += _without_verdict(every, captured)
-    told += _about_experts(runs)
-    return say("{text}.", text=capital(join("; ", told)))
+        texts += _without_verdict(every, captured)
+    texts += _about_experts(runs)
+    return say("{text}.", text=capital(join("; ", texts)))
 
 
 def _about_host(run: ComparedRun, one: ComparedHost) -> str:
@@ -518,7 +518,7 @@ def _about_stage(run: ComparedRun, stage: Stage) -> str:
     usual_ns = stage.computing_ns / (1 + stage.slower)
     (usual, time), unit = times_in_one_unit(round(usual_ns), round(stage.computing_ns))
     name = say("stage {number}", number=stage.stage)
-    told = say(
+    texts = say(
         "{stage} computes {slower:.1%} longer than the median of the {stages:,} stages ({before} → {after} {unit})",
         stage=name if run.alone else say("{stage} of {run}", stage=name, run=run.label),
         slower=stage.slower,
@@ -533,7 +533,7 @@ def _about_stage(run: ComparedRun, stage: Stage) -> str:
         why = say(
             "it runs about as many calls as the others: look at their shapes (`hotspots --by shape`) and at its chips"
         )
-    return join("; ", (told, why))
+    return join("; ", (texts, why))
 
 
 def _about_experts(runs: Sequence[ComparedRun]) -> Iterator[str]:
@@ -587,12 +587,12 @@ def _without_verdict(every: Sequence[tuple[ComparedRun, ComparedRank]], captured
                 )
             ]
         return [count_of(len(every), "one rank only: it has no peers", "none of {number:,} ranks has peers")]
-    told: list[str] = []
+    texts: list[str] = []
     if (one.slower or 0) <= 0:
-        told.append(say("no rank of {count:,} computes longer than its peers", count=len(every)))
+        texts.append(say("no rank of {count:,} computes longer than its peers", count=len(every)))
     else:
-        told += _about(run, one) if one.is_notable else [_longer(run, one)]
-    return [*told, say("fewer than {count} peers: no verdict", count=MIN_PEERS)]
+        texts += _about(run, one) if one.is_notable else [_longer(run, one)]
+    return [*texts, say("fewer than {count} peers: no verdict", count=MIN_PEERS)]
 
 
 def _repeated(ranks: Sequence[ComparedRank]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from aoe_reports.model.texts import N_
 from aoe_reports.schema.table import Column, Table
-from aoe_reports.schema.tables import TABLES
+from aoe_reports.schema.tables import FINDING, TABLES
 
 _RUN_ID = Column("run_id", "Run that it belongs to.", "VARCHAR", refers_to="run.run_id")
 _NIGHT = Column("night", "Its night, as YYYY-MM-DD.", "VARCHAR")
@@ -105,13 +105,7 @@ RUN_FINDING = Table(
     N_("What was found wrong with the files of a run when it was stored, in English."),
     (
         _RUN_ID,
-        Column("severity", "error, warning or info.", "VARCHAR"),
-        Column("rule", "Name of the rule; docs/rules.md explains each.", "VARCHAR"),
-        Column("path", "File or folder.", "VARCHAR"),
-        Column("line", "Line, from 1."),
-        Column("column_number", "Column of the line, from 1."),
-        Column("pointer", "Place in a JSON document (RFC 6901).", "VARCHAR"),
-        Column("message", "What was found.", "VARCHAR"),
+        *FINDING.columns,
     ),
     (),
 )

@@ -12,7 +12,7 @@ _UNITS = ("ns", "us", "ms", "s", "bytes")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column; what is not known is null."""
+    """One column; null where a value is unknown."""
 
     name: str
     comment: str

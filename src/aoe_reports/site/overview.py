@@ -139,14 +139,14 @@ def _headline(facts: StoreFacts, text: Texts) -> tuple[str, str, str]:
             text("Store a first night: aoe-reports ingest PATH --store {store}", store="URI"),
             "calm",
         )
-    told = night_headline(
+    tonight = night_headline(
         facts.regressions,
         incidents=facts.incidents.values(),
         suspicions=facts.suspicions,
         remark=facts.remark,
         not_measured=[*facts.missing, *facts.absent],
     )
-    said = plain(text.told(told))
+    said = plain(text.told(tonight))
     return said, "", tone_of(facts.regressions)
 
 

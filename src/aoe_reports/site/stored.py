@@ -87,29 +87,29 @@ def read_facts(
     chosen = RegressionOptions(
         false_alarms_per_year=false_alarms_per_year, every=True, gate=tuple(gates), metrics=metrics
     )
-    told = find_regressions(history, chosen, detected=detected)
+    regressions = find_regressions(history, chosen, detected=detected)
     runs = _runs(history)
-    jumps = told.detected.jumps
+    jumps = regressions.detected.jumps
     nights = sorted({run.night for run in runs if run.run_id not in jumps})
-    series = _series(history, told, runs, nights) if told.rows else []
+    series = _series(history, regressions, runs, nights) if regressions.rows else []
     facts = StoreFacts(
         series=series,
         runs=runs,
         verdicts=_stored_verdicts(history),
-        budget=told.budget,
+        budget=regressions.budget,
         nights=nights,
         watched_nights=min(WATCHED_NIGHTS, len(nights)),
         regressions=[one.row for one in series if one.row.state is not None],
-        remark=told.remark,
-        findings=told.findings,
+        remark=regressions.remark,
+        findings=regressions.findings,
         by_id={run.run_id: run for run in runs},
         claims=_claims_of_runs(history, runs),
         failed={run.run_id: list(map(join_name, run.body.get("failed_operators") or ())) for run in runs},
-        incidents={incident.incident: incident for incident in told.incidents},
-        suspicions=told.suspicions,
-        past_nights=past_nights(told.detected),
-        missing=list(told.missing),
-        absent=told.absent,
+        incidents={incident.incident: incident for incident in regressions.incidents},
+        suspicions=regressions.suspicions,
+        past_nights=past_nights(regressions.detected),
+        missing=list(regressions.missing),
+        absent=regressions.absent,
     )
     return history, facts
 
@@ -133,8 +133,8 @@ def _stored_verdicts(history: History) -> list[Stored[ListedVerdict]]:
 
 def _runs(history: History) -> list[RunFacts]:
     findings = stored_findings(history)
-    for told in findings.values():
-        told.sort(key=lambda finding: tuple(map(str, finding.as_dict().values())))
+    for of_run in findings.values():
+        of_run.sort(key=lambda finding: tuple(map(str, finding.as_dict().values())))
     rows = history.rows("run", _RUN).to_pylist()
     rows.sort(key=lambda row: (row["timestamp_ns"], row["run_id"]))
     return [
@@ -170,12 +170,14 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
-def _histories(history: History, told: Regressions, left_out: Collection[str]) -> tuple[Histories, Sequence[int]]:
+def _histories(
+    history: History, regressions: Regressions, left_out: Collection[str]
+) -> tuple[Histories, Sequence[int]]:
     """The whole histories of the series, a month at a time: no night lies in two of them; of series that are measured no more how many nights.
 
     Runs that are left out, of wrong clocks or incomplete, are in none.
     """
-    ids = [row.series_id for row in told.rows]
+    ids = [row.series_id for row in regressions.rows]
     row_of = {series_id: row for row, series_id in enumerate(ids)}
     blocks = []
     gone: Counter[str] = Counter()
@@ -194,8 +196,8 @@ def _histories(history: History, told: Regressions, left_out: Collection[str]) -
         until = column + len(there)
         values[rows, column:until], runs[rows, column:until] = times, of_runs
         column = until
-    unused, labels = np.empty((0, 0)), told.detected.judged.histories.labels
-    labels = tuple(labels[told.places[series_id]] for series_id in ids)
+    unused, labels = np.empty((0, 0)), regressions.detected.judged.histories.labels
+    labels = tuple(labels[regressions.places[series_id]] for series_id in ids)
     return Histories(labels=labels, nights=nights, costs=values, runs=runs, totals_ms=unused), list(gone.values())
 
 
@@ -279,18 +281,20 @@ def _months(parts: Sequence[StoredFile]) -> dict[str, list[StoredFile]]:
     return found
 
 
-def _series(history: History, told: Regressions, runs: Sequence[RunFacts], nights: Sequence[str]) -> list[SeriesFacts]:
-    left_out = [*(run.run_id for run in runs if run.status == "incomplete"), *told.detected.jumps]
-    histories, gone = _histories(history, told, left_out)
-    histories = with_metrics(history, histories, told, left_out)
-    judged = of_judged(histories, told)
+def _series(
+    history: History, regressions: Regressions, runs: Sequence[RunFacts], nights: Sequence[str]
+) -> list[SeriesFacts]:
+    left_out = [*(run.run_id for run in runs if run.status == "incomplete"), *regressions.detected.jumps]
+    histories, gone = _histories(history, regressions, left_out)
+    histories = with_metrics(history, histories, regressions, left_out)
+    judged = of_judged(histories, regressions)
     since = nights[-WATCHED_NIGHTS] if len(nights) > WATCHED_NIGHTS else ""
     start = sum(night < since for night in histories.nights)
-    verdicts, first = _verdicts(histories, judged, told, start)
-    whole = _look_back(judged, gone, told.budget.false_alarms_per_year)
+    verdicts, first = _verdicts(histories, judged, regressions, start)
+    whole = _look_back(judged, gone, regressions.budget.false_alarms_per_year)
     newest = _newest(history, since, left_out)
-    every = told.detected.judged.histories.labels
-    paged = paged_series(told.detected.judged.histories.labels, told.incidents)
+    every = regressions.detected.judged.histories.labels
+    paged = paged_series(regressions.detected.judged.histories.labels, regressions.incidents)
 
     @cache
     def nights_of(columns: bytes) -> tuple[str, ...]:
@@ -298,14 +302,14 @@ def _series(history: History, told: Regressions, runs: Sequence[RunFacts], night
         return tuple(histories.nights[column] for column in np.frombuffer(columns, dtype=np.int64))
 
     observed: dict[str, list[SeriesObservation]] = defaultdict(list)
-    for one in told.observations:
+    for one in regressions.observations:
         observed[one.series_id].append(one)
     found = []
-    for place, row in enumerate(told.rows):
+    for place, row in enumerate(regressions.rows):
         values = histories.costs[place]
         columns = np.flatnonzero(~np.isnan(values))
         verdict = verdicts[place]
-        labels = every[told.places[row.series_id]]
+        labels = every[regressions.places[row.series_id]]
         facts = newest.get(row.series_id, {"model": labels.model, "engine": labels.engine, "source": labels.source})
         found.append(
             SeriesFacts(
@@ -332,25 +336,25 @@ def _series(history: History, told: Regressions, runs: Sequence[RunFacts], night
 
 
 def _verdicts(
-    histories: Histories, can_be_judged: Histories, told: Regressions, start: int
+    histories: Histories, can_be_judged: Histories, regressions: Regressions, start: int
 ) -> tuple[Sequence[Verdict], int]:
     """(verdicts on the nights from column `start` on, the column from which they count nights): those of `regressions`.
 
     Where it saw other nights, series are judged anew, under the same budget.
     """
-    seen, nights = told.detected.judged.histories, histories.nights[start:]
-    rows = [told.places[row.series_id] for row in told.rows]
+    seen, nights = regressions.detected.judged.histories, histories.nights[start:]
+    rows = [regressions.places[row.series_id] for row in regressions.rows]
     if (
         len(rows) == len(seen.costs)
         and seen.nights == nights
         and len(nights) <= WATCHED_NIGHTS
         and np.array_equal(seen.costs[rows], histories.costs[:, start:], equal_nan=True)
     ):
-        return [told.detected.judged.verdicts[row] for row in rows], start
-    own = told.detected.judged.budgets
+        return [regressions.detected.judged.verdicts[row] for row in rows], start
+    own = regressions.detected.judged.budgets
     judged = judge_histories(
         can_be_judged,
-        told.budget.false_alarms_per_year,
+        regressions.budget.false_alarms_per_year,
         within=len(nights),
         budgets=[own[row] for row in rows] if own else None,
     )
@@ -624,13 +628,13 @@ def _claims(records: pl.DataFrame) -> list[Stored[TuningClaim]]:
 def _claim(rows: Sequence[Row]) -> Stored[TuningClaim]:
     """What the records of one pair claim: one of them tells the time before, another one that after."""
     first = rows[0]
-    told: Row = {
+    claim: Row = {
         "scope": first["scope"],
         "name": first["op_name"] or text_in(object_in(first, "workload_metadata"), "repo_key"),
         "op_type": first["op_type"],
         **{f"claimed_{row['phase']}_us": row["runtime_ms_mean"] * 1000 for row in rows},
     }
-    before, after = (told.setdefault(f"claimed_{phase}_us", None) for phase in ("before", "after"))
-    told["unmeasured"] = object_in(first, "metadata").get("unmeasured") is True
-    told["speed_up"] = None if told["unmeasured"] else speed_up(before, after)
-    return Stored(row=TuningClaim(run=first["run_id"], **told), document=told)
+    before, after = (claim.setdefault(f"claimed_{phase}_us", None) for phase in ("before", "after"))
+    claim["unmeasured"] = object_in(first, "metadata").get("unmeasured") is True
+    claim["speed_up"] = None if claim["unmeasured"] else speed_up(before, after)
+    return Stored(row=TuningClaim(run=first["run_id"], **claim), document=claim)

@@ -180,8 +180,8 @@ def _claimed_row(held: _Evidence, row: Row, claim: Claim, group: int) -> Row:
         why = say("only a time after tuning is claimed, and it is not below the time that was measured before")
         return replace(row, reason=why)
     if claim.before_us is None:
-        told = say("only a time after tuning is claimed: it is compared with the time that was measured before")
-        row = replace(row, claimed_change=claimed, reason=told)
+        reason = say("only a time after tuning is claimed: it is compared with the time that was measured before")
+        row = replace(row, claimed_change=claimed, reason=reason)
     if (other := held.found.other_claim(claim, group)) is not None:
         row = replace(row, reason=say("also claimed as {other}: sums count it once, by that claim", other=other))
     row = _judged_row(held, row, change, group)
@@ -408,8 +408,8 @@ def _step_row(held: _Evidence, judged: StepClaim | None, work: float | None) -> 
     before, after = (side.step_us for side in held.both.sides)
     row = Row(scope="step", measured_before_us=before, measured_after_us=after)
     if judged is not None:
-        told = held.claims.model_us if judged.claim == "model" else None
-        first, last = told or (None, None)
+        model_us = held.claims.model_us if judged.claim == "model" else None
+        first, last = model_us or (None, None)
         row = replace(
             row, claimed_before_us=first, claimed_after_us=last, claimed_change=judged.change, claim=judged.claim
         )

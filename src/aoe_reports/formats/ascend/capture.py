@@ -254,15 +254,15 @@ def _read_info(paths: Sequence[Path], files: Sequence[FoundFile], findings: list
         elif found := PROFILER_INFO.match(path.name):
             info = _with_profiler_info(info, document, found["rank"])
         elif PROFILER_METADATA.match(path.name):
-            told = document.get("parallel_group_info")
-            groups, members = places_of_rank(told), info.members | members_named(told)
+            recorded = document.get("parallel_group_info")
+            groups, members = places_of_rank(recorded), info.members | members_named(recorded)
             settings = {**info.settings, **_stated_settings(document)}
             info = replace(info, workload=_stated_workload(document), groups=info.groups | groups, settings=settings)
             info = replace(info, members=members)
         elif COMMUNICATION_GROUP.match(path.name):
-            told = document.get("comm_group_parallel_info")
-            members = info.members | members_named(told)
-            info = replace(info, groups=info.groups | places_of_cluster(told), members=members)
+            recorded = document.get("comm_group_parallel_info")
+            members = info.members | members_named(recorded)
+            info = replace(info, groups=info.groups | places_of_cluster(recorded), members=members)
         elif found := MSPROF_INFO.match(path.name):
             info = _with_msprof_info(info, document, found["what"], found["device"])
     rank_id = info.rank_id

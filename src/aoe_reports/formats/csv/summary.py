@@ -583,7 +583,7 @@ class _Reading:
 
 
 def _frame_of(mends: Sequence[Mended], wanted: Sequence[Field], like: pa.Table) -> pa.Table:
-    """Mended rows in a frame like that of the others; what is not wanted is null."""
+    """Mended rows in a frame like that of the others; columns that are not requested are null."""
     texts = {
         str(spec.position): pa.array(
             [None if (cell := mend.cells[spec.position]) in NULL_TOKENS else cell for mend in mends], pa.string()

@@ -83,7 +83,7 @@ def streams(data: TableData) -> Sequence[Finding]:
     if together > 1 and together * _LEAST_PARTS >= sum(len(rows) - 1 for rows in by_stream):
         return [_rounded(data, together)]
     overlapping = [place for rows in by_stream for place in _overlapping(rows, start[rows], stop[rows])]
-    # events of a timeline stand in any order
+    # events of a timeline may have any order
     falling = [] if data.told_by else [place for rows in by_stream for place in _falling(rows, start[rows])]
     return [
         *_found_at(data, STREAM_OVERLAP, overlapping, _message_of_overlap),
