@@ -136,7 +136,9 @@ class QueryProcess:
         self._raise_failure()  # it may have ended between two
 
     def _raise_failure(self) -> None:
-        code, limits = self._process.wait(), self._limits
+        limits = self._limits
+        with self._deadline_running():
+            code = self._process.wait()
         self._said.seek(0)
         said = self._said.read(_MAX_SAID).decode(errors="replace").strip()
         if code == REFUSED:

@@ -10,7 +10,7 @@ import signal
 import sys
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import duckdb
 import pyarrow as pa
@@ -30,7 +30,8 @@ _RESERVED_BYTES = 1 << 30
 """Address space that DuckDB and Arrow take beside what the query may use: code, stacks, arenas of the allocator."""
 
 
-def _serve() -> int:
+def _serve() -> NoReturn:
+    """Answer one task, and end at once: what DuckDB would tidy up after it ran out of memory may never end."""
     task = json.loads(sys.stdin.readline())
     if sys.platform == "linux":
         _end_with(task["asked_by"])
@@ -40,23 +41,27 @@ def _serve() -> int:
     resource.setrlimit(resource.RLIMIT_AS, (task["memory_bytes"] + _RESERVED_BYTES,) * 2)
     try:
         _answer(sorted(check_query(task["query"], task["tables"])))
-        _write_rows(_connected(task), task["query"])
+        connection = _connected(task)
+        _write_rows(connection, task["query"])
+        _end(0)
     except UsageError as error:
-        sys.stderr.write(json.dumps(as_fields(error.args[0])))
-        return REFUSED
+        _end(REFUSED, json.dumps(as_fields(error.args[0])))
     except (duckdb.OutOfMemoryException, MemoryError):
-        return OUT_OF_MEMORY
+        _end(OUT_OF_MEMORY)
     except duckdb.Error as error:
-        sys.stderr.write(str(error))
-        return DAMAGED if type(error) in _OF_DAMAGE else WRONG_QUERY
+        _end(DAMAGED if type(error) in _OF_DAMAGE else WRONG_QUERY, str(error))
     except (pa.ArrowException, OSError) as error:  # what DuckDB says while Arrow takes its rows
         if getattr(error, "errno", None) is not None:
             raise
-        sys.stderr.write(str(error))
         if "Corrupt database file" in str(error):
-            return DAMAGED
-        return OUT_OF_MEMORY if "Out of Memory Error" in str(error) else WRONG_QUERY
-    return 0
+            _end(DAMAGED, str(error))
+        _end(OUT_OF_MEMORY if "Out of Memory Error" in str(error) else WRONG_QUERY, str(error))
+
+
+def _end(code: int, why: str = "") -> NoReturn:
+    sys.stderr.write(why)
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def _end_with(process: int) -> None:
@@ -114,4 +119,4 @@ def _distinct(names: list[str]) -> list[str]:
 
 
 if __name__ == "__main__":
-    os._exit(_serve())
+    _serve()
