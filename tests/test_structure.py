@@ -50,7 +50,6 @@ PLACES = {
     "assistants/places.py": "whether a link below a root leads out of it",
     "assistants/sources.py": "the lines of a file",
     "cli/configuration_files.py": "configuration files",
-    "cli/places.py": "whether a place that a project's file names is ours",
     "cli/mcp.py": "the skill that comes with the package",
     "cli/output.py": "the folder of an output",
     "cli/ending.py": "what a reader that went away leaves open",
