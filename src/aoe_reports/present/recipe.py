@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aoe_reports.formats.ascend.profiling.recipes import Recipe
+from aoe_reports.formats.ascend.profiling import Recipe
 from aoe_reports.model.texts import Language, in_language, join, say
 from aoe_reports.present.markdown import escape
 

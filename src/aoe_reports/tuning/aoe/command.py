@@ -6,7 +6,7 @@ import json
 import shlex
 from pathlib import PurePosixPath
 
-from aoe_reports.formats.ascend.profiling.recipes import Framework, recipe
+from aoe_reports.formats.ascend.profiling import Framework, recipe
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.texts import Language, Text, in_language, join, say
 from aoe_reports.tuning.driver import Argument, Stage
