@@ -201,11 +201,6 @@ def _found_left(left: Left, *, dry_run: bool) -> list[Finding]:
     for path in left.copies:
         text = say("a copy that an adopt run made and never used; it is removed")
         found.append(ADOPT_LEFTOVER.found(str(path), text))
-    for path in left.unknown:
-        text = say(
-            "left by an interrupted adopt run and not in use; it may be the previous bank: check it, then delete it"
-        )
-        found.append(ADOPT_LEFTOVER.found(str(path), text))
     return found
 
 

@@ -206,7 +206,7 @@ class Redacting:
 
     def _lines(self, data: bytes) -> Iterator[Line]:
         shown = self._redactor.replace(data, self._redactor.find(data))
-        for raw, line in zip(_split(data), _split(shown), strict=True):
+        for raw, line in zip(data.splitlines(keepends=True), shown.splitlines(keepends=True), strict=True):
             yield Line(raw, self._without_key(self._without_rest(line)))
 
     def _piece(self) -> Line:
@@ -238,15 +238,6 @@ class Redacting:
             return without
         self._in_key = _PEM_BEGINS.search(line) is not None
         return line
-
-
-def _split(data: bytes) -> list[bytes]:
-    """Lines with their ends."""
-    at, lines = 0, []
-    for end in _LINE_END.finditer(data):
-        lines.append(data[at : end.end()])
-        at = end.end()
-    return [*lines, data[at:]] if at < len(data) else lines
 
 
 def _places(value: bytes, data: bytes) -> Iterator[int]:
