@@ -7,7 +7,7 @@ import os
 import shutil
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +19,7 @@ from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding, has, in_order, reasons_of
 from aoe_reports.model.report import Section
-from aoe_reports.model.rows import Rows, as_mapping
+from aoe_reports.model.rows import Rows, as_mapping, column, row
 from aoe_reports.model.texts import join, say
 from aoe_reports.tuning.answers import JobAnswer, job_answer
 from aoe_reports.tuning.bank import BankChange, difference, digest_of, document_of_listing
@@ -64,7 +64,6 @@ from aoe_reports.tuning.rules import (
 )
 from aoe_reports.tuning.runner import CannotRunError, Ended, Limits, Stop, run_process, stopping
 from aoe_reports.tuning.secrets import Redactor
-from aoe_reports.tuning.tune_report import PlannedRun, headline
 from aoe_reports.tuning.tuner import bank_of_tuner, driver_of_plan, tuner_of_plan
 
 LOG = "aoe.log"
@@ -664,3 +663,40 @@ class _Job:
 
     def _save(self) -> None:
         write_state(self.here, self.state)
+
+
+@row
+class PlannedRun:
+    """One stage that would be run."""
+
+    stage: str = column()
+    command: str = column()
+    argv: list[str] = column()
+    working_folder: str = column()
+    environment: Mapping[str, str] = column()
+    unset: list[str] = column()
+    tune_ops: Mapping[str, list[str]] | None = column()
+
+    def as_typed(self) -> list[str]:
+        """Where it runs, its environment and its arguments as they would be typed."""
+        lines = [f"cd {self.working_folder}"]
+        lines += [f"unset {' '.join(self.unset)}"] if self.unset else []
+        lines += [f"export {name}={value}" for name, value in self.environment.items()]
+        return [*lines, self.command]
+
+
+def headline(rows: Sequence[OutcomeRow], status: str) -> str:
+    """What the tuner says of operators and of subgraphs: no step was measured."""
+    said = []
+    for kind, subject in (("operator", "operators: {counts}"), ("subgraph", "subgraphs: {counts}")):
+        counts = Counter(one.status for one in rows if one.kind == kind)
+        words = (say("{number} {outcome}", number=number, outcome=say(word)) for word, number in counts.items())
+        if counts:
+            said.append(say(subject, counts=join(", ", words)))
+    told = join("; ", said)
+    if status != "done":
+        return say("Tuning did not finish; {told}.", told=told)
+    return say(
+        ("Tuned {told}. Times are AOE's own, measured on single operators; the duration of a step was not measured."),
+        told=told,
+    )

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from aoe_reports.model.columns import has_value, integers
 from aoe_reports.model.texts import Text, join, say
 from aoe_reports.stats.bootstrap import MIN_VALUES, SEED
 from aoe_reports.tuning.names import type_key
@@ -32,7 +33,6 @@ from aoe_reports.tuning.verdict_intervals import (
 from aoe_reports.tuning.verdict_matches import Match, Matches, why_unmatched
 from aoe_reports.tuning.verdict_rows import CONFIRMED_PART, DIGITS, Method, Row, StepClaim
 from aoe_reports.tuning.verdict_sides import Both, MeasuredSide, both_sides, common_share
-from aoe_reports.tuning.verdict_signs import signs_of
 from aoe_reports.tuning.verification import Verdict
 
 SAME_WORKLOAD_SHARE = 0.5
@@ -453,3 +453,43 @@ def _overall(step: Row, together: Row | None, claims: Claims) -> tuple[Verdict, 
     if together is not None and together.verdict != "not-comparable":
         return together.verdict, together
     return ("not-comparable", together or step) if claims.operators else (step.verdict, step)
+
+
+def signs_of(operators: Sequence[Row], together: Row | None, both: Both, groups: Sequence[int]) -> tuple[str, ...]:
+    """What says that the tuned bank was not in use when the second profile was taken."""
+    if together is None or together.verdict != "not-reproduced":
+        return ()
+    rows = [row for row in operators if row.verdict != "not-comparable"]
+    far = [row for row in rows if row.claimed_change is not None and (row.ci_low or 0.0) > row.claimed_change]
+    if not far or any(row.verdict == "confirmed" for row in rows):
+        return ()
+    blocks = _block_changes(both, groups)
+    if blocks:
+        return ()  # other kernels ran: the bank was in use, and brought nothing
+    return (
+        say(
+            (
+                "the {count} tuned operators that were measured again are not faster in total, and {far} of them are "
+                "certainly not as fast as claimed"
+            ),
+            count=len(rows),
+            far=len(far),
+        ),
+        say("the profiles do not contain block counts, so it is not known whether other kernels ran")
+        if blocks is None
+        else say("all of them use the same number of blocks as before: the kernels are the same"),
+    )
+
+
+def _block_changes(both: Both, groups: Sequence[int]) -> int | None:
+    """How many operators run on another number of blocks than before; null where nothing tells."""
+    if not groups or not all(has_value(side.frame, "block_num") for side in both.sides):
+        return None
+    means = []
+    for number, side in enumerate(both.sides):
+        blocks, there = integers(side.frame["block_num"])
+        of, count = both.groups_of[number], both.names.count
+        sums = np.bincount(of, weights=np.where(there, blocks, 0).astype(np.float64), minlength=count)
+        means.append(sums / np.maximum(np.bincount(of, minlength=count), 1))
+    chosen = list(groups)
+    return int((means[0][chosen] != means[1][chosen]).sum())

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import shlex
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from aoe_reports.formats.ascend.profiling import Framework, recipe
-from aoe_reports.model.errors import UsageError
+from aoe_reports.model.documents import JsonObject
+from aoe_reports.model.errors import ReadError, UsageError
 from aoe_reports.model.texts import Language, Text, in_language, join, say
 from aoe_reports.tuning.driver import Argument, Stage
 from aoe_reports.tuning.plan import (
@@ -18,8 +19,10 @@ from aoe_reports.tuning.plan import (
     StageName,
     TuneOps,
     to_json,
+    tune_ops_of_document,
     tune_ops_of_plan,
 )
+from aoe_reports.tuning.plan_folder import read_json
 
 TUNE_OPS = "tune_ops.json"
 AOE_CONFIG = "aoe_config.json"
@@ -493,3 +496,28 @@ def remeasure_page(plan: Plan, language: Language = "en") -> str:
             lines += ["", *(f"   {line}".rstrip() for line in (f"```{kind}", *code.splitlines(), "```"))]
         lines.append("")
     return "\n".join(lines)
+
+
+def read_tune_ops(folder: Path) -> TuneOps | None:
+    """What a folder's tune_ops.json asks for; None where there is none. ReadError for what AOE would not take."""
+    path = folder / TUNE_OPS
+    if not path.exists():
+        return None
+    form = '{"tune_ops_name": [...], "tune_ops_type": [...]}'
+    expected = say("expected {form} without other content, and not empty", form=form)
+    asked = tune_ops_of_document(read_json(path, None, expected))
+    if asked is None:
+        raise ReadError(path, say("not a list of operators and types"), expected)
+    return asked
+
+
+def read_config(folder: Path) -> JsonObject:
+    """A folder's aoe_config.json, which a TensorFlow script names; empty where there is none."""
+    path = folder / AOE_CONFIG
+    if not path.exists():
+        return {}
+    expected = say("expected the aoe_config_file of a TensorFlow script: a JSON object")
+    document = read_json(path, None, expected)
+    if not isinstance(document, dict):
+        raise ReadError(path, say("not a JSON object"), expected)
+    return document

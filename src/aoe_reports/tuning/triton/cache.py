@@ -21,8 +21,7 @@ from aoe_reports.formats.tuner_files import TunerFile
 from aoe_reports.model.documents import Json, JsonObject, object_of
 from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.texts import say
-from aoe_reports.tuning.triton import SUFFIX
-from aoe_reports.tuning.triton.rules import AUTOTUNE_DUPLICATE, AUTOTUNE_FORM, AUTOTUNE_NOTHING_RAN, AUTOTUNE_TIME
+from aoe_reports.tuning.triton import AUTOTUNE_DUPLICATE, AUTOTUNE_FORM, AUTOTUNE_NOTHING_RAN, AUTOTUNE_TIME, SUFFIX
 
 US_PER_MS = 1000
 
