@@ -26,7 +26,7 @@ from aoe_reports.tuning.names import type_key
 from aoe_reports.tuning.plan import Candidate, Plan, Rejected, TuneOps
 from aoe_reports.tuning.progress import describe_progress
 from aoe_reports.tuning.runner import Ended
-from aoe_reports.tuning.verdict_rows import StepClaim
+from aoe_reports.tuning.verdict_rows import step_claim
 from aoe_reports.tuning.verification import Verification
 
 
@@ -340,7 +340,7 @@ def test_fifty_codes_and_claims_are_kept() -> None:
     ("change", "saved", "speed_up"), [(-0.2, 0.2, 0.25), (0.25, -0.25, -0.2), (0.0, 0.0, 0.0), (-1.0, 1.0, None)]
 )
 def test_a_claim_of_a_step_is_put_in_three_ways(change: float, saved: float, speed_up: float | None) -> None:
-    row = StepClaim("model", change, judged=True).as_row()
+    row = step_claim("model", change, judged=True)
     assert (row.claim, row.change, row.time_saved, row.judged) == ("model", change, saved, True)
     assert row.speed_up == (None if speed_up is None else pytest.approx(speed_up))
 
@@ -530,8 +530,7 @@ def test_what_is_told_of_a_run_cannot_be_changed() -> None:
         Ended(0, None, "exited"),
         console.claims,
         progress_of(SOUND, 3),
-        StepClaim("model", -0.5, judged=True),
         Verification("confirmed"),
         bank_in_use({}, "/home", "/cwd"),
     )
-    assert {"Ended", "PrintedClaim", "Progress", "StepClaim", "Verification", "BankLayout"} <= names
+    assert {"Ended", "PrintedClaim", "Progress", "Verification", "BankLayout"} <= names

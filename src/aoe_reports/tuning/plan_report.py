@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from aoe_reports.model.report import Report, Section
@@ -55,11 +55,6 @@ def plan_report(plan: Plan, facts: PlanFacts) -> Report:
     return Report(title, said, [section for section in sections if section is not None])
 
 
-def _sum_of(values: Iterable[float | None]) -> float:
-    """The sum of what is known."""
-    return sum(value or 0.0 for value in values)
-
-
 def headline(plan: Plan) -> str:
     """The plan in one sentence, and what of it is assumed."""
     assumed = _assumed(plan)
@@ -96,7 +91,7 @@ def _expected(plan: Plan) -> str:
     if not candidates:
         return say("Tuning of computing cannot help here: {why}.", why=_why_not(plan))
     expected = plan.expected_saving_us or 0.0
-    minutes = _sum_of(candidate.cost_s for candidate in candidates) / _PER_MINUTE
+    minutes = sum(candidate.cost_s or 0.0 for candidate in candidates) / _PER_MINUTE
     operators = sum(candidate.kind == "operator" for candidate in candidates)
     several = count_of(operators, "{number} candidate", "{number} candidates")
     said = {"what": several if operators else say("The model's subgraphs"), "expected": expected, "minutes": minutes}

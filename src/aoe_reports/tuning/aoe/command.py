@@ -205,15 +205,6 @@ def files_of_plan(plan: Plan, folder: str) -> dict[str, str]:
     return files
 
 
-def expected_files(plan: Plan) -> tuple[str, ...]:
-    """What `tune` leaves in the plan's folder when all went well, as patterns: what a plan may expect."""
-    results = [
-        f"runs/*-{stage}/aoe_result_{stage}_*.json" if stage != "gdat" else "bank/*_gradient_fusion.json"
-        for stage in plan.stages()
-    ]
-    return (*results, "outcome.json", "remeasure.sh", "remeasure.md")
-
-
 # The ways to configure TFAdapter and torch_npu are those of their own documents (Ascend/tensorflow, Ascend/pytorch);
 # MindSpore's of its API reference, 2.5 and later.
 _TENSORFLOW = """# Where TFAdapter is configured, one of the three; take it out again when tuning is over.

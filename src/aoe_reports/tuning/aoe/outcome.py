@@ -159,12 +159,9 @@ def _asked(plan: Plan, tune_ops: TuneOps | None) -> list[_Requested]:
             by_type.setdefault(candidate.op_type, candidate)
     if tune_ops is None:
         return []
-    asked = [_Requested(name, _type_of(by_name.get(name)), by_name.get(name)) for name in tune_ops.names]
+    named = [(name, by_name.get(name)) for name in tune_ops.names]
+    asked = [_Requested(name, None if candidate is None else candidate.op_type, candidate) for name, candidate in named]
     return asked + [_Requested(None, op_type, by_type.get(op_type)) for op_type in tune_ops.types]
-
-
-def _type_of(candidate: Candidate | None) -> str | None:
-    return candidate.op_type if candidate is not None else None
 
 
 _Matches = list[tuple[Modification, str]]

@@ -41,7 +41,8 @@ def read_candidates(path: Path, most: int | None = None) -> Candidates:
     """One file; ReadError only where it cannot be opened."""
     table = read_claim_table(path, most, COLUMNS, _wrong)
     findings = list(table.findings)
-    problems = dict.fromkeys(_problem(row) for row in table.rows)
+    cells = ([(name, cell) for name, cell in row.cells.items() if name not in _OF_CANDIDATE] for row in table.rows)
+    problems = dict.fromkeys(", ".join(f"{name}: {cell}" for name, cell in problem) for problem in cells)
     if len(problems) > 1:
         text = say("candidates of {count} problems; expected those of one", count=len(problems))
         findings.append(CLAIMS_FORM.found(str(path), text))
@@ -67,10 +68,6 @@ def read_file(path: Path, most: int | None) -> TunerFile:
         "best_us": one.best_us,
     }
     return TunerFile(1, () if one.best is None else (one.best,), one.measured, summary, one.findings)
-
-
-def _problem(row: ClaimRow) -> str:
-    return ", ".join(f"{name}: {cell}" for name, cell in row.cells.items() if name not in _OF_CANDIDATE)
 
 
 def _wrong(row: ClaimRow) -> str | None:
@@ -104,13 +101,12 @@ class MsOpTuner:
     def read_results(self, paths: Sequence[Path]) -> ClaimsRead:
         """What its tables at or below some paths claim."""
         read = read_each(FILES[0], paths, read_candidates, lambda part: part.findings)
-        told = [Claims((_claim(one),), claimed_by=(self.title,)) for one in read.parts if one.sound]
-        return ClaimsRead(claims_together(told), read.findings, read.unreadable)
-
-
-def _claim(one: Candidates) -> Claim:
-    """How long the best candidate takes; which of them ran before is not told."""
-    return Claim(one.best or "", (), None, one.best_us or 0.0, str(one.path))
+        claims = [  # which candidate ran before is not recorded
+            Claims((Claim(one.best or "", (), None, one.best_us or 0.0, str(one.path)),), claimed_by=(self.title,))
+            for one in read.parts
+            if one.sound
+        ]
+        return ClaimsRead(claims_together(claims), read.findings, read.unreadable)
 
 
 TUNER: Tuner = MsOpTuner()
