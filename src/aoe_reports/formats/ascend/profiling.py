@@ -104,35 +104,33 @@ def recipe(framework: Framework, question: Question) -> Recipe:
     general = found.get(own.get("like"), {})
     way = {**general, **own}
     if question not in way.get("answers", (question,)):
-        raise UsageError(
-            say(
-                "collect: msprof-op measures single kernels, which does not answer {question}; expected --for {those}",
-                question=question,
-                those=", ".join(way["answers"]),
-            )
+        text = say(
+            "collect: msprof-op measures single kernels, which does not answer {question}; expected --for {those}",
+            question=question,
+            those=", ".join(way["answers"]),
         )
+        raise UsageError(text)
     values = {**way["settings"], **way.get("settings_for", {}).get(question, {})}
-    arguments = " ".join(f"{key}={value}" for key, value in values.items())
-    as_json = json.dumps(values, separators=(",", ":"))
-    names = {**values, **way.get("names", {})}
+    known = {
+        "arguments": " ".join(f"{key}={value}" for key, value in values.items()),
+        "json": json.dumps(values, separators=(",", ":")),
+    }
     notes = [*general.get("notes", ()), *own.get("notes", ()), *way.get("notes_for", {}).get(question, ())]
-    sources = list(way["sources"])
-    settings = tuple(_setting(way, key, value) for key, value in values.items())
     if question == "tuning":
         notes.append(say("Switch profiling off before AOE tunes: it distorts what AOE measures."))
         if framework.startswith("tf"):
             notes.append(say("Static memory allocation must also be off (static_memory_policy = 0)."))
-        sources.append(say("AOE guide, restrictions of tuning"))
+    more = (say("AOE guide, restrictions of tuning"),) if question == "tuning" else ()
     return Recipe(
         framework=framework,
         question=question,
         language=way["language"],
-        snippet=way["snippet"].strip().format(json=as_json, arguments=arguments, **names),
-        settings=settings,
+        snippet=way["snippet"].strip().format(**known, **values, **way.get("names", {})),
+        settings=tuple(_setting(way, key, value) for key, value in values.items()),
         after=way.get("after", ()),
         switch_off=way["switch_off"].strip(),
         notes=tuple(notes),
-        sources=tuple(sources),
+        sources=(*way["sources"], *more),
     )
 
 
