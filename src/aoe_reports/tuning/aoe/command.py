@@ -73,48 +73,33 @@ def _stage(plan: Plan, name: StageName, tune_ops: TuneOps | None) -> Stage:
         raise UsageError(
             say("gradients can be tuned in TensorFlow training only, not in {scenario}", scenario=plan.scenario)
         )
-    if plan.scenario in TENSORFLOW or (job.command and plan.scenario in {"mindspore", "ir-graph"}):
-        if not job.command:
-            raise UsageError(
-                say(
-                    "{scenario} tunes while its own command runs; expected the command after `--`",
-                    scenario=plan.scenario,
-                )
-            )
-        if plan.scenario in TENSORFLOW:
-            shared.insert(0, ("AOE_MODE", str(JOB_TYPES[name])))
-        arguments = tuple(Argument(part) for part in job.command)
-        where = _path("", job.working_folder) if job.working_folder is not None else None
-        return Stage(
-            name,
-            "command",
-            arguments,
-            tuple(shared),
-            UNSET_FOR_COMMAND,
-            work_variable=WORK,
-            bank_variable=IN_BANK,
-            working_folder=where,
-            tune_ops=asked,
+    online = plan.scenario in TENSORFLOW
+    own_command = online or (job.command and plan.scenario in {"mindspore", "ir-graph"})
+    if own_command and not job.command:
+        text = say(
+            "{scenario} tunes while its own command runs; expected the command after `--`", scenario=plan.scenario
         )
-    if job.command:
-        raise UsageError(
-            say(
-                "{scenario} is tuned by aoe; a command is not accepted (run it with the snippet first)",
-                scenario=plan.scenario,
-            )
+        raise UsageError(text)
+    if job.command and not own_command:
+        text = say(
+            "{scenario} is tuned by aoe; a command is not accepted (run it with the snippet first)",
+            scenario=plan.scenario,
         )
+        raise UsageError(text)
+    if online:
+        shared.insert(0, ("AOE_MODE", str(JOB_TYPES[name])))
+    no_aoe = say("{name}: not found on PATH (source set_env.sh of CANN); expected a program of this name", name="aoe")
     return Stage(
         name,
-        "tuner",
-        _aoe(plan, name, asked),
+        "command" if own_command else "tuner",
+        tuple(map(Argument, job.command)) if own_command else _aoe(plan, name, asked),
         tuple(shared),
-        UNSET_FOR_AOE,
+        UNSET_FOR_COMMAND if own_command else UNSET_FOR_AOE,
         work_variable=WORK,
         bank_variable=IN_BANK,
+        working_folder=_path("", job.working_folder) if own_command and job.working_folder is not None else None,
         tune_ops=asked,
-        not_found=say(
-            "{name}: not found on PATH (source set_env.sh of CANN); expected a program of this name", name="aoe"
-        ),
+        not_found=None if own_command else no_aoe,
     )
 
 
@@ -133,7 +118,13 @@ def _aoe(plan: Plan, name: StageName, asked: TuneOps | None) -> tuple[Argument, 
     arguments.append(Argument(f"--job_type={JOB_TYPES[name]}"))
     if asked is not None:
         arguments.append(Argument(f"--tune_ops_file={TUNE_OPS}"))  # in its folder of work: AOE takes few characters
-    return (*arguments, *(Argument(_checked_option(option)) for option in job.options))
+    for option in job.options:
+        if not option.startswith("--") or option.split("=", 1)[0] in OURS:
+            text = say(
+                "{option!r} cannot be added; expected --name=value, and not an option of the plan", option=option
+            )
+            raise UsageError(text)
+    return (*arguments, *map(Argument, job.options))
 
 
 def options_of_aoe(plan: Plan) -> tuple[str, ...]:
@@ -158,17 +149,6 @@ def _model_path(plan: Plan) -> str | None:
     if plan.scenario not in {"pytorch", "mindspore"}:
         raise UsageError(say("{scenario}: expected --model or --model-path", scenario=plan.scenario))
     return f"{DUMP}/aoe_dump" if plan.scenario == "mindspore" else DUMP
-
-
-def _checked_option(option: str) -> str:
-    if not option.startswith("--") or option.split("=", 1)[0] in OURS:
-        raise UsageError(
-            say(
-                "{option!r} cannot be added; expected --name=value, and not an option of the plan",
-                option=option,
-            )
-        )
-    return option
 
 
 def framework_of(job: Job) -> int:
