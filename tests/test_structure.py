@@ -33,7 +33,7 @@ PLACES = {
     "tuning/adopt.py": "banks that are put into use",
     "tuning/bank_exchange.py": "banks that are put into use",
     "tuning/bank_files.py": "banks",
-    "tuning/guardian.py": "control groups and /proc",
+    "tuning/guardian.py": "/proc",
     "tuning/job.py": "the folder of a job",
     "tuning/plan_folder.py": "the folder of a job",
     "tuning/runner.py": "the console of a job",
