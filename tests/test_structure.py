@@ -48,7 +48,6 @@ PLACES = {
     "jobs/verify.py": "the folder of a job",
     "present/streams.py": "Parquet",
     "assistants/places.py": "whether a link below a root leads out of it",
-    "assistants/sources.py": "the lines of a file",
     "cli/configuration_files.py": "configuration files",
     "cli/places.py": "whether a place that a project's file names is ours",
     "cli/mcp.py": "the skill that comes with the package",
