@@ -38,7 +38,6 @@ PLACES = {
     "tuning/plan_folder.py": "the folder of a job",
     "tuning/runner.py": "the console of a job",
     "tuning/aoe": "results and machines of AOE",
-    "history/exchange.py": "a store as files that anybody can read",
     "history/export.py": "records as files",
     "jobs/doctor": "whether temporary files can be written, and when a store was",
     "jobs/nightly.py": "the folder of a site",
