@@ -87,7 +87,7 @@ def _ask(call: Ask, access: Access) -> Document:
     tables = [*(plain_table(one.key, one.rows) for one in found.tables), findings_table(found.findings)]
     if call.table and call.table not in (keys := [one.key for one in tables]):
         raise RefusedError(f"no table {neutral(call.table)!r}; this answer has {', '.join(keys)}")
-    errors = [neutral(str(one.as_text())) for one in found.findings if one.severity == "error"]
+    errors = [neutral(str(one.as_text()), 200) for one in found.findings if one.severity == "error"]
     return Document(
         question.name,
         neutral(found.headline or found.verdict or found.title),

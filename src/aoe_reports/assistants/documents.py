@@ -23,7 +23,7 @@ MAX_TEXT = 400
 """Characters of a cell: names of operators and sentences are shorter."""
 MAX_PATH = 4096
 """Characters of a path, which another call needs whole."""
-_PATHS = frozenset({"path", "first", "root", "run"})
+_PATHS = frozenset({"path", "run"})
 
 
 class RefusedError(Exception):

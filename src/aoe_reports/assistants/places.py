@@ -37,7 +37,7 @@ class Places:
 
     def checked(self, asked: str) -> Path:
         """A path below a root; no link below it leads out. Raises RefusedError or UsageError."""
-        path = self.find(asked)
+        path = self._find(asked)
         if not isinstance(path, ObjectPath):
             base = str(capture_root(path if path.is_file() else path / "file"))
             if not self._holds(base):
@@ -45,8 +45,8 @@ class Places:
             self._look_below(base, asked)
         return path
 
-    def find(self, asked: str) -> Path:
-        """A path or URI below a root; a relative path is looked for below each root. Raises RefusedError or UsageError."""
+    def _find(self, asked: str) -> Path:
+        """A path or URI below a root; a relative path is looked for below each root."""
         names = (asked, _SPELLED.sub(lambda found: json.loads(f'"{found[0]}"'), asked))
         if not asked or any("\0" in name for name in names):
             raise RefusedError("a path is expected, such as one that the tool `runs` lists")
