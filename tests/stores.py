@@ -15,7 +15,6 @@ import pyarrow as pa
 from aoe_reports.engine.ask import read_units
 from aoe_reports.engine.question import Notes
 from aoe_reports.history.advising import Advisor
-from aoe_reports.history.exchange import export_store
 from aoe_reports.history.ingest import AdvisedRunReader, ingest
 from aoe_reports.history.origin import origin_of
 from aoe_reports.history.sharing import Sharing
@@ -23,7 +22,7 @@ from aoe_reports.questions.records.options import IngestOptions, RecordOptions
 from aoe_reports.questions.records.runs import runs_read, units_by_run
 from aoe_reports.store import History, Run
 from aoe_reports.store.history import _pieces
-from aoe_reports.store.layout import rows_of
+from aoe_reports.store.layout import EXTRA_KINDS, RUN_KINDS, rows_of
 
 
 def store_at_once(
@@ -48,10 +47,26 @@ def store_at_once(
     history.log.commit(history.log.folder.write(_pieces(pa.concat_tables(rows))), [])
 
 
+def stored_rows(store: str | Path) -> list[dict[str, Any]]:
+    """All rows of a store without null values, run by run, and last those that belong to no run."""
+    history = History.open(str(store))
+    kinds = (*RUN_KINDS, *sorted(EXTRA_KINDS))
+    rows = [
+        {name: value for name, value in row.items() if value is not None and name != "month"}
+        for kind in kinds
+        for row in history.rows(kind).to_pylist()
+    ]
+
+    def order(row: dict[str, Any]) -> tuple[Any, ...]:
+        is_extra = row["kind"] in EXTRA_KINDS
+        return is_extra, "" if is_extra else row["run_id"], kinds.index(row["kind"]), json.dumps(row, sort_keys=True)
+
+    return sorted(rows, key=order)
+
+
 @cache
-def exported(*paths: Path) -> tuple[dict[str, Any], ...]:
-    """What `store export` writes of these paths, stored as workload `net`; nobody may change the rows themselves."""
+def rows_of_paths(*paths: Path) -> tuple[dict[str, Any], ...]:
+    """The rows of a store of these paths, stored as workload `net`; nobody may change the rows themselves."""
     with tempfile.TemporaryDirectory() as name:
         ingest(paths, f"{name}/store", IngestOptions(workload="net"), Notes())
-        export_store(f"{name}/store", Path(name) / "rows.jsonl")
-        return tuple(json.loads(line) for line in (Path(name) / "rows.jsonl").read_text().splitlines())
+        return tuple(stored_rows(f"{name}/store"))

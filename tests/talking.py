@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,8 +12,6 @@ from typing import Any
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
-
-MOST_CALLS = 6
 
 
 @dataclass(frozen=True)
@@ -48,20 +45,6 @@ class Assistant:
     def ask(self, question: str, *paths: Path, **more: Any) -> Told:
         """A question about paths."""
         return self("ask", question=question, paths=list(map(str, paths)), **more)
-
-    def follow(self, tool: str = "files", /, **arguments: Any) -> list[Told]:
-        """The documented way: after each call the first one of `next` that was not made yet."""
-        answers, made = [self(tool, **arguments)], {json.dumps([tool, arguments], sort_keys=True)}
-        while len(answers) < MOST_CALLS:
-            for hint in answers[-1].content.get("next", []):
-                key = json.dumps([hint["tool"], hint["arguments"]], sort_keys=True)
-                if key not in made:
-                    made.add(key)
-                    answers.append(self(hint["tool"], **hint["arguments"]))
-                    break
-            else:
-                break
-        return answers
 
 
 def told(tool: str, arguments: Mapping[str, Any], result: Any) -> Told:

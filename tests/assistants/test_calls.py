@@ -18,16 +18,11 @@ from mcp.client.stdio import stdio_client
 from planted_ranks import write_job
 from talking import Assistant, Told, assistant, parameters, told
 
-from aoe_reports.assistants.pages import MOST_TOKENS
-from aoe_reports.assistants.words import tokens_of
+from aoe_reports.assistants.documents import MAX_PAGE, size_of
 from aoe_reports.schema.tables import TABLES
 
 VALID = FIXTURES / "msprof" / "valid"
 RANKS = VALID / "torch_npu_two_ranks"
-
-
-def size(one: Told) -> int:
-    return tokens_of(one.text) + tokens_of(json.dumps(one.content, ensure_ascii=False))
 
 
 @pytest.fixture(scope="module")
@@ -38,10 +33,10 @@ def fixtures() -> Iterator[Assistant]:
 
 def test_few_tools_with_small_schemas_which_only_read(fixtures: Assistant) -> None:
     tools = fixtures.portal.call(fixtures.client.list_tools).tools
-    assert [tool.name for tool in tools] == ["files", "ask", "describe", "source", "tables", "sql"]
+    assert [tool.name for tool in tools] == ["runs", "ask", "tables", "sql"]
     assert all(tool.annotations is not None and tool.annotations.read_only_hint for tool in tools)
     schemas = json.dumps([tool.model_dump(by_alias=True, exclude_none=True) for tool in tools])
-    assert tokens_of(schemas) < 2000
+    assert len(schemas) < 5000  # fewer than 2,000 tokens
     questions = next(tool for tool in tools if tool.name == "ask").input_schema["properties"]["question"]["enum"]
     assert {"hotspots", "explain", "check", "stragglers", "critical-path", "bank", "bank diff"} <= set(questions)
     assert fixtures.client.server_info is not None
@@ -56,9 +51,11 @@ def test_captures_are_queried_in_sql(fixtures: Assistant) -> None:
     query = "SELECT core, count(*) AS tasks, sum(duration_ns) AS total_ns FROM task GROUP BY core ORDER BY core"
     found = fixtures("sql", path=str(RANKS), query=query)
     assert found.rows("rows")[0] == {"core": "AI_CORE", "tasks": 12, "total_ns": 2126610}
-    many = fixtures("sql", path=str(RANKS), query="SELECT range AS number FROM range(5000)")
+    many = fixtures(
+        "sql", path=str(RANKS), query="SELECT range AS number, repeat('x', 50) || range AS text FROM range(5000)"
+    )
     assert many.content["headline"] == "5,000 rows"
-    assert size(many) <= MOST_TOKENS
+    assert size_of(many.content) <= MAX_PAGE
     assert many.content["cursor"]
 
 
@@ -79,13 +76,8 @@ def test_every_question_is_answered_within_its_page(fixtures: Assistant) -> None
         found = fixtures.ask(question, *([RANKS / "rank0_ascend_pt"] * (2 if two else 1)))
         assert not found.is_error, (question, found.text)
         assert found.content["answers"] == question
-        assert size(found) <= MOST_TOKENS
-
-
-def test_numbers_have_units(fixtures: Assistant) -> None:
-    units = fixtures.ask("hotspots", RANKS).content["tables"]["rows"]["units"]
-    assert (units["share"], units["total_us"]) == ("1 = 100%", "us")
-    assert "count" not in units
+        assert size_of(found.content) <= MAX_PAGE
+        assert json.loads(found.text) == found.content
 
 
 def test_an_answer_says_what_the_command_line_says(fixtures: Assistant, cli: Cli) -> None:
@@ -98,7 +90,7 @@ def test_an_answer_says_what_the_command_line_says(fixtures: Assistant, cli: Cli
 
 
 def test_options_are_those_that_are_declared_and_none_that_writes_or_waits(fixtures: Assistant) -> None:
-    listed = fixtures("describe", name="check").rows("options")
+    listed = fixtures("ask", question="check").rows("options")
     assert [one["option"] for one in listed] == ["select", "ignore", "interval"]
     for question, options, words in (
         ("hotspots", {"cache": "/tmp/x"}, "hotspots has no option 'cache'; its options: by, top, rank, device, step"),
@@ -106,9 +98,13 @@ def test_options_are_those_that_are_declared_and_none_that_writes_or_waits(fixtu
         ("hotspots", {"scheduler": "tcp://host:1"}, "has no option 'scheduler'"),
         ("hotspots", {"max-expanded": 1}, "has no option 'max-expanded'"),
         ("check", {"watch": True}, "has no option 'watch'"),
-        ("hotspots", {"by": "colour"}, "by takes op_type | op_name | shape | module | layer | stack, not 'colour'"),
-        ("hotspots", {"top": "3"}, "top takes a whole number, not '3'"),
-        ("hotspots", {"top": True}, "top takes a whole number, not True"),
+        (
+            "hotspots",
+            {"by": "colour"},
+            "by takes op_type | op_name | shape | module | layer | stack: Invalid enum value 'colour'",
+        ),
+        ("hotspots", {"top": "3"}, "top takes int: Expected `int`, got `str`"),
+        ("hotspots", {"top": True}, "top takes int: Expected `int`, got `bool`"),
         ("hotspots", {"top": 0}, "top: 0 is less than 1"),
         ("check", {"select": ["nothing-of-ours"]}, "no rule 'nothing-of-ours'"),
     ):
@@ -118,19 +114,19 @@ def test_options_are_those_that_are_declared_and_none_that_writes_or_waits(fixtu
 
 
 @pytest.mark.parametrize(("tool", "arguments", "words"), [
-    ("nothing", {}, "no tool 'nothing'; there are files, ask, describe, source"),
-    ("ask", {"question": "hotspots"}, "ask needs paths"),
-    ("ask", {"question": "ask", "paths": ["x"]}, "question is to be one of"),
-    ("ask", {"question": "hotspots", "paths": "x"}, "paths is to be of type array"),
-    ("ask", {"question": "hotspots", "paths": []}, "hotspots is asked of 1 to 20 paths"),
-    ("ask", {"question": "explain", "paths": ["msprof"]}, "explain is asked of 2 paths: baseline, candidate"),
+    ("nothing", {}, "no tool 'nothing'; there are runs, ask, tables, sql"),
+    ("ask", {}, "ask: Object missing required field `question`"),
+    ("ask", {"question": "ask", "paths": ["x"]}, "no question 'ask'; there are bank, "),
+    ("ask", {"question": "hotspots", "paths": "x"}, "ask: Expected `array`, got `str` - at `$.paths`"),
+    ("ask", {"question": "hotspots", "paths": ["x"] * 21}, "Expected `array` of length <= 20"),
+    ("ask", {"question": "explain", "paths": ["msprof"]}, "explain takes 2 paths: baseline, candidate"),
     ("ask", {"question": "hotspots", "paths": ["msprof/valid"], "table": "columns"}, "no table 'columns'; this answer has rows, findings"),
-    ("files", {"folder": "x"}, "files has no argument 'folder'; it takes path, cursor"),
-    ("describe", {"name": "csv-nothing"}, "neither a question nor a rule is called 'csv-nothing'"),
-    ("source", {"path": "README.md", "line": 1}, "only files that our readers know are shown"),
-    ("source", {"path": "msprof", "line": 1}, "msprof is no file"),
-    ("source", {"path": "msprof", "line": 0}, "`line` is 1 to"),
-    ("history", {}, "no tool 'history'"),
+    ("runs", {"folder": "x"}, "runs: Object contains unknown field `folder`"),
+    ("runs", {"cursor": "page-7"}, "no answer with this cursor is kept: ask again without it"),
+    ("sql", {"path": "msprof/valid/torch_npu_two_ranks", "query": "SELECT " + ", ".join(map(str, range(101)))}, "101 columns; at most 100"),
+    ("sql", {"query": "SELECT 1"}, "sql needs path: there is no store"),
+    ("tables", {"name": "nothing"}, "no table nothing"),
+    ("incident", {}, "no tool 'incident'"),
 ])  # fmt: skip
 def test_what_cannot_be_answered_is_told_in_plain_words(
     fixtures: Assistant, tool: str, arguments: dict[str, Any], words: str
@@ -142,24 +138,11 @@ def test_what_cannot_be_answered_is_told_in_plain_words(
     assert "\n" not in found.text
 
 
-def test_a_rule_and_a_question_are_described(fixtures: Assistant) -> None:
-    assert fixtures("describe", name="csv-ragged-row").content["headline"].startswith("csv-ragged-row: ")
-    assert "Rank operators" in fixtures("describe", name="hotspots").content["headline"]
-    everything = fixtures("describe")
-    assert everything.content["tables"]["rules"]["total"] > 100
-
-
-def test_the_lines_around_a_finding_are_shown(fixtures: Assistant) -> None:
-    path = next((FIXTURES / "aoe" / "invalid" / "improvement-mismatch").glob("*.json"))
-    checked = fixtures.ask("check", path)
-    (hint,) = (one for one in checked.content["next"] if one["tool"] == "source")
-    finding = checked.rows("findings")[0]
-    assert (hint["arguments"]["path"], hint["arguments"]["line"]) == (finding["path"], finding["line"])
-    shown = fixtures("source", **hint["arguments"])
-    lines = path.read_text().splitlines()
-    assert {row["line"]: row["text"] for row in shown.rows("lines")}[finding["line"]] == lines[finding["line"] - 1]
-    beyond = fixtures("source", path=str(path), line=len(lines) + 100)
-    assert beyond.is_error
+def test_a_question_without_paths_is_described(fixtures: Assistant) -> None:
+    found = fixtures("ask", question="hotspots")
+    assert found.content["headline"].startswith("Rank operators")
+    assert found.rows("options")[0]["takes"] == "op_type | op_name | shape | module | layer | stack"
+    assert "total_us" in found.rows("tables")[0]["columns"]
 
 
 def test_all_pages_together_are_the_answer_and_none_is_too_large(fixtures: Assistant, tmp_path: Path) -> None:
@@ -170,32 +153,12 @@ def test_all_pages_together_are_the_answer_and_none_is_too_large(fixtures: Assis
         while "cursor" in pages[-1].content:
             pages.append(one("ask", **arguments, cursor=pages[-1].content["cursor"]))
         again = one("ask", **arguments, cursor=pages[0].content["cursor"])
-        for cursor, words in (
-            ("x", "this is no cursor of this answer"),
-            ("-1-0123456789ab", "this is no cursor"),
-            ("999999999-0123456789ab", "this is no cursor"),
-            ("1-0123456789ab", "the cursor is of another answer, or the data has changed since"),
-            ("1" * 5000, "this is no cursor"),
-        ):
-            assert words in one("ask", **arguments, cursor=cursor).text
-        moved = one("ask", **(arguments | {"options": {}}), cursor=pages[0].content["cursor"])
-    assert len(pages) > 2
-    assert max(map(size, pages)) <= MOST_TOKENS
+    assert len(pages) > 1
+    assert max(size_of(page.content) for page in pages) <= MAX_PAGE
     rows = [row for page in pages for row in page.rows("rows")]
     assert len(rows) == pages[0].content["tables"]["rows"]["total"]
     assert len({json.dumps(row) for row in rows}) == len(rows)
     assert again.rows("rows") == pages[1].rows("rows")
-    assert moved.is_error
-
-
-def test_a_page_of_data_that_changed_is_refused(tmp_path: Path) -> None:
-    write_job(tmp_path, 30, {})
-    arguments: dict[str, Any] = {"question": "hotspots", "paths": [str(tmp_path)], "options": {"by": "op_name"}}
-    with assistant("--root", tmp_path) as one:
-        cursor = one("ask", **arguments).content["cursor"]
-    (tmp_path / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv").unlink()
-    with assistant("--root", tmp_path) as one:
-        assert "the data has changed since" in one("ask", **arguments, cursor=cursor).text
 
 
 def test_two_calls_at_once_and_one_that_is_cancelled(tmp_path: Path) -> None:
@@ -226,13 +189,14 @@ def test_a_call_that_takes_too_long_says_what_to_ask_instead_and_the_next_one_is
     program = (
         "import sys\n"
         "from aoe_reports.assistants import server\n"
+        "from aoe_reports.assistants.calls import Access\n"
         "from aoe_reports.assistants.places import Places\n"
         "server.Desk.seconds = property(lambda self: limits.pop(0), lambda self, value: None)\n"
-        "limits = [1e-3, 1e-3, 600]\n"
-        "server.serve({}, Places.of([sys.argv[1]]), None, 0)\n"
+        "limits = [1e-3, 1e-3, 600, 600]\n"
+        "server.serve(Access({}, Places.of([sys.argv[1]]), None), 0)\n"
     )
     with assistant(tmp_path, program=program) as one:
-        late, in_time = one("files"), one("files")
+        late, in_time = one("runs"), one("runs")
     assert late.is_error
     assert late.text.startswith("this takes longer than 0.001 s: ask about a folder below, one capture, or with")
     assert not in_time.is_error
@@ -271,7 +235,7 @@ def test_it_ends_with_its_input_and_survives_what_is_no_message(tmp_path: Path) 
     assert "Traceback" not in ended.stderr
 
 
-_OPEN = '{"jsonrpc": "2.0", "id": %s, "method": "tools/call", "params": {"name": "files", "arguments": {"path": %s}}}'
+_OPEN = '{"jsonrpc": "2.0", "id": %s, "method": "tools/call", "params": {"name": "runs", "arguments": {"path": %s}}}'
 _LAST = '{"method": "tools/call", "params": {"id": 9, "arguments": {"path": %s}}, "jsonrpc": "2.0", "id": %s}'
 
 
@@ -287,24 +251,19 @@ def test_what_no_parser_takes_is_answered_with_an_error_and_the_server_goes_on(t
     ]  # fmt: skip
     told = _told(tmp_path, lines, 7)
     errors = [(one["id"], one["error"]["code"]) for one in told if "error" in one]
-    parse, invalid = -32700, -32600
-    assert errors[:5] == [(1, parse), (2, parse), (3, parse), ("four", parse), (5, parse)]
-    assert errors[5:] == [(None, parse)] * 3 + [(None, invalid), (6, invalid)]
+    parse = -32700
+    assert errors == [(1, parse), *[(None, parse)] * 9, (6, parse)]
     assert [one["id"] for one in told if "result" in one] == [0, 7]
 
 
-def test_paths_longer_than_texts_are_told_and_asked_about(tmp_path: Path) -> None:
+def test_paths_longer_than_texts_are_whole(tmp_path: Path) -> None:
     folder = tmp_path.joinpath(*["long" * 20] * 9)
     shutil.copytree(RANKS / "rank0_ascend_pt", folder / "rank0_ascend_pt")
-    (folder / "aoe_result_opat_20260211030000000_pid1.json").write_text("{")
     with assistant("--root", tmp_path) as one:
-        found = one("files", path=str(tmp_path))
-        row, other = found.rows("captures")[0], found.rows("others")[0]
+        row = one("runs", path=str(tmp_path)).rows("captures")[0]
         assert len(row["path"]) > 700
         for path in (row["path"], row["run"]):
             assert one.ask("hotspots", Path(path)).rows("rows")
-        wrong = one.ask("check", Path(other["first"])).rows("findings")[0]
-        assert not one("source", path=wrong["path"], line=1).is_error
 
 
 def test_what_is_wrong_on_the_command_line(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -328,5 +287,5 @@ def test_the_skill_is_printed_and_names_what_there_is(cli: Cli, fixtures: Assist
     skill = cli("mcp", "--skill").out
     head = skill.split("---\n")[1]
     assert [line.partition(":")[0] for line in head.splitlines()] == ["name", "description"]
-    for tool in ("files", "ask", "describe", "source", "history", "incident"):
+    for tool in ("runs", "ask", "tables", "sql", "incident"):
         assert f"`{tool}`" in skill

@@ -36,7 +36,6 @@ WITH_MODULES = {"stacks", "compare", "explain", "plan"}
 BEFORE = {
     "map": ["hotspots profile --manifest manifest.json"],
     "reduce": ["hotspots profile --manifest manifest.json", "map manifest.json --partials partials"],
-    "store import": ["store export rows.jsonl --store aoe-history", "store undo RUN --store aoe-history"],
     "serve": ["site -o site --store aoe-history"],
     "doctor": ["site -o site --store aoe-history"],
 }

@@ -165,16 +165,16 @@ HOLD = """
 import sys, time
 from pathlib import Path
 from aoe_reports.engine.output import unfinished
-with unfinished(Path(sys.argv[1]), folder=sys.argv[2] == "folder") as made:
+with unfinished(Path(sys.argv[1])) as made:
     print(made, flush=True)
     sys.stdin.read()
 """
 
 
-def writer(target: Path, kind: str) -> tuple[subprocess.Popen[str], Path]:
+def writer(target: Path) -> tuple[subprocess.Popen[str], Path]:
     """A run that writes a file, and is not done yet."""
     process = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(target), kind], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", HOLD, str(target)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
     return process, Path(process.stdout.readline().strip())
@@ -187,14 +187,13 @@ def store(cli: Cli, msprof: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.torture
-@pytest.mark.parametrize(("kind", "name"), [("file", "rows.jsonl"), ("file", "rows.csv"), ("folder", "rows")])
 def test_what_a_killed_run_left_is_named_and_goes(
-    cli: Cli, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, name: str
+    cli: Cli, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "out"
     out.mkdir()
-    process, left = writer(out / name, kind)
-    foreign = out / f".{name}.mine"
+    process, left = writer(out / "rows.csv")
+    foreign = out / ".rows.csv.mine"
     foreign.write_text("not ours")
     monkeypatch.setattr("aoe_reports.engine.output._seen", set())
     other = cli("report", "--store", store, "-o", out / "report.md")
@@ -203,35 +202,35 @@ def test_what_a_killed_run_left_is_named_and_goes(
     process.communicate()
     monkeypatch.setattr("aoe_reports.engine.output._seen", set())
     told = cli("report", "--store", store, "-o", out / "report.md")
-    assert f"{left}: left over from a killed run; the next run that writes {name} deletes it" in told.err
+    assert f"{left}: left over from a killed run; the next run that writes rows.csv deletes it" in told.err
     assert left.exists()
-    ended = cli("store", "export", out / name, "--store", store)
+    ended = cli("history", "-o", out / "rows.csv", "--store", store)
     assert (ended.code, f"{left}: left over from a killed run; it is deleted" in ended.err) == (0, True)
-    assert {path.name for path in out.iterdir()} == {name, "report.md", foreign.name}
+    assert {path.name for path in out.iterdir()} == {"rows.csv", "report.md", foreign.name}
 
 
 def test_a_file_that_is_being_written_is_left_alone(cli: Cli, store: Path, tmp_path: Path) -> None:
-    process, made = writer(tmp_path / "rows.jsonl", "file")
-    assert cli("store", "export", tmp_path / "rows.jsonl", "--store", store).code == 0
+    process, made = writer(tmp_path / "rows.jsonl")
+    assert cli("history", "-o", tmp_path / "rows.jsonl", "--store", store).code == 0
     assert made.exists()
     process.kill()
     process.communicate()
 
 
 @pytest.mark.torture
-def test_a_killed_export_leaves_what_the_next_one_deletes(cli: Cli, store: Path, tmp_path: Path) -> None:
+def test_a_killed_run_leaves_what_the_next_one_deletes(cli: Cli, store: Path, tmp_path: Path) -> None:
     """Killed where it hurts: when all is written and nothing has its name."""
     code = (
         "import os, signal, sys, pathlib\n"
         "pathlib.Path.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
         "from aoe_reports.__main__ import main\n"
-        f"sys.argv = ['x', 'store', 'export', {str(tmp_path / 'x.csv')!r}, '--store', {str(store)!r}]\n"
+        f"sys.argv = ['x', 'history', '-o', {str(tmp_path / 'x.csv')!r}, '--store', {str(store)!r}]\n"
         "main()\n"
     )
     ended = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)
     assert ended.returncode == -signal.SIGKILL
     assert [path for path in tmp_path.iterdir() if path.name.startswith(".x.csv")]
-    assert cli("store", "export", tmp_path / "x.csv", "--store", store).code == 0
+    assert cli("history", "-o", tmp_path / "x.csv", "--store", store).code == 0
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".x.csv")]
 
 
@@ -239,6 +238,6 @@ def test_a_mark_in_a_name_of_somebody_else_deletes_nothing(cli: Cli, store: Path
     handle, name = tempfile.mkstemp(dir=tmp_path, prefix=".other.aoe-reports-")
     os.close(handle)
     (tmp_path / ".rows.jsonl.aoe-reports-12345678").symlink_to(name)
-    assert cli("store", "export", tmp_path / "rows.jsonl", "--store", store).code == 0
+    assert cli("history", "-o", tmp_path / "rows.jsonl", "--store", store).code == 0
     assert Path(name).exists()
     assert (tmp_path / ".rows.jsonl.aoe-reports-12345678").is_symlink()

@@ -81,12 +81,11 @@ def test_a_word_of_nothing_is_refused(cli: Cli, slower: Path, asked: tuple[str, 
     assert (ended.code, ended.err) == (2, f"aoe-reports: error: {what}: expected text that is not empty\n")
 
 
-def test_commands_of_the_store_answer_with_their_name_and_one_row(cli: Cli, store: Path, tmp_path: Path) -> None:
+def test_commands_of_the_store_answer_with_their_name_and_one_row(cli: Cli, store: Path) -> None:
     place = ("--store", store)
     run = cli("history", "runs", *place, "--format", "json").json["rows"][0]["run"]
     for name, *more in (
-        ("info",), ("verify",), ("compact",), ("vacuum",), ("export", tmp_path / "rows.jsonl"), ("undo", run),
-        ("import", tmp_path / "rows.jsonl"),
+        ("info",), ("verify",), ("compact",), ("vacuum",), ("undo", run),
     ):  # fmt: skip
         ended = cli("store", name, *more, *place, "--format", "json")
         assert (ended.code, ended.json["command"], ended.json["inputs"]) == (0, f"store {name}", [str(store)]), (
@@ -94,11 +93,6 @@ def test_commands_of_the_store_answer_with_their_name_and_one_row(cli: Cli, stor
         )
         assert (len(ended.json["rows"]), ended.json["reasons"]) == (1, [])
     assert cli("store", "info", *place).out.strip().splitlines()[0] == "Store"
-    exported = cli("store", "export", tmp_path / "other.jsonl", *place, "--format", "json").json["rows"][0]
-    assert exported == {
-        "path": str(tmp_path / "other.jsonl"),
-        "rows": len((tmp_path / "other.jsonl").read_text().splitlines()),
-    }
 
 
 def test_a_damaged_store_is_verified_with_findings(cli: Cli, store: Path) -> None:

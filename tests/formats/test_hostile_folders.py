@@ -177,14 +177,6 @@ def test_a_hollow_file_of_terabytes_is_refused(ask: Cli, data: Path, name: str) 
         assert (len(ended.json["rows"]) > 0) == (place == data)
 
 
-def test_a_hollow_export_of_a_store_is_not_imported(cli: Cli, tmp_path: Path) -> None:
-    assert cli("ingest", PROFILE, "--store", tmp_path / "store").code == 0
-    assert cli("store", "export", tmp_path / "rows.jsonl", "--store", tmp_path / "store").code == 0
-    os.truncate(tmp_path / "rows.jsonl", 1 << 40)
-    ended = cli("store", "import", tmp_path / "rows.jsonl", "--store", tmp_path / "other")
-    assert (ended.code, "never written" in ended.err) == (3, True)
-
-
 def test_a_large_file_that_was_written_is_read(cli: Cli, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(identify, "SPARSE_FROM_BYTES", 1)
     assert cli("hotspots", data).code == 0

@@ -26,7 +26,7 @@ COMMANDS = (
     "", "inspect", "table", "check", "hotspots", "steps", "breakdown", "critical-path", "host", "communication", "stragglers", "compare", "explain", "roofline", "stacks", "quality", "serving",
     "bank", "bank list", "bank diff", "advise", "trace", "collect", "plan", "preflight", "tune", "verify", "adopt", "normalize", "ingest", "history", "regressions", "ack", "expect",
     "tag", "report", "site", "serve", "mcp", "nightly", "demo", "config", "doctor", "store", "store info", "store verify",
-    "store compact", "store vacuum", "store undo", "store export", "store import",
+    "store compact", "store vacuum", "store undo",
 )  # fmt: skip
 
 
@@ -377,10 +377,6 @@ def _site() -> Iterator[str]:
 def _store() -> Iterator[str]:
     s = "--store demo/history"
     yield from _cases((f"store info {s}", f"store verify {s}", "store info --store no", "store verify --store no"))
-    yield f"store export out/e.jsonl {s} && show out/e.jsonl"
-    yield f"store export out/e.csv {s} && show out/e.csv"
-    for target in ("e", "e.jsonl"):
-        yield f"store export out/{target} {s} && store import out/{target} --store out/t && store info --store out/t"
     ready, s = "copy demo/history out/s && ", "--store out/s"
     for command in _cases([f"store undo 20260207T020000-5c20c195 {s}", f"store undo no {s}"], FORMS):
         yield f"{ready}{command} && history --last 2 {s} && store verify {s}"

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 from commandline import Cli, Ended
-from stores import store_at_once
+from stores import store_at_once, stored_rows
+from unchecked import store_unchecked
 
 from aoe_reports.questions.records.options import RecordOptions
 
@@ -184,9 +185,7 @@ def test_an_incident_older_than_the_nights_looked_at_keeps_its_clue(cli: Cli, st
 
 def test_a_store_of_before_opens_and_its_incidents_keep_their_night(cli: Cli, store: Path, tmp_path: Path) -> None:
     join_a_surer_series(cli, store)
-    exported = tmp_path / "rows.jsonl"
-    cli("store", "export", exported, "--store", store)
-    rows = [json.loads(line) for line in exported.read_text().splitlines()]
+    rows = stored_rows(store)
     stripped = 0
     for one in rows:
         if one.get("kind") == "change":
@@ -194,9 +193,8 @@ def test_a_store_of_before_opens_and_its_incidents_keep_their_night(cli: Cli, st
             stripped += body.pop("seen") is not None
             one["body"] = json.dumps(body, sort_keys=True, separators=(",", ":"))
     assert stripped == 1
-    exported.write_text("".join(json.dumps(one) + "\n" for one in rows))
     old = tmp_path / "old"
-    assert cli("store", "import", exported, "--store", old).code == 0
+    store_unchecked(rows, old)
     told = incident(regressions(cli, old))
     assert (told["since"], told["since_now"]) == (night(FIRST), night(FIRST + 1))
 

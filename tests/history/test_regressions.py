@@ -15,7 +15,7 @@ import pytest
 from commandline import Cli
 from hypothesis import given
 from hypothesis import strategies as st
-from stores import store_at_once
+from stores import store_at_once, stored_rows
 
 from aoe_reports.history.gate import LABELS, parse_gate
 from aoe_reports.history.series import SeriesLabels
@@ -140,9 +140,11 @@ def test_the_numbers_of_an_attribution_are_those_of_the_stored_sums(
     """All steps of a side together, rounded once: not each step, each run or each night by itself."""
     rows = {row["scope"]: row for row in cli("regressions", "--store", stores[45], "--format", "json").json["rows"]}
     told = rows["step"]["attribution"]
-    cli("store", "export", tmp_path / "rows.jsonl", "--store", stores[45])
-    kept = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
-    kept = [row for row in kept if row["kind"] == "record" and row["night"] not in told["left_out_nights"]]
+    kept = [
+        row
+        for row in stored_rows(stores[45])
+        if row["kind"] == "record" and row["night"] not in told["left_out_nights"]
+    ]
     steps, calls = ([row for row in kept if row["series_id"] == rows[scope]["series_id"]] for scope in ("step", "op"))
     assert len(steps) > 40
     (operator,) = told["operators"]

@@ -14,7 +14,6 @@ SEVERITIES = {
     "clock-ahead": "warning",
     "clock-jump": "warning",
     "hardware-unnamed": "warning",
-    "import-refused": "error",
     "less-complete": "warning",
     "metric-units": "warning",
     "not-enough-data": "warning",

@@ -125,7 +125,7 @@ def test_a_damaged_file_is_named_and_no_number_of_it_used(
     ended = care(cli, store, "verify")
     assert (ended.code, ended.json["reasons"]) == (1, ["damage"])
     assert (rule, str(path)) in {(finding["rule"], finding["path"]) for finding in ended.json["findings"]}
-    read = cli("store", "export", path.with_name("rows.jsonl"), "--store", store)
+    read = cli("history", f"{kind}s", "--store", store)
     assert (read.code, read.err.count("\n")) == (3, 1) or content(store) == before  # a bit that tells nothing
     merged = cli("store", "compact", "--store", store)
     assert (merged.code, merged.err.count("\n")) == (3, 1)
@@ -231,61 +231,6 @@ def test_a_run_that_was_undone_is_gone_told_of_and_can_come_back(cli: Cli, store
     assert sorted(ingest(cli, nights, store)) == ["added", *["unchanged"] * NIGHTS]
     assert [row for row in content(store) if row["kind"] != "change"] == before
     assert care(cli, store, "verify").code == 0
-
-
-@pytest.mark.parametrize("name", ["folder", "rows.jsonl"])
-def test_what_is_exported_and_imported_is_the_same_store(cli: Cli, store: Path, tmp_path: Path, name: str) -> None:
-    row_of(cli, store, "undo", History.open(str(store)).runs()[0].run_id)
-    rows = row_of(cli, store, "export", tmp_path / name)["rows"]
-    other = tmp_path / "other"
-    first = row_of(cli, other, "import", tmp_path / name)
-    second = row_of(cli, other, "import", tmp_path / name)
-    assert (first["added"], first["changes"]) == (NIGHTS, 1)
-    assert (second["added"], second["unchanged"], second["changes"]) == (0, NIGHTS, 0)
-    assert content(other) == content(store)
-    assert len(content(other)) == rows
-    assert care(cli, other, "verify").code == 0
-
-
-def test_two_exports_of_the_same_rows_are_the_same_bytes(cli: Cli, store: Path, tmp_path: Path) -> None:
-    for name in ("a.jsonl", "a.csv"):
-        row_of(cli, store, "export", tmp_path / name)
-    row_of(cli, store, "compact")
-    for name in ("b.jsonl", "b.csv"):
-        row_of(cli, store, "export", tmp_path / name)
-    assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
-    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
-    assert len((tmp_path / "a.csv").read_text().splitlines()) == len(content(store)) + 1
-
-
-def test_an_export_never_writes_into_a_folder_with_other_things(cli: Cli, store: Path, tmp_path: Path) -> None:
-    (tmp_path / "full").mkdir()
-    (tmp_path / "full" / "notes.txt").write_text("mine")
-    assert care(cli, store, "export", tmp_path / "full").code == 2
-    assert care(cli, store, "export", tmp_path / "x.xlsx").code == 2
-    assert [path.name for path in (tmp_path / "full").iterdir()] == ["notes.txt"]
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["{", "[]", "{}", '{"kind": "run"}', '{"kind": "run", "run_id": "x", "timestamp_ns": "y"}',
-     '{"kind": "run", "run_id": "x", "timestamp_ns": 1}', '{"kind": "record", "run_id": "x", "timestamp_ns": 1}',
-     '{"kind": "record", "run_id": "x", "timestamp_ns": 1, "total_ns": "much"}',
-     '{"kind": "run", "run_id": "x", "timestamp_ns": 1, "of_tomorrow": 1}', '{"kind": "run", "run_id": [], "timestamp_ns": 1}',
-     '{"kind": "run", "run_id": "x", "timestamp_ns": 1e300}'],
-)  # fmt: skip
-def test_what_is_no_export_is_refused_in_one_line(cli: Cli, tmp_path: Path, line: str) -> None:
-    (tmp_path / "rows.jsonl").write_text(line + "\n")
-    ended = care(cli, tmp_path / "store", "import", tmp_path / "rows.jsonl")
-    assert (ended.code, ended.err.count("\n")) == (3, 1), ended.err
-
-
-def test_a_cut_off_parquet_export_is_refused_in_one_line(cli: Cli, store: Path, tmp_path: Path) -> None:
-    row_of(cli, store, "export", tmp_path / "folder")
-    truncate(next((tmp_path / "folder").glob("kind=record/*/*.parquet")))
-    for source in (tmp_path / "folder", tmp_path / "nothing"):
-        ended = care(cli, tmp_path / "other", "import", source)
-        assert (ended.code, ended.err.count("\n")) == (3, 1), ended.err
 
 
 def test_a_store_of_a_newer_format_is_refused_politely(cli: Cli, store: Path, nights: Path) -> None:

@@ -273,17 +273,6 @@ def test_a_run_that_lost_rows_is_named(cli: Cli, store: Path) -> None:
     )
 
 
-def test_an_export_that_lost_rows_of_a_run_is_not_imported(cli: Cli, store: Path, tmp_path: Path) -> None:
-    exported = tmp_path / "rows.jsonl"
-    cli("store", "export", exported, "--store", store)
-    lines = exported.read_text().splitlines(keepends=True)
-    lost = next(number for number, line in enumerate(lines) if json.loads(line)["kind"] == "record")
-    exported.write_text("".join(lines[:lost] + lines[lost + 1 :]))
-    ended = cli("store", "import", exported, "--store", tmp_path / "other")
-    assert (ended.code, ended.err.count("\n")) == (3, 1)
-    assert "rows of kind record" in ended.err
-
-
 @pytest.mark.parametrize(
     "workload", ["模型", "a'b\"c\\d", "x" * 80, "tab\there", "x\x1fy", "\N{PILE OF POO}", "null", " ", "1"]
 )

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from commandline import Cli
-from stores import exported
+from stores import rows_of_paths
 from unchecked import store_unchecked
 
 NESTED = "[" * 1500 + "]" * 1500
@@ -83,7 +83,7 @@ def nothing_breaks(cli: Cli, rows: Iterable[dict[str, Any]], folder: Path) -> No
 
 @pytest.mark.parametrize("body", RUNS.values(), ids=RUNS)
 def test_bodies_of_runs(cli: Cli, msprof: Path, aoe: Path, tmp_path: Path, body: str) -> None:
-    rows = exported(msprof / "exports_of_2022", aoe)
+    rows = rows_of_paths(msprof / "exports_of_2022", aoe)
     assert {row["run_kind"] for row in rows if row["kind"] == "run"} == {"profile", "tuning"}
     changed = [{**row, "body": body} if row["kind"] == "run" else row for row in rows]
     nothing_breaks(cli, changed, tmp_path)
@@ -95,7 +95,7 @@ def test_bodies_of_runs(cli: Cli, msprof: Path, aoe: Path, tmp_path: Path, body:
 
 @pytest.mark.parametrize("body", VERDICTS.values(), ids=VERDICTS)
 def test_bodies_of_verdicts(cli: Cli, msprof: Path, tmp_path: Path, body: str | None) -> None:
-    rows = exported(msprof / "exports_of_2022")
+    rows = rows_of_paths(msprof / "exports_of_2022")
     common = {name: rows[0][name] for name in ("run_id", "timestamp_ns", "night")}
     about = {"model": "net", "scope": "operator", "op_type": "MatMulV2", "op_name": "x", "subject": "x"}
     verdict = {"kind": "verdict", **common, **about, "state": "confirmed", "body": body}
@@ -113,7 +113,7 @@ def test_bodies_of_verdicts(cli: Cli, msprof: Path, tmp_path: Path, body: str | 
 def test_bodies_of_changes_and_acknowledgements(
     cli: Cli, msprof: Path, tmp_path: Path, kind: str, body: str | None
 ) -> None:
-    rows = exported(msprof / "exports_of_2022")
+    rows = rows_of_paths(msprof / "exports_of_2022")
     common = {name: rows[0][name] for name in ("run_id", "timestamp_ns", "night")}
     told = {"kind": kind, **common, "subject": "0" * 16, "state": "confirmed", "body": body}
     store = tmp_path / "hostile"
@@ -145,7 +145,7 @@ def test_bodies_of_changes_and_acknowledgements(
     ],
 )
 def test_bodies_of_advice(cli: Cli, msprof: Path, tmp_path: Path, body: str) -> None:
-    rows = exported(msprof / "exports_of_2022")
+    rows = rows_of_paths(msprof / "exports_of_2022")
     assert [row for row in rows if row["kind"] == "advice"]
     nothing_breaks(cli, [{**row, "body": body} if row["kind"] == "advice" else row for row in rows], tmp_path)
     verified = cli("store", "verify", "--store", tmp_path / "hostile", "--format", "json")
@@ -168,7 +168,7 @@ SHARES = dict.fromkeys(("computing_share", "communication_not_overlapped_share",
 def test_what_a_step_goes_on_is_shown_of_a_whole_only(
     cli: Cli, msprof: Path, tmp_path: Path, told: dict[str, Any]
 ) -> None:
-    rows = exported(msprof / "exports_of_2022")
+    rows = rows_of_paths(msprof / "exports_of_2022")
     good = {"source": "tasks", "steps": 1, "step_us": 100.0, **SHARES}
     many = [{**good, "device_id": number} for number in range(7, 3000)]
     body = json.dumps({"why_not": None, "headlines": [{"source": "tasks", **told, "device_id": 5}, *many]})
@@ -193,7 +193,7 @@ def test_numbers_beyond_64_bit_are_stored_and_whole(cli: Cli, aoe: Path, tmp_pat
 
 
 def test_a_finding_that_is_made_of_something_else_is_told(cli: Cli, msprof: Path, tmp_path: Path) -> None:
-    rows = exported(msprof.parent / "invalid")
+    rows = rows_of_paths(msprof.parent / "invalid")
     made = [row for row in rows if row["kind"] == "finding" and row.get("body")]
     assert made
     hostile = [{**row, "body": made[0]["body"]} if row["kind"] == "finding" else row for row in rows]

@@ -58,15 +58,15 @@ def test_a_store_on_s3_is_written_once_and_read(bucket: dict[str, str]) -> None:
 
 @pytest.fixture(scope="module")
 def undisturbed(running: Server, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """The rows of a store in which two runs were stored while nothing failed."""
+    """The records of a store in which two runs were stored while nothing failed."""
     running.empty()
     assert outcomes(ingest(running.environment, "ten_iterations", "torch_npu_two_ranks")) == ["added", "added"]
     return exported(running.environment, tmp_path_factory.mktemp("undisturbed") / "rows.jsonl")
 
 
 def exported(environment: dict[str, str], path: Path) -> list[str]:
-    command = [sys.executable, "-m", "aoe_reports", "store", "export", str(path), "--store", STORE]
-    subprocess.run(command, env=environment, check=True, capture_output=True)
+    asked = ("history", "records", "--format", "jsonl", "-o", str(path), "--store", STORE)
+    subprocess.run([sys.executable, "-m", "aoe_reports", *asked], env=environment, check=True, capture_output=True)
     return sorted(path.read_text().splitlines())
 
 

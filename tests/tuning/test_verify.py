@@ -14,7 +14,9 @@ from typing import Any
 import jsonschema
 import pytest
 from commandline import FIXTURES, ROOT, Ended
+from stores import stored_rows
 from tuning.jobs import SOC, Bench, write_bank
+from unchecked import store_unchecked
 
 from aoe_reports.simulation.tuning import (
     BEFORE,
@@ -730,17 +732,14 @@ def test_a_stored_verdict_of_an_older_version_is_shown_with_one_claim(bench: Ben
     store = bench.root / "history"
     loop = with_times_of_the_model(write_loop(bench.root / "loop", "faster", 3), 60.0, 20.0)
     verified(bench, loop, "--store", store)
-    exported = bench.root / "out.jsonl"
-    assert bench.run("store", "export", exported, "--store", store).code == 0
-    lines = [json.loads(line) for line in exported.read_text().splitlines()]
+    lines = stored_rows(store)
     of_step = [line for line in lines if line.get("scope") == "step"]
     assert len(of_step) == 1
     body = json.loads(of_step[0]["body"])
     assert (body["claim"], body["claimed_after_us"]) == ("model", 20000.0)
     del body["claim"]
     of_step[0]["body"] = json.dumps({**body, "claimed_change": -0.0248})
-    exported.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    assert bench.run("store", "import", exported, "--store", bench.root / "old").code == 0
+    store_unchecked(lines, bench.root / "old")
     shown = bench.run("history", "verdicts", "--store", bench.root / "old", "--format", "json").json["rows"]
     (step,) = (row for row in shown if row["scope"] == "step")
     assert (step["claimed_before_us"], step["claimed_after_us"], step["claimed_change"]) == (None, None, -0.0248)
@@ -834,18 +833,6 @@ def test_a_verdict_that_cannot_be_read_is_kept_as_it_is(bench: Bench) -> None:
     assert (ended.code, ended.json["kept_as"]) == (0, "verify-001.json")
     assert "verify-replaced" in ended.rules()
     assert (bench.folder / "verify-001.json").read_text() == '{"verdict": "conf'
-
-
-def test_verdicts_survive_export_and_import(bench: Bench) -> None:
-    from aoe_reports import History
-
-    store = bench.root / "history"
-    verified(bench, write_loop(bench.root / "loop", "faster", 3), "--store", store)
-    kept = sorted(map(str, History.open(str(store)).rows("verdict").to_pylist()))
-    for target in ("out.jsonl", "out"):
-        assert bench.run("store", "export", bench.root / target, "--store", store).code == 0
-        assert bench.run("store", "import", bench.root / target, "--store", bench.root / f"from-{target}").code == 0
-        assert sorted(map(str, History.open(str(bench.root / f"from-{target}")).rows("verdict").to_pylist())) == kept
 
 
 @pytest.mark.parametrize(("other", "refused"), [(0.45, False), (0.55, True)])

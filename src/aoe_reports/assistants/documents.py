@@ -1,118 +1,128 @@
-"""An answer as a document of plain values: tables under their keys, findings, and which call leads on."""
+"""What a call is answered with: tables of plain values, cut into pages that have room in an assistant's context."""
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from aoe_reports.assistants.words import neutral, plain
+from aoe_reports.model.classes import is_record
 from aoe_reports.model.documents import Json, JsonObject
-from aoe_reports.model.findings import SEVERITIES, Finding
-from aoe_reports.model.rows import Field, Rows, as_mapping, fields_of
+from aoe_reports.model.rows import as_mapping
+from aoe_reports.present.values import for_terminal
 
-MOST_ROWS = 2000
-"""Of one table: further ones are counted, and a narrower question tells them."""
-MOST_OF_A_PATH = 4096
-"""Characters: no system opens a longer one."""
-_PATHS = frozenset({"path", "first", "root", "run"})
-_UNITS = {"percent": "1 = 100%", "change": "0.01 = 1% more", "gain": "0.01 = 1% more", "ratio": "ratio"}
-_ENDINGS = {
-    "_us": "us", "_ms": "ms", "_ns": "ns", "_s": "s", "_mhz": "MHz", "_bytes": "bytes", "_gb_per_s": "GB/s", "_share": "1 = 100%",
-}  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Hint:
-    """A call that leads on, and why."""
-
-    tool: str
-    arguments: Mapping[str, Any]
-    why: str
-
-    def as_dict(self) -> JsonObject:
-        """As an assistant has it."""
-        return {"tool": self.tool, "arguments": _told(dict(self.arguments)), "why": neutral(self.why)}
+MAX_PAGE = 20_000
+"""Characters of a page as ASCII JSON: usual tokenizers make at most 8,000 tokens of them."""
+MAX_ROW = 4000
+"""Characters of a row as ASCII JSON: longer cells are cut."""
+MAX_ROWS = 2000
+"""Of a table: further rows are only counted."""
+MAX_TEXT = 400
+"""Characters of a cell: names of operators and sentences are shorter."""
+MAX_PATH = 4096
+"""Characters of a path, which another call needs whole."""
+_PATHS = frozenset({"path", "run"})
 
 
-def _told(value: Any) -> Json:
-    """An argument as an answer has it: what `find` understands as it does the name itself."""
-    if isinstance(value, dict):
-        return {key: _told(inner) for key, inner in value.items()}
+class RefusedError(Exception):
+    """A call that is not answered; its text is for the assistant."""
+
+
+def size_of(value: Json) -> int:
+    """Characters of a value as ASCII JSON."""
+    return len(json.dumps(value))
+
+
+def neutral(text: str, limit: int = MAX_TEXT) -> str:
+    r"""A text of at most so many characters whose control characters are spelled out, such as `\u001b`."""
+    kept = for_terminal(text[:limit])
+    return kept if len(text) <= limit else f"{kept}… ({len(text):,} characters)"
+
+
+def plain(value: Any, limit: int = MAX_TEXT) -> Json:
+    """A value as JSON has it: no control characters, NaN and infinities null, nine significant digits."""
+    if is_record(type(value)):
+        value = as_mapping(value)
+    if isinstance(value, Mapping):
+        return {neutral(str(key), 60): plain(inner, limit) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [*map(_told, value)]
-    return neutral(value, MOST_OF_A_PATH) if isinstance(value, str) else value
+        return [plain(inner, limit) for inner in value]
+    if isinstance(value, float):
+        return float(f"{value:.9g}") if math.isfinite(value) else None
+    return value if isinstance(value, bool | int) or value is None else neutral(str(value), limit)
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows as lists under their columns; what all rows have alike is said once."""
+    """Rows as lists under their columns; `same` has the values that all rows share."""
 
     key: str
-    columns: tuple[str, ...]
-    rows: tuple[list[Json], ...]
+    columns: list[str]
+    rows: list[list[Json]]
     total: int
-    units: Mapping[str, str] = field(default_factory=dict)
-    same: Mapping[str, Json] = field(default_factory=dict)
-
-    def mappings(self) -> list[JsonObject]:
-        """Each row under its keys."""
-        return [{**self.same, **dict(zip(self.columns, row, strict=True))} for row in self.rows]
+    same: JsonObject
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """All that a call is answered with, before it is cut into pages."""
+    """A whole answer, before it is cut into pages."""
 
     answers: str
     headline: str
-    tables: tuple[Table, ...] = ()
-    notes: tuple[str, ...] = ()
-    hints: tuple[Hint, ...] = ()
-    more: Mapping[str, Json] = field(default_factory=dict)
-
-    def table(self, key: str) -> list[JsonObject]:
-        """The rows of a table, none where there is no such table."""
-        return next((table.mappings() for table in self.tables if table.key == key), [])
+    tables: Sequence[Table] = ()
+    notes: Sequence[str] = ()
+    reasons: Sequence[str] = ()
 
 
-def table_of(rows: Rows[Any]) -> Table:
-    """A declared table: its keys, its units, its rows."""
-    fields = {one.key: one for one in fields_of(rows.type)}
-    return plain_table(rows.key, [as_mapping(one) for one in rows.rows[:MOST_ROWS]], len(rows.rows), fields)
-
-
-def plain_table(key: str, rows: Sequence[JsonObject], total: int, fields: Mapping[str, Field] | None = None) -> Table:
-    """A table of mappings, without the columns that say nothing."""
-    cells = [{name: _cell(name, value) for name, value in row.items()} for row in rows]
+def plain_table(key: str, rows: Sequence[Any], total: int | None = None) -> Table:
+    """A table of rows with the same keys, without the columns that are empty; `total` if there are more than these rows."""
+    cells = [_cells(row) for row in rows[:MAX_ROWS]]
     names = [name for name in (cells[0] if cells else ()) if any(row[name] not in (None, [], "") for row in cells)]
     same = {name: cells[0][name] for name in names if len(cells) > 1 and all(r[name] == cells[0][name] for r in cells)}
-    columns = tuple(name for name in names if name not in same)
-    return Table(
-        key=key,
-        columns=columns,
-        rows=tuple([row[name] for name in columns] for row in cells),
-        total=total,
-        units={name: unit for name in names if (unit := _unit_of(name, cells, (fields or {}).get(name)))},
-        same=same,
-    )
+    columns = [name for name in names if name not in same]
+    return Table(key, columns, [[row[name] for name in columns] for row in cells], total or len(rows), same)
 
 
-def _cell(name: str, value: Any) -> Json:
-    """A value as JSON has it; a path is whole, as another call is given it."""
-    return neutral(value, MOST_OF_A_PATH) if name in _PATHS and isinstance(value, str) else plain(value)
+def _cells(row: Any) -> JsonObject:
+    row = as_mapping(row) if is_record(type(row)) else row
+    cells = {name: plain(value, MAX_PATH if name in _PATHS else MAX_TEXT) for name, value in row.items()}
+    if size_of(cells) <= MAX_ROW:
+        return cells
+    limit = MAX_ROW // 6 // len(cells)  # six characters of ASCII are one character at most
+    return {name: _cut(cell, limit) for name, cell in cells.items()}
 
 
-def _unit_of(name: str, rows: Sequence[JsonObject], one: Field | None) -> str:
-    """The unit of a column of numbers; empty where it counts something, or is none."""
-    if not any(isinstance(row[name], int | float) and not isinstance(row[name], bool) for row in rows):
-        return ""
-    kind = "" if one is None else one.cell.kind
-    ending = next((unit for end, unit in _ENDINGS.items() if name.endswith(end)), "")
-    return ending or (kind if kind in {"us", "ms", "s"} else _UNITS.get(kind, ""))
+def _cut(cell: Json, limit: int) -> Json:
+    text = cell if isinstance(cell, str) else json.dumps(cell)
+    return cell if size_of(text) <= 6 * limit else f"{text[:limit]}…"
 
 
-def findings_table(findings: Sequence[Finding]) -> Table:
-    """Findings with their files and lines, the gravest first."""
-    rows = [one.as_dict() for one in sorted(findings[:MOST_ROWS], key=lambda one: SEVERITIES.index(one.severity))]
-    return plain_table("findings", rows, len(findings))
+def page_of(document: Document, start: int) -> tuple[JsonObject, int]:
+    """(as many rows from one on as there is room for, the row that the next page starts with; 0 if this is the last)."""
+    tables: dict[str, Any] = {table.key: {"total": table.total} for table in document.tables}
+    page: JsonObject = {
+        "answers": document.answers,
+        "headline": document.headline,
+        "reasons": [*document.reasons],
+        "notes": [*document.notes],
+        "tables": tables,
+    }
+    room, before, end = MAX_PAGE - size_of(page), 0, start
+    for table in document.tables:
+        begin, rows = max(start - before, 0), list[Json]()
+        head: dict[str, Any] = {"from": begin + 1, "columns": table.columns, "same": table.same}
+        room -= size_of(head) + 100
+        for row in table.rows[begin:]:
+            room -= size_of(row) + 2
+            if room < 0 and end > start:
+                break
+            rows.append(row)
+            end += 1
+        if rows:
+            tables[table.key] |= {**head, "rows": rows}
+        before += len(table.rows)
+        if end < before:
+            return page, end
+    return page, 0

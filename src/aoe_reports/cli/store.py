@@ -24,7 +24,7 @@ class _Store(Group):
 store = typer.Typer(
     name="store",
     cls=_Store,
-    help="Maintain the store: contents, integrity, merging, deleting, undoing, export and import.",
+    help="Maintain the store: contents, integrity, merging, deleting, undoing.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
@@ -95,37 +95,6 @@ def undo(
     from aoe_reports.history.care import undo_run
 
     _reply("undo", place.store, undo_run(place.store, run), form, output)
-
-
-@command_in(store, "export")
-@guided(example="store export rows.jsonl --store aoe-history", page="store")
-def export_(
-    target: Annotated[Path, typer.Argument(help="A new folder (hive Parquet), .jsonl or .csv.", show_default=False)],
-    place: StoreOptions,
-    form: ChosenForm = "text",
-    output: Output = None,
-) -> None:
-    """Export all rows of the store. The exported files can be read without a Delta reader."""
-    from aoe_reports.history.exchange import Exported, export_store
-
-    _reply("export", place.store, Exported(path=str(target), rows=export_store(place.store, target)), form, output)
-
-
-@command_in(store, "import")
-@guided(example="store import rows.jsonl --store aoe-history", page="store")
-def import_(
-    source: Annotated[
-        Path, typer.Argument(help="Folder or .jsonl file written by `store export`.", show_default=False)
-    ],
-    place: StoreOptions,
-    form: ChosenForm = "text",
-    output: Output = None,
-) -> None:
-    """Store the contents of profiler exports. Storing them twice adds nothing. A run with an unusable row is left out: exit 1."""
-    from aoe_reports.history.exchange import import_store
-
-    done = import_store(source, place.store)
-    _reply("import", place.store, done.outcomes, form, output, findings=done.findings)
 
 
 def _reply(command: str, where: str, done: Any, form: Format, output: Path | None, **more: Any) -> NoReturn:

@@ -67,20 +67,20 @@ def _whole_file(path: Path, beside: Callable[[Path], AbstractContextManager[Path
 
 
 @contextmanager
-def unfinished(path: Path, *, folder: bool = False) -> Iterator[Path]:
-    """An empty file (or folder) beside `path` that is to take its place; it goes where that does not happen.
+def unfinished(path: Path) -> Iterator[Path]:
+    """An empty file beside `path` that is to take its place; it goes where that does not happen.
 
     What a killed run left of the same output is deleted, what one left of others is told. Whether a run is gone its lock
     tells: it dies with the process.
     """
     _look_for_leftovers(path)
-    with _new(path, folder=folder) as made:
+    with _new(path) as made:
         yield made
 
 
 @contextmanager
-def _new(path: Path, *, folder: bool = False) -> Iterator[Path]:
-    made, handle = make_owned(path.parent, f".{path.name[:_LONGEST_NAME]}{_MARK}", folder=folder)
+def _new(path: Path) -> Iterator[Path]:
+    made, handle = make_owned(path.parent, f".{path.name[:_LONGEST_NAME]}{_MARK}", folder=False)
     try:
         yield made
     except BaseException:

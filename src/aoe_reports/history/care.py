@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import pyarrow as pa
@@ -121,35 +121,25 @@ def _as_names(read: Callable[[str, str | None], object], one: Row) -> list[str] 
 def _check_rows(history: History) -> Iterator[Finding]:
     """Rows that say what nobody of us wrote: readers leave it out."""
     for part in history.log.parts():
-        rows = history.log.folder.read_all(part, ROWS.names)
-        for wrong in wrong_in(rows, part.kind):
-            yield wrong.rule.found(f"{history.uri}/{part.path}", wrong.message)
+        for rule, message in wrong_in(history.log.folder.read_all(part, ROWS.names), part.kind):
+            yield rule.found(f"{history.uri}/{part.path}", message)
 
 
-@dataclass(frozen=True, slots=True)
-class Wrong:
-    """What is wrong with a row: its number from 0, the rule that it breaks, in words."""
-
-    row: int
-    rule: Rule
-    message: str
-
-
-def wrong_in(rows: pa.Table, kind: str) -> Iterator[Wrong]:
-    """What is wrong with rows of one kind, in their columns and in their bodies."""
+def wrong_in(rows: pa.Table, kind: str) -> Iterator[tuple[Rule, str]]:
+    """(broken rule, in words) of rows of one kind, in their columns and in their bodies."""
     said: set[int] = set()
     runs, subjects = rows["run_id"], rows["subject"]
     for one in unusable(rows, kind):
         said.add(one.row)
         about = runs[one.row].as_py() or subjects[one.row].as_py() or "?"
         message = say("a row of kind {kind} about {about}: {what}", kind=kind, about=about, what=one.as_text())
-        yield Wrong(one.row, STORE_ROW, message)
+        yield STORE_ROW, message
     for number, stored in enumerate(
         rows.select([*stored_advice.COLUMNS, "message", "subject"]).to_pylist() if kind in BODIES else ()
     ):
         if number not in said and (names := BODIES[kind](stored)) != []:
             about = stored["run_id"] or stored["subject"] or "?"
-            yield Wrong(number, STORE_BODY, _told_of(kind, about, names))
+            yield STORE_BODY, _told_of(kind, about, names)
 
 
 def _told_of(kind: str, about: str, names: Sequence[str] | None) -> str:

@@ -153,8 +153,7 @@ def _unusable(history: History, kind: str, subject: object, why: str) -> str:
     return say(
         (
             "{uri}: a row of kind {kind} about {subject} is left out: its content differs from what was written "
-            "({why}); results for that series may be wrong until it is repaired: `store export` writes .jsonl, "
-            "`store import` leaves such rows out"
+            "({why}); results for that series may be wrong"
         ),
         uri=history.uri,
         kind=kind,

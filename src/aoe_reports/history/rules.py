@@ -15,10 +15,7 @@ STORE_BODY = THE_STORE.rule(
 STORE_ROW = THE_STORE.rule(
     "store-row",
     "error",
-    "a value that the column cannot have; readers skip the row and exit with code 3, `store import` skips the run",
-)
-IMPORT_REFUSED = THE_STORE.rule(
-    "import-refused", "error", "a run that `store import` skips: one of its rows cannot be used"
+    "a value that the column cannot have; readers skip the row and exit with code 3",
 )
 STORE_NOT_COMPACTED = THE_STORE.rule(
     "store-not-compacted", "warning", "small files could not be merged: one of them is damaged"

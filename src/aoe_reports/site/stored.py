@@ -625,6 +625,9 @@ def _claims(records: pl.DataFrame) -> list[Stored[TuningClaim]]:
     return [claims[key] for key in sorted(claims, key=place)]
 
 
+_PHASES = ("before", "after")
+
+
 def _claim(rows: Sequence[Row]) -> Stored[TuningClaim]:
     """What the records of one pair claim: one of them tells the time before, another one that after."""
     first = rows[0]
@@ -632,9 +635,9 @@ def _claim(rows: Sequence[Row]) -> Stored[TuningClaim]:
         "scope": first["scope"],
         "name": first["op_name"] or text_in(object_in(first, "workload_metadata"), "repo_key"),
         "op_type": first["op_type"],
-        **{f"claimed_{row['phase']}_us": row["runtime_ms_mean"] * 1000 for row in rows},
+        **{f"claimed_{row['phase']}_us": row["runtime_ms_mean"] * 1000 for row in rows if row["phase"] in _PHASES},
     }
-    before, after = (claim.setdefault(f"claimed_{phase}_us", None) for phase in ("before", "after"))
+    before, after = (claim.setdefault(f"claimed_{phase}_us", None) for phase in _PHASES)
     claim["unmeasured"] = object_in(first, "metadata").get("unmeasured") is True
     claim["speed_up"] = None if claim["unmeasured"] else speed_up(before, after)
     return Stored(row=TuningClaim(run=first["run_id"], **claim), document=claim)

@@ -7,7 +7,6 @@ member of it is there is asked of the same view that its rows are committed to, 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
@@ -30,9 +29,7 @@ from aoe_reports.store.layout import (
     ROWS,
     Run,
     RunHeader,
-    counts_in,
     headers_of,
-    lacking,
     month_of,
     rows_of,
     table_of,
@@ -96,11 +93,6 @@ class History:
     def versions_of(self, header: RunHeader) -> list[RunHeader]:
         """What is stored already of a run: the runs that have a member in common with it."""
         return self._overlapping(header)
-
-    def add_rows(self, header: RunHeader, rows: pa.Table, *, renew: bool = False) -> Outcome:
-        """Store all rows of a run; what its own row says must be there is."""
-        _refuse_lacking(header.run_id, rows)
-        return self._until_committed(lambda: self._add(header, lambda: rows, renew=renew))
 
     def add_extra(self, rows: pa.Table) -> int:
         """Store rows that are no part of a run (changes, acknowledgements); those that are there already are left out."""
@@ -221,15 +213,6 @@ class History:
     def _members_in(self, part: StoredFile) -> pa.Table:
         known = self._members.get(part.path)
         return self.log.folder.read(part, ("run_id", "members")) if known is None else known
-
-
-def _refuse_lacking(run_id: str, rows: pa.Table) -> None:
-    kinds = rows["kind"].to_pylist()
-    found, bodies = Counter(kinds), rows["body"].to_pylist()
-    for body in (body for kind, body in zip(kinds, bodies, strict=True) if kind == "run"):
-        for kind, told in (counts_in(body) or {}).items():
-            if found[kind] != told:
-                raise StoreError(lacking(run_id, kind, found[kind], told))
 
 
 def _pieces(rows: pa.Table) -> Iterator[NewFile]:
