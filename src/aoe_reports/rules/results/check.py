@@ -9,9 +9,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-import jiter
-
-from aoe_reports.formats.aoe.result_files import MAX_RESULT_BYTES, ResultFile, kind_of, parse_results
+from aoe_reports.formats.aoe.result_files import MAX_RESULT_BYTES, ResultFile, kind_of, parse_floats, parse_results
 from aoe_reports.formats.aoe.results import (
     Kind,
     Outline,
@@ -68,7 +66,7 @@ def _documented(data: bytes, kind: Kind, max_bytes: int | None) -> Any:
     if len(data) > (max_bytes or MAX_RESULT_BYTES):
         return None
     try:
-        content = jiter.from_json(data, catch_duplicate_keys=True)
+        content = parse_floats(data)
     except ValueError:
         return None
     return content if is_documented(kind, content) else None
