@@ -86,12 +86,9 @@ class MemberNames:
         return name, repeated
 
 
-_COUNT = re.compile(r" \([0-9]+\)\Z")
-
-
 def without_count(name: str) -> str:
     """The key of a member that `MemberNames` gave a name."""
-    return _COUNT.sub("", name) if name[-1:] == ")" else name
+    return re.sub(r" \([0-9]+\)\Z", "", name)
 
 
 def explain(error: str, data: bytes) -> Syntax:
@@ -172,7 +169,7 @@ def recover(data: bytes) -> Recovered:
             here.step, _ = here.names.name(json.loads(token["text"]))
         elif token["text"] or end < len(text):
             here.whole_until = end
-    inside = _pointer([one.step for one in opened[1:-1]])
+    inside = "".join(f"/{escape(str(one.step))}" for one in opened[1:-1])
     record = opened[-1].record
     if record is not None and not opened[record].holds_records:
         del opened[record:]
@@ -300,7 +297,3 @@ def _places(text: str, positions: Iterable[int]) -> Iterator[tuple[int, int]]:
 
 def _decoded(data: bytes) -> str:
     return data.decode(errors="surrogateescape")
-
-
-def _pointer(steps: Iterable[str | int]) -> str:
-    return "".join(f"/{escape(str(step))}" for step in steps)
