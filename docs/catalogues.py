@@ -10,6 +10,7 @@ import ast
 import io
 import re
 import sys
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,8 @@ TABLES = {
     "reports._SECTIONS": (1,),
 }
 """Constants (by their folder) whose values are said elsewhere; of rows the places of texts. Whatever is not such a table is marked by `N_`."""
+CODE = {"snippet", "switch_off", "after"}
+"""What stands beside texts in data (TOML) and is not translated."""
 _ON_A_PAGE = re.compile(r'\btext\("((?:[^"\\]|\\.)*)"[,)]')
 
 
@@ -58,6 +61,9 @@ def said() -> set[Said]:
     """Whatever people read."""
     found = {one for path in SOURCE.rglob("*.py") for one in _Module(path).said()}
     found |= {(None, text) for path in SOURCE.rglob("*.j2") for text in _ON_A_PAGE.findall(path.read_text("utf-8"))}
+    found |= {
+        (None, text) for path in SOURCE.rglob("*.toml") for text in _in_data(tomllib.loads(path.read_text("utf-8")))
+    }
     found |= {(None, text) for text in _helps(typer.main.get_command(app))}
     return {(context, text) for context, text in found if "{}" in text or any(map(str.isalpha, "".join(text)))}
 
@@ -68,6 +74,18 @@ def _helps(command: Any) -> Iterator[str]:
     if isinstance(command, TyperGroup):
         for one in command.commands.values():
             yield from _helps(one)
+
+
+def _in_data(value: Any, key: str = "") -> Iterator[str]:
+    """The texts of a file of data: notes, and whatever has a blank."""
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield from _in_data(part, name) if name not in CODE else ()
+    elif isinstance(value, list):
+        for part in value:
+            yield from _in_data(part)
+    elif isinstance(value, str) and (key == "note" or " " in value):
+        yield value
 
 
 class _Module:

@@ -36,6 +36,8 @@ def test_the_wheel_holds_the_schemas_the_template_the_catalogues_and_the_type_ma
         assert f"aoe_reports/json_schemas/{name}.schema.json" in names
     assert "aoe_reports/present/templates/report.html.j2" in names
     assert "aoe_reports/py.typed" in names
+    for name in ("options", "recipes"):
+        assert f"aoe_reports/formats/ascend/profiling_{name}.toml" in names
     for name in ("templates/index.html.j2", "assets/style.css", "assets/uPlot.iife.min.js", "assets/uPlot.LICENSE.txt"):
         assert f"aoe_reports/site/{name}" in names
     assert not [name for name in names if name.endswith(".po")]
@@ -43,7 +45,7 @@ def test_the_wheel_holds_the_schemas_the_template_the_catalogues_and_the_type_ma
     assert has_reader == LIBRARY.is_file()  # as this installation
     assert wheel.filename is not None
     assert wheel.filename.endswith("-any.whl") != has_reader
-    assert not [name for name in names if name.endswith((".rs", ".toml"))]
+    assert not [name for name in names if name.endswith((".rs", "Cargo.toml"))]
     with wheel.open("aoe_reports/locale/zh.mo") as catalogue:
         assert gettext.GNUTranslations(catalogue).gettext("yes") == "是"
 

@@ -132,12 +132,14 @@ def test_the_store_of_the_environment_and_of_configuration_files_is_asked(
     asked = ("tag", "x", "--run", "2026")
     assert offered_here(*asked, where=tmp_path) == []
     assert offered_here(*asked, where=tmp_path, AOE_REPORTS_STORE="store") == runs
-    (tmp_path / "aoe-reports.toml").write_text("store = 'store'\n")
-    assert offered_here(*asked, where=tmp_path) == runs
-    assert offered_here("--isolated", *asked, where=tmp_path) == []
-    assert offered_here(*asked, where=tmp_path, AOE_REPORTS_STORE="nowhere") == []
-    (tmp_path / "aoe-reports.toml").rename(tmp_path / "other.toml")
+    (tmp_path / "other.toml").write_text("store = 'store'\n")
     assert offered_here("--config", "other.toml", *asked, where=tmp_path) == runs
+    (tmp_path / "aoe-reports").mkdir()
+    (tmp_path / "aoe-reports" / "aoe-reports.toml").write_text("store = '../store'\n")
+    own = {"XDG_CONFIG_HOME": str(tmp_path)}
+    assert offered_here(*asked, where=tmp_path, **own) == runs
+    assert offered_here("--isolated", *asked, where=tmp_path, **own) == []
+    assert offered_here(*asked, where=tmp_path, AOE_REPORTS_STORE="nowhere", **own) == []
     small_store.rename(tmp_path / "aoe-history")
     assert offered_here(*asked, where=tmp_path) == runs
 

@@ -85,7 +85,7 @@ def test_who_reads_for_a_process_that_is_killed_ends_with_it(tmp_path: Path, how
     with driver(tmp_path) as process:
         wait_for(lambda: len(list(tmp_path.glob("*.held"))) == WORKERS)
         process.send_signal(how)
-        process.wait()
+        process.wait(timeout=60)
         wait_for(lambda: all(is_free(held.with_suffix("")) for held in tmp_path.glob("*.held")))
 
 

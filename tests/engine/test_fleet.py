@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from captures import QUIET, write_night
@@ -30,7 +31,7 @@ from aoe_reports.questions.communication import CommunicationOfRuns, Communicati
 HEADER = "Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: subprocess.Popen[Any]) -> None:
     """End a process and those that it started: a nanny that is asked to go may wait for its worker without an end."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
@@ -55,7 +56,9 @@ def cluster(folder: Path, workers: int, *options: str) -> Iterator[str]:
 
         scheduler = start("dask_scheduler", "--port", 0, "--scheduler-file", told)
         (folder / "scheduler").write_text(f"{scheduler.pid}")
-        while not (told.exists() and told.read_text().endswith("}")) and scheduler.poll() is None:
+        for _ in range(2400):
+            if (told.exists() and told.read_text().endswith("}")) or scheduler.poll() is not None:
+                break
             time.sleep(0.05)
         address = json.loads(told.read_text())["address"]
         if workers:
@@ -121,7 +124,7 @@ def test_every_capture_read_twice_by_jobs_that_race_is_stored_once(cli: Cli, add
     assert cli(*ingest, tmp_path / "alone").code == 0
     command = [sys.executable, "-m", "aoe_reports", *map(str, ingest), tmp_path / "store", "--scheduler", address]
     racing = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(2)]
-    assert [one.wait() for one in racing] == [0, 0]
+    assert [one.wait(timeout=300) for one in racing] == [0, 0]
     for store in ("alone", "store"):
         assert cli("store", "export", tmp_path / f"{store}.jsonl", "--store", tmp_path / store).code == 0
     alone, stored = (sorted((tmp_path / f"{store}.jsonl").read_text().splitlines()) for store in ("alone", "store"))
@@ -156,7 +159,11 @@ def test_ctrl_c_while_a_cluster_begins_here_is_one_line(tmp_path: Path) -> None:
     told = tmp_path / "told"
     script = STARTING.format(told=str(told))
     command = [sys.executable, "-c", script, "hotspots", str(FIXTURES / "msprof" / "valid"), "--scheduler", LOCAL]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+    with ExitStack() as running:
+        process = running.enter_context(
+            subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        )
+        running.callback(_end, process)
         while not told.exists() and process.poll() is None:
             time.sleep(0.01)
         os.killpg(process.pid, signal.SIGINT)

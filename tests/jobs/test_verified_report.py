@@ -17,7 +17,7 @@ from aoe_reports.tuning.plan_folder import TunedOutcome
 from aoe_reports.tuning.reconciliation import Reconciliation
 from aoe_reports.tuning.tuner import Claim, Claims
 from aoe_reports.tuning.verdict_intervals import Noise
-from aoe_reports.tuning.verdict_rows import Method, Row, StepClaimRow
+from aoe_reports.tuning.verdict_rows import Method, Row, StepClaim
 from aoe_reports.tuning.verification import Verdict
 
 STEP = Row(scope="step", measured_before_us=1000.0, measured_after_us=950.0, change=-0.05, ci_low=-0.07, ci_high=-0.03, verdict="confirmed")  # fmt: skip
@@ -342,8 +342,8 @@ def test_a_noise_that_is_not_known_is_said(noise: Noise | None) -> None:
 
 
 def test_a_claim_that_nothing_is_judged_by_and_signs_are_said() -> None:
-    def claim(name: Any, *, judged: bool) -> StepClaimRow:
-        return StepClaimRow(claim=name, change=-0.05, time_saved=0.05, speed_up=0.0526, judged=judged)
+    def claim(name: Any, *, judged: bool) -> StepClaim:
+        return StepClaim(claim=name, change=-0.05, time_saved=0.05, speed_up=0.0526, judged=judged)
 
     claims = (claim("model", judged=True), claim("operators", judged=False))
     said = sections(facts=facts(step_claims=claims, signs=("one", "two")))["Measured results"].sentences

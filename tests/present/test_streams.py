@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from aoe_reports.engine.question import Notes, Stream
-from aoe_reports.formats.ascend.profiling.recipes import Recipe, Setting
+from aoe_reports.formats.ascend.profiling import Recipe, Setting
 from aoe_reports.model.errors import AoeReportsError
 from aoe_reports.model.findings import Finding
 from aoe_reports.present import streams

@@ -232,20 +232,18 @@ MADE: tuple[tuple[Case, Callable[[Path], None]], ...] = (
     (Case("tar-concatenated", "hotspots {}/both.tar.gz --format json", None, _RANK_1), of_two_archives),
     *(
         (Case("double-row-pure-reader", command, 1, (r"\.csv:7: error: .*\[duplicate-row\]",)), of_a_row_twice)
-        for command in ("check", "hotspots {} --all-tasks --by op_name", "hotspots {} --all-tasks --by shape")
+        for command in (
+            "check",
+            *(f"hotspots {{}} --all-tasks --by {key}" for key in ("op_type", "op_name", "shape")),
+        )
     ),
-)
-AWAITED_OF_MADE = pytest.param(
-    Case("double-row-pure-reader", "hotspots {} --all-tasks", 1, (r"\.csv:7: error: .*\[duplicate-row\]",)),
-    of_a_row_twice,
-    marks=pytest.mark.xfail(strict=True, reason=ONE_READER),
 )
 
 
 @with_data
 @pytest.mark.parametrize(
     ("case", "make"),
-    [*MADE, AWAITED_OF_MADE],
+    MADE,
     ids=lambda one: str(one).replace(str(ROOT.parent), "") if isinstance(one, Case) else "",
 )
 def test_a_case_that_is_made_has_its_right_answer(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aoe_reports.formats.ascend.profiling.options import (
+from aoe_reports.formats.ascend.profiling import (
     ADAPTER,
     COLLECTOR,
     DEFAULTS,
@@ -38,21 +38,6 @@ def test_of_sound_options_nothing_is_said() -> None:
 
 
 RANGES = [(option.key, option.least, option.most) for option in OPTIONS.values() if option.kind == "integer"]
-
-
-def test_the_ranges_are_those_of_the_collector() -> None:
-    assert {key: (least, most) for key, least, most in RANGES} == {
-        "instr_profiling_freq": (300, 30_000),
-        "sys_hardware_mem_freq": (1, 10_000),
-        "sys_io_sampling_freq": (1, 100),
-        "sys_interconnection_freq": (1, 50),
-        "sys_cpu_freq": (1, 50),
-        "dvpp_freq": (1, 100),
-        "host_sys_usage_freq": (1, 50),
-        "sys_lp_freq": (1, 100),
-    }
-    assert (OPTIONS["storage_limit"].least, OPTIONS["storage_limit"].most) == (200, 4_294_967_295)
-    assert MAX_BYTES == 2048
 
 
 @pytest.mark.parametrize(("key", "least", "most"), RANGES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -12,7 +13,7 @@ from commandline import FIXTURES, Cli
 from goldens.timeline import write_timelines
 
 from aoe_reports.engine.ask import ask
-from aoe_reports.engine.database import open_capture
+from aoe_reports.engine.database import CaptureDatabase, open_capture
 from aoe_reports.questions.hotspots import HotspotOptions, Hotspots
 from aoe_reports.questions.steps import StepOptions, Steps
 from aoe_reports.schema.tables import TABLES
@@ -25,19 +26,26 @@ FOLDERS = sorted(
 SUMS = "SELECT rank_id, count(*), sum(duration_ns)::BIGINT FROM task {where} GROUP BY rank_id ORDER BY rank_id"
 
 
+@pytest.fixture(scope="module", params=FOLDERS, ids=lambda folder: folder.name)
+def opened(request: pytest.FixtureRequest) -> Iterator[tuple[Path, CaptureDatabase]]:
+    """A fixture, and its tables."""
+    with open_capture(request.param) as database:
+        database.load()
+        yield request.param, database
+
+
 @pytest.mark.parametrize("all_tasks", [True, False], ids=["all tasks", "no communication"])
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_tasks_are_those_that_hotspots_ranks(folder: Path, *, all_tasks: bool) -> None:
+def test_tasks_are_those_that_hotspots_ranks(opened: tuple[Path, CaptureDatabase], *, all_tasks: bool) -> None:
+    folder, database = opened
     chosen = HotspotOptions(by="op_name", top=10**6, all_tasks=all_tasks)
     answer = ask(Hotspots(), [folder], chosen)
     expected: defaultdict[int | None, Counter[str]] = defaultdict(Counter)
     for row in answer.rows:
         expected[row.rank_id].update(tasks=row.count, ns=row.total_ns)
     only_computing = "WHERE kind <> 'communication' AND operator_id IS NOT NULL"
-    with open_capture(folder) as database:
-        found = database.sql(SUMS.format(where="" if all_tasks else only_computing)).fetchall()
-        kinds = {kind for (kind,) in database.sql("SELECT DISTINCT kind FROM source").fetchall()}
-        reported = {finding.rule for finding in database.findings}
+    found = database.sql(SUMS.format(where="" if all_tasks else only_computing)).fetchall()
+    kinds = {kind for (kind,) in database.sql("SELECT DISTINCT kind FROM source").fetchall()}
+    reported = {finding.rule for finding in database.findings}
     if not all_tasks and not kinds & {"op_summary", "kernel_details"}:
         return  # of a table that also holds events and copies, `hotspots` ranks kernels
     assert {rank: (count, total) for rank, count, total in found} == {
@@ -47,30 +55,27 @@ def test_tasks_are_those_that_hotspots_ranks(folder: Path, *, all_tasks: bool) -
     assert errors - reported <= {"nothing-measured", "expected-absent"}
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_steps_are_those_of_the_question(folder: Path) -> None:
+def test_steps_are_those_of_the_question(opened: tuple[Path, CaptureDatabase]) -> None:
+    folder, database = opened
     answer = ask(Steps(), [folder], StepOptions())
     columns = TABLES["step"].names[1:]
-    with open_capture(folder) as database:
-        found = database.sql(f"SELECT {', '.join(columns)} FROM step").fetchall()
+    found = database.sql(f"SELECT {', '.join(columns)} FROM step").fetchall()
     if folder.name == "cluster_of_two_ranks":
         assert found == []  # its steps are in a table of the cluster, which belongs to no capture of a rank
         return
     assert Counter(found) == Counter(tuple(getattr(row, name) for name in columns) for row in answer.rows)
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_no_row_is_lost_without_a_word(folder: Path) -> None:
-    with open_capture(folder) as database:
-        database.load()
-        for path, read, loaded, reported in database.sql(
-            "SELECT path, rows_read, rows_loaded, rows_reported FROM loaded JOIN source USING (source_id)"
-        ).fetchall():
-            assert read == loaded + reported or any(finding.path == path for finding in database.findings)
-        counted = database.sql(
-            "SELECT (SELECT count(*) FROM task), (SELECT coalesce(sum(rows_loaded), 0) FROM loaded WHERE table_name = 'task')"
-        ).fetchall()
-        assert len({*counted[0]}) == 1
+def test_no_row_is_lost_without_a_word(opened: tuple[Path, CaptureDatabase]) -> None:
+    _, database = opened
+    for path, read, loaded, reported in database.sql(
+        "SELECT path, rows_read, rows_loaded, rows_reported FROM loaded JOIN source USING (source_id)"
+    ).fetchall():
+        assert read == loaded + reported or any(finding.path == path for finding in database.findings)
+    counted = database.sql(
+        "SELECT (SELECT count(*) FROM task), (SELECT coalesce(sum(rows_loaded), 0) FROM loaded WHERE table_name = 'task')"
+    ).fetchall()
+    assert len({*counted[0]}) == 1
 
 
 def test_a_task_leads_back_to_its_line() -> None:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tuning.jobs import Bench
 
 from aoe_reports.simulation.tuning import write_loop
-from aoe_reports.tuning.claim_list.rows import read_claim_list
-from aoe_reports.tuning.msoptuner.candidates import read_candidates
+from aoe_reports.tuning.claim_list.tuner import read_claim_list
+from aoe_reports.tuning.msoptuner.tuner import read_candidates
 from aoe_reports.tuning.names import shapes_key
 from aoe_reports.tuning.plan import Plan
 from aoe_reports.tuning.plan_folder import write_plan

@@ -9,65 +9,28 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tuning.jobs import Bench
 
-from aoe_reports.tuning.guardian import make_group, remove_group
 from aoe_reports.tuning.plan import Job
 
 pytestmark = pytest.mark.torture
 
 PR_CAPBSET_DROP, CAP_KILL = 24, 5
-WITHOUT_GROUPS = (
-    'for place in $(grep -e " - cgroup2 " /proc/self/mountinfo | cut -d" " -f5); do umount -l "$place"; done; exec "$@"'
-)
 
 
-def left_groups() -> set[Path]:
-    """The control groups whose guardian has ended."""
-    groups = Path("/sys/fs/cgroup").rglob("aoe-reports-*")
-    return {path for path in groups if not Path("/proc", path.name.rpartition("-")[2]).exists()}
-
-
-def can_make_groups() -> bool:
-    group = make_group()
-    if group is not None:
-        remove_group(group)
-    return group is not None
-
-
-def without_groups() -> list[str]:
-    """What a command begins with so that it finds no control group."""
-    prefix = ["unshare", "--mount", "sh", "-c", WITHOUT_GROUPS, "sh"] if can_make_groups() else []
-    if prefix and subprocess.run([*prefix, "true"], check=False, capture_output=True).returncode:
-        pytest.skip("the control groups cannot be taken away here")
-    return prefix
-
-
-@pytest.fixture(params=["control group", "parents alone"])
-def start(bench: Bench, request: pytest.FixtureRequest) -> Iterator[object]:
-    """Start `tune`, with a control group of its own or where none can be made."""
-    if request.param == "control group" and not can_make_groups():
-        pytest.skip("no control group (v2) can be made here")
-    prefix = [] if request.param == "control group" else without_groups()
-    before = left_groups()
+@pytest.fixture
+def start(bench: Bench) -> Callable[..., subprocess.Popen[str]]:
+    """Start `tune`."""
 
     def started(*args: object, **environment: str) -> subprocess.Popen[str]:
         bench.plan()
-        return subprocess.Popen(
-            [*prefix, *bench.command("tune", bench.folder, "--format", "json", *args)],
-            env={**bench.environment, **environment},
-            cwd=bench.root,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        return bench.start("tune", bench.folder, "--format", "json", *args, **environment)
 
-    yield started
-    assert left_groups() <= before
+    return started
 
 
 def gone(bench: Bench) -> bool:
@@ -115,10 +78,8 @@ def test_a_daemon_is_ended_when_tune_itself_is_killed(bench: Bench, start) -> No
     assert gone(bench)
 
 
-def test_a_killed_guardian_is_told_and_the_command_is_ended(bench: Bench) -> None:
-    bench.plan()
-    behaviour = "daemon-hang" if can_make_groups() else "hang"  # without a group nobody knows of a daemon then
-    process = bench.start("tune", bench.folder, "--format", "json", "--grace", "0.3", STAND_IN=behaviour)
+def test_a_killed_guardian_is_reported_and_the_command_and_its_daemon_are_ended(bench: Bench, start) -> None:
+    process = start("--grace", "0.3", STAND_IN="daemon-hang")
     bench.wait_for("ready", process)
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     os.kill(int(children[0]), signal.SIGKILL)
@@ -129,16 +90,6 @@ def test_a_killed_guardian_is_told_and_the_command_is_ended(bench: Bench) -> Non
     assert bench.tune("--resume").code == 0
 
 
-def test_a_group_of_which_something_is_still_ending_is_taken_away_when_that_has_ended() -> None:
-    group = make_group()
-    if group is None:
-        pytest.skip("no control group (v2) can be made here")
-    with subprocess.Popen(["sleep", "0.3"]) as process:
-        (group / "cgroup.procs").write_text(str(process.pid))
-        remove_group(group)
-    assert not group.exists()
-
-
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become somebody else whom it may not end")
 def test_what_cannot_be_ended_is_named(bench: Bench) -> None:
     """As root without CAP_KILL, with a command that becomes somebody else."""
@@ -147,7 +98,7 @@ def test_what_cannot_be_ended_is_named(bench: Bench) -> None:
     arguments = ["tune", bench.folder, "--format", "json", "--timeout", "1s", "--grace", "0.1"]
     command = [*bench.command(*arguments), "--", os.path.realpath(sys.executable), "-S", "-c", become]
     done = subprocess.run(
-        [*without_groups(), *command],
+        command,
         env=bench.environment,
         cwd=bench.root,
         capture_output=True,

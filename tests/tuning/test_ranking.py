@@ -26,7 +26,7 @@ from aoe_reports.tuning.prior import DEFAULT_SAVED_SHARE, Gain, Priors, cost_of_
 from aoe_reports.tuning.ranking import Known, Measured, Ranking, _inside, exposed_times, rank_operators
 from aoe_reports.tuning.tuner import Claim, Claims
 from aoe_reports.tuning.verdict_intervals import LEVEL, Interval, Noise, noise_between
-from aoe_reports.tuning.verdict_rows import ClaimOf, Method, Row, StepClaim, judge
+from aoe_reports.tuning.verdict_rows import ClaimOf, Method, Row, judge, step_claim
 from aoe_reports.tuning.verdict_sides import MeasuredSide, both_sides, side_of_tasks
 from aoe_reports.tuning.verdicts import Verified, verify_claims
 
@@ -229,7 +229,7 @@ def test_two_claims_on_a_step_differ_where_one_does_not_confirm_the_other(
     changes: tuple[float, ...], differ: bool
 ) -> None:
     names: tuple[ClaimOf, ...] = ("model", "operators")
-    claims = tuple(StepClaim(name, change, judged=False) for name, change in zip(names, changes, strict=False))
+    claims = tuple(step_claim(name, change, judged=False) for name, change in zip(names, changes, strict=False))
     method = Method(level=0.95, resamples=1, seed=1, steps_before=1, steps_after=1, operators_together=None)
     step = Row(scope="step")
     known = Verified(
@@ -363,7 +363,7 @@ def test_a_verification_by_hand() -> None:
     }  # fmt: skip
     assert (found.same_share, found.work_ratio, found.signs, found.claims_differ) == (1.0, 1.0, (), False)
     (claim,) = found.step_claims
-    assert told(claim.as_row()) == {
+    assert told(claim) == {
         "claim": "operators", "change": -0.128571, "time_saved": 0.128571, "speed_up": 0.147541, "judged": True,
     }  # fmt: skip
     assert (found.method.steps_before, found.method.steps_after, found.method.level) == (8, 8, 0.99)

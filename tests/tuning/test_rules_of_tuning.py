@@ -7,8 +7,8 @@ from tables_of_docs import rules_of_docs
 
 from aoe_reports.model.rules import Rule, rules_in
 from aoe_reports.tuning import adopt, rules
+from aoe_reports.tuning import triton as rules_of_triton
 from aoe_reports.tuning.aoe import preflight
-from aoe_reports.tuning.triton import rules as rules_of_triton
 
 RULES = rules_in(rules, adopt, preflight, rules_of_triton)
 

@@ -21,7 +21,6 @@ from aoe_reports.tuning.bank_exchange import (
     holds_all,
     replace_folders,
 )
-from aoe_reports.tuning.guardian import remove_group
 
 
 def swap_of(folder: Path, *, existed: bool = True) -> Swap:
@@ -153,18 +152,6 @@ def test_what_was_begun_is_completed_and_what_was_prepared_is_taken_back(tmp_pat
     assert seen(tmp_path / "begun") == {"bank": NEW, "bank.before": OLD}
     assert not journal.exists()
     assert complete_left(Left()) == []
-
-
-def test_groups_in_which_nothing_runs_are_taken_away_with_those_in_them(tmp_path: Path) -> None:
-    group = tmp_path / "group"
-    (group / "a" / "b").mkdir(parents=True)
-    remove_group(group)
-    assert not group.exists()
-    remove_group(group)
-    group.mkdir()
-    (group / "busy").touch()
-    remove_group(group, 0)
-    assert group.exists(), "it is asked again no longer than is wanted"
 
 
 @pytest.mark.parametrize(("operators", "graphs", "linked", "one"), [("bank/op", "bank/graph", "", True), ("bank/op", "other/graph", "", False), ("bank/op", "bank/graph", "bank/op", False), ("bank/op", "bank/graph", "bank/graph", False)])  # fmt: skip

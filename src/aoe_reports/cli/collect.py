@@ -3,18 +3,20 @@
 from dataclasses import asdict
 from typing import Annotated, Literal
 
-import typer
-
 from aoe_reports.cli.guide import guided
 from aoe_reports.cli.language import spoken
-from aoe_reports.cli.output import FORM, Output, exit_code, print_findings, show_report, write
-from aoe_reports.engine.question import StrictOptions
-from aoe_reports.formats.ascend.profiling.recipes import Framework, Question, recipe
+from aoe_reports.cli.output import FORM, Output, reply, write
+from aoe_reports.engine.question import Answer, StrictOptions, one_table
+from aoe_reports.formats.ascend.profiling import Framework, Question, recipe
 from aoe_reports.model.errors import UsageError
-from aoe_reports.model.findings import in_order, reasons_of
+from aoe_reports.model.findings import in_order
 from aoe_reports.model.options import Option
-from aoe_reports.model.rows import as_mapping
-from aoe_reports.model.texts import say
+from aoe_reports.model.report import Section
+from aoe_reports.model.rows import Rows
+from aoe_reports.model.texts import join, say
+from aoe_reports.present.as_json import render_rows
+from aoe_reports.present.recipe import render_markdown, render_text
+from aoe_reports.rules.profiling_options import OptionInForce, check_options
 
 
 @guided(example="collect --framework pytorch --for hotspots", page="tutorial")
@@ -39,32 +41,26 @@ def collect(
 ) -> None:
     """Show how to take a profile. Prints a snippet or command, the files that each key produces and how to switch profiling off."""
     if check is not None:
-        from aoe_reports.rules.profiling_options import check_options
-
-        options, found = check_options(check)
-        rows = [as_mapping(one) for one in options]
-        findings = in_order(found)
-        reasons = reasons_of(findings, strict=chosen.strict)
-        if form == "json":
-            from aoe_reports.present.as_json import render_rows
-
-            write(render_rows("collect", [check], rows, findings, reasons), output)
-        else:
-            from aoe_reports.present.reports.options import options_report
-
-            write(show_report(form, options_report(rows)), output)
-            print_findings(findings)
-        raise typer.Exit(exit_code(findings, strict=chosen.strict))
+        reply(_checked(check), form, output, strict=chosen.strict)
     if framework is None:
         raise UsageError(say("collect: expected --framework, or --check"))
-    found_recipe = recipe(framework, question)
+    found = recipe(framework, question)
     if form == "json":
-        from aoe_reports.present.as_json import render_rows
-
-        more = asdict(found_recipe)
-        settings = more.pop("settings")
-        write(render_rows("collect", [], settings, [], [], more), output)
+        more = asdict(found)
+        write(render_rows("collect", [], more.pop("settings"), [], [], more), output)
         return
-    from aoe_reports.present.recipe import render_markdown, render_text
+    write((render_markdown if form == "markdown" else render_text)(found, spoken()), output)
 
-    write((render_markdown if form == "markdown" else render_text)(found_recipe, spoken()), output)
+
+def _checked(text: str) -> Answer:
+    """A line a key that is in force: its value, the files that it yields, what there is to know of it."""
+    rows, findings = check_options(text)
+    lines = []
+    for option in rows:
+        known = join("; ", filter(None, (join(", ", option.files), option.note)))
+        lines.append(join(": ", filter(None, (f"{option.key}={option.value}", known))))
+    table = Rows(type=OptionInForce, rows=rows)
+    sections = [Section("", lines=lines)] if lines else []
+    return one_table(
+        "collect", "Options of the profiler", [text], table, findings=in_order(findings), sections=sections
+    )

@@ -40,10 +40,7 @@ def command_in(group: typer.Typer, name: str | None = None) -> Callable[[F], F]:
 
 
 class Command(PlainValues, TyperCommand):
-    """A command that is made when somebody looks at it.
-
-    It writes nothing where a file that came with the data says, and somebody else's files lie.
-    """
+    """A command that is made when somebody looks at it."""
 
     def __init__(self, *, place: str, **known: Any) -> None:
         """Keep where the function is that the command is made of."""
@@ -101,12 +98,8 @@ class Command(PlainValues, TyperCommand):
         pass
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command, once its places are known to be fit."""
+        """Run the command, once no file of this machine is an object of a store."""
         _refuse_uris(ctx.params)
-        if ctx.find_root().obj is not None:
-            from aoe_reports.cli.configuration import check_places
-
-            check_places(ctx)
         return super().invoke(ctx)
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_origin
 
 import typer
 from typer.core import TyperGroup, TyperOption
@@ -21,7 +21,6 @@ from aoe_reports.cli.configuration_files import (
 )
 from aoe_reports.cli.help import error_text
 from aoe_reports.cli.options import declared_of
-from aoe_reports.cli.places import names_place, why_not_in_project, why_not_to_write
 from aoe_reports.model.options import Option
 from aoe_reports.model.rows import column, row
 from aoe_reports.model.texts import join, say
@@ -124,23 +123,6 @@ def thresholds_of(ctx: typer.Context) -> Thresholds | None:
     return Thresholds(**changed)
 
 
-def check_places(ctx: typer.Context) -> None:
-    """Refuse to run a command that would write where a project's file says, and somebody else's files lie.
-
-    Raises UsageError.
-    """
-    found: InForce = ctx.find_root().obj
-    command = tuple(ctx.command_path.removeprefix(ctx.find_root().command_path).split())
-    for name in ctx.params:
-        said = found.stated.get((command, name))
-        source = ctx.get_parameter_source(name)
-        if said is None or said.file.by_user or source is None or source.name != "DEFAULT_MAP":
-            continue
-        folder = said.file.path.absolute().parent
-        if names_place(said.known.what) and (why := why_not_to_write(said.known.what, Path(said.value), folder)):
-            raise said.file.refused(join("; ", (why, _TRUSTED)), *said.keys)
-
-
 def settings(ctx: typer.Context) -> list[Setting]:
     """Every option of every command, in the order of --help."""
     group = ctx.find_root()
@@ -197,9 +179,9 @@ def _defaults(stated: Mapping[tuple[tuple[str, ...], str], Stated]) -> dict[str,
     return defaults
 
 
-_TRUSTED = say(
-    "only the command line, a file given with --config and your own aoe-reports/aoe-reports.toml in "
-    "$XDG_CONFIG_HOME (~/.config) may set this"
+_NOT_IN_PROJECT = say(
+    "a project file cannot set this (the file may have come with the data); only the command line, a file given with --config and your own "
+    "aoe-reports/aoe-reports.toml in $XDG_CONFIG_HOME (~/.config) may set this"
 )
 
 _Stated = tuple[tuple[tuple[str, ...], str], Stated]
@@ -295,16 +277,23 @@ def _value(ctx: Any, configuration: Configuration, keys: tuple[str, ...], known:
         given = say("a table") if isinstance(value, dict) else repr(value)
         message = say("expected {expected}, not {given}", expected=expected, given=given)
         raise configuration.refused(message, *keys)
-    folder = configuration.path.absolute().parent
-    if not configuration.by_user and (why := why_not_in_project(known.what, option, folder, value)):
-        raise configuration.refused(join("; ", (why, _TRUSTED)), *keys)
-    if names_place(known.what) and "://" not in value:
-        value = str(folder / os.path.expanduser(value))  # noqa: PTH111 - never raises
+    if not configuration.by_user and not is_of_analysis(known):
+        raise configuration.refused(_NOT_IN_PROJECT, *keys)
+    if known.what.names == "place" and "://" not in value:
+        value = str(configuration.path.absolute().parent / os.path.expanduser(value))  # noqa: PTH111 - never raises
     try:
         option.get_runtime_param().coerce(value, option, ctx)
     except typer.BadParameter as error:
         raise configuration.refused(error_text(error.message.strip()), *keys) from error
     return value
+
+
+def is_of_analysis(known: Known) -> bool:
+    """Whether an option only says what is analysed and how: it names no place and no process, and sets no limit against hostile data."""
+    kind = known.option.type_descriptor.annotation
+    is_choice = get_origin(kind) is not None and not known.option.multiple
+    is_closed = known.option.is_flag or kind in {int, float, bool} or is_choice
+    return not known.what.protects and (is_closed or known.what.names == "nothing")
 
 
 def known_options(ctx: Any) -> Iterator[Known]:

@@ -32,7 +32,7 @@ class StoreOptions:
     """Which store it is."""
 
     store: str = option(
-        default="./aoe-history", help="Folder or URI of the store.", env=STORE_VARIABLE, shared=True, names="store"
+        default="./aoe-history", help="Folder or URI of the store.", env=STORE_VARIABLE, shared=True, names="place"
     )
 
 
@@ -45,7 +45,7 @@ class MetricOptions:
         help="File that declares unit and good direction of metrics (TOML: a table for each name).",
         metavar="FILE",
         shared=True,
-        names="input",
+        names="place",
     )
 
     def declarations(self) -> Declarations:

@@ -16,7 +16,7 @@ class NightlyOptions(GateOptions, IngestOptions, StoreOptions):
     """What is said of the runs, which changes fail the job, and where the pages go."""
 
     site: Path | None = option(
-        default=None, help="Folder for the pages of `site`, and for report.html, .md and .json.", names="site"
+        default=None, help="Folder for the pages of `site`, and for report.html, .md and .json.", names="place"
     )
     notify: str | None = option(
         default=None,

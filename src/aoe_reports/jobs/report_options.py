@@ -17,5 +17,5 @@ class ReportOptions(StrictDataOptions):
         default=None, help="The night [default: the newest].", metavar="YYYY-MM-DD", names="nothing", completes="nights"
     )
     png: Path | None = option(
-        default=None, help="Also write the figures as PNG files with alt text.", metavar="DIR", names="figures"
+        default=None, help="Also write the figures as PNG files with alt text.", metavar="DIR", names="place"
     )

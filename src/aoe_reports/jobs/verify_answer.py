@@ -25,7 +25,7 @@ from aoe_reports.tuning.rules import (
 )
 from aoe_reports.tuning.verdict_intervals import LARGE_DRIFT, MIN_CONTROLS, Noise
 from aoe_reports.tuning.verdict_matches import SAME_TIME
-from aoe_reports.tuning.verdict_rows import Method, Row, StepClaimRow
+from aoe_reports.tuning.verdict_rows import Method, Row, StepClaim
 from aoe_reports.tuning.verdicts import Verified
 from aoe_reports.tuning.verification import PASSED, Verdict
 
@@ -55,7 +55,7 @@ class VerifyFacts:
     rank_id: int | None = column()
     noise: Noise | None = column(default=None)
     reconciliation: Reconciliation | None = column(default=None)
-    step_claims: Sequence[StepClaimRow] = column(default=())
+    step_claims: Sequence[StepClaim] = column(default=())
     signs: Sequence[str] = column(default=())
     same_operators_share: float | None = column(default=None)
     method: Method | None = column(default=None)
@@ -91,7 +91,7 @@ def facts_of(
         verdict_is_about=subject if subject.scope == "step" else replace(subject, scope="operators"),
         noise=rounded_row(verified.noise, 6),
         reconciliation=verified.reconciliation,
-        step_claims=[one.as_row() for one in verified.step_claims],
+        step_claims=verified.step_claims,
         signs=verified.signs,
         same_operators_share=None if share is None else round(share, 6),
         method=verified.method,

@@ -15,8 +15,8 @@ Scope = Literal["question", "output", "run"]
 """Whose option it is; `--help` shows them in this order."""
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
-Names = Literal["nothing", "input", "store", "site", "figures"]
-"""What a free text or a path names: nothing (a word), something that is read, or a folder of ours that is written."""
+Names = Literal["nothing", "place"]
+"""What a free text or a path names: nothing (it is a word), or a file, a folder or a URI."""
 
 Completes = Literal["workloads", "runs", "nights", "baselines", "subjects", "rules", "tables"]
 """Which names a shell offers for a value: of a store (`subjects` are series, incidents and acknowledgements), or of this program."""
@@ -46,7 +46,7 @@ class Option:
     only_here: str = ""
     """Why it stands on the command line only; empty where a configuration file may say it."""
     names: Names | None = None
-    """What a value that is no number, flag or choice can name; where nobody has said so, a project's file may not say it."""
+    """What a value that is no number, flag or choice can name: a project's file sets it only where that is nothing."""
     completes: Completes | None = None
     """Which names a shell offers for a value."""
     protects: bool = False

@@ -2,44 +2,43 @@
 
 from __future__ import annotations
 
-from aoe_reports.formats.ascend.profiling.recipes import Recipe
+from aoe_reports.formats.ascend.profiling import Recipe
 from aoe_reports.model.texts import Language, in_language, join, say
 from aoe_reports.present.markdown import escape
 
 
 def render_text(recipe: Recipe, language: Language = "en") -> str:
     """The recipe for a terminal."""
-    yields = "\n".join(f"  {in_language(line, language)}" for line in _yields(recipe))
     parts = [
-        in_language(_title(recipe), language),
+        _title(recipe),
         _indented(recipe.snippet),
-        *([in_language(say("Then:"), language), _indented("\n".join(recipe.after))] if recipe.after else []),
-        in_language(say("Generated output:"), language) + "\n" + yields,
-        in_language(say("To switch profiling off again:"), language),
+        *([say("Then:"), _indented("\n".join(recipe.after))] if recipe.after else []),
+        "\n  ".join(in_language(line, language) for line in (say("Generated output:"), *_yields(recipe))),
+        say("To switch profiling off again:"),
         _indented(recipe.switch_off),
-        *(in_language(note, language) for note in recipe.notes),
-        in_language(_sources(recipe), language),
+        *recipe.notes,
+        _sources(recipe),
     ]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(in_language(part, language) for part in parts) + "\n"
 
 
 def render_markdown(recipe: Recipe, language: Language = "en") -> str:
     """The recipe as Markdown."""
 
-    def told(text: str) -> str:
-        return escape(in_language(text, language))
+    def shown(lead: str, *texts: str) -> str:
+        return "\n".join(f"{lead}{escape(in_language(text, language))}" for text in texts)
 
     parts = [
-        f"# {told(_title(recipe))}",
-        _fenced(recipe.snippet, recipe.language),
-        *([f"## {told(say('Then'))}", _fenced("\n".join(recipe.after), "shell")] if recipe.after else []),
-        f"## {told(say('Generated output'))}",
-        "\n".join(f"- {told(line)}" for line in _yields(recipe)),
-        f"## {told(say('To switch profiling off again'))}",
-        _fenced(recipe.switch_off, recipe.language),
-        f"## {told(say('Notes'))}",
-        "\n".join(f"- {told(note)}" for note in recipe.notes),
-        told(_sources(recipe)),
+        shown("# ", _title(recipe)),
+        f"```{recipe.language}\n{recipe.snippet}\n```",
+        *([shown("## ", say("Then")), "```shell\n" + "\n".join(recipe.after) + "\n```"] if recipe.after else []),
+        shown("## ", say("Generated output")),
+        shown("- ", *_yields(recipe)),
+        shown("## ", say("To switch profiling off again")),
+        f"```{recipe.language}\n{recipe.switch_off}\n```",
+        shown("## ", say("Notes")),
+        shown("- ", *recipe.notes),
+        shown("", _sources(recipe)),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -53,16 +52,11 @@ def _sources(recipe: Recipe) -> str:
 
 
 def _yields(recipe: Recipe) -> list[str]:
-    told: list[str] = []
-    for setting in recipe.settings:
-        assigned = say("{key}={value}", key=setting.key, value=setting.value)
-        told.append(join(": ", (assigned, join(", ", setting.files))) if setting.files else assigned)
-    return told
+    """Each setting with the files that it yields."""
+    assigned = [say("{key}={value}", key=setting.key, value=setting.value) for setting in recipe.settings]
+    files = [join(", ", setting.files) for setting in recipe.settings]
+    return [join(": ", filter(None, pair)) for pair in zip(assigned, files, strict=True)]
 
 
 def _indented(code: str) -> str:
     return "\n".join(f"    {line}" if line else "" for line in code.splitlines())
-
-
-def _fenced(code: str, language: str) -> str:
-    return f"```{language}\n{code}\n```"

@@ -28,7 +28,7 @@ class BankOptions(RunOptions):
     """A profile whose operators are looked up in the banks."""
 
     profile: Path | None = option(
-        default=None, help="A profile: show which of its hot operator shapes the banks cover.", names="input"
+        default=None, help="A profile: show which of its hot operator shapes the banks cover.", names="place"
     )
     top: int = option(default=20, minimum=1, help="Number of operator shapes per rank of the profile.")
     soc: str | None = option(default=None, help="Chip of the profile, where it does not tell it.", names="nothing")

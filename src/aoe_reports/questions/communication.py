@@ -58,7 +58,7 @@ MAX_SINGLE_RANKS = 16
 class CommunicationOptions(CaptureOptions):
     """Which ranks and steps are shown, how many links and operators, and a bank of gradient tuning."""
 
-    bank: Path | None = option(default=None, help="A gradient tuning bank (<soc>_gradient_fusion.json).", names="input")
+    bank: Path | None = option(default=None, help="A gradient tuning bank (<soc>_gradient_fusion.json).", names="place")
     rank: int | None = only("rank")
     step: int | None = only("step")
     top: int = option(default=20, minimum=1, help="Number of operators and links per run.")

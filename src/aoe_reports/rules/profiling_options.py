@@ -1,18 +1,19 @@
-"""A string of profiling_options held against what the collector takes."""
+"""Checks a string of profiling_options: what the collector takes, and what its keys mean for each other."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import jiter
 
 from aoe_reports.formats.aoe.results import escape
-from aoe_reports.formats.ascend.profiling.options import (
+from aoe_reports.formats.ascend.profiling import (
     ADAPTER,
+    COLLECTOR,
     DEFAULTS,
     EXCLUSIVE_WITH_INSTR,
     MAX_BYTES,
@@ -23,7 +24,7 @@ from aoe_reports.formats.ascend.profiling.options import (
 from aoe_reports.formats.json.text import explain, locate, with_repeated_keys
 from aoe_reports.formats.rules import JSON_DUPLICATE_KEY
 from aoe_reports.model.documents import Json
-from aoe_reports.model.findings import Finding, Severity
+from aoe_reports.model.findings import Finding
 from aoe_reports.model.rows import column, row
 from aoe_reports.model.rules import Scope
 from aoe_reports.model.texts import join, say
@@ -50,6 +51,7 @@ OPTION_DEFAULT = _OPTIONS.rule("option-default", "info", "what is collected when
 
 _SIZE = re.compile(r"(\d{1,12})MB")
 _CUSTOM = re.compile(r"Custom:0x[0-9a-fA-F]+(,0x[0-9a-fA-F]+)*")
+_OLD_MEMORY_FREQUENCY = 100
 
 
 @row
@@ -90,164 +92,97 @@ def check_options(text: str) -> tuple[list[OptionInForce], list[Finding]]:
         for _, key, line, column in repeated
     ]
     for key, value in document.items():
-        found = _of_key(key, value)
-        if found is not None:
+        for found in _of_key(key, value):
             pointer = f"/{escape(key)}"
             line, column = places.get(pointer, (None, None))
             findings.append(replace(found, line=line, column=column, pointer=pointer))
-    findings += [found for rule in _TOGETHER for found in rule(document)]
-    return _rows(document), findings
+    return _rows(document), [*findings, *_together(document)]
 
 
 def _rows(options: Mapping[str, Json], source: str | None = None) -> list[OptionInForce]:
-    rows = []
-    for key, value in options.items():
-        option = OPTIONS.get(key)
-        rows.append(
-            OptionInForce(
-                key=key,
-                value=value if isinstance(value, str | int) else json.dumps(value),
-                default=option.default if option else None,
-                files=() if option is None or value == "off" else option.files,
-                note=option.note if option else "",
-                source=source or (option.source if option else None),
-            )
+    return [
+        OptionInForce(
+            key=key,
+            value=value if isinstance(value, str | int) else json.dumps(value),
+            default=option.default,
+            files=() if value == "off" else option.files,
+            note=option.note,
+            source=source or (COLLECTOR if key in OPTIONS else None),
         )
-    return rows
+        for key, value in options.items()
+        for option in [OPTIONS.get(key, Option(key))]
+    ]
 
 
-def _of_key(key: str, value: Any) -> Finding | None:
-    option = OPTIONS.get(key)
-    if option is None:
-        if key in ONLY_2022:
-            return OPTION_VERSIONS.found(
-                PATH, say("{key} was accepted in 2022; later collectors reject it and do not start", key=key)
-            )
-        return OPTION_UNKNOWN.found(
-            PATH, say("{key} is not a key of profiling_options: profiling does not start", key=key)
+def _of_key(key: str, value: Any) -> Iterator[Finding]:
+    """What is wrong with the value of a key."""
+    option, shown, newer = OPTIONS.get(key), json.dumps(value), _OLD_MEMORY_FREQUENCY
+    if key in ONLY_2022:
+        message = say("{key} was accepted in 2022; later collectors reject it and do not start", key=key)
+        yield OPTION_VERSIONS.found(PATH, message)
+    elif option is None:
+        message = say("{key} is not a key of profiling_options: profiling does not start", key=key)
+        yield OPTION_UNKNOWN.found(PATH, message)
+    elif option.kind == "integer" and type(value) is not int:
+        message = say("{key} takes a whole number without quotes, not {value}", key=key, value=shown)
+        yield OPTION_VALUE.found(PATH, message)
+    elif option.kind != "integer" and not isinstance(value, str):
+        yield OPTION_VALUE.found(PATH, say("{key} takes a string, not {value}", key=key, value=shown))
+    elif expected := _expected(option, value):
+        message = say("{key} is {value}; expected {expected}", key=key, value=shown, expected=expected)
+        yield OPTION_VALUE.found(PATH, message, severity="warning" if option.kind == "size" else None)
+    elif value == "l3":
+        yield OPTION_VERSIONS.found(PATH, say("{key}: l3 is accepted on some chips only", key=key))
+    elif key == "sys_hardware_mem_freq" and value > newer:
+        yield OPTION_VERSIONS.found(
+            PATH, say("{key} above {most} is accepted by newer versions only", key=key, most=newer)
         )
-    if option.kind == "integer":
-        return _of_integer(option, value)
-    if not isinstance(value, str):
-        return OPTION_VALUE.found(PATH, say("{key} takes a string, not {value}", key=key, value=json.dumps(value)))
-    said = _VALUES[option.kind](option, value) if option.kind in _VALUES else None
-    if said is None:
-        told = say("{key}: l3 is accepted on some chips only", key=key)
-        return OPTION_VERSIONS.found(PATH, told) if value == "l3" else None
-    severity: Severity = "warning" if option.kind == "size" else "error"
-    message = say("{key} is {value}; expected {expected}", key=key, value=json.dumps(value), expected=said)
-    return OPTION_VALUE.found(PATH, message, severity=severity)
 
 
-def _of_integer(option: Option, value: Any) -> Finding | None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        message = say("{key} takes a whole number without quotes, not {value}", key=option.key, value=json.dumps(value))
-        return OPTION_VALUE.found(PATH, message)
-    if not option.least <= value <= option.most:
-        return OPTION_VALUE.found(
-            PATH,
-            say(
-                "{key} is {value}; expected {least} to {most}",
-                key=option.key,
-                value=value,
-                least=option.least,
-                most=option.most,
-            ),
-        )
-    if option.key == "sys_hardware_mem_freq" and value > _OLD_MEMORY_FREQUENCY:
-        return OPTION_VERSIONS.found(
-            PATH,
-            say(
-                "{key} above {most} is accepted by newer versions only",
-                key=option.key,
-                most=_OLD_MEMORY_FREQUENCY,
-            ),
-        )
+def _expected(option: Option, value: Any) -> str | None:
+    """What an option takes, where it does not take a value."""
+    names = join(", ", option.values)
+    match option.kind:
+        case "integer" if not option.least <= value <= option.most:
+            return say("{least} to {most}", least=option.least, most=option.most)
+        case "choice" if value not in option.values:
+            return say("one of {names}", names=names)
+        case "metrics" if value not in {"", *option.values} and not _CUSTOM.fullmatch(value):
+            return say("one of {names}, or Custom:0x…,0x…", names=names)
+        case "list" if not set(value.split(",")) <= set(option.values):
+            return say("one or more of {names}, separated by commas", names=",".join(option.values))
+        case "size" if not ((size := _SIZE.fullmatch(value)) and option.least <= int(size[1]) <= option.most):
+            return say("a number from {least} to {most} followed by MB", least=option.least, most=option.most)
     return None
 
 
-_OLD_MEMORY_FREQUENCY = 100
-
-
-def _choice(option: Option, value: str) -> str | None:
-    return None if value in option.values else say("one of {names}", names=join(", ", option.values))
-
-
-def _metrics(option: Option, value: str) -> str | None:
-    if value in {"", *option.values} or _CUSTOM.fullmatch(value):
-        return None
-    return say("one of {names}, or Custom:0x…,0x…", names=join(", ", option.values))
-
-
-def _size(option: Option, value: str) -> str | None:
-    found = _SIZE.fullmatch(value)
-    if found and option.least <= int(found[1]) <= option.most:
-        return None
-    return say("a number from {least} to {most} followed by MB", least=option.least, most=option.most)
-
-
-def _words(option: Option, value: str) -> str | None:
-    words = value.split(",")
-    if set(words) <= set(option.values):
-        return None
-    return say("one or more of {names}, separated by commas", names=",".join(option.values))
-
-
-_VALUES: dict[str, Callable[[Option, str], str | None]] = {
-    "choice": _choice,
-    "metrics": _metrics,
-    "size": _size,
-    "list": _words,
-}
-
-_Found = list[Finding]
-
-
-def _output(options: Mapping[str, Json]) -> _Found:
-    if options.get("output"):
-        return []
-    message = say(
-        "no output: the data are written to $ASCEND_WORK_PATH/profiling_data; if that variable is not set, "
-        "profiling does not start"
-    )
-    return [OPTION_OUTPUT.found(PATH, message)]
-
-
-def _traces(options: Mapping[str, Json]) -> _Found:
-    found: _Found = []
+def _together(options: Mapping[str, Json]) -> Iterator[Finding]:
+    """What the options mean for each other, and what is missing."""
+    if not options.get("output"):
+        message = say(
+            "no output: the data are written to $ASCEND_WORK_PATH/profiling_data; if that variable is not set, "
+            "profiling does not start"
+        )
+        yield OPTION_OUTPUT.found(PATH, message)
     training = options.get("training_trace") == "on"
     if options.get("task_trace") == "off" and options.get("task_time", "on") != "off":
         message = say("task_trace=off alone is overridden by task_time, which is on unless set to off")
-        found.append(OPTION_WITHOUT_EFFECT.found(PATH, message))
+        yield OPTION_WITHOUT_EFFECT.found(PATH, message)
     points = [name for name in ("fp_point", "bp_point") if options.get(name)]
     if points and not training:
         message = say("{points} have an effect only with training_trace=on", points=join(" and ", points))
-        found.append(OPTION_WITHOUT_EFFECT.found(PATH, message))
+        yield OPTION_WITHOUT_EFFECT.found(PATH, message)
     if not training:
-        found.append(OPTION_DEFAULT.found(PATH, say("training_trace is off: there will be no step_trace")))
-        if options.get("task_trace") == "on":
-            message = say("documents of 5.0.4 and 6.0.1 say that task_trace=on needs training_trace=on in training")
-            found.append(OPTION_VERSIONS.found(PATH, message))
-    return found
-
-
-def _counters(options: Mapping[str, Json]) -> _Found:
+        yield OPTION_DEFAULT.found(PATH, say("training_trace is off: there will be no step_trace"))
+    if not training and options.get("task_trace") == "on":
+        message = say("documents of 5.0.4 and 6.0.1 say that task_trace=on needs training_trace=on in training")
+        yield OPTION_VERSIONS.found(PATH, message)
     if "aic_metrics" not in options:
-        return [OPTION_DEFAULT.found(PATH, say("no aic_metrics: op_summary will have no counter columns"))]
-    return []
-
-
-def _instructions(options: Mapping[str, Json]) -> _Found:
-    if "instr_profiling_freq" not in options:
-        return []
+        yield OPTION_DEFAULT.found(PATH, say("no aic_metrics: op_summary will have no counter columns"))
     beside = [key for key in EXCLUSIVE_WITH_INSTR if options.get(key) == "on"]
     beside += [key for key in ("aic_metrics", "aiv_metrics") if key in options]
-    if not beside:
-        return []
-    message = say(
-        "instr_profiling_freq together with {keys}: a collector of 2023 does not start", keys=join(", ", beside)
-    )
-    return [OPTION_CONFLICT.found(PATH, message)]
-
-
-_TOGETHER: tuple[Callable[[Mapping[str, Json]], _Found], ...] = (_output, _traces, _counters, _instructions)
+    if "instr_profiling_freq" in options and beside:
+        message = say(
+            "instr_profiling_freq together with {keys}: a collector of 2023 does not start", keys=join(", ", beside)
+        )
+        yield OPTION_CONFLICT.found(PATH, message)

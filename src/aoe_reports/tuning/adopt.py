@@ -31,7 +31,6 @@ from aoe_reports.tuning.bank_files import bank_of_plan, list_bank, list_layout, 
 from aoe_reports.tuning.chip_names import check_chip
 from aoe_reports.tuning.job_state import JobState
 from aoe_reports.tuning.options import AdoptOptions
-from aoe_reports.tuning.plan import Plan
 from aoe_reports.tuning.plan_folder import (
     BANK,
     STATE,
@@ -142,7 +141,10 @@ def adopt(folder: Path, environment: Mapping[str, str], options: AdoptOptions) -
     state = read_state(folder)
     seeded = None if state is None or state.bank is None else state.bank.soc
     soc = check_chip(options.soc) if options.soc else plan.soc or seeded or _only_soc(bank)
-    layout = _target(kind, plan, folder, environment, to=options.to)
+    if options.to is not None:
+        layout = kind.at(PurePosixPath(os.path.abspath(options.to)))
+    else:
+        layout = bank_of_plan(kind, plan, folder, environment)
     case = _Case(folder=folder, kind=kind, bank=bank, layout=layout, soc=soc, state=state, options=options)
     with locked(folder), locked_bank(layout, soc), stopping():  # a signal on the way would leave half of it: it waits
         return _adopt(case)
@@ -201,11 +203,6 @@ def _found_left(left: Left, *, dry_run: bool) -> list[Finding]:
     for path in left.copies:
         text = say("a copy that an adopt run made and never used; it is removed")
         found.append(ADOPT_LEFTOVER.found(str(path), text))
-    for path in left.unknown:
-        text = say(
-            "left by an interrupted adopt run and not in use; it may be the previous bank: check it, then delete it"
-        )
-        found.append(ADOPT_LEFTOVER.found(str(path), text))
     return found
 
 
@@ -239,12 +236,6 @@ def _only_soc(bank: Path) -> str:
     if len(there) != 1:
         raise UsageError(say("{bank}: the chip cannot be determined; expected --soc", bank=bank))
     return there[0]
-
-
-def _target(kind: Bank, plan: Plan, folder: Path, environment: Mapping[str, str], *, to: Path | None) -> BankLayout:
-    if to is not None:
-        return kind.at(PurePosixPath(os.path.abspath(to)))
-    return bank_of_plan(kind, plan, folder, environment)
 
 
 def _doubts(case: _Case, digest: str) -> list[Finding]:
@@ -356,22 +347,18 @@ def _new_folders(case: _Case, changes: Sequence[BankChange]) -> list[NewFolder]:
     files = paths_of_layout(private, soc)
     whole, *parts = candidates(layout, soc)
     if not parts:
-        return [NewFolder(whole, files, lambda path: "/" in path or _is_other_folder(whole / path, soc))]
+        return [NewFolder(whole, files, lambda path: "/" in path or ((whole / path).is_dir() and path != soc))]
     operators = {name.removeprefix(f"{soc}/"): path for name, path in files.items() if "/" in name}
     graphs = {name: path for name, path in files.items() if "/" not in name}
     folders = [
         NewFolder(parts[0], operators, lambda _: False),
-        NewFolder(parts[1], graphs, lambda path: "/" in path or _is_folder(parts[1] / path)),
+        NewFolder(parts[1], graphs, lambda path: "/" in path or (parts[1] / path).is_dir()),
     ]
-    folders = [folder for folder, differs in zip(folders, _differing(changes), strict=True) if differs]
+    differing = {"/" in change.path for change in changes}  # operators, and subgraphs or gradients
+    folders = [folder for folder, is_operators in zip(folders, (True, False), strict=True) if is_operators in differing]
     if len(folders) == 1 or not holds_all(layout, soc):
         return folders
     return [_both(whole, folders)]
-
-
-def _differing(changes: Sequence[BankChange]) -> tuple[bool, bool]:
-    """Whether operators differ, and whether subgraphs or gradients do."""
-    return any("/" in change.path for change in changes), any("/" not in change.path for change in changes)
 
 
 def _both(whole: Path, folders: Sequence[NewFolder]) -> NewFolder:
@@ -386,12 +373,3 @@ def _both(whole: Path, folders: Sequence[NewFolder]) -> NewFolder:
         return True
 
     return NewFolder(whole, files, stays)
-
-
-def _is_folder(path: Path) -> bool:
-    return path.is_dir()
-
-
-def _is_other_folder(path: Path, soc: str) -> bool:
-    """Whether something directly in a bank's folder is that of another chip."""
-    return path.is_dir() and path.name != soc

@@ -8,6 +8,7 @@ what is about to happen, and the next run completes what was begun, or takes bac
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import shutil
@@ -15,7 +16,6 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from aoe_reports.engine.locks import locked_at_once
 from aoe_reports.engine.output import exchange_at_once
@@ -26,6 +26,7 @@ from aoe_reports.tuning.bank import BankLayout
 from aoe_reports.tuning.bank_files import copy_files
 
 _MAX_JOURNAL_BYTES = 1 << 20
+_HALF = say("the bank in use is half old and half new: run adopt again to complete it")
 
 
 class AdoptError(AoeReportsError):
@@ -96,10 +97,11 @@ class Swap:
 
 
 def candidates(layout: BankLayout, soc: str) -> list[Path]:
-    """The folders of a bank that may be replaced as a whole: the one that holds all, then its parts."""
-    if not layout.graphs_by_soc:
-        return [_real(layout.operators_root)]
-    return [_real(layout.operators_root.parent), _real(layout.operators(soc)), _real(layout.graphs(soc))]
+    """The folders of a bank that may be replaced as a whole: the one that holds all, then its parts. Links to them stay."""
+    places = [layout.operators_root]
+    if layout.graphs_by_soc:
+        places = [layout.operators_root.parent, layout.operators(soc), layout.graphs(soc)]
+    return [Path(os.path.realpath(place)) for place in places]
 
 
 def holds_all(layout: BankLayout, soc: str) -> bool:
@@ -143,7 +145,8 @@ def replace_folders(folders: Sequence[NewFolder], see: Callable[[], None]) -> li
     AdoptError where it does not come to its end: its message says which bank is in use.
     """
     swaps: list[Swap] = []
-    journal = _journal_of(folders[0].target)
+    target = folders[0].target
+    journal = _journal_of(target)
     try:
         for folder in folders:
             swaps += [_stage(folder)]
@@ -152,7 +155,7 @@ def replace_folders(folders: Sequence[NewFolder], see: Callable[[], None]) -> li
     except BaseException as error:
         _take_away(journal, swaps)
         if isinstance(error, OSError):
-            raise _told(error, folders[0].target, say("the bank in use is unchanged")) from error
+            raise _failure(error, target, say("the bank in use is unchanged")) from error
         raise
     try:
         for swap in swaps:
@@ -160,7 +163,7 @@ def replace_folders(folders: Sequence[NewFolder], see: Callable[[], None]) -> li
     except BaseException as error:
         state = _taken_back(journal, swaps)
         if isinstance(error, OSError):
-            raise _told(error, folders[0].target, state) from error
+            raise _failure(error, target, state) from error
         raise
     return _named(journal, swaps)
 
@@ -178,7 +181,7 @@ def _named(journal: Path, swaps: Sequence[Swap]) -> list[Path]:
         if old:
             paths = " ".join(map(str, old))
             text = say("the new bank is in use, the previous one is at {paths}; run adopt again", paths=paths)
-        raise _told(error, journal, text) from error
+        raise _failure(error, journal, text) from error
     return [swap.kept for swap in swaps if swap.existed]
 
 
@@ -189,7 +192,7 @@ def _taken_back(journal: Path, swaps: Sequence[Swap]) -> str:
             swap.take_back()
     except OSError:
         if any(swap.begun() for swap in swaps):
-            return say("the bank in use is half old and half new: run adopt again to complete it")
+            return _HALF
     _take_away(journal, swaps)
     return say("the bank in use is unchanged")
 
@@ -203,7 +206,7 @@ def _take_away(journal: Path, swaps: Sequence[Swap]) -> None:
             path.unlink(missing_ok=True)
 
 
-def _told(error: OSError, where: Path, state: str) -> AdoptError:
+def _failure(error: OSError, where: Path, state: str) -> AdoptError:
     """What went wrong, and what it means for the bank in use."""
     why = of_the_system(error.strerror) if error.strerror else str(error)
     if isinstance(error, shutil.Error):
@@ -222,8 +225,6 @@ class Left:
     swaps: tuple[Swap, ...] = ()
     copies: tuple[Path, ...] = ()
     """Copies that never came into use."""
-    unknown: tuple[Path, ...] = ()
-    """Of versions without a journal: copies, or the bank from before."""
 
     @property
     def clear(self) -> bool:
@@ -239,16 +240,14 @@ class Left:
 def look_for_left(layout: BankLayout, soc: str) -> Left:
     """What earlier runs left beside the folders of a bank."""
     places = candidates(layout, soc)
-    journals = [path for path in map(_journal_of, places) if path.exists()]
-    journal = journals[0] if journals else None
+    journal = next((path for path in map(_journal_of, places) if path.exists()), None)
     swaps = _read_journal(journal, places) if journal is not None else ()
     copies: list[Path] = []
-    unknown: list[Path] = []
     for place in places:
-        copies += _beside(place, f".{place.name}.adopt-")
-        unknown += _beside(place, f".{place.name}.new-")
+        with contextlib.suppress(OSError):
+            copies += sorted(path for path in place.parent.iterdir() if path.name.startswith(f".{place.name}.adopt-"))
     ours = {swap.fresh for swap in swaps}
-    return Left(journal, swaps, tuple(path for path in copies if path not in ours), tuple(unknown))
+    return Left(journal, swaps, tuple(path for path in copies if path not in ours))
 
 
 def see_whole(layout: BankLayout, soc: str) -> None:
@@ -288,15 +287,8 @@ def complete_left(left: Left) -> list[Path]:
         for swap in left.swaps:
             swap.make()
     except OSError as error:
-        text = say("the bank in use is half old and half new: run adopt again to complete it")
-        raise _told(error, left.journal, text) from error
+        raise _failure(error, left.journal, _HALF) from error
     return _named(left.journal, left.swaps)
-
-
-def _beside(place: Path, lead: str) -> list[Path]:
-    with contextlib.suppress(OSError):
-        return sorted(path for path in place.parent.iterdir() if path.name.startswith(lead))
-    return []
 
 
 # The journal
@@ -326,7 +318,12 @@ def _write_journal(journal: Path, swaps: Sequence[Swap]) -> None:
 def _read_journal(journal: Path, places: Sequence[Path]) -> tuple[Swap, ...]:
     """What a journal says; AdoptError for what is none: it names folders of this bank only."""
     try:
-        swaps = tuple(map(_swap_of, json.loads(read_bytes(journal, _MAX_JOURNAL_BYTES))["swaps"]))
+        swaps = tuple(
+            Swap(Path(one["target"]), Path(one["fresh"]), Path(one["kept"]), one["existed"] is True, int(inode))
+            for one in json.loads(read_bytes(journal, _MAX_JOURNAL_BYTES))["swaps"]
+            # journals of older versions have the device before it
+            for inode in [one["inode"][1] if isinstance(one["inode"], list) else one["inode"]]
+        )
     except (ValueError, TypeError, LookupError, RecursionError):
         swaps = ()
     if not swaps or not all(_is_ours(swap, places) for swap in swaps):
@@ -334,18 +331,6 @@ def _read_journal(journal: Path, places: Sequence[Path]) -> tuple[Swap, ...]:
             say("{path}: not the journal of an adopt; check the folders beside it, then delete it", path=journal)
         )
     return swaps
-
-
-def _swap_of(told: Mapping[str, Any]) -> Swap:
-    inode = told["inode"]
-    number = inode[1] if isinstance(inode, list) else inode  # journals of older versions have the device before it
-    return Swap(
-        Path(told["target"]),
-        Path(told["fresh"]),
-        Path(told["kept"]),
-        told["existed"] is True,
-        int(number),
-    )
 
 
 def _is_ours(swap: Swap, places: Sequence[Path]) -> bool:
@@ -368,45 +353,26 @@ def _stage(folder: NewFolder) -> Swap:
     existed = target.is_dir()
     target.parent.mkdir(parents=True, exist_ok=True)
     fresh = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.adopt-"))
+
+    def going(place: str, names: Sequence[str]) -> list[str]:
+        below = PurePosixPath(place).relative_to(target)
+        return [name for name in names if not folder.stays((below / name).as_posix())]
+
     try:
         if existed:
-            shutil.copytree(
-                target,
-                fresh,
-                symlinks=True,
-                dirs_exist_ok=True,
-                ignore=lambda place, names: _going(folder, place, names),
-            )
+            shutil.copytree(target, fresh, symlinks=True, dirs_exist_ok=True, ignore=going)
         copy_files(folder.files, fresh)
         if existed:
             shutil.copystat(target, fresh)
         else:
             fresh.chmod(0o755)
         _synchronise_all(fresh)
-        inode = _inode(fresh)
-        assert inode is not None
-        return Swap(target, fresh, _free_name(target), existed, inode)
+        names = (target.with_name(f"{target.name}.backup-{number:03d}") for number in itertools.count(1))
+        kept = next(name for name in names if not name.exists())
+        return Swap(target, fresh, kept, existed, fresh.lstat().st_ino)
     except BaseException:
         shutil.rmtree(fresh, ignore_errors=True)
         raise
-
-
-def _going(folder: NewFolder, place: str, names: Sequence[str]) -> list[str]:
-    """What does not stay of a folder in use."""
-    below = PurePosixPath(place).relative_to(folder.target)
-    return [name for name in names if not folder.stays((below / name).as_posix())]
-
-
-def _free_name(target: Path) -> Path:
-    number = 1
-    while (kept := target.with_name(f"{target.name}.backup-{number:03d}")).exists():
-        number += 1
-    return kept
-
-
-def _real(path: PurePosixPath) -> Path:
-    """A folder itself, where a link leads to it: the link stays."""
-    return Path(os.path.realpath(path))
 
 
 def _inode(path: Path) -> int | None:

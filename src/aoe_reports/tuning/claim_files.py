@@ -18,8 +18,22 @@ from aoe_reports.formats.identify import unreadable_file
 from aoe_reports.formats.tuner_files import TunerFileKind, tuner_file_kinds
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding
+from aoe_reports.model.rules import Scope
 from aoe_reports.model.texts import join, say
-from aoe_reports.tuning.claim_rules import CLAIMS_FORM, CLAIMS_ROW
+
+_FILES = Scope("files of other tuners")
+
+CLAIMS_FORM = _FILES.rule(
+    "claims-form", "error", "not a table of claims in UTF-8 with the columns of its tuner: none of it is used"
+)
+CLAIMS_ROW = _FILES.rule("claims-row", "error", "a row of claims that cannot be used")
+CLAIMS_DUPLICATE = _FILES.rule(
+    "claims-duplicate", "warning", "two claims for one operator with the same shapes; the later one is used"
+)
+CLAIMS_NO_GAIN = _FILES.rule(
+    "claims-no-gain", "warning", "a row whose time after is not below its time before: it claims no gain"
+)
+
 
 MAX_CLAIMS_BYTES = 64 << 20
 """The largest table of claims that is read unless told otherwise: half a million candidates."""

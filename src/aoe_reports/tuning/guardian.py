@@ -1,11 +1,11 @@
 """Starts the command of a tuning job and keeps all that comes of it together; run by `runner`, as a file, by the same Python.
 
 What the command leaves without a parent, a daemon in a session of its own too, becomes a child of this process
-(PR_SET_CHILD_SUBREAPER), and lies in a control group of its own where one can be made. So all of it is known and can be ended,
+(PR_SET_CHILD_SUBREAPER), and of the program that started us if this process is killed. So all of it is known and can be ended,
 by `runner`, or from here if the program that started us is gone.
 
 Standard input is a pipe of that program: a line of JSON that says what to start, then `done`. If it ends before that, the
-program was killed, and nobody else is there to end what it started. What happens is told by lines on a second pipe.
+program was killed, and nobody else is there to end what it started. What happens is reported by lines on a second pipe.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,6 +31,11 @@ ENDURE_S = 5.0
 _PR_SET_CHILD_SUBREAPER = 36
 
 
+def adopt_orphans(*, on: bool) -> None:
+    """Whether processes below this one that lose their parent become its children."""
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(on), 0, 0, 0)
+
+
 @dataclass(frozen=True)
 class Family:
     """All processes that came of a command."""
@@ -37,15 +43,15 @@ class Family:
     guardian: int
     """Their ancestor, while it runs."""
     session: int
-    group: Path | None = None
-    """Their control group (v2), where there is one."""
+    others: frozenset[int] = frozenset()
+    """Children that this process had before: none of them is of the family if the guardian is killed, and its orphans come to us."""
 
     def members(self) -> list[int]:
         """Those that are still running; zombies are not."""
         known = _processes()
         found = {pid for pid, process in known.items() if process.session == self.session}
-        if self.group is not None:
-            found |= _members_of_group(self.group) & known.keys()
+        if self.guardian not in known or not known[self.guardian].runs:
+            found |= {pid for pid, one in known.items() if one.parent == os.getpid()} - self.others
         children: dict[int, list[int]] = {}
         for pid, process in known.items():
             children.setdefault(process.parent, []).append(pid)
@@ -62,33 +68,26 @@ class Family:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, number)
 
-    def kill(self) -> None:
-        """End each of them that can be ended."""
-        if self.group is not None:
-            with contextlib.suppress(OSError):
-                (self.group / "cgroup.kill").write_text("1", encoding="ascii")  # all at once, also what forks meanwhile
-        self.send(signal.SIGKILL)
-
-    def end(self, grace_s: float) -> list[str]:
-        """Ask all to end, and end those that do not; what cannot be ended is returned."""
-        deadline = time.monotonic() + grace_s
+    def end(
+        self,
+        grace_s: float,
+        pause: Callable[[], None] = lambda: time.sleep(LOOK_S),
+        is_hurried: Callable[[], bool] = lambda: False,
+    ) -> list[str]:
+        """Ask all to end, and end those that do not in time, or at once when that is wanted; number and name of what cannot be ended."""
         self.send(signal.SIGTERM)
         self.send(signal.SIGCONT)
-        while self.members() and time.monotonic() < deadline:
-            time.sleep(LOOK_S)
+        deadline = time.monotonic() + grace_s
+        while self.members() and time.monotonic() < deadline and not is_hurried():
+            pause()
         deadline = time.monotonic() + ENDURE_S
         while self.members() and time.monotonic() < deadline:
-            self.kill()
-            time.sleep(LOOK_S)
-        return self.names()
-
-    def names(self) -> list[str]:
-        """Number and name of each that is running."""
+            self.send(signal.SIGKILL)
+            pause()
         return [f"{pid} ({_name_of(pid)})" for pid in self.members()]
 
 
-@dataclass(frozen=True)
-class _Process:
+class _Process(NamedTuple):
     parent: int
     session: int
     runs: bool
@@ -98,15 +97,17 @@ def _processes() -> dict[int, _Process]:
     """All processes (proc(5), stat: behind the name, which may hold anything, come state, parent, group, session)."""
     found = {}
     for name in os.listdir("/proc"):  # noqa: PTH208 -- several times a second, over all processes
-        if not name.isdigit():
-            continue
-        try:
-            text = Path("/proc", name, "stat").read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            continue  # ended just now
-        fields = text.rpartition(")")[2].split()
-        found[int(name)] = _Process(int(fields[1]), int(fields[3]), fields[0] not in "ZX")
+        if name.isdigit():
+            with contextlib.suppress(OSError):  # ended just now
+                text = Path("/proc", name, "stat").read_text(encoding="utf-8", errors="replace")
+                fields = text.rpartition(")")[2].split()
+                found[int(name)] = _Process(int(fields[1]), int(fields[3]), fields[0] not in "ZX")
     return found
+
+
+def children_of(pid: int) -> frozenset[int]:
+    """The children of a process."""
+    return frozenset(child for child, process in _processes().items() if process.parent == pid)
 
 
 def _name_of(pid: int) -> str:
@@ -114,55 +115,6 @@ def _name_of(pid: int) -> str:
         return Path("/proc", str(pid), "comm").read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
         return "?"
-
-
-# Control groups
-
-
-def make_group() -> Path | None:
-    """A control group (v2) for the command below our own; None where none can be made."""
-    try:
-        ours = Path("/proc/self/cgroup").read_text(encoding="utf-8", errors="surrogateescape").splitlines()
-        mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape").splitlines()
-        own = next(line.removeprefix("0::") for line in ours if line.startswith("0::"))
-        mount = next(line.split() for line in mounts if " - cgroup2 " in line)
-        group = Path(mount[4]) / own.removeprefix(mount[3]).lstrip("/") / f"aoe-reports-{os.getpid()}"
-        group.mkdir()
-    except (OSError, StopIteration):
-        return None
-    return group
-
-
-def _join(group: Path) -> None:
-    """Go into a control group; where that may not be, what we start is known by its parents alone."""
-    with contextlib.suppress(OSError):
-        (group / "cgroup.procs").write_text("0", encoding="ascii")
-
-
-def _members_of_group(group: Path) -> set[int]:
-    found: set[int] = set()
-    with contextlib.suppress(OSError):
-        for path in group.rglob("cgroup.procs"):
-            found |= {int(line) for line in path.read_text(encoding="ascii").split()}
-    return found
-
-
-def remove_group(group: Path, wait_s: float = ENDURE_S) -> None:
-    """Take away a control group in which nothing runs any more, and those that were made in it.
-
-    What was killed is counted until its last thread has gone: the system says "busy" for so long, and it is asked again.
-    """
-    until = time.monotonic() + wait_s
-    while group.exists():
-        with contextlib.suppress(OSError):
-            for folder, _, _ in os.walk(group, topdown=False):
-                os.rmdir(folder)  # noqa: PTH106 -- its files are none that could be taken away
-        if time.monotonic() >= until:
-            return
-        time.sleep(LOOK_S if group.exists() else 0)
-
-
-# The process
 
 
 class Asked(NamedTuple):
@@ -177,46 +129,38 @@ class Asked(NamedTuple):
 
 
 def main() -> None:
-    """Start what we are told to, and wait for its end and for that of the pipe."""
+    """Start what we are asked to, and wait for its end and for that of the pipe."""
     tell = os.fdopen(int(sys.argv[1]), "w", buffering=1)
     line = sys.stdin.buffer.readline()
     if not line:
         return
     asked = Asked(**json.loads(line))
-    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    adopt_orphans(on=True)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # what is ignored stays so for the command, too (nohup)
             signal.signal(number, lambda *_: None)  # we end with the program that started us, not before
-    group = make_group()
-    family = None
     try:
-        process = _start(asked, group)
-        family = Family(os.getpid(), process.pid, group)
-        _say(tell, f"started {process.pid} {group or ''}")
-        if not _wait(process.pid, tell):
-            left = family.end(asked.grace_s)
-            _note(asked.log, left)
+        process = subprocess.Popen(  # noqa: S603 -- a list of arguments, never a shell
+            asked.argv,
+            cwd=asked.folder,
+            env=asked.environment,
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
     except (OSError, ValueError) as error:
         _say(tell, f"failed {getattr(error, 'strerror', None) or error}")
-    finally:
-        if group is not None:
-            remove_group(group, 0 if family and family.members() else ENDURE_S)
-
-
-def _start(asked: Asked, group: Path | None) -> subprocess.Popen[bytes]:
-    process = subprocess.Popen(  # noqa: S603 -- a list of arguments, never a shell
-        asked.argv,
-        cwd=asked.folder,
-        env=asked.environment,
-        stdin=subprocess.DEVNULL,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-        preexec_fn=(lambda: _join(group)) if group is not None else None,  # noqa: PLW1509 -- we have one thread
-    )
+        return
     nothing = os.open(os.devnull, os.O_WRONLY)
-    for number in (1, 2):
-        os.dup2(nothing, number)  # the pipe of the output ends with the command and what it started
-    return process
+    for output in (1, 2):
+        os.dup2(nothing, output)  # the pipe of the output ends with the command and what it started
+    _say(tell, f"started {process.pid}")
+    if _wait(process.pid, tell):
+        return
+    left = Family(os.getpid(), process.pid).end(asked.grace_s)
+    if left:  # the log is the only place to say so
+        with contextlib.suppress(OSError), open(asked.log, "a", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+            file.write(f"\n[... aoe-reports: still running: {', '.join(left)} ...]\n")
 
 
 def _wait(command: int, tell: Any) -> bool:
@@ -247,13 +191,6 @@ def _reap(command: int, tell: Any) -> None:
 def _say(tell: Any, text: str) -> None:
     with contextlib.suppress(OSError):
         tell.write(text.replace("\n", " ") + "\n")
-
-
-def _note(log: str, left: list[str]) -> None:
-    """Say in the log what could not be ended: nobody else is there to be told."""
-    if left:
-        with contextlib.suppress(OSError), open(log, "a", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
-            file.write(f"\n[... aoe-reports: still running: {', '.join(left)} ...]\n")
 
 
 if __name__ == "__main__":

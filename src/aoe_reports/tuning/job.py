@@ -7,7 +7,7 @@ import os
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +19,7 @@ from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding, has, in_order, reasons_of
 from aoe_reports.model.report import Section
-from aoe_reports.model.rows import Rows, as_mapping
+from aoe_reports.model.rows import Rows, as_mapping, column, row
 from aoe_reports.model.texts import join, say
 from aoe_reports.tuning.answers import JobAnswer, job_answer
 from aoe_reports.tuning.bank import BankChange, difference, digest_of, document_of_listing
@@ -37,7 +37,7 @@ from aoe_reports.tuning.driver import (
     Stage,
     command_line,
 )
-from aoe_reports.tuning.job_state import JobState, SeededBank, StageRun, Tool
+from aoe_reports.tuning.job_state import JobState, SeededBank, StageRun
 from aoe_reports.tuning.options import TuneOptions
 from aoe_reports.tuning.plan import REDACTED, Job, Plan, TuneOps, path_problems, to_json, tune_ops_of_plan
 from aoe_reports.tuning.plan_folder import (
@@ -64,7 +64,6 @@ from aoe_reports.tuning.rules import (
 )
 from aoe_reports.tuning.runner import CannotRunError, Ended, Limits, Stop, run_process, stopping
 from aoe_reports.tuning.secrets import Redactor
-from aoe_reports.tuning.tune_report import PlannedRun, headline
 from aoe_reports.tuning.tuner import bank_of_tuner, driver_of_plan, tuner_of_plan
 
 LOG = "aoe.log"
@@ -72,8 +71,16 @@ TUNED = "tuned"
 REMEASURE = ("remeasure.sh", "remeasure.md")
 BANK_BEFORE = "bank_before.json"
 
+_STAGE_KEYS = (
+    "stage", "folder", "status", "exit_code", "signal", "ended", "seconds", "result_files", "claims", "codes", "still_running",
+)  # fmt: skip
+"""What the outcome says of a run of a stage."""
+
 INTERVAL_S = 1.0
 """How long is waited between two looks at a result file that is being written."""
+
+
+_Stamp = tuple[int, int, int]
 
 
 class Teller(Protocol):
@@ -210,30 +217,18 @@ def _find_command(stage: Stage, here: Path) -> None:
     where = stage.working_folder.resolved(str(here)) if stage.working_folder is not None else None
     if where is not None and not Path(where).is_dir():
         raise UsageError(say("{where}: no such folder to run the command in", where=where))
-    if "/" in argv[0]:
-        _find_by_path(argv[0], where)
-    elif shutil.which(argv[0]) is None:
+    if "/" not in argv[0] and shutil.which(argv[0]) is None:
         text = say("{name}: not found on PATH; expected a program of this name", name=argv[0])
         raise CannotRunError(stage.not_found or text)
-    if stage.runs == "command" and where is None:
-        _see_that_no_script_is_relative(argv)
-
-
-def _find_by_path(command: str, where: str | None) -> None:
-    if where is None and not Path(command).is_absolute():
-        raise UsageError(
-            say("{path} is relative, and the command runs in a fresh folder; see --working-folder", path=command)
-        )
-    if not os.access(Path(where or "/") / command, os.X_OK):
-        raise CannotRunError(say("{name}: cannot be run; expected a program", name=command))
-
-
-def _see_that_no_script_is_relative(argv: Sequence[str]) -> None:
-    for part in argv[1:]:
-        if not part.startswith(("-", "/")) and Path(part).suffix in {".py", ".sh"} and Path(part).is_file():
-            raise UsageError(
-                say("{path} is relative, and the command runs in a fresh folder; see --working-folder", path=part)
-            )
+    relative = [argv[0]] if "/" in argv[0] and not argv[0].startswith("/") else []
+    if stage.runs == "command":
+        scripts = (part for part in argv[1:] if not part.startswith(("-", "/")) and part.endswith((".py", ".sh")))
+        relative += filter(os.path.isfile, scripts)
+    if relative and where is None:
+        text = say("{path} is relative, and the command runs in a fresh folder; see --working-folder", path=relative[0])
+        raise UsageError(text)
+    if "/" in argv[0] and not os.access(Path(where or "/") / argv[0], os.X_OK):
+        raise CannotRunError(say("{name}: cannot be run; expected a program", name=argv[0]))
 
 
 def _where(stage: Stage, here: Path, work: Path) -> Path:
@@ -247,16 +242,6 @@ class _Attempt:
     run: StageRun
     tasks: list[Any]
     findings: list[Finding]
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """One process of a stage that has ended: what was heard of it, how it ended, what it wrote."""
-
-    heard: Listener
-    ended: Ended
-    fresh: list[Path]
-    seconds: float
 
 
 class _Job:
@@ -284,7 +269,7 @@ class _Job:
         self._seed_bank()
         self._recall()
         for stage in self.stages:
-            if self._done(stage.name):
+            if any(one.stage == stage.name and one.status == "done" for one in self.state.attempts):
                 self.teller.note(say("{name}: already done", name=stage.name))
                 continue
             if self.stop.signal is not None:
@@ -300,43 +285,36 @@ class _Job:
     def _open_state(self) -> None:
         if self.options.restart and (self.here / STATE).exists():
             self._put_away()  # whatever it says: a damaged one goes, too
-        state = read_state(self.here)
-        digest = digest_of_plan(self.here)
+        state, digest = read_state(self.here), digest_of_plan(self.here)
         if state is not None:
             self._see_that_it_goes_on(state, digest)
         job = self.plan.job
-        command, options = (tuple(self.redactor.arguments(told)) for told in (job.command, job.options))
-        job = replace(job, command=command, options=options)
-        if state is None:
-            self.state = JobState("interrupted", job, digest)
-        else:
-            self.state = replace(state, status="interrupted", job=job)
+        command, options = (tuple(self.redactor.arguments(given)) for given in (job.command, job.options))
+        begun = state or JobState("interrupted", job, digest)
+        self.state = replace(begun, status="interrupted", job=replace(job, command=command, options=options))
 
     def _see_that_it_goes_on(self, state: JobState, digest: str) -> None:
         """UsageError where a job that was begun may not go on; what was running when we were killed is so no more."""
+        text = None
         if state.status == "done":
-            raise UsageError(
-                say(
-                    "{shown}: was already tuned; --restart starts over (existing content is moved aside)",
-                    shown=self.shown,
-                )
+            text = say(
+                "{shown}: was already tuned; --restart starts over (existing content is moved aside)", shown=self.shown
             )
-        if not self.options.resume:
-            raise UsageError(
-                say(
-                    "{shown}: its job is {status}; --resume continues it, --restart starts over",
-                    shown=self.shown,
-                    status=say(state.status),
-                )
+        elif not self.options.resume:
+            status = say(state.status)
+            text = say(
+                "{shown}: its job is {status}; --resume continues it, --restart starts over",
+                shown=self.shown,
+                status=status,
             )
-        if state.plan_sha256 != digest:
-            raise UsageError(
-                say(
-                    "{folder}: {file} has changed since the job was started; --restart starts over",
-                    folder=self.shown,
-                    file=PLAN,
-                )
+        elif state.plan_sha256 != digest:
+            text = say(
+                "{folder}: {file} has changed since the job was started; --restart starts over",
+                folder=self.shown,
+                file=PLAN,
             )
+        if text is not None:
+            raise UsageError(text)
         for one in state.attempts:
             if one.status == "running":
                 one.status = "interrupted"  # we were killed
@@ -371,19 +349,18 @@ class _Job:
             self.tuned.findings.append(TUNE_OPS_EDITED.found(str(self.shown / self.driver.list_file), text))
 
     def _preflight(self) -> list[Finding]:
-        """What is certain of the machine: it does not stop a job, unless that is asked for."""
-        machine = self.driver.machine(self.plan, self.folder, os.environ)
-        self._say_other_aoe(machine.tool)
-        return machine.findings
+        """What is certain of the machine: it does not stop a job, unless that is asked for.
 
-    def _say_other_aoe(self, found: Tool) -> None:
-        """Note which aoe the job is run with; another one than before may tune otherwise, and take other options."""
+        It is noted which aoe the job runs with; another one than before may tune otherwise, and take other options.
+        """
+        machine = self.driver.machine(self.plan, self.folder, os.environ)
         before = None if self.state.tool is None else self.state.tool.help_sha256
-        if before is not None and found.help_sha256 not in {None, before}:
-            text = say("its --help differs from the one at the start of the job: is it another release?")
-            self.tuned.findings.append(TUNE_OTHER_AOE.found(str(found.path), text))
-        if found.help_sha256 is not None or before is None:
-            self.state.tool = found
+        if before is None or machine.tool.help_sha256 is not None:
+            self.state.tool = machine.tool
+        if before is None or machine.tool.help_sha256 in {None, before}:
+            return machine.findings
+        text = say("its --help differs from the one at the start of the job: is it another release?")
+        return [TUNE_OTHER_AOE.found(str(machine.tool.path), text), *machine.findings]
 
     # The private bank
 
@@ -392,15 +369,13 @@ class _Job:
         if self.state.bank is not None and bank.is_dir():
             read_listing(self.here / BANK_BEFORE)  # without it nothing could be said in the end
             return
-        fresh = self.here / f".{BANK}.new"
-        if fresh.exists():
-            shutil.rmtree(fresh)
-        fresh.mkdir()
         seeded = SeededBank(self.plan.job.bank_seed, None, self.plan.soc)
-        if bank.is_dir():
-            shutil.rmtree(fresh)  # somebody (run.sh) made one before: it is the job's
+        if bank.is_dir():  # somebody (run.sh) made one before: it is the job's
             seeded = replace(seeded, seed="found")
         else:
+            fresh = self.here / f".{BANK}.new"
+            shutil.rmtree(fresh, ignore_errors=True)
+            fresh.mkdir()
             try:
                 if seeded.seed == "copy":
                     seeded = self._copy_bank_in_use(fresh)
@@ -410,50 +385,39 @@ class _Job:
                 raise
             fresh.rename(bank)
         before = list_bank(self.bank, bank)
-        seeded = replace(seeded, files=len(before))
-        if before:
-            seeded = replace(seeded, looked_at=())
+        self.state.bank = seeded = replace(seeded, files=len(before), looked_at=() if before else seeded.looked_at)
         write_whole(self.here / BANK_BEFORE, to_json(document_of_listing(before)))
-        self.state.bank = seeded
         self._save()
+        by = say(str(seeded.by))
         if seeded.looked_at:
             self.teller.note(
                 say(
                     "private bank: empty, because there is nothing of the chip in the bank in use ({by}); looked at: {places}",
-                    by=say(str(seeded.by)),
+                    by=by,
                     places=join(", ", seeded.looked_at),
                 )
             )
         elif seeded.seed == "copy":
             self.teller.note(
-                say(
-                    "private bank: a copy of the bank in use ({by}), {count} files",
-                    by=say(str(seeded.by)),
-                    count=len(before),
-                )
+                say("private bank: a copy of the bank in use ({by}), {count} files", by=by, count=len(before))
             )
 
     def _copy_bank_in_use(self, target: Path) -> SeededBank:
         layout = bank_of_plan(self.bank, self.plan, self.here, os.environ)
         if layout.by in {"given", "TUNE_BANK_PATH"} and not Path(layout.operators_root).is_dir():
-            raise UsageError(
-                say(
-                    "{operators_root}: the bank in use does not exist; expected a folder, or --bank empty",
-                    operators_root=layout.operators_root,
-                )
+            text = say(
+                "{operators_root}: the bank in use does not exist; expected a folder, or --bank empty",
+                operators_root=layout.operators_root,
             )
-        soc = self.plan.soc
-        if soc is None:
-            there = socs_of(layout)
-            if len(there) > 1:
-                names = join(", ", there)
-                raise UsageError(
-                    say(
-                        "the plan names no soc and the bank in use has {names}; expected --soc, or --bank empty",
-                        names=names,
-                    )
-                )
-            soc = there[0] if there else None
+            raise UsageError(text)
+        chips = [self.plan.soc] if self.plan.soc is not None else socs_of(layout)
+        if len(chips) > 1:
+            text = say(
+                "the plan names no soc and the bank in use has {names}; expected --soc, or --bank empty",
+                names=join(", ", chips),
+            )
+            raise UsageError(text)
+        soc = chips[0] if chips else None
         if soc is not None:
             see_whole(layout, soc)
             copy_files(paths_of_layout(layout, soc), target)
@@ -475,11 +439,16 @@ class _Job:
             tasks = self.driver.read(files, interrupted=True).tasks
             self.attempts.append(_Attempt(one, tasks, []))
 
-    def _done(self, name: str) -> bool:
-        return any(one.stage == name and one.status == "done" for one in self.state.attempts)
-
     def _stamps(self, *folders: Path) -> dict[Path, _Stamp]:
-        return _stamps(self.tuner.is_result, *folders)
+        """The result files directly in some folders, and what changes when one of them is written."""
+        found: dict[Path, _Stamp] = {}
+        for folder in folders:
+            with contextlib.suppress(OSError), os.scandir(folder) as entries:
+                for entry in entries:
+                    if self.tuner.is_result(entry.name) and entry.is_file():
+                        status = entry.stat()
+                        found[Path(entry.path)] = (status.st_mtime_ns, status.st_size, status.st_ino)
+        return found
 
     def _attempt(self, stage: Stage) -> _Attempt:
         stage, name, asked = self._prepared(stage)
@@ -489,14 +458,20 @@ class _Job:
         heard = self.driver.listener(self.plan, stage)
         entry = self._begun(stage, name)
         number = len(asked.names) if asked and not asked.types else None
+        next_look, seen, shown_before = 0.0, dict[Path, _Stamp](), None
 
-        def fresh() -> dict[Path, _Stamp]:
-            return {path: stamp for path, stamp in self._stamps(work, where).items() if before.get(path) != stamp}
-
-        def tell(paths: Sequence[Path]) -> Progress:
-            return self.driver.progress(paths, number)
-
-        follower = _Follower(stage.name, fresh, tell, self.teller)
+        def look(*, force: bool = False) -> None:
+            """Every now and then look at the result files of the run, and show its progress."""
+            nonlocal next_look, seen, shown_before
+            if not force and time.monotonic() < next_look:
+                return
+            next_look = time.monotonic() + INTERVAL_S
+            stamps = {path: stamp for path, stamp in self._stamps(work, where).items() if before.get(path) != stamp}
+            if stamps != seen:
+                seen, progress = stamps, self.driver.progress(sorted(stamps), number)
+                if progress != shown_before:
+                    shown_before = progress
+                    self.teller.progress(stage.name, progress)
 
         def on_line(line: str, shown: str) -> None:
             heard.take(line, shown)
@@ -511,17 +486,18 @@ class _Job:
                 log=work / LOG,
                 stop=self.stop,
                 on_line=on_line,
-                on_look=follower.look,
+                on_look=look,
                 limits=Limits(self.deadline, self.options.grace),
             )
         except BaseException:
             entry.status = self.state.status = "interrupted"
             self._save()
             raise
+        entry.seconds = round(time.monotonic() - began, 3)
         if ended.unended:
             self.teller.note(ended.describe_unended())
-        follower.look(force=True)
-        return self._judged(stage, entry, _Run(heard, ended, sorted(fresh()), time.monotonic() - began))
+        look(force=True)
+        return self._judged(stage, entry, heard, ended, sorted(seen))
 
     def _begun(self, stage: Stage, name: str) -> StageRun:
         """Note that a stage begins."""
@@ -558,19 +534,18 @@ class _Job:
             self.teller.note(note)
         return stage, name, asked
 
-    def _judged(self, stage: Stage, entry: StageRun, run: _Run) -> _Attempt:
-        work, ended = self.here / RUNS / entry.folder, run.ended
-        results: Results[Any] = self.driver.read(run.fresh, interrupted=ended.because != "exited")
-        for path in run.fresh:
+    def _judged(self, stage: Stage, entry: StageRun, heard: Listener, ended: Ended, fresh: list[Path]) -> _Attempt:
+        work = self.here / RUNS / entry.folder
+        results: Results[Any] = self.driver.read(fresh, interrupted=ended.because != "exited")
+        for path in fresh:
             if path.parent != work:
                 shutil.copy2(path, work / path.name)
-        said = self.driver.judged(stage, run.heard, ended, results, log=work / LOG, bank=self.here / BANK)
+        said = self.driver.judged(stage, heard, ended, results, log=work / LOG, bank=self.here / BANK)
         found = [replace(f, path=str(self.folder.show(Path(f.path)))) for f in (*results.findings, *said)]
         entry.status = "interrupted" if ended.because != "exited" else "failed" if has(found, "error") else "done"
         entry.exit_code, entry.signal, entry.ended = ended.exit_code, ended.signal, ended.because
-        entry.seconds = round(run.seconds, 3)
-        entry.result_files = tuple(sorted({path.name for path in run.fresh}))
-        entry.claims, entry.codes = tuple(run.heard.claims), tuple(sorted(run.heard.codes))
+        entry.result_files = tuple(sorted({path.name for path in fresh}))
+        entry.claims, entry.codes = tuple(heard.claims), tuple(sorted(heard.codes))
         entry.still_running = ended.unended
         self._save()
         return _Attempt(entry, results.tasks, found)
@@ -690,60 +665,38 @@ class _Job:
         write_state(self.here, self.state)
 
 
-_STAGE_KEYS = (
-    "stage",
-    "folder",
-    "status",
-    "exit_code",
-    "signal",
-    "ended",
-    "seconds",
-    "result_files",
-    "claims",
-    "codes",
-    "still_running",
-)
+@row
+class PlannedRun:
+    """One stage that would be run."""
 
-_Stamp = tuple[int, int, int]
+    stage: str = column()
+    command: str = column()
+    argv: list[str] = column()
+    working_folder: str = column()
+    environment: Mapping[str, str] = column()
+    unset: list[str] = column()
+    tune_ops: Mapping[str, list[str]] | None = column()
 
-
-def _stamps(is_result: Callable[[str], bool], *folders: Path) -> dict[Path, _Stamp]:
-    """The result files directly in some folders, and what changes when one of them is written."""
-    found: dict[Path, _Stamp] = {}
-    for folder in folders:
-        with contextlib.suppress(OSError), os.scandir(folder) as entries:
-            for entry in entries:
-                if is_result(entry.name) and entry.is_file():
-                    status = entry.stat()
-                    found[Path(entry.path)] = (status.st_mtime_ns, status.st_size, status.st_ino)
-    return found
+    def as_typed(self) -> list[str]:
+        """Where it runs, its environment and its arguments as they would be typed."""
+        lines = [f"cd {self.working_folder}"]
+        lines += [f"unset {' '.join(self.unset)}"] if self.unset else []
+        lines += [f"export {name}={value}" for name, value in self.environment.items()]
+        return [*lines, self.command]
 
 
-class _Follower:
-    """Looks at the result files of a run every now and then, and tells of progress."""
-
-    def __init__(
-        self,
-        stage: str,
-        fresh: Callable[[], dict[Path, _Stamp]],
-        progress: Callable[[Sequence[Path]], Progress],
-        teller: Teller,
-    ) -> None:
-        self._stage, self._fresh, self._progress, self._teller = stage, fresh, progress, teller
-        self._next = 0.0
-        self._stamps: dict[Path, _Stamp] = {}
-        self._told: Progress | None = None
-
-    def look(self, *, force: bool = False) -> None:
-        """Look, if it is time."""
-        if not force and time.monotonic() < self._next:
-            return
-        self._next = time.monotonic() + INTERVAL_S
-        stamps = self._fresh()
-        if stamps == self._stamps:
-            return
-        self._stamps = stamps
-        progress = self._progress(sorted(stamps))
-        if progress != self._told:
-            self._told = progress
-            self._teller.progress(self._stage, progress)
+def headline(rows: Sequence[OutcomeRow], status: str) -> str:
+    """What the tuner says of operators and of subgraphs: no step was measured."""
+    said = []
+    for kind, subject in (("operator", "operators: {counts}"), ("subgraph", "subgraphs: {counts}")):
+        counts = Counter(one.status for one in rows if one.kind == kind)
+        words = (say("{number} {outcome}", number=number, outcome=say(word)) for word, number in counts.items())
+        if counts:
+            said.append(say(subject, counts=join(", ", words)))
+    told = join("; ", said)
+    if status != "done":
+        return say("Tuning did not finish; {told}.", told=told)
+    return say(
+        ("Tuned {told}. Times are AOE's own, measured on single operators; the duration of a step was not measured."),
+        told=told,
+    )

@@ -30,7 +30,7 @@ _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 def store_for(what: str) -> Any:
     """The option that names a store that need not be there, and what it is for."""
     text = f"Folder or URI of the store{what}."
-    return option(default=None, env=STORE_VARIABLE, help=text, shared=True, names="store")
+    return option(default=None, env=STORE_VARIABLE, help=text, shared=True, names="place")
 
 
 def chip(which: str) -> Any:
@@ -130,7 +130,7 @@ class PlanOptions(ModelOptions, DeviceOptions):
     bank: Path | None = option(
         default=None,
         help="The bank in use, with the layout of TUNE_BANK_PATH [default: from the environment].",
-        names="input",
+        names="place",
     )
     after: Path | None = option(
         default=None,

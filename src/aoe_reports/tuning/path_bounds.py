@@ -14,7 +14,6 @@ from aoe_reports.facts.step_paths import MILLION, StepPath, gain_of, paths_of
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.vendor import vendor_of
-from aoe_reports.model.columns import Mask
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.texts import say
@@ -35,14 +34,11 @@ class PathBounds:
     def saving_ns(self, op_type: str | None, op_name: str | None, saving_ns: int, total_ns: int) -> float:
         """How much shorter a step gets on average if an operator (without a name: all of a type) saves so much of its total time."""
         parts = min(-(-saving_ns * MILLION // total_ns), MILLION) if total_ns else 0
-        return sum(
-            gain_of(device, path, self._shortened(device, op_type, op_name), parts) for device, path in self.paths
-        ) / len(self.paths)
-
-    def _shortened(self, device: Device, op_type: str | None, op_name: str | None) -> Mask:
-        """Which names of a device are those of an operator."""
-        mine = [name == op_name if op_name else self.types.get(name) == op_type for name in device.names]
-        return np.asarray(mine, dtype=bool)
+        gains = []
+        for device, path in self.paths:
+            shortened = [name == op_name if op_name else self.types.get(name) == op_type for name in device.names]
+            gains.append(gain_of(device, path, np.asarray(shortened, dtype=bool), parts))
+        return sum(gains) / len(gains)
 
 
 def path_bounds_of(

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from aoe_reports.facts.bounds import StepShares
 from aoe_reports.model.report import Report, Section
 from aoe_reports.model.rows import Rows
+from aoe_reports.model.shares import rounded
 from aoe_reports.model.texts import Text, count_of, join, say
 from aoe_reports.present.answers import section_of
+from aoe_reports.tuning.options import PlanOptions
 from aoe_reports.tuning.plan import PlacedCandidate, Plan, Rejected
+from aoe_reports.tuning.prior import DEFAULT_SOURCE, Priors
 
 SHOWN_CANDIDATES = 50
 SHOWN_REJECTED = 50
@@ -25,39 +29,20 @@ class GradientTail:
     bound_us: float
 
 
-@dataclass(frozen=True, slots=True)
-class PlanFacts:
-    """What was known when the plan was made, beside what stands in it."""
-
-    steps: int
-    overlapped_share: float | None
-    min_share: float
-    budget_s: float | None
-    cost_s: float
-    cost_results: int
-    """How many results the cost is taken from; 0: the default."""
-    default_source: str
-    gradients: GradientTail | None = None
-    """Null where nothing tells of backward passes."""
-
-
-def plan_report(plan: Plan, facts: PlanFacts) -> Report:
-    """The plan (as plan.json has it) and what was known when it was made."""
+def plan_report(
+    plan: Plan, options: PlanOptions, priors: Priors, shares: StepShares, tail: GradientTail | None = None
+) -> Report:
+    """The plan (as plan.json has it) and what was known when it was made; `tail`: what backward passes show, if anything."""
     sections = [
-        Section("Step time breakdown", _where(plan, facts)),
+        Section("Step time breakdown", _where(plan, shares)),
         _candidates(plan),
         _rejected(plan.rejected),
-        Section("How it was ranked", lines=_how(plan, facts)) if plan.candidates else None,
+        Section("How it was ranked", lines=_how(plan, options, priors)) if plan.candidates else None,
         Section("Recommended actions", lines=_what_to_do(plan)),
     ]
     title = say("Tuning plan ({mode}, {scenario})", mode=plan.mode, scenario=plan.scenario)
-    said = _gradients(facts) if plan.mode == "gdat" else headline(plan)
+    said = _gradients(tail) if plan.mode == "gdat" else headline(plan)
     return Report(title, said, [section for section in sections if section is not None])
-
-
-def _sum_of(values: Iterable[float | None]) -> float:
-    """The sum of what is known."""
-    return sum(value or 0.0 for value in values)
 
 
 def headline(plan: Plan) -> str:
@@ -96,7 +81,7 @@ def _expected(plan: Plan) -> str:
     if not candidates:
         return say("Tuning of computing cannot help here: {why}.", why=_why_not(plan))
     expected = plan.expected_saving_us or 0.0
-    minutes = _sum_of(candidate.cost_s for candidate in candidates) / _PER_MINUTE
+    minutes = sum(candidate.cost_s or 0.0 for candidate in candidates) / _PER_MINUTE
     operators = sum(candidate.kind == "operator" for candidate in candidates)
     several = count_of(operators, "{number} candidate", "{number} candidates")
     said = {"what": several if operators else say("The model's subgraphs"), "expected": expected, "minutes": minutes}
@@ -122,9 +107,8 @@ def _expected(plan: Plan) -> str:
     )
 
 
-def _gradients(facts: PlanFacts) -> str:
+def _gradients(tail: GradientTail | None) -> str:
     """What gradient tuning could save at most, where backward passes are told."""
-    tail = facts.gradients
     whole = say("Gradients are tuned as a whole while the training script runs; no operator is chosen.")
     if tail is None:
         unknown = say("The possible saving is not known: there is no step_trace with a backward pass.")
@@ -160,12 +144,12 @@ def _why_not(plan: Plan) -> str:
     return join(", and ", parts) or say("no operator was measured")
 
 
-def _where(plan: Plan, facts: PlanFacts) -> list[str]:
+def _where(plan: Plan, measured: StepShares) -> list[str]:
     if plan.step_us is None:
         return [say("No data gives the duration of a step: shares are of computing, and the overlap is not known.")]
     shares = [
         (plan.computing_share, say("computing")),
-        (facts.overlapped_share, say("computing overlapped with communication")),
+        (rounded(measured.share(measured.overlapped_ns)), say("computing overlapped with communication")),
         (plan.communication_not_overlapped_share, say("communication not overlapped by computing")),
         (plan.free_share, say("free")),
     ]
@@ -174,10 +158,10 @@ def _where(plan: Plan, facts: PlanFacts) -> list[str]:
     )
     step = say(
         "A step takes {step:,.3f} us (mean of {steps}): {shares}."
-        if facts.steps > 1
+        if measured.steps > 1
         else "A step takes {step:,.3f} us: {shares}.",
         step=plan.step_us,
-        steps=facts.steps,
+        steps=measured.steps,
         shares=said,
     )
     bound = {"bound": plan.bound_saving_us}
@@ -234,12 +218,12 @@ def _first(shown: int, count: int) -> Text:
     return say("The first {shown} of {count}; plan.json has them all.", shown=shown, count=count)
 
 
-def _how(plan: Plan, facts: PlanFacts) -> list[str]:
-    tasks = facts.cost_results
+def _how(plan: Plan, options: PlanOptions, priors: Priors) -> list[str]:
+    tasks = priors.cost_results
     if tasks:
         cost = count_of(tasks, "median of {number} earlier tuning task", "median of {number} earlier tuning tasks")
     else:
-        cost = say("default: {source}", source=facts.default_source)
+        cost = say("default: {source}", source=DEFAULT_SOURCE)
     lines: list[str] = [
         say("Order: expected saving per step for each second of tuning."),
         say(
@@ -249,14 +233,14 @@ def _how(plan: Plan, facts: PlanFacts) -> list[str]:
                 "default is counted among them), otherwise by the default ({source}); never more than the bound of "
                 "the operator or of the step."
             ),
-            source=facts.default_source,
+            source=DEFAULT_SOURCE,
         ),
         *([_BY_PATH] if any(one.path_saving_us is not None for one in plan.candidates) else []),
-        say("Tuning takes {seconds:,.1f} s per operator and shape ({how}).", seconds=facts.cost_s, how=cost),
-        say("Operators below {share:.3%} of the step are left out (--min-share).", share=facts.min_share),
+        say("Tuning takes {seconds:,.1f} s per operator and shape ({how}).", seconds=priors.cost_s, how=cost),
+        say("Operators below {share:.3%} of the step are left out (--min-share).", share=options.min_share),
     ]
-    if facts.budget_s is not None:
-        minutes = facts.budget_s / _PER_MINUTE
+    if options.budget_s is not None:
+        minutes = options.budget_s / _PER_MINUTE
         lines.append(say("Tuning may take at most {minutes:,.1f} minutes (--budget).", minutes=minutes))
     return lines
 

@@ -45,11 +45,10 @@ from aoe_reports.tuning.bank_files import bank_of_environment, paths_of_layout, 
 from aoe_reports.tuning.chip_names import check_chip
 from aoe_reports.tuning.measured import MeasuredDevice, captures_of_run, digest_of_captures, read_devices
 from aoe_reports.tuning.options import PlanOptions, Scenario
-from aoe_reports.tuning.path_bounds import PathBounds, path_bounds_of
+from aoe_reports.tuning.path_bounds import path_bounds_of
 from aoe_reports.tuning.plan import DEFAULT_TUNER, Job, PlacedCandidate, Plan, document_of_plan
 from aoe_reports.tuning.plan_folder import STATE, read_plan, write_plan
-from aoe_reports.tuning.plan_report import GradientTail, PlanFacts, plan_report
-from aoe_reports.tuning.prior import DEFAULT_SOURCE, Priors
+from aoe_reports.tuning.plan_report import GradientTail, plan_report
 from aoe_reports.tuning.prior_jobs import PriorJobs, PriorSources
 from aoe_reports.tuning.ranking import Measured, Ranking, exposed_times, rank_operators
 from aoe_reports.tuning.rules import (
@@ -96,24 +95,17 @@ class Planned:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Measured:
-    """One device of the profile, and what its operators are bounded by."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Measured(Measured):
+    """One device of the profile, and what the plan says of its hardware."""
 
     tasks: TaskSet
-    shares: StepShares
-    bounds: OperatorBounds | None
-    exposed: Any
-    """The time of each operator in which it alone keeps the step waiting."""
     blocks: tuple[int | None, int | None] = (None, None)
     """Of the operator of most, on cube cores and on vector cores."""
     cores: CoreCounts = field(default_factory=CoreCounts)
     memory_used_bytes: int | None = None
     """The most memory of the device that was reserved."""
     capture: Capture | None = None
-    paths: PathBounds | None = None
-    near_roof: Mask | None = None
-    """Which operators reach so much of what the chip can do that little is to be gained."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,17 +150,15 @@ def make_plan(profile: Path, folder: Path, options: PlanOptions, environment: Ma
     prior = _prior_jobs(options, captures, environment)
     findings += prior.findings
     unreadable |= prior.unreadable
-    priors, ranking = prior.priors(), _ranked(measured, options, prior)
+    ranking = _ranked(measured, options, prior)
     if any(candidate.kind == "operator" for candidate in ranking.candidates):
         measured = _with_paths(measured, findings)
         ranking = ranking if measured.paths is None else _ranked(measured, options, prior)
     plan = _plan(profile, captures, measured, options, ranking)
     plan = replace(plan, baseline_hash=digest, job=job)
     findings += _remarks(profile, measured, options, ranking)
-    facts = _facts(measured, options, priors)
-    if options.mode == "gdat":
-        facts = replace(facts, gradients=_gradient_tail(captures, measured, findings))
-    report = plan_report(plan, facts)
+    tail = _gradient_tail(captures, measured, findings) if options.mode == "gdat" else None
+    report = plan_report(plan, options, prior.priors(), measured.shares, tail)
     from aoe_reports.present import RENDERERS  # noqa: PLC0415 -- drawn in only where there is something to render
 
     files = write_plan(folder, plan, RENDERERS["markdown"](report_in(report, options.language)))
@@ -182,7 +172,7 @@ def next_plan(
     bounds = operators.bounds
     options = _resolved(PlanOptions(), captures, None)
     exposed = exposed_times(tasks.frame, bounds, shares) if bounds is not None else None
-    measured = _Measured(tasks, shares, bounds, exposed, near_roof=operators.near_roof)
+    measured = _Measured(tasks.frame, bounds, exposed, shares, near_roof=operators.near_roof, tasks=tasks)
     ranking = _ranked(measured, options, prior)
     return _plan(Path(label_of(captures)), captures, measured, options, ranking)
 
@@ -277,15 +267,16 @@ def _measure(captures: Sequence[Capture], options: PlanOptions, findings: list[F
     chip = options.soc if named(options.soc) is not None else capture.info.device_type
     near = None if bounds is None else near_roof_of(tasks.frame, bounds, cores, chip)
     return _Measured(
-        tasks,
-        shares,
+        tasks.frame,
         bounds,
         exposed,
+        shares,
+        near_roof=near,
+        tasks=tasks,
         blocks=blocks,
         cores=cores,
         memory_used_bytes=memory,
         capture=capture,
-        near_roof=near,
     )
 
 
@@ -346,11 +337,7 @@ def _ranked(measured: _Measured, options: PlanOptions, prior: PriorJobs) -> Rank
     bounds = measured.bounds
     names = bounds.key_codes("op_name")[1] if bounds is not None else []
     types = bounds.key_codes("op_type")[1] if bounds is not None else []
-    known = prior.known(names, types)
-    device = Measured(
-        measured.tasks.frame, bounds, measured.exposed, measured.shares, measured.paths, measured.near_roof
-    )
-    return rank_operators(device, options, known, prior.priors())
+    return rank_operators(measured, options, prior.known(names, types), prior.priors())
 
 
 def _plan(
@@ -425,20 +412,6 @@ def _remarks(profile: Path, measured: _Measured, options: PlanOptions, ranking: 
         )
         found.append(PLAN_TWO_ROUNDS.found(where, text))
     return found
-
-
-def _facts(measured: _Measured, options: PlanOptions, priors: Priors) -> PlanFacts:
-    """What the report says beside the plan."""
-    shares = measured.shares
-    return PlanFacts(
-        steps=shares.steps,
-        overlapped_share=rounded(shares.share(shares.overlapped_ns)),
-        min_share=options.min_share,
-        budget_s=options.budget_s,
-        cost_s=priors.cost_s,
-        cost_results=priors.cost_results,
-        default_source=DEFAULT_SOURCE,
-    )
 
 
 def _gradient_tail(captures: Sequence[Capture], measured: _Measured, findings: list[Finding]) -> GradientTail | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import select
-import selectors
 import signal
 import subprocess
 import sys
@@ -123,95 +122,31 @@ def run_process(
     guardian between us and the command keeps together what it starts, and ends it if we are killed.
     """
     asked = guardian.Asked(list(argv), str(folder), dict(environment), str(log), limits.grace_s)
-    with _Log(log, limits.max_log_bytes, Redactor(environment), on_line) as out, _guarded(asked) as command:
+    with _Log(log, limits.max_log_bytes, Redactor(environment), on_line) as out, _guarded(asked, out) as command:
+        family = command.family
+        because: Literal["exited", "timeout", "interrupted"] = "exited"
         try:
-            return _watched(command, out, stop, on_look, limits)
+            while because == "exited" and not command.has_ended():
+                command.pump(LOOK_S)
+                on_look()
+                if stop.signal is not None:
+                    because = "interrupted"
+                elif limits.deadline is not None and time.monotonic() >= limits.deadline:
+                    because = "timeout"
+            through, until = because == "exited" and not command.lost, time.monotonic() + LINGER_S
+            while through and family.members() and time.monotonic() < until and stop.signal is None:
+                command.pump(LOOK_S)  # what the command has started may end by itself
+            left, unended, most = len(family.members()) if through else 0, [], max(stop.times, 1)
+            if left or not through:
+                unended = family.end(limits.grace_s, lambda: command.pump(LOOK_S / 2), lambda: stop.times > most)
+            command.pump(0, rest=True)
         finally:
-            if command.family.members():  # something of ours failed: nothing may go on without us
-                command.family.end(0)
-
-
-Because = Literal["exited", "timeout", "interrupted"]
-"""How it ended."""
-
-
-def _watched(command: _Command, out: _Log, stop: Stop, on_look: Callable[[], None], limits: Limits) -> Ended:
-    unended: list[str] = []
-    with selectors.DefaultSelector() as selector:
-        pipe = command.output
-        os.set_blocking(pipe.fileno(), False)
-        selector.register(pipe, selectors.EVENT_READ)
-
-        def pump(wait_s: float = LOOK_S) -> None:
-            _pump(selector, pipe, out, wait_s)
-
-        because = _waited_for(command, pump, stop, on_look, limits.deadline)
-        through = because == "exited" and not command.lost
-        left = _linger(command.family, pump, stop) if through else 0
-        if left or not through:
-            unended = _end(command.family, lambda: pump(LOOK_S / 2), stop, limits.grace_s)
-        _pump(selector, pipe, out, 0, rest=True)
-    code = command.exit_code(0 if unended else guardian.ENDURE_S)
+            if family.members():  # something of ours failed: nothing may go on without us
+                family.end(0)
+        code = command.exit_code(0 if unended else guardian.ENDURE_S)
     killed = -code if code is not None and code < 0 else None
     code = None if killed else code
     return Ended(code, killed, because, left, out.dropped, tuple(unended), guardian_lost=command.lost)
-
-
-def _waited_for(
-    command: _Command, pump: Callable[[], None], stop: Stop, on_look: Callable[[], None], deadline: float | None
-) -> Because:
-    """Read on until the command has ended, its time is up, or we are told to end."""
-    while not command.has_ended():
-        pump()
-        on_look()
-        if stop.signal is not None:
-            return "interrupted"
-        if deadline is not None and time.monotonic() >= deadline:
-            return "timeout"
-    return "exited"
-
-
-def _linger(family: guardian.Family, pump: Callable[[], None], stop: Stop) -> int:
-    """Give what the command has started time to end by itself; how many of them still run."""
-    until = time.monotonic() + LINGER_S
-    while (running := family.members()) and time.monotonic() < until and stop.signal is None:
-        pump()
-    return len(running)
-
-
-def _end(family: guardian.Family, pump: Callable[[], None], stop: Stop, grace_s: float) -> list[str]:
-    """Ask all to end and read on; end them when the time is up, or when we are told a second time; what cannot be ended."""
-    told = stop.times
-    deadline = time.monotonic() + grace_s
-    family.send(signal.SIGTERM)
-    family.send(signal.SIGCONT)
-    while family.members() and time.monotonic() < deadline and stop.times <= max(told, 1):
-        pump()
-    deadline = time.monotonic() + guardian.ENDURE_S
-    while family.members() and time.monotonic() < deadline:
-        family.kill()
-        pump()
-    return family.names()
-
-
-def _pump(selector: selectors.BaseSelector, pipe: IO[bytes], out: _Log, wait_s: float, *, rest: bool = False) -> None:
-    """Take over what was printed meanwhile: some of it, or (`rest`) all there is."""
-    if not selector.get_map():
-        time.sleep(wait_s)
-        return
-    if not selector.select(wait_s):
-        return
-    while True:
-        try:
-            data = os.read(pipe.fileno(), _READ_BYTES)
-        except BlockingIOError:
-            return
-        if not data:
-            selector.unregister(pipe)
-            return
-        out.take(data)
-        if not rest:
-            return
 
 
 class _Log:
@@ -260,7 +195,8 @@ class _Log:
 
 
 def output_of(argv: Sequence[str], environment: Mapping[str, str], timeout_s: float, most: int) -> str | None:
-    """What a command that only tells something prints, `most` bytes of it; None where it cannot be run or takes too long."""
+    """What a command that only reports something prints, `most` bytes of it; None where it cannot be run or takes too long."""
+    deadline, data = time.monotonic() + timeout_s, b""
     with (
         suppress(OSError, ValueError),
         tempfile.TemporaryDirectory() as folder,
@@ -276,25 +212,17 @@ def output_of(argv: Sequence[str], environment: Mapping[str, str], timeout_s: fl
     ):
         assert process.stdout is not None
         try:
-            return _read_until_end(process.stdout, time.monotonic() + timeout_s, most)
+            while (
+                len(data) < most and select.select([process.stdout], [], [], max(0.0, deadline - time.monotonic()))[0]
+            ):
+                piece = os.read(process.stdout.fileno(), _READ_BYTES)
+                data += piece
+                if not piece or len(data) >= most:
+                    return data.decode("utf-8", "replace")
         finally:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
     return None
-
-
-def _read_until_end(pipe: IO[bytes], deadline: float, most: int) -> str | None:
-    data = bytearray()
-    with selectors.DefaultSelector() as selector:
-        selector.register(pipe, selectors.EVENT_READ)
-        while len(data) < most:
-            if not selector.select(max(0.0, deadline - time.monotonic())):
-                return None
-            piece = os.read(pipe.fileno(), _READ_BYTES)
-            if not piece:
-                break
-            data += piece
-    return data.decode("utf-8", "replace")
 
 
 @dataclass(slots=True)
@@ -302,17 +230,30 @@ class _Command:
     """A command that a guardian has started for us."""
 
     family: guardian.Family
-    output: IO[bytes]
-    _told: IO[bytes]
-    """What the guardian tells, a line each; it is not waited for."""
+    _pipe: IO[bytes]
+    _out: _Log
+    _reports: IO[bytes]
+    """What the guardian reports, a line each; it is not waited for."""
     lost: bool = False
     """Whether the guardian has ended before the command: then nobody knows how that ends."""
     _status: int | None = None
+    _is_open: bool = True
+
+    def pump(self, wait_s: float, *, rest: bool = False) -> None:
+        """Log what was printed meanwhile: some of it, or (`rest`) all there is."""
+        while self._is_open and select.select([self._pipe], [], [], wait_s)[0]:
+            data = os.read(self._pipe.fileno(), _READ_BYTES)
+            self._out.take(data)
+            self._is_open = bool(data)
+            if not rest:
+                return
+        if not self._is_open:
+            time.sleep(wait_s)
 
     def has_ended(self) -> bool:
         """Whether the command has ended, or its guardian has."""
-        while self._status is None and not self.lost and select.select([self._told], [], [], 0)[0]:
-            words = self._told.readline().split()
+        while self._status is None and not self.lost and select.select([self._reports], [], [], 0)[0]:
+            words = self._reports.readline().split()
             self.lost = not words
             if words[:1] == [b"ended"]:
                 self._status = int(words[1])
@@ -327,42 +268,14 @@ class _Command:
 
 
 @contextmanager
-def _guarded(asked: guardian.Asked) -> Iterator[_Command]:
-    """Let a guardian start a command: it is told when all is well, and acts when it hears nothing any more."""
-    told, tell = os.pipe()
-    argv = [sys.executable, "-I", "-S", str(Path(guardian.__file__)), str(tell)]
-    with os.fdopen(told, "rb", buffering=0) as lines, _started(argv, tell) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        try:
-            with suppress(OSError):
-                process.stdin.write(json.dumps(asked._asdict()).encode() + b"\n")
-            words = lines.readline().decode("utf-8", "surrogateescape").rstrip("\n").split(" ", 2)
-            if words[0] != "started":
-                what = of_the_system(" ".join(words[1:])) or say("its guardian has ended")
-                raise CannotRunError(
-                    say(
-                        "{name}: cannot be run: {what}; expected an executable command",
-                        name=asked.argv[0],
-                        what=what,
-                    )
-                )
-            group = Path(words[2]) if words[2:] and words[2] else None
-            yield _Command(guardian.Family(process.pid, int(words[1]), group), process.stdout, lines)
-            if group is not None and process.poll() is not None:
-                guardian.remove_group(group)
-        finally:
-            with suppress(OSError):
-                process.stdin.write(b"done\n")
-            with suppress(OSError):
-                process.stdin.close()
-
-
-@contextmanager
-def _started(argv: Sequence[str], tell: int) -> Iterator[subprocess.Popen[bytes]]:
+def _guarded(asked: guardian.Asked, out: _Log) -> Iterator[_Command]:
+    """Let a guardian start a command: it hears `done` when all is well, and acts when it hears nothing any more."""
+    reading, writing = os.pipe()
+    others = guardian.children_of(os.getpid())
+    guardian.adopt_orphans(on=True)
     try:
         process = subprocess.Popen(  # noqa: S603 -- our own file
-            argv,
+            [sys.executable, "-I", "-S", str(Path(guardian.__file__)), str(writing)],
             cwd="/",
             env={},
             stdin=subprocess.PIPE,
@@ -370,9 +283,27 @@ def _started(argv: Sequence[str], tell: int) -> Iterator[subprocess.Popen[bytes]
             stderr=subprocess.STDOUT,
             start_new_session=True,
             bufsize=0,
-            pass_fds=(tell,),
+            pass_fds=(writing,),
         )
     finally:
-        os.close(tell)
-    with process:
-        yield process
+        os.close(writing)
+    with os.fdopen(reading, "rb", buffering=0) as reports, process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            with suppress(OSError):
+                process.stdin.write(json.dumps(asked._asdict()).encode() + b"\n")
+            words = reports.readline().decode("utf-8", "surrogateescape").rstrip("\n").split(" ", 1)
+            if words[0] != "started":
+                what = of_the_system(" ".join(words[1:])) or say("its guardian has ended")
+                raise CannotRunError(
+                    say("{name}: cannot be run: {what}; expected an executable command", name=asked.argv[0], what=what)
+                )
+            family = guardian.Family(process.pid, int(words[1]), others)
+            yield _Command(family, process.stdout, out, reports)
+        finally:
+            guardian.adopt_orphans(on=False)
+            with suppress(OSError):
+                process.stdin.write(b"done\n")
+            with suppress(OSError):
+                process.stdin.close()

@@ -121,8 +121,9 @@ class Redactor:
             form.encode("utf-8", "surrogateescape") for text in _values_of(environment) for form in _forms_of(text)
         }
         self._values = sorted(values)
-        pairs = ((name, line) for name, text in environment.items() for line in _lines_of(text))
-        self._pairs = [f"{n}={v}".encode("utf-8", "surrogateescape") for n, v in pairs if _is_short(n, v)]
+        secret = (item for item in environment.items() if _names_a_secret(item[0]))
+        pairs = ((name, line) for name, text in secret for line in _lines_of(text) if 0 < len(line) < _MIN_SECRET)
+        self._pairs = [f"{n}={v}".encode("utf-8", "surrogateescape") for n, v in pairs if not v.isdigit()]
         self.longest = max([LONGEST_SHAPE, *map(len, self._values)])
 
     def text(self, text: str) -> str:
@@ -206,7 +207,7 @@ class Redacting:
 
     def _lines(self, data: bytes) -> Iterator[Line]:
         shown = self._redactor.replace(data, self._redactor.find(data))
-        for raw, line in zip(_split(data), _split(shown), strict=True):
+        for raw, line in zip(data.splitlines(keepends=True), shown.splitlines(keepends=True), strict=True):
             yield Line(raw, self._without_key(self._without_rest(line)))
 
     def _piece(self) -> Line:
@@ -240,15 +241,6 @@ class Redacting:
         return line
 
 
-def _split(data: bytes) -> list[bytes]:
-    """Lines with their ends."""
-    at, lines = 0, []
-    for end in _LINE_END.finditer(data):
-        lines.append(data[at : end.end()])
-        at = end.end()
-    return [*lines, data[at:]] if at < len(data) else lines
-
-
 def _places(value: bytes, data: bytes) -> Iterator[int]:
     at = data.find(value)
     while at >= 0:
@@ -263,10 +255,6 @@ def _lines_of(text: str) -> list[str]:
 
 def _names_a_secret(name: str) -> bool:
     return _NAME.search(name) is not None and _PLACE_NAME.search(name) is None
-
-
-def _is_short(name: str, text: str) -> bool:
-    return _names_a_secret(name) and 0 < len(text) < _MIN_SECRET and not text.isdigit()
 
 
 _USER = re.compile(r"://[^\s/?#:@]*:([^\s/?#]+)@")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from aoe_reports.model.rows import column, row
-from aoe_reports.tuning.reconciliation import rounded_row
 from aoe_reports.tuning.verdict_intervals import Interval
 from aoe_reports.tuning.verification import Verdict
 
@@ -66,35 +65,23 @@ class Method:
 
 
 @row
-class StepClaimRow:
-    """One of the things that are claimed of a step."""
+class StepClaim:
+    """One of the things that are claimed of a step, with three ways to put the same change."""
 
     claim: ClaimOf = column()
     change: float = column()
+    """After/before - 1."""
     time_saved: float = column()
     speed_up: float | None = column()
+    """Before/after - 1."""
     judged: bool = column()
+    """Whether the step's verdict is about it."""
 
 
-@dataclass(frozen=True, slots=True)
-class StepClaim:
-    """One of the things that are claimed of a step; `judged`: whether the step's verdict is about it."""
-
-    claim: ClaimOf
-    change: float
-    """After/before - 1; the time saved is its opposite, the speed-up is before/after - 1."""
-    judged: bool
-
-    def as_row(self) -> StepClaimRow:
-        """As it is said, with both other ways to put the same change."""
-        exact = StepClaimRow(
-            claim=self.claim,
-            change=self.change,
-            time_saved=-self.change,
-            speed_up=1 / (1 + self.change) - 1 if self.change > -1 else None,
-            judged=self.judged,
-        )
-        return rounded_row(exact, DIGITS)
+def step_claim(claim: ClaimOf, change: float, *, judged: bool) -> StepClaim:
+    """A claim on a step by its change."""
+    speed_up = 1 / (1 + change) - 1 if change > -1 else None
+    return StepClaim(claim=claim, change=change, time_saved=-change, speed_up=speed_up, judged=judged)
 
 
 def judge(change: float | None, interval: Interval | None, claimed: float | None) -> Verdict:

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from aoe_reports.model.texts import Text, join, say
+from aoe_reports.model.columns import has_value, integers
+from aoe_reports.model.texts import join, say
 from aoe_reports.stats.bootstrap import MIN_VALUES, SEED
 from aoe_reports.tuning.names import type_key
 from aoe_reports.tuning.reconciliation import Reconciliation, reconcile, rounded_row
@@ -30,9 +31,8 @@ from aoe_reports.tuning.verdict_intervals import (
     widened,
 )
 from aoe_reports.tuning.verdict_matches import Match, Matches, why_unmatched
-from aoe_reports.tuning.verdict_rows import CONFIRMED_PART, DIGITS, Method, Row, StepClaim
+from aoe_reports.tuning.verdict_rows import CONFIRMED_PART, DIGITS, Method, Row, StepClaim, step_claim
 from aoe_reports.tuning.verdict_sides import Both, MeasuredSide, both_sides, common_share
-from aoe_reports.tuning.verdict_signs import signs_of
 from aoe_reports.tuning.verification import Verdict
 
 SAME_WORKLOAD_SHARE = 0.5
@@ -101,7 +101,10 @@ def verify_claims(claims: Claims, before: MeasuredSide, after: MeasuredSide, *, 
     found = Matches(claims, both)
     sample = Sample(both, found.groups)
     held = _Evidence(claims, both, found, sample, noise_between(both, found.touched), needs_noise)
-    rows = [row for match in found.matches for row in _rows_of(held, match)]
+    rows = []
+    for match in found.matches:
+        others = (_unclaimed_row(held, match.claim, group) for group in match.others)
+        rows += [*_claimed_rows(held, match), *sorted(others, key=_by_shapes)]
     together, work = _together(held), _work_ratio(both)
     changes = [(group, found.change_of(claim, group)) for claim, groups in found.once for group in groups]
     shares = [(group, -change) for group, change in changes if change is not None]
@@ -119,33 +122,22 @@ def verify_claims(claims: Claims, before: MeasuredSide, after: MeasuredSide, *, 
         signs=signs_of(rows, together, both, sorted(sample.place)),
         same_share=common_share(both),
         work_ratio=work,
-        step_claims=step_claims,
+        step_claims=tuple(rounded_row(one, DIGITS) for one in step_claims),
         unattributed=tuple(
             rounded_row(row, DIGITS)
             for match in found.matches
             if match.reason is not None
             for row in _claimed_rows(held, match)
         ),
-        method=_method(both, together),
+        method=Method(
+            level=LEVEL,
+            resamples=RESAMPLES,
+            seed=SEED,
+            steps_before=before.blocks,
+            steps_after=after.blocks,
+            operators_together=None if together is None else rounded_row(together, DIGITS),
+        ),
     )
-
-
-def _method(both: Both, together: Row | None) -> Method:
-    before, after = both.sides
-    return Method(
-        level=LEVEL,
-        resamples=RESAMPLES,
-        seed=SEED,
-        steps_before=before.blocks,
-        steps_after=after.blocks,
-        operators_together=None if together is None else rounded_row(together, DIGITS),
-    )
-
-
-def _rows_of(held: _Evidence, match: Match) -> list[Row]:
-    """The rows of one claim: of what it is about, and of what else has the name."""
-    others = [_unclaimed_row(held, match.claim, group) for group in match.others]
-    return [*_claimed_rows(held, match), *sorted(others, key=_by_shapes)]
 
 
 def _by_shapes(row: Row) -> tuple[str, str]:
@@ -185,7 +177,8 @@ def _claimed_row(held: _Evidence, row: Row, claim: Claim, group: int) -> Row:
     if (other := held.found.other_claim(claim, group)) is not None:
         row = replace(row, reason=say("also claimed as {other}: sums count it once, by that claim", other=other))
     row = _judged_row(held, row, change, group)
-    return _without_claim(row, _unmeasured()) if claim.unmeasured else row
+    filled_in = say("unmeasured claim: AOE fills in a difference of 1 us where it measured no gain")
+    return _without_claim(row, filled_in) if claim.unmeasured else row
 
 
 def _unclaimed_row(held: _Evidence, claim: Claim, group: int) -> Row:
@@ -199,10 +192,6 @@ def _unclaimed_row(held: _Evidence, claim: Claim, group: int) -> Row:
 
 def _without_claim(row: Row, reason: str) -> Row:
     return replace(row, verdict="regressed" if row.verdict == "regressed" else "not-comparable", reason=reason)
-
-
-def _unmeasured() -> Text:
-    return say("unmeasured claim: AOE fills in a difference of 1 us where it measured no gain")
 
 
 def _measured_row(held: _Evidence, row: Row, group: int) -> Row:
@@ -229,11 +218,8 @@ def _measured_row(held: _Evidence, row: Row, group: int) -> Row:
 def _judged_row(held: _Evidence, row: Row, change: float, group: int) -> Row:
     noise = None if held.noise.spread is None else held.noise.of_operators
     interval = widened(change, held.sample.change_of_means([group]), held.noise.reach(noise))
-    return held.judged(row, change, interval, _too_few_calls())
-
-
-def _too_few_calls() -> Text:
-    return say("fewer than {least} steps and calls, and the noise is not known", least=MIN_VALUES)
+    few = say("fewer than {least} steps and calls, and the noise is not known", least=MIN_VALUES)
+    return held.judged(row, change, interval, few)
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,16 +327,11 @@ def _whole_type(held: _Evidence, kind: str, groups: Sequence[int]) -> Row | None
     claim = Claim(kind, (kind,), sum(one.before_us or 0.0 for one in named), sum(one.after_us for one in named))
     mine = [_Weighed(group, claim, both.calls(group), claim.change or 0.0) for group in common]
     row = _sum_row(held, kind, mine, Sample(both, common))
-    return None if row is None else _with_claim(row, claim, len(named))
-
-
-def _with_claim(row: Row, claim: Claim, number: int) -> Row:
+    if row is None:
+        return None
     reason = say(
-        (
-            "{number} claims of operators that have different names in the profiles: their ratio is compared with "
-            "all calls"
-        ),
-        number=number,
+        "{number} claims of operators that have different names in the profiles: their ratio is compared with all calls",
+        number=len(named),
     )
     return replace(row, claimed_before_us=claim.before_us, claimed_after_us=claim.after_us, reason=row.reason or reason)
 
@@ -385,10 +366,10 @@ def _step_claims(claims: Claims, both: Both, claimed_us: float | None) -> tuple[
     """
     found: list[StepClaim] = []
     if claims.model_change is not None:
-        found.append(StepClaim("model", claims.model_change, judged=True))
+        found.append(step_claim("model", claims.model_change, judged=True))
     before = both.sides[0].step_us
     if before and claims.measured and claimed_us is not None:
-        found.append(StepClaim("operators", -claimed_us / before, judged=not found))
+        found.append(step_claim("operators", -claimed_us / before, judged=not found))
     return tuple(found)
 
 
@@ -453,3 +434,43 @@ def _overall(step: Row, together: Row | None, claims: Claims) -> tuple[Verdict, 
     if together is not None and together.verdict != "not-comparable":
         return together.verdict, together
     return ("not-comparable", together or step) if claims.operators else (step.verdict, step)
+
+
+def signs_of(operators: Sequence[Row], together: Row | None, both: Both, groups: Sequence[int]) -> tuple[str, ...]:
+    """What says that the tuned bank was not in use when the second profile was taken."""
+    if together is None or together.verdict != "not-reproduced":
+        return ()
+    rows = [row for row in operators if row.verdict != "not-comparable"]
+    far = [row for row in rows if row.claimed_change is not None and (row.ci_low or 0.0) > row.claimed_change]
+    if not far or any(row.verdict == "confirmed" for row in rows):
+        return ()
+    blocks = _block_changes(both, groups)
+    if blocks:
+        return ()  # other kernels ran: the bank was in use, and brought nothing
+    return (
+        say(
+            (
+                "the {count} tuned operators that were measured again are not faster in total, and {far} of them are "
+                "certainly not as fast as claimed"
+            ),
+            count=len(rows),
+            far=len(far),
+        ),
+        say("the profiles do not contain block counts, so it is not known whether other kernels ran")
+        if blocks is None
+        else say("all of them use the same number of blocks as before: the kernels are the same"),
+    )
+
+
+def _block_changes(both: Both, groups: Sequence[int]) -> int | None:
+    """How many operators run on another number of blocks than before; null where nothing tells."""
+    if not groups or not all(has_value(side.frame, "block_num") for side in both.sides):
+        return None
+    means = []
+    for number, side in enumerate(both.sides):
+        blocks, there = integers(side.frame["block_num"])
+        of, count = both.groups_of[number], both.names.count
+        sums = np.bincount(of, weights=np.where(there, blocks, 0).astype(np.float64), minlength=count)
+        means.append(sums / np.maximum(np.bincount(of, minlength=count), 1))
+    chosen = list(groups)
+    return int((means[0][chosen] != means[1][chosen]).sum())

@@ -36,9 +36,9 @@ class DoctorOptions:
         help="Folder or URI of the store to check; ./aoe-history where it exists.",
         env=STORE_VARIABLE,
         shared=True,
-        names="store",
+        names="place",
     )
-    site: Path | None = option(default=None, help="Folder of a site to check.", names="site")
+    site: Path | None = option(default=None, help="Folder of a site to check.", names="place")
 
 
 def ok(name: str, value: str) -> Checkup:

@@ -4,75 +4,61 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from aoe_reports.model.texts import say
 
-CONSOLE_SOURCE = "hiascend.com, CANN 8.1.RC1 troubleshooting, AOE Errors"
-API_SOURCE = "hiascend.com, AOE API error codes (CANN 8.0 to 9.0)"
-
-
-@dataclass(frozen=True, slots=True)
-class Code:
-    """One error code: its title in AOE's documents, what to look at, where the title comes from."""
-
-    title: str
-    advice: str
-    source: str
-
-
-CONSOLE_CODES: dict[str, Code] = {
-    code: Code(title, say(advice), CONSOLE_SOURCE)
-    for code, title, advice in (
-        ("EG0000", "Invalid Command Line Argument", "compare the options with `aoe --help` of the installed version"),
-        ("EG0001", "Invalid Configuration Argument", "check aoe.ini: TUNING_PARALLEL_NUM, RUN_LOOP, WORK_PATH"),
-        (
-            "EG0002",
-            "Invalid Environment Variable Argument",
-            "check TUNE_BANK_PATH, REPEAT_TUNE, TE_PARALLEL_COMPILER",
-        ),
-        ("EG0003", "Invalid Option Argument", "an option has a value that it does not accept"),
-        ("EG0004", "Invalid Command Line Argument", "compare the options with `aoe --help` of the installed version"),
-        (
-            "EG0010",
-            "Directory Operation Failure",
-            ("a folder is missing, or the permission to read, write or enter it is missing"),
-        ),
-        ("EG0011", "File Operation Failure", "a file is missing or may not be accessed, or the disk is full"),
-        ("EG0012", "Invalid Component", "a component of CANN is not installed or has a different version"),
-        (
-            "EG0013",
-            "Device Operation Failure",
-            ("is the device present, healthy and not used by anyone else (npu-smi info)?"),
-        ),
-        ("EG10000", "Network Communication Failure", "remote tuning: is the other side reachable (--ip, --port)?"),
-        ("EG10001", "Private Key/Certificate Verification Failure", "remote tuning: check keys and certificates"),
-        ("WG0000", "Memory Insufficient", "reduce TUNING_PARALLEL_NUM in aoe.ini, or free memory"),
-    )
+CONSOLE_CODES = {
+    "EG0000": ("Invalid Command Line Argument", say("compare the options with `aoe --help` of the installed version")),
+    "EG0001": ("Invalid Configuration Argument", say("check aoe.ini: TUNING_PARALLEL_NUM, RUN_LOOP, WORK_PATH")),
+    "EG0002": (
+        "Invalid Environment Variable Argument",
+        say("check TUNE_BANK_PATH, REPEAT_TUNE, TE_PARALLEL_COMPILER"),
+    ),
+    "EG0003": ("Invalid Option Argument", say("an option has a value that it does not accept")),
+    "EG0004": ("Invalid Command Line Argument", say("compare the options with `aoe --help` of the installed version")),
+    "EG0010": (
+        "Directory Operation Failure",
+        say("a folder is missing, or the permission to read, write or enter it is missing"),
+    ),
+    "EG0011": (
+        "File Operation Failure",
+        say("a file is missing or may not be accessed, or the disk is full"),
+    ),
+    "EG0012": ("Invalid Component", say("a component of CANN is not installed or has a different version")),
+    "EG0013": (
+        "Device Operation Failure",
+        say("is the device present, healthy and not used by anyone else (npu-smi info)?"),
+    ),
+    "EG10000": (
+        "Network Communication Failure",
+        say("remote tuning: is the other side reachable (--ip, --port)?"),
+    ),
+    "EG10001": ("Private Key/Certificate Verification Failure", say("remote tuning: check keys and certificates")),
+    "WG0000": ("Memory Insufficient", say("reduce TUNING_PARALLEL_NUM in aoe.ini, or free memory")),
 }
-"""Codes that AOE prints; the advice is ours."""
+"""Codes that AOE prints: title (hiascend.com, CANN 8.1.RC1 troubleshooting, AOE Errors) and what to look at, which is ours."""
 
-API_CODES: dict[int, Code] = {
-    code: Code(title, say(advice), API_SOURCE)
-    for code, title, advice in (
-        (-1, "AOE_FAILURE", "a failure that AOE does not specify: see the log above it"),
-        (0, "AOE_SUCCESS", "no error"),
-        (1, "AOE_ERROR_MEMORY_ALLOC", "memory allocation failed: reduce TUNING_PARALLEL_NUM, or free memory"),
-        (2, "AOE_ERROR_INVALID_PARAM", "a parameter is not valid"),
-        (3, "AOE_ERROR_UNINITIALIZED", "AOE was called before it was initialised"),
-        (4, "AOE_ERROR_REPEAT_INITIALIZE", "AOE was initialised twice"),
-        (5, "AOE_ERROR_INVALID_SESSION", "a session that does not exist"),
-        (6, "AOE_ERROR_BUSY", "several threads tune at once"),
-        (7, "AOE_ERROR_INVALID_GRAPH", "a graph that cannot be tuned"),
-        (8, "AOE_ERROR_NON_OPTIMIZE_GRAPH", "there is no graph to tune"),
-        (9, "AOE_ERROR_DYNAMIC_GRAPH", "the graph is dynamic; only static shapes are tuned"),
-        (10, "AOE_ERROR_DYNAMIC_SHAPE_RANGE", "operators have dynamic shapes; only static ones are tuned"),
-        (11, "AOE_ERROR_INVALID_OPTION_ATTR", "an option is not valid"),
-        (12, "AOE_ERROR_NON_OPTIMIZABLE_OBJECT", "no object can be tuned"),
-        (100, "AOE_ERROR_TUNING_ERROR", "tuning failed for a reason that AOE does not name"),
-    )
+API_CODES = {
+    -1: ("AOE_FAILURE", say("a failure that AOE does not specify: see the log above it")),
+    0: ("AOE_SUCCESS", say("no error")),
+    1: (
+        "AOE_ERROR_MEMORY_ALLOC",
+        say("memory allocation failed: reduce TUNING_PARALLEL_NUM, or free memory"),
+    ),
+    2: ("AOE_ERROR_INVALID_PARAM", say("a parameter is not valid")),
+    3: ("AOE_ERROR_UNINITIALIZED", say("AOE was called before it was initialised")),
+    4: ("AOE_ERROR_REPEAT_INITIALIZE", say("AOE was initialised twice")),
+    5: ("AOE_ERROR_INVALID_SESSION", say("a session that does not exist")),
+    6: ("AOE_ERROR_BUSY", say("several threads tune at once")),
+    7: ("AOE_ERROR_INVALID_GRAPH", say("a graph that cannot be tuned")),
+    8: ("AOE_ERROR_NON_OPTIMIZE_GRAPH", say("there is no graph to tune")),
+    9: ("AOE_ERROR_DYNAMIC_GRAPH", say("the graph is dynamic; only static shapes are tuned")),
+    10: ("AOE_ERROR_DYNAMIC_SHAPE_RANGE", say("operators have dynamic shapes; only static ones are tuned")),
+    11: ("AOE_ERROR_INVALID_OPTION_ATTR", say("an option is not valid")),
+    12: ("AOE_ERROR_NON_OPTIMIZABLE_OBJECT", say("no object can be tuned")),
+    100: ("AOE_ERROR_TUNING_ERROR", say("tuning failed for a reason that AOE does not name")),
 }
-"""Codes of AOE's programming interface, which the adapters of frameworks print; the advice is ours."""
+"""Codes of AOE's programming interface (CANN 8.0 to 9.0), which the adapters of frameworks print; the advice is ours."""
 
 HARMLESS_API_CODES = frozenset({0, 8, 12})
 """Codes after which an adapter goes on: nothing was there to be tuned."""
@@ -102,10 +88,10 @@ def explain_code(code: str) -> str:
         known = API_CODES.get(int(number))
         if known is None:
             return say("code {number}, which is not in AOE's list", number=number)
-        return say("code {number}, {title}: {advice}", number=number, title=known.title, advice=known.advice)
+        return say("code {number}, {title}: {advice}", number=number, title=known[0], advice=known[1])
     known = CONSOLE_CODES.get(code)
     if known:
-        return say("{code}, {title}: {advice}", code=code, title=known.title, advice=known.advice)
+        return say("{code}, {title}: {advice}", code=code, title=known[0], advice=known[1])
     if code[1] == "G":
         return say("{code}, an AOE error that is not in its published list", code=code)
     return say(

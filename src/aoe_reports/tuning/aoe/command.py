@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import shlex
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
-from aoe_reports.formats.ascend.profiling.recipes import Framework, recipe
-from aoe_reports.model.errors import UsageError
+from aoe_reports.formats.ascend.profiling import Framework, recipe
+from aoe_reports.model.documents import JsonObject
+from aoe_reports.model.errors import ReadError, UsageError
 from aoe_reports.model.texts import Language, Text, in_language, join, say
 from aoe_reports.tuning.driver import Argument, Stage
 from aoe_reports.tuning.plan import (
@@ -18,8 +19,10 @@ from aoe_reports.tuning.plan import (
     StageName,
     TuneOps,
     to_json,
+    tune_ops_of_document,
     tune_ops_of_plan,
 )
+from aoe_reports.tuning.plan_folder import read_json
 
 TUNE_OPS = "tune_ops.json"
 AOE_CONFIG = "aoe_config.json"
@@ -70,48 +73,33 @@ def _stage(plan: Plan, name: StageName, tune_ops: TuneOps | None) -> Stage:
         raise UsageError(
             say("gradients can be tuned in TensorFlow training only, not in {scenario}", scenario=plan.scenario)
         )
-    if plan.scenario in TENSORFLOW or (job.command and plan.scenario in {"mindspore", "ir-graph"}):
-        if not job.command:
-            raise UsageError(
-                say(
-                    "{scenario} tunes while its own command runs; expected the command after `--`",
-                    scenario=plan.scenario,
-                )
-            )
-        if plan.scenario in TENSORFLOW:
-            shared.insert(0, ("AOE_MODE", str(JOB_TYPES[name])))
-        arguments = tuple(Argument(part) for part in job.command)
-        where = _path("", job.working_folder) if job.working_folder is not None else None
-        return Stage(
-            name,
-            "command",
-            arguments,
-            tuple(shared),
-            UNSET_FOR_COMMAND,
-            work_variable=WORK,
-            bank_variable=IN_BANK,
-            working_folder=where,
-            tune_ops=asked,
+    online = plan.scenario in TENSORFLOW
+    own_command = online or (job.command and plan.scenario in {"mindspore", "ir-graph"})
+    if own_command and not job.command:
+        text = say(
+            "{scenario} tunes while its own command runs; expected the command after `--`", scenario=plan.scenario
         )
-    if job.command:
-        raise UsageError(
-            say(
-                "{scenario} is tuned by aoe; a command is not accepted (run it with the snippet first)",
-                scenario=plan.scenario,
-            )
+        raise UsageError(text)
+    if job.command and not own_command:
+        text = say(
+            "{scenario} is tuned by aoe; a command is not accepted (run it with the snippet first)",
+            scenario=plan.scenario,
         )
+        raise UsageError(text)
+    if online:
+        shared.insert(0, ("AOE_MODE", str(JOB_TYPES[name])))
+    no_aoe = say("{name}: not found on PATH (source set_env.sh of CANN); expected a program of this name", name="aoe")
     return Stage(
         name,
-        "tuner",
-        _aoe(plan, name, asked),
+        "command" if own_command else "tuner",
+        tuple(map(Argument, job.command)) if own_command else _aoe(plan, name, asked),
         tuple(shared),
-        UNSET_FOR_AOE,
+        UNSET_FOR_COMMAND if own_command else UNSET_FOR_AOE,
         work_variable=WORK,
         bank_variable=IN_BANK,
+        working_folder=_path("", job.working_folder) if own_command and job.working_folder is not None else None,
         tune_ops=asked,
-        not_found=say(
-            "{name}: not found on PATH (source set_env.sh of CANN); expected a program of this name", name="aoe"
-        ),
+        not_found=None if own_command else no_aoe,
     )
 
 
@@ -130,7 +118,13 @@ def _aoe(plan: Plan, name: StageName, asked: TuneOps | None) -> tuple[Argument, 
     arguments.append(Argument(f"--job_type={JOB_TYPES[name]}"))
     if asked is not None:
         arguments.append(Argument(f"--tune_ops_file={TUNE_OPS}"))  # in its folder of work: AOE takes few characters
-    return (*arguments, *(Argument(_checked_option(option)) for option in job.options))
+    for option in job.options:
+        if not option.startswith("--") or option.split("=", 1)[0] in OURS:
+            text = say(
+                "{option!r} cannot be added; expected --name=value, and not an option of the plan", option=option
+            )
+            raise UsageError(text)
+    return (*arguments, *map(Argument, job.options))
 
 
 def options_of_aoe(plan: Plan) -> tuple[str, ...]:
@@ -155,17 +149,6 @@ def _model_path(plan: Plan) -> str | None:
     if plan.scenario not in {"pytorch", "mindspore"}:
         raise UsageError(say("{scenario}: expected --model or --model-path", scenario=plan.scenario))
     return f"{DUMP}/aoe_dump" if plan.scenario == "mindspore" else DUMP
-
-
-def _checked_option(option: str) -> str:
-    if not option.startswith("--") or option.split("=", 1)[0] in OURS:
-        raise UsageError(
-            say(
-                "{option!r} cannot be added; expected --name=value, and not an option of the plan",
-                option=option,
-            )
-        )
-    return option
 
 
 def framework_of(job: Job) -> int:
@@ -200,15 +183,6 @@ def files_of_plan(plan: Plan, folder: str) -> dict[str, str]:
         files[SNIPPET] = snippet
     files[SCRIPT] = run_script(plan)
     return files
-
-
-def expected_files(plan: Plan) -> tuple[str, ...]:
-    """What `tune` leaves in the plan's folder when all went well, as patterns: what a plan may expect."""
-    results = [
-        f"runs/*-{stage}/aoe_result_{stage}_*.json" if stage != "gdat" else "bank/*_gradient_fusion.json"
-        for stage in plan.stages()
-    ]
-    return (*results, "outcome.json", "remeasure.sh", "remeasure.md")
 
 
 # The ways to configure TFAdapter and torch_npu are those of their own documents (Ascend/tensorflow, Ascend/pytorch);
@@ -493,3 +467,28 @@ def remeasure_page(plan: Plan, language: Language = "en") -> str:
             lines += ["", *(f"   {line}".rstrip() for line in (f"```{kind}", *code.splitlines(), "```"))]
         lines.append("")
     return "\n".join(lines)
+
+
+def read_tune_ops(folder: Path) -> TuneOps | None:
+    """What a folder's tune_ops.json asks for; None where there is none. ReadError for what AOE would not take."""
+    path = folder / TUNE_OPS
+    if not path.exists():
+        return None
+    form = '{"tune_ops_name": [...], "tune_ops_type": [...]}'
+    expected = say("expected {form} without other content, and not empty", form=form)
+    asked = tune_ops_of_document(read_json(path, None, expected))
+    if asked is None:
+        raise ReadError(path, say("not a list of operators and types"), expected)
+    return asked
+
+
+def read_config(folder: Path) -> JsonObject:
+    """A folder's aoe_config.json, which a TensorFlow script names; empty where there is none."""
+    path = folder / AOE_CONFIG
+    if not path.exists():
+        return {}
+    expected = say("expected the aoe_config_file of a TensorFlow script: a JSON object")
+    document = read_json(path, None, expected)
+    if not isinstance(document, dict):
+        raise ReadError(path, say("not a JSON object"), expected)
+    return document

@@ -26,17 +26,17 @@ from aoe_reports.tuning.aoe.command import (
     SNIPPET,
     TUNE_OPS,
     files_of_plan,
+    read_config,
+    read_tune_ops,
     remeasure_page,
     remeasure_script,
     stages_of_plan,
 )
 from aoe_reports.tuning.aoe.console import Console
 from aoe_reports.tuning.aoe.machine import findings_of_checks, look_at_host
-from aoe_reports.tuning.aoe.outcome import came_to_its_end, judge_stage, outcome_rows
-from aoe_reports.tuning.aoe.plan_files import read_config, read_tune_ops
+from aoe_reports.tuning.aoe.outcome import came_to_its_end, judge_stage, outcome_rows, progress_of
 from aoe_reports.tuning.aoe.preflight import Declared, check_host
 from aoe_reports.tuning.aoe.prior_jobs import read_prior_jobs
-from aoe_reports.tuning.aoe.progress import progress_of
 from aoe_reports.tuning.driver import (
     Argument,
     Attempted,

@@ -9,6 +9,7 @@ import shlex
 import shutil
 import stat
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from aoe_reports.engine.question import exit_code_of
@@ -142,9 +143,14 @@ def look_at_host(plan: Plan, folder: Path, environment: Mapping[str, str]) -> Ho
     aoe = _command("aoe", environment)
     told = _told_by([aoe, "--help"], environment) if aoe is not None else None
     options = options_of_help(told or "")
+    npu_smi = _command("npu-smi", environment)
+    table = _told_by([npu_smi, "info"], environment) if npu_smi is not None else None
+    free = None
+    with suppress(OSError):
+        free = shutil.disk_usage(home).free
     return Host(
         home=str(home),
-        home_free_bytes=_free(home),
+        home_free_bytes=free,
         memory_available_bytes=_memory(),
         cpu_count=os.cpu_count(),
         usable_cpu_count=len(os.sched_getaffinity(0)),
@@ -156,7 +162,7 @@ def look_at_host(plan: Plan, folder: Path, environment: Mapping[str, str]) -> Ho
         aoe=aoe,
         aoe_options=options or None,
         aoe_help_sha256=hashlib.sha256(told.encode()).hexdigest() if told is not None and options else None,
-        device_memory_free=_device_memory(environment),
+        device_memory_free=free_memory_of_table(table or "") or None,
         bank=bank,
         bank_access=access,
         folder=os.path.abspath(folder),
@@ -196,19 +202,6 @@ def free_memory_of_table(text: str) -> tuple[int, ...]:
     return tuple(free)
 
 
-def _device_memory(environment: Mapping[str, str]) -> tuple[int, ...] | None:
-    command = _command("npu-smi", environment)
-    told = _told_by([command, "info"], environment) if command is not None else None
-    return free_memory_of_table(told or "") or None
-
-
-def _free(folder: Path) -> int | None:
-    try:
-        return shutil.disk_usage(folder).free
-    except OSError:
-        return None
-
-
 def _memory() -> int | None:
     """Available memory; in a container the smaller of the machine's and of what the group may still take."""
     try:
@@ -219,17 +212,12 @@ def _memory() -> int | None:
     if found is None:
         return None
     available = int(found[1]) * 1024
-    limit, used = (_number(Path("/sys/fs/cgroup") / name) for name in ("memory.max", "memory.current"))
-    if limit is not None and used is not None:
+    with suppress(OSError, ValueError):  # there may be no group, and "max" is no limit
+        limit, used = (
+            int((Path("/sys/fs/cgroup") / name).read_text("ascii")) for name in ("memory.max", "memory.current")
+        )
         available = min(available, max(0, limit - used))
     return available
-
-
-def _number(path: Path) -> int | None:
-    try:
-        return int(path.read_text(encoding="ascii"))
-    except (OSError, ValueError):
-        return None
 
 
 def _npus() -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 from aoe_reports.formats.aoe.results import Modification, TuningResult, status_of
 from aoe_reports.model.findings import Finding
@@ -12,10 +13,10 @@ from aoe_reports.model.texts import join, say
 from aoe_reports.tuning.aoe.bank_evidence import BankEvidence, BankState
 from aoe_reports.tuning.aoe.codes import explain_code, is_failure
 from aoe_reports.tuning.aoe.console import Console
-from aoe_reports.tuning.aoe.progress import gain_of
 from aoe_reports.tuning.driver import OutcomeRow, Status
 from aoe_reports.tuning.names import type_key
 from aoe_reports.tuning.plan import TENSORFLOW, Candidate, Plan, TuneOps
+from aoe_reports.tuning.progress import Progress
 from aoe_reports.tuning.rules import (
     TUNE_BAD_RESULT,
     TUNE_BANK_NOT_TUNED,
@@ -158,12 +159,9 @@ def _asked(plan: Plan, tune_ops: TuneOps | None) -> list[_Requested]:
             by_type.setdefault(candidate.op_type, candidate)
     if tune_ops is None:
         return []
-    asked = [_Requested(name, _type_of(by_name.get(name)), by_name.get(name)) for name in tune_ops.names]
+    named = [(name, by_name.get(name)) for name in tune_ops.names]
+    asked = [_Requested(name, None if candidate is None else candidate.op_type, candidate) for name, candidate in named]
     return asked + [_Requested(None, op_type, by_type.get(op_type)) for op_type in tune_ops.types]
-
-
-def _type_of(candidate: Candidate | None) -> str | None:
-    return candidate.op_type if candidate is not None else None
 
 
 _Matches = list[tuple[Modification, str]]
@@ -468,3 +466,39 @@ def came_to_its_end(results: Sequence[TuningResult]) -> bool:
     return bool(results) and all(
         not r.truncated and (status_of(r.status) != "incomplete" if r.has_segment else True) for r in results
     )
+
+
+def progress_of(results: Sequence[TuningResult], asked: int | None) -> Progress:
+    """The progress that the tasks of all result files of a run tell."""
+    improved = {m.join_name for result in results for m in result.modifications}
+    failed = {name for result in results for name in result.failed_operators}
+    counted = sum(
+        result.summary.get(key, 0)
+        for result in results
+        for key in ("repo_add_num", "repo_update_num", "repo_reserved_num", "repo_unsatisfied_num")
+    )
+    gains = [
+        gain
+        for result in results
+        for m in result.modifications
+        if not m.unmeasured and (gain := gain_of(m.before, m.after)) is not None
+    ]
+    what = "subgraphs" if results and all(result.kind == "sgat" for result in results) else "operators"
+    done = max(len(improved | failed), counted)
+    final = not any(result.broken_off for result in results)
+    return Progress(
+        done=done,
+        asked=asked,
+        improved=len(improved),
+        failed=len(failed),
+        best_gain=max(gains, default=None),
+        what=what,
+        final=final,
+    )
+
+
+def gain_of(before: Decimal | None, after: Decimal | None) -> float | None:
+    """before/after - 1, the way AOE counts improvement; null where a time is missing or not above 0."""
+    if before is None or after is None or before <= 0 or after <= 0:
+        return None
+    return float(before / after - 1)

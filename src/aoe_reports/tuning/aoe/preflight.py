@@ -163,20 +163,18 @@ class Declared:
 
 def declared_of_text(parts: Sequence[str]) -> Declared:
     """`name=value`, separated by commas; UsageError for what is none of Declared."""
-    pieces = (piece.strip() for text in parts for piece in text.split(","))
-    return Declared(**dict(_declaration(piece) for piece in pieces if piece))
-
-
-def _declaration(part: str) -> tuple[str, Any]:
     kinds = {entry.name: str(entry.type) for entry in fields(Declared)}
-    name, equals, text = part.partition("=")
-    name = name.strip().replace("-", "_")
-    if name not in kinds or not equals:
-        names = join(", ", sorted(kinds))
-        raise UsageError(
-            say("--declare {part!r}: expected NAME=VALUE, where NAME is one of {names}", part=part, names=names)
-        )
-    return name, _declared(name, text.strip(), kinds[name])
+    found: dict[str, Any] = {}
+    for part in filter(None, (piece.strip() for text in parts for piece in text.split(","))):
+        name, equals, text = part.partition("=")
+        name = name.strip().replace("-", "_")
+        if name not in kinds or not equals:
+            names = join(", ", sorted(kinds))
+            raise UsageError(
+                say("--declare {part!r}: expected NAME=VALUE, where NAME is one of {names}", part=part, names=names)
+            )
+        found[name] = _declared(name, text.strip(), kinds[name])
+    return Declared(**found)
 
 
 def _declared(name: str, text: str, kind: str) -> Any:
@@ -184,25 +182,17 @@ def _declared(name: str, text: str, kind: str) -> Any:
         return bytes_of_text(text)
     if name == "soc":
         return check_chip(text, "--declare soc")
-    if kind.startswith("bool"):
-        if text.lower() in {"yes", "true", "no", "false"}:
-            return text.lower() in {"yes", "true"}
-        raise UsageError(say("--declare {name}={text}: expected yes or no", name=name, text=text))
-    if kind.startswith("Literal"):
-        if text.lower() in {"on", "off"}:
-            return text.lower()
-        raise UsageError(say("--declare {name}={text}: expected on or off", name=name, text=text))
     least = 0 if name == "static_memory_policy" else 1
-    if not re.fullmatch(r"\d{1,9}", text, re.ASCII) or int(text) < least:
-        raise UsageError(
-            say(
-                "--declare {name}={text}: expected a whole number of at least {least}",
-                name=name,
-                text=text,
-                least=least,
-            )
-        )
-    return int(text)
+    values: dict[str, Any] = {"on": "on", "off": "off"}
+    expected = say("on or off")
+    if kind.startswith("bool"):
+        values, expected = {"yes": True, "true": True, "no": False, "false": False}, say("yes or no")
+    elif kind.startswith("int"):
+        values = {text: int(text)} if re.fullmatch(r"\d{1,9}", text, re.ASCII) and int(text) >= least else {}
+        expected = say("a whole number of at least {least}", least=least)
+    if text.lower() not in values:
+        raise UsageError(say("--declare {name}={text}: expected {expected}", name=name, text=text, expected=expected))
+    return values[text.lower()]
 
 
 def bytes_of_text(text: str) -> int:
@@ -287,23 +277,28 @@ Found = tuple[str, str, Verdict, str | None]
 def check_host(plan: Plan, host: Host, declared: Declared) -> list[Check]:
     """What each rule that is about such a job says of a host."""
     case = _Case(plan, host, declared)
-    checks = []
-    for checked in _RULES:
-        found = checked.check(case)
-        if found is not None:
-            seen, needed, verdict, declare = found
-            checks.append(
-                Check(
-                    rule=checked.rule.name,
-                    seen=seen,
-                    needed=needed,
-                    verdict=verdict,
-                    reason=checked.rule.reason,
-                    source=checked.rule.source,
-                    declare=declare if verdict == "unknown" else None,
-                )
-            )
-    return checks
+    return [
+        Check(
+            rule=checked.rule.name,
+            seen=found[0],
+            needed=found[1],
+            verdict=found[2],
+            reason=checked.rule.reason,
+            source=checked.rule.source,
+            declare=found[3] if found[2] == "unknown" else None,
+        )
+        for checked in _RULES
+        if (found := checked.check(case)) is not None
+    ]
+
+
+def _as_declared(
+    said: bool | None, needed: str, yes: Text, no: Text, *, unknown: Found, bad: Verdict = "fail"
+) -> Found:
+    """What is declared; `unknown` where nothing is."""
+    if said is None:
+        return unknown
+    return (yes, needed, "ok", None) if said else (no, needed, bad, None)
 
 
 def _gb(size: float) -> str:
@@ -332,55 +327,12 @@ def _aoe_options(case: _Case) -> Found | None:
     needed = say("aoe takes {options}", options=join(", ", given))
     listed, said = case.host.aoe_options, case.declared.aoe_options
     if listed is None:
-        if said is None:
-            return say("aoe --help could not be run"), needed, "unknown", "aoe_options=yes"
-        return (say("declared yes"), needed, "ok", None) if said else (say("declared no"), needed, "fail", None)
+        unknown: Found = (say("aoe --help could not be run"), needed, "unknown", "aoe_options=yes")
+        return _as_declared(said, needed, say("declared yes"), say("declared no"), unknown=unknown)
     missing = [name for name in given if name not in listed]
     if missing:
         return say("aoe --help does not list {options}", options=join(", ", missing)), needed, "fail", None
     return say("aoe --help lists them, among {count}", count=len(listed)), needed, "ok", None
-
-
-@dataclass(frozen=True, slots=True)
-class _Cores:
-    """One kind of cores: how many an operator uses at once at most, whether just so many, how many the device has."""
-
-    name: str
-    what: str
-    used: int
-    exact: bool
-    there: int | None
-
-    @property
-    def verdict(self) -> Verdict:
-        """More blocks than cores may go over them in rounds: then fewer cores than blocks prove nothing."""
-        if self.there is None:
-            return "unknown"
-        if self.there >= self.used:
-            return "ok"
-        return "fail" if self.exact else "unknown"
-
-    @property
-    def missing(self) -> str:
-        """What to declare where nothing is certain."""
-        return f"{self.name}=N" if self.there is None else f"{self.name}_used=N"
-
-
-def _kinds_of_cores(case: _Case) -> list[_Cores]:
-    """The kinds of cores that operators of the profile (or what is declared of them) use."""
-    plan, host, said = case.plan, case.host, case.declared
-    kinds = (
-        ("cube_cores", say("cube cores"), said.cube_cores_used, plan.cube_blocks, plan.cube_cores,
-         host.cube_cores or said.cube_cores),
-        ("vector_cores", say("vector cores"), said.vector_cores_used, plan.vector_blocks, plan.vector_cores,
-         host.vector_cores or said.vector_cores),
-    )  # fmt: skip
-    found = []
-    for name, what, declared, blocks, cores, there in kinds:
-        used = declared or (min(blocks, cores or blocks) if blocks else None)
-        if used is not None:
-            found.append(_Cores(name, what, used, bool(declared or cores), there))
-    return found
 
 
 @_PREFLIGHT.rule(
@@ -390,22 +342,32 @@ def _kinds_of_cores(case: _Case) -> list[_Cores]:
     TF_GUIDE,
 ).checked_by
 def _device_cores(case: _Case) -> Found:
-    kinds = _kinds_of_cores(case)
-    if not kinds:
-        needed: str = say("at least as many cores as the operator with the highest core usage uses")
-        return say("the profile does not contain block counts"), needed, "unknown", "cube_cores_used=N"
-    needed = join(
-        ", ",
-        (
-            say("at least {count} {what}" if one.exact else "up to {count} {what}", count=one.used, what=one.what)
-            for one in kinds
-        ),
-    )
-    seen = join(", ", (say("{count} {what}", count=one.there, what=one.what) for one in kinds if one.there is not None))
-    verdicts = {one.verdict for one in kinds}
-    verdict: Verdict = "fail" if "fail" in verdicts else "unknown" if "unknown" in verdicts else "ok"
-    missing = ",".join(one.missing for one in kinds if one.verdict == "unknown")
-    return seen or say("not known"), needed, verdict, missing or None
+    plan, host, said = case.plan, case.host, case.declared
+    kinds = (
+        ("cube_cores", say("cube cores"), said.cube_cores_used, plan.cube_blocks, plan.cube_cores,
+         host.cube_cores or said.cube_cores),
+        ("vector_cores", say("vector cores"), said.vector_cores_used, plan.vector_blocks, plan.vector_cores,
+         host.vector_cores or said.vector_cores),
+    )  # fmt: skip
+    seen, needed, missing, too_few = [], [], [], False
+    for name, what, declared, blocks, cores, present in kinds:
+        used = declared or (min(blocks, cores or blocks) if blocks else None)
+        if used is None:
+            continue
+        exact = bool(declared or cores)  # else the blocks may go over fewer cores in rounds, and that proves nothing
+        needed.append(say("at least {count} {what}" if exact else "up to {count} {what}", count=used, what=what))
+        if present is None:
+            missing.append(f"{name}=N")
+            continue
+        seen.append(say("{count} {what}", count=present, what=what))
+        too_few = too_few or (present < used and exact)
+        if present < used and not exact:
+            missing.append(f"{name}_used=N")
+    if not needed:
+        text = say("at least as many cores as the operator with the highest core usage uses")
+        return say("the profile does not contain block counts"), text, "unknown", "cube_cores_used=N"
+    verdict: Verdict = "fail" if too_few else "unknown" if missing else "ok"
+    return join(", ", seen) if seen else say("not known"), join(", ", needed), verdict, ",".join(missing) or None
 
 
 @_PREFLIGHT.rule(
@@ -416,12 +378,8 @@ def _device_memory(case: _Case) -> Found:
     free = case.device_memory_free
     seen = say("not known") if free is None else say("{size} free", size=_gb(free))
     if used is None:
-        return (
-            seen,
-            say("at least as much as the model uses (not given in the profile)"),
-            "unknown",
-            "device_memory_used=SIZE",
-        )
+        least = say("at least as much as the model uses (not given in the profile)")
+        return seen, least, "unknown", "device_memory_used=SIZE"
     needed = say("at least {size} on the device", size=_gb(used))
     if free is None:
         return seen, needed, "unknown", "device_memory=SIZE"
@@ -480,33 +438,21 @@ def _cpus(case: _Case) -> Found | None:
     if not modes:
         return None
     cores, p, t = case.host.usable_cpu_count or case.host.cpu_count, case.te_parallel, case.tuning_parallel
-    training = case.work == "training"
+    training, more = case.work == "training", TYPES_OF_WORK[case.work]
     n = case.declared.processes if training else 1
-    text, seen = _cpu_formula(case.work, modes), say("not known") if cores is None else _cpu_count(cores)
+    own = "" if training else "1 + "
+    formulas = {"opat": f"P + T + {own}min(C/2, 8) + {more}", "sgat": "2T + P" + ("" if training else " + 1")}
+    text = join(" and ", (f"{formulas[mode]} ({mode})" for mode in modes))
+    text = say("N x ({formula})", formula=text) if training else text
+    seen = say("not known") if cores is None else say("{cores} CPUs", cores=cores)
     if cores is None or p is None or t is None or n is None:
         missing = "processes=N" if n is None else "tuning_parallel_num=N" if t is None else None
         return seen, text, "unknown", missing
-    own = int(not training)
-    needs = {"opat": p + t + own + min(cores / 2, 8) + TYPES_OF_WORK[case.work], "sgat": 2 * t + p + own}
+    needs = {"opat": p + t + (not training) + min(cores / 2, 8) + more, "sgat": 2 * t + p + (not training)}
     least = n * max(map(needs.__getitem__, modes))
     values = f"P={p}, T={t}, C={cores}" + (f", N={n}" if training else "")
     needed = say("{least:g} = {formula} with {values}", least=least, formula=text, values=values)
     return seen, needed, "ok" if cores >= least else "warn", None
-
-
-def _cpu_formula(work: str, modes: Sequence[str]) -> Text:
-    """How many CPUs are needed, as the guide puts it."""
-    training = work == "training"
-    formulas = {
-        "opat": f"P + T + {'' if training else '1 + '}min(C/2, 8) + {TYPES_OF_WORK[work]}",
-        "sgat": "2T + P" + ("" if training else " + 1"),
-    }
-    text = join(" and ", (f"{formulas[mode]} ({mode})" for mode in modes))
-    return say("N x ({formula})", formula=text) if training else text
-
-
-def _cpu_count(cores: int) -> Text:
-    return say("{cores} CPUs", cores=cores)
 
 
 @_PREFLIGHT.rule(
@@ -515,28 +461,20 @@ def _cpu_count(cores: int) -> Text:
 def _te_parallel(case: _Case) -> Found:
     needed = say("1 to {most}, and at most {share} x cores / NPUs", most=MAX_TE_PARALLEL, share=CORES_SHARE)
     text = case.host.environment.get("TE_PARALLEL_COMPILER")
-    planned = case.plan.job.te_parallel is not None
     value, cores, npus = case.te_parallel, case.host.cpu_count, case.host.npu_count or case.declared.npus
     if value is None:
         return (f"{text!r}", needed, "fail", None) if text is not None else (say("not known"), needed, "unknown", None)
     seen: str = f"{value}" if text is not None else say("{value} (the default)", value=value)
-    if planned:
+    if case.plan.job.te_parallel is not None:
         seen = say("{value} (set by the plan)", value=value)
     if not 1 <= value <= MAX_TE_PARALLEL:
         return seen, needed, "fail", None
-    if cores is None or not npus:
-        return (
-            say("{seen}, on NPUs that are not visible", seen=seen) if not npus else seen,
-            needed,
-            "unknown",
-            None if npus else "npus=N",
-        )
-    return (
-        seen,
-        say("{needed} = {most:g}", needed=needed, most=CORES_SHARE * cores / npus),
-        "ok" if value <= CORES_SHARE * cores / npus else "warn",
-        None,
-    )
+    if not npus:
+        return say("{seen}, on NPUs that are not visible", seen=seen), needed, "unknown", "npus=N"
+    if cores is None:
+        return seen, needed, "unknown", None
+    most = CORES_SHARE * cores / npus
+    return seen, say("{needed} = {most:g}", needed=needed, most=most), "ok" if value <= most else "warn", None
 
 
 @_PREFLIGHT.rule(
@@ -622,13 +560,9 @@ def _static_memory(case: _Case) -> Found | None:
 @_PREFLIGHT.rule("preflight-static-shapes", "error", "operators with dynamic shapes are not tuned", TF_GUIDE).checked_by
 def _static_shapes(case: _Case) -> Found:
     needed = say("static shapes only")
-    if case.declared.static_shapes is None:
-        return say("the model is not checked"), needed, "unknown", "static_shapes=yes"
-    return (
-        (say("declared static"), needed, "ok", None)
-        if case.declared.static_shapes
-        else (say("declared dynamic"), needed, "fail", None)
-    )
+    unknown: Found = (say("the model is not checked"), needed, "unknown", "static_shapes=yes")
+    said = case.declared.static_shapes
+    return _as_declared(said, needed, say("declared static"), say("declared dynamic"), unknown=unknown)
 
 
 @_PREFLIGHT.rule("preflight-devices", "error", "tuning of operators and subgraphs uses one device", TF_GUIDE).checked_by
@@ -668,11 +602,10 @@ def _device_free(case: _Case) -> Found:
     users, said = case.host.device_users, case.declared.device_free
     if users:
         return say("{users} processes of other users hold a device open", users=users), needed, "fail", None
-    if said is not None:
-        return (say("declared free"), needed, "ok", None) if said else (say("declared in use"), needed, "fail", None)
+    unknown: Found = (say("no process of another user uses a device"), needed, "ok", None)
     if users is None:
-        return say("processes of other users cannot be inspected"), needed, "unknown", "device_free=yes"
-    return say("no process of another user uses a device"), needed, "ok", None
+        unknown = (say("processes of other users cannot be inspected"), needed, "unknown", "device_free=yes")
+    return _as_declared(said, needed, say("declared free"), say("declared in use"), unknown=unknown)
 
 
 @_PREFLIGHT.rule(
@@ -683,25 +616,17 @@ def _mode(case: _Case) -> Found | None:
     if scenario not in {"tf-training", "pytorch", "mindspore"}:
         return None
     stages = "/".join(case.plan.stages())
+    needed = say("a mode that the product supports")
     if soc is None:
-        return (
-            say("{stages} on a chip that the plan does not name", stages=stages),
-            say("a mode that the product supports"),
-            "unknown",
-            "soc=NAME",
-        )
+        return say("{stages} on a chip that the plan does not name", stages=stages), needed, "unknown", "soc=NAME"
     family = next((name for prefix, name in _FAMILIES if soc.lower().startswith(prefix)), None)
     allowed = _TRAINING_MODES.get(family or "")
     if allowed is None:
-        return (
-            say("{stages} on {soc}", stages=stages, soc=soc),
-            say("a mode that the product supports (the modes of this chip are not known)"),
-            "unknown",
-            None,
-        )
-    wrong = [stage for stage in case.plan.stages() if stage not in allowed]
+        needed = say("a mode that the product supports (the modes of this chip are not known)")
+        return say("{stages} on {soc}", stages=stages, soc=soc), needed, "unknown", None
     seen = say("{stages} on {soc} ({family})", stages=stages, soc=soc, family=family)
-    return seen, say("{modes} in training", modes=join(", ", allowed)), "fail" if wrong else "ok", None
+    needed = say("{modes} in training", modes=join(", ", allowed))
+    return seen, needed, "ok" if set(case.plan.stages()) <= set(allowed) else "fail", None
 
 
 _FAMILIES = (("ascend910_93", "A3"), *((f"ascend910b{n}", "A2") for n in range(1, 5)), ("ascend910", "Atlas training"))
@@ -717,10 +642,9 @@ def _config_file(case: _Case) -> Found | None:
     if case.plan.scenario not in TENSORFLOW or "opat" not in case.plan.stages():
         return None
     needed = say("the script names aoe_config.json (else every operator is tuned)")
+    unknown: Found = (say("the script is not checked"), needed, "unknown", "aoe_config_file=yes")
     said = case.declared.aoe_config_file
-    if said is None:
-        return say("the script is not checked"), needed, "unknown", "aoe_config_file=yes"
-    return (say("declared yes"), needed, "ok", None) if said else (say("declared no"), needed, "warn", None)
+    return _as_declared(said, needed, say("declared yes"), say("declared no"), unknown=unknown, bad="warn")
 
 
 _RULES: tuple[CheckedRule[_Case, Found | None], ...] = (

@@ -6,14 +6,108 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aoe_reports.formats.aoe.results import TuningResult
+from aoe_reports.formats.aoe.result_files import read_results
+from aoe_reports.formats.aoe.results import Modification, TuningResult
 from aoe_reports.formats.ascend.names import RESULT_KINDS, parse_name
+from aoe_reports.formats.discovery import result_files
+from aoe_reports.formats.identify import unreadable_file
+from aoe_reports.model.errors import ReadError
+from aoe_reports.model.findings import FAILED_TUNING, Finding
+from aoe_reports.rules.results.check import check_result_file
 from aoe_reports.tuning.aoe.bank import AOE_BANK
-from aoe_reports.tuning.aoe.claims import TITLE, read_claims
 from aoe_reports.tuning.aoe.driver import AOE_DRIVER
 from aoe_reports.tuning.bank import Bank
 from aoe_reports.tuning.driver import Driver
-from aoe_reports.tuning.tuner import ClaimsRead, Tuner
+from aoe_reports.tuning.tuner import Claim, Claims, ClaimsRead, Tuner
+
+TITLE = "AOE"
+
+
+def read_claims(paths: Sequence[Path]) -> ClaimsRead:
+    """What the results below some paths claim, in the order in which they were tuned; of damaged files nothing is used."""
+    findings: list[Finding] = []
+    told: list[tuple[str, TuningResult]] = []
+    unreadable = False
+    for path in _files(paths):
+        try:
+            file = read_results(path)
+        except ReadError as error:
+            unreadable = True
+            findings.append(unreadable_file(path, error))
+            continue
+        found = check_result_file(file)
+        findings += found
+        if not any(f.severity == "error" and f.rule not in FAILED_TUNING for f in found):
+            told += [(str(path), result) for result in file.results if not result.ambiguous]
+    return ClaimsRead(claims_of_results(told), tuple(findings), unreadable)
+
+
+def _files(paths: Sequence[Path]) -> list[Path]:
+    """The results path by path, and of each path in the order of their names, which hold their times."""
+    return [
+        found
+        for path in paths
+        for found in sorted((one for one, _ in result_files([path])), key=lambda one: (one.name, str(one)))
+    ]
+
+
+def claims_of_results(told: Sequence[tuple[str, TuningResult]]) -> Claims:
+    """The claims of some tasks, each with its file: of an operator a later task has the last word."""
+    last: dict[str, Claim] = {}
+    unproven: dict[str, None] = {}
+    for source, result in told:
+        if result.kind != "opat":
+            continue
+        if result.broken_off:
+            unproven |= dict.fromkeys(modification.join_name for modification in result.modifications)
+        else:
+            last |= _of_task(source, result)
+    results = [result for _, result in told]
+    return Claims(
+        operators=tuple(last[name] for name in sorted(last)),
+        model_us=_model_times(results),
+        subgraphs=sum(len(result.modifications) for result in results if result.kind == "sgat"),
+        unproven=tuple(name for name in unproven if name not in last),
+        claimed_by=(TITLE,) if told else (),
+    )
+
+
+def _of_task(source: str, result: TuningResult) -> dict[str, Claim]:
+    """What one task claims: of several tuning modes the one that brought most, and one that was measured before any other."""
+    best: dict[str, Claim] = {}
+    for modification in result.modifications:
+        claim = _claim(source, modification)
+        if claim is not None and (claim.op_name not in best or _rank(claim) < _rank(best[claim.op_name])):
+            best[claim.op_name] = claim
+    return best
+
+
+def _rank(claim: Claim) -> tuple[bool, float]:
+    """AOE tells both times."""
+    return claim.unmeasured, claim.change or 0.0
+
+
+def _claim(source: str, modification: Modification) -> Claim | None:
+    before, after = modification.before, modification.after
+    if before is None or after is None or before <= 0 or after <= 0:
+        return None  # said by the rules on results
+    return Claim(
+        modification.join_name,
+        modification.op_type,
+        float(before),
+        float(after),
+        source,
+        unmeasured=modification.unmeasured,
+    )
+
+
+def _model_times(results: Sequence[TuningResult]) -> tuple[float, float] | None:
+    """What the last task says of the model, in us; None where tasks are of several models: the step may be any one's."""
+    told = [r for r in results if r.model_baseline_ms and r.model_result_ms and not r.broken_off]
+    if not told or len({result.tuning_name for result in told}) > 1:
+        return None
+    before, after = told[-1].model_baseline_ms, told[-1].model_result_ms
+    return (float(before) * 1000, float(after) * 1000) if before and after else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,20 +9,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from aoe_reports.formats.tuner_files import TunerFile, TunerFileKind
-from aoe_reports.tuning.claim_rules import CLAIMS_DUPLICATE, CLAIMS_FORM, CLAIMS_NO_GAIN, CLAIMS_ROW
+from aoe_reports.tuning.claim_files import CLAIMS_DUPLICATE, CLAIMS_FORM, CLAIMS_NO_GAIN, CLAIMS_ROW, has_columns
 
 COLUMNS = ("operator", "before_us", "after_us")
 
 
 def is_claim_list(name: str, head: str = "") -> bool:
     """Whether a file is such a table: its header tells."""
-    from aoe_reports.tuning.claim_files import has_columns  # noqa: PLC0415 -- most folders have no such file
-
     return name.lower().endswith(".csv") and has_columns(head, COLUMNS)
 
 
 def _read(path: Path, most: int | None) -> TunerFile:
-    from aoe_reports.tuning.claim_list.rows import read_file  # noqa: PLC0415 -- most folders have no such file
+    from aoe_reports.tuning.claim_list.tuner import read_file  # noqa: PLC0415 -- most folders have no such file
 
     return read_file(path, most)
 

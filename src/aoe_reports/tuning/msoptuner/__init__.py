@@ -10,8 +10,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from aoe_reports.formats.tuner_files import TunerFile, TunerFileKind
-from aoe_reports.tuning.claim_rules import CLAIMS_FORM, CLAIMS_ROW
-from aoe_reports.tuning.msoptuner.rules import OPTUNER_NOT_MEASURED
+from aoe_reports.model.rules import Scope
+from aoe_reports.model.texts import say
+from aoe_reports.tuning.claim_files import CLAIMS_FORM, CLAIMS_ROW, has_columns
+
+OPTUNER_NOT_MEASURED = Scope("files of other tuners").rule(
+    "optuner-not-measured",
+    "info",
+    "candidates with a time of 0: they could not be measured",
+    say("CATLASS, tools/tuner"),
+)
+
 
 TIME = "task_duration(us)"
 COLUMNS = ("case_id", TIME, "operation", "description")
@@ -19,13 +28,11 @@ COLUMNS = ("case_id", TIME, "operation", "description")
 
 def is_candidates(name: str, head: str = "") -> bool:
     """Whether a file is such a table: its header tells, as its name is whatever was asked for."""
-    from aoe_reports.tuning.claim_files import has_columns  # noqa: PLC0415 -- most folders have no such file
-
     return name.lower().endswith(".csv") and has_columns(head, COLUMNS)
 
 
 def _read(path: Path, most: int | None) -> TunerFile:
-    from aoe_reports.tuning.msoptuner.candidates import read_file  # noqa: PLC0415 -- most folders have no such file
+    from aoe_reports.tuning.msoptuner.tuner import read_file  # noqa: PLC0415 -- most folders have no such file
 
     return read_file(path, most)
 

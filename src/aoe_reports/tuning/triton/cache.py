@@ -21,8 +21,7 @@ from aoe_reports.formats.tuner_files import TunerFile
 from aoe_reports.model.documents import Json, JsonObject, object_of
 from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.texts import say
-from aoe_reports.tuning.triton import SUFFIX
-from aoe_reports.tuning.triton.rules import AUTOTUNE_DUPLICATE, AUTOTUNE_FORM, AUTOTUNE_NOTHING_RAN, AUTOTUNE_TIME
+from aoe_reports.tuning.triton import AUTOTUNE_DUPLICATE, AUTOTUNE_FORM, AUTOTUNE_NOTHING_RAN, AUTOTUNE_TIME, SUFFIX
 
 US_PER_MS = 1000
 
@@ -137,7 +136,7 @@ def _configs(path: Path, document: Any, found: list[Finding]) -> tuple[TimedConf
     configs: dict[str, TimedConfig] = {}
     for number, entry in enumerate(timings):
         at = f"/configs_timings/{number}"
-        if not _is_pair(entry):
+        if not (isinstance(entry, list) and len(entry) == len(("config", "times")) and isinstance(entry[0], dict)):
             found.append(AUTOTUNE_FORM.found(str(path), say("expected a configuration and its times"), pointer=at))
             continue
         config, times = _words(entry[0]), _times(entry[1])
@@ -152,10 +151,6 @@ def _configs(path: Path, document: Any, found: list[Finding]) -> tuple[TimedConf
     if configs and not any(one.median_ms is not None for one in configs.values()):
         found.append(AUTOTUNE_NOTHING_RAN.found(str(path), say("all times are infinite")))
     return tuple(configs.values())
-
-
-def _is_pair(entry: Any) -> bool:
-    return isinstance(entry, list) and len(entry) == len(("config", "times")) and isinstance(entry[0], dict)
 
 
 def _times(value: Any) -> tuple[float, ...] | None:

@@ -16,8 +16,8 @@ from aoe_reports.formats.aoe.result_files import read_bytes
 from aoe_reports.formats.tuner_files import TunerFile
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
+from aoe_reports.tuning.triton import AUTOTUNE_FORM, AUTOTUNE_NO_CLAIM, AUTOTUNE_TIME
 from aoe_reports.tuning.triton.cache import Autotuned, TimedConfig
-from aoe_reports.tuning.triton.rules import AUTOTUNE_FORM, AUTOTUNE_NO_CLAIM, AUTOTUNE_TIME
 
 MAX_PRINTED_BYTES = 64 << 20
 """The longest log that is read."""
