@@ -24,6 +24,7 @@ OPENS = frozenset(
 OURS = frozenset({"History", "Log"})
 """Classes of ours whose `open` is another."""
 PLACES = {
+    "__init__.py": "the list of public names",
     "formats": "files enter here",
     "store": "the Delta table",
     "engine": "partial results, locks, files that leave whole",

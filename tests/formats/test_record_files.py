@@ -76,7 +76,7 @@ def test_lines_are_read_one_by_one(tmp_path: Path) -> None:
 def test_one_record_is_a_file_too(tmp_path: Path) -> None:
     (one,), wrong = read(tmp_path, EXACT)
     assert (one.pointer, one.line, one.timestamp, wrong) == ("", None, Decimal("1572282699.600123456"), [])
-    assert read(tmp_path, '{"a":\n 1, }')[1] == [("json-syntax", "error", 2, 3)]
+    assert read(tmp_path, '{"a":\n 1, }')[1] == [("json-syntax", "error", 2, 5)]
     assert read(tmp_path, "[NaN]")[0] == []
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from aoe_reports.formats.aoe.result_files import ResultFile, read_results
-from aoe_reports.formats.aoe.results import outline_of, results_of_document, tasks_of_document
+from aoe_reports.formats.aoe.results import outline_of, results_of_document
 from aoe_reports.formats.found import FileName
 from aoe_reports.model.errors import ReadError
 
@@ -290,13 +290,3 @@ def test_numbers_of_any_length_are_read_where_a_key_stands_twice(aoe: Path, tmp_
     file = read(tmp_path, twice.encode())
     assert [finding.rule for finding in file.findings] == ["json-duplicate-key"]
     assert len(file.results) == 1
-
-
-def test_every_member_of_a_task_is_counted(aoe: Path) -> None:
-    """As many as a text of it has keys: what is left out where a key stands twice."""
-    for path in sorted(aoe.glob("array_*/*.json")):
-        kind = "sgat" if "sgat" in path.name else "opat"
-        (task,) = tasks_of_document(json.loads(path.read_text()), kind)  # type: ignore[arg-type]
-        keys: list[str] = []
-        json.loads(path.read_text(), object_pairs_hook=lambda pairs, keys=keys: keys.extend(key for key, _ in pairs) or dict(pairs))  # fmt: skip
-        assert task.count_members() == len(keys), path.name

@@ -40,7 +40,11 @@ def in_chinese(text: str) -> str:
 
 @pytest.mark.parametrize("text", NO_JSON)
 def test_why_a_text_is_no_json(text: bytes) -> None:
-    in_chinese(explain(text).message)
+    with pytest.raises(ValueError) as caught:
+        jiter.from_json(text, allow_inf_nan=False, float_mode="decimal")
+    message = explain(str(caught.value), text).message
+    assert not PARSERS_OWN.search(message)
+    in_chinese(message)
 
 
 @pytest.mark.parametrize(

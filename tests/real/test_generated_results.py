@@ -37,11 +37,11 @@ SAMPLES = Path(__file__).parents[3] / "shared" / "data" / "aoe" / "doc_samples"
 @pytest.mark.parametrize(
     ("name", "line", "column", "what"),
     [
-        ("opat_blog_fragment", 1, 1, "'{' missing"),
-        ("opat_v1_62rc1", 1, 1087, "extra '}'"),
-        ("opat_v2_800_tf", 50, 1, "an ellipsis"),
-        ("sgat_v1_62rc1", 1, 417, "',' missing between two members"),
-        ("sgat_v2_800_tf", 1, 1, "'{' missing"),
+        ("opat_blog_fragment", 1, 8, 'near `"basic": {"tuning_name`'),
+        ("opat_v1_62rc1", 1, 1087, "expected `,` or `]`"),
+        ("opat_v2_800_tf", 50, 1, "near `........`"),
+        ("sgat_v1_62rc1", 1, 417, "expected `,` or `}`"),
+        ("sgat_v2_800_tf", 1, 29, "text follows the end of the document"),
     ],
 )
 def test_a_broken_sample_is_told_of_with_its_place_under_its_own_name(

@@ -50,13 +50,11 @@ def test_a_file_that_is_well_is_read_once(path: Path, monkeypatch: pytest.Monkey
     assert check_result_text(path.read_bytes(), path, name)[1] == []
 
 
-@pytest.mark.parametrize("words", ["a", "a:b", "a\\u003ab"])
 @pytest.mark.parametrize("path", sorted((FIXTURES / "valid").rglob("aoe_result_*.json")), ids=lambda p: p.parent.name)
-def test_no_key_that_stands_twice_is_lost(path: Path, words: str) -> None:
-    """The quick parser keeps the last of two; a colon in a word makes up for none."""
+def test_no_key_that_stands_twice_is_lost(path: Path) -> None:
     text = path.read_text()
     for key in ("tuning_name", "repo_hit_num", "performance_improvement"):
-        twice = text.replace(f'"{key}":', f'"{key}": "{words}", "{key}":', 1)
+        twice = text.replace(f'"{key}":', f'"{key}": "a", "{key}":', 1)
         assert twice != text
         _, findings = check_result_text(
             twice.encode(), path, FileName("sgat" if "sgat" in path.name else "opat", "json", "aoe")
@@ -107,6 +105,9 @@ def test_floats_and_digits_agree_on_claims_near_the_tolerance(before: object, sh
         ("2", "1", "9.99999999999999999e-10"),
         ("2", "1", "-1e-400"),
         ("1e400", "1", "1"),
+        ("18446744073709551617", "1", "1"),
+        ("1" + "0" * 400, "1", "1"),
+        ("2", "1", "1" + "0" * 400),
         ("2", "1e-400", "1"),
         ("1", "0.99999999999999999999", "1"),
         ("1", "1.00000000000000000001", "1"),

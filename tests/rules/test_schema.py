@@ -110,7 +110,7 @@ def test_validate_takes_what_json_could_hold(odd: Any) -> None:
 
 
 def test_validate_reads_what_is_no_json_as_far_as_it_goes() -> None:
-    assert [(f.rule, f.line, f.column) for f in aoe_reports.validate("[1,]", "opat")] == [("json-syntax", 1, 3)]
+    assert [(f.rule, f.line, f.column) for f in aoe_reports.validate("[1,]", "opat")] == [("json-syntax", 1, 4)]
     assert [f.rule for f in aoe_reports.validate('[{"basic": {"tuning_name": "x"}},')] == ["json-truncated"]
     twice = aoe_reports.validate('[{"basic": {"tuning_name": "x", "tuning_name": "y"}}]')
     assert [f.rule for f in twice] == ["json-duplicate-key"]

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import jiter
+
 from aoe_reports.formats.aoe.results import escape
 from aoe_reports.formats.ascend.profiling import (
     ADAPTER,
@@ -19,7 +21,7 @@ from aoe_reports.formats.ascend.profiling import (
     OPTIONS,
     Option,
 )
-from aoe_reports.formats.json.text import duplicates, explain, locate
+from aoe_reports.formats.json.text import explain, locate, with_repeated_keys
 from aoe_reports.formats.rules import JSON_DUPLICATE_KEY
 from aoe_reports.model.documents import Json
 from aoe_reports.model.findings import Finding
@@ -47,7 +49,6 @@ OPTION_CONFLICT = _OPTIONS.rule("option-conflict", "warning", "keys that cannot 
 OPTION_OUTPUT = _OPTIONS.rule("option-output", "warning", "no output location is set for the data")
 OPTION_DEFAULT = _OPTIONS.rule("option-default", "info", "what is collected when a key is missing")
 
-_LACKS_QUOTE = re.compile(r'[{,]\s*([A-Za-z_0-9]+)"\s*:')
 _SIZE = re.compile(r"(\d{1,12})MB")
 _CUSTOM = re.compile(r"Custom:0x[0-9a-fA-F]+(,0x[0-9a-fA-F]+)*")
 _OLD_MEMORY_FREQUENCY = 100
@@ -78,15 +79,17 @@ def check_options(text: str) -> tuple[list[OptionInForce], list[Finding]]:
         message = say("{count} bytes; {most} or more are read as an empty string", count=len(data), most=MAX_BYTES)
         return [], [OPTION_TOO_LONG.found(PATH, message)]
     try:
-        document = json.loads(text, parse_constant=_no_constant)
-    except (ValueError, RecursionError):
-        return [], [_syntax(text, data)]
+        document = jiter.from_json(data, allow_inf_nan=False)
+    except ValueError as error:
+        wrong = explain(str(error), data)
+        return [], [OPTION_SYNTAX.found(PATH, say("not JSON: {why}", why=wrong.message), wrong.line, wrong.column)]
     if not isinstance(document, dict):
         return [], [OPTION_SYNTAX.found(PATH, say('not a JSON object; expected {"key":"value",…}'), 1, 1)]
     places = locate(data, {f"/{escape(key)}" for key in document})
+    _, repeated = with_repeated_keys(data, float)
     findings = [
         JSON_DUPLICATE_KEY.found(PATH, say("{key} occurs twice; the last one is used", key=key), line, column)
-        for _, key, line, column in duplicates(data) or ()
+        for _, key, line, column in repeated
     ]
     for key, value in document.items():
         for found in _of_key(key, value):
@@ -94,10 +97,6 @@ def check_options(text: str) -> tuple[list[OptionInForce], list[Finding]]:
             line, column = places.get(pointer, (None, None))
             findings.append(replace(found, line=line, column=column, pointer=pointer))
     return _rows(document), [*findings, *_together(document)]
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(name)
 
 
 def _rows(options: Mapping[str, Json], source: str | None = None) -> list[OptionInForce]:
@@ -113,18 +112,6 @@ def _rows(options: Mapping[str, Json], source: str | None = None) -> list[Option
         for key, value in options.items()
         for option in [OPTIONS.get(key, Option(key))]
     ]
-
-
-def _syntax(text: str, data: bytes) -> Finding:
-    """Where the string stops being JSON; the fault of the guide's own sample is called by its name."""
-    where = explain(data)
-    message = say("not JSON: {why}", why=where.message)
-    if lacking := _LACKS_QUOTE.search(text):
-        sample = "the key {key} lacks its opening quote (so does one in the Estimator sample of the guide)"
-        message = join("; ", (message, say(sample, key=lacking[1])))
-    elif "'" in text:
-        message = join("; ", (message, say("JSON allows only double quotes")))
-    return OPTION_SYNTAX.found(PATH, message, where.line, where.column)
 
 
 def _of_key(key: str, value: Any) -> Iterator[Finding]:

@@ -8,8 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-import orjson
-
 from aoe_reports.formats.aoe.results import escape
 from aoe_reports.formats.schemas import load_schema
 from aoe_reports.model.documents import JsonObject
@@ -79,11 +77,6 @@ _EMPTY = "\U0010fffdempty\U0010fffd"
 
 
 def _has_empty_key(document: Any) -> bool:
-    try:
-        if b'"":' not in orjson.dumps(document):
-            return False
-    except (TypeError, RecursionError):
-        pass  # it holds decimals: it has to be gone through
     waiting = [document]
     while waiting:
         value = waiting.pop()

@@ -8,8 +8,6 @@ from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from aoe_reports.engine.locks import MANIFEST, locked
 from aoe_reports.engine.output import REPORT_FILES, REPORT_PAGE
 from aoe_reports.history.detector_run import DetectorRun
@@ -22,6 +20,7 @@ from aoe_reports.model.metrics import TIME_UNIT
 from aoe_reports.model.rows import as_mapping, column, row
 from aoe_reports.model.texts import Language, say
 from aoe_reports.site import FORMAT
+from aoe_reports.site.as_json import as_json
 from aoe_reports.site.comparison import (
     KEYS_AT,
     RunComparison,
@@ -57,7 +56,6 @@ from aoe_reports.site.triage import state_of
 from aoe_reports.stats.budget import FALSE_ALARMS_PER_YEAR
 from aoe_reports.store import History
 
-_NUMPY = orjson.OPT_SERIALIZE_NUMPY
 KINDS = ("overview", "model", "series", "run", "comparison", "asset")
 
 
@@ -234,7 +232,7 @@ class _Builder:
             "values_ms" if series.row.unit == TIME_UNIT else "values": values,
             "newest_runs": series.runs[len(series.runs) - series.watched :],
         }  # fmt: skip
-        content = _as_json(twin)
+        content = _twin_as_json(twin)
         key = key_of(
             content, paths, together, [one.label for one in past], self.store.encode("utf-8", "replace")
         )  # the page has a command with its name
@@ -337,7 +335,7 @@ class _Builder:
             kind = "index" if one.template == "index" else one.key
             content = [
                 self._page(one.template, kind, one.file, one.key, page),
-                _as_json({"format_version": 1, "page": one.key, **twin}),
+                _twin_as_json({"format_version": 1, "page": one.key, **twin}),
             ]
             names = [one.file, f"{one.file.removesuffix('.html')}.json"]
             self._put("overview", names, key_of(*content), lambda content=content: content)
@@ -348,7 +346,7 @@ class _Builder:
             names = [f"{model_file(model)}.html", f"{model_file(model)}.json"]
             content = [
                 self._page("model", "model", names[0], "", page),
-                _as_json({"format_version": 1, "page": "model", **twin}),
+                _twin_as_json({"format_version": 1, "page": "model", **twin}),
             ]
             self._put("model", names, key_of(*content), lambda content=content: content)
 
@@ -425,7 +423,7 @@ def _run_twin(
         "changed": [series.id for series in around.changes],
         "findings": [finding.as_dict() for finding in run.findings],
     }
-    return _as_json(told)
+    return _twin_as_json(told)
 
 
 def _advice_twin(advice: RunAdvice | None) -> JsonObject:
@@ -450,15 +448,15 @@ def _comparison_twin(told: RunComparison) -> bytes:
         "untimed": told.untimed,
         "metadata_differences": told.metadata_differences,
     }
-    return _as_json(document)
+    return _twin_as_json(document)
 
 
-def _as_json(told: Mapping[str, Any]) -> bytes:
+def _twin_as_json(twin: Mapping[str, Any]) -> bytes:
     """The twin of a page; texts are looked at one by one only where one of them is no text."""
     try:
-        return orjson.dumps(told, option=_NUMPY)
-    except orjson.JSONEncodeError:
-        return orjson.dumps(_clean(told), option=_NUMPY)
+        return as_json(twin)
+    except UnicodeEncodeError:
+        return as_json(_clean(twin))
 
 
 def _clean(value: Any) -> Any:

@@ -10,10 +10,10 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-import orjson
 from markupsafe import Markup
 
 from aoe_reports.history.site_facts import Days, Floats
+from aoe_reports.site.as_json import as_json
 from aoe_reports.site.cells import words as as_text
 
 WIDTH, HEIGHT = 960, 240
@@ -144,7 +144,7 @@ def _line(across: Floats, values: Floats, x: _Axis, y: _Axis) -> str:
         across, values = np.repeat(across[starts], 2), pairs.ravel()
     places = np.empty((len(values), 2), dtype=np.int64)
     places[:, 0], places[:, 1] = np.rint(x(across)), np.rint(y(values))
-    points = orjson.dumps(places.ravel(), option=orjson.OPT_SERIALIZE_NUMPY)[1:-1].decode()  # numbers and commas
+    points = as_json(places.ravel())[1:-1].decode()  # numbers and commas
     return f'<polyline class="line" points="{points}"/>'
 
 

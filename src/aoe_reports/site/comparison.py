@@ -14,8 +14,6 @@ from functools import lru_cache
 from itertools import starmap
 from typing import Any, Literal
 
-import orjson
-
 from aoe_reports.formats.records.payloads import object_in
 from aoe_reports.history.site_facts import Groups, RunDetails, RunFacts, StoreFacts, differing_facts
 from aoe_reports.model.classes import record
@@ -23,6 +21,7 @@ from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.runs import StepTimes
 from aoe_reports.model.texts import N_
 from aoe_reports.present.values import plain, show
+from aoe_reports.site.as_json import as_json
 from aoe_reports.site.cells import Columns, Table, cell, changed, head, stated
 from aoe_reports.site.pages import Content, Page
 from aoe_reports.site.places import file_name
@@ -258,7 +257,7 @@ def _part_ms(step: StepTimes, part: str) -> float | None:
 @lru_cache(maxsize=64)
 def keys_file(keys: tuple[tuple[Any, ...], ...]) -> tuple[str, bytes]:
     """What a run's groups are, under a name made of the content: runs of the same operators share the file."""
-    content = orjson.dumps(keys)
+    content = as_json(keys)
     name = hashlib.sha256(content).hexdigest()[:24]
     return name, b'aoeKeys("%s",%s);\n' % (name.encode(), _as_script(content))
 
@@ -287,7 +286,7 @@ def run_file(run: RunFacts, details: RunDetails, keys: str) -> bytes:
         "untimed": details.untimed,
     }
     name = file_name(run.run_id)
-    return b'aoeRun("%s","%s",%s);\n' % (keys.encode(), name.encode(), _as_script(orjson.dumps(told)))
+    return b'aoeRun("%s","%s",%s);\n' % (keys.encode(), name.encode(), _as_script(as_json(told)))
 
 
 KEYS_AT = slice(8, 32)
@@ -297,7 +296,7 @@ KEYS_AT = slice(8, 32)
 def list_file(runs: Sequence[RunFacts]) -> bytes:
     """The runs that can be chosen, the newest first."""
     told = [[file_name(run.run_id), run.night, run.model, run.run_id] for run in reversed(runs) if not run.is_tuning]
-    return b"aoeRuns(%s);\n" % _as_script(orjson.dumps(_text(told)))
+    return b"aoeRuns(%s);\n" % _as_script(as_json(_text(told)))
 
 
 def _as_script(content: bytes) -> bytes:
@@ -520,7 +519,7 @@ def chooser_page(facts: StoreFacts, text: Texts) -> Content:
     """The page, with the prebuilt comparisons, and its JSON."""
     pairs = pairs_of(facts)
     columns: Columns = [(name, "text") for name in (text("Model"), text("Candidate"), text("Baseline"), text("Why"))]
-    texts = orjson.dumps({**{key: text(said) for key, said in _SCRIPT.items()}, "must_match": MUST_MATCH})
+    texts = as_json({**{key: text(said) for key, said in _SCRIPT.items()}, "must_match": MUST_MATCH})
     rows = [
         [
             head(model, f"{page_of(model)}.html"),

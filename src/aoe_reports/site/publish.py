@@ -18,11 +18,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import orjson
+import msgspec
 
 from aoe_reports.engine.locks import MANIFEST, locked
 from aoe_reports.engine.output import exchange_names
 from aoe_reports.model.documents import Json, JsonObject
+from aoe_reports.site.as_json import as_sorted_json
 
 FIRST_PAGE = "index.html"
 Entry = tuple[str, int]
@@ -75,7 +76,7 @@ def key_of(*facts: Any) -> str:
     """A key that is the same for the same facts: bytes as they are, everything else as JSON."""
     found = hashlib.sha256()
     for fact in facts:
-        content = fact if isinstance(fact, bytes) else orjson.dumps(fact, option=orjson.OPT_SORT_KEYS)
+        content = fact if isinstance(fact, bytes) else as_sorted_json(fact)
         found.update(b"%d:" % len(content) + content)
     return found.hexdigest()[:20]
 
@@ -98,7 +99,7 @@ def new_generation(target: Path, facts: JsonObject) -> Iterator[Generation]:
             generation = Generation(target, fresh, ours if by == facts else {})
             yield generation
             made = {"made": facts, "files": generation.files}
-            content = orjson.dumps(made, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
+            content = msgspec.json.format(as_sorted_json(made), indent=2)
             if _content(target / MANIFEST) == content:
                 _link(target / MANIFEST, fresh / MANIFEST)
             else:
@@ -116,11 +117,11 @@ def new_generation(target: Path, facts: JsonObject) -> Iterator[Generation]:
 def _manifest(folder: Path) -> tuple[Json, dict[str, Entry]]:
     """What the folder's generation was made by, and its files; nothing where no manifest can be used."""
     try:
-        told = orjson.loads((folder / MANIFEST).read_bytes())
-        files = {name: (key, size) for name, (key, size) in told["files"].items()}
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        manifest = msgspec.json.decode((folder / MANIFEST).read_bytes())
+        files = {name: (key, size) for name, (key, size) in manifest["files"].items()}
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None, {}
-    return (told.get("made"), files) if all(map(_inside, files)) else (None, {})
+    return (manifest.get("made"), files) if all(map(_inside, files)) else (None, {})
 
 
 def _inside(name: str) -> bool:

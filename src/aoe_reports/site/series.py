@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-import orjson
 from markupsafe import Markup
 
 from aoe_reports.history.site_facts import PlacedShift, RunFacts, SeriesFacts, differing_facts
@@ -32,6 +31,7 @@ from aoe_reports.model.texts import N_
 from aoe_reports.present.reports.night_words import place_words
 from aoe_reports.present.reports.series_cells import has_metrics, value_words
 from aoe_reports.present.values import plain, show
+from aoe_reports.site.as_json import as_script
 from aoe_reports.site.cells import Table, cell, changed, head, level, linked, short, stated
 from aoe_reports.site.charts import Figure, Level, days_of, history_chart, waterfall
 from aoe_reports.site.observed import observed_table
@@ -737,7 +737,7 @@ def _data(series: SeriesFacts, watch: Look, marks: _Marks, text: Texts) -> Marku
     """The history for the script that zooms: runs of dates, times with seven digits, levels, changes."""
     # seven digits: more than a screen shows, half of what a page would weigh
     scale = 10.0 ** (6 - np.floor(np.log10(np.maximum(np.abs(series.values), 1e-300))))
-    told = {
+    data = {
         "days": _spans(days_of(series.nights).tobytes()),
         "values": np.round(series.values * scale) / scale,
         "levels": [[one.start, one.until, one.first, one.last] for one in watch.levels],
@@ -748,7 +748,4 @@ def _data(series: SeriesFacts, watch: Look, marks: _Marks, text: Texts) -> Marku
         "watched": series.watched,
         "names": [text("Night"), _value_title(series.row, text), text("level"), text("95% range of normal nights")],
     }
-    safe = (
-        orjson.dumps(told, option=orjson.OPT_SERIALIZE_NUMPY).decode().replace("<", "\\u003c").replace("&", "\\u0026")
-    )
-    return Markup(safe)
+    return as_script(data)

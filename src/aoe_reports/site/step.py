@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import orjson
 from markupsafe import Markup
 
 from aoe_reports.model.classes import record
@@ -25,6 +24,7 @@ from aoe_reports.present.step_drawing import (
     notes_on,
 )
 from aoe_reports.present.values import plain
+from aoe_reports.site.as_json import as_script
 from aoe_reports.site.cells import Table, cell, head, words
 from aoe_reports.site.charts import Figure
 from aoe_reports.site.texts import Texts
@@ -102,7 +102,7 @@ def _gaps(rows: Sequence[PictureGap], text: Texts) -> Table:
 
 
 def _data(picture: StepPicture, text: Texts) -> Markup:
-    told = {
+    data = {
         "duration": picture.duration_ns,
         "label": LABEL,
         "plot": PLOT,
@@ -114,4 +114,4 @@ def _data(picture: StepPicture, text: Texts) -> Markup:
         "buttons": [text("Zoom in"), text("Zoom out"), text("Earlier"), text("Later"), text("Whole step")],
         "hint": text("Drag to move, Ctrl with the wheel or double-click to zoom; on the chart + and - zoom, arrow keys move, 0 shows all."),
     }  # fmt: skip
-    return Markup(orjson.dumps(told).decode().replace("<", "\\u003c").replace("&", "\\u0026"))
+    return as_script(data)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import stat
 from codecs import getincrementaldecoder
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +16,9 @@ import jiter
 from aoe_reports.formats.aoe.results import Kind, TuningResult, results_of_document
 from aoe_reports.formats.ascend.names import parse_name
 from aoe_reports.formats.found import FileName
-from aoe_reports.formats.json.text import MemberNames, duplicates, explain, recover
+from aoe_reports.formats.json.text import explain, recover, with_repeated_keys
 from aoe_reports.formats.objects import path_of
 from aoe_reports.formats.rules import JSON_DUPLICATE_KEY, JSON_ENCODING, JSON_SYNTAX, JSON_TOO_LARGE, JSON_TRUNCATED
-from aoe_reports.model.documents import Json, JsonObject
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding, is_below
 from aoe_reports.model.texts import Text, say
@@ -31,9 +28,6 @@ MAX_RESULT_BYTES = 256 << 20
 _RESULT_EXPECTED = say("an AOE result file was expected")
 
 _PIECE = 1 << 24
-
-_LONGEST_NUMBER = 40
-"""Digits of a whole number beyond which it is kept as a decimal: no count or time has more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,31 +162,37 @@ def parse_floats(data: bytes) -> Any:
 def parse_json(path: Path, data: bytes, findings: list[Finding], part: str) -> tuple[bool, Any, str | None]:
     """(whether there is a document, the document, the pointer of where it was cut off); `part` is what it has several of."""
     try:
-        return True, jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True, float_mode="decimal"), None
+        return True, _parse_exactly(data, unique=True), None
     except ValueError as error:
         message = str(error)
     if message.startswith("Detected duplicate key"):
-        twice = duplicates(data)
-        if twice is None:
-            return _damaged(path, data, findings, part, cut=False)  # the parser stopped at the key, before the damage
-        document = _with_duplicates(data)
-        findings += _said_of_duplicates(path, twice)
-        return True, document, None
-    return _damaged(path, data, findings, part, cut=message.startswith("EOF"))
+        try:
+            _parse_exactly(data, unique=False)
+        except ValueError as error:  # there is damage behind the key
+            message = str(error)
+        else:
+            document, twice = with_repeated_keys(data)
+            findings += _said_of_duplicates(path, twice)
+            return True, document, None
+    if message.startswith("EOF"):
+        return _parse_cut(path, data, findings, part)
+    wrong = explain(message, data)
+    text = say("not JSON: {why}; none of this file is used", why=wrong.message)
+    findings.append(JSON_SYNTAX.found(str(path), text, wrong.line, wrong.column))
+    return False, None, None
 
 
-def _damaged(path: Path, data: bytes, findings: list[Finding], part: str, *, cut: bool) -> tuple[bool, Any, str | None]:
-    """What can still be said of a text that is no JSON."""
+def _parse_exactly(data: bytes, *, unique: bool) -> Any:
+    return jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=unique, float_mode="decimal")
+
+
+def _parse_cut(path: Path, data: bytes, findings: list[Finding], part: str) -> tuple[bool, Any, str | None]:
+    """What a text that was cut off certainly says."""
     if not data.strip():
-        message = say("the file is empty; it is not used")
-        findings.append(JSON_TRUNCATED.found(str(path), message, 1))
-        return False, None, None
-    wrong = None if cut else explain(data)
-    if wrong is not None and not wrong.cut:
-        message = say("not JSON: {why}; none of this file is used", why=wrong.message)
-        findings.append(JSON_SYNTAX.found(str(path), message, wrong.line, wrong.column))
+        findings.append(JSON_TRUNCATED.found(str(path), say("the file is empty; it is not used"), 1))
         return False, None, None
     recovered = recover(data)
+    document = with_repeated_keys(recovered.text)[0] if recovered.text else None
     text = say(
         (
             "the text ends before the document does (still being written, or truncated); everything complete up to "
@@ -201,27 +201,7 @@ def _damaged(path: Path, data: bytes, findings: list[Finding], part: str, *, cut
         part=part,
     )
     findings.append(JSON_TRUNCATED.found(str(path), text, recovered.line, recovered.column))
-    return recovered.document is not None, recovered.document, recovered.inside
-
-
-def _with_duplicates(data: bytes) -> Any:
-    """The document with both of two equal keys: the second gets ` (2)` behind it."""
-
-    def refuse(constant: str) -> Any:
-        raise ValueError(f"{constant} is no JSON number")
-
-    def whole(digits: str) -> int | Decimal:
-        return int(digits) if len(digits) <= _LONGEST_NUMBER else Decimal(digits)
-
-    return json.loads(data, object_pairs_hook=_with_both, parse_float=Decimal, parse_int=whole, parse_constant=refuse)
-
-
-def _with_both(items: list[tuple[str, Json]]) -> JsonObject:
-    merged = dict(items)
-    if len(merged) == len(items):
-        return merged
-    names = MemberNames()
-    return {names.name(key)[0]: value for key, value in items}
+    return bool(document), document or None, recovered.inside
 
 
 def _said_of_duplicates(path: Path, found: Sequence[tuple[str, str, int, int]]) -> list[Finding]:

@@ -245,20 +245,6 @@ class ReadTask:
     body: JsonObject
     entries: Entries
 
-    def count_members(self) -> int:
-        """How many members the objects of the task have, if all of them are documented ones."""
-        entries = self.entries
-        modified: Any = self.body.get(f"repo_modified_{WHAT[self.facts.kind]}", ())
-        count = (
-            sum(map(len, self.segments))
-            + len(self.basic)
-            + len(self.body)
-            + len(object_of(self.body.get("repo_summary")))
-        )
-        if entries.modes is None:
-            return count + len(modified) + sum(map(len, entries.named))
-        return count + sum(map(len, modified)) + len(entries.modes) + sum(map(len, entries.timed))
-
     def result(self) -> TuningResult:
         """The task with exact times; as exact as the numbers of the document are."""
         facts, body = self.facts, self.body

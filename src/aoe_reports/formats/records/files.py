@@ -164,7 +164,7 @@ def _parsed(path: Path, text: bytes, line: int | None = None) -> tuple[Any, Find
     if message.startswith("Detected duplicate key"):
         told = say("{error}; each key may occur only once in a record", error=of_parser(message))
         return None, JSON_DUPLICATE_KEY.found(str(path), told, line, severity="error")
-    wrong = explain(text)
+    wrong = explain(message, text)
     rule, told = JSON_SYNTAX, say("not JSON: {why}", why=wrong.message)
     if message.startswith("EOF"):
         rule, told = JSON_TRUNCATED, say("the text ends before the document does")

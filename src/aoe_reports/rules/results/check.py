@@ -9,9 +9,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-import orjson
-
-from aoe_reports.formats.aoe.result_files import MAX_RESULT_BYTES, ResultFile, kind_of, parse_results
+from aoe_reports.formats.aoe.result_files import MAX_RESULT_BYTES, ResultFile, kind_of, parse_floats, parse_results
 from aoe_reports.formats.aoe.results import (
     Kind,
     Outline,
@@ -55,30 +53,33 @@ def check_result_text(
     exactly = _Exactly(path, name, data, max_bytes)
     kind = kind_of(name)
     content = _documented(data, kind, max_bytes)
-    read = tasks_of_document(content, kind)
-    if not (read and _has_every_member(data, content, read) and all(map(_is_exact_beside_times, read))):
+    tasks = _tasks_of_floats(tasks_of_document(content, kind), exactly)
+    if not tasks:
         file = exactly.file
         return outline_of(file.results), check_result_file(file)
-    tasks = tuple([task_of_floats(task, exactly.result(i)) for i, task in enumerate(read)])
     document = Document(kind, content, tasks, tasks, is_documented=True, read_exactly=lambda: exactly.file.document)
     return outline_of([task.facts for task in tasks]), with_places(_try_rules(document, str(path)), data)
 
 
 def _documented(data: bytes, kind: Kind, max_bytes: int | None) -> Any:
-    """The document of a text, times as floats, of equal keys the last, if its schema names everything in it; else None."""
+    """The document of a text, times as floats, if no key stands twice and its schema names everything in it; else None."""
     if len(data) > (max_bytes or MAX_RESULT_BYTES):
         return None
     try:
-        content = orjson.loads(data)
+        content = parse_floats(data)
     except ValueError:
         return None
     return content if is_documented(kind, content) else None
 
 
-def _has_every_member(data: bytes, content: Any, read: Sequence[ReadTask]) -> bool:
-    """Whether no key stands twice: a text has a colon for each member, and more only in its words."""
-    count = sum(task.count_members() for task in read) + (len(content) if isinstance(content, dict) else 0)
-    return data.count(b":") == count
+def _tasks_of_floats(read: Sequence[ReadTask], exactly: _Exactly) -> tuple[Task, ...]:
+    """The tasks of a document, times as floats; none where these could hide something."""
+    if not all(map(_is_exact_beside_times, read)):
+        return ()
+    try:
+        return tuple([task_of_floats(task, exactly.result(i)) for i, task in enumerate(read)])
+    except OverflowError:  # a time is an integer that no float holds
+        return ()
 
 
 def _is_exact_beside_times(task: ReadTask) -> bool:
