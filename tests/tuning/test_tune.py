@@ -13,6 +13,7 @@ import pytest
 from tuning.jobs import NAMES, SOC, STAND_IN, Bench, rules, write_bank
 
 from aoe_reports.tuning.plan import Candidate, Job
+from aoe_reports.tuning.planning import expected_files
 
 
 def test_a_job_is_run_and_everything_is_collected(bench: Bench) -> None:
@@ -598,8 +599,6 @@ def test_a_bank_in_use_that_is_not_there_is_no_empty_one(bench: Bench) -> None:
 
 
 def test_what_the_plan_expects_and_is_not_there_is_said(bench: Bench) -> None:
-    from aoe_reports.tuning.aoe.command import expected_files
-
     plan = bench.plan(mode="both")
     bench.plan(mode="both", expected_files=expected_files(plan))
     assert "tune-file-missing" not in bench.tune().rules()

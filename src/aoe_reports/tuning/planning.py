@@ -367,11 +367,11 @@ def _plan(
         vector_cores=measured.cores.vector,
         device_memory_used_bytes=measured.memory_used_bytes,
     )
-    return replace(plan, expected_files=_expected(plan))
+    return replace(plan, expected_files=expected_files(plan))
 
 
-def _expected(plan: Plan) -> tuple[str, ...]:
-    """What tuning leaves in the folder."""
+def expected_files(plan: Plan) -> tuple[str, ...]:
+    """What tuning leaves in the folder, as patterns."""
     stages = plan.stages()
     if not stages:
         return ()
