@@ -42,10 +42,11 @@ from aoe_reports.facts.communication import (
     transfers_of_matrix,
     type_of_operator,
 )
-from aoe_reports.facts.communication_run import BucketOrderOf, Communication, ContentionOf, TransportVolume
+from aoe_reports.facts.communication_rows import Tail, TransportVolume
+from aoe_reports.facts.communication_run import BucketOrderOf, Communication, ContentionOf
 from aoe_reports.facts.communication_tasks import TASK_COLUMNS, CommunicationTasks, TaskFigures
 from aoe_reports.facts.contention import CONTENTION_COLUMNS, find_contention
-from aoe_reports.facts.gradient_tail import Tail, find_gradient_tails
+from aoe_reports.facts.gradient_tail import find_gradient_tails
 from aoe_reports.facts.idle import STEP_COLUMNS, step_of_tasks
 from aoe_reports.facts.packets import RdmaTime, packets_of
 from aoe_reports.facts.pipeline_steps import peers_of, stage_steps

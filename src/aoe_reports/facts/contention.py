@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
+from aoe_reports.facts.communication_rows import Contended
 from aoe_reports.formats.tasks import filled_up
 from aoe_reports.model.columns import Floats, Ints, has_value, integers, valid
 from aoe_reports.model.intervals import Intervals, union
@@ -41,26 +42,6 @@ CONTENTION = COMMUNICATION.rule(
     ),
     "Ascend/msinsight: BandwidthContentionAnalyzer",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Contended:
-    """Tasks of one type and one shape, beside communication and without; ns."""
-
-    op_type: str | None
-    op_name: str | None
-    """Where types of operators are not told."""
-    task_type: str | None
-    input_shapes: str | None
-    alone: int
-    beside: int
-    alone_median_ns: int
-    beside_median_ns: int
-    slowdown: float
-    """How much longer a call takes beside communication, as a share of what it takes without."""
-    lost_ns: int
-    """So much less all calls beside communication would have taken without."""
-    is_slower: bool
 
 
 @dataclass(frozen=True, slots=True)

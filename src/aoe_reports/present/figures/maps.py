@@ -21,7 +21,6 @@ from aoe_reports.present.roofline_drawing import amount, description_of_roofline
 from aoe_reports.present.values import NONE
 
 if TYPE_CHECKING:
-    from aoe_reports.questions.communication_rows import LinkRow
     from aoe_reports.questions.stragglers import Straggler
 
 _POINTS: dict[PointKind, tuple[str, str]] = {
@@ -84,7 +83,7 @@ _MAX_NUMBERS = 12
 
 def draw_links(answer: Answer, sheet: Sheet) -> None:
     """Bandwidth from rank to rank of the group and transport over which most was sent; slow links have a cross."""
-    links: list[LinkRow] = largest_group(
+    links = largest_group(
         (row for row in answer.table("links") if row.bandwidth_gb_per_s is not None),
         lambda row: (row.run, row.group, row.transport),
         lambda row: row.transit_bytes,

@@ -30,7 +30,7 @@ from aoe_reports.facts.bounds import (
     measure_operators,
 )
 from aoe_reports.facts.breakdown import DeviceBreakdown, Gap
-from aoe_reports.facts.communication import LateRank
+from aoe_reports.facts.communication_rows import AwaitedRank
 from aoe_reports.facts.communication_run import Communication
 from aoe_reports.facts.contention import find_contention
 from aoe_reports.facts.host_causes import HostFacts
@@ -505,7 +505,7 @@ def with_run(
     device: DeviceAdvice,
     devices: Sequence[DeviceAdvice],
     talk: Communication,
-    awaited: Sequence[LateRank],
+    awaited: Sequence[AwaitedRank],
     thresholds: Thresholds,
 ) -> list[Advice]:
     """The advice on one device, and what only all ranks together show, `awaited` ranks included; of links, on the slowest device alone."""
@@ -526,7 +526,7 @@ def with_run(
     return in_order([*advice, *more])
 
 
-def _waiting_for_absent(one: Advice, rank_id: int | None, awaited: Sequence[LateRank]) -> Advice:
+def _waiting_for_absent(one: Advice, rank_id: int | None, awaited: Sequence[AwaitedRank]) -> Advice:
     """Advice on communication with that most of it is waiting for a rank that nobody captured."""
     waits = [(dict(late.waited_by).get(rank_id, 0), late) for late in awaited if late.is_absent]
     if one.rule != "communication-not-overlapped" or not waits or one.saving_ns is None:
