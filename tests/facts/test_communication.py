@@ -26,7 +26,7 @@ from aoe_reports.facts.communication import (
     transfers_of_matrix,
     type_of_operator,
 )
-from aoe_reports.facts.communication_rows import share_of_waiting
+from aoe_reports.model.communication_rows import share_of_waiting
 
 MEGABYTE = 1_000_000
 Pair = tuple[int, int]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from aoe_reports.facts.communication import OperatorTime, PeerWait
 from aoe_reports.facts.communication_fleet import find_slow_ends, groups_over_ranks
-from aoe_reports.facts.communication_rows import Link
+from aoe_reports.model.communication_rows import Link
 
 COLLECTIVE = OperatorTime(
     rank_id=0, step=1, type="collective", op_name="hcom_allReduce__1_0", op_type="allreduce", group="g", start_ns=0, elapsed_ns=0

@@ -6,8 +6,8 @@ from dataclasses import replace
 from itertools import permutations
 
 from aoe_reports.facts.communication import Transfer, ranks_of_numbers
-from aoe_reports.facts.communication_rows import Link
 from aoe_reports.facts.hosts import find_slow_hosts
+from aoe_reports.model.communication_rows import Link
 
 
 def link(source: int, destination: int, *, slow: bool, compared: int = 2) -> Link:

@@ -102,7 +102,7 @@ def test_a_derived_column_stands_where_it_is_declared_and_a_field_without_a_colu
     assert [as_mapping(each) for each in labelled([one], "a")] == [{"run": "a", "total_us": 1.5, "name": "x"}]
     assert [each.title for each in columns_of(Sum)] == ["Run", "Total", "Name"]
     jsonschema.validate(as_mapping(Sum(calls=0, each_ns=1, name="x")), schema_of(Sum))
-    assert pickle.loads(pickle.dumps(one)).total_ns == one.total_ns == 1500  # noqa: S301
+    assert pickle.loads(pickle.dumps(one)).total_ns == one.total_ns == 1500
 
 
 @given(st.integers(0, 2**62))

@@ -12,7 +12,7 @@ from questions.test_advice import WELL, by_rule, facts, model, shares
 
 from aoe_reports.facts.bounds import StepShares
 from aoe_reports.facts.breakdown import DeviceBreakdown, part_time
-from aoe_reports.facts.communication_rows import AwaitedRank
+from aoe_reports.model.communication_rows import AwaitedRank
 from aoe_reports.model.intervals import Intervals
 from aoe_reports.questions.advice.captures import _facts_of_timelines
 from aoe_reports.questions.advice.registry import RULES, Facts, Thresholds, find_advice

@@ -13,8 +13,8 @@ from planted_buckets import PYTHON, Step
 
 from aoe_reports.facts.bucket_order import BucketOrder
 from aoe_reports.facts.communication import OperatorTime, PeerWait
-from aoe_reports.facts.communication_rows import GradientCollective
 from aoe_reports.facts.communication_run import BucketOrderOf, Communication
+from aoe_reports.model.communication_rows import GradientCollective
 from aoe_reports.questions.communication_words import gradient_rows
 
 FIRST, SECOND, GATHER = "hcom_allReduce__586_0_1", "hcom_allReduce__586_1_1", "hcom_allGather__586_9_1"

@@ -15,11 +15,11 @@ import numpy as np
 
 from aoe_reports.facts.breakdown import Activity, OfDevice
 from aoe_reports.facts.communication import type_of_operator
-from aoe_reports.facts.communication_rows import LATE_BECAUSE, LATE_WORDS, GradientCollective
 from aoe_reports.facts.launches import clocks_of
 from aoe_reports.facts.spans import chosen_of
 from aoe_reports.formats.spilled import Numbers
 from aoe_reports.model.columns import Ints, Mask, distinct, exact_sum, order_by
+from aoe_reports.model.communication_rows import LATE_BECAUSE, LATE_WORDS, GradientCollective
 from aoe_reports.model.intervals import Intervals, covered_each, union
 from aoe_reports.model.rules import COMMUNICATION
 from aoe_reports.model.texts import say

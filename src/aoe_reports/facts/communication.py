@@ -17,8 +17,8 @@ from typing import Any, NotRequired, TypedDict, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.facts.communication_rows import SLOW_SHARE, AwaitedRank, Link, share_of_waiting
 from aoe_reports.model.columns import floats, integers, keep_where
+from aoe_reports.model.communication_rows import SLOW_SHARE, AwaitedRank, Link, share_of_waiting
 from aoe_reports.model.rules import COMMUNICATION
 from aoe_reports.model.texts import say
 from aoe_reports.stats.sample import robust_sigma

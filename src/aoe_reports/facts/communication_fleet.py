@@ -16,7 +16,7 @@ from aoe_reports.facts.communication import (
     grouped,
     own_waits,
 )
-from aoe_reports.facts.communication_rows import GroupOfRanks, Link, SlowEnd
+from aoe_reports.model.communication_rows import GroupOfRanks, Link, SlowEnd
 from aoe_reports.model.rules import COMMUNICATION
 from aoe_reports.model.texts import say
 from aoe_reports.stats.grouping import quantile

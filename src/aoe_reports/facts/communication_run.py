@@ -17,7 +17,7 @@ from aoe_reports.facts.communication import (
     ranks_of_numbers,
 )
 from aoe_reports.facts.communication_fleet import Unpaired, find_unpaired, groups_over_ranks
-from aoe_reports.facts.communication_rows import Alignment, AwaitedRank, GroupOfRanks, Link, Tail, TransportVolume
+from aoe_reports.model.communication_rows import Alignment, AwaitedRank, GroupOfRanks, Link, Tail, TransportVolume
 
 if TYPE_CHECKING:  # `advise` asks for none of them where nothing communicates
     from aoe_reports.facts.bucket_order import BucketOrder

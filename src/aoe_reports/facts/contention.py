@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.facts.communication_rows import Contended
 from aoe_reports.formats.tasks import filled_up
 from aoe_reports.model.columns import Floats, Ints, has_value, integers, valid
+from aoe_reports.model.communication_rows import Contended
 from aoe_reports.model.intervals import Intervals, union
 from aoe_reports.model.rules import COMMUNICATION
 from aoe_reports.model.texts import say

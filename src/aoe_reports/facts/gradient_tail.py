@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.facts.communication import OperatorTime
-from aoe_reports.facts.communication_rows import Segment, Tail
 from aoe_reports.facts.steps import TraceRow
 from aoe_reports.formats.aoe.gradients import GradientModel
+from aoe_reports.model.communication_rows import Segment, Tail
 from aoe_reports.model.intervals import Intervals, covered, union
 
 DEFAULT_FIRST_SHARE = 0.9654

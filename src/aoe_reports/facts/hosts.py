@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from aoe_reports.facts.communication_rows import SLOW_SHARE, Link, SlowHost
+from aoe_reports.model.communication_rows import SLOW_SHARE, Link, SlowHost
 
 MIN_RANKS = 2
 """Of a host with one rank, or one that talks, it is the rank that is slow."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from aoe_reports.facts.communication_rows import Link
+from aoe_reports.model.communication_rows import Link
 
 MAX_MAPS = 4
 """Of more groups those with the slowest links."""

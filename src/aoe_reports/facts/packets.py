@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from aoe_reports.facts.communication import OperatorTime, number_of_step
-from aoe_reports.facts.communication_rows import Alignment, PacketClass
+from aoe_reports.model.communication_rows import Alignment, PacketClass
 from aoe_reports.model.rules import COMMUNICATION
 from aoe_reports.model.texts import say
 

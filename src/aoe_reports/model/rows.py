@@ -165,7 +165,7 @@ def derived(
     return lambda function: Derived(function, cell)
 
 
-@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(column,))
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(column, field))
 def row(cls: type[T]) -> type[T]:
     """A class of rows: frozen, all by keyword; what is declared by `column` or `derived` is a column, in this order."""
     cells: dict[str, Cell] = dict(getattr(cls, _CELLS, {}))
@@ -197,7 +197,8 @@ def _derived_type(cls: type[Any], name: str) -> Any:
 
 def row_from(cls: type[T], one: object, **more: Any) -> T:
     """A row with the values that something else has under the names of its columns, and with some more."""
-    return cls(**{each.name: getattr(one, each.name) for each in fields_of(cls) if each.name not in more}, **more)
+    names = [each.name for each in fields_of(cls) if not isinstance(getattr(cls, each.name, None), Derived)]
+    return cls(**{name: getattr(one, name) for name in names if name not in more}, **more)
 
 
 def labelled(rows: Iterable[T], run: str) -> list[T]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import CaptureOptions, Finished, Question, Request, Unit, only
-from aoe_reports.facts.communication_rows import (
+from aoe_reports.model.communication_rows import (
     Alignment,
     AwaitedRank,
     Contended,
@@ -25,7 +25,6 @@ from aoe_reports.facts.communication_rows import (
     Tail,
     TransportVolume,
     TypeOfOperator,
-    share_of_waiting,
 )
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.options import option, options
@@ -181,23 +180,23 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
         """The ranks of each run together: links are compared with all of their likes, ranks with all others."""
         from aoe_reports.facts.communication_run import Communication
         from aoe_reports.facts.pipeline_steps import pipeline_step
-        from aoe_reports.questions.pipeline_words import pipeline_picture, pipeline_waits
+        from aoe_reports.questions.communication_words import pipeline_picture, pipeline_waits
         from aoe_reports.questions.trimming import note_unusual_of_run
 
         runs: dict[int, tuple[str, Communication]] = {}
         for unit, part in parts:
             runs.setdefault(unit.number, (unit.run, Communication()))[1].take(part)
-        told = RunTables()
+        tables = RunTables()
         for label, run in runs.values():
             shown = {place: one for place, one in run.unusual.items() if asked.options.rank in {None, place[0]}}
             note_unusual_of_run(label, shown, asked.notes)
-            asked.notes.add(_tell(run, label, asked.options, told))
+            asked.notes.add(_add_run(run, label, asked.options, tables))
         picture = None
         if asked.options.pipeline:
             found = {label: pipeline_step(run.stages) for label, run in runs.values()}
             asked.notes.add(pipeline_waits(found))
             picture = pipeline_picture(found.values())
-        return Finished(tables=_tables(told, asked.context.segments), run_above=True, picture=picture)
+        return Finished(tables=_tables(tables, asked.context.segments), run_above=True, picture=picture)
 
     def is_answered(self, finished: Finished) -> bool:
         """Whether there are operators, links, tails, what runs beside communication or a pipeline: a bank alone tells of no communication."""
@@ -212,14 +211,14 @@ communication = asking(CommunicationOfRuns(), CommunicationOptions)
 """The communication of the runs below some paths: `communication([path]).table("links")`."""
 
 
-def _tables(told: RunTables, segments: Sequence[Segment]) -> tuple[Rows[Any], ...]:
+def _tables(tables: RunTables, segments: Sequence[Segment]) -> tuple[Rows[Any], ...]:
     return (
         Rows(
             type=TypeOfOperator,
-            rows=told.types,
+            rows=tables.types,
             title="By rank, group and type of operator",
             place=1,
-            is_shown=told.single_ranks,
+            is_shown=tables.single_ranks,
             sentences=[
                 say(
                     "Wait ratio = wait / (wait + transit); synchronization is the waiting before the first "
@@ -230,24 +229,24 @@ def _tables(told: RunTables, segments: Sequence[Segment]) -> tuple[Rows[Any], ..
         ),
         Rows(
             type=Operator,
-            rows=told.operators,
+            rows=tables.operators,
             key="operators",
             place=1,
             title="Longest operators",
-            sentences=_of_how_many(told.counts["operators"], told.operators),
+            sentences=_of_how_many(tables.counts["operators"], tables.operators),
         ),
         Rows(
             type=TransportVolume,
-            rows=told.transports,
+            rows=tables.transports,
             key="transports",
             place=1,
-            is_shown=told.single_ranks,
+            is_shown=tables.single_ranks,
             title="By transport",
             sentences=[say("SDMA counts the data carried by HCCS, PCIE and SIO a second time.")],
         ),
         Rows(
             type=PacketClass,
-            rows=told.packets,
+            rows=tables.packets,
             key="packets",
             title="Packets",
             sentences=[
@@ -259,20 +258,20 @@ def _tables(told: RunTables, segments: Sequence[Segment]) -> tuple[Rows[Any], ..
         ),
         Rows(
             type=Alignment,
-            rows=told.alignments,
+            rows=tables.alignments,
             key="alignments",
             title="Alignment of copies",
-            is_shown=told.single_ranks,
+            is_shown=tables.single_ranks,
             sentences=[
                 say("Unaligned: the size is no multiple of 512 bytes. From the tasks of a timeline; without RDMA.")
             ],
         ),
         Rows(
             type=Contended,
-            rows=told.contentions,
+            rows=tables.contentions,
             key="contentions",
             title="Computing beside communication",
-            is_shown=told.single_ranks,
+            is_shown=tables.single_ranks,
             sentences=[
                 say(
                     "Tasks that communication runs beside for half of them or more, against tasks of the same type and shapes beside "
@@ -282,7 +281,7 @@ def _tables(told: RunTables, segments: Sequence[Segment]) -> tuple[Rows[Any], ..
         ),
         Rows(
             type=GradientCollective,
-            rows=told.gradients,
+            rows=tables.gradients,
             key="gradients",
             title="Collectives of gradients that nothing hides",
             sentences=[
@@ -291,12 +290,12 @@ def _tables(told: RunTables, segments: Sequence[Segment]) -> tuple[Rows[Any], ..
                     "exposed if collectives of a group started in the order in which they are ready, at most; all ranks would have to. For other "
                     "ranks: the part of its time before the first transfer, which an earlier start of this rank alone does not shorten."
                 ),
-                *_of_how_many(told.counts["gradients"], told.gradients),
+                *_of_how_many(tables.counts["gradients"], tables.gradients),
             ],
         ),
         Rows(
             type=Link,
-            rows=told.links,
+            rows=tables.links,
             key="links",
             place=-1,
             title="Links",
@@ -307,12 +306,12 @@ def _tables(told: RunTables, segments: Sequence[Segment]) -> tuple[Rows[Any], ..
                     "than 3 robust standard deviations) in more than half of the comparisons. Ranks are numbered "
                     "within the group."
                 ),
-                *_of_how_many(told.counts["links"], told.links),
+                *_of_how_many(tables.counts["links"], tables.links),
             ],
         ),
         Rows(
             type=AwaitedRank,
-            rows=told.awaited,
+            rows=tables.awaited,
             key="awaited",
             place=-4,
             title="Ranks that others wait for",
@@ -326,7 +325,7 @@ def _tables(told: RunTables, segments: Sequence[Segment]) -> tuple[Rows[Any], ..
         ),
         Rows(
             type=GroupOfRanks,
-            rows=told.groups,
+            rows=tables.groups,
             key="groups",
             title="Groups over all ranks",
             sentences=[
@@ -335,12 +334,12 @@ def _tables(told: RunTables, segments: Sequence[Segment]) -> tuple[Rows[Any], ..
                     "ranks come to a collective, from their waits before the first transfer, since clocks of hosts "
                     "cannot be compared; where the last rank was not read, at least this much."
                 ),
-                *([] if told.single_ranks else [say("`--rank N` and JSON show single ranks.")]),
+                *([] if tables.single_ranks else [say("`--rank N` and JSON show single ranks.")]),
             ],
         ),
         Rows(
             type=SlowHost,
-            rows=told.slow_hosts,
+            rows=tables.slow_hosts,
             key="slow_hosts",
             place=-3,
             title="Hosts with slow links",
@@ -353,7 +352,7 @@ def _tables(told: RunTables, segments: Sequence[Segment]) -> tuple[Rows[Any], ..
         ),
         Rows(
             type=SlowEnd,
-            rows=told.slow_ends,
+            rows=tables.slow_ends,
             key="slow_ends",
             place=-2,
             title="Ranks with slow links only",
@@ -366,7 +365,7 @@ def _tables(told: RunTables, segments: Sequence[Segment]) -> tuple[Rows[Any], ..
         ),
         Rows(
             type=Tail,
-            rows=told.tails,
+            rows=tables.tails,
             key="tails",
             title="All-reduce after the backward pass",
             sentences=[
@@ -416,7 +415,7 @@ def _read_bank(path: Path, banks: Banks) -> list[Finding]:
     return check_bank_file(file)
 
 
-def _tell(run: Communication, label: str, chosen: CommunicationOptions, told: RunTables) -> Iterator[Finding]:
+def _add_run(run: Communication, label: str, chosen: CommunicationOptions, tables: RunTables) -> Iterator[Finding]:
     """Add the rows of one run; what is found in it."""
     from aoe_reports.facts.communication_fleet import find_slow_ends
     from aoe_reports.facts.hosts import find_slow_hosts
@@ -438,51 +437,43 @@ def _tell(run: Communication, label: str, chosen: CommunicationOptions, told: Ru
         return chosen.rank in {None, rank}
 
     shown = [time for time in run.operators if is_shown(time.rank_id)]
-    told.types.extend(_types_of_operators(shown, label, run.bus_rates()))
+    tables.types.extend(_types_of_operators(shown, label, run.bus_rates()))
     longest = sorted(shown, key=lambda time: -time.elapsed_ns)[: chosen.top]
-    told.operators.extend(
-        row_from(
-            Operator,
-            time,
-            position=position,
-            run=label,
-            wait_ratio=share_of_waiting(time.wait_ns, time.transit_ns),
-            synchronization_ratio=share_of_waiting(time.synchronization_ns, time.transit_ns),
-        )
-        for position, time in enumerate(longest, start=1)
+    tables.operators.extend(
+        row_from(Operator, time, position=position, run=label) for position, time in enumerate(longest, start=1)
     )
-    told.counts["operators"] += len(shown)
-    told.transports.extend(labelled(_transports_of(one for one in run.volumes if is_shown(one.rank_id)), label))
+    tables.counts["operators"] += len(shown)
+    tables.transports.extend(labelled(_transports_of(one for one in run.volumes if is_shown(one.rank_id)), label))
     classes = classes_of(one for one in run.packets if is_shown(one.rank_id))
-    told.packets.extend(labelled(classes, label))
+    tables.packets.extend(labelled(classes, label))
     alignments = alignments_of_ranks(one for one in run.alignments if is_shown(one.rank_id))
-    told.alignments.extend(labelled(alignments, label))
+    tables.alignments.extend(labelled(alignments, label))
     contentions = [one for one in run.contentions if is_shown(one.rank_id)]
     for one in contentions:
-        told.contentions.extend(
+        tables.contentions.extend(
             replace(some, run=label, rank_id=one.rank_id, device_id=one.device_id) for some in one.contention.operators
         )
     orders = [one for one in run.orders if is_shown(one.rank_id)]
     gradients = [one for order in orders for one in gradient_rows(order, run, chosen.step)]
-    told.gradients.extend(labelled(gradients[: chosen.top], label))
-    told.counts["gradients"] += len(gradients)
+    tables.gradients.extend(labelled(gradients[: chosen.top], label))
+    tables.counts["gradients"] += len(gradients)
     links, awaited = run.links, run.awaited
     known = {transfer.link for transfer in run.transfers if is_shown(transfer.rank_id)}
     mine = [link for link in links if (link.group, link.source_rank, link.destination_rank, link.transport) in known]
     for link in mine[: chosen.top]:
         nominal, own = run.nominal_gb_per_s.get(link.transport), link.bandwidth_gb_per_s
         ratio = own / nominal if own is not None and nominal else None
-        told.links.append(replace(link, run=label, nominal_ratio=ratio))
-    told.counts["links"] += len(mine)
-    told.awaited.extend(labelled(awaited, label))
-    told.groups.extend(labelled(run.groups, label))
+        tables.links.append(replace(link, run=label, nominal_ratio=ratio))
+    tables.counts["links"] += len(mine)
+    tables.awaited.extend(labelled(awaited, label))
+    tables.groups.extend(labelled(run.groups, label))
     hosts = find_slow_hosts(links, run.host_of)
-    told.slow_hosts.extend(labelled(hosts, label))
+    tables.slow_hosts.extend(labelled(hosts, label))
     of_hosts = {link for host in hosts for link in host.slow_links}
     ends = find_slow_ends(link for link in links if link not in of_hosts)
-    told.slow_ends.extend(labelled(ends, label))
-    told.counts["ranks"] = max(told.counts["ranks"], len({time.rank_id for time in shown}))
-    told.tails.extend(labelled((tail for tail in run.tails if is_shown(tail.rank_id)), label))
+    tables.slow_ends.extend(labelled(ends, label))
+    tables.counts["ranks"] = max(tables.counts["ranks"], len({time.rank_id for time in shown}))
+    tables.tails.extend(labelled((tail for tail in run.tails if is_shown(tail.rank_id)), label))
     yield from slow_links(links, hosts, ends, label)
     yield from slow_ranks(awaited, label)
     yield from unpaired(run.unpaired, label)

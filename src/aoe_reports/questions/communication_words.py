@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 
@@ -11,16 +11,6 @@ from aoe_reports.facts.bucket_order import BUCKET_ORDER
 from aoe_reports.facts.bucket_order import LEAST_SHARE as ORDER_SHARE
 from aoe_reports.facts.communication import SLOW_LINK, SLOW_RANK, OperatorTime, grouped
 from aoe_reports.facts.communication_fleet import UNPAIRED, Unpaired
-from aoe_reports.facts.communication_rows import (
-    Alignment,
-    AwaitedRank,
-    GradientCollective,
-    Link,
-    PacketClass,
-    SlowEnd,
-    SlowHost,
-    Tail,
-)
 from aoe_reports.facts.communication_run import BucketOrderOf, Communication, ContentionOf
 from aoe_reports.facts.contention import CONTENTION, LEAST_SHARE
 from aoe_reports.facts.packets import (
@@ -32,8 +22,20 @@ from aoe_reports.facts.packets import (
     RdmaTime,
     small_packets,
 )
+from aoe_reports.facts.pipeline_steps import PIPELINE_STEP, PipelineStep
+from aoe_reports.model.communication_rows import (
+    Alignment,
+    AwaitedRank,
+    GradientCollective,
+    Link,
+    PacketClass,
+    SlowEnd,
+    SlowHost,
+    Tail,
+)
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
-from aoe_reports.model.texts import N_, count_of, join, say
+from aoe_reports.model.pipeline_picture import PipelinePicture
+from aoe_reports.model.texts import N_, Text, count_of, join, say
 
 _SHOWN_LINKS = 4
 
@@ -377,3 +379,62 @@ def number_in_group(number: str, group: str | None) -> str:
 
 def _of_group(what: str, group: str | None) -> str:
     return what if group is None else say("{what} of group {group}", what=what, group=group)
+
+
+def pipeline_waits(found: Mapping[str, PipelineStep | None]) -> Iterator[Finding]:
+    """How much of a step the stages of each run wait, or that there is no pipeline."""
+    for label, one in found.items():
+        said = (
+            _no_pipeline()
+            if one is None
+            else say("{what}: {told}", what=_pipeline_title(one), told=join("; ", _pipeline_lines(one)))
+        )
+        yield PIPELINE_STEP.found(label, said)
+
+
+def pipeline_picture(found: Iterable[PipelineStep | None]) -> PipelinePicture:
+    """The slowest step of all runs; without any why there is none."""
+    there = [one for one in found if one is not None]
+    if not there:
+        return PipelinePicture(title=_no_pipeline())
+    one = max(there, key=lambda some: some.duration_ns)
+    return PipelinePicture(
+        title=_pipeline_title(one), lines=tuple(_pipeline_lines(one)), duration_ns=one.duration_ns, lanes=one.lanes
+    )
+
+
+def _no_pipeline() -> Text:
+    return say(
+        "no pipeline to draw: no timelines here in which two stages send and receive in one step, beside one another"
+    )
+
+
+def _pipeline_title(one: PipelineStep) -> Text:
+    stages, duration = len(one.lanes), one.duration_ns / 1e6
+    if one.step is None:
+        return say("pipeline of {stages} stages, {duration:,.3f} ms", stages=stages, duration=duration)
+    return say(
+        "step {step}: pipeline of {stages} stages, {duration:,.3f} ms", step=one.step, stages=stages, duration=duration
+    )
+
+
+def _pipeline_lines(one: PipelineStep) -> Iterator[Text]:
+    """The measured share of bubbles, that of the schedule, and what the difference is worth."""
+    yield say("bubbles: {share:.1%} of the step", share=float(one.waiting_share))
+    least = one.least_share
+    if least is None and one.has_all_stages:
+        yield say("the micro-batches cannot be told")
+        return
+    if least is None:
+        yield say("not all stages were read")
+        return
+    yield say(
+        "schedule: (p-1)/(m+p-1) = {share:.1%}, p = {stages}, m = {count}",
+        share=float(least),
+        stages=len(one.lanes),
+        count=one.micro_batches,
+    )
+    yield say(
+        "difference: {time:+,.3f} ms of the step of each stage",
+        time=float((one.waiting_share - least) * one.duration_ns) / 1e6,
+    )

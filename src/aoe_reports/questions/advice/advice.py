@@ -10,13 +10,13 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.facts.bounds import ACLNN, CoreCounts, OperatorBounds, State, StepShares, computing_of
-from aoe_reports.facts.breakdown import Gap
 from aoe_reports.facts.communication import OperatorTime
-from aoe_reports.facts.communication_rows import AwaitedRank, Link, PacketClass, Tail
 from aoe_reports.facts.host_causes import HostFacts
 from aoe_reports.facts.packets import RdmaTime
 from aoe_reports.facts.roofline import Roofline, near_operators
+from aoe_reports.model.breakdown import Gap
 from aoe_reports.model.columns import Ints, Mask, exact_sum, has_value, integers
+from aoe_reports.model.communication_rows import AwaitedRank, Link, PacketClass, Tail
 from aoe_reports.model.documents import Json
 from aoe_reports.model.texts import join, say
 from aoe_reports.questions.advice.thresholds import Thresholds

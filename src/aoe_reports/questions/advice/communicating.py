@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from aoe_reports.facts.communication_rows import AwaitedRank, Link
 from aoe_reports.facts.packets import LOST_SHARE, RESENT_NS, small_packets
 from aoe_reports.facts.slow_calls import SlowCalls, find_slow_calls
+from aoe_reports.model.communication_rows import AwaitedRank, Link
 from aoe_reports.model.shares import share_or_zero
 from aoe_reports.model.texts import say
 from aoe_reports.questions.advice.advice import Advice, Evidence, Facts, Rule, microseconds

@@ -77,8 +77,16 @@ class Operator:
     wait_ns: int | None = column("Wait", unit=US)
     synchronization_ns: int | None = column("Synchronization", unit=US, detail=True)
     idle_ns: int | None = column("Idle", unit=US, detail=True)
-    wait_ratio: float | None = column("Wait ratio", "percent")
-    synchronization_ratio: float | None = column("Synchronization ratio", "percent", detail=True)
+
+    @derived("Wait ratio", "percent")
+    def wait_ratio(self) -> float | None:
+        """Of waiting and transfer."""
+        return share_of_waiting(self.wait_ns, self.transit_ns)
+
+    @derived("Synchronization ratio", "percent", detail=True)
+    def synchronization_ratio(self) -> float | None:
+        """Of synchronization and transfer."""
+        return share_of_waiting(self.synchronization_ns, self.transit_ns)
 
 
 @row
