@@ -97,6 +97,15 @@ class Sum:
     name: str = column("Name")
 
 
+@row
+class Placed(Moved, Sum):
+    """Of two classes."""
+
+
+def test_a_row_of_two_classes_has_the_columns_of_both() -> None:
+    assert [each.name for each in fields_of(Placed)] == ["run", "total_ns", "name", "first", "second", "third"]
+
+
 def test_a_derived_column_stands_where_it_is_declared_and_a_field_without_a_column_is_in_no_answer() -> None:
     one = Sum(calls=3, each_ns=500, name="x")
     assert [as_mapping(each) for each in labelled([one], "a")] == [{"run": "a", "total_us": 1.5, "name": "x"}]

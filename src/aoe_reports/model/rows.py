@@ -168,7 +168,9 @@ def derived(
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(column, field))
 def row(cls: type[T]) -> type[T]:
     """A class of rows: frozen, all by keyword; what is declared by `column` or `derived` is a column, in this order."""
-    cells: dict[str, Cell] = dict(getattr(cls, _CELLS, {}))
+    cells: dict[str, Cell] = {}
+    for one in reversed(cls.__mro__):
+        cells |= vars(one).get(_CELLS, {})
     for name, value in vars(cls).items():
         if isinstance(value, Derived):
             cells[name] = value.cell

@@ -67,10 +67,12 @@ class Steps(Question[StepOptions, list["Step"]]):
         from aoe_reports.engine.clusters import layout_of_run
         from aoe_reports.facts.pipeline import pipeline_of
         from aoe_reports.facts.steps import in_order
+        from aoe_reports.rules.rules import STEP_MISSING
 
-        runs = _by_run(parts)
+        runs: dict[str, list[Step]] = {}
         units: dict[str, list[Unit]] = {}
-        for unit, _ in parts:
+        for unit, own in parts:
+            runs.setdefault(unit.run, []).extend(own)
             units.setdefault(unit.run, []).append(unit)
         stated = _add_clusters(asked.context, runs, asked.notes)
         silent = [unit for unit, steps in parts if not steps and not unit.capture.of_cluster]
@@ -78,7 +80,8 @@ class Steps(Question[StepOptions, list["Step"]]):
         for unit in untold:
             runs[unit.run] += (stepping := _of_cluster(asked.context, unit))
             if not stepping:
-                asked.notes.add([_no_steps(unit.capture)])
+                message = say("no step table here (step_trace, step_trace_time)")
+                asked.notes.add([STEP_MISSING.found(str(unit.capture.root), message)])
         rows, stages, chosen = [], [], asked.options
         for run, found in sorted(runs.items()):
             every = _trimmed(run, found, asked.notes, leave_out=chosen.trim)
@@ -107,13 +110,6 @@ def _trimmed(run: str, steps: list[Step], notes: Notes, *, leave_out: bool) -> l
         return usual_only(steps, unusual_of(run, steps, notes))
     note_unusual(run, steps, notes)
     return steps
-
-
-def _by_run(parts: Sequence[tuple[Unit, list[Step]]]) -> dict[str, list[Step]]:
-    runs: dict[str, list[Step]] = {}
-    for unit, found in parts:
-        runs.setdefault(unit.run, []).extend(found)
-    return runs
 
 
 steps = asking(Steps(), StepOptions)
@@ -317,10 +313,3 @@ def _apart(skew: Skew) -> str:
     if skew.busiest is None:
         return told
     return join("; ", (told, say("rank {rank} has the longest computing time", rank=skew.busiest)))
-
-
-def _no_steps(capture: Capture) -> Finding:
-    from aoe_reports.rules.rules import STEP_MISSING
-
-    message = say("no step table here (step_trace, step_trace_time)")
-    return STEP_MISSING.found(str(capture.root), message)
