@@ -31,6 +31,7 @@ MAKERS = {
     "say": (0,),
     "Column": (1,),
     "column": (0,),
+    "derived": (0,),
     "one_table": (1,),
     "job_answer": (1,),
     "Section": (0,),

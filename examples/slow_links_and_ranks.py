@@ -8,7 +8,7 @@ fixtures = Path(__file__).parents[1] / "fixtures/msprof/valid"
 job = read_profile(fixtures / "communication_of_four_ranks")
 for link in find_slow_links(job.frame("communication_matrix")):
     print(
-        f"link {link.source_rank}-{link.destination_rank}: {link.relative_bandwidth:.0%} of its likes, {link.lost_ns} ns lost"
+        f"link {link.source_rank}-{link.destination_rank}: {link.relative_bandwidth_ratio:.0%} of its likes, {link.lost_ns} ns lost"
     )
 for awaited in find_slow_ranks(job.frame("communication")):
     print(f"rank {awaited.rank}: the others wait {awaited.waited_ns} ns for it")

@@ -19,7 +19,6 @@ from .facts.frames import rank_hotspots as rank_hotspots
 from .facts.gradient_tail import find_gradient_tails as find_gradient_tails
 from .facts.idle import idle_before_tasks as idle_before_tasks
 from .facts.idle import shares_of_tasks as shares_of_tasks
-from .facts.steps import Step as Step
 from .formats.aoe.bank_file import BankFile as BankFile
 from .formats.aoe.bank_file import read_bank as read_bank
 from .formats.aoe.gradients import GradientBank as GradientBank
@@ -49,6 +48,7 @@ from .jobs.verify_claims import check_claims as check_claims
 from .jobs.verify_options import VerifyOptions as VerifyOptions
 from .model.errors import AoeReportsError as AoeReportsError
 from .model.findings import Finding as Finding
+from .model.steps import Step as Step
 from .model.version import __version__ as __version__
 from .present.figures.plot import Plot as Plot
 from .present.figures.plots import plot as plot

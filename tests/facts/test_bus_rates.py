@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from aoe_reports.facts.communication import OperatorTime, Transfer
-from aoe_reports.facts.communication_run import Communication, TransportVolume
+from aoe_reports.facts.communication_run import Communication
+from aoe_reports.model.communication_rows import TransportVolume
 
 NOMINAL = {"HCCS": 28.0, "RDMA": 25.0, "PCIE": 20.0}
 

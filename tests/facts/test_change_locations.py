@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoe_reports.facts.breakdown import Parts
 from aoe_reports.facts.change_locations import NOWHERE, ChangeLocations, Where
 from aoe_reports.facts.exposed import Exposed
 from aoe_reports.facts.waterfall import CallKey, Locations, Side, waterfall_of
+from aoe_reports.model.breakdown import Parts
 
 MATMUL: CallKey = ("MatMul", "8,8", None, None)
 OTHER: CallKey = ("MatMul", "9,9", None, None)

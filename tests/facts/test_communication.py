@@ -22,11 +22,11 @@ from aoe_reports.facts.communication import (
     links_of,
     number_of_step,
     operator_times,
-    share_of_waiting,
     summed,
     transfers_of_matrix,
     type_of_operator,
 )
+from aoe_reports.model.communication_rows import share_of_waiting
 
 MEGABYTE = 1_000_000
 Pair = tuple[int, int]
@@ -62,7 +62,7 @@ def test_the_link_that_was_made_slow_is_found_by_name(ranks: int, data: st.DataO
     rows = [row(*pair, 20 * n * (share if pair == slow else 1)) for pair, n in zip(pairs, noise, strict=True)]
     (link,) = find_slow_links(frame(rows))
     assert (link.source_rank, link.destination_rank, link.group, link.transport) == (*slow, "g", "HCCS")
-    assert link.relative_bandwidth == pytest.approx(share, rel=0.05)
+    assert link.relative_bandwidth_ratio == pytest.approx(share, rel=0.05)
     assert link.lost_ns > 0
 
 
@@ -163,7 +163,7 @@ def test_a_copy_on_one_device_is_no_link_and_no_time_is_no_bandwidth() -> None:
     local = [row(rank, rank, 1, transport="LOCAL") for rank in range(4)]
     dead = [{**row(0, 9, 1), "transit_ns": 0}, {**row(0, 8, 1), "transit_bytes": 0}]
     links = links_of(transfers_of_matrix(frame([*local, *dead, *(row(*pair, 19) for pair in mesh(4))]))[0])
-    assert [link for link in links if link.is_slow] == []
+    assert [link for link in links if link.slow] == []
     assert {link.bandwidth_gb_per_s for link in links if link.destination_rank in {8, 9}} == {None}
 
 
@@ -266,7 +266,7 @@ def test_waiting_for_a_transfer_is_not_waiting_for_a_rank() -> None:
 def test_a_rank_that_is_not_known_is_not_guessed(rows: list[dict[str, Any]]) -> None:
     (awaited,) = find_awaited_ranks(operator_times(frame(rows)))
     assert awaited.rank is None
-    assert not awaited.is_slow
+    assert not awaited.slow
     assert awaited.waited_ns == sum(entry["synchronization_ns"] for entry in rows)
 
 
@@ -285,7 +285,7 @@ def test_the_peer_that_a_timeline_names_is_believed_first() -> None:
     operators = operator_times(frame([time(0, 5000), time(1, 0)]))
     waits = [PeerWait(rank, "hcom_allReduce__1_0", "g", 1, 5, 80_000, 90_000) for rank in (0, 1)]
     (awaited,) = find_awaited_ranks(operators, waits)
-    assert (awaited.number, awaited.operators, awaited.waited_ns, awaited.is_slow) == (5, 1, 160_000, True)
+    assert (awaited.number, awaited.operators, awaited.waited_ns, awaited.slow) == (5, 1, 160_000, True)
     assert (awaited.rank, awaited.is_absent, awaited.waited_by) == (None, False, ((0, 80_000), (1, 80_000)))
     known = {"g": GroupRanks(6, frozenset({0, 1}), {0: 8, 1: 9, 5: 13})}
     (awaited,) = find_awaited_ranks(operators, waits, known)
@@ -357,7 +357,7 @@ def test_links_and_ranks_cannot_be_changed() -> None:
     links = find_slow_links(frame([row(*pair, 9 if pair[0] == 3 else 19) for pair in mesh(4)]))
     ranks = find_slow_ranks(frame([time(rank, 5000 * bool(rank), 1000, 0) for rank in range(3)]))
     wait = PeerWait(rank_id=0, op_name="a", group="g", step=1, peer=2, waited_ns=3, elapsed_ns=4)
-    assert check_values(links, ranks, wait) == {"Link", "LateRank", "PeerWait"}
+    assert check_values(links, ranks, wait) == {"Link", "AwaitedRank", "PeerWait"}
 
 
 def test_links_stand_by_their_share_then_by_their_time_then_by_name() -> None:

@@ -231,13 +231,13 @@ def test_each_step_has_its_own_path_from_its_first_task_to_its_last() -> None:
     one, two = paths_of(device)
     assert [(path.step, path.start_ns, path.duration_ns, path.tasks) for path in (one, two)] == [(1, 50, 80, 1), (2, 130, 30, 1)]  # fmt: skip
     (operator,) = operators_of(device, two, device.names, shortened_percent=50, top=9)
-    assert (operator.name, operator.gain_ns) == ("second", 15)
+    assert (operator.op_name, operator.gain_ns) == ("second", 15)
 
 
 def test_operators_off_the_path_have_slack_and_no_gain() -> None:
     device = of_one(*EVENTS, task("long", 65, 100, stream=5), task("apart", 60, 25, stream=6))
     (path,) = paths_of(device)
-    rows = {one.name: one for one in operators_of(device, path, device.names, shortened_percent=100, top=9)}
+    rows = {one.op_name: one for one in operators_of(device, path, device.names, shortened_percent=100, top=9)}
     assert (rows["apart"].path_ns, rows["apart"].slack_ns, rows["apart"].gain_ns) == (0, 80, 0)
     assert (rows["long"].path_ns, rows["long"].slack_ns, rows["long"].gain_ns) == (100, 0, 80), (
         "until `apart` is the last"
@@ -249,8 +249,8 @@ def test_an_operator_that_is_grouped_is_shortened_as_a_whole() -> None:
     device = of_one(task("a", 0, 40), task("b", 40, 10), task("a", 50, 30))
     (path,) = paths_of(device)
     a, b = operators_of(device, path, device.names, shortened_percent=10, top=2)
-    assert (a.name, a.tasks, a.total_ns, a.path_ns, a.gain_ns) == ("a", 2, 70, 70, 7)
-    assert (b.name, b.gain_ns) == ("b", 1)
+    assert (a.op_name, a.tasks, a.total_ns, a.path_ns, a.gain_ns) == ("a", 2, 70, 70, 7)
+    assert (b.op_name, b.gain_ns) == ("b", 1)
 
 
 def test_a_timeline_without_tasks_has_no_device() -> None:

@@ -8,10 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from aoe_reports.facts.experts import ExpertLoad, expert_loads, is_of_experts
+from aoe_reports.facts.experts import expert_loads, is_of_experts
 from aoe_reports.facts.parallel import layout_of
 from aoe_reports.facts.stragglers import find_stragglers
 from aoe_reports.model.parallel import GroupPlace
+from aoe_reports.model.stragglers import ExpertLoad
 
 NAMES = ["rank_id", "device_id", "op_type", "count", "total_ns"]
 
@@ -51,22 +52,22 @@ def test_operators_of_experts_are_those_that_do_not_wait_for_others(op_type: str
 def test_the_busiest_rank_of_each_group_is_held_against_its_mean() -> None:
     times = {"GroupedMatmul": [100, 300, 100, 100, 200, 200, 200, 200], "MatMul": [1000] * 8}
     first, second = loads_of(times, 4)
-    assert (first.group, first.ranks, first.busiest, first.max_ns, first.mean_ns) == (0, 4, (1, None), 300, 150.0)
+    assert (first.expert_group, first.ranks, first.rank_id, first.max_ns, first.mean_ns) == (0, 4, 1, 300, 150.0)
     assert (first.imbalance, first.extra_ns, first.others, first.computing_ns) == (2.0, 150.0, 1.0, 1150.0)
-    assert (second.group, second.imbalance, second.busiest) == (1, 1.0, (4, None))
+    assert (second.expert_group, second.imbalance, second.rank_id) == (1, 1.0, 4)
     assert (first.is_uneven, second.is_uneven) == (True, False)
 
 
 def test_without_groups_the_ranks_of_a_role_are_taken_together_and_one_alone_is_not() -> None:
     (load,) = loads_of({"MoeTokenPermute": [100, 100, 200, 400], "MatMul": [1000] * 4})
-    assert (load.group, load.role, load.ranks, load.busiest, load.imbalance) == (None, 1, 4, (3, None), 2.0)
+    assert (load.expert_group, load.role, load.ranks, load.rank_id, load.imbalance) == (None, 1, 4, 3, 2.0)
     assert loads_of({"GroupedMatmul": [100], "MatMul": [100]}) == []
     assert loads_of({"MatMul": [100, 900], None: [1, 1]}) == []
 
 
 def test_devices_of_unknown_ranks_are_told_apart() -> None:
     (load,) = loads_of({"GroupedMatmul": [100, 200, 100], "MatMul": [1000] * 3}, devices=True)
-    assert (load.busiest, load.ranks) == ((None, 1), 3)
+    assert (load.rank_id, load.device_id, load.ranks) == (None, 1, 3)
 
 
 def test_a_rank_to_whose_experts_nothing_is_sent_counts_with_nothing() -> None:
@@ -83,7 +84,7 @@ def test_uneven_is_a_fifth_above_the_mean(most: int, uneven: bool) -> None:
 
 def test_a_slow_chip_has_no_uneven_experts() -> None:
     (slow,) = loads_of({"GroupedMatmul": [100, 100, 100, 180], "MatMul": [1000, 1000, 1000, 1800]}, 4)
-    assert (round(slow.imbalance, 2), round(slow.others, 2), slow.is_uneven) == (1.5, 1.5, False)
+    assert (round(slow.imbalance, 2), round(slow.rest, 2), slow.is_uneven) == (1.5, 1.5, False)
 
 
 @pytest.mark.parametrize(("more", "uneven"), [(1020, True), (1000, False)])
@@ -103,4 +104,4 @@ def test_noise_of_a_percent_is_no_imbalance(ranks: int) -> None:
 def test_uneven_groups_come_first_then_what_takes_most_more() -> None:
     even = [10_000, 12_000, 10_000, 10_000]
     times = {"GroupedMatmul": [*even, 100, 100, 1000, 100], "MatMul": [20_000] * 8}
-    assert [(load.group, load.is_uneven) for load in loads_of(times, 4)] == [(1, True), (0, False)]
+    assert [(load.expert_group, load.is_uneven) for load in loads_of(times, 4)] == [(1, True), (0, False)]

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from aoe_reports.facts.communication import OperatorTime
 from aoe_reports.facts.packets import (
     CLASSES,
-    Alignment,
     PacketSum,
     RdmaTime,
+    alignment,
     alignments_of_ranks,
     class_of,
     classes_of,
@@ -138,5 +138,5 @@ def test_packets_were_sent_again_where_no_rank_was_through_in_4_s(
 
 
 def test_alignments_of_steps_add_up_to_those_of_ranks() -> None:
-    parts = [Alignment(0, 1, "HCCS", 2, 1024, 9, 1, 512, 5), Alignment(0, 2, "HCCS", 3, 2048, 8, 2, 700, 4)]
-    assert alignments_of_ranks(parts) == [Alignment(0, None, "HCCS", 5, 3072, 17, 3, 1212, 9)]
+    parts = [alignment(0, 1, "HCCS", (2, 1024, 9, 1, 512, 5)), alignment(0, 2, "HCCS", (3, 2048, 8, 2, 700, 4))]
+    assert alignments_of_ranks(parts) == [alignment(0, None, "HCCS", (5, 3072, 17, 3, 1212, 9))]

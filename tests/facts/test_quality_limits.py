@@ -10,7 +10,7 @@ import pytest
 from aoe_reports.facts.observed import ClockUse
 from aoe_reports.facts.quality import Conditions, DeviceFacts, Effect, judge_device, judge_run
 from aoe_reports.facts.steadiness import series_of
-from aoe_reports.facts.steps import Step
+from aoe_reports.model.steps import Step
 
 NS = 1_000_000
 EPOCH = 1_717_575_960_208_020_758
@@ -18,7 +18,7 @@ STEADY = [100 * NS] * 8
 
 
 def _facts(durations: list[int] = STEADY, rank: int = 0, begin: int = EPOCH) -> DeviceFacts:
-    steps = tuple(Step(rank, 0, None, number, None, ns) for number, ns in enumerate(durations))
+    steps = tuple(Step(rank_id=rank, device_id=0, step=number, duration_ns=ns) for number, ns in enumerate(durations))
     starts = {number: begin + sum(durations[:number]) for number in range(len(durations))}
     return DeviceFacts(rank_id=rank, device_id=0, steps=steps, starts=starts, whole_ns=sum(durations))
 

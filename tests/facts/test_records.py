@@ -25,10 +25,10 @@ from aoe_reports.facts.records.from_profile import (
 )
 from aoe_reports.facts.records.from_result import LARGEST, plain_number, records_from_result
 from aoe_reports.facts.records.operators import MIN_AGREEMENT, OperatorMix, agreement, differences
-from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet, split_devices
 from aoe_reports.formats.aoe.results import TuningResult, results_of_document
 from aoe_reports.formats.records.record import Record
+from aoe_reports.model.steps import Step
 
 CONTEXT = RunContext("20260101T020304-00000000", 1_767_225_600_500_000_000, "net", "910B", source="msprof")
 ROWS = st.lists(
@@ -131,7 +131,9 @@ def test_a_device_without_types_has_records_of_operators_only() -> None:
 
 
 def step(rank: int | None, device: int | None, ns: int, **parts: int | None) -> Step:
-    return Step(rank, device, None, 1, None, ns, **{f"{name}_ns": value for name, value in parts.items()})
+    return Step(
+        rank_id=rank, device_id=device, step=1, duration_ns=ns, **{f"{name}_ns": value for name, value in parts.items()}
+    )
 
 
 def test_steps_become_one_record_a_device() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aoe_reports.facts.steadiness import Phases, phases_of, series_of, steadiness_of
-from aoe_reports.facts.steps import Step
+from aoe_reports.model.steps import Step
 
 USUAL = 1_000_000
 
@@ -119,7 +119,11 @@ def test_steps_of_no_time_have_a_scatter_of_nothing_and_no_share() -> None:
 
 
 def test_of_several_models_the_longest_is_judged() -> None:
-    steps = [Step(0, 0, model, number, None, ns) for model, ns in ((1, 10), (2, 500)) for number in (2, 1)]
+    steps = [
+        Step(rank_id=0, device_id=0, model_id=model, step=number, duration_ns=ns)
+        for model, ns in ((1, 10), (2, 500))
+        for number in (2, 1)
+    ]
     series = series_of(steps)
     assert series is not None
     assert [(step.model_id, step.step) for step in series.steps] == [(2, 1), (2, 2)]

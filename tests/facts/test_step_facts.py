@@ -9,7 +9,6 @@ import pytest
 from values import check_values
 
 from aoe_reports.facts.steps import (
-    Step,
     missing_points,
     skew_of_ranks,
     slowest_ranks,
@@ -18,6 +17,7 @@ from aoe_reports.facts.steps import (
     steps_of_device,
 )
 from aoe_reports.facts.tasks import TaskSet, split_devices
+from aoe_reports.model.steps import Step
 
 PARTS = {"computing_ns": 100, "communication_ns": 25, "communication_not_overlapped_ns": 20, "overlapped_ns": 5, "free_ns": 30}  # fmt: skip
 TRACE = {"iteration_id": 1, "iteration_time_ns": 70, "iteration_end_ns": 100, "fp_start_ns": 40, "bp_end_ns": 90, "fp_to_bp_time_ns": 50, "iteration_refresh_ns": 10, "data_aug_bound_ns": 3}  # fmt: skip
@@ -63,7 +63,7 @@ def test_ranks_of_a_cluster_are_the_rows_of_ranks() -> None:
 
 
 def step(rank: int | None, number: int, ns: int, computing: int | None = None, device: int | None = None) -> Step:
-    return Step(rank, device, None, number, None, ns, computing_ns=computing)
+    return Step(rank_id=rank, device_id=device, step=number, duration_ns=ns, computing_ns=computing)
 
 
 def test_steps_of_a_device_are_its_own_and_those_of_its_whole_rank() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoe_reports.facts.timing import ends_of, late_ends
+from aoe_reports.facts.critical_path import ends_of, late_ends
 from aoe_reports.formats import native
 from aoe_reports.formats.native import library
 from aoe_reports.model.columns import Ints

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoe_reports.facts.breakdown import Parts
 from aoe_reports.facts.exposed import Exposed, Ran, alone, together
 from aoe_reports.facts.waterfall import CallKey, Side, Talk, Waterfall, waterfall_of, without_the_small
+from aoe_reports.model.breakdown import Parts
 from aoe_reports.model.intervals import union
 
 

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from aoe_reports.facts.records.context import RunContext
 from aoe_reports.facts.records.from_profile import records_from_steps
-from aoe_reports.facts.steps import Step
 from aoe_reports.formats.records.record import Record
 from aoe_reports.formats.records.row import row_of_record
 from aoe_reports.history.series import put_together
 from aoe_reports.history.stored_attribution import TunedOperator, _part_ns, attribute
 from aoe_reports.model.rows import as_mapping
+from aoe_reports.model.steps import Step
 from aoe_reports.store.layout import table_of
 
 NS = st.integers(0, 2**40)
@@ -43,7 +43,7 @@ def context(number: int) -> RunContext:
 def rows_of_night(number: int, night: tuple[Any, ...]) -> list[dict[str, Any]]:
     told, divided, operators = night
     steps = [
-        Step(0, 0, None, place, None, sum(parts), **(_named(parts) if divided else {}))
+        Step(rank_id=0, device_id=0, step=place, duration_ns=sum(parts), **(_named(parts) if divided else {}))
         for place, parts in enumerate(told)
     ]
     records = records_from_steps(context(number), steps)
@@ -97,7 +97,7 @@ def test_the_parts_are_the_whole_for_any_history(nights: Any, data: st.DataObjec
 
 @given(st.lists(st.integers(0, 2**44), min_size=1, max_size=63))
 def test_what_a_part_took_is_told_to_the_nanosecond(free: list[int]) -> None:
-    steps = [Step(0, 0, None, place, None, ns, free_ns=ns) for place, ns in enumerate(free)]
+    steps = [Step(rank_id=0, device_id=0, step=place, duration_ns=ns, free_ns=ns) for place, ns in enumerate(free)]
     (record,) = records_from_steps(context(1), steps)
     assert _part_ns(row_of_record(record), "free") == sum(free)
     assert _part_ns(row_of_record(record), "communication_not_overlapped") is None

@@ -22,7 +22,9 @@ from aoe_reports.model.rows import (
     as_mapping,
     column,
     columns_of,
+    derived,
     fields_of,
+    labelled,
     row,
     row_from,
     schema_of,
@@ -79,6 +81,37 @@ class Moved:
 def test_a_column_may_stand_elsewhere_for_people_than_for_programs() -> None:
     assert list(as_mapping(Moved(first="1", second="2", third="3"))) == ["first", "second", "third"]
     assert [one.key for one in columns_of(Moved)] == ["third", "first", "second"]
+
+
+@row
+class Sum:
+    run: str = column("Run", default="")
+    calls: int
+    each_ns: int
+
+    @derived("Total", unit=US)
+    def total_ns(self) -> int | None:
+        """Of all calls."""
+        return self.calls * self.each_ns or None
+
+    name: str = column("Name")
+
+
+@row
+class Placed(Moved, Sum):
+    """Of two classes."""
+
+
+def test_a_row_of_two_classes_has_the_columns_of_both() -> None:
+    assert [each.name for each in fields_of(Placed)] == ["run", "total_ns", "name", "first", "second", "third"]
+
+
+def test_a_derived_column_stands_where_it_is_declared_and_a_field_without_a_column_is_in_no_answer() -> None:
+    one = Sum(calls=3, each_ns=500, name="x")
+    assert [as_mapping(each) for each in labelled([one], "a")] == [{"run": "a", "total_us": 1.5, "name": "x"}]
+    assert [each.title for each in columns_of(Sum)] == ["Run", "Total", "Name"]
+    jsonschema.validate(as_mapping(Sum(calls=0, each_ns=1, name="x")), schema_of(Sum))
+    assert pickle.loads(pickle.dumps(one)).total_ns == one.total_ns == 1500
 
 
 @given(st.integers(0, 2**62))

@@ -18,16 +18,16 @@ from matplotlib.dates import num2date
 
 from aoe_reports import Plot, communication, compare, hotspots, inspect, plot, read_series, roofline, steps, stragglers
 from aoe_reports.engine.question import Answer
+from aoe_reports.model.breakdown import Parts
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.roofline_picture import RooflinePicture, RooflinePoint, RooflineRoof
 from aoe_reports.model.rows import Rows
 from aoe_reports.model.series import NightChange, SeriesNight
+from aoe_reports.model.stragglers import ComparedRank
 from aoe_reports.model.texts import say
 from aoe_reports.model.waterfall_picture import WaterfallBar, WaterfallPicture
-from aoe_reports.questions.breakdown import Activity
 from aoe_reports.questions.hotspots import Hotspot
-from aoe_reports.questions.stragglers import Straggler
 
 VALID = ROOT / "fixtures" / "msprof" / "valid"
 TWO_RANKS = VALID / "torch_npu_two_ranks"
@@ -82,20 +82,20 @@ def test_a_name_with_a_dollar_or_a_control_character_is_no_markup() -> None:
     assert "a\\x1bb" in figure.alt
 
 
-def activity(step: int | None, rank: int = 0, **times: int | None) -> Activity:
+def activity(step: int | None, rank: int = 0, **times: int | None) -> Parts:
     values: dict[str, Any] = {
-        "run": "/n/a", "rank_id": rank, "device_id": rank, "step": step, "start_ns": 0, "end_to_end_ns": 10_000_000,
+        "run": "/n/a", "rank_id": rank, "device_id": rank, "step": step, "start_ns": 0, "end_ns": 10_000_000, "intervals": 3,
         "computing_ns": 4_000_000, "communication_ns": 5_000_000, "overlapped_ns": 1_000_000,
         "communication_not_overlapped_ns": 4_000_000, "free_ns": 2_000_000, "tasks": 3,
     }  # fmt: skip
-    return Activity(**values | times)
+    return Parts(**values | times)
 
 
 def test_the_parts_of_a_step_add_up_to_it() -> None:
     unknown = activity(
         None, 1, communication_ns=None, overlapped_ns=None, communication_not_overlapped_ns=None, free_ns=None
     )
-    figure = plot(made("breakdown", Rows(type=Activity, rows=[activity(None), activity(7), unknown])))
+    figure = plot(made("breakdown", Rows(type=Parts, rows=[activity(None), activity(7), unknown])))
     (axes,) = figure.axes
     assert names(axes) == ["rank 0 · device 0 · step 7", "rank 1 · device 1"]
     assert bars(axes) == [
@@ -115,7 +115,7 @@ def test_the_parts_of_a_step_add_up_to_it() -> None:
 
 def test_several_runs_are_told_apart_by_what_differs_in_their_paths() -> None:
     rows = [activity(1, run="/data/nights/a/p"), activity(1, run="/data/nights/b/p")]
-    figure = plot(made("breakdown", Rows(type=Activity, rows=rows)))
+    figure = plot(made("breakdown", Rows(type=Parts, rows=rows)))
     assert names(figure.axes[0]) == [f"{one}/p · rank 0 · device 0 · step 1" for one in "ab"]
 
 
@@ -151,7 +151,7 @@ def test_a_waterfall_goes_from_the_step_before_to_that_after() -> None:
             WaterfallBar("after", 0, 11_000_000, "whole"),
         ),
     )
-    figure = plot(made("explain", Rows(type=Activity, rows=[activity(1)]), picture=picture))
+    figure = plot(made("explain", Rows(type=Parts, rows=[activity(1)]), picture=picture))
     axes = figure.axes[0]
     begin = 10 - 0.08 * 2
     assert axes.get_xlim()[0] == pytest.approx(begin)
@@ -184,7 +184,7 @@ def test_the_slope_of_a_roofline_ends_at_its_highest_roof() -> None:
         1e12,
         (RooflinePoint("MatMul", 2.0, 1e12, 0.5, "memory"), RooflinePoint("Add", 0.5, 1e11, 0.1, "small")),
     )
-    figure = plot(made("roofline", Rows(type=Activity, rows=[activity(1)]), picture=picture))
+    figure = plot(made("roofline", Rows(type=Parts, rows=[activity(1)]), picture=picture))
     *_, slope = figure.axes[0].lines
     assert [*slope.get_xdata()] == [0.25, 4.0]
     assert [*slope.get_ydata()] == [0.25e12, 4e12]
@@ -211,9 +211,10 @@ def test_links_are_a_map_from_rank_to_rank() -> None:
     assert (axes.get_xlabel(), axes.get_ylabel(), beside.get_ylabel()) == ("To", "From", "GB/s")
 
 
-def straggler(rank: int, slower: float | None, host: str | None = None) -> Straggler:
+def straggler(rank: int, slower: float | None, host: str | None = None) -> ComparedRank:
+    median, took = (None, 1) if slower is None else (100, round(100 * (1 + slower)))
     return row_of(
-        Straggler, position=1, run="r", rank_id=rank, slower=slower, host=host, role=0, peers=3, computing_ns=1
+        ComparedRank, position=1, run="r", rank_id=rank, host=host, role=0, peers=3, computing_ns=took, median_ns=median
     )
 
 
@@ -221,7 +222,7 @@ def straggler(rank: int, slower: float | None, host: str | None = None) -> Strag
 def test_ranks_are_a_map_of_hosts(hosts: tuple[str | None, str | None], lines: list[str]) -> None:
     first, second = hosts
     rows = [straggler(2, 0.25, second), straggler(0, -0.05, first), straggler(1, None, first)]
-    figure = plot(made("stragglers", Rows(type=Straggler, rows=rows)))
+    figure = plot(made("stragglers", Rows(type=ComparedRank, rows=rows)))
     axes = figure.axes[0]
     cells = np.ma.filled(axes.images[0].get_array(), np.nan).ravel()
     assert cells[np.isfinite(cells)].tolist() == [-5.0, 25.0]

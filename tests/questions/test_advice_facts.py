@@ -19,7 +19,6 @@ from aoe_reports.facts.bounds import CoreCounts, StepShares, measure_operators
 from aoe_reports.facts.chips import may_have_roof
 from aoe_reports.facts.contention import find_contention
 from aoe_reports.facts.dependencies import EVENT_COLUMNS, Dependencies
-from aoe_reports.facts.host_activity import Calls
 from aoe_reports.facts.host_causes import HostFacts, Replaceable
 from aoe_reports.facts.idle import idle_before_tasks, shares_of_tasks
 from aoe_reports.facts.roofline import measure_roofline
@@ -27,6 +26,7 @@ from aoe_reports.facts.sequences import fusible_ns
 from aoe_reports.facts.step_paths import gain_of, path_time_of, paths_of
 from aoe_reports.formats.discovery import discover
 from aoe_reports.formats.vendor import group_captures, vendor_of
+from aoe_reports.model.host import Calls
 from aoe_reports.model.intervals import union
 from aoe_reports.questions.advice.registry import Advice, Facts, find_advice
 
@@ -96,16 +96,22 @@ def test_an_optimizer_that_the_device_waits_for_has_its_fused_form_named(
     assert launching["bound_us"] * calls == pytest.approx(launching["evidence"]["waited_us"], abs=0.01)
 
 
+SGD_STEP = Calls(
+    group="optimizer", name="Optimizer.step#SGD.step", operator=None, calls=1, calls_per_step=1.0, first_step_calls=1, steps=1,
+    total_ns=5000, longest_ns=5000, waited_ns=2000,
+)  # fmt: skip
+
+
 def test_an_optimizer_that_the_device_does_not_wait_for_is_no_advice() -> None:
     for waited, expected in ((999, 0), (1000, 1)):
-        call = Calls("optimizer", "Optimizer.step#SGD.step", None, 1, 5000, 5000, 1, 1, waited)
+        call = replace(SGD_STEP, waited_ns=waited)
         one = HostFacts(100_000, {}, {}, 1, ((call, "torch_npu.optim.NpuFusedSGD"),), (), "trace_view.json")
         found = find_advice(Facts(_shares(100_000, free_ns=50_000), host=(one,)))
         assert len([one for one in found if one.rule == "fused-optimizer"]) == expected
 
 
 def test_what_several_timelines_tell_of_one_operator_or_call_is_one_piece_of_advice() -> None:
-    call = Calls("optimizer", "Optimizer.step#SGD.step", None, 1, 5000, 5000, 1, 1, 2000)
+    call = SGD_STEP
     sequence = Replaceable("torch_npu.npu_swiglu", "note", ("Swish", "Mul"), 3, 9000, 9000, 6000, 7000)
     one = HostFacts(100_000, {}, {}, 1, ((call, "torch_npu.optim.NpuFusedSGD"),), (sequence,), "msprof_0_1.json")
     shares = replace(_shares(200_000, free_ns=50_000), computing_ns=150_000)

@@ -12,7 +12,7 @@ from questions.test_advice import WELL, by_rule, facts, model, shares
 
 from aoe_reports.facts.bounds import StepShares
 from aoe_reports.facts.breakdown import DeviceBreakdown, part_time
-from aoe_reports.facts.communication import LateRank
+from aoe_reports.model.communication_rows import AwaitedRank
 from aoe_reports.model.intervals import Intervals
 from aoe_reports.questions.advice.captures import _facts_of_timelines
 from aoe_reports.questions.advice.registry import RULES, Facts, Thresholds, find_advice
@@ -301,9 +301,9 @@ def test_timelines_of_iterations_are_summed_where_all_tell_their_parts(
     assert (found.shares.computing_ns, found.shares.steps) == (computing, steps)
 
 
-def late(**known: int) -> LateRank:
+def late(**known: int) -> AwaitedRank:
     values = {"operators": 3, "of_operators": 5, "waited_ns": 60, "of_ns": 100, "longest_ns": 50} | known
-    return LateRank(group="g", rank=1, number=1, is_absent=False, **values)
+    return AwaitedRank(group="g", rank=1, number=1, is_absent=False, **values)
 
 
 @pytest.mark.parametrize(("longest", "said"), [(50, True), (49, False)])
@@ -322,7 +322,7 @@ def test_a_rank_is_worth_a_word_where_others_wait_a_twentieth_of_the_step_for_it
     ],
 )
 def test_a_rank_is_late_in_more_than_half_of_operators_and_time(known: dict[str, int], slow: bool, same: bool) -> None:
-    assert (late(**known).is_slow, late(**known).is_always_the_same) == (slow, same)
+    assert (late(**known).slow, late(**known).is_always_the_same) == (slow, same)
 
 
 @pytest.mark.parametrize("unknown", [{"free_ns": None}, {"step_ns": None}, {"rank_id": None}])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,10 @@ import pytest
 from commandline import Cli
 from planted_buckets import PYTHON, Step
 
-from aoe_reports.facts.bucket_order import BucketOrder, GradientCollective
+from aoe_reports.facts.bucket_order import BucketOrder
 from aoe_reports.facts.communication import OperatorTime, PeerWait
 from aoe_reports.facts.communication_run import BucketOrderOf, Communication
+from aoe_reports.model.communication_rows import GradientCollective
 from aoe_reports.questions.communication_words import gradient_rows
 
 FIRST, SECOND, GATHER = "hcom_allReduce__586_0_1", "hcom_allReduce__586_1_1", "hcom_allGather__586_9_1"
@@ -160,9 +162,18 @@ def test_parts_add_up_and_no_more_is_hidden_than_is_exposed(seed: int, cli: Cli,
 
 
 def test_what_it_waited_for_others_is_told_by_the_timeline_else_by_its_plane_before_the_first_transfer() -> None:
-    both = [
-        GradientCollective(name, "allreduce", 5, 0, 900, 900, None, None, 0, 0, 0, 0, 0) for name in (FIRST, SECOND)
-    ]
+    late = dict.fromkeys(("late_ns", "launch_ns", "earlier_ns", "unknown_ns", "hidden_ns", "start_ns"), 0)
+    one = GradientCollective(
+        op_name=FIRST,
+        op_type="allreduce",
+        step=5,
+        duration_ns=900,
+        exposed_ns=900,
+        ready_ns=None,
+        producer=None,
+        **late,
+    )
+    both = (one, replace(one, op_name=SECOND))
     run = Communication(
         operators=[
             OperatorTime(0, 5, "collective", name, "allreduce", "g", 0, 900, 100, 60, 50, 740)
@@ -170,5 +181,5 @@ def test_what_it_waited_for_others_is_told_by_the_timeline_else_by_its_plane_bef
         ],
         peer_waits=[PeerWait(rank, FIRST, "g", 5, 7, waited, 900) for rank, waited in ((0, 790), (1, 3))],
     )
-    order = BucketOrderOf(0, None, BucketOrder(None, 1800, 1800, 0, 0, tuple(both)))
-    assert [row.waited_ns for row in gradient_rows("run", order, run, None)] == [790, 50]
+    order = BucketOrderOf(0, None, BucketOrder(None, 1800, 1800, 0, 0, both))
+    assert [row.waited_ns for row in gradient_rows(order, run, None)] == [790, 50]

@@ -15,8 +15,8 @@ from planted_quality import INFO, KINDS, USUAL_US, Rank, write_planted
 
 from aoe_reports import breakdown, compare, explain, hotspots, quality, steps
 from aoe_reports.engine.question import Notes
-from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet
+from aoe_reports.model.steps import Step
 from aoe_reports.questions.trimming import note_unusual, without_steps
 
 SEEDS = 9
@@ -191,7 +191,15 @@ def test_what_cannot_be_read_is_no_verdict(cli: Cli, tmp_path: Path) -> None:
 def step_of(place: int, number: int, us: int) -> Step:
     """A step of the device and rank with this number."""
     start = number * 1_000_000
-    return Step(place, place, None, number, start, us * 1000, computing_ns=us * 900, free_ns=us * 100)
+    return Step(
+        rank_id=place,
+        device_id=place,
+        step=number,
+        start_ns=start,
+        duration_ns=us * 1000,
+        computing_ns=us * 900,
+        free_ns=us * 100,
+    )
 
 
 def _write_steps(folder: Path, *, first: int) -> None:
@@ -369,13 +377,13 @@ class TestTrim:
     @pytest.mark.parametrize("by", [{"step": [1, 1, 1, 2]}, {"task_start_ns": [0, 1, 399, 400]}])
     def test_tasks_of_other_models_stay(self, by: dict[str, list[int]]) -> None:
         frame = pa.table({"model_id": [7, 8, None, 7], **by})
-        left_out = {(0, 0): (Step(0, 0, 7, 1, 0, 400),)}
+        left_out = {(0, 0): (Step(rank_id=0, device_id=0, model_id=7, step=1, start_ns=0, duration_ns=400),)}
         (kept,) = without_steps([TaskSet(0, 0, frame)], left_out, "here", Notes())
         assert kept.frame["model_id"].to_pylist() == [8, 7]
 
     def test_tasks_that_know_neither_steps_nor_times_stay_and_that_is_said(self) -> None:
         frame = pa.table({"op_type": ["MatMul"], "total_time_ns": [5]})
-        left_out = {(0, 0): (Step(0, 0, None, 10, None, 400),)}
+        left_out = {(0, 0): (Step(rank_id=0, device_id=0, step=10, duration_ns=400),)}
         notes = Notes()
         (kept,) = without_steps([TaskSet(0, None, frame, grouped=True)], left_out, "here", notes)
         assert kept.frame.num_rows == 1

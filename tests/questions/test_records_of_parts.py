@@ -18,8 +18,8 @@ from planted_modules import LAYERS, STEPS, write_planted
 
 from aoe_reports.facts.locations import in_any_block
 from aoe_reports.facts.records.from_parts import NO_MODULE, OTHER_MODULES, parts_by_module
-from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet
+from aoe_reports.model.steps import Step
 from aoe_reports.rules.schema import schema_errors
 
 
@@ -177,7 +177,7 @@ def test_parts_add_up_to_what_computes(
         }
     )
     blocks = {name: name.partition("/")[0] for name in NAMES if name is not None and "/" in name}
-    of_device = [Step(0, None, None, number, None, 10) for number in range(steps)]
+    of_device = [Step(rank_id=0, device_id=None, step=number, duration_ns=10) for number in range(steps)]
     parts, left_out = parts_by_module(TaskSet(0, 3, frame), blocks, of_device, most)
     whole = sum(one[2] for one in tasks if one[1] == "AI_CORE")
     modules = {one.name: one.total_ns for one in parts if one.scope == "module"}

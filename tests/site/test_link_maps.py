@@ -13,8 +13,8 @@ import pytest
 from captures import QUIET, write_night
 from commandline import Cli
 
-from aoe_reports.facts.communication import Link
 from aoe_reports.facts.link_maps import MAX_LINKS, MAX_MAPS, link_maps
+from aoe_reports.model.communication_rows import Link
 
 RANKS = 4
 LINK = Link(

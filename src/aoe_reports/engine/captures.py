@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from aoe_reports.engine.executors import threads_of_unit
 from aoe_reports.engine.rules import NOTHING_MEASURED
-from aoe_reports.facts.steps import Step, has_numbers, steps_of, with_parts
+from aoe_reports.facts.steps import has_numbers, steps_of, with_parts
 from aoe_reports.facts.tasks import TaskSet, split_devices
 from aoe_reports.formats.ascend.names import OPERATOR_BANKS, RESULT_KINDS, UNREAD_BANKS
 from aoe_reports.formats.capture import Capture, Source, group_runs
@@ -32,6 +32,7 @@ from aoe_reports.model.columns import has_value, keep_where, valid, words_in
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.memory import give_back
+from aoe_reports.model.steps import Step
 from aoe_reports.model.texts import N_, join, say
 from aoe_reports.rules.forms.statistics import check_statistics
 from aoe_reports.rules.tables.check import check_table

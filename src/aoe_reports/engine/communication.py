@@ -42,10 +42,10 @@ from aoe_reports.facts.communication import (
     transfers_of_matrix,
     type_of_operator,
 )
-from aoe_reports.facts.communication_run import BucketOrderOf, Communication, ContentionOf, TransportVolume
+from aoe_reports.facts.communication_run import BucketOrderOf, Communication, ContentionOf
 from aoe_reports.facts.communication_tasks import TASK_COLUMNS, CommunicationTasks, TaskFigures
 from aoe_reports.facts.contention import CONTENTION_COLUMNS, find_contention
-from aoe_reports.facts.gradient_tail import Tail, find_gradient_tails
+from aoe_reports.facts.gradient_tail import find_gradient_tails
 from aoe_reports.facts.idle import STEP_COLUMNS, step_of_tasks
 from aoe_reports.facts.packets import RdmaTime, packets_of
 from aoe_reports.facts.pipeline_steps import peers_of, stage_steps
@@ -57,6 +57,7 @@ from aoe_reports.formats.ascend.tables.timelines import WHOLE_TIMELINES
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.columns import keep_where
+from aoe_reports.model.communication_rows import Tail, TransportVolume
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.texts import count_of, say
 from aoe_reports.rules.tables.rows import findings_of_rows

@@ -39,6 +39,7 @@ from aoe_reports.formats.ascend.tables.timelines import (
     profiled_process,
 )
 from aoe_reports.formats.spilled import Numbers
+from aoe_reports.model.breakdown import Gap, Parts
 from aoe_reports.model.columns import (
     Ints,
     Mask,
@@ -55,6 +56,7 @@ from aoe_reports.model.columns import (
     rising,
 )
 from aoe_reports.model.intervals import Intervals, covered, union, united
+from aoe_reports.model.texts import say
 
 EVENT_COLUMNS = (
     "ph", "name", "category", "flow_id", "connection_id", "pid", "process", "thread", "start_ns", "duration_ns", "task_type", "stage_row",
@@ -77,62 +79,6 @@ _SHIFT = 32
 _UPPER = 2**_SHIFT
 """The id of a flow is a connection in the upper half of 64 bits, as nearly all are; others are no connection's key."""
 _MAX_THREADS = 2**15 - 1
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What some time of a device was spent on, in ns; what is communication is null where that cannot be told."""
-
-    start_ns: int
-    end_ns: int
-    tasks: int
-    """Tasks that compute."""
-    intervals: int
-    """Intervals that the unions were made of, communication among them."""
-    computing_ns: int
-    communication_ns: int | None
-    overlapped_ns: int | None
-    communication_not_overlapped_ns: int | None
-    free_ns: int | None
-
-    @property
-    def end_to_end_ns(self) -> int:
-        """From the first start to the last end."""
-        return self.end_ns - self.start_ns
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """Time between two tasks in which nothing computed; times in ns."""
-
-    start_ns: int
-    duration_ns: int
-    communication_ns: int | None
-    """For how much of it communication ran."""
-    before: str | None
-    after: str | None
-    step: int | None
-    """The step of the task behind it."""
-    cause: Cause
-    launch: str | None
-    """The host's call that launched the task behind the gap."""
-    launched_after_ns: int | None
-    """How long after the gap's begin that call began; negative: before."""
-    communication: str | None
-    """The communication operator that ran longest in it."""
-    host_call: str | None = None
-    """Where such calls make up the cause: the one that the launching host was in for the longest of it."""
-    host_call_ns: int | None = None
-    """For how much of it the host was in calls of that kind."""
-    event_wait: str | None = None
-    """Where such tasks make up the cause: the one that the stream of the task behind the gap waited in for the longest of it."""
-    event_wait_ns: int | None = None
-    """For how much of it that stream waited for events."""
-
-    @property
-    def free_ns(self) -> int:
-        """For how much of it no communication ran that is known."""
-        return self.duration_ns - (self.communication_ns or 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -608,7 +554,7 @@ class Activity:
             before=words.get(int(tasks["name"][before])),
             after=words.get(int(tasks["name"][after])),
             step=step if step >= 0 else None,
-            cause=kind,
+            cause=say(kind),
             launch=call,
             launched_after_ns=late,
             communication=_longest_in(near.talk, start, end, words) if talked else None,
@@ -790,17 +736,7 @@ def _parts(span: tuple[int, int], times: tuple[int, int, int], counts: tuple[int
     """Of the time of a span how long was computing, communication and either; counts of tasks and of operators."""
     (start, end), (computing, talked, busy), (tasks, operators) = span, times, counts
     if not told:
-        return Parts(
-            start_ns=start,
-            end_ns=end,
-            tasks=tasks,
-            intervals=tasks,
-            computing_ns=computing,
-            communication_ns=None,
-            overlapped_ns=None,
-            communication_not_overlapped_ns=None,
-            free_ns=None,
-        )
+        return Parts(start_ns=start, end_ns=end, tasks=tasks, intervals=tasks, computing_ns=computing)
     return Parts(
         start_ns=start,
         end_ns=end,

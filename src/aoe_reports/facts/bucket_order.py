@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 
@@ -20,12 +19,11 @@ from aoe_reports.facts.launches import clocks_of
 from aoe_reports.facts.spans import chosen_of
 from aoe_reports.formats.spilled import Numbers
 from aoe_reports.model.columns import Ints, Mask, distinct, exact_sum, order_by
+from aoe_reports.model.communication_rows import LATE_BECAUSE, LATE_WORDS, GradientCollective
 from aoe_reports.model.intervals import Intervals, covered_each, union
 from aoe_reports.model.rules import COMMUNICATION
 from aoe_reports.model.texts import say
 
-LateBecause = Literal["launch", "earlier collective", "unknown", "not late"]
-LATE_BECAUSE: tuple[LateBecause, ...] = get_args(LateBecause)
 GRADIENT_TYPES = frozenset({"allreduce", "reducescatter"})
 LEAST_SHARE = 0.01
 BUCKET_ORDER = COMMUNICATION.rule(
@@ -40,35 +38,6 @@ BUCKET_ORDER = COMMUNICATION.rule(
 )
 _GROUP = re.compile(r"__(\w+?)_\d+(?:_\d+)?(?:@.*)?$", re.ASCII)
 """Exports of 2023 have one number behind the group (`hcom_allReduce__483_2`)."""
-
-
-@dataclass(frozen=True, slots=True)
-class GradientCollective:
-    """One exposed collective of gradients; ns. Launch, earlier collective and unknown add up to how late it started."""
-
-    op_name: str
-    op_type: str
-    step: int | None
-    start_ns: int
-    duration_ns: int
-    exposed_ns: int
-    """Its time beside which nothing computes."""
-    ready_ns: int | None
-    """When its inputs were ready; null where its launch is not known."""
-    producer: str | None
-    """The kernel that ended last of those launched before it."""
-    late_ns: int
-    launch_ns: int
-    earlier_ns: int
-    unknown_ns: int
-    hidden_ns: int
-    """How much less of it would be exposed if collectives of its group started in the order in which they are ready; at most `exposed_ns`."""
-
-    @property
-    def late_because(self) -> LateBecause:
-        """What it waited for longest."""
-        parts = (self.launch_ns, self.earlier_ns, self.unknown_ns)
-        return LATE_BECAUSE[int(np.argmax(parts))] if self.late_ns else "not late"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +57,14 @@ class BucketOrder:
     """The exposed ones, those first of which most would be hidden."""
 
     @property
-    def late_because(self) -> LateBecause:
+    def late_because(self) -> str:
         """What those that could be hidden waited for longest, together."""
         sums = dict.fromkeys(LATE_BECAUSE[:3], 0)
         for one in self.collectives:
             if one.hidden_ns:
                 for cause, ns in zip(sums, (one.launch_ns, one.earlier_ns, one.unknown_ns), strict=True):
                     sums[cause] += ns
-        return max(sums, key=sums.__getitem__) if any(sums.values()) else "not late"
+        return say(LATE_WORDS[max(sums, key=sums.__getitem__) if any(sums.values()) else "not late"])
 
 
 def bucket_orders(activity: Activity, step: int | None = None) -> list[BucketOrder]:

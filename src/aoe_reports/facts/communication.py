@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.model.columns import floats, integers, keep_where
+from aoe_reports.model.communication_rows import SLOW_SHARE, AwaitedRank, Link, share_of_waiting
 from aoe_reports.model.rules import COMMUNICATION
 from aoe_reports.model.texts import say
 from aoe_reports.stats.sample import robust_sigma
@@ -31,12 +32,6 @@ WAIT_SHARE = 0.2
 
 msprof's own threshold for slow ranks (Ascend/msprof, analysis/common_func/ms_constant/number_constant.py,
 WAIT_TIME_THRESHOLD).
-"""
-SLOW_SHARE = 0.8
-"""A link is slow below this share of the bandwidth of its likes: msprof's BANDWIDTH_THRESHOLD, from the same file.
-
-msprof holds it against a nominal bandwidth of the chip; the median of links of one kind needs no such number, and knows
-what else the operator does.
 """
 SLOW_SIGMAS = 3.0
 """…and only where it is farther from the median than so many robust standard deviations: links that all differ are not slow."""
@@ -140,93 +135,6 @@ class Transfer:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
-    """All that went over one link of a group, and how that compares with links that did the same."""
-
-    group: str | None
-    source_rank: int
-    destination_rank: int
-    transport: str
-    transit_bytes: int
-    transit_ns: int | None
-    transfers: int
-    wait_ns: int | None = None
-    """How long the source waited for notifications of the destination; from timelines."""
-    compared: int = 0
-    """In how many comparisons with its likes it stands."""
-    slow_in: int = 0
-    """In how many of them it is out of line."""
-    expected_ns: int | None = None
-    """How long the compared transfers would have taken at the median bandwidth of their likes."""
-    compared_ns: int | None = None
-    """How long they took."""
-
-    @property
-    def bandwidth_gb_per_s(self) -> float | None:
-        """Bytes a ns; null where no time or no volume is known."""
-        return bandwidth(self.transit_bytes, self.transit_ns)
-
-    @property
-    def relative_bandwidth(self) -> float | None:
-        """Its bandwidth as a share of the median of its likes; null where there are too few of them."""
-        return self.expected_ns / self.compared_ns if self.expected_ns is not None and self.compared_ns else None
-
-    @property
-    def lost_ns(self) -> int:
-        """How much longer it took than at the median bandwidth of its likes."""
-        return (self.compared_ns or 0) - (self.expected_ns or 0)
-
-    @property
-    def is_slow(self) -> bool:
-        """Below SLOW_SHARE of its likes in all, and out of line in more than half of the comparisons.
-
-        Once is chance: in a real capture two links are 40 % below the median in one of nine operators, and not in the others.
-        """
-        share = self.relative_bandwidth
-        return share is not None and share < SLOW_SHARE and self.slow_in * 2 > self.compared
-
-
-@dataclass(frozen=True, slots=True)
-class LateRank:
-    """A rank that came last to operators, so that others waited for it."""
-
-    group: str | None
-    rank: int | None
-    """In the job; null where only its number is known, or neither."""
-    number: int | None
-    """Within the group; null where no link records it."""
-    is_absent: bool
-    """Whether it was not captured."""
-    operators: int
-    """In how many operators it is the one that others wait for longest."""
-    of_operators: int
-    """In how many operators of the group anybody waits."""
-    waited_ns: int
-    """How long the others, together, wait for it."""
-    of_ns: int
-    """How long ranks of the group wait for any rank."""
-    longest_ns: int
-    """How long one of the others waits: of each operator the one that waits longest (they wait at the same time)."""
-    waited_by: tuple[tuple[int | None, int], ...] = ()
-    """(rank, ns) of each of the others."""
-
-    @property
-    def is_known(self) -> bool:
-        """Whether its rank or its number is known."""
-        return self.rank is not None or self.number is not None
-
-    @property
-    def is_slow(self) -> bool:
-        """Whether it is waited for in more than half of the operators, and for more than half of the time."""
-        return self.is_known and self.operators * 2 > self.of_operators and self.waited_ns * 2 > self.of_ns
-
-    @property
-    def is_always_the_same(self) -> bool:
-        """Whether nobody waits for any other rank of the group, in several operators."""
-        return self.operators == self.of_operators > 1
-
-
-@dataclass(frozen=True, slots=True)
 class PeerWait:
     """The peer that one rank waited for longest before the first transfer of an operator."""
 
@@ -280,18 +188,6 @@ class StatedBandwidth(TypedDict):
     transit_bytes: int
     transit_ns: int
     bandwidth_gb_per_s: float
-
-
-def bandwidth(transit_bytes: int | None, transit_ns: int | None) -> float | None:
-    """GB/s = bytes a ns; null where either is not known or nothing."""
-    return transit_bytes / transit_ns if transit_bytes and transit_ns else None
-
-
-def share_of_waiting(waited_ns: int | None, transit_ns: int | None) -> float | None:
-    """Waiting / (waiting + transit): msprof's Wait Time Ratio and Synchronization Time Ratio; null where both are nothing."""
-    if waited_ns is None or transit_ns is None or waited_ns + transit_ns <= 0:
-        return None
-    return waited_ns / (waited_ns + transit_ns)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -493,7 +389,7 @@ def _sums_of_links(transfers: Iterable[Transfer]) -> dict[tuple[Any, ...], list[
 
 
 def _slowest_first(link: Link) -> tuple[Any, ...]:
-    share = link.relative_bandwidth
+    share = link.relative_bandwidth_ratio
     place = _order(link.group, link.source_rank, link.destination_rank, link.transport)
     return (share is None, share or 0.0, -(link.transit_ns or 0), place)
 
@@ -537,9 +433,9 @@ def _compare(likes: Volumes, standings: dict[tuple[Any, ...], list[int]]) -> Non
 
 
 def find_slow_links(frame: pa.Table) -> list[Link]:
-    """The slow links in `communication_matrix` of any number of ranks of one job, the slowest first (see Link.is_slow)."""
+    """The slow links in `communication_matrix` of any number of ranks of one job, the slowest first (see Link.slow)."""
     transfers, _ = transfers_of_matrix(frame)
-    return [link for link in links_of(transfers) if link.is_slow]
+    return [link for link in links_of(transfers) if link.slow]
 
 
 def find_bandwidth_mismatches(frame: pa.Table) -> list[StatedBandwidth]:
@@ -618,7 +514,7 @@ def find_awaited_ranks(
     operators: Iterable[OperatorTime],
     peer_waits: Iterable[PeerWait] = (),
     groups: Mapping[str | None, GroupRanks] | None = None,
-) -> list[LateRank]:
+) -> list[AwaitedRank]:
     """Which ranks the others wait for, by group, the longest awaited first.
 
     A timeline names the peer of each wait: that is used where it is known. Else the ranks that were read are compared,
@@ -693,7 +589,7 @@ def _stands_idle(time: OperatorTime) -> bool:
     return time.transit_ns is not None and time.elapsed_ns - time.transit_ns > WAIT_SHARE * time.elapsed_ns
 
 
-def _summed_waits(waits: Mapping[tuple[Any, ...], Mapping[_Awaited, _Waits]]) -> list[LateRank]:
+def _summed_waits(waits: Mapping[tuple[Any, ...], Mapping[_Awaited, _Waits]]) -> list[AwaitedRank]:
     """By group and rank; the first of a key is the group, an operator belongs to the rank that is waited for longest."""
     sums: dict[tuple[Any, _Awaited], list[int]] = {}  # operators, ns of the longest of each
     waiting: dict[tuple[Any, _Awaited], dict[int | None, int]] = {}
@@ -712,7 +608,7 @@ def _summed_waits(waits: Mapping[tuple[Any, ...], Mapping[_Awaited, _Waits]]) ->
             for rank, ns in mine:
                 by_waiting[rank] = by_waiting.get(rank, 0) + ns
     found = [
-        LateRank(
+        AwaitedRank(
             group=group,
             rank=awaited[0],
             number=awaited[1],
@@ -729,9 +625,9 @@ def _summed_waits(waits: Mapping[tuple[Any, ...], Mapping[_Awaited, _Waits]]) ->
     return sorted(found, key=lambda late: (-late.waited_ns, _order(late.group, late.rank, late.number)))
 
 
-def find_slow_ranks(frame: pa.Table) -> list[LateRank]:
-    """The slow ranks in `communication` of several ranks of one job (see LateRank.is_slow, find_awaited_ranks)."""
-    return [awaited for awaited in find_awaited_ranks(operator_times(frame)) if awaited.is_slow]
+def find_slow_ranks(frame: pa.Table) -> list[AwaitedRank]:
+    """The slow ranks in `communication` of several ranks of one job (see AwaitedRank.slow, find_awaited_ranks)."""
+    return [awaited for awaited in find_awaited_ranks(operator_times(frame)) if awaited.slow]
 
 
 def summed(values: Iterable[int | None]) -> int | None:

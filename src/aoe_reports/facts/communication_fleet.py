@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from aoe_reports.facts.communication import (
-    Link,
     OperatorTime,
     PeerWait,
     find_last_rank,
     grouped,
     own_waits,
 )
+from aoe_reports.model.communication_rows import GroupOfRanks, Link, SlowEnd
 from aoe_reports.model.rules import COMMUNICATION
 from aoe_reports.model.texts import say
 from aoe_reports.stats.grouping import quantile
@@ -35,72 +36,6 @@ _Key = tuple[int | None, str | None, str]
 """Step, group and name: one operator on all of its ranks."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OverRanks:
-    """The sums of single ranks, compared: their median, their 95th percentile, the largest and whose it is; ns."""
-
-    median_ns: int
-    p95_ns: int
-    worst_ns: int
-    worst_rank: int | None
-    """Null where the rank is not known, or several have the same."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Skew:
-    """How far apart the ranks of a group come to its collectives; times in ns."""
-
-    collectives: int
-    """Those of which the waits of two ranks at least, or of one for a named peer, are known."""
-    median_ns: int
-    p95_ns: int
-    most_ns: int
-    last_rank: int | None
-    """The rank that comes last most often; null where it was not read or cannot be told."""
-    last_in: int
-    """In how many of them."""
-    waited_ns: int
-    """How long all others, together, wait for this rank."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupOfRanks:
-    """All operators of one type within a group, over all ranks that were read."""
-
-    group: str | None
-    type: str | None
-    op_type: str
-    ranks: int
-    operators: int
-    """Of all ranks."""
-    elapsed: OverRanks
-    wait: OverRanks | None
-    """Null where a rank does not tell."""
-    skew: Skew | None
-    """Null for operators between two ranks, and where fewer than two ranks tell how long they wait."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SlowEnd:
-    """A rank of a group whose compared links over one transport are all slow: the rank is slow, not each link."""
-
-    group: str | None
-    rank: int
-    """Numbered within the group."""
-    transport: str
-    is_sender: bool
-    """Whether the links from it are slow."""
-    is_receiver: bool
-    """Whether the links to it are slow."""
-    links: tuple[Link, ...]
-    """The slowest first."""
-
-    @property
-    def lost_ns(self) -> int:
-        """How much longer its links took than at the median bandwidth of their likes."""
-        return sum(link.lost_ns for link in self.links)
-
-
 def groups_over_ranks(
     operators: Sequence[OperatorTime],
     peer_waits: Iterable[PeerWait] = (),
@@ -115,35 +50,33 @@ def groups_over_ranks(
             op_type=op_type,
             ranks=len({time.rank_id for time in mine}),
             operators=len(mine),
-            elapsed=_over_ranks([(time.rank_id, time.elapsed_ns) for time in mine]),
-            wait=_waits_over_ranks(mine),
-            skew=None if kind == "p2p" else _skew(mine, named, (sizes or {}).get(group)),
+            **_over_ranks("elapsed", [(time.rank_id, time.elapsed_ns) for time in mine]),
+            **_over_ranks("wait", [(time.rank_id, time.wait_ns) for time in mine]),
+            **({} if kind == "p2p" else _skew(mine, named, (sizes or {}).get(group))),
         )
         for (group, kind, op_type), mine in grouped(
             operators, lambda time: (time.group, time.type, time.op_type)
         ).items()
     ]
-    return sorted(found, key=lambda one: -one.elapsed.worst_ns)
+    return sorted(found, key=lambda one: -one.elapsed_worst_ns)
 
 
-def _over_ranks(times: Iterable[tuple[int | None, int]]) -> OverRanks:
+def _over_ranks(name: str, times: Iterable[tuple[int | None, int | None]]) -> dict[str, Any]:
+    """The sums of single ranks, compared, as columns of this name; none where a time is not known."""
     sums: Counter[int | None] = Counter()
     for rank, time in times:
+        if time is None:
+            return {}
         sums[rank] += time
     worst = max(sums.values())
     whose = [rank for rank, time in sums.items() if time == worst]
     ordered = np.sort(np.array([*sums.values()], dtype=np.int64))
-    return OverRanks(
-        median_ns=round(quantile(ordered, 0.5)),
-        p95_ns=round(quantile(ordered, 0.95)),
-        worst_ns=worst,
-        worst_rank=whose[0] if len(whose) == 1 else None,
-    )
-
-
-def _waits_over_ranks(times: Sequence[OperatorTime]) -> OverRanks | None:
-    waits = [(time.rank_id, time.wait_ns) for time in times if time.wait_ns is not None]
-    return _over_ranks(waits) if len(waits) == len(times) else None
+    return {
+        f"{name}_median_ns": round(quantile(ordered, 0.5)),
+        f"{name}_p95_ns": round(quantile(ordered, 0.95)),
+        f"{name}_worst_ns": worst,
+        f"{name}_worst_rank": whose[0] if len(whose) == 1 else None,
+    }
 
 
 def _by_operator(peer_waits: Iterable[PeerWait]) -> dict[_Key, list[PeerWait]]:
@@ -153,7 +86,7 @@ def _by_operator(peer_waits: Iterable[PeerWait]) -> dict[_Key, list[PeerWait]]:
     return found
 
 
-def _skew(times: Sequence[OperatorTime], named: Mapping[_Key, Sequence[PeerWait]], size: int | None) -> Skew | None:
+def _skew(times: Sequence[OperatorTime], named: Mapping[_Key, Sequence[PeerWait]], size: int | None) -> dict[str, Any]:
     """The spread of arrivals: the first rank waits for the last one for as long as they come apart, whatever their clocks say."""
     by_operator: dict[_Key, list[OperatorTime]] = {}
     for time in times:
@@ -169,18 +102,18 @@ def _skew(times: Sequence[OperatorTime], named: Mapping[_Key, Sequence[PeerWait]
             last[rank] += 1
             waited[rank] += sum(waits)
     if not spreads:
-        return None
+        return {}
     ordered = np.sort(np.array(spreads, dtype=np.int64))
     rank = min(last, key=lambda one: (-last[one], -waited[one], -1 if one is None else one))
-    return Skew(
-        collectives=len(spreads),
-        median_ns=round(quantile(ordered, 0.5)),
-        p95_ns=round(quantile(ordered, 0.95)),
-        most_ns=max(spreads),
-        last_rank=rank,
-        last_in=last[rank],
-        waited_ns=waited[rank],
-    )
+    return {
+        "collectives": len(spreads),
+        "skew_median_ns": round(quantile(ordered, 0.5)),
+        "skew_p95_ns": round(quantile(ordered, 0.95)),
+        "skew_worst_ns": max(spreads),
+        "last_rank": rank,
+        "last_in": last[rank],
+        "waited_for_last_ns": waited[rank],
+    }
 
 
 _Arrival = tuple[int | None, Sequence[int]]
@@ -248,19 +181,19 @@ def find_slow_ends(links: Iterable[Link]) -> list[SlowEnd]:
         sends, receives = _are_slow(sent), _are_slow(received)
         if sends or receives:
             mine = [*(sent if sends else ()), *(received if receives else ())]
-            mine.sort(key=lambda link: -link.lost_ns)
+            mine.sort(key=lambda link: -(link.lost_ns or 0))
             found.append(
                 SlowEnd(
                     group=group,
                     rank=rank,
                     transport=transport,
-                    is_sender=sends,
-                    is_receiver=receives,
-                    links=tuple(mine),
+                    sends_slowly=sends,
+                    receives_slowly=receives,
+                    slow_links=tuple(mine),
                 )
             )
     return sorted(found, key=lambda end: (-end.lost_ns, end.group is not None, end.group or "", end.rank))
 
 
 def _are_slow(links: Sequence[Link]) -> bool:
-    return len(links) >= MIN_SLOW_LINKS and all(link.is_slow for link in links)
+    return len(links) >= MIN_SLOW_LINKS and all(link.slow for link in links)

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from aoe_reports.facts.communication import (
-    LateRank,
-    Link,
     OperatorTime,
     PeerWait,
     Transfer,
@@ -18,29 +16,17 @@ from aoe_reports.facts.communication import (
     ranks_of_groups,
     ranks_of_numbers,
 )
-from aoe_reports.facts.communication_fleet import GroupOfRanks, Unpaired, find_unpaired, groups_over_ranks
+from aoe_reports.facts.communication_fleet import Unpaired, find_unpaired, groups_over_ranks
+from aoe_reports.model.communication_rows import Alignment, AwaitedRank, GroupOfRanks, Link, Tail, TransportVolume
 
 if TYPE_CHECKING:  # `advise` asks for none of them where nothing communicates
     from aoe_reports.facts.bucket_order import BucketOrder
     from aoe_reports.facts.communication_tasks import TaskFigures
     from aoe_reports.facts.contention import Contention
-    from aoe_reports.facts.gradient_tail import Tail
     from aoe_reports.facts.hosts import HostOf
-    from aoe_reports.facts.packets import Alignment, PacketSum, RdmaTime
+    from aoe_reports.facts.packets import PacketSum, RdmaTime
     from aoe_reports.facts.pipeline_steps import StageStep
     from aoe_reports.facts.steadiness import Place, Unusual
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TransportVolume:
-    """What one rank sent over one transport within a group, by operators of one type."""
-
-    rank_id: int | None
-    group: str | None
-    op_type: str
-    transport: str
-    transit_bytes: int
-    transit_ns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +193,7 @@ class Communication:
         return host
 
     @property
-    def awaited(self) -> list[LateRank]:
+    def awaited(self) -> list[AwaitedRank]:
         """The ranks that others wait for."""
         groups = ranks_by_group(self.transfers, sorted(self.members))
         return find_awaited_ranks(self.operators, self.peer_waits, groups)

@@ -11,9 +11,10 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.facts.communication import LOCAL, POINT_TO_POINT, OperatorTime, PeerWait, Transfer, type_of_operator
-from aoe_reports.facts.packets import ALIGNED_BYTES, Alignment
+from aoe_reports.facts.packets import ALIGNED_BYTES, alignment
 from aoe_reports.formats.ascend.tables.timelines import COMMUNICATION_PROCESSES
 from aoe_reports.model.columns import Ints, Mask, bits, codes, integers, keep_where, words_in
+from aoe_reports.model.communication_rows import Alignment
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.intervals import union
 
@@ -279,7 +280,7 @@ def _alignments(
             for at, value in enumerate((1, size, length)):
                 entry[at] += value
                 entry[at + 3] += value if unaligned else 0
-    return [Alignment(rank_id, of_step, words[way] or "unknown", *entry) for (of_step, way), entry in sums.items()]
+    return [alignment(rank_id, of_step, words[way] or "unknown", entry) for (of_step, way), entry in sums.items()]
 
 
 def _waits(

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from aoe_reports.formats.tasks import filled_up
 from aoe_reports.model.columns import Floats, Ints, has_value, integers, valid
+from aoe_reports.model.communication_rows import Contended
 from aoe_reports.model.intervals import Intervals, union
 from aoe_reports.model.rules import COMMUNICATION
 from aoe_reports.model.texts import say
@@ -41,26 +42,6 @@ CONTENTION = COMMUNICATION.rule(
     ),
     "Ascend/msinsight: BandwidthContentionAnalyzer",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Contended:
-    """Tasks of one type and one shape, beside communication and without; ns."""
-
-    op_type: str | None
-    op_name: str | None
-    """Where types of operators are not told."""
-    task_type: str | None
-    input_shapes: str | None
-    alone: int
-    beside: int
-    alone_median_ns: int
-    beside_median_ns: int
-    slowdown: float
-    """How much longer a call takes beside communication, as a share of what it takes without."""
-    lost_ns: int
-    """So much less all calls beside communication would have taken without."""
-    is_slower: bool
 
 
 @dataclass(frozen=True, slots=True)

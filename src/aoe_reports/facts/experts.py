@@ -4,59 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from aoe_reports.facts.parallel import Layout
-from aoe_reports.facts.stragglers import ComparedRank, Member
 from aoe_reports.model.columns import codes
-
-MIN_IMBALANCE = 1.2
-"""Experts are uneven where the rank that takes longest takes so many times the mean of its group, more than in its other computing,"""
-MIN_SHARE = 0.01
-"""and where what it takes more is such a share of what the ranks of the group compute in the mean."""
+from aoe_reports.model.stragglers import ComparedRank, ExpertLoad, Member
 
 _OF_EXPERTS = re.compile(r"(?:grouped_?mat_?mul|moe)", re.IGNORECASE)
 _COMMUNICATES = re.compile(r"all_?to_?all|dispatch|combine|all_?gather|all_?reduce|reduce_?scatter", re.IGNORECASE)
 """In the time of these a rank waits for others, so that the one with least work takes longest."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExpertLoad:
-    """An operator type of experts on the ranks of one group; times in ns."""
-
-    op_type: str
-    group: int | None
-    """The number of the expert parallel group; null where groups are not known: the ranks are those of one role."""
-    role: int
-    ranks: int
-    """Those of the group that are here."""
-    busiest: Member
-    """The rank that takes longest, and its device; of ranks that tie the first."""
-    max_ns: int
-    mean_ns: float
-    others: float
-    """What the busiest rank takes for all other computing, as a multiple of the mean of the group; 1 where there is none."""
-    computing_ns: float
-    """What the ranks compute in all, their mean."""
-
-    @property
-    def imbalance(self) -> float:
-        """How many times the mean the busiest rank takes."""
-        return self.max_ns / self.mean_ns
-
-    @property
-    def extra_ns(self) -> float:
-        """What the busiest rank takes more than the mean."""
-        return self.max_ns - self.mean_ns
-
-    @property
-    def is_uneven(self) -> bool:
-        """Whether its experts get more work than those of others: a slow chip takes longer for everything."""
-        apart = self.imbalance >= MIN_IMBALANCE and self.imbalance >= MIN_IMBALANCE * self.others
-        return apart and self.extra_ns >= MIN_SHARE * self.computing_ns
 
 
 def is_of_experts(op_type: str) -> bool:
@@ -73,7 +31,9 @@ def expert_loads(sums: pa.Table, ranks: Sequence[ComparedRank], layout: Layout) 
     if not times:
         return []
     found = [load for mine, group in _groups(ranks, layout) for load in _of_group(mine, group, times)]
-    return sorted(found, key=lambda one: (not one.is_uneven, -one.extra_ns, one.op_type, one.group or 0, one.role))
+    return sorted(
+        found, key=lambda one: (not one.is_uneven, -one.extra_ns, one.op_type, one.expert_group or 0, one.role)
+    )
 
 
 def _times(sums: pa.Table) -> dict[str, dict[Member, int]]:
@@ -107,15 +67,16 @@ def _of_group(
         if not any(mine):
             continue
         place = mine.index(max(mine))
-        rest = [one.total_ns - time for one, time in zip(ranks, mine, strict=True)]
+        rest = [one.computing_ns - time for one, time in zip(ranks, mine, strict=True)]
         yield ExpertLoad(
             op_type=op_type,
-            group=group,
+            expert_group=group,
             role=ranks[place].role,
             ranks=len(ranks),
-            busiest=ranks[place].member,
+            rank_id=ranks[place].rank_id,
+            device_id=ranks[place].device_id,
             max_ns=mine[place],
             mean_ns=sum(mine) / len(mine),
-            others=rest[place] * len(rest) / sum(rest) if sum(rest) > 0 else 1.0,
-            computing_ns=sum(one.total_ns for one in ranks) / len(ranks),
+            rest=rest[place] * len(rest) / sum(rest) if sum(rest) > 0 else 1.0,
+            computing_ns=sum(one.computing_ns for one in ranks) / len(ranks),
         )

@@ -14,12 +14,13 @@ from typing import Literal
 
 import numpy as np
 
-from aoe_reports.facts.breakdown import Activity, OfDevice, Parts, part_time
+from aoe_reports.facts.breakdown import Activity, OfDevice, part_time
 from aoe_reports.facts.communication import summed
 from aoe_reports.facts.event_waits import waited_for_events
 from aoe_reports.facts.host_calls import HostCall
 from aoe_reports.facts.spans import SpansOf, chosen_of
 from aoe_reports.formats.spilled import Numbers
+from aoe_reports.model.breakdown import Parts
 from aoe_reports.model.columns import Ints, Mask, distinct_rows, exact_sum, is_among, order_by, places_by
 from aoe_reports.model.intervals import Intervals, union, united
 

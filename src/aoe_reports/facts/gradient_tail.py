@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +12,7 @@ import pyarrow as pa
 from aoe_reports.facts.communication import OperatorTime
 from aoe_reports.facts.steps import TraceRow
 from aoe_reports.formats.aoe.gradients import GradientModel
+from aoe_reports.model.communication_rows import Segment, Tail
 from aoe_reports.model.intervals import Intervals, covered, union
 
 DEFAULT_FIRST_SHARE = 0.9654
@@ -21,66 +21,6 @@ DEFAULT_FIRST_SHARE = 0.9654
 CANN, hccl.split.api, set_split_strategy_by_size: 96.54 % and 3.46 %. On the gradients of the bank that comes with CANN
 this gives the segments of the documented example, [0,107] and all behind it.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Tail:
-    """One iteration: its all-reduces against the end of the backward pass; times in ns.
-
-    Segments of gradients are reduced one after the other; what is reduced while the backward pass still runs costs
-    nothing. The tail is what is left of it behind the end of the backward pass.
-    """
-
-    rank_id: int | None
-    device_id: int | None
-    model_id: int | None
-    step: int | None
-    bp_end_ns: int
-    iteration_ns: int
-    source: Literal["step_trace", "timeline"]
-    """What tells when the all-reduces ran."""
-    reduces: int
-    late_reduces: int
-    """How many of them end behind the backward pass."""
-    reduce_ns: int
-    """The time in which any of them ran."""
-    hidden_ns: int
-    """The part of it before the backward pass ended."""
-    tail_ns: int
-    """The part of it behind that: reduce_ns = hidden_ns + tail_ns."""
-    last_end_ns: int
-    """How long after the end of the backward pass the last one ended; 0 where it ended before."""
-    room_ns: int | None
-    """Time of forward and backward pass without an all-reduce: more cannot be hidden. Null without FP Start."""
-    unmeasured_reduces: int
-    """All-reduces whose begin is told and whose length is not: the tail may be longer."""
-    necessary_ns: int
-    """What stays whatever is tuned: the last gradient comes with the end of the backward pass. 0 without a bank."""
-
-    @property
-    def bound_ns(self) -> int:
-        """The most that tuning can save: the tail but for what stays, and no more than there is room for."""
-        most = max(self.tail_ns - self.necessary_ns, 0)
-        return most if self.room_ns is None else min(most, self.room_ns)
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """Gradients of a model that are reduced together by default, in the order in which they come."""
-
-    modelhash: str
-    segment: int
-    first: int
-    last: int
-    size_bytes: int
-    size_share: float | None
-    time_share: float | None
-    """How much of the time from the first gradient to the last one has gone by when its last gradient is there."""
-
-    @property
-    def gradients(self) -> int:
-        """How many there are."""
-        return self.last - self.first + 1
 
 
 def find_gradient_tails(

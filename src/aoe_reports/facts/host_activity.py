@@ -18,7 +18,6 @@ from aoe_reports.facts.host_waits import (
     NEVER,
     Busy,
     HostCalls,
-    Wait,
     WaitCause,
     WaitingTime,
     longest_waits,
@@ -31,6 +30,7 @@ from aoe_reports.facts.spans import Spans, SpansOf, chosen_of
 from aoe_reports.formats.ascend.tables.timelines import DEVICE_PROCESS
 from aoe_reports.formats.spilled import Numbers
 from aoe_reports.model.columns import Ints, Mask, Told, coded_in, distinct, distinct_rows, exact_sum, order_by
+from aoe_reports.model.host import Calls, HostWait
 from aoe_reports.model.intervals import Intervals, covered_each, union
 
 HOST_COLUMNS = (*ACTIVITY_COLUMNS, "stream_id")
@@ -43,25 +43,6 @@ _WITHIN_DEVICE = re.compile(r"sdma.*", re.ASCII | re.IGNORECASE)
 _TASK_QUEUE = "async_task_queue"
 _MAY_LAUNCH: frozenset[WaitCause] = frozenset({"compilation", "data loading"})
 """In such calls of a thread it may launch, too: what compiles and executes, what transforms samples on the device."""
-
-
-@dataclass(frozen=True, slots=True)
-class Calls:
-    """Calls of the host of one group and name; ns."""
-
-    group: CallGroup
-    name: str
-    operator: str | None
-    """The operator that was launched by the queue's thread meanwhile, where calls say that."""
-    calls: int
-    total_ns: int
-    longest_ns: int
-    first_step: int
-    """How many of them began in the first step."""
-    steps: int
-    """In how many steps any began."""
-    waited_ns: int
-    """For how long the device waited for the host while a thread that matters to it was in any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +77,7 @@ class WaitingDevice:
     whole: WaitingTime
     steps: tuple[WaitingTime, ...]
     """From the last end of the step before to their own: together they are all that steps last."""
-    waits: tuple[Wait, ...]
+    waits: tuple[HostWait, ...]
     calls: tuple[Calls, ...]
     task_queue: Queue | None
     """Of torch_npu, from an operator's entry to when a thread takes it out; null where nothing tells it."""
@@ -331,7 +312,7 @@ class _Host:
 
     def _calls(self, group: CallGroup, name: int, operator: int, mine: Numbers, waited: int) -> Calls:
         places = self._step_places(mine["start"])
-        lengths = mine["end"] - mine["start"]
+        lengths, steps = mine["end"] - mine["start"], len(self.steps)
         return Calls(
             group=group,
             name=self.words[name] if name >= 0 else "",
@@ -339,8 +320,9 @@ class _Host:
             calls=len(lengths),
             total_ns=exact_sum(lengths),
             longest_ns=int(lengths.max()),
-            first_step=int((places == 0).sum()),
-            steps=len(distinct(places[places >= 0])),
+            calls_per_step=round(len(lengths) / steps, 6) if steps else None,
+            first_step_calls=int((places == 0).sum()) if steps else None,
+            steps=len(distinct(places[places >= 0])) if steps else None,
             waited_ns=waited,
         )
 

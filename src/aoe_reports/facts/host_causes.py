@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from aoe_reports.facts.fused_operators import fused_optimizer
-from aoe_reports.facts.host_activity import Calls, WaitingDevice
+from aoe_reports.facts.host_activity import WaitingDevice
 from aoe_reports.facts.host_calls import CallGroup
 from aoe_reports.facts.host_waits import HOST_CAUSES, WaitCause, WaitingTime
 from aoe_reports.facts.sequences import FoundSequence
+from aoe_reports.model.host import Calls
 from aoe_reports.model.shares import share_or_zero
 from aoe_reports.model.texts import N_, Text, count_of, say
 from aoe_reports.model.time_units import times_in_one_unit
@@ -30,7 +31,7 @@ WAIT_WORDS = N_(
         "unknown": "unknown",
     }
 )
-_GROUPS = N_(
+GROUP_WORDS = N_(
     {
         "garbage collection": "garbage collection",
         "compilation": "compilation",
@@ -182,7 +183,7 @@ def _evidence(device: WaitingDevice, whole: WaitingTime, cause: WaitCause, steps
     if longest is not None and longest.waited_ns:
         calls = count_of(longest.calls, "{number} call of {name}", "{number} calls of {name}", name=_called(longest))
         often = calls
-        if steps > 1 and longest.first_step == longest.calls:
+        if steps > 1 and longest.first_step_calls == longest.calls:
             often = say("{calls}, all in the first of {steps} steps", calls=calls, steps=steps)
         elif steps > 1:
             often = say("{calls} in {steps} steps", calls=calls, steps=steps)
@@ -229,16 +230,6 @@ def _of_sequence(api: str, mine: Sequence[FoundSequence], saving: int, share: fl
     )
     advice = say(CAUSE_ADVICE["sequence"], api=api, sequence=sequence, note=say(longest.note or ""))
     return Cause(say(UNFUSED), saving, share, evidence, advice)
-
-
-def group_in_words(group: CallGroup) -> Text:
-    """The name of a group of calls."""
-    return say(_GROUPS[group])
-
-
-def wait_in_words(cause: WaitCause) -> Text:
-    """The name of a cause of idle time."""
-    return say(WAIT_WORDS[cause])
 
 
 def _time(ns: float) -> Text:

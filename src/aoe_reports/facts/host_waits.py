@@ -21,6 +21,7 @@ from aoe_reports.facts.host_calls import CallGroup
 from aoe_reports.facts.launches import Queue, queue_of
 from aoe_reports.formats.spilled import Numbers
 from aoe_reports.model.columns import Ints, Mask, distinct, distinct_places, is_among
+from aoe_reports.model.host import HostWait
 from aoe_reports.model.intervals import Intervals, union
 
 WaitCause = Literal[
@@ -56,29 +57,6 @@ LAUNCH_NS = 20_000
 
 Half of those of the captures of January 2025 take 12 to 15 us, of a device whose clock is behind 33 us.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """One time in which a device did nothing; ns."""
-
-    start_ns: int
-    duration_ns: int
-    step: int | None
-    by_cause: tuple[int, ...]
-    """In the order of WAIT_CAUSES; together they are the duration."""
-    before: str | None
-    after: str | None
-
-    @property
-    def waited_ns(self) -> int:
-        """For how much of it the host is to blame."""
-        return sum(self.by_cause[: len(HOST_CAUSES)])
-
-    @property
-    def cause(self) -> WaitCause:
-        """The cause of most of it, of equal ones the first."""
-        return WAIT_CAUSES[int(np.argmax(self.by_cause))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +261,7 @@ def _by_cause(length: Ints, cause: Ints) -> tuple[int, ...]:
     return tuple(sums.tolist())
 
 
-def longest_waits(busy: Busy, sweep: Sweep, words: Sequence[str], most: int) -> tuple[Wait, ...]:
+def longest_waits(busy: Busy, sweep: Sweep, words: Sequence[str], most: int) -> tuple[HostWait, ...]:
     """The gaps in which the device waited longest for the host, the longest first."""
     if not most:
         return ()
@@ -300,12 +278,14 @@ def longest_waits(busy: Busy, sweep: Sweep, words: Sequence[str], most: int) -> 
         pieces = slice(*np.searchsorted(sweep.gap, [place, place + 1]).tolist())
         last = by_end[np.searchsorted(in_order, starts[place], side="right") - 1]
         after = int(np.searchsorted(spans["start"], ends[place]))
+        by_cause = _by_cause(sweep.length[pieces], sweep.cause[pieces])
         found.append(
-            Wait(
+            HostWait(
                 start_ns=int(starts[place]),
                 duration_ns=int(ends[place] - starts[place]),
                 step=int(busy.step[after]) if busy.step[after] >= 0 else None,
-                by_cause=_by_cause(sweep.length[pieces], sweep.cause[pieces]),
+                waited_ns=int(waited[place]),
+                cause=WAIT_CAUSES[int(np.argmax(by_cause))],
                 before=_word(words, int(spans["name"][last])),
                 after=_word(words, int(spans["name"][after])),
             )

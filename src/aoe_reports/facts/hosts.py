@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from aoe_reports.facts.communication import SLOW_SHARE, Link
+from aoe_reports.model.communication_rows import SLOW_SHARE, Link, SlowHost
 
 MIN_RANKS = 2
 """Of a host with one rank, or one that talks, it is the rank that is slow."""
@@ -15,31 +15,6 @@ MIN_OTHERS = 2
 
 HostOf = Callable[[str | None, int], str | None]
 """The host of a rank as its group numbers it; null where it is not known."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SlowHost:
-    """A host most of whose compared links to or from other hosts, over one transport, are slow."""
-
-    host: str
-    transport: str
-    is_sender: bool
-    """Whether the links from it are slow."""
-    is_receiver: bool
-    """Whether the links to it are slow."""
-    ranks: int
-    """The ranks of the host that these links begin or end at."""
-    links: tuple[Link, ...]
-    """Those that are slow, the ones first that lose most."""
-    compared: int
-    """All compared links of the slow directions."""
-    relative_bandwidth: float
-    """The median of all of these, as a share of the median of their likes."""
-
-    @property
-    def lost_ns(self) -> int:
-        """How much longer its slow links took than at the median bandwidth of their likes."""
-        return sum(link.lost_ns for link in self.links)
 
 
 def find_slow_hosts(links: Iterable[Link], host_of: HostOf) -> list[SlowHost]:
@@ -58,7 +33,7 @@ def find_slow_hosts(links: Iterable[Link], host_of: HostOf) -> list[SlowHost]:
     found = []
     while worst := max(_slow_hosts(left), key=lambda one: one.lost_ns, default=None):
         found.append(worst)
-        told = set(worst.links)
+        told = set(worst.slow_links)
         left = [one for one in left if one.link not in told]
     return found
 
@@ -82,16 +57,16 @@ def _slow_hosts(outside: Sequence[_Outside]) -> Iterator[SlowHost]:
         receives = _are_slow([(one.link, one.link.destination_rank, one.source) for one in received])
         if sends or receives:
             mine = [*(sent if sends else ()), *(received if receives else ())]
-            links = sorted((one.link for one in mine if one.link.is_slow), key=lambda link: -link.lost_ns)
+            links = sorted((one.link for one in mine if one.link.slow), key=lambda link: -(link.lost_ns or 0))
             yield SlowHost(
                 host=host,
                 transport=transport,
-                is_sender=sends,
-                is_receiver=receives,
+                sends_slowly=sends,
+                receives_slowly=receives,
                 ranks=len({_own_end(one, host) for one in mine}),
-                links=tuple(links),
+                slow_links=tuple(links),
                 compared=len(mine),
-                relative_bandwidth=_middle([one.link for one in mine]),
+                relative_bandwidth_ratio=_middle([one.link for one in mine]),
             )
 
 
@@ -104,9 +79,9 @@ def _are_slow(links: Sequence[tuple[Link, int, str]]) -> bool:
     ranks, others = {(link.group, rank) for link, rank, _ in links}, {other for _, _, other in links}
     if len(ranks) < MIN_RANKS or len(others) < MIN_OTHERS:
         return False
-    slow = sum(link.is_slow for link, _, _ in links)
+    slow = sum(link.slow for link, _, _ in links)
     return slow * 2 > len(links) and _middle([link for link, _, _ in links]) < SLOW_SHARE
 
 
 def _middle(links: Sequence[Link]) -> float:
-    return median(link.relative_bandwidth or 0.0 for link in links)
+    return median(link.relative_bandwidth_ratio or 0.0 for link in links)

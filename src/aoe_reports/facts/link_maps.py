@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from aoe_reports.facts.communication import Link
+from aoe_reports.model.communication_rows import Link
 
 MAX_MAPS = 4
 """Of more groups those with the slowest links."""
@@ -29,7 +29,7 @@ def link_maps(links: Iterable[Link]) -> list[LinkMap]:
     """Maps of the groups whose links were compared, that with the slowest link first."""
     found: dict[tuple[str | None, str], list[tuple[float, int, int]]] = {}
     for link in links:
-        share = link.relative_bandwidth
+        share = link.relative_bandwidth_ratio
         if share is not None:
             mine = found.setdefault((link.group, link.transport), [])
             mine.append((share, link.source_rank, link.destination_rank))

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity, OfDevice, Parts
+from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity, OfDevice
 from aoe_reports.facts.steadiness import Place
-from aoe_reports.facts.steps import Step
 from aoe_reports.formats.ascend.tables.timelines import CLOCK_COUNTER, device_bits, profiled_process
+from aoe_reports.model.breakdown import Parts
 from aoe_reports.model.columns import Floats, Ints, integers, keep_where, valid, words_in
 from aoe_reports.model.intervals import covered, union
+from aoe_reports.model.steps import Step
 
 OBSERVED_COLUMNS = (*EVENT_COLUMNS, "frequency_mhz")
 """The columns of events that are looked at."""
@@ -188,7 +189,6 @@ def steps_of_parts(place: Place, steps: Mapping[int, Parts]) -> Iterator[Step]:
         yield Step(
             rank_id=place[0],
             device_id=place[1],
-            model_id=None,
             step=number,
             start_ns=parts.start_ns,
             duration_ns=parts.end_to_end_ns,

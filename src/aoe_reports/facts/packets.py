@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from aoe_reports.facts.communication import OperatorTime, number_of_step
+from aoe_reports.model.communication_rows import Alignment, PacketClass
 from aoe_reports.model.rules import COMMUNICATION
 from aoe_reports.model.texts import say
 
@@ -64,42 +65,6 @@ class PacketSum:
     packets: int
     transit_bytes: int
     transit_ns: int
-
-
-@dataclass(frozen=True, slots=True)
-class PacketClass:
-    """The packets of one class over one transport, of all ranks that are looked at."""
-
-    transport: str
-    least_bytes: int
-    most_bytes: int | None
-    packets: int
-    transit_bytes: int
-    transit_ns: int
-    bytes_share: float | None
-    time_share: float | None
-    lost_ns: int | None
-    """How much longer they took than at the rate of the fastest class; null for that class and for larger packets."""
-
-    @property
-    def gb_per_s(self) -> float | None:
-        """Bytes a nanosecond."""
-        return self.transit_bytes / self.transit_ns if self.transit_ns else None
-
-
-@dataclass(frozen=True, slots=True)
-class Alignment:
-    """The copies of one rank over one transport, and those of more than 512 bytes whose size is no multiple of it; ns."""
-
-    rank_id: int | None
-    step: int | None
-    transport: str
-    copies: int
-    size_bytes: int
-    time_ns: int
-    unaligned_copies: int
-    unaligned_bytes: int
-    unaligned_ns: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,15 +196,23 @@ def small_packets(classes: Sequence[PacketClass]) -> list[tuple[PacketClass, Pac
     return found
 
 
+_ALIGNMENT = ("copies", "size_bytes", "time_ns", "unaligned_copies", "unaligned_bytes", "unaligned_ns")
+
+
+def alignment(rank_id: int | None, step: int | None, transport: str, sums: Sequence[int]) -> Alignment:
+    """The row of some sums: copies, bytes and ns of all, then of the unaligned ones."""
+    values: dict[str, Any] = dict(zip(_ALIGNMENT, sums, strict=True))
+    return Alignment(rank_id=rank_id, step=step, transport=transport, **values)
+
+
 def alignments_of_ranks(alignments: Iterable[Alignment]) -> list[Alignment]:
     """The steps of each rank and transport together, those with most unaligned bytes first."""
     sums: dict[tuple[int | None, str], list[int]] = {}
     for one in alignments:
-        entry = sums.setdefault((one.rank_id, one.transport), [0] * 6)
-        values = (one.copies, one.size_bytes, one.time_ns, one.unaligned_copies, one.unaligned_bytes, one.unaligned_ns)
-        for place, value in enumerate(values):
-            entry[place] += value
-    found = [Alignment(rank, None, transport, *entry) for (rank, transport), entry in sums.items()]
+        entry = sums.setdefault((one.rank_id, one.transport), [0] * len(_ALIGNMENT))
+        for place, name in enumerate(_ALIGNMENT):
+            entry[place] += getattr(one, name)
+    found = [alignment(rank, None, transport, entry) for (rank, transport), entry in sums.items()]
     return sorted(found, key=lambda one: (-one.unaligned_bytes, str(one.rank_id), one.transport))
 
 

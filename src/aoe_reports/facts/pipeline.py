@@ -7,36 +7,36 @@ from dataclasses import dataclass, replace
 from statistics import median
 from types import MappingProxyType
 
-from aoe_reports.facts.steps import Step
+from aoe_reports.model.rows import US, column, derived, row
+from aoe_reports.model.steps import Step
 
 NOTABLE_IMBALANCE = 0.05
 """Computing above the median of stages (or of ranks) from which one is said to be that which others wait for."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@row
 class Stage:
-    """The ranks of one stage of a pipeline; times are means a step."""
+    """One stage of the pipeline of a run; times are means a step."""
 
-    stage: int
+    run: str = column("Run", default="")
+    stage: int = column("Stage", "integer")
     members: tuple[int, ...]
     """Its ranks."""
-    computing_ns: float
-    """The median of its ranks."""
-    slower: float
-    """How much longer that is than the median of the stages."""
-    busiest: int
-    """The rank that computes longest, of ranks that tie the lowest."""
-    busiest_slower: float
-    """How much longer it computes than the median of the stage."""
-    bubble_share: float | None = None
-    """Of the steps of its ranks together."""
-    more_calls: float | None = None
-    """How many more calls its ranks run than those of the median stage, as a share."""
 
-    @property
+    @derived("Ranks", "integer")
     def ranks(self) -> int:
         """How many."""
         return len(self.members)
+
+    computing_ns: float = column("Computing (median of ranks)", unit=US)
+    slower: float = column("Against the median of stages", "change")
+    bubble_share: float | None = column("Bubbles", "percent", default=None)
+    """Of the steps of its ranks together."""
+    busiest: int = column("Busiest rank", "integer")
+    """The rank that computes longest, of ranks that tie the lowest."""
+    busiest_slower: float = column("Against the median of its stage", "change")
+    more_calls: float | None = None
+    """How many more calls its ranks run than those of the median stage, as a share."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

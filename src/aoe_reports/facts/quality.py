@@ -10,7 +10,7 @@ from typing import Literal
 
 from aoe_reports.facts.observed import ClockUse
 from aoe_reports.facts.steadiness import MIN_STEPS_FOR_SCATTER, Place, Steadiness, StepSeries, steadiness_of
-from aoe_reports.facts.steps import Step
+from aoe_reports.model.steps import Step
 
 Effect = Literal["no-baseline", "caution", "note"]
 """What a judgement does: the capture is no baseline; its numbers are to be read with it in mind; some questions have no answer."""

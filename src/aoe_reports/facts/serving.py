@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.facts.serving_batches import Batch, Lane, LengthsBy, are_in_ms
+from aoe_reports.facts.serving_batches import Batch, Lane, are_in_ms
 from aoe_reports.facts.serving_cuts import Marks, Tasks, cut, layers_of, marks_of, usual_of
-from aoe_reports.facts.serving_phases import Annotated, Seen, SizedBy, ToldBy, judge_batch, judge_phases
+from aoe_reports.facts.serving_phases import Annotated, Seen, judge_batch, judge_phases
 from aoe_reports.facts.serving_roles import ATTENTION, PARTS, ROLES, Part, is_serving, part_of, role_of
 from aoe_reports.facts.serving_shapes import NOTHING, Query, embedding_of, product_of, query_of
 from aoe_reports.model.columns import Ints, Mask, codes, distinct, has_value, integers, rising
-from aoe_reports.model.groupings import Phase
 from aoe_reports.model.intervals import Intervals, union
+from aoe_reports.model.serving import Iteration
 from aoe_reports.stats.grouping import is_communication
 
 TASK_COLUMNS = frozenset(
@@ -28,41 +28,6 @@ CutBy = Literal["annotations", "batches", "operators"]
 _AGREE = 0.8
 """Annotations are iterations where they part at least so many of those that the operators tell; batches where so many of these are whole passes of the model, too, and no other phase than shapes tell."""
 _EMBEDDED = "gather", "embedding"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Iteration:
-    """One forward pass of the model, with what the server does around it; times in ns."""
-
-    number: int
-    start_ns: int
-    """When the last task of the iteration before ended: the pause between both is this one's idle time."""
-    duration_ns: int
-    phase: Phase
-    cut_by: CutBy
-    told_by: ToldBy | None
-    """What tells the phase; null where nothing does."""
-    is_whole: bool
-    layers: int | None
-    tasks: int | None
-    """Null where no tasks were recorded, and a service tells its batches alone."""
-    sequences: int | None
-    tokens: int | None
-    """New tokens: of prompts, and one (with drafts several) of each sequence that is decoded."""
-    prompt_tokens: int | None
-    drafted: int | None
-    """New tokens of each sequence in a decode that verifies drafts; null in others."""
-    context: int | None
-    """How many tokens of a sequence the cache can hold at most."""
-    parts: Mapping[Part, int]
-    """All of its time, part by part; without tasks the idle time alone is known."""
-    sequences_by: SizedBy | None = None
-    tokens_by: SizedBy | None = None
-    longest: int | None = None
-    """The tokens of its longest sequence, with those of this pass."""
-    sequence_length: float | None = None
-    """The mean of its sequences."""
-    lengths_by: LengthsBy | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -481,26 +446,15 @@ def _iterations(
         is_last = number == len(seen) - 1
         cut_off = (one.layers < usual and (number == 0 or is_last)) or (is_last and samples and not one.has_sampling)
         iterations.append(
-            Iteration(
+            replace(
+                judged,
                 number=number,
                 start_ns=int(bounds[number]),
                 duration_ns=int(bounds[number + 1] - bounds[number]),
-                phase=judged.phase,
                 cut_by=cut_by,
-                told_by=judged.told_by,
                 is_whole=not cut_off,
                 layers=one.layers,
                 tasks=one.tasks,
-                sequences=judged.sequences,
-                tokens=judged.tokens,
-                prompt_tokens=judged.prompt_tokens,
-                drafted=judged.drafted,
-                context=judged.context,
-                sequences_by=judged.sequences_by,
-                tokens_by=judged.tokens_by,
-                longest=judged.longest,
-                sequence_length=judged.sequence_length,
-                lengths_by=judged.lengths_by,
                 parts={part: int(spent[part][number]) for part in PARTS if part in spent and spent[part][number]},
             )
         )
@@ -513,29 +467,10 @@ def iterations_of_batches(lane: Lane) -> list[Iteration]:
     end = lane.batches[0].start_ns if lane.batches else 0
     for number, batch in enumerate(lane.batches):
         begin, end = end, max(end, batch.end_ns)
-        idle, judged = max(batch.start_ns - begin, 0), judge_batch(batch)
+        idle = max(batch.start_ns - begin, 0)
+        parts = {"idle": idle} if idle else {}
+        judged = judge_batch(batch)
         found.append(
-            Iteration(
-                number=number,
-                start_ns=begin,
-                duration_ns=end - begin,
-                phase=judged.phase,
-                cut_by="batches",
-                told_by=judged.told_by,
-                is_whole=True,
-                layers=None,
-                tasks=None,
-                sequences=judged.sequences,
-                tokens=judged.tokens,
-                prompt_tokens=judged.prompt_tokens,
-                drafted=judged.drafted,
-                context=None,
-                sequences_by=judged.sequences_by,
-                tokens_by=judged.tokens_by,
-                longest=judged.longest,
-                sequence_length=judged.sequence_length,
-                lengths_by=judged.lengths_by,
-                parts={"idle": idle} if idle else {},
-            )
+            replace(judged, number=number, start_ns=begin, duration_ns=end - begin, cut_by="batches", parts=parts)
         )
     return found

@@ -7,14 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from aoe_reports.facts.serving_batches import Batch, LengthsBy
+from aoe_reports.facts.serving_batches import Batch
 from aoe_reports.facts.serving_shapes import Query
 from aoe_reports.model.groupings import Phase
+from aoe_reports.model.serving import Iteration
 
-ToldBy = Literal["annotations", "batches", "shapes", "graph replay", "operator types"]
-"""`batches`: those of the service, as its profiler tells them. `graph replay`: attention has shapes in other iterations, and none in this one."""
-SizedBy = Literal["annotations", "batches", "shapes"]
-"""What tells how many sequences or tokens there are."""
 _BOTH = 0.3
 """Attention of prefill and of decode in at least such a share of the layers: the iteration is mixed."""
 _MOST_DRAFTED = 16
@@ -60,24 +57,6 @@ class Seen:
     writes_cache: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
-    """What an iteration is."""
-
-    phase: Phase
-    told_by: ToldBy | None = None
-    sequences: int | None = None
-    tokens: int | None = None
-    prompt_tokens: int | None = None
-    drafted: int | None = None
-    context: int | None = None
-    sequences_by: SizedBy | None = None
-    tokens_by: SizedBy | None = None
-    longest: int | None = None
-    sequence_length: float | None = None
-    lengths_by: LengthsBy | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class _Sizes:
     """The tokens, sequences and logits of one iteration; null where they are not told."""
@@ -96,14 +75,14 @@ class _Sizes:
         return self.tokens // self.sequences
 
 
-def judge_phases(seen: Sequence[Seen], annotated: Sequence[Annotated | None]) -> list[Judged]:
+def judge_phases(seen: Sequence[Seen], annotated: Sequence[Annotated | None]) -> list[Iteration]:
     """What each of some iterations, one behind the other, is."""
     seen = _without_encoders(seen)
     sizes = [_sizes(one) for one in seen]
     drafted = _drafted(sizes)
     most = max((size.tokens or 0 for one, size in zip(seen, sizes, strict=True) if one.layers), default=0)
     shaped = any(_has_shapes(one) for one in seen)
-    judged: list[Judged] = []
+    judged: list[Iteration] = []
     running = 0
     for one, size, told in zip(seen, sizes, annotated, strict=True):
         found = _told(told, size) if told is not None else None
@@ -162,7 +141,7 @@ def _drafted(sizes: Sequence[_Sizes]) -> int | None:
     return ratio if ratio is not None and ratio > 1 and count * 2 > len([one for one in sizes if one.tokens]) else None
 
 
-def _told(told: Annotated, size: _Sizes) -> Judged | None:
+def _told(told: Annotated, size: _Sizes) -> Iteration | None:
     """What an annotation says an iteration is, else the batch of the service; null where neither does."""
     batch = told.batch
     if told.phase is None:
@@ -188,7 +167,7 @@ def _of_batch(batch: Batch) -> Annotated:
     )
 
 
-def judge_batch(batch: Batch) -> Judged:
+def judge_batch(batch: Batch) -> Iteration:
     """What a batch is by what the service tells of it alone."""
     phase = batch.phase or "unknown"
     found = _of_annotation(_of_batch(replace(batch, phase=phase)), _Sizes(None, None, None, False, None), "batches")
@@ -198,11 +177,11 @@ def judge_batch(batch: Batch) -> Judged:
     return _with_lengths(found, batch)
 
 
-def _with_lengths(found: Judged, batch: Batch) -> Judged:
-    return replace(found, longest=batch.longest, sequence_length=batch.sequence_length, lengths_by=batch.lengths_by)
+def _with_lengths(found: Iteration, batch: Batch) -> Iteration:
+    return replace(found, longest_sequence=batch.longest, length=batch.sequence_length, lengths_by=batch.lengths_by)
 
 
-def _with_sources(found: Judged) -> Judged:
+def _with_sources(found: Iteration) -> Iteration:
     """What no annotation and no batch tells is told by shapes."""
     return replace(
         found,
@@ -211,7 +190,7 @@ def _with_sources(found: Judged) -> Judged:
     )
 
 
-def _of_annotation(told: Annotated, size: _Sizes, by: Literal["annotations", "batches"]) -> Judged:
+def _of_annotation(told: Annotated, size: _Sizes, by: Literal["annotations", "batches"]) -> Iteration:
     prompts, decoding = told.prompts, told.decoding
     both = prompts is not None and decoding is not None
     tokens = None
@@ -221,7 +200,7 @@ def _of_annotation(told: Annotated, size: _Sizes, by: Literal["annotations", "ba
     if told.phase == "decode" and told.decoded_tokens and decoding and told.decoded_tokens > decoding:
         drafted = told.decoded_tokens // decoding
     sequences = (prompts or 0) + (decoding or 0) if both else decoding if told.phase == "decode" else prompts
-    return Judged(
+    return Iteration(
         phase=told.phase or "unknown",
         told_by=by,
         sequences=sequences or size.sequences,
@@ -230,13 +209,13 @@ def _of_annotation(told: Annotated, size: _Sizes, by: Literal["annotations", "ba
         tokens=size.tokens if tokens is None else tokens,
         prompt_tokens=told.prompt_tokens if told.phase != "decode" else None,
         drafted=drafted,
-        context=size.context,
+        context_at_most=size.context,
     )
 
 
-def _judge(one: Seen, size: _Sizes, drafted: int | None, running: int) -> Judged:
+def _judge(one: Seen, size: _Sizes, drafted: int | None, running: int) -> Iteration:
     if not one.layers:
-        return Judged(phase="other", tokens=size.tokens)
+        return Iteration(phase="other", tokens=size.tokens)
     counts: Counter[str] = Counter()
     for role, _, count in one.queries:
         counts[role] += count
@@ -247,10 +226,10 @@ def _judge(one: Seen, size: _Sizes, drafted: int | None, running: int) -> Judged
         return told
     if (prefills or decodes) and counts["attention"] < _BOTH * one.layers:
         return _judged("prefill" if prefills else "decode", "operator types", size)
-    return Judged(phase="unknown", tokens=size.tokens, sequences=size.sequences, context=size.context)
+    return Iteration(phase="unknown", tokens=size.tokens, sequences=size.sequences, context_at_most=size.context)
 
 
-def _judged(phase: Phase, told_by: ToldBy, size: _Sizes, drafted: int | None = None) -> Judged:
+def _judged(phase: Phase, told_by: str, size: _Sizes, drafted: int | None = None) -> Iteration:
     sequences = size.sequences if size.sequences is not None else size.logits
     tokens = size.tokens
     if (
@@ -261,18 +240,18 @@ def _judged(phase: Phase, told_by: ToldBy, size: _Sizes, drafted: int | None = N
         and tokens is not None
     ):
         sequences, tokens = min(sequences, size.logits), min(tokens, size.logits)  # graphs are padded
-    return Judged(
+    return Iteration(
         phase=phase,
         told_by=told_by,
         sequences=sequences,
         tokens=tokens,
         prompt_tokens=tokens if phase == "prefill" else None,
         drafted=drafted,
-        context=size.context,
+        context_at_most=size.context,
     )
 
 
-def _by_shapes(size: _Sizes, drafted: int | None, running: int, *, prefills: bool) -> Judged | None:
+def _by_shapes(size: _Sizes, drafted: int | None, running: int, *, prefills: bool) -> Iteration | None:
     """By the number of new tokens against that of sequences: one each is decode."""
     tokens, sequences, logits = size.tokens, size.sequences, size.logits
     several = sequences if sequences is not None else logits
@@ -299,7 +278,7 @@ def _verified(size: _Sizes, drafted: int | None) -> int | None:
     return each if size.logits == size.tokens or by_habit else None
 
 
-def _running(found: Judged, size: _Sizes, most: int, running: int) -> int:
+def _running(found: Iteration, size: _Sizes, most: int, running: int) -> int:
     """How many sequences have their prompt behind them: those of the iteration, but for one whose prompt may be cut; a prefill stops others."""
     if found.phase == "other" or found.sequences is None:
         return running

@@ -9,8 +9,8 @@ from statistics import median
 
 import numpy as np
 
-from aoe_reports.facts.steps import Step
 from aoe_reports.model.columns import Floats
+from aoe_reports.model.steps import Step
 from aoe_reports.stats.bootstrap import student_quantile
 from aoe_reports.stats.sample import robust_sigma, sample_std
 

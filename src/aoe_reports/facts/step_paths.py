@@ -21,7 +21,8 @@ from aoe_reports.facts.critical_path import (
 from aoe_reports.facts.dependencies import Device
 from aoe_reports.model.columns import Ints, Mask, distinct, exact_sum, places_by
 from aoe_reports.model.intervals import Intervals, covered_each
-from aoe_reports.model.path_kinds import KINDS, Kind
+from aoe_reports.model.path_kinds import KIND_WORDS, KINDS, Kind, PathOperator
+from aoe_reports.model.texts import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,22 +37,6 @@ class StepPath:
     segments: Segments
     by_kind: dict[Kind, int]
     """How long each kind of segments is; together they are the duration."""
-
-
-@dataclass(frozen=True, slots=True)
-class OperatorOnPath:
-    """An operator, or a type of them, in one step."""
-
-    name: str
-    kind: Kind
-    tasks: int
-    total_ns: int
-    tasks_on_path: int
-    path_ns: int
-    slack_ns: int
-    """How much longer the one with the least slack could take before the step gets longer."""
-    gain_ns: int = 0
-    """How much shorter the step gets if each of them is shortened."""
 
 
 def paths_of(device: Device) -> list[StepPath]:
@@ -73,7 +58,7 @@ def _path_of(device: Device, step: int | None, own: Mask) -> StepPath:
 
 def operators_of(
     device: Device, path: StepPath, names: Sequence[str], *, shortened_percent: int, top: int
-) -> list[OperatorOnPath]:
+) -> list[PathOperator]:
     """The operators of a step: those with the longest time on its path first, then by their slack.
 
     `names` has for each of the device's names what it is grouped by. Each task of an operator is shortened by
@@ -95,17 +80,18 @@ def operators_of(
     least = np.minimum.reduceat(slack[ordered], first).tolist()
     found = []
     for (number, mine), total, on, path_ns, slack_ns in zip(groups, *sums, least, strict=True):
-        row = OperatorOnPath(
-            name=keys[number // len(KINDS)],
-            kind=KINDS[number % len(KINDS)],
+        row = PathOperator(
+            op_name=keys[number // len(KINDS)],
+            kind=say(KIND_WORDS[KINDS[number % len(KINDS)]]),
             tasks=len(mine),
             total_ns=total,
             tasks_on_path=on,
             path_ns=path_ns,
+            path_share=round(path_ns / path.duration_ns, 6) if path.duration_ns else 0.0,
             slack_ns=slack_ns,
         )
         found.append((row, places[mine]))
-    found.sort(key=lambda pair: (-pair[0].path_ns, pair[0].slack_ns, -pair[0].total_ns, pair[0].name, pair[0].kind))
+    found.sort(key=lambda pair: (-pair[0].path_ns, pair[0].slack_ns, -pair[0].total_ns, pair[0].op_name, pair[0].kind))
     return [
         replace(row, gain_ns=_gain_of(path, window, own, mine, shortened_percent * (MILLION // 100)))
         if row.path_ns

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aoe_reports.facts.tasks import RankOf, TaskSet
+from aoe_reports.model.steps import Step
 
 STEP_RANGE = "ProfilerStep#"
 """What the name of the range begins with that the framework's profiler records around a step."""
@@ -22,40 +23,6 @@ def step_of_range(name: str) -> int | None:
     """The number of the step that a range of the host is around; None for other ranges."""
     found = _STEP_RANGE.fullmatch(name)
     return None if found is None else int(found[1])
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step of one rank; times in ns, null where the export has none."""
-
-    rank_id: int | None
-    device_id: int | None
-    model_id: int | None
-    step: int | None
-    start_ns: int | None
-    duration_ns: int
-    fp_bp_ns: int | None = None
-    iteration_refresh_ns: int | None = None
-    data_aug_bound_ns: int | None = None
-    computing_ns: int | None = None
-    communication_ns: int | None = None
-    communication_not_overlapped_ns: int | None = None
-    overlapped_ns: int | None = None
-    free_ns: int | None = None
-    stage_ns: int | None = None
-    """The step without its bubbles."""
-    bubble_ns: int | None = None
-    """What a stage of a pipeline waits to receive from another one."""
-
-    @property
-    def has_parts(self) -> bool:
-        """Whether all of its time is told: computing, communication that nothing hides, and nothing of both."""
-        return None not in {self.computing_ns, self.communication_not_overlapped_ns, self.free_ns}
-
-    def is_of(self, rank_id: int | None, device_id: int | None, step: int | None) -> bool:
-        """Whether it is of this rank, device and number; None: of any."""
-        asked = ((rank_id, self.rank_id), (device_id, self.device_id), (step, self.step))
-        return all(wanted in {None, own} for wanted, own in asked)
 
 
 class TraceRow(TypedDict):
@@ -115,7 +82,7 @@ def steps_of_trace(rank_of: RankOf, frame: pa.Table) -> list[Step]:
 
 def steps_of_trace_time(rank_of: RankOf, frame: pa.Table) -> list[Step]:
     """Steps of step_trace_time; end to end is computing + communication that is not overlapped + free."""
-    return in_order(replace(_of_parts(row), rank_id=rank_of(row.get("device_id"))) for row in frame.to_pylist())
+    return in_order(_of_parts(rank_of(row.get("device_id")), row) for row in frame.to_pylist())
 
 
 def steps_of(rank_of: RankOf, frame: pa.Table) -> list[Step]:
@@ -158,14 +125,12 @@ def with_parts(steps: Sequence[Step], frame: pa.Table) -> list[Step]:
     return found
 
 
-def _of_parts(row: PartsRow) -> Step:
+def _of_parts(rank_id: int | None, row: PartsRow) -> Step:
     return Step(
-        None,
-        row.get("device_id"),
-        None,
-        row["step"],
-        None,
-        row["computing_ns"] + row["communication_not_overlapped_ns"] + row["free_ns"],
+        rank_id=rank_id,
+        device_id=row.get("device_id"),
+        step=row["step"],
+        duration_ns=row["computing_ns"] + row["communication_not_overlapped_ns"] + row["free_ns"],
         computing_ns=row["computing_ns"],
         communication_ns=row["communication_ns"],
         communication_not_overlapped_ns=row["communication_not_overlapped_ns"],
@@ -183,7 +148,7 @@ def steps_of_cluster(frame: pa.Table) -> list[Step]:
     steps = []
     for name, row in zip(index, ranks.to_pylist(), strict=True):
         if name is not None and name.isdecimal() and name.isascii() and len(name) <= _MAX_DIGITS:
-            steps.append(replace(_of_parts(row), rank_id=int(name)))
+            steps.append(_of_parts(int(name), row))
     return in_order(steps)
 
 

@@ -24,6 +24,8 @@ from aoe_reports.model.columns import (
     integers,
     values_of,
 )
+from aoe_reports.model.stragglers import CAUSES, STATES, ComparedHost, ComparedRank, Member, TypeLoss
+from aoe_reports.model.texts import say
 from aoe_reports.stats.grouping import is_communication
 from aoe_reports.stats.sample import MAD_TO_SIGMA
 
@@ -55,83 +57,6 @@ MIN_MORE_WORK = 0.5
 
 State = Literal["slow", "usual"]
 Cause = Literal["all operators", "one operator", "more calls"]
-Member = tuple[int | None, int | None]
-"""Rank and device."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TypeLoss:
-    """An operator type that takes longer on a rank than the median of its peers; times in ns."""
-
-    op_type: str | None
-    count: int
-    total_ns: int
-    median_ns: int
-
-    @property
-    def lost_ns(self) -> int:
-        """How much longer."""
-        return self.total_ns - self.median_ns
-
-    @property
-    def slower(self) -> float | None:
-        """The same as a share of the median."""
-        return _slower(self.total_ns, self.median_ns)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparedRank:
-    """A rank against ranks of the same role; times in ns, null where it has no peers."""
-
-    rank_id: int | None
-    device_id: int | None
-    role: int
-    """Ranks of one role run the same operator types equally often; counted from 1, in the order of their first ranks."""
-    peers: int
-    """The other ranks of the role."""
-    total_ns: int
-    median_ns: int | None
-    """Of all ranks of the role, this one among them."""
-    deviations: float | None
-    """How far it is from the median in robust standard deviations; null without a verdict, or where most ranks are exactly there."""
-    state: State | None
-    """Null with fewer than MIN_PEERS peers."""
-    is_notable: bool
-    """Whether it is slow; where there is no verdict, whether it is slower by more than MIN_SLOWER."""
-    slower_types: int
-    types: int
-    """The operator types that at least half of the role runs."""
-    operators: tuple[TypeLoss, ...]
-    """What it loses most in, the largest loss first."""
-    cause: Cause | None
-    """Whether a notable rank runs more calls, all its operators are slower, or one; null where it is none of these."""
-    calls: int
-    median_calls: int
-    """Of all ranks of the role."""
-
-    @property
-    def member(self) -> Member:
-        """Rank and device."""
-        return self.rank_id, self.device_id
-
-    @property
-    def more_calls(self) -> float:
-        """How many more calls it runs than the median, as a share."""
-        return self.calls / self.median_calls - 1 if self.median_calls else 0.0
-
-    @property
-    def lost_ns(self) -> int | None:
-        """How much longer it computes than the median."""
-        return None if self.median_ns is None else self.total_ns - self.median_ns
-
-    @property
-    def slower(self) -> float | None:
-        """The same as a share of the median."""
-        return None if self.median_ns is None else _slower(self.total_ns, self.median_ns)
-
-
-def _slower(total_ns: int, median_ns: int) -> float | None:
-    return total_ns / median_ns - 1 if median_ns else None
 
 
 def find_stragglers(sums: pa.Table, stages: Mapping[int, int] = MappingProxyType({})) -> list[ComparedRank]:
@@ -311,26 +236,24 @@ def _compared(role: _Role, counts: Ints, totals: Ints) -> Iterator[ComparedRank]
         more = total - middle > MIN_SLOWER * middle
         slow = more and total - middle > least * spread
         alike = slower_types[place] >= MIN_ALIKE * usual.sum()
+        cause: Cause | None = None
+        if slow or (more and not judged):
+            extra_calls = more_work[place] >= MIN_MORE_WORK * (total - middle)
+            cause = "more calls" if extra_calls else _cause(total, middle, operators, alike=alike)
         yield ComparedRank(
             rank_id=rank_id,
             device_id=device_id,
             role=role.number,
             peers=peers,
-            total_ns=total,
+            computing_ns=total,
             median_ns=middle if peers else None,
-            deviations=(total - middle) / spread if spread and judged else None,
-            state=("slow" if slow else "usual") if judged else None,
+            deviations=round((total - middle) / spread, 6) if spread and judged else None,
+            state=say(STATES["slow" if slow else "usual"]) if judged else None,
             is_notable=slow if judged else more,
-            slower_types=slower_types[place],
-            types=int(usual.sum()),
+            slower_types=slower_types[place] if peers else None,
+            types=int(usual.sum()) if peers else None,
             operators=operators,
-            cause=(
-                None
-                if not (slow or (more and not judged))
-                else "more calls"
-                if more_work[place] >= MIN_MORE_WORK * (total - middle)
-                else _cause(total, middle, operators, alike=alike)
-            ),
+            cause=None if cause is None else say(CAUSES[cause]),
             calls=int(every[place]),
             median_calls=usual_calls,
         )
@@ -345,19 +268,6 @@ def _more_work(values: Any, calls: Any, medians: Any) -> Floats:
     return found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparedHost:
-    """The ranks of one host against those of others."""
-
-    host: str
-    ranks: int
-    """Those with a verdict."""
-    slow_ranks: int
-    slower: float
-    """How much longer than their peers its ranks compute: their median."""
-    state: State
-
-
 def compare_hosts(ranks: Sequence[ComparedRank], hosts: Mapping[Member, str]) -> list[ComparedHost]:
     """The hosts of a run of several, slow ones first; none where fewer than two have two ranks with a verdict.
 
@@ -365,12 +275,14 @@ def compare_hosts(ranks: Sequence[ComparedRank], hosts: Mapping[Member, str]) ->
     """
     by_host: dict[str, list[ComparedRank]] = {}
     for one in ranks:
-        if one.state is not None and one.slower is not None and one.member in hosts:
+        if one.state is not None and one.median_ns and one.member in hosts:
             by_host.setdefault(hosts[one.member], []).append(one)
     several = {host: mine for host, mine in by_host.items() if len(mine) > 1}
     if len(several) < 2:  # noqa: PLR2004 -- nothing to compare with
         return []
-    medians = {host: median(one.slower or 0.0 for one in mine) for host, mine in several.items()}
+    medians = {
+        host: median(one.computing_ns / (one.median_ns or 1) - 1 for one in mine) for host, mine in several.items()
+    }
     middle = median(medians.values())
     spread = MAD_TO_SIGMA * median(abs(one - middle) for one in medians.values())
     judged = len(several) > MIN_PEERS
@@ -385,7 +297,7 @@ def compare_hosts(ranks: Sequence[ComparedRank], hosts: Mapping[Member, str]) ->
                 ranks=len(mine),
                 slow_ranks=slow_ranks,
                 slower=medians[host],
-                state="slow" if far or slow_ranks == len(mine) else "usual",
+                state=say(STATES["slow" if far or slow_ranks == len(mine) else "usual"]),
             )
         )
     return sorted(found, key=lambda one: (one.state != "slow", -one.slower, one.host))
@@ -401,7 +313,7 @@ def compare_stages(
     known = all(steps.get(one.member) for one in ranks)
     mine = {one.rank_id: one for one in ranks if one.rank_id is not None}
     each = {rank: steps[one.member] if known else 1 for rank, one in mine.items()}
-    found = stages_of({rank: one.total_ns / each[rank] for rank, one in mine.items()}, stages)
+    found = stages_of({rank: one.computing_ns / each[rank] for rank, one in mine.items()}, stages)
     if len(mine) < len(ranks) or any(one.ranks == 1 for one in found):
         return ()
     calls = [median(mine[rank].calls / each[rank] for rank in one.members) for one in found]

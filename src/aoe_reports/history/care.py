@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import pyarrow as pa
@@ -23,26 +22,13 @@ from aoe_reports.model.rows import column, row
 from aoe_reports.model.rules import Rule
 from aoe_reports.model.texts import join, say
 from aoe_reports.store import History
-from aoe_reports.store.care import KEPT_DAYS, compact, info, vacuum
+from aoe_reports.store.care import KEPT_DAYS, StoreInfo, compact, info, vacuum
 from aoe_reports.store.layout import ROWS, remade_message
 from aoe_reports.store.rules import STORE_UNREADABLE
 from aoe_reports.store.usable import unusable
 from aoe_reports.store.verify import verify
 
 Row = dict[str, Any]
-
-
-@row
-class StoreInfo:
-    """What the store holds."""
-
-    runs: int = column("Runs", "integer")
-    records: int = column("Records", "integer")
-    bytes: int = column("Bytes", "integer")
-    files: int = column("Files", "integer")
-    version: int = column("Version", "integer")
-    format: int | None = column("Format", "integer")
-    last_compaction: str | None = column("Last compaction")
 
 
 @row
@@ -85,7 +71,7 @@ class Undone:
 
 def store_info(store: str) -> StoreInfo:
     """What the store holds."""
-    return StoreInfo(**asdict(info(History.open(store).log)))
+    return info(History.open(store).log)
 
 
 def verify_store(store: str) -> tuple[Verified, list[Finding], bool]:

@@ -8,6 +8,7 @@ from aoe_reports.history.detection.verdicts import Observed
 from aoe_reports.history.examination import Examination
 from aoe_reports.model.changes import METRIC, SeriesObservation
 from aoe_reports.model.metrics import value_change, value_of
+from aoe_reports.model.rows import row_from
 
 RECENT_NIGHTS = 14
 """Nights in which something must have begun or ended to be listed in a report: what is older was listed then."""
@@ -24,19 +25,11 @@ def _of_series(examined: Examination, index: int) -> Iterator[SeriesObservation]
     labels, nights = examined.labels[index], examined.judged.histories.nights
     for one in examined.judged.verdicts[index].observed:
         of_scatter = one.kind == "scatter-change"
-        yield SeriesObservation(
+        yield row_from(
+            SeriesObservation,
+            labels,
             kind=one.kind,
-            series_id=labels.series_id,
-            workload=labels.workload,
-            scope=labels.scope,
-            op_type=labels.op_type,
-            op_name=labels.op_name,
             metric=labels.metric if labels.scope == METRIC else None,
-            unit=labels.unit,
-            better=labels.better,
-            hardware=labels.hardware,
-            rank_id=labels.rank_id,
-            device_id=labels.device_id,
             since=nights[one.night],
             until=None if one.until is None else nights[one.until - 1],
             recent=_is_recent(one, len(nights)),

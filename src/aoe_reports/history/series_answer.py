@@ -15,7 +15,7 @@ from aoe_reports.history.rules import NOT_ENOUGH_DATA
 from aoe_reports.history.series import SeriesLabels
 from aoe_reports.model.changes import Scope
 from aoe_reports.model.metrics import value_levels, value_of
-from aoe_reports.model.rows import Rows
+from aoe_reports.model.rows import Rows, row_from
 from aoe_reports.model.series import NightChange, SeriesNight
 from aoe_reports.model.texts import say
 from aoe_reports.stats.budget import FALSE_ALARMS_PER_YEAR
@@ -59,18 +59,9 @@ def _nights(examined: Examination) -> Iterator[SeriesNight]:
     for index in examined.asked():
         labels, costs = examined.labels[index], histories.costs[index]
         for place in np.flatnonzero(np.isfinite(costs) & (costs > 0)).tolist():
-            yield SeriesNight(
-                series_id=labels.series_id,
-                workload=labels.workload,
-                scope=labels.scope,
-                op_type=labels.op_type,
-                op_name=labels.op_name,
-                metric=labels.metric,
-                unit=labels.unit,
-                better=labels.better,
-                hardware=labels.hardware,
-                rank_id=labels.rank_id,
-                device_id=labels.device_id,
+            yield row_from(
+                SeriesNight,
+                labels,
                 night=histories.nights[place],
                 run_id=histories.runs[index, place],
                 value=value_of(float(costs[place]), labels.better),

@@ -75,31 +75,16 @@ def _common(examined: Examination, index: int) -> SeriesChange:
     verdict, labels = examined.judged.verdicts[index], examined.labels[index]
     return SeriesChange(
         **{name: getattr(labels, name) for name in _LABELS},
-        state=None,
-        since=None,
-        since_run=None,
-        before=None,
-        after=None,
-        change=None,
-        ci_low=None,
-        ci_high=None,
         smallest_detectable=_smallest_loss(verdict.smallest_detectable, labels.better),
         nights=verdict.nights,
         left_out=verdict.left_out,
         reason=verdict.reason,
         last_night=examined.judged_series[index].last_night(),
         ended=examined.has_ended(index),
-        impact_ms=None,
-        incident=None,
-        first_since=None,
         new=False,
-        acknowledged=None,
-        baseline=None,
         moves=(),
         suspicion=_suspicion(examined, verdict.suspect, labels.better),
         metadata=(),
-        attribution=None,
-        fails=None,
     )
 
 

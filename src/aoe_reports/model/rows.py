@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, replace
+from dataclasses import Field as DataclassField
 from operator import attrgetter
 from types import NoneType
 from typing import (
@@ -13,13 +14,14 @@ from typing import (
     Literal,
     NamedTuple,
     TypeVar,
+    cast,
     dataclass_transform,
     get_args,
     get_origin,
     get_type_hints,
 )
 
-from aoe_reports.model.classes import declared_fields, is_record, is_union, once_a_class, record
+from aoe_reports.model.classes import is_record, is_union, once_a_class, record
 from aoe_reports.model.documents import Cells, JsonObject, object_of
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ as a picture what other columns say in numbers: a renderer that draws nothing le
 T = TypeVar("T")
 R_co = TypeVar("R_co", covariant=True)
 _KEY = "column"
+_CELLS = "__cells__"
 _DIGITS = 6
 
 
@@ -140,9 +143,40 @@ def column(
     )
 
 
-@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(column,))
+class Derived(Generic[T]):
+    """A column whose value is computed from other fields of its row."""
+
+    def __init__(self, function: Callable[[Any], T], cell: Cell) -> None:
+        """The function takes the row."""
+        self.function, self.cell = function, cell
+        self.__doc__ = function.__doc__
+
+    def __get__(self, one: object, owner: type[Any] | None = None) -> T:
+        """The value of a row; of the class this itself."""
+        return self if one is None else self.function(one)  # type: ignore[return-value]
+
+
+def derived(
+    title: str = "", kind: Kind = "text", *, unit: Unit | None = None, before: str | None = None, detail: bool = False
+) -> Callable[[Callable[[Any], T]], Derived[T]]:
+    """A column like `column`, above a method that computes its value."""
+    kind = kind if unit is None else unit.kind
+    cell = Cell(title=title, kind=kind, unit=unit, before=before, detail=detail)
+    return lambda function: Derived(function, cell)
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(column, field))
 def row(cls: type[T]) -> type[T]:
-    """A class of rows: frozen, all by keyword; every field is a column."""
+    """A class of rows: frozen, all by keyword; what is declared by `column` or `derived` is a column, in this order."""
+    cells: dict[str, Cell] = {}
+    for one in reversed(cls.__mro__):
+        cells |= vars(one).get(_CELLS, {})
+    for name, value in vars(cls).items():
+        if isinstance(value, Derived):
+            cells[name] = value.cell
+        elif isinstance(value, DataclassField) and _KEY in value.metadata:
+            cells[name] = value.metadata[_KEY]
+    setattr(cls, _CELLS, cells)
     return record(cls)
 
 
@@ -150,15 +184,28 @@ def row(cls: type[T]) -> type[T]:
 def fields_of(cls: type[Any]) -> tuple[Field, ...]:
     """The columns of a row class, in the order of JSON and CSV."""
     hints = get_type_hints(cls)
+    cells: Mapping[str, Cell] = getattr(cls, _CELLS)
     return tuple(
-        Field(name=name, key=_key(name, one.metadata[_KEY]), type=hints[name], cell=one.metadata[_KEY])
-        for name, one in declared_fields(cls).items()
+        Field(
+            name=name, key=_key(name, cell), type=hints[name] if name in hints else _derived_type(cls, name), cell=cell
+        )
+        for name, cell in cells.items()
     )
+
+
+def _derived_type(cls: type[Any], name: str) -> Any:
+    return get_type_hints(getattr(cls, name).function)["return"]
 
 
 def row_from(cls: type[T], one: object, **more: Any) -> T:
     """A row with the values that something else has under the names of its columns, and with some more."""
-    return cls(**{each.name: getattr(one, each.name) for each in fields_of(cls) if each.name not in more}, **more)
+    names = [each.name for each in fields_of(cls) if not isinstance(getattr(cls, each.name, None), Derived)]
+    return cls(**{name: getattr(one, name) for name in names if name not in more}, **more)
+
+
+def labelled(rows: Iterable[T], run: str) -> list[T]:
+    """Rows with the run that they are of."""
+    return [replace(cast("Any", one), run=run) for one in rows]
 
 
 def _key(name: str, cell: Cell) -> str:

@@ -46,23 +46,23 @@ class AdviseOptions(PeakOptions, CaptureOptions):
 class AdviceRow:
     """One piece of advice on one device; bounds are the most that a step could get shorter, after overlap."""
 
-    position: int | None = column("#", "integer")
+    position: int | None = column("#", "integer", default=None)
     run: str = column()
-    rank_id: int | None = column()
-    device_id: int | None = column()
+    rank_id: int | None = column(default=None)
+    device_id: int | None = column(default=None)
     rule: str = column("Rule")
     source: str = column()
-    op_type: str | None = column("Operator type")
-    op_name: str | None = column("Operator")
-    input_shapes: str | None = column("Input shapes", detail=True)
-    count: int | None = column("Tasks", "integer", detail=True)
-    total_ns: int | None = column("Total", unit=US, detail=True)
-    share: float | None = column("Share", "percent", detail=True)
-    bound_by: str | None = column("Bound by", "word")
+    op_type: str | None = column("Operator type", default=None)
+    op_name: str | None = column("Operator", default=None)
+    input_shapes: str | None = column("Input shapes", detail=True, default=None)
+    count: int | None = column("Tasks", "integer", detail=True, default=None)
+    total_ns: int | None = column("Total", unit=US, detail=True, default=None)
+    share: float | None = column("Share", "percent", detail=True, default=None)
+    bound_by: str | None = column("Bound by", "word", default=None)
     evidence: Mapping[str, Json] = column()
-    bound_us: float | None = column("Bound, per step", "us")
-    bound_share: float | None = column("Bound, share of the step", "percent")
-    advice: str | None = column()
+    bound_us: float | None = column("Bound, per step", "us", default=None)
+    bound_share: float | None = column("Bound, share of the step", "percent", default=None)
+    advice: str | None = column(default=None)
 
 
 @row
@@ -241,27 +241,21 @@ def _stated(
     named = [str(name) for name in (tuned if isinstance(tuned, list) else [tuned])]
     count, total = time_of(named, mine)
     return AdviceRow(
-        position=None,
         run=run,
         rank_id=rank,
         device_id=number,
         rule=_slug(stated.get("rule_subtype") or stated.get("rule_type") or ""),
         source="prof_rule",
-        op_type=None,
         op_name=", ".join(named) or None,
-        input_shapes=None,
         count=count,
         total_ns=total,
         share=rounded(share_of(total, None if len(wholes) < len(mine) else sum(wholes))),
-        bound_by=None,
         evidence={
             "section": stated.get("section"),
             "rule_type": stated.get("rule_type"),
             "rule_description": stated.get("rule_description") or None,
             "rule_subtype": stated.get("rule_subtype"),
         },
-        bound_us=None,
-        bound_share=None,
         advice=stated.get("suggestion"),
     )
 

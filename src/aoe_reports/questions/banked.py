@@ -30,21 +30,21 @@ class BankedEntry:
 
     path: str = column()
     kind: BankKind = column("Kind")
-    soc: str | None = column("Chip")
-    cores: int | None = column("AI Cores", "integer")
-    op_type: str | None = column("Operator type")
-    shapes: str | None = column("Shapes")
-    data_types: str | None = column("Data types")
-    formats: str | None = column("Formats")
-    attributes: str | None = column("Attributes")
-    version: int | None = column("Version", "integer")
-    nodes: int | None = column("Nodes", "integer")
-    model: str | None = column("Model")
-    gradients: int | None = column("Gradients", "integer")
-    looked_up_by: str | None = column("Looked up by", detail=True)
-    line: int | None = column("Line", "integer", detail=True)
-    info: Mapping[str, Json] | None = column()
-    knowledge: Mapping[str, Json] | None = column()
+    soc: str | None = column("Chip", default=None)
+    cores: int | None = column("AI Cores", "integer", default=None)
+    op_type: str | None = column("Operator type", default=None)
+    shapes: str | None = column("Shapes", default=None)
+    data_types: str | None = column("Data types", default=None)
+    formats: str | None = column("Formats", default=None)
+    attributes: str | None = column("Attributes", default=None)
+    version: int | None = column("Version", "integer", default=None)
+    nodes: int | None = column("Nodes", "integer", default=None)
+    model: str | None = column("Model", default=None)
+    gradients: int | None = column("Gradients", "integer", default=None)
+    looked_up_by: str | None = column("Looked up by", detail=True, default=None)
+    line: int | None = column("Line", "integer", detail=True, default=None)
+    info: Mapping[str, Json] | None = column(default=None)
+    knowledge: Mapping[str, Json] | None = column(default=None)
     key: str = column()
     value: str = column()
 
@@ -60,11 +60,11 @@ class BankedFile:
 
     path: str = column("Path")
     kind: BankKind = column("Kind")
-    soc: str | None = column("Chip")
-    cores: int | None = column("AI Cores", "integer")
-    op_type: str | None = column("Operator type")
-    version: int | None = column("Version in the name", "integer", detail=True)
-    written: str | None = column("Written (local time)", detail=True)
+    soc: str | None = column("Chip", default=None)
+    cores: int | None = column("AI Cores", "integer", default=None)
+    op_type: str | None = column("Operator type", default=None)
+    version: int | None = column("Version in the name", "integer", detail=True, default=None)
+    written: str | None = column("Written (local time)", detail=True, default=None)
     entries: int = column("Entries", "integer")
     form_known_from: str = column("Form known from", "sentence", detail=True)
 
@@ -102,10 +102,6 @@ def _of_gradients(file: FoundFile, notes: Notes) -> tuple[BankedFile, list[Banke
         path=str(file.path),
         kind="gdat",
         soc=read.bank.soc,
-        cores=None,
-        op_type=None,
-        version=None,
-        written=None,
         entries=len(read.bank.models),
         form_known_from=_known_from("gdat"),
     )
@@ -141,8 +137,6 @@ def _entry(bank: OperatorBankFile, entry: OperatorEntry) -> BankedEntry:
         attributes=None if product is None else _attributes(product.transposes, bias=product.bias),
         version=entry.version,
         nodes=entry.nodes,
-        model=None,
-        gradients=None,
         looked_up_by=None if product is not None or entry.info is None else _fields(entry.info),
         line=entry.line,
         info=entry.info,
@@ -159,20 +153,8 @@ def _model(of_file: BankedFile, model: GradientModel) -> BankedEntry:
         path=of_file.path,
         kind="gdat",
         soc=of_file.soc,
-        cores=None,
-        op_type=None,
-        shapes=None,
-        data_types=None,
-        formats=None,
-        attributes=None,
-        version=None,
-        nodes=None,
         model=model.modelhash,
         gradients=len(model.sizes_bytes) if model.tuned else 0,
-        looked_up_by=None,
-        line=None,
-        info=None,
-        knowledge=None,
         key=digest_of(model.modelhash),
         value=digest_of([list(model.sizes_bytes), model.start, list(model.deltas)]),
     )

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from aoe_reports.facts.idle import LEAST_BESIDE, computing_beside
-from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.tasks import calls_of
 from aoe_reports.model.columns import exact_sum, integers
 from aoe_reports.model.findings import Finding
+from aoe_reports.model.steps import Step
 from aoe_reports.model.texts import say
 from aoe_reports.model.time_units import times_in_one_unit
 from aoe_reports.questions.rules import TASKS_BESIDE

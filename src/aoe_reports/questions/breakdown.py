@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import CaptureOptions, Finished, Question, Request, Unit, only, trim
+from aoe_reports.model.breakdown import Gap, Parts
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.options import option, options
-from aoe_reports.model.rows import US, Rows, column, row, row_from
+from aoe_reports.model.rows import Rows
 from aoe_reports.model.texts import say
 
 if TYPE_CHECKING:
-    from aoe_reports.facts.breakdown import Activity as Events
-    from aoe_reports.facts.breakdown import DeviceBreakdown, Gap, Parts
-    from aoe_reports.facts.steps import Step
+    from aoe_reports.facts.breakdown import DeviceBreakdown
     from aoe_reports.formats.capture import Capture
     from aoe_reports.formats.found import FoundFile
+    from aoe_reports.model.steps import Step
     from aoe_reports.questions.trimming import LeftOut
 
 
@@ -34,47 +34,6 @@ class BreakdownOptions(CaptureOptions):
     trim: bool = trim()
 
 
-@row
-class Activity:
-    """What a device did in one step, or, without a step, in all of its time; null where that cannot be told."""
-
-    run: str = column("Run")
-    rank_id: int | None = column("Rank", "integer")
-    device_id: int | None = column("Device", "integer")
-    step: int | None = column("Step", "integer")
-    start_ns: int = column()
-    end_to_end_ns: int = column("End to end", unit=US)
-    computing_ns: int = column("Computing", unit=US)
-    communication_ns: int | None = column("Communication", unit=US)
-    overlapped_ns: int | None = column("Overlapped", unit=US, detail=True)
-    communication_not_overlapped_ns: int | None = column("Not overlapped", unit=US, before="overlapped_ns")
-    free_ns: int | None = column("Free", unit=US)
-    tasks: int = column()
-
-
-@row
-class GapRow:
-    """One of the longest times in which a device computed nothing, and why."""
-
-    position: int = column("#", "integer")
-    run: str = column("Run")
-    rank_id: int | None = column("Rank", "integer")
-    device_id: int | None = column("Device", "integer")
-    step: int | None = column("Step", "integer")
-    start_ns: int = column()
-    duration_ns: int = column("Gap", unit=US)
-    communication_ns: int | None = column("Communication in gap", unit=US, detail=True)
-    before: str | None = column("After task")
-    after: str | None = column("Before task")
-    launch: str | None = column()
-    launched_after_ns: int | None = column(unit=US)
-    communication: str | None = column()
-    host_call: str | None = column()
-    host_call_ns: int | None = column(unit=US)
-    cause: str = column("Cause", "word")
-    reason: str = column("Why", "sentence")
-
-
 @dataclass(frozen=True, slots=True)
 class GapCount:
     """How many gaps one device has, and how long all of them are together."""
@@ -87,8 +46,8 @@ class GapCount:
 class Found:
     """What one capture tells."""
 
-    activities: list[Activity] = field(default_factory=list)
-    gaps: list[GapRow] = field(default_factory=list)
+    activities: list[Parts] = field(default_factory=list)
+    gaps: list[Gap] = field(default_factory=list)
     counted: list[GapCount] = field(default_factory=list)
 
 
@@ -100,8 +59,8 @@ class Breakdown(Question[BreakdownOptions, Found]):
     title = "Breakdown"
     options = BreakdownOptions
     tables = (
-        ("rows", Activity),
-        ("gaps", GapRow),
+        ("rows", Parts),
+        ("gaps", Gap),
     )
     form_help = "Output format; csv omits the gaps."
     nothing = "no device task in a timeline here"
@@ -128,14 +87,14 @@ class Breakdown(Question[BreakdownOptions, Found]):
         """The devices below one another, and their gaps."""
         activities = [one for _, found in parts for one in found.activities]
         gaps = Rows(
-            type=GapRow,
+            type=Gap,
             rows=[one for _, found in parts for one in found.gaps],
             key="gaps",
             title="Longest gaps in computing",
             sentences=[_said_of_gaps([one for _, found in parts for one in found.counted], asked.options)],
             of_runs=True,
         )
-        return Finished(tables=(Rows(type=Activity, rows=activities, of_runs=True), gaps))
+        return Finished(tables=(Rows(type=Parts, rows=activities, of_runs=True), gaps))
 
 
 breakdown = asking(Breakdown(), BreakdownOptions)
@@ -161,19 +120,24 @@ def _read_export(
     files: Sequence[FoundFile], unit: Unit, asked: Request[BreakdownOptions], found: Found, left_out: LeftOut | None
 ) -> None:
     """Take in what one export, all of its slices, tells of its devices; `left_out` where a table tells steps that are to be."""
+    from aoe_reports.engine.captures import collect_events_of
+    from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity
+    from aoe_reports.questions.rules import NO_TIMELINE
+    from aoe_reports.questions.trimming import steps_differ
+
     chosen, notes, info = asked.options, asked.notes, unit.capture.info
     path, iteration = str(files[0].path), files[0].name.iteration
-    events, wrong = _events_of(files)
+    events, wrong = collect_events_of(files, EVENT_COLUMNS, Activity)
     notes.add(wrong)
     devices = events.break_down(chosen.gaps)
     if not devices and not has(wrong, "error"):
-        notes.add([_no_task(path)])
+        notes.add([NO_TIMELINE.found(path, say("no device task in this timeline"))])
     steps = _stated_steps(unit.capture) if any(device.steps for device in devices) else []
     numbers = [_device_of(device, files[0], unit.capture, alone=len(devices) == 1) for device in devices]
     gone = _left_out(devices, numbers, unit, asked, left_out)
     if iteration is None and left_out is not None and any(gone.values()) and not _tell_any(devices, gone):
         gone = {}
-        notes.add([_steps_differ(path)])
+        notes.add([steps_differ(path)])
     if any(gone.values()):
         devices = events.break_down(chosen.gaps, gone)
     for device, number in zip(devices, numbers, strict=True):
@@ -182,30 +146,23 @@ def _read_export(
         if chosen.rank not in {None, rank} or chosen.device not in {None, number} or iteration in mine:
             continue
         found.activities.extend(
-            row_from(Activity, parts, run=unit.run, rank_id=rank, device_id=number, step=step)
+            replace(parts, run=unit.run, rank_id=rank, device_id=number, step=step)
             for step, parts in [(iteration, device.whole), *device.steps.items()]
             if chosen.step in {None, step}
         )
         found.counted.append(GapCount(device.gap_count, device.gaps_ns))
         gaps = [gap for gap in device.gaps if chosen.step in {None, gap.step, iteration}]
         found.gaps.extend(
-            _gap_row(gap, place, run=unit.run, rank=rank, device=number, iteration=iteration)
-            for place, gap in enumerate(gaps, start=1)
+            replace(
+                gap,
+                position=position,
+                run=unit.run,
+                rank_id=rank,
+                device_id=number,
+                step=iteration if gap.step is None else gap.step,
+            )
+            for position, gap in enumerate(gaps, start=1)
         )
-
-
-def _events_of(files: Sequence[FoundFile]) -> tuple[Events, list[Finding]]:
-    from aoe_reports.engine.captures import collect_events_of
-    from aoe_reports.facts.breakdown import EVENT_COLUMNS
-    from aoe_reports.facts.breakdown import Activity as Events
-
-    return collect_events_of(files, EVENT_COLUMNS, Events)
-
-
-def _no_task(path: str) -> Finding:
-    from aoe_reports.questions.rules import NO_TIMELINE
-
-    return NO_TIMELINE.found(path, say("no device task in this timeline"))
 
 
 def _told_by_tables(capture: Capture, asked: Request[BreakdownOptions]) -> LeftOut | None:
@@ -238,12 +195,6 @@ def _left_out(
     rank_of = unit.capture.info.rank_of
     places = {(rank_of(number), number): one for one, number in zip(devices, numbers, strict=True)}
     return numbers_left_out(places, unusual_in_timeline(places, unit.path, asked.notes) if told is None else told)
-
-
-def _steps_differ(path: str) -> Finding:
-    from aoe_reports.questions.trimming import steps_differ
-
-    return steps_differ(path)
 
 
 def _tell_any(devices: Sequence[DeviceBreakdown], gone: Mapping[int | None, frozenset[int]]) -> bool:
@@ -345,50 +296,3 @@ def _apart(what: str, here: int | None, stated: int | None, tolerance: int, wher
         explained=tolerance / 1000,
     )
     return [FORMS_DISAGREE.found(path, message)]
-
-
-def _gap_row(gap: Gap, place: int, *, run: str, rank: int | None, device: int | None, iteration: int | None) -> GapRow:
-    return row_from(
-        GapRow,
-        gap,
-        position=place,
-        run=run,
-        rank_id=rank,
-        device_id=device,
-        step=iteration if gap.step is None else gap.step,
-        cause=say(gap.cause),
-        reason=_reason(gap),
-    )
-
-
-def _launched_late(gap: Gap) -> str:
-    late = gap.launched_after_ns or 0
-    behind = late - gap.duration_ns
-    known = {"call": gap.launch or say("its call"), "late": late / 1000}
-    if behind <= 0:
-        return say("host launched late: {call} began {late:.3f} us after the start of the gap", **known)
-    return say(
-        (
-            "host launched late: {call} began {late:.3f} us after the start of the gap, {behind:.3f} us "
-            "after the task: the clocks of host and device differ"
-        ),
-        behind=behind / 1000,
-        **known,
-    )
-
-
-def _reason(gap: Gap) -> str:
-    if gap.cause == "host launched late":
-        return _launched_late(gap)
-    if gap.host_call_ns is not None:
-        share = gap.host_call_ns / gap.duration_ns
-        call = gap.host_call or say("unnamed")
-        return say("{cause}: {share:.1%} of it, {call}", cause=say(gap.cause), share=share, call=call)
-    if gap.event_wait_ns is not None:
-        share = gap.event_wait_ns / gap.duration_ns
-        return say("waits for an event: {share:.1%} of it, {task}", share=share, task=gap.event_wait or say("unnamed"))
-    if gap.cause == "waiting for communication":
-        share = (gap.communication_ns or 0) / gap.duration_ns
-        longest = gap.communication or say("unnamed")
-        return say("waiting for communication: {share:.1%} of it, longest {longest}", share=share, longest=longest)
-    return say("unknown")

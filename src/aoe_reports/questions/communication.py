@@ -3,52 +3,41 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import CaptureOptions, Finished, Question, Request, Unit, only
+from aoe_reports.model.communication_rows import (
+    Alignment,
+    AwaitedRank,
+    Contended,
+    GradientCollective,
+    GroupOfRanks,
+    Link,
+    Operator,
+    PacketClass,
+    Segment,
+    SlowEnd,
+    SlowHost,
+    Tail,
+    TransportVolume,
+    TypeOfOperator,
+)
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.options import option, options
 from aoe_reports.model.pipeline_picture import PipelinePicture
-from aoe_reports.model.rows import Rows, row_from
+from aoe_reports.model.rows import Rows, labelled, row_from
 from aoe_reports.model.texts import say
-from aoe_reports.questions.communication_rows import (
-    AlignmentRow,
-    AwaitedRank,
-    ContentionRow,
-    GradientRow,
-    GroupRow,
-    LinkRow,
-    Operator,
-    PacketRow,
-    SegmentRow,
-    SlowEndRow,
-    SlowHostRow,
-    TailRow,
-    Transport,
-    TypeOfOperator,
-    alignment_row,
-    awaited_row,
-    group_row,
-    link_row,
-    operator_row,
-    packet_row,
-    slow_end_row,
-    slow_host_row,
-    tail_row,
-    transports_of,
-    types_of_operators,
-)
 
 if TYPE_CHECKING:
     from aoe_reports.engine.communication import Launched
-    from aoe_reports.facts.communication_run import Communication
+    from aoe_reports.facts.communication import OperatorTime
+    from aoe_reports.facts.communication_run import BusRate, Communication
     from aoe_reports.formats.aoe.gradients import GradientModel
     from aoe_reports.formats.discovery import Discovery
-
 
 MAX_SINGLE_RANKS = 16
 """People are shown single ranks of a run with so many at most, unless they ask for one: pages of rows all alike hide what matters."""
@@ -80,7 +69,7 @@ class Banks:
     """What the banks of gradient tuning here hold."""
 
     models: list[GradientModel] = field(default_factory=list)
-    segments: list[SegmentRow] = field(default_factory=list)
+    segments: list[Segment] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,17 +78,17 @@ class RunTables:
 
     types: list[TypeOfOperator] = field(default_factory=list)
     operators: list[Operator] = field(default_factory=list)
-    transports: list[Transport] = field(default_factory=list)
-    packets: list[PacketRow] = field(default_factory=list)
-    alignments: list[AlignmentRow] = field(default_factory=list)
-    contentions: list[ContentionRow] = field(default_factory=list)
-    gradients: list[GradientRow] = field(default_factory=list)
-    links: list[LinkRow] = field(default_factory=list)
+    transports: list[TransportVolume] = field(default_factory=list)
+    packets: list[PacketClass] = field(default_factory=list)
+    alignments: list[Alignment] = field(default_factory=list)
+    contentions: list[Contended] = field(default_factory=list)
+    gradients: list[GradientCollective] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
     awaited: list[AwaitedRank] = field(default_factory=list)
-    groups: list[GroupRow] = field(default_factory=list)
-    slow_hosts: list[SlowHostRow] = field(default_factory=list)
-    slow_ends: list[SlowEndRow] = field(default_factory=list)
-    tails: list[TailRow] = field(default_factory=list)
+    groups: list[GroupOfRanks] = field(default_factory=list)
+    slow_hosts: list[SlowHost] = field(default_factory=list)
+    slow_ends: list[SlowEnd] = field(default_factory=list)
+    tails: list[Tail] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     """How many there are of those of which only the first are rows, by the key of their table; ranks of the largest run."""
 
@@ -119,18 +108,18 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
     tables = (
         ("rows", TypeOfOperator),
         ("operators", Operator),
-        ("transports", Transport),
-        ("packets", PacketRow),
-        ("alignments", AlignmentRow),
-        ("contentions", ContentionRow),
-        ("gradients", GradientRow),
-        ("links", LinkRow),
+        ("transports", TransportVolume),
+        ("packets", PacketClass),
+        ("alignments", Alignment),
+        ("contentions", Contended),
+        ("gradients", GradientCollective),
+        ("links", Link),
         ("awaited", AwaitedRank),
-        ("groups", GroupRow),
-        ("slow_hosts", SlowHostRow),
-        ("slow_ends", SlowEndRow),
-        ("tails", TailRow),
-        ("segments", SegmentRow),
+        ("groups", GroupOfRanks),
+        ("slow_hosts", SlowHost),
+        ("slow_ends", SlowEnd),
+        ("tails", Tail),
+        ("segments", Segment),
     )
     form_help = "Output format; csv contains the operators by rank, group and type, svg is a picture of a pipeline."
     has_picture = True
@@ -191,23 +180,23 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
         """The ranks of each run together: links are compared with all of their likes, ranks with all others."""
         from aoe_reports.facts.communication_run import Communication
         from aoe_reports.facts.pipeline_steps import pipeline_step
-        from aoe_reports.questions.pipeline_words import pipeline_picture, pipeline_waits
+        from aoe_reports.questions.communication_words import pipeline_picture, pipeline_waits
         from aoe_reports.questions.trimming import note_unusual_of_run
 
         runs: dict[int, tuple[str, Communication]] = {}
         for unit, part in parts:
             runs.setdefault(unit.number, (unit.run, Communication()))[1].take(part)
-        told = RunTables()
+        tables = RunTables()
         for label, run in runs.values():
             shown = {place: one for place, one in run.unusual.items() if asked.options.rank in {None, place[0]}}
             note_unusual_of_run(label, shown, asked.notes)
-            asked.notes.add(_tell(run, label, asked.options, told))
+            asked.notes.add(_add_run(run, label, asked.options, tables))
         picture = None
         if asked.options.pipeline:
             found = {label: pipeline_step(run.stages) for label, run in runs.values()}
             asked.notes.add(pipeline_waits(found))
             picture = pipeline_picture(found.values())
-        return Finished(tables=_tables(told, asked.context.segments), run_above=True, picture=picture)
+        return Finished(tables=_tables(tables, asked.context.segments), run_above=True, picture=picture)
 
     def is_answered(self, finished: Finished) -> bool:
         """Whether there are operators, links, tails, what runs beside communication or a pipeline: a bank alone tells of no communication."""
@@ -222,14 +211,14 @@ communication = asking(CommunicationOfRuns(), CommunicationOptions)
 """The communication of the runs below some paths: `communication([path]).table("links")`."""
 
 
-def _tables(told: RunTables, segments: Sequence[SegmentRow]) -> tuple[Rows[Any], ...]:
+def _tables(tables: RunTables, segments: Sequence[Segment]) -> tuple[Rows[Any], ...]:
     return (
         Rows(
             type=TypeOfOperator,
-            rows=told.types,
+            rows=tables.types,
             title="By rank, group and type of operator",
             place=1,
-            is_shown=told.single_ranks,
+            is_shown=tables.single_ranks,
             sentences=[
                 say(
                     "Wait ratio = wait / (wait + transit); synchronization is the waiting before the first "
@@ -240,24 +229,24 @@ def _tables(told: RunTables, segments: Sequence[SegmentRow]) -> tuple[Rows[Any],
         ),
         Rows(
             type=Operator,
-            rows=told.operators,
+            rows=tables.operators,
             key="operators",
             place=1,
             title="Longest operators",
-            sentences=_of_how_many(told.counts["operators"], told.operators),
+            sentences=_of_how_many(tables.counts["operators"], tables.operators),
         ),
         Rows(
-            type=Transport,
-            rows=told.transports,
+            type=TransportVolume,
+            rows=tables.transports,
             key="transports",
             place=1,
-            is_shown=told.single_ranks,
+            is_shown=tables.single_ranks,
             title="By transport",
             sentences=[say("SDMA counts the data carried by HCCS, PCIE and SIO a second time.")],
         ),
         Rows(
-            type=PacketRow,
-            rows=told.packets,
+            type=PacketClass,
+            rows=tables.packets,
             key="packets",
             title="Packets",
             sentences=[
@@ -268,21 +257,21 @@ def _tables(told: RunTables, segments: Sequence[SegmentRow]) -> tuple[Rows[Any],
             ],
         ),
         Rows(
-            type=AlignmentRow,
-            rows=told.alignments,
+            type=Alignment,
+            rows=tables.alignments,
             key="alignments",
             title="Alignment of copies",
-            is_shown=told.single_ranks,
+            is_shown=tables.single_ranks,
             sentences=[
                 say("Unaligned: the size is no multiple of 512 bytes. From the tasks of a timeline; without RDMA.")
             ],
         ),
         Rows(
-            type=ContentionRow,
-            rows=told.contentions,
+            type=Contended,
+            rows=tables.contentions,
             key="contentions",
             title="Computing beside communication",
-            is_shown=told.single_ranks,
+            is_shown=tables.single_ranks,
             sentences=[
                 say(
                     "Tasks that communication runs beside for half of them or more, against tasks of the same type and shapes beside "
@@ -291,8 +280,8 @@ def _tables(told: RunTables, segments: Sequence[SegmentRow]) -> tuple[Rows[Any],
             ],
         ),
         Rows(
-            type=GradientRow,
-            rows=told.gradients,
+            type=GradientCollective,
+            rows=tables.gradients,
             key="gradients",
             title="Collectives of gradients that nothing hides",
             sentences=[
@@ -301,12 +290,12 @@ def _tables(told: RunTables, segments: Sequence[SegmentRow]) -> tuple[Rows[Any],
                     "exposed if collectives of a group started in the order in which they are ready, at most; all ranks would have to. For other "
                     "ranks: the part of its time before the first transfer, which an earlier start of this rank alone does not shorten."
                 ),
-                *_of_how_many(told.counts["gradients"], told.gradients),
+                *_of_how_many(tables.counts["gradients"], tables.gradients),
             ],
         ),
         Rows(
-            type=LinkRow,
-            rows=told.links,
+            type=Link,
+            rows=tables.links,
             key="links",
             place=-1,
             title="Links",
@@ -317,12 +306,12 @@ def _tables(told: RunTables, segments: Sequence[SegmentRow]) -> tuple[Rows[Any],
                     "than 3 robust standard deviations) in more than half of the comparisons. Ranks are numbered "
                     "within the group."
                 ),
-                *_of_how_many(told.counts["links"], told.links),
+                *_of_how_many(tables.counts["links"], tables.links),
             ],
         ),
         Rows(
             type=AwaitedRank,
-            rows=told.awaited,
+            rows=tables.awaited,
             key="awaited",
             place=-4,
             title="Ranks that others wait for",
@@ -335,8 +324,8 @@ def _tables(told: RunTables, segments: Sequence[SegmentRow]) -> tuple[Rows[Any],
             ],
         ),
         Rows(
-            type=GroupRow,
-            rows=told.groups,
+            type=GroupOfRanks,
+            rows=tables.groups,
             key="groups",
             title="Groups over all ranks",
             sentences=[
@@ -345,12 +334,12 @@ def _tables(told: RunTables, segments: Sequence[SegmentRow]) -> tuple[Rows[Any],
                     "ranks come to a collective, from their waits before the first transfer, since clocks of hosts "
                     "cannot be compared; where the last rank was not read, at least this much."
                 ),
-                *([] if told.single_ranks else [say("`--rank N` and JSON show single ranks.")]),
+                *([] if tables.single_ranks else [say("`--rank N` and JSON show single ranks.")]),
             ],
         ),
         Rows(
-            type=SlowHostRow,
-            rows=told.slow_hosts,
+            type=SlowHost,
+            rows=tables.slow_hosts,
             key="slow_hosts",
             place=-3,
             title="Hosts with slow links",
@@ -362,8 +351,8 @@ def _tables(told: RunTables, segments: Sequence[SegmentRow]) -> tuple[Rows[Any],
             ],
         ),
         Rows(
-            type=SlowEndRow,
-            rows=told.slow_ends,
+            type=SlowEnd,
+            rows=tables.slow_ends,
             key="slow_ends",
             place=-2,
             title="Ranks with slow links only",
@@ -375,8 +364,8 @@ def _tables(told: RunTables, segments: Sequence[SegmentRow]) -> tuple[Rows[Any],
             ],
         ),
         Rows(
-            type=TailRow,
-            rows=told.tails,
+            type=Tail,
+            rows=tables.tails,
             key="tails",
             title="All-reduce after the backward pass",
             sentences=[
@@ -389,7 +378,7 @@ def _tables(told: RunTables, segments: Sequence[SegmentRow]) -> tuple[Rows[Any],
             ],
         ),
         Rows(
-            type=SegmentRow,
+            type=Segment,
             rows=segments,
             key="segments",
             title="Gradients of the bank",
@@ -422,11 +411,11 @@ def _read_bank(path: Path, banks: Banks) -> list[Finding]:
     file = read_bank(path)
     banks.models.extend(file.bank.models)
     segments = [segment for model in file.bank.models for segment in default_segments(model)]
-    banks.segments.extend(row_from(SegmentRow, segment, path=str(path)) for segment in segments)
+    banks.segments.extend(replace(segment, path=str(path)) for segment in segments)
     return check_bank_file(file)
 
 
-def _tell(run: Communication, label: str, chosen: CommunicationOptions, told: RunTables) -> Iterator[Finding]:
+def _add_run(run: Communication, label: str, chosen: CommunicationOptions, tables: RunTables) -> Iterator[Finding]:
     """Add the rows of one run; what is found in it."""
     from aoe_reports.facts.communication_fleet import find_slow_ends
     from aoe_reports.facts.hosts import find_slow_hosts
@@ -444,40 +433,47 @@ def _tell(run: Communication, label: str, chosen: CommunicationOptions, told: Ru
         unpaired,
     )
 
-    shown = [time for time in run.operators if chosen.rank in {None, time.rank_id}]
-    told.types.extend(types_of_operators(shown, label, run.bus_rates()))
+    def is_shown(rank: int | None) -> bool:
+        return chosen.rank in {None, rank}
+
+    shown = [time for time in run.operators if is_shown(time.rank_id)]
+    tables.types.extend(_types_of_operators(shown, label, run.bus_rates()))
     longest = sorted(shown, key=lambda time: -time.elapsed_ns)[: chosen.top]
-    told.operators.extend(operator_row(label, place, time) for place, time in enumerate(longest, start=1))
-    told.counts["operators"] += len(shown)
-    told.transports.extend(transports_of([one for one in run.volumes if chosen.rank in {None, one.rank_id}], label))
-    classes = classes_of(one for one in run.packets if chosen.rank in {None, one.rank_id})
-    told.packets.extend(packet_row(label, one) for one in classes)
-    alignments = alignments_of_ranks(one for one in run.alignments if chosen.rank in {None, one.rank_id})
-    told.alignments.extend(alignment_row(label, one) for one in alignments)
-    contentions = [one for one in run.contentions if chosen.rank in {None, one.rank_id}]
+    tables.operators.extend(
+        row_from(Operator, time, position=position, run=label) for position, time in enumerate(longest, start=1)
+    )
+    tables.counts["operators"] += len(shown)
+    tables.transports.extend(labelled(_transports_of(one for one in run.volumes if is_shown(one.rank_id)), label))
+    classes = classes_of(one for one in run.packets if is_shown(one.rank_id))
+    tables.packets.extend(labelled(classes, label))
+    alignments = alignments_of_ranks(one for one in run.alignments if is_shown(one.rank_id))
+    tables.alignments.extend(labelled(alignments, label))
+    contentions = [one for one in run.contentions if is_shown(one.rank_id)]
     for one in contentions:
-        told.contentions.extend(
-            row_from(ContentionRow, some, run=label, rank_id=one.rank_id, device_id=one.device_id)
-            for some in one.contention.operators
+        tables.contentions.extend(
+            replace(some, run=label, rank_id=one.rank_id, device_id=one.device_id) for some in one.contention.operators
         )
-    orders = [one for one in run.orders if chosen.rank in {None, one.rank_id}]
-    gradients = [one for order in orders for one in gradient_rows(label, order, run, chosen.step)]
-    told.gradients.extend(gradients[: chosen.top])
-    told.counts["gradients"] += len(gradients)
+    orders = [one for one in run.orders if is_shown(one.rank_id)]
+    gradients = [one for order in orders for one in gradient_rows(order, run, chosen.step)]
+    tables.gradients.extend(labelled(gradients[: chosen.top], label))
+    tables.counts["gradients"] += len(gradients)
     links, awaited = run.links, run.awaited
-    known = {transfer.link for transfer in run.transfers if chosen.rank in {None, transfer.rank_id}}
+    known = {transfer.link for transfer in run.transfers if is_shown(transfer.rank_id)}
     mine = [link for link in links if (link.group, link.source_rank, link.destination_rank, link.transport) in known]
-    told.links.extend(link_row(label, link, run.nominal_gb_per_s) for link in mine[: chosen.top])
-    told.counts["links"] += len(mine)
-    told.awaited.extend(awaited_row(label, one) for one in awaited)
-    told.groups.extend(group_row(label, one) for one in run.groups)
+    for link in mine[: chosen.top]:
+        nominal, own = run.nominal_gb_per_s.get(link.transport), link.bandwidth_gb_per_s
+        ratio = own / nominal if own is not None and nominal else None
+        tables.links.append(replace(link, run=label, nominal_ratio=ratio))
+    tables.counts["links"] += len(mine)
+    tables.awaited.extend(labelled(awaited, label))
+    tables.groups.extend(labelled(run.groups, label))
     hosts = find_slow_hosts(links, run.host_of)
-    told.slow_hosts.extend(slow_host_row(label, host) for host in hosts)
-    of_hosts = {link for host in hosts for link in host.links}
+    tables.slow_hosts.extend(labelled(hosts, label))
+    of_hosts = {link for host in hosts for link in host.slow_links}
     ends = find_slow_ends(link for link in links if link not in of_hosts)
-    told.slow_ends.extend(slow_end_row(label, end) for end in ends)
-    told.counts["ranks"] = max(told.counts["ranks"], len({time.rank_id for time in shown}))
-    told.tails.extend(tail_row(label, tail) for tail in run.tails if chosen.rank in {None, tail.rank_id})
+    tables.slow_ends.extend(labelled(ends, label))
+    tables.counts["ranks"] = max(tables.counts["ranks"], len({time.rank_id for time in shown}))
+    tables.tails.extend(labelled((tail for tail in run.tails if is_shown(tail.rank_id)), label))
     yield from slow_links(links, hosts, ends, label)
     yield from slow_ranks(awaited, label)
     yield from unpaired(run.unpaired, label)
@@ -487,3 +483,40 @@ def _tell(run: Communication, label: str, chosen: CommunicationOptions, told: Ru
     yield from contended(contentions, label)
     yield from out_of_order(orders, label)
     yield from tails_left(run.tails, label)
+
+
+def _types_of_operators(
+    times: Sequence[OperatorTime], label: str, buses: Mapping[tuple[int | None, str | None, str], BusRate]
+) -> Iterator[TypeOfOperator]:
+    from aoe_reports.facts.communication import grouped, summed
+
+    by_type = grouped(times, lambda time: (time.rank_id, time.group, time.type, time.op_type))
+    for (rank, group, kind, op_type), mine in by_type.items():
+        bus = buses.get((rank, group, op_type))
+        rate = None if bus is None else bus.gb_per_s
+        yield TypeOfOperator(
+            run=label,
+            rank_id=rank,
+            group=group,
+            type=kind,
+            op_type=op_type,
+            operators=len(mine),
+            elapsed_ns=sum(time.elapsed_ns for time in mine),
+            transit_ns=summed(time.transit_ns for time in mine),
+            wait_ns=summed(time.wait_ns for time in mine),
+            synchronization_ns=summed(time.synchronization_ns for time in mine),
+            idle_ns=summed(time.idle_ns for time in mine),
+            transit_bytes=None if bus is None else bus.transit_bytes,
+            bus_gb_per_s=None if rate is None else round(rate, 4),
+            bus_nominal_ratio=round(rate / bus.nominal, 4) if bus and rate and bus.nominal else None,
+        )
+
+
+def _transports_of(volumes: Iterable[TransportVolume]) -> Iterator[TransportVolume]:
+    """Volume and time by transport; SDMA is what HCCS, PCIE and SIO carried, once more."""
+    from aoe_reports.facts.communication import grouped
+
+    for mine in grouped(volumes, lambda one: (one.rank_id, one.group, one.op_type, one.transport)).values():
+        size, time = sum(one.transit_bytes for one in mine), sum(one.transit_ns for one in mine)
+        if size or time:
+            yield replace(mine[0], transit_bytes=size, transit_ns=time)

@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 
 from aoe_reports.engine.rules import GRADIENT_TAIL
-from aoe_reports.facts.bucket_order import BUCKET_ORDER, LateBecause
+from aoe_reports.facts.bucket_order import BUCKET_ORDER
 from aoe_reports.facts.bucket_order import LEAST_SHARE as ORDER_SHARE
-from aoe_reports.facts.communication import SLOW_LINK, SLOW_RANK, LateRank, Link, OperatorTime, grouped
-from aoe_reports.facts.communication_fleet import UNPAIRED, SlowEnd, Unpaired
+from aoe_reports.facts.communication import SLOW_LINK, SLOW_RANK, OperatorTime, grouped
+from aoe_reports.facts.communication_fleet import UNPAIRED, Unpaired
 from aoe_reports.facts.communication_run import BucketOrderOf, Communication, ContentionOf
 from aoe_reports.facts.contention import CONTENTION, LEAST_SHARE
-from aoe_reports.facts.gradient_tail import Tail
-from aoe_reports.facts.hosts import SlowHost
 from aoe_reports.facts.packets import (
     ALIGNED_BYTES,
     RETRANSMISSION,
     SMALL_PACKETS,
     UNALIGNED,
     UNALIGNED_SHARE,
-    Alignment,
-    PacketClass,
     RdmaTime,
     small_packets,
 )
+from aoe_reports.facts.pipeline_steps import PIPELINE_STEP, PipelineStep
+from aoe_reports.model.communication_rows import (
+    Alignment,
+    AwaitedRank,
+    GradientCollective,
+    Link,
+    PacketClass,
+    SlowEnd,
+    SlowHost,
+    Tail,
+)
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
-from aoe_reports.model.rows import row_from
-from aoe_reports.model.texts import N_, count_of, join, say
-from aoe_reports.questions.communication_rows import GradientRow
+from aoe_reports.model.pipeline_picture import PipelinePicture
+from aoe_reports.model.texts import N_, Text, count_of, join, say
 
 _SHOWN_LINKS = 4
 
@@ -37,8 +44,8 @@ def slow_links(
     links: Sequence[Link], hosts: Sequence[SlowHost], ends: Sequence[SlowEnd], label: str
 ) -> Iterator[Finding]:
     """Hosts with slow links, each once; then ranks with slow links only, each once; then links of others."""
-    told = {link for host in hosts for link in host.links} | {link for end in ends for link in end.links}
-    others = [link for link in links if link.is_slow and link not in told]
+    told = {link for host in hosts for link in host.slow_links} | {link for end in ends for link in end.slow_links}
+    others = [link for link in links if link.slow and link not in told]
     messages = chain(map(_slow_host, hosts), map(_slow_end, ends), map(_slow_link, others))
     yield from (SLOW_LINK.found(label, message) for message in islice(messages, EXAMPLES_PER_RULE))
     more = len(hosts) + len(ends) + len(others) - EXAMPLES_PER_RULE
@@ -54,17 +61,17 @@ def _slow_link(link: Link) -> str:
         ),
         link=_of_group(f"{link.source_rank}-{link.destination_rank}", link.group),
         transport=link.transport,
-        share=link.relative_bandwidth or 0.0,
+        share=link.relative_bandwidth_ratio or 0.0,
         slow=link.slow_in,
         compared=link.compared,
-        lost=link.lost_ns / 1000,
+        lost=(link.lost_ns or 0) / 1000,
     )
 
 
 def _slowest(links: Sequence[Link]) -> str:
     """The first links as evidence, and how many more there are."""
     shown = [
-        f"{one.source_rank}-{one.destination_rank} ({one.relative_bandwidth or 0.0:.1%})"
+        f"{one.source_rank}-{one.destination_rank} ({one.relative_bandwidth_ratio or 0.0:.1%})"
         for one in links[:_SHOWN_LINKS]
     ]
     more = len(links) - _SHOWN_LINKS
@@ -82,15 +89,15 @@ def _slow_host(one: SlowHost) -> str:
     )
     both, sends, receives = templates
     return say(
-        both if one.is_sender and one.is_receiver else sends if one.is_sender else receives,
+        both if one.sends_slowly and one.receives_slowly else sends if one.sends_slowly else receives,
         host=one.host,
-        slow=len(one.links),
+        slow=one.links,
         compared=one.compared,
         ranks=one.ranks,
         transport=one.transport,
-        share=one.relative_bandwidth,
+        share=one.relative_bandwidth_ratio,
         lost=one.lost_ns / 1000,
-        links=_slowest(one.links),
+        links=_slowest(one.slow_links),
     )
 
 
@@ -98,12 +105,12 @@ def _slow_end(end: SlowEnd) -> str:
     """A rank with its slowest links as evidence."""
     values = {
         "rank": _of_group(str(end.rank), end.group),
-        "count": len(end.links),
+        "count": end.links,
         "transport": end.transport,
         "lost": end.lost_ns / 1000,
-        "links": _slowest(end.links),
+        "links": _slowest(end.slow_links),
     }
-    if end.is_sender and end.is_receiver:
+    if end.sends_slowly and end.receives_slowly:
         return say(
             (
                 "all {count} links of rank {rank} over {transport} are slow, which took {lost:.3f} us longer than other "
@@ -111,7 +118,7 @@ def _slow_end(end: SlowEnd) -> str:
             ),
             **values,
         )
-    if end.is_sender:
+    if end.sends_slowly:
         return say(
             (
                 "all {count} links from rank {rank} over {transport} are slow, which took {lost:.3f} us longer than other "
@@ -128,7 +135,7 @@ def _slow_end(end: SlowEnd) -> str:
     )
 
 
-def slow_ranks(awaited: Sequence[LateRank], label: str) -> list[Finding]:
+def slow_ranks(awaited: Sequence[AwaitedRank], label: str) -> list[Finding]:
     found = []
     for one in awaited:
         times = say(
@@ -137,7 +144,7 @@ def slow_ranks(awaited: Sequence[LateRank], label: str) -> list[Finding]:
             of_operators=one.of_operators,
             waited=one.waited_ns / 1000,
         )
-        if one.is_slow:
+        if one.slow:
             late = say("{rank}, which was not captured,", rank=late_rank(one)) if one.is_absent else late_rank(one)
             message = say(
                 "always the same rank: the others wait for rank {rank} {times}"
@@ -246,17 +253,7 @@ def contended(found: Sequence[ContentionOf], label: str) -> Iterator[Finding]:
         yield CONTENTION.found(label, say("and {count} more of this kind", count=len(lost) - EXAMPLES_PER_RULE))
 
 
-_LATE: Mapping[LateBecause, str] = N_(
-    {
-        "launch": "its launch",
-        "earlier collective": "an earlier collective",
-        "unknown": "unknown",
-        "not late": "not late",
-    }
-)
-
-
-def gradient_rows(label: str, of_device: BucketOrderOf, run: Communication, step: int | None) -> Iterator[GradientRow]:
+def gradient_rows(of_device: BucketOrderOf, run: Communication, step: int | None) -> Iterator[GradientCollective]:
     """The exposed collectives of gradients of one device, with what they waited for other ranks by the timeline, else by a table."""
     waits: dict[tuple[int | None, str], list[int | None]] = {}
     for one in run.operators:
@@ -269,18 +266,10 @@ def gradient_rows(label: str, of_device: BucketOrderOf, run: Communication, step
             of_peers.setdefault((wait.step, wait.op_name), []).append(wait.waited_ns)
     waits |= of_peers
     for some in of_device.order.collectives:
-        if step not in {None, some.step}:
-            continue
-        mine = waits.get((some.step, some.op_name)) or waits.get((None, some.op_name)) or []
-        yield row_from(
-            GradientRow,
-            some,
-            run=label,
-            rank_id=of_device.rank_id,
-            device_id=of_device.device_id,
-            waited_ns=mine[0] if len(mine) == 1 else None,
-            late_because=say(_LATE[some.late_because]),
-        )
+        if step in {None, some.step}:
+            mine = waits.get((some.step, some.op_name)) or waits.get((None, some.op_name)) or []
+            waited = mine[0] if len(mine) == 1 else None
+            yield replace(some, rank_id=of_device.rank_id, device_id=of_device.device_id, waited_ns=waited)
 
 
 def out_of_order(found: Sequence[BucketOrderOf], label: str) -> Iterator[Finding]:
@@ -296,7 +285,7 @@ def out_of_order(found: Sequence[BucketOrderOf], label: str) -> Iterator[Finding
             exposed=order.exposed_ns / 1000,
             hidden=order.hidden_ns / 1000,
             share=order.hidden_ns / order.length_ns,
-            reason=say(_LATE[order.late_because]),
+            reason=order.late_because,
         )
         yield BUCKET_ORDER.found(label, message)
     if len(late) > EXAMPLES_PER_RULE:
@@ -371,7 +360,7 @@ def _whose(whose: tuple[int | None, ...], message: str) -> str:
     return say("{name}: {why}", name=join(", ", words), why=message) if words else message
 
 
-def late_rank(one: LateRank) -> str:
+def late_rank(one: AwaitedRank) -> str:
     """The rank that others wait for: its rank in the job, and its number within the group where that is another, or all that is known."""
     if one.number is None:
         return str(one.rank)
@@ -390,3 +379,62 @@ def number_in_group(number: str, group: str | None) -> str:
 
 def _of_group(what: str, group: str | None) -> str:
     return what if group is None else say("{what} of group {group}", what=what, group=group)
+
+
+def pipeline_waits(found: Mapping[str, PipelineStep | None]) -> Iterator[Finding]:
+    """How much of a step the stages of each run wait, or that there is no pipeline."""
+    for label, one in found.items():
+        said = (
+            _no_pipeline()
+            if one is None
+            else say("{what}: {told}", what=_pipeline_title(one), told=join("; ", _pipeline_lines(one)))
+        )
+        yield PIPELINE_STEP.found(label, said)
+
+
+def pipeline_picture(found: Iterable[PipelineStep | None]) -> PipelinePicture:
+    """The slowest step of all runs; without any why there is none."""
+    there = [one for one in found if one is not None]
+    if not there:
+        return PipelinePicture(title=_no_pipeline())
+    one = max(there, key=lambda some: some.duration_ns)
+    return PipelinePicture(
+        title=_pipeline_title(one), lines=tuple(_pipeline_lines(one)), duration_ns=one.duration_ns, lanes=one.lanes
+    )
+
+
+def _no_pipeline() -> Text:
+    return say(
+        "no pipeline to draw: no timelines here in which two stages send and receive in one step, beside one another"
+    )
+
+
+def _pipeline_title(one: PipelineStep) -> Text:
+    stages, duration = len(one.lanes), one.duration_ns / 1e6
+    if one.step is None:
+        return say("pipeline of {stages} stages, {duration:,.3f} ms", stages=stages, duration=duration)
+    return say(
+        "step {step}: pipeline of {stages} stages, {duration:,.3f} ms", step=one.step, stages=stages, duration=duration
+    )
+
+
+def _pipeline_lines(one: PipelineStep) -> Iterator[Text]:
+    """The measured share of bubbles, that of the schedule, and what the difference is worth."""
+    yield say("bubbles: {share:.1%} of the step", share=float(one.waiting_share))
+    least = one.least_share
+    if least is None and one.has_all_stages:
+        yield say("the micro-batches cannot be told")
+        return
+    if least is None:
+        yield say("not all stages were read")
+        return
+    yield say(
+        "schedule: (p-1)/(m+p-1) = {share:.1%}, p = {stages}, m = {count}",
+        share=float(least),
+        stages=len(one.lanes),
+        count=one.micro_batches,
+    )
+    yield say(
+        "difference: {time:+,.3f} ms of the step of each stage",
+        time=float((one.waiting_share - least) * one.duration_ns) / 1e6,
+    )

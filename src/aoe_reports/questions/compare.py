@@ -19,8 +19,8 @@ from aoe_reports.model.texts import Text, join, say
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from aoe_reports.facts.steps import Step
     from aoe_reports.facts.tasks import TaskSet
+    from aoe_reports.model.steps import Step
     from aoe_reports.questions.compared_runs import ComparedRun, RunUnit
     from aoe_reports.stats.comparison import Compared, Difference, Side
 

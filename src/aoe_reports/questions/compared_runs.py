@@ -16,7 +16,6 @@ from aoe_reports.engine.question import Notes
 from aoe_reports.engine.rules import NOTHING_MEASURED, STANDS_IN
 from aoe_reports.engine.runs import find_runs
 from aoe_reports.facts.idle import STEP_COLUMNS, step_of_tasks
-from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.ascend.tables.pmu import metrics_set
 from aoe_reports.formats.capture import Capture
@@ -27,6 +26,7 @@ from aoe_reports.model.columns import distinct, has_value
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.groupings import KEYS, LOCATIONS, ComparedBy
+from aoe_reports.model.steps import Step
 from aoe_reports.model.texts import N_, join, say
 from aoe_reports.questions.locations import LOCATED_BY, locate
 from aoe_reports.questions.rules import COMPARABILITY_UNKNOWN, NOT_COMPARABLE

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import CaptureOptions, Finished, Question, Request, Unit, only
 from aoe_reports.model.findings import has
 from aoe_reports.model.options import option, options
-from aoe_reports.model.path_kinds import KIND_WORDS, KINDS
+from aoe_reports.model.path_kinds import KIND_WORDS, KINDS, PathOperator
 from aoe_reports.model.rows import US, Rows, column, row, row_from
 from aoe_reports.model.step_picture import longest_median
 from aoe_reports.model.texts import join, say
@@ -61,27 +61,6 @@ class CriticalPathRow:
     tasks: int = column()
     launches_unknown: int = column()
     host_shift_ns: int = column(unit=US)
-
-
-@row
-class PathOperator:
-    """An operator (a type) in one step: its time on the path, its slack, and what the step gains if it is shortened."""
-
-    position: int = column("#", "integer")
-    run: str = column("Run")
-    rank_id: int | None = column("Rank", "integer")
-    device_id: int | None = column("Device", "integer")
-    step: int | None = column("Step", "integer")
-    op_type: str | None = column("Operator type")
-    op_name: str | None = column("Operator")
-    kind: str = column("Kind", "word", detail=True)
-    tasks: int = column("Tasks", "integer", detail=True)
-    total_ns: int = column("Total", unit=US)
-    tasks_on_path: int = column("Tasks on path", "integer", detail=True)
-    path_ns: int = column("On path", unit=US)
-    path_share: float = column("Share of path", "percent")
-    slack_ns: int = column("Slack", unit=US)
-    gain_ns: int = column("Gain", unit=US)
 
 
 @row
@@ -274,17 +253,14 @@ def _add(device: Device, path: StepPath, place: _Place, chosen: CriticalPathOpti
     for position, one in enumerate(
         operators_of(device, path, names, shortened_percent=chosen.shorten, top=chosen.top), start=1
     ):
-        is_type = one.name in types
+        is_type = one.op_name in types
         found.operators.append(
-            row_from(
-                PathOperator,
+            replace(
                 one,
                 **where,
                 position=position,
-                op_type=one.name if is_type else None,
-                op_name=None if is_type else one.name,
-                kind=say(KIND_WORDS[one.kind]),
-                path_share=round(one.path_ns / path.duration_ns, 6) if path.duration_ns else 0.0,
+                op_type=one.op_name if is_type else None,
+                op_name=None if is_type else one.op_name,
             )
         )
     _add_segments(device, path, where, chosen, found)

@@ -55,21 +55,21 @@ class ChangePart:
     position: int = column("#", "integer")
     baseline: str = column()
     candidate: str = column()
-    rank_id: int | None = column("Rank", "integer")
-    device_id: int | None = column()
-    area: str | None = column("Part", "word")
+    rank_id: int | None = column("Rank", "integer", default=None)
+    device_id: int | None = column(default=None)
+    area: str | None = column("Part", "word", default=None)
     cause: str = column("Cause", "word")
-    name: str | None = column("Operator")
-    location: str | None = column("Launched in")
-    told_by: str | None = column("Told by", detail=True)
-    layers_changed: int | None = column("Layers changed alike", "integer", detail=True)
-    layers: int | None = column("Layers with it", "integer", detail=True)
-    before_ns: int | None = column("All of it before", unit=US)
-    after_ns: int | None = column("All of it after", unit=US)
-    calls_before: float | None = column("Calls before", "number", detail=True)
-    calls_after: float | None = column("Calls after", "number", detail=True)
+    name: str | None = column("Operator", default=None)
+    location: str | None = column("Launched in", default=None)
+    told_by: str | None = column("Told by", detail=True, default=None)
+    layers_changed: int | None = column("Layers changed alike", "integer", detail=True, default=None)
+    layers: int | None = column("Layers with it", "integer", detail=True, default=None)
+    before_ns: int | None = column("All of it before", unit=US, default=None)
+    after_ns: int | None = column("All of it after", unit=US, default=None)
+    calls_before: float | None = column("Calls before", "number", detail=True, default=None)
+    calls_after: float | None = column("Calls after", "number", detail=True, default=None)
     difference_ns: int = column("Difference", unit=US)
-    share: float | None = column("Share of the change", "percent")
+    share: float | None = column("Share of the change", "percent", default=None)
     reached_ns: int = column("Step becomes", unit=US)
 
 
@@ -353,17 +353,7 @@ def _rows(
         yield ChangePart(
             **where,
             position=len(parts) + 1,
-            area=None,
             cause="others",
-            name=None,
-            location=None,
-            told_by=None,
-            layers_changed=None,
-            layers=None,
-            before_ns=None,
-            after_ns=None,
-            calls_before=None,
-            calls_after=None,
             difference_ns=rest,
             share=_share(rest, whole),
             reached_ns=reached + rest,

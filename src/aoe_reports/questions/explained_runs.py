@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -27,17 +29,15 @@ from aoe_reports.engine.launch_sites import add_flows_of, may_tell_frames
 from aoe_reports.engine.parts import parts_of
 from aoe_reports.engine.question import Notes
 from aoe_reports.engine.rules import STANDS_IN
-from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity, Parts
-from aoe_reports.facts.collective_waits import waits_among_ranks
+from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity
 from aoe_reports.facts.collectors import Collectors
-from aoe_reports.facts.communication import OperatorTime, PeerWait, find_awaited_ranks
+from aoe_reports.facts.communication import OperatorTime, PeerWait, find_awaited_ranks, type_of_operator
 from aoe_reports.facts.communication_tasks import TASK_COLUMNS, CommunicationTasks
 from aoe_reports.facts.exposed import NOTHING_RAN, Exposed, Ran, alone, exposed_of, exposed_of_spans, together
 from aoe_reports.facts.idle import step_of_tasks
 from aoe_reports.facts.launch_sites import EVENT_COLUMNS as SITE_COLUMNS
 from aoe_reports.facts.launch_sites import LaunchSites
 from aoe_reports.facts.observed import steps_of_parts
-from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.facts.waterfall import CallKey, Locations, Side, Talk
 from aoe_reports.formats.capture import Capture
@@ -45,8 +45,10 @@ from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.spilled import Numbers
 from aoe_reports.formats.vendor import vendor_of
+from aoe_reports.model.breakdown import Parts
 from aoe_reports.model.columns import Ints, codes, distinct, exact_sum, has_value, integers, keep_where, valid
 from aoe_reports.model.findings import Finding
+from aoe_reports.model.steps import Step
 from aoe_reports.model.texts import say
 from aoe_reports.questions.compared_runs import ComparedRun, RunUnit, metrics_of
 from aoe_reports.questions.explain import ExplainedBy, ExplainOptions
@@ -492,3 +494,31 @@ def _bytes_per_call(operators: Sequence[OperatorTime], capture: Capture, notes: 
         sizes[volume.op_type] += volume.transit_bytes
     calls = Counter(one.op_type for one in operators)
     return {kind: Fraction(size, calls[kind]) for kind, size in sizes.items() if size and calls[kind]}
+
+
+_OF_ALL_RANKS = frozenset({"allreduce", "allgather", "reducescatter", "alltoall", "alltoallv", "alltoallvc", "barrier"})
+"""No rank is done with these before the last one has come."""
+_GROUP = re.compile(r"__\d+_\d+", re.ASCII)
+"""The number of the group in a name (`hcom_allReduce__868_0_1`), without which two groups are not told apart."""
+P = TypeVar("P", bound=Hashable)
+
+
+def waits_among_ranks(ran: Mapping[P, Mapping[str, Ran]]) -> dict[P, dict[str, Talk]]:
+    """What the operators of each rank of one run consist of, by the same names; those alone that more than one rank calls as often.
+
+    The rank that comes last does not wait, so that none transfers for longer than it: of several calls of one name each may be another
+    rank's, and some of the waiting stays with the transfer.
+    """
+    by_name: dict[str, list[P]] = defaultdict(list)
+    for place, operators in ran.items():
+        for name in operators:
+            if type_of_operator(name) in _OF_ALL_RANKS and _GROUP.search(name):
+                by_name[name].append(place)
+    found: dict[P, dict[str, Talk]] = defaultdict(dict)
+    for name, places in by_name.items():
+        if len(places) > 1 and len({ran[place][name].calls for place in places}) == 1:
+            transit = min(ran[place][name].total_ns for place in places)
+            for place in places if transit else ():  # none takes no time at all: something is wrong with it
+                total = ran[place][name].total_ns
+                found[place][name] = Talk(elapsed_ns=total, wait_ns=total - transit, transit_ns=transit)
+    return dict(found)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import CaptureOptions, Finished, Question, Request, Unit, only
+from aoe_reports.model.host import Calls, HostWait
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row
 from aoe_reports.model.texts import say
@@ -94,43 +95,6 @@ class HostDevice:
 
 
 @row
-class HostCallRow:
-    """Calls of the host of one kind and name (compilation: and operator), with what the device waited meanwhile."""
-
-    run: str = column("Run")
-    rank_id: int | None = column("Rank", "integer")
-    device_id: int | None = column("Device", "integer")
-    kind: str = column("Kind", "word")
-    name: str = column("Call")
-    operator: str | None = column("Operator")
-    calls: int = column("Calls", "integer")
-    calls_per_step: float | None = column("A step", "number")
-    first_step_calls: int | None = column("In the first step", "integer", detail=True)
-    steps: int | None = column("Steps with it", "integer", detail=True)
-    total_ns: int = column("Time", unit=US)
-    longest_ns: int = column("Longest", unit=US, detail=True)
-    waited_ns: int = column("Device waited", unit=US)
-    fused: str | None = column("Fused form")
-
-
-@row
-class HostWait:
-    """One of the times in which a device waited longest for its host."""
-
-    position: int = column("#", "integer")
-    run: str = column("Run")
-    rank_id: int | None = column("Rank", "integer")
-    device_id: int | None = column("Device", "integer")
-    step: int | None = column("Step", "integer")
-    start_ns: int = column()
-    duration_ns: int = column("Idle", unit=US)
-    waited_ns: int = column("For the host", unit=US)
-    cause: str = column("Cause", "word")
-    before: str | None = column("After task")
-    after: str | None = column("Before task")
-
-
-@row
 class HostSequence:
     """A short sequence of tasks that comes again and again: one that a fused operator replaces, or a candidate for one."""
 
@@ -161,7 +125,7 @@ class HostFound:
     causes: list[HostCause] = field(default_factory=list)
     times: list[HostTime] = field(default_factory=list)
     devices: list[HostDevice] = field(default_factory=list)
-    calls: list[HostCallRow] = field(default_factory=list)
+    calls: list[Calls] = field(default_factory=list)
     waits: list[HostWait] = field(default_factory=list)
     sequences: list[HostSequence] = field(default_factory=list)
 
@@ -176,7 +140,7 @@ class Host(Question[HostOptions, HostFound]):
     tables = (
         ("rows", HostTime),
         ("causes", HostCause),
-        ("calls", HostCallRow),
+        ("calls", Calls),
         ("waits", HostWait),
         ("sequences", HostSequence),
         ("devices", HostDevice),
@@ -224,7 +188,7 @@ class Host(Question[HostOptions, HostFound]):
                 Rows(type=HostTime, rows=times, title="Idle time by cause", of_runs=True),
                 Rows(type=HostCause, rows=causes, key="causes", title="What to do first", place=-1, of_runs=True),
                 Rows(
-                    type=HostCallRow,
+                    type=Calls,
                     rows=[one for found in every for one in found.calls],
                     key="calls",
                     title="Calls of the host",

@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
+import pyarrow as pa
 
 from aoe_reports.engine.captures import collect_events_of, only_device_of, read_tasks, sources_of, types_of_operators
 from aoe_reports.engine.question import Request, Unit
 from aoe_reports.facts.fused_operators import fused_optimizer
-from aoe_reports.facts.host_activity import HOST_COLUMNS, HostActivity, WaitingDevice
-from aoe_reports.facts.host_causes import causes_of, causes_of_sequences, group_in_words, wait_in_words
+from aoe_reports.facts.host_activity import HOST_COLUMNS, HostActivity, Kernels, WaitingDevice
+from aoe_reports.facts.host_causes import GROUP_WORDS, WAIT_WORDS, causes_of, causes_of_sequences
 from aoe_reports.facts.host_waits import WAIT_CAUSES, WaitingTime
+from aoe_reports.facts.idle import STEP_COLUMNS, shares_of_tasks, step_of_tasks
 from aoe_reports.facts.sequences import FoundSequence, find_sequences
-from aoe_reports.facts.task_sequences import SEQUENCE_COLUMNS, sequences_of_tasks
 from aoe_reports.formats.found import FoundFile
+from aoe_reports.model.columns import codes, distinct, has_value, integers, keep_where
 from aoe_reports.model.findings import has
 from aoe_reports.model.shares import rounded, share_of
 from aoe_reports.model.texts import say
 from aoe_reports.questions.host import (
-    HostCallRow,
     HostCause,
     HostDevice,
     HostFound,
     HostOptions,
     HostSequence,
     HostTime,
-    HostWait,
 )
 from aoe_reports.questions.host_words import TIMELINE, not_recorded_of
 from aoe_reports.questions.rules import DEVICE_UNKNOWN, NO_TIMELINE
+from aoe_reports.stats.grouping import is_communication
 
 _BY_LAUNCH = ("launching", "launched")
 """What is not known without any launch."""
@@ -125,35 +129,17 @@ def _add(
         for position, cause in enumerate(causes_of(device, asked, sequences, steps), start=1)
     )
     found.calls.extend(
-        HostCallRow(
-            **place,
-            kind=group_in_words(one.group),
-            name=one.name,
-            operator=one.operator,
-            calls=one.calls,
-            calls_per_step=round(one.calls / steps, 6) if steps else None,
-            first_step_calls=one.first_step if steps else None,
-            steps=one.steps if steps else None,
-            total_ns=one.total_ns,
-            longest_ns=one.longest_ns,
-            waited_ns=one.waited_ns,
-            fused=fused_optimizer(one.name),
-        )
-        for one in device.calls
+        replace(one, **place, kind=say(GROUP_WORDS[one.group]), fused=fused_optimizer(one.name)) for one in device.calls
     )
     found_waits = device.waits if device.communication_known else ()
     waits = [one for one in found_waits if chosen.step in {None, one.step, iteration}]
     found.waits.extend(
-        HostWait(
+        replace(
+            one,
             position=position,
             **place,
             step=iteration if one.step is None else one.step,
-            start_ns=one.start_ns,
-            duration_ns=one.duration_ns,
-            waited_ns=one.waited_ns,
-            cause=wait_in_words(one.cause),
-            before=one.before,
-            after=one.after,
+            cause=say(WAIT_WORDS[one.cause]),
         )
         for position, one in enumerate(waits, start=1)
     )
@@ -230,3 +216,66 @@ def _sequence(
         first_start_ns=one.first_start_ns,
         note=None if one.note is None else say(one.note),
     )
+
+
+SEQUENCE_COLUMNS = frozenset(
+    {"op_name", "op_type", "task_type", "stream_id", "task_start_ns", "task_duration_ns", "device_id", *STEP_COLUMNS}
+)
+"""The columns of tasks that are looked at; null where an export lacks them."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSequences:
+    """What the tasks of one device repeat."""
+
+    found: Sequence[FoundSequence]
+    words: Sequence[str]
+    """The names of its tasks."""
+    length_ns: int
+    """From the first begin to the last end, step by step."""
+    has_streams: bool
+
+
+def sequences_of_tasks(tasks: pa.Table, step: int | None = None) -> TaskSequences | None:
+    """The sequences among the tasks of a device (SEQUENCE_COLUMNS of them), or of one step; null where tasks have no times, or none is left.
+
+    Without streams all tasks are taken for those of one.
+    """
+    told = step_of_tasks(tasks)
+    if step is not None:
+        mine = np.zeros(tasks.num_rows, dtype=bool) if told is None else told[1] == step
+        tasks = tasks.filter(keep_where(mine))
+        told = step_of_tasks(tasks)
+    start, timed = integers(tasks["task_start_ns"])
+    if not len(start) or not timed.all():
+        return None
+    length = shares_of_tasks(tasks, None, None).step_ns
+    duration, _ = integers(tasks["task_duration_ns"])
+    computes = ~is_communication(tasks["task_type"])
+    names, words = codes(tasks["op_name"])
+    streams, on_stream = integers(tasks["stream_id"])
+    steps = np.zeros(len(start), dtype=np.int64) if told is None else told[1]
+    order = np.flatnonzero(computes)[np.argsort(start[computes], kind="stable")]
+    kernels = Kernels(
+        start[order],
+        (start + duration)[order],
+        names[order].astype(np.int64) - 1,
+        np.where(on_stream, streams, -1)[order],
+        steps[order],
+    )
+    known = [*words]
+    count = 1 if told is None else max(len(distinct(steps[steps >= 0])), 1)
+    found = find_sequences(kernels, known, _types(tasks), count)
+    return TaskSequences(found, known, length or 0, has_value(tasks, "stream_id"))
+
+
+def _types(tasks: pa.Table) -> dict[str, str]:
+    """The type of each operator by its name, where it has one only."""
+    (names, name_words), (types, type_words) = codes(tasks["op_name"]), codes(tasks["op_type"])
+    pairs = distinct(names.astype(np.int64) * (len(type_words) + 1) + types)
+    name_of, type_of = np.divmod(pairs, len(type_words) + 1)
+    known = (name_of > 0) & (type_of > 0)
+    alone, counts = np.unique(name_of[known], return_counts=True)
+    only = dict(zip(alone.tolist(), counts.tolist(), strict=True))
+    told = zip(name_of[known].tolist(), type_of[known].tolist(), strict=True)
+    return {name_words[name - 1]: type_words[kind - 1] for name, kind in told if only[name] == 1}

@@ -28,18 +28,18 @@ class InspectedFile:
     kind: str = column("Kind")
     source: str = column("Source", detail=True)
     form: str = column("Form", detail=True)
-    vintage: str | None = column("Vintage", detail=True)
-    run: str | None = column("Run")
-    rank_id: int | None = column("Rank", "integer")
-    device_id: int | None = column("Device", "integer")
-    model_id: int | None = column()
-    iteration: int | None = column()
-    slice: int | None = column()
-    rows: int | None = column("Rows", "integer")
-    start_ns: int | None = column()
-    end_ns: int | None = column()
+    vintage: str | None = column("Vintage", detail=True, default=None)
+    run: str | None = column("Run", default=None)
+    rank_id: int | None = column("Rank", "integer", default=None)
+    device_id: int | None = column("Device", "integer", default=None)
+    model_id: int | None = column(default=None)
+    iteration: int | None = column(default=None)
+    slice: int | None = column(default=None)
+    rows: int | None = column("Rows", "integer", default=None)
+    start_ns: int | None = column(default=None)
+    end_ns: int | None = column(default=None)
     superseded: bool = column("Superseded")
-    summary: BankSummary | Mapping[str, Json] | None = column()
+    summary: BankSummary | Mapping[str, Json] | None = column(default=None)
 
 
 class Inspect(Question[RunOptions, InspectedFile]):
@@ -114,18 +114,13 @@ def _known(unit: FileUnit) -> InspectedFile:
         kind=name.kind,
         source=name.source,
         form=name.form,
-        vintage=None,
         run=unit.run,
         rank_id=unit.rank_id,
         device_id=name.device_id,
         model_id=name.model_id,
         iteration=name.iteration,
         slice=name.slice,
-        rows=None,
-        start_ns=None,
-        end_ns=None,
         superseded=unit.superseded,
-        summary=None,
     )
 
 

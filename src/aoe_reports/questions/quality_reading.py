@@ -16,15 +16,15 @@ from aoe_reports.engine.captures import (
 from aoe_reports.engine.clusters import Cluster, steps_of_ranks
 from aoe_reports.engine.parts import parts_of
 from aoe_reports.engine.question import Notes, Unit
-from aoe_reports.facts.breakdown import Parts
 from aoe_reports.facts.observed import HIGHEST_MHZ, OBSERVED_COLUMNS, ClockUse, Observed, ObservedDevice, steps_of_parts
 from aoe_reports.facts.quality import NO_METRICS, Conditions, DeviceFacts
 from aoe_reports.facts.steadiness import Place
-from aoe_reports.facts.steps import Step
 from aoe_reports.formats.ascend.tables.pmu import metrics_set
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.vendor import vendor_of
+from aoe_reports.model.breakdown import Parts
+from aoe_reports.model.steps import Step
 from aoe_reports.questions.quality import Read
 
 

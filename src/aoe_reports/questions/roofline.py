@@ -14,9 +14,9 @@ from aoe_reports.questions.peaks import PeakOptions, refuse_unknown_chip, roofli
 
 if TYPE_CHECKING:
     from aoe_reports.facts.roofline import Roofed, Roofline
-    from aoe_reports.facts.steps import Step
     from aoe_reports.facts.tasks import TaskSet
     from aoe_reports.formats.capture import Capture
+    from aoe_reports.model.steps import Step
 
 RoofedBy = Literal["op_type", "shape"]
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import CaptureOptions, Finished, Notes, Question, Request, Unit, only
 from aoe_reports.model.options import options
 from aoe_reports.model.rows import US, Rows, column, row
+from aoe_reports.model.serving import Iteration
 from aoe_reports.model.shares import rounded, share_of
 from aoe_reports.model.texts import N_, say
 
 if TYPE_CHECKING:
-    from aoe_reports.facts.serving import Iteration
     from aoe_reports.facts.serving_experts import ExpertWork
-    from aoe_reports.facts.serving_roles import Part as ServedPart
     from aoe_reports.facts.tasks import TaskSet
 
 PHASES = N_({"prefill": "prefill", "decode": "decode", "mixed": "mixed", "other": "other", "unknown": "unknown"})
@@ -94,46 +94,6 @@ class PhasePart:
 
 
 @row
-class IterationRow:
-    """One iteration of one device; null what nothing tells."""
-
-    run: str = column()
-    rank_id: int | None = column()
-    device_id: int | None = column()
-    dp_rank: str | None = column()
-    prof_id: str | None = column()
-    number: int = column()
-    phase: str = column()
-    cut_by: str = column()
-    told_by: str | None = column()
-    is_whole: bool = column()
-    start_ns: int = column()
-    duration_ns: int = column(unit=US)
-    computing_ns: int | None = column(unit=US)
-    communication_ns: int | None = column(unit=US)
-    idle_ns: int = column(unit=US)
-    sequences: int | None = column()
-    sequences_by: str | None = column()
-    tokens: int | None = column()
-    tokens_by: str | None = column()
-    sequence_length: float | None = column()
-    longest_sequence: int | None = column()
-    lengths_by: str | None = column()
-    prompt_tokens: int | None = column()
-    drafted: int | None = column()
-    context_at_most: int | None = column()
-    layers: int | None = column()
-    tasks: int | None = column()
-    attention_ns: int | None = column(unit=US)
-    kv_cache_ns: int | None = column(unit=US)
-    products_ns: int | None = column(unit=US)
-    moe_ns: int | None = column(unit=US)
-    normalisation_ns: int | None = column(unit=US)
-    sampling_ns: int | None = column(unit=US)
-    other_ns: int | None = column(unit=US)
-
-
-@row
 class ExpertRow:
     """An operator type of experts over the ranks of a run, in the iterations of one phase."""
 
@@ -151,7 +111,7 @@ class ExpertRow:
     """By the rows that the operator is given; null where shapes do not tell, or are those of a buffer."""
 
 
-Part = tuple[list[PhaseRow], list[PhasePart], list[IterationRow], "list[ExpertWork]", list[str]]
+Part = tuple[list[PhaseRow], list[PhasePart], list[Iteration], "list[ExpertWork]", list[str]]
 """The last are the folders of services whose batches tell something of the tasks of a capture."""
 
 
@@ -162,7 +122,7 @@ class Serving(Question[ServingOptions, Part]):
     page = "serving"
     title = "Serving"
     options = ServingOptions
-    tables = (("rows", PhaseRow), ("parts", PhasePart), ("iterations", IterationRow), ("experts", ExpertRow))
+    tables = (("rows", PhaseRow), ("parts", PhasePart), ("iterations", Iteration), ("experts", ExpertRow))
     form_help = "Output format; csv omits parts, iterations and experts."
     nothing = "no iteration of a server of language models here"
 
@@ -232,7 +192,7 @@ class Serving(Question[ServingOptions, Part]):
                     of_runs=True,
                     is_shown=len(devices) <= _FEW,
                 ),
-                Rows(type=IterationRow, rows=iterations, key="iterations", is_shown=False),
+                Rows(type=Iteration, rows=iterations, key="iterations", is_shown=False),
                 Rows(type=ExpertRow, rows=experts, key="experts", title=say("Experts over ranks"), of_runs=True),
             ),
             headline=headline_of(phases, split),
@@ -275,7 +235,7 @@ def _of_service(unit: Unit, notes: Notes) -> Part:
     return part
 
 
-def _rows(where: _Where, found: Sequence[Iteration]) -> tuple[list[PhaseRow], list[PhasePart], list[IterationRow]]:
+def _rows(where: _Where, found: Sequence[Iteration]) -> tuple[list[PhaseRow], list[PhasePart], list[Iteration]]:
     whole = [one for one in found if one.is_whole]
     total = sum(one.duration_ns for one in whole)
     phases: list[PhaseRow] = []
@@ -286,7 +246,7 @@ def _rows(where: _Where, found: Sequence[Iteration]) -> tuple[list[PhaseRow], li
         if mine:
             phases.append(_phase(where, phase, mine, total))
             parts += _parts(where, phase, mine) if has_tasks else []
-    return phases, parts, [_iteration(where, one) for one in found]
+    return phases, parts, [replace(one, **where, phase=say(PHASES[one.phase])) for one in found]
 
 
 def _phase(where: _Where, phase: str, mine: Sequence[Iteration], total_ns: int) -> PhaseRow:
@@ -301,7 +261,7 @@ def _phase(where: _Where, phase: str, mine: Sequence[Iteration], total_ns: int) 
     prompts = [(one.prompt_tokens, one.duration_ns) for one in mine if one.prompt_tokens]
     is_prefill = phase == "prefill" and len(prompts) > 0
     idle, talk = (sum(one.parts.get(name, 0) for one in mine) for name in ("idle", "communication"))
-    lengths_told = [one.sequence_length for one in mine if one.sequence_length is not None]
+    lengths_told = [one.length for one in mine if one.length is not None]
     has_tasks = all(one.tasks is not None for one in mine)
     return PhaseRow(
         **where,
@@ -343,44 +303,3 @@ def _parts(where: _Where, phase: str, mine: Sequence[Iteration]) -> Iterator[Pha
                 share=rounded(share_of(spent, whole)),
                 mean_ns=spent / len(mine),
             )
-
-
-def _iteration(where: _Where, one: Iteration) -> IterationRow:
-    idle = one.parts.get("idle", 0)
-
-    def spent(part: ServedPart) -> int | None:
-        return None if one.tasks is None else one.parts.get(part, 0)
-
-    talk = spent("communication")
-    return IterationRow(
-        **where,
-        number=one.number,
-        phase=say(PHASES[one.phase]),
-        cut_by=one.cut_by,
-        told_by=one.told_by,
-        is_whole=one.is_whole,
-        start_ns=one.start_ns,
-        duration_ns=one.duration_ns,
-        computing_ns=None if talk is None else one.duration_ns - idle - talk,
-        communication_ns=talk,
-        idle_ns=idle,
-        sequences=one.sequences,
-        sequences_by=one.sequences_by,
-        tokens=one.tokens,
-        tokens_by=one.tokens_by,
-        sequence_length=None if one.sequence_length is None else round(one.sequence_length, 3),
-        longest_sequence=one.longest,
-        lengths_by=one.lengths_by,
-        prompt_tokens=one.prompt_tokens,
-        drafted=one.drafted,
-        context_at_most=one.context,
-        layers=one.layers,
-        tasks=one.tasks,
-        attention_ns=spent("attention"),
-        kv_cache_ns=spent("kv-cache"),
-        products_ns=spent("products"),
-        moe_ns=spent("moe"),
-        normalisation_ns=spent("normalisation"),
-        sampling_ns=spent("sampling"),
-        other_ns=spent("other"),
-    )

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from aoe_reports.model.serving import Iteration
 from aoe_reports.model.texts import N_, Text, count_of, join, say
 from aoe_reports.model.time_units import times_in_one_unit
-from aoe_reports.questions.serving import PART_WORDS, ExpertRow, IterationRow, PhasePart, PhaseRow
+from aoe_reports.questions.serving import PART_WORDS, ExpertRow, PhasePart, PhaseRow
 
 if TYPE_CHECKING:
     from aoe_reports.facts.serving_experts import ExpertWork
@@ -84,7 +85,7 @@ def _of_decode(most: PhaseRow, parts: Sequence[PhasePart]) -> Text:
     )
 
 
-def sentences_of(iterations: Sequence[IterationRow]) -> list[Text]:
+def sentences_of(iterations: Sequence[Iteration]) -> list[Text]:
     """What is to be known of the figures: what cut iterations, what is unknown, what is left out."""
     told = [*_cut_by(iterations), *_of_batches(iterations)]
     cut = sum(not one.is_whole for one in iterations)
@@ -114,7 +115,7 @@ def sentences_of(iterations: Sequence[IterationRow]) -> list[Text]:
     return told
 
 
-def _cut_by(iterations: Sequence[IterationRow]) -> Iterator[Text]:
+def _cut_by(iterations: Sequence[Iteration]) -> Iterator[Text]:
     counts = Counter(one.cut_by for one in iterations)
     if len(counts) == 1:
         yield say(_CUT_BY[next(iter(counts))])
@@ -134,7 +135,7 @@ def _cut_by(iterations: Sequence[IterationRow]) -> Iterator[Text]:
         )
 
 
-def _of_batches(iterations: Sequence[IterationRow]) -> Iterator[Text]:
+def _of_batches(iterations: Sequence[Iteration]) -> Iterator[Text]:
     """What batches of the service tell of iterations, and what not."""
     phases, sequences, tokens, lengths = (
         sum(getattr(one, name) == "batches" for one in iterations)

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import CaptureOptions, Finished, Notes, Question, Request, Unit, only, trim
+from aoe_reports.facts.pipeline import Stage
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.options import options
-from aoe_reports.model.rows import US, Rows, column, row, row_from
+from aoe_reports.model.rows import Rows, labelled
+from aoe_reports.model.steps import Step
 from aoe_reports.model.texts import join, say
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
     from aoe_reports.engine.clusters import Cluster
     from aoe_reports.facts.pipeline import Pipeline
-    from aoe_reports.facts.steps import Skew, Step
+    from aoe_reports.facts.steps import Skew
     from aoe_reports.formats.capture import Capture, Source
     from aoe_reports.formats.csv.summary import TableData
     from aoe_reports.formats.discovery import Discovery
@@ -37,43 +39,6 @@ class StepOptions(CaptureOptions):
     trim: bool = trim()
 
 
-@row
-class StepRow:
-    """One step of one device of a run; null where the export does not have it."""
-
-    run: str = column("Run")
-    rank_id: int | None = column("Rank", "integer")
-    device_id: int | None = column("Device", "integer")
-    model_id: int | None = column("Model", "integer")
-    step: int | None = column("Step", "integer")
-    start_ns: int | None = column()
-    duration_ns: int = column("Duration", unit=US)
-    fp_bp_ns: int | None = column("FP to BP", unit=US)
-    iteration_refresh_ns: int | None = column("Refresh", unit=US, detail=True)
-    data_aug_bound_ns: int | None = column("Data aug", unit=US, detail=True)
-    computing_ns: int | None = column("Computing", unit=US)
-    communication_ns: int | None = column("Communication", unit=US)
-    communication_not_overlapped_ns: int | None = column("Not overlapped", unit=US)
-    overlapped_ns: int | None = column("Overlapped", unit=US, detail=True)
-    free_ns: int | None = column("Free", unit=US)
-    stage_ns: int | None = column("Stage", unit=US)
-    bubble_ns: int | None = column("Bubble", unit=US)
-
-
-@row
-class StageRow:
-    """One stage of the pipeline of a run; times are means a step."""
-
-    run: str = column("Run")
-    stage: int = column("Stage", "integer")
-    ranks: int = column("Ranks", "integer")
-    computing_ns: float = column("Computing (median of ranks)", unit=US)
-    slower: float = column("Against the median of stages", "change")
-    bubble_share: float | None = column("Bubbles", "percent")
-    busiest: int = column("Busiest rank", "integer")
-    busiest_slower: float = column("Against the median of its stage", "change")
-
-
 class Steps(Question[StepOptions, list["Step"]]):
     """List steps and iterations by rank. Shows the duration and breakdown of each step and the slowest rank."""
 
@@ -81,7 +46,7 @@ class Steps(Question[StepOptions, list["Step"]]):
     page = "tutorial"
     title = "Steps"
     options = StepOptions
-    tables = (("rows", StepRow), ("stages", StageRow))
+    tables = (("rows", Step), ("stages", Stage))
     form_help = "Output format; csv omits the stages of pipelines."
     nothing = "no step here"
     every_rank = "rows"
@@ -102,10 +67,12 @@ class Steps(Question[StepOptions, list["Step"]]):
         from aoe_reports.engine.clusters import layout_of_run
         from aoe_reports.facts.pipeline import pipeline_of
         from aoe_reports.facts.steps import in_order
+        from aoe_reports.rules.rules import STEP_MISSING
 
-        runs = _by_run(parts)
+        runs: dict[str, list[Step]] = {}
         units: dict[str, list[Unit]] = {}
-        for unit, _ in parts:
+        for unit, own in parts:
+            runs.setdefault(unit.run, []).extend(own)
             units.setdefault(unit.run, []).append(unit)
         stated = _add_clusters(asked.context, runs, asked.notes)
         silent = [unit for unit, steps in parts if not steps and not unit.capture.of_cluster]
@@ -113,23 +80,24 @@ class Steps(Question[StepOptions, list["Step"]]):
         for unit in untold:
             runs[unit.run] += (stepping := _of_cluster(asked.context, unit))
             if not stepping:
-                asked.notes.add([_no_steps(unit.capture)])
+                message = say("no step table here (step_trace, step_trace_time)")
+                asked.notes.add([STEP_MISSING.found(str(unit.capture.root), message)])
         rows, stages, chosen = [], [], asked.options
         for run, found in sorted(runs.items()):
             every = _trimmed(run, found, asked.notes, leave_out=chosen.trim)
             mine = [step for step in every if step.is_of(chosen.rank, chosen.device, chosen.step)]
-            rows += [row_from(StepRow, step, run=run) for step in in_order(mine)]
+            rows += labelled(in_order(mine), run)
             asked.notes.add(_skew(run, every, chosen.step))
             layout = layout_of_run(run, units.get(run, ()), asked.context)
             pipeline = pipeline_of((step for step in every if chosen.step in {None, step.step}), layout.stages)
             if pipeline is not None:
                 asked.notes.add([_bubbles(run, pipeline)])
-                stages += [row_from(StageRow, stage, run=run) for stage in pipeline.stages]
+                stages += labelled(pipeline.stages, run)
         hidden = frozenset[str]() if any(row.bubble_ns for row in rows) else frozenset({"stage_us", "bubble_us"})
         return Finished(
             tables=(
-                Rows(type=StepRow, rows=rows, of_runs=True, without=hidden),
-                Rows(type=StageRow, rows=stages, key="stages", title="Stages of the pipeline"),
+                Rows(type=Step, rows=rows, of_runs=True, without=hidden),
+                Rows(type=Stage, rows=stages, key="stages", title="Stages of the pipeline"),
             )
         )
 
@@ -142,13 +110,6 @@ def _trimmed(run: str, steps: list[Step], notes: Notes, *, leave_out: bool) -> l
         return usual_only(steps, unusual_of(run, steps, notes))
     note_unusual(run, steps, notes)
     return steps
-
-
-def _by_run(parts: Sequence[tuple[Unit, list[Step]]]) -> dict[str, list[Step]]:
-    runs: dict[str, list[Step]] = {}
-    for unit, found in parts:
-        runs.setdefault(unit.run, []).extend(found)
-    return runs
 
 
 steps = asking(Steps(), StepOptions)
@@ -352,10 +313,3 @@ def _apart(skew: Skew) -> str:
     if skew.busiest is None:
         return told
     return join("; ", (told, say("rank {rank} has the longest computing time", rank=skew.busiest)))
-
-
-def _no_steps(capture: Capture) -> Finding:
-    from aoe_reports.rules.rules import STEP_MISSING
-
-    message = say("no step table here (step_trace, step_trace_time)")
-    return STEP_MISSING.found(str(capture.root), message)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -13,8 +13,9 @@ from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import CaptureOptions, Finished, Notes, Question, Request, Unit
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.options import option, options
-from aoe_reports.model.rows import US, Rows, column, row, row_from
-from aoe_reports.model.texts import N_, capital, count_of, join, say
+from aoe_reports.model.rows import Rows, labelled
+from aoe_reports.model.stragglers import ComparedHost, ComparedRank, ExpertLoad, Member, TypeLoss
+from aoe_reports.model.texts import capital, count_of, join, say
 from aoe_reports.model.time_units import times_in_one_unit
 
 if TYPE_CHECKING:
@@ -22,17 +23,13 @@ if TYPE_CHECKING:
 
     from aoe_reports.engine.captures import Collected
     from aoe_reports.engine.clusters import Cluster
-    from aoe_reports.facts.experts import ExpertLoad
     from aoe_reports.facts.parallel import Layout
     from aoe_reports.facts.pipeline import Stage
     from aoe_reports.facts.steadiness import Place, Unusual
-    from aoe_reports.facts.steps import Step
-    from aoe_reports.facts.stragglers import ComparedHost, ComparedRank, Member, TypeLoss
     from aoe_reports.facts.tasks import TaskSet
     from aoe_reports.formats.discovery import Discovery
+    from aoe_reports.model.steps import Step
 
-STATES = {"slow": N_("slow"), "usual": N_("usual")}
-_CAUSES = {"all operators": N_("all operators"), "one operator": N_("one operator"), "more calls": N_("more calls")}
 SHOWN_HOSTS = 3
 _FIELDS = frozenset({"device_id", "op_type", "task_type", "task_duration_ns"})
 
@@ -42,78 +39,6 @@ class StragglerOptions(CaptureOptions):
     """How many ranks are shown."""
 
     top: int = option(default=20, minimum=1, help="Number of ranks per run.")
-
-
-@row
-class Straggler:
-    """One rank against ranks of the same work; null where it has no peers, or where the export does not tell."""
-
-    position: int = column("#", "integer")
-    run: str = column("Run")
-    rank_id: int | None = column("Rank", "integer")
-    device_id: int | None = column("Device", "integer")
-    host: str | None = column("Host")
-    groups: str | None = column("Parallel groups")
-    role: int = column("Role", "integer")
-    peers: int = column("Peers", "integer")
-    computing_ns: int = column("Computing", unit=US)
-    median_ns: int | None = column("Median of peers", unit=US)
-    slower: float | None = column("Computing, against peers", "change")
-    lost_ns: int | None = column("Extra time", unit=US)
-    deviations: float | None = column("Deviations", "number", detail=True)
-    state: str | None = column("State", "state")
-    slower_types: int | None = column("Slower types", "integer")
-    types: int | None = column("Types", "integer", detail=True)
-    cause: str | None = column("Slower in", "word")
-    op_type: str | None = column("Largest loss", detail=True)
-    steps: int | None = column()
-    communication_not_overlapped_ns: float | None = column("Not overlapped per step", unit=US)
-    communication_median_ns: float | None = column("Same, median of peers", unit=US, detail=True)
-
-
-@row
-class Host:
-    """The ranks of one host against those of the other hosts of the run."""
-
-    run: str = column("Run")
-    host: str = column("Host")
-    ranks: int = column("Ranks", "integer")
-    slow_ranks: int = column("Slow ranks", "integer")
-    slower: float = column("Computing, against peers (median)", "change")
-    state: str = column("State", "state")
-
-
-@row
-class SlowType:
-    """One of the operator types in which a rank loses most against its peers."""
-
-    run: str = column("Run")
-    rank_id: int | None = column("Rank", "integer")
-    device_id: int | None = column("Device", "integer")
-    op_type: str | None = column("Operator type")
-    count: int = column("Tasks", "integer")
-    total_ns: int = column("Total", unit=US)
-    median_ns: int = column("Median of peers", unit=US)
-    slower: float | None = column("Against peers", "change")
-    lost_ns: int = column("Extra time", unit=US)
-
-
-@row
-class ExpertRow:
-    """An operator type of experts on the ranks of one group: how evenly they share it."""
-
-    run: str = column("Run")
-    expert_group: int | None = column("Expert group", "integer")
-    role: int = column("Role", "integer")
-    op_type: str = column("Operator type")
-    ranks: int = column("Ranks", "integer")
-    rank_id: int | None = column("Busiest rank", "integer")
-    device_id: int | None = column("Device", "integer")
-    max_ns: int = column("Its time", unit=US)
-    mean_ns: float = column("Mean of ranks", unit=US)
-    imbalance: float = column("Max / mean", "ratio")
-    others: float = column("Its other computing / mean", "ratio")
-    is_uneven: bool = column("Uneven", "word")
 
 
 Wait: TypeAlias = tuple["Member", int, int]
@@ -184,10 +109,10 @@ class Stragglers(Question[StragglerOptions, Sums]):
     title = "Stragglers"
     options = StragglerOptions
     tables = (
-        ("rows", Straggler),
-        ("operators", SlowType),
-        ("hosts", Host),
-        ("experts", ExpertRow),
+        ("rows", ComparedRank),
+        ("operators", TypeLoss),
+        ("hosts", ComparedHost),
+        ("experts", ExpertLoad),
     )
     form_help = "Output format; csv omits the operator types."
     nothing = "no computing tasks here"
@@ -235,18 +160,23 @@ class Stragglers(Question[StragglerOptions, Sums]):
         count = sum(len(run.ranks) for run in runs)
         rows = [row for run in runs for row in rows_of(run, top)]
         shown = [(run, one) for run in runs for one in run.ranks[:top]]
-        types = [_type_row(run, one, loss) for run, one in shown if one.is_notable for loss in one.operators]
+        types = [
+            replace(loss, run=run.label, rank_id=one.rank_id, device_id=one.device_id)
+            for run, one in shown
+            if one.is_notable
+            for loss in one.operators
+        ]
         hidden = {"role"} if all(one.role == 1 for run in runs for one in run.ranks) else set()
-        hosts = [row_from(Host, one, run=run.label, state=say(STATES[one.state])) for run in runs for one in run.hosts]
+        hosts = [one for run in runs for one in labelled(run.hosts, run.label)]
         if not hosts:
             hidden.add("host")
         if not any(row.groups for row in rows):
             hidden.add("groups")
         return Finished(
             tables=(
-                Rows(type=Straggler, rows=rows, sentences=_of_how_many(count, len(rows)), without=frozenset(hidden)),
-                Rows(type=SlowType, rows=types, key="operators", title="Where slow ranks lose most"),
-                Rows(type=Host, rows=hosts, key="hosts", place=-1, title="Hosts"),
+                Rows(type=ComparedRank, rows=rows, sentences=_of_how_many(count, len(rows)), without=frozenset(hidden)),
+                Rows(type=TypeLoss, rows=types, key="operators", title="Where slow ranks lose most"),
+                Rows(type=ComparedHost, rows=hosts, key="hosts", place=-1, title="Hosts"),
                 _experts(runs, top),
             ),
             run_above=True,
@@ -355,66 +285,32 @@ def compared_run(
     )
 
 
-def rows_of(run: ComparedRun, top: int) -> list[Straggler]:
+def rows_of(run: ComparedRun, top: int) -> list[ComparedRank]:
     """The first ranks of a run, as they are listed."""
-    return [_row(run, position, one) for position, one in enumerate(run.ranks[:top], start=1)]
-
-
-def _row(run: ComparedRun, position: int, one: ComparedRank) -> Straggler:
-    compared = one.peers > 0
-    return row_from(
-        Straggler,
-        one,
-        position=position,
-        run=run.label,
-        host=run.host_of.get(one.member),
-        groups=_groups_of(run.layout, one.rank_id),
-        computing_ns=one.total_ns,
-        slower=_rounded(one.slower),
-        state=None if one.state is None else say(STATES[one.state]),
-        deviations=_rounded(one.deviations),
-        slower_types=one.slower_types if compared else None,
-        types=one.types if compared else None,
-        cause=None if one.cause is None else say(_CAUSES[one.cause]),
-        op_type=one.operators[0].op_type if one.operators else None,
-        steps=run.steps.get(one.member),
-        communication_not_overlapped_ns=run.waits.get(one.member),
-        communication_median_ns=run.medians.get(one.role) if compared else None,
-    )
-
-
-def _experts(runs: Sequence[ComparedRun], top: int) -> Rows[ExpertRow]:
-    """The table of experts: the first rows of each run."""
-    loads = [(run, load) for run in runs for load in run.experts[:top]]
-    rows = [
-        row_from(
-            ExpertRow,
-            load,
+    return [
+        replace(
+            one,
+            position=position,
             run=run.label,
-            expert_group=load.group,
-            rank_id=load.busiest[0],
-            device_id=load.busiest[1],
-            imbalance=round(load.imbalance, 4),
-            others=round(load.others, 4),
+            host=run.host_of.get(one.member),
+            groups=_groups_of(run.layout, one.rank_id),
+            steps=run.steps.get(one.member),
+            communication_not_overlapped_ns=run.waits.get(one.member),
+            communication_median_ns=run.medians.get(one.role) if one.peers else None,
         )
-        for run, load in loads
+        for position, one in enumerate(run.ranks[:top], start=1)
     ]
-    known = all(load.group is not None for _, load in loads)
+
+
+def _experts(runs: Sequence[ComparedRun], top: int) -> Rows[ExpertLoad]:
+    """The table of experts: the first rows of each run."""
+    rows = [load for run in runs for load in labelled(run.experts[:top], run.label)]
+    known = all(load.expert_group is not None for load in rows)
     sentences = _of_how_many(sum(len(run.experts) for run in runs), len(rows))
     hidden = frozenset(
         {"role"} if known else {"expert_group"} if not any(row.expert_group is not None for row in rows) else ()
     )
-    return Rows(type=ExpertRow, rows=rows, key="experts", title="Experts", sentences=sentences, without=hidden)
-
-
-def _type_row(run: ComparedRun, one: ComparedRank, loss: TypeLoss) -> SlowType:
-    return row_from(
-        SlowType, loss, run=run.label, rank_id=one.rank_id, device_id=one.device_id, slower=_rounded(loss.slower)
-    )
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 6)
+    return Rows(type=ExpertLoad, rows=rows, key="experts", title="Experts", sentences=sentences, without=hidden)
 
 
 def _of_how_many(count: int, shown: int) -> list[str]:
@@ -543,11 +439,11 @@ def _about_experts(runs: Sequence[ComparedRun]) -> Iterator[str]:
         return
     run, load = max(uneven, key=lambda pair: pair[1].extra_ns)
     (mean, longest), unit = times_in_one_unit(round(load.mean_ns), load.max_ns)
-    name = _name_of(load.busiest)
-    if load.group is None:
+    name = _name_of((load.rank_id, load.device_id))
+    if load.expert_group is None:
         whom = say("the {ranks:,} ranks of its role", ranks=load.ranks)
     else:
-        whom = say("the {ranks:,} ranks of ep group {number}", ranks=load.ranks, number=load.group)
+        whom = say("the {ranks:,} ranks of ep group {number}", ranks=load.ranks, number=load.expert_group)
     yield say(
         "experts are uneven: {rank} takes {imbalance:.2f} times the mean of {whom} in {op_type} ({mean} → {longest} {unit}): most likely more tokens are sent to its experts",
         rank=name if run.alone else say("{rank} of {run}", rank=name, run=run.label),
@@ -617,7 +513,7 @@ def _longer(run: ComparedRun, one: ComparedRank) -> str:
     name, groups = _name(one), _groups_of(run.layout, one.rank_id)
     if groups is not None:
         name = say("{rank} ({groups})", rank=name, groups=groups)
-    (before, after), unit = times_in_one_unit(one.median_ns or 0, one.total_ns)
+    (before, after), unit = times_in_one_unit(one.median_ns or 0, one.computing_ns)
     return count_of(
         one.peers,
         "{rank} computes {slower:.1%} longer than the median of itself and its peer ({before} → {after} {unit})",
@@ -651,7 +547,7 @@ def _evidence(one: ComparedRank) -> Iterator[str]:
             time=time,
             unit=unit,
         )
-    elif one.types > 1:
+    elif (one.types or 0) > 1:
         yield say("{slower} of {types} operator types are slower", **counts)
 
 

@@ -13,12 +13,12 @@ from aoe_reports.facts.breakdown import DeviceBreakdown
 from aoe_reports.facts.idle import step_of_tasks
 from aoe_reports.facts.observed import steps_of_parts
 from aoe_reports.facts.steadiness import Place, Unusual, step_numbers, unusual_steps
-from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.capture import Capture
 from aoe_reports.model.columns import Mask, has_value, integers, keep_where
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding
+from aoe_reports.model.steps import Step
 from aoe_reports.model.texts import Text, count_of, join, say
 from aoe_reports.questions.rules import TRIMMED
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from aoe_reports.engine.question import Notes
 from aoe_reports.facts.quality import DeviceFacts, judge_device
 from aoe_reports.facts.steadiness import Place, series_of
-from aoe_reports.facts.steps import Step
+from aoe_reports.model.steps import Step
 from aoe_reports.model.texts import say
 from aoe_reports.questions.quality_words import evidence_of
 from aoe_reports.questions.rules import UNSTEADY

@@ -14,8 +14,8 @@ from aoe_reports.model.classes import record
 from aoe_reports.model.documents import Json
 from aoe_reports.model.rows import as_mapping
 from aoe_reports.model.runs import StepTimes
-from aoe_reports.model.texts import say
-from aoe_reports.questions.stragglers import STATES, ComparedRun, Straggler, Wait, compared_run, headline_of, rows_of
+from aoe_reports.model.stragglers import ComparedRank
+from aoe_reports.questions.stragglers import ComparedRun, Wait, compared_run, headline_of, rows_of
 from aoe_reports.site.cells import Table, cell, head
 from aoe_reports.site.charts import Figure
 from aoe_reports.site.heat import EMPTY, heat_map
@@ -101,17 +101,17 @@ def _longest(compared: ComparedRun, text: Texts) -> Table:
     rows = [
         [
             head(text.place(one.rank_id, one.device_id if one.rank_id is None else None)),
-            cell(one.total_ns / 1000, "us"),
+            cell(one.computing_ns / 1000, "us"),
             cell(None if one.median_ns is None else one.median_ns / 1000, "us"),
             cell(one.slower, "change"),
             cell(None if one.lost_ns is None else one.lost_ns / 1000, "us"),
-            cell(one.slower_types, "integer"),
-            cell(None if one.state is None else text.told(say(STATES[one.state]))),
-            cell(one.operators[0].op_type if one.operators else None),
+            cell(one.slower_types or 0, "integer"),
+            cell(None if one.state is None else text.told(one.state)),
+            cell(one.op_type),
         ]
         for one in compared.ranks[:SHOWN_RANKS]
     ]
-    return Table([(text("Item"), "text"), *text.columns(Straggler, *keys)], rows, about)
+    return Table([(text("Item"), "text"), *text.columns(ComparedRank, *keys)], rows, about)
 
 
 def _ratios(ranks: pl.DataFrame) -> tuple[list[str], list[str], Floats]:

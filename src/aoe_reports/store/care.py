@@ -16,6 +16,7 @@ from deltalake.exceptions import CommitFailedError
 from pyarrow import fs
 
 from aoe_reports.model.errors import StoreError, reason
+from aoe_reports.model.rows import column, row
 from aoe_reports.model.texts import say
 from aoe_reports.store.layout import ROWS, RUNS_MONTH
 from aoe_reports.store.log import MAX_ATTEMPTS, Log, wait
@@ -41,24 +42,24 @@ KEPT_DAYS = 7
 """A file that was taken out of the table stays so long for those who still read an older view of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Info:
+@row
+class StoreInfo:
     """What the store holds."""
 
-    runs: int
-    records: int
-    bytes: int
-    files: int
-    version: int
-    format: int | None
-    last_compaction: str | None
+    runs: int = column("Runs", "integer")
+    records: int = column("Records", "integer")
+    bytes: int = column("Bytes", "integer")
+    files: int = column("Files", "integer")
+    version: int = column("Version", "integer")
+    format: int | None = column("Format", "integer")
+    last_compaction: str | None = column("Last compaction")
 
 
-def info(log: Log) -> Info:
+def info(log: Log) -> StoreInfo:
     """What the store holds, without opening one of its files."""
     parts = log.parts()
     merged = max((part.modified_ms for part in parts if part.merged), default=None)
-    return Info(
+    return StoreInfo(
         runs=sum(part.rows for part in parts if part.kind == "run"),
         records=sum(part.rows for part in parts if part.kind == "record"),
         bytes=sum(part.size for part in parts),

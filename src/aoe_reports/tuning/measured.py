@@ -10,7 +10,7 @@ from aoe_reports.engine.captures import heard_in, read_steps_noting, read_tasks,
 from aoe_reports.engine.rules import STANDS_IN
 from aoe_reports.engine.runs import find_runs
 from aoe_reports.facts.bounds import StepShares
-from aoe_reports.facts.steps import Step, steps_of_device
+from aoe_reports.facts.steps import steps_of_device
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.ascend.tables.pmu import metrics_set
 from aoe_reports.formats.capture import Capture
@@ -21,6 +21,7 @@ from aoe_reports.formats.records.identity import content_hash_of
 from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding
+from aoe_reports.model.steps import Step
 from aoe_reports.model.texts import say
 from aoe_reports.questions.advice.captures import leave_out, measure_shares
 from aoe_reports.questions.advice.timelines import Timelines

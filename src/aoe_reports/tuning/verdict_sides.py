@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 
 from aoe_reports.facts.bounds import StepShares
 from aoe_reports.facts.idle import step_of_tasks
-from aoe_reports.facts.steps import Step
 from aoe_reports.model.columns import Ints, Mask, distinct, has_value, integers, keep_where, scalar, words_in
+from aoe_reports.model.steps import Step
 from aoe_reports.stats.grouping import Names, group_codes, is_communication
 
 KEYS = ("op_type", "op_name", "input_shapes")

@@ -20,13 +20,13 @@ from aoe_reports.facts.bounds import TaskGroups
 from aoe_reports.facts.locations import in_any_block
 from aoe_reports.facts.records.context import RunContext
 from aoe_reports.facts.records.from_profile import NS_PER_MS
-from aoe_reports.facts.serving import Iteration
 from aoe_reports.facts.serving_roles import PARTS
-from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.records.record import Record
 from aoe_reports.model.columns import SomeRows, codes, distinct_places, integers, valid
 from aoe_reports.model.groupings import Phase
+from aoe_reports.model.serving import Iteration
+from aoe_reports.model.steps import Step
 from aoe_reports.stats.grouping import is_communication
 from aoe_reports.stats.sample import sample_std
 

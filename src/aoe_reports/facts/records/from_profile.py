@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from aoe_reports.facts.records.context import RunContext
-from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.records.record import Record
 from aoe_reports.model.changes import RecordScope
 from aoe_reports.model.columns import SomeRows
+from aoe_reports.model.steps import Step
 from aoe_reports.stats.grouping import Group, group_and_count, group_tasks, is_communication, statistic_groups
 from aoe_reports.stats.sample import sample_std
 

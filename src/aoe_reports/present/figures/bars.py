@@ -18,7 +18,7 @@ from aoe_reports.present.figures.plot import Sheet, first_of, place_of, unit_for
 from aoe_reports.present.values import NONE
 
 if TYPE_CHECKING:
-    from aoe_reports.questions.breakdown import Activity
+    from aoe_reports.model.breakdown import Parts
     from aoe_reports.questions.compare import Change
     from aoe_reports.questions.hotspots import Hotspot
 
@@ -88,7 +88,7 @@ _HATCHES = {"overlapped": "//", "unknown": ".."}
 def draw_breakdown(answer: Answer, sheet: Sheet) -> None:
     """A bar for each step of each device (for its whole time where it has no steps): its parts add up to it."""
     stepped = {(row.run, row.rank_id, row.device_id) for row in answer.rows if row.step is not None}
-    every: list[Activity] = [
+    every: list[Parts] = [
         row for row in answer.rows if row.step is not None or (row.run, row.rank_id, row.device_id) not in stepped
     ]
     rows, axes = every[: sheet.top], sheet.axes
@@ -115,7 +115,7 @@ def draw_breakdown(answer: Answer, sheet: Sheet) -> None:
     sheet.tell(answer.title, [*about, *first_of(len(rows), len(every))], told)
 
 
-def _activities(row: Activity) -> dict[str, int]:
+def _activities(row: Parts) -> dict[str, int]:
     """The parts of a step, which add up to it: in ns, those of none left out."""
     if row.communication_not_overlapped_ns is None or row.free_ns is None:
         found = {"computing": row.computing_ns, "unknown": row.end_to_end_ns - row.computing_ns}
@@ -130,7 +130,7 @@ def _activities(row: Activity) -> dict[str, int]:
     return {kind: time for kind, time in found.items() if time}
 
 
-def _of_step(row: Activity, run: str | None) -> Text:
+def _of_step(row: Parts, run: str | None) -> Text:
     step = [] if row.step is None else [say("step {step}", step=row.step)]
     named = [*([] if run is None else [run]), *place_of(None, row.rank_id, row.device_id), *step]
     return join(" · ", named or [NONE])
@@ -146,7 +146,7 @@ def short_names(runs: Sequence[str]) -> dict[str, str]:
 _RUN_CHARACTERS = 24
 
 
-def _told(row: Activity, part: dict[str, int], label: Text) -> Text:
+def _told(row: Parts, part: dict[str, int], label: Text) -> Text:
     shares = [
         say("{kind} {share:.1%}", kind=say(ACTIVITIES[kind]), share=time / row.end_to_end_ns)
         for kind, time in part.items()

@@ -21,7 +21,7 @@ from aoe_reports.present.values import NONE
 
 if TYPE_CHECKING:
     from aoe_reports.model.series import NightChange, SeriesNight
-    from aoe_reports.questions.steps import StepRow
+    from aoe_reports.model.steps import Step
 
 _COLOURS = (BLUE, ORANGE, GREEN, PINK, SKY, RED)
 _MARKERS = "os^vDP"
@@ -31,8 +31,8 @@ _MANY = len(_COLOURS)
 
 def draw_steps(answer: Answer, sheet: Sheet) -> None:
     """The duration of each step of the run that has most of them, a line for each device; where there are many, the longest stands out."""
-    every: list[StepRow] = largest_group(answer.rows, lambda row: row.run, lambda _: 1)
-    devices: dict[tuple[object, ...], list[StepRow]] = {}
+    every: list[Step] = largest_group(answer.rows, lambda row: row.run, lambda _: 1)
+    devices: dict[tuple[object, ...], list[Step]] = {}
     for row in every:
         devices.setdefault((row.rank_id, row.device_id, row.model_id), []).append(row)
     order = sorted(devices.values(), key=lambda rows: -_mean_ns(rows))
@@ -59,18 +59,18 @@ def draw_steps(answer: Answer, sheet: Sheet) -> None:
     sheet.tell(answer.title, place_of(every[0].run, None), told)
 
 
-def _mean_ns(rows: Sequence[StepRow]) -> float:
+def _mean_ns(rows: Sequence[Step]) -> float:
     return sum(row.duration_ns for row in rows) / len(rows)
 
 
-def _numbers(rows: Sequence[StepRow]) -> list[int]:
+def _numbers(rows: Sequence[Step]) -> list[int]:
     """Where steps stand: by their number, else in their order."""
     if any(row.step is None for row in rows):
         return [*range(len(rows))]
     return [row.step for row in rows if row.step is not None]
 
 
-def _of_device(row: StepRow) -> Text:
+def _of_device(row: Step) -> Text:
     return join(" · ", place_of(None, row.rank_id, row.device_id) or [NONE])
 
 

@@ -21,8 +21,7 @@ from aoe_reports.present.roofline_drawing import amount, description_of_roofline
 from aoe_reports.present.values import NONE
 
 if TYPE_CHECKING:
-    from aoe_reports.questions.communication_rows import LinkRow
-    from aoe_reports.questions.stragglers import Straggler
+    from aoe_reports.model.stragglers import ComparedRank
 
 _POINTS: dict[PointKind, tuple[str, str]] = {
     "compute": (BLUE, "o"),
@@ -84,7 +83,7 @@ _MAX_NUMBERS = 12
 
 def draw_links(answer: Answer, sheet: Sheet) -> None:
     """Bandwidth from rank to rank of the group and transport over which most was sent; slow links have a cross."""
-    links: list[LinkRow] = largest_group(
+    links = largest_group(
         (row for row in answer.table("links") if row.bandwidth_gb_per_s is not None),
         lambda row: (row.run, row.group, row.transport),
         lambda row: row.transit_bytes,
@@ -137,7 +136,7 @@ _ROW_OF_RANKS = 16
 
 def draw_ranks(answer: Answer, sheet: Sheet) -> None:
     """Each rank of the largest run by how much slower it computes than its peers; a row is a host, else so many ranks."""
-    rows: list[Straggler] = largest_group(answer.rows, lambda row: row.run, lambda _: 1)
+    rows: list[ComparedRank] = largest_group(answer.rows, lambda row: row.run, lambda _: 1)
     if all(row.slower is None for row in rows):
         raise UsageError(say("no rank has peers to be compared with"))
     axes, lines = sheet.axes, _lines(rows)
@@ -162,10 +161,10 @@ def draw_ranks(answer: Answer, sheet: Sheet) -> None:
     sheet.tell(answer.title, place_of(rows[0].run, None), told)
 
 
-def _lines(rows: Sequence[Straggler]) -> dict[str, list[Straggler]]:
+def _lines(rows: Sequence[ComparedRank]) -> dict[str, list[ComparedRank]]:
     """Ranks by host; where hosts are not known, so many in a line."""
     ordered = sorted(rows, key=lambda row: (row.rank_id is None, row.rank_id or 0, row.device_id or 0))
-    found: dict[str, list[Straggler]] = {}
+    found: dict[str, list[ComparedRank]] = {}
     for number, row in enumerate(ordered):
         line = number // _ROW_OF_RANKS
         name = row.host or f"{line * _ROW_OF_RANKS}…{min((line + 1) * _ROW_OF_RANKS, len(rows)) - 1}"

@@ -10,12 +10,13 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.facts.bounds import ACLNN, CoreCounts, OperatorBounds, State, StepShares, computing_of
-from aoe_reports.facts.breakdown import Gap
-from aoe_reports.facts.communication import LateRank, Link, OperatorTime
+from aoe_reports.facts.communication import OperatorTime
 from aoe_reports.facts.host_causes import HostFacts
-from aoe_reports.facts.packets import PacketClass, RdmaTime
+from aoe_reports.facts.packets import RdmaTime
 from aoe_reports.facts.roofline import Roofline, near_operators
+from aoe_reports.model.breakdown import Gap
 from aoe_reports.model.columns import Ints, Mask, exact_sum, has_value, integers
+from aoe_reports.model.communication_rows import AwaitedRank, Link, PacketClass, Tail
 from aoe_reports.model.documents import Json
 from aoe_reports.model.texts import join, say
 from aoe_reports.questions.advice.thresholds import Thresholds
@@ -23,7 +24,6 @@ from aoe_reports.stats.grouping import is_communication
 
 if TYPE_CHECKING:
     from aoe_reports.facts.contention import Contention
-    from aoe_reports.facts.gradient_tail import Tail
 
 MAX_ROWS = 200
 """No rule makes more rows; those with the largest bound are kept."""
@@ -49,7 +49,7 @@ class Facts:
     """The other ranks of the run, this one among them."""
     links: Sequence[Link] = ()
     """The links of the run, the slowest first."""
-    awaited: Sequence[LateRank] = ()
+    awaited: Sequence[AwaitedRank] = ()
     """Ranks of the run that others wait for."""
     tails: Sequence[Tail] = ()
     """The all-reduce behind the backward passes of this device, by iteration."""

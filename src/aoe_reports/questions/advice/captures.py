@@ -29,8 +29,7 @@ from aoe_reports.facts.bounds import (
     counter_columns,
     measure_operators,
 )
-from aoe_reports.facts.breakdown import DeviceBreakdown, Gap
-from aoe_reports.facts.communication import LateRank
+from aoe_reports.facts.breakdown import DeviceBreakdown
 from aoe_reports.facts.communication_run import Communication
 from aoe_reports.facts.contention import find_contention
 from aoe_reports.facts.host_causes import HostFacts
@@ -50,14 +49,17 @@ from aoe_reports.facts.packets import classes_of, resent
 from aoe_reports.facts.roofline import TASK_COLUMNS as ROOFLINE_COLUMNS
 from aoe_reports.facts.roofline import Roofline, near_roof_of
 from aoe_reports.facts.sequences import fusible_ns
-from aoe_reports.facts.steps import Step, steps_of_device
+from aoe_reports.facts.steps import steps_of_device
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.capture import Capture, kinds_of
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.vendor import vendor_of
+from aoe_reports.model.breakdown import Gap
 from aoe_reports.model.columns import Ints, Mask, distinct, exact_sum, has_value, integers
+from aoe_reports.model.communication_rows import AwaitedRank
 from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.memory import give_back
+from aoe_reports.model.steps import Step
 from aoe_reports.model.texts import say
 from aoe_reports.questions.advice.advice import microseconds
 from aoe_reports.questions.advice.registry import RULES, Advice, Facts, Thresholds, find_advice, in_order, within_step
@@ -505,7 +507,7 @@ def with_run(
     device: DeviceAdvice,
     devices: Sequence[DeviceAdvice],
     talk: Communication,
-    awaited: Sequence[LateRank],
+    awaited: Sequence[AwaitedRank],
     thresholds: Thresholds,
 ) -> list[Advice]:
     """The advice on one device, and what only all ranks together show, `awaited` ranks included; of links, on the slowest device alone."""
@@ -526,7 +528,7 @@ def with_run(
     return in_order([*advice, *more])
 
 
-def _waiting_for_absent(one: Advice, rank_id: int | None, awaited: Sequence[LateRank]) -> Advice:
+def _waiting_for_absent(one: Advice, rank_id: int | None, awaited: Sequence[AwaitedRank]) -> Advice:
     """Advice on communication with that most of it is waiting for a rank that nobody captured."""
     waits = [(dict(late.waited_by).get(rank_id, 0), late) for late in awaited if late.is_absent]
     if one.rule != "communication-not-overlapped" or not waits or one.saving_ns is None:

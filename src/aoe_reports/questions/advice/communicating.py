@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from aoe_reports.facts.communication import LateRank, Link
 from aoe_reports.facts.packets import LOST_SHARE, RESENT_NS, small_packets
 from aoe_reports.facts.slow_calls import SlowCalls, find_slow_calls
+from aoe_reports.model.communication_rows import AwaitedRank, Link
 from aoe_reports.model.shares import share_or_zero
 from aoe_reports.model.texts import say
 from aoe_reports.questions.advice.advice import Advice, Evidence, Facts, Rule, microseconds
@@ -51,7 +51,7 @@ def slow_calls_of(facts: Facts, thresholds: Thresholds) -> list[SlowCalls]:
 
 def _slow_links(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     del thresholds  # of the run: links are looked at where communication takes a part of the step at all
-    slow = [link for link in facts.links if link.is_slow]
+    slow = [link for link in facts.links if link.slow]
     return [_slow_link(facts, link) for link in slow[:_LINKS]]
 
 
@@ -62,8 +62,10 @@ def _slow_link(facts: Facts, link: Link) -> Advice:
         "destination_rank": link.destination_rank,
         "transport": link.transport,
         "bandwidth_gb_per_s": None if link.bandwidth_gb_per_s is None else round(link.bandwidth_gb_per_s, 3),
-        "relative_bandwidth": None if link.relative_bandwidth is None else round(link.relative_bandwidth, 4),
-        "lost_us": microseconds(link.lost_ns),
+        "relative_bandwidth": None
+        if link.relative_bandwidth_ratio is None
+        else round(link.relative_bandwidth_ratio, 4),
+        "lost_us": microseconds(link.lost_ns or 0),
         "out_of_line_in": link.slow_in,
         "comparisons": link.compared,
     }
@@ -71,7 +73,7 @@ def _slow_link(facts: Facts, link: Link) -> Advice:
         "This link is slower than comparable links: check the card, the cable or the switch port at its ends, "
         "and what else uses them"
     )
-    return Advice("slow-link", evidence, text, _within_uncovered(facts, link.lost_ns))
+    return Advice("slow-link", evidence, text, _within_uncovered(facts, link.lost_ns or 0))
 
 
 def _awaited_ranks(facts: Facts, thresholds: Thresholds) -> list[Advice]:
@@ -79,7 +81,7 @@ def _awaited_ranks(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     found = []
     for one in facts.awaited:
         saving = _within_uncovered(facts, one.longest_ns)
-        if one.is_slow and saving >= shortest:
+        if one.slow and saving >= shortest:
             text = _AWAITED_ABSENT if one.is_absent else _AWAITED
             found.append(Advice("awaited-rank", _evidence_of(one), text, saving))
     return found
@@ -96,7 +98,7 @@ _AWAITED_ABSENT = say(
 )
 
 
-def _evidence_of(one: LateRank) -> Evidence:
+def _evidence_of(one: AwaitedRank) -> Evidence:
     return {
         "group": one.group,
         "awaited_rank": one.rank,
@@ -115,7 +117,7 @@ def _gradient_tail(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     if not whole or bound < whole * thresholds.least_step_share:
         return []
     iterations = len(facts.tails)
-    evidence = {
+    evidence: Evidence = {
         "iterations": iterations,
         "iteration_us": microseconds(whole / iterations),
         "all_reduce_us": microseconds(sum(tail.reduce_ns for tail in facts.tails) / iterations),

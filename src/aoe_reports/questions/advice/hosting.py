@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from aoe_reports.facts.host_activity import Calls
 from aoe_reports.facts.host_causes import CAUSE_ADVICE, HostFacts, Replaceable
 from aoe_reports.facts.host_waits import HOST_CAUSES, WaitCause
 from aoe_reports.model.documents import Json
+from aoe_reports.model.host import Calls
 from aoe_reports.model.shares import share_or_zero
 from aoe_reports.model.texts import capital, say
 from aoe_reports.questions.advice.advice import Advice, Facts, Find, Rule, microseconds
@@ -56,7 +56,7 @@ def _call_of(host: HostFacts, cause: WaitCause) -> dict[str, Json]:
         "waited_in_call_us": microseconds(call.waited_ns),
     }
     if host.steps > 1:
-        found |= {"calls_in_first_step": call.first_step, "steps": host.steps}
+        found |= {"calls_in_first_step": call.first_step_calls, "steps": host.steps}
     return found
 
 

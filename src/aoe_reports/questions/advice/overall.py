@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aoe_reports.facts.bounds import StepShares
-from aoe_reports.facts.breakdown import Gap
+from aoe_reports.model.breakdown import Gap
 from aoe_reports.model.columns import codes
 from aoe_reports.model.documents import Json
 from aoe_reports.model.texts import say
@@ -163,7 +163,7 @@ def _evidence_of(gap: _LongestGap | None) -> Evidence:
         **length,
         "task_before_longest_gap": known.before,
         "task_behind_longest_gap": gap.after,
-        "cause_of_longest_gap": say(known.cause),
+        "cause_of_longest_gap": known.cause,
     }
 
 

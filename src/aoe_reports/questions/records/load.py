@@ -35,7 +35,7 @@ from aoe_reports.facts.records.from_profile import (
     with_shared_keys,
 )
 from aoe_reports.facts.roofline import TASK_COLUMNS as ROOFLINE_COLUMNS
-from aoe_reports.facts.steps import Step, steps_of_device
+from aoe_reports.facts.steps import steps_of_device
 from aoe_reports.facts.tasks import TaskSet, split_devices
 from aoe_reports.formats.aoe.bank_file import BankFile, read_bank
 from aoe_reports.formats.aoe.result_files import ResultFile, read_results
@@ -49,6 +49,7 @@ from aoe_reports.formats.table import Facts
 from aoe_reports.formats.vendor import TABLES
 from aoe_reports.model.findings import Finding, is_below
 from aoe_reports.model.memory import give_back
+from aoe_reports.model.steps import Step
 from aoe_reports.model.texts import say
 from aoe_reports.model.timestamps import digits_to_ns
 from aoe_reports.questions.records.naming import lasting_name

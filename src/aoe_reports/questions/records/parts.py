@@ -10,11 +10,11 @@ from aoe_reports.facts.launch_sites import LaunchSites
 from aoe_reports.facts.records.from_parts import PartTime, parts_by_module, parts_by_phase
 from aoe_reports.facts.serving import TASK_COLUMNS, words_of
 from aoe_reports.facts.serving_roles import is_serving
-from aoe_reports.facts.steps import Step
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.findings import Finding
+from aoe_reports.model.steps import Step
 from aoe_reports.model.texts import say
 from aoe_reports.questions.locations import with_layers
 from aoe_reports.questions.records.options import RecordOptions
