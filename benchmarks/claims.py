@@ -19,9 +19,9 @@ from aoe_reports.jobs.verify_claims import check_claims
 from aoe_reports.jobs.verify_options import VerifyOptions
 from aoe_reports.simulation.claims import EXPECTED, Truth, write_claims
 
-LEAST_RIGHT = 0.95
-MOST_CONFIRMED_WRONGLY = 0.02
-MOST_CONTROLS = 0.005
+MIN_RIGHT = 0.95
+MAX_CONFIRMED_WRONGLY = 0.02
+MAX_CONTROLS = 0.005
 
 
 def main() -> None:
@@ -40,9 +40,9 @@ def main() -> None:
     right_ones = sum(number for (truth, verdict), number in said.items() if verdict == EXPECTED[truth])
     wrongly = sum(number for (truth, verdict), number in said.items() if verdict == "confirmed" and truth != "true")
     print(f"right {right_ones / whole:.2%}, confirmed wrongly {wrongly / whole:.2%} of {whole}")
-    missed = right_ones / whole < LEAST_RIGHT or wrongly / whole > MOST_CONFIRMED_WRONGLY
+    missed = right_ones / whole < MIN_RIGHT or wrongly / whole > MAX_CONFIRMED_WRONGLY
     controls = sum(number for (truth, _), number in said.items() if truth == "control")
-    sys.exit(int(missed or said["control", "confirmed"] / controls > MOST_CONTROLS))
+    sys.exit(int(missed or said["control", "confirmed"] / controls > MAX_CONTROLS))
 
 
 def verdicts_of(seed: int) -> Iterator[tuple[Truth, str]]:

@@ -18,7 +18,7 @@ Look = Callable[[Floats], list[list[int]]]
 
 SIGMA, LEVEL = 0.01, 100.0
 """Of the noise of normal and remembering series: what the limits know."""
-LEAST_NIGHTS = 3
+MIN_NIGHTS = 3
 """Of a new level, for all of them."""
 KERNEL_PENALTY = 6.0
 """Of KernelCPD, which has no default: of 4, 6, 8 … the least without a false alarm in 20 other series of normal noise (seed 60,000)."""
@@ -34,7 +34,7 @@ def kernel_cpd(values: Floats) -> list[list[int]]:
     """Of ruptures, with its Gaussian kernel (Arlot, Celisse and Harchaoui 2019)."""
     kernels = importlib.import_module("ruptures")
     return [
-        kernels.KernelCPD(kernel="rbf", min_size=LEAST_NIGHTS).fit(np.log(one)).predict(pen=KERNEL_PENALTY)[:-1]
+        kernels.KernelCPD(kernel="rbf", min_size=MIN_NIGHTS).fit(np.log(one)).predict(pen=KERNEL_PENALTY)[:-1]
         for one in values
     ]
 
@@ -58,7 +58,7 @@ def glr(memory: float) -> Look:
         logs = np.log(values / LEVEL) / SIGMA
         news = (logs[:, 1:] - memory * logs[:, :-1]) / np.sqrt(1 - memory**2)
         count = news.shape[1]
-        before = np.arange(LEAST_NIGHTS, count - LEAST_NIGHTS + 1)
+        before = np.arange(MIN_NIGHTS, count - MIN_NIGHTS + 1)
         sums = np.cumsum(news, axis=1)
         left, total = sums[:, before - 1], sums[:, -1:]
         steps = (total - left) / (count - before) - left / before

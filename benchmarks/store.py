@@ -29,7 +29,7 @@ from aoe_reports.history.ingest import TEND_EVERY
 from aoe_reports.history.listing import _COLUMNS as READ
 from aoe_reports.model.findings import Finding
 from aoe_reports.store import History, Origin, Run, RunHeader, equals
-from aoe_reports.store.care import compact, tend
+from aoe_reports.store.care import compact, compact_if_needed
 
 FIRST = datetime(1999, 1, 1, 2, tzinfo=UTC)
 NIGHTS_READ = 90
@@ -82,7 +82,7 @@ def run_of(number: int, workloads: int, records: int) -> Run:
 def ingest(store: str, run: Run) -> bool:
     """Store one more night as a process of its own would; whether it merged files, too."""
     history = History.open(store, create=True, origin=Origin("benchmark"))
-    merged = tend(history.log, []) is not None
+    merged = compact_if_needed(history.log, []) is not None
     if history.add(run) != "added":
         raise SystemExit("the benchmark's own runs are not told apart")
     return merged
@@ -170,7 +170,7 @@ def fill(history: History, start: int, stop: int, arguments: argparse.Namespace)
     """Store nights one by one, as one long ingest."""
     for number in range(start, stop):
         if number % TEND_EVERY == 0:
-            while tend(history.log, []):
+            while compact_if_needed(history.log, []):
                 pass
         history.add(run_of(number, arguments.workloads, arguments.records))
 

@@ -26,7 +26,7 @@ EXPECTED = {
     "slower": ("regressed", False),
     "bank-not-used": ("not-reproduced", True),
 }
-LEAST = 0.95
+MIN = 0.95
 
 
 def main() -> None:
@@ -43,7 +43,7 @@ def main() -> None:
             f"{n} {verdict}{' with signs' if signs else ''}" for (verdict, signs), n in said.most_common()
         )
         print(f"{outcome:14s} {right:3d} of {arguments.seeds} right: {others}")
-    sys.exit(int(worst < LEAST))
+    sys.exit(int(worst < MIN))
 
 
 def verdict_of(outcome: Outcome, seed: int) -> tuple[str, bool]:

@@ -15,7 +15,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 
 @dataclass(frozen=True)
-class Told:
+class WordMap:
     """What one call was answered with."""
 
     tool: str
@@ -38,18 +38,18 @@ class Assistant:
     portal: BlockingPortal
     client: Client
 
-    def __call__(self, tool: str, **arguments: Any) -> Told:
+    def __call__(self, tool: str, **arguments: Any) -> WordMap:
         result = self.portal.call(self.client.call_tool, tool, arguments)
         return told(tool, arguments, result)
 
-    def ask(self, question: str, *paths: Path, **more: Any) -> Told:
+    def ask(self, question: str, *paths: Path, **more: Any) -> WordMap:
         """A question about paths."""
         return self("ask", question=question, paths=list(map(str, paths)), **more)
 
 
-def told(tool: str, arguments: Mapping[str, Any], result: Any) -> Told:
+def told(tool: str, arguments: Mapping[str, Any], result: Any) -> WordMap:
     """A result of the SDK as tests see it."""
-    return Told(tool, arguments, result.content[0].text, result.structured_content or {}, bool(result.is_error))
+    return WordMap(tool, arguments, result.content[0].text, result.structured_content or {}, bool(result.is_error))
 
 
 def parameters(*arguments: object) -> StdioServerParameters:

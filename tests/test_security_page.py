@@ -41,7 +41,7 @@ ROWS = dict(
         ("a configuration file, a file of metrics", (f"{configuration_files.MAX_BYTES >> 20} MiB",)),
         ("a configuration file, a file of metrics", (f"{metric_file.MAX_BYTES >> 20} MiB",)),
         ("a line of an imported store", (f"{exchange.MAX_LINE_BYTES >> 20} MiB",)),
-        ("an answer to `--notify`", (f"{notification._MOST_BYTES >> 20} MiB, {notification.TIMEOUT_S:.0f} s",)),
+        ("an answer to `--notify`", (f"{notification._MAX_BYTES >> 20} MiB, {notification.TIMEOUT_S:.0f} s",)),
     ],
 )
 def test_a_limit_is_told_as_it_is(what: str, limits: tuple[str, ...]) -> None:

@@ -17,13 +17,13 @@ import pytest
 from commandline import Cli
 
 from aoe_reports.cli.ending import own_process, past_typer, run_and_exit
-from aoe_reports.cli.language import speak_early
+from aoe_reports.cli.language import language_from_argv
 from aoe_reports.model.errors import LeftOutWarning, NoticeWarning, UsageError
 
 
 @pytest.fixture(autouse=True)
 def _english() -> None:
-    speak_early([])
+    language_from_argv([])
 
 
 EXPECTED = {0, 1, 4, 5}

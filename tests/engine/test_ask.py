@@ -136,9 +136,9 @@ def test_other_processes_are_started_where_what_is_left_is_worth_it(
     monkeypatch.setattr(executors, "WORTH_S", worth_s)
     monkeypatch.setattr(executors, "START_S", 1e-9)
     monkeypatch.setattr(executors, "MEASURED_S", 0.0)
-    monkeypatch.setattr(executors, "LEAST_UNIT_S", least_unit_s)
+    monkeypatch.setattr(executors, "MIN_UNIT_S", least_unit_s)
     monkeypatch.setattr("os.sched_getaffinity", lambda _: processors)
-    found = list(executors.AsNeeded().map(number_and_process, range(6)))
+    found = list(executors.AutoExecutor().map(number_and_process, range(6)))
     assert [number for number, _ in found] == list(range(6))
     assert [process != os.getpid() for _, process in found] == [False] * (6 - others) + [True] * others
 

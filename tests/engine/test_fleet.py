@@ -23,7 +23,7 @@ from odd_question import Odd, dies_once, ends_the_scheduler_first, slow_until_ot
 from stores import stored_rows
 
 from aoe_reports.engine.ask import ask
-from aoe_reports.engine.executors import AsNeeded, Processes, Serial, executor_here, executor_of
+from aoe_reports.engine.executors import AutoExecutor, Processes, Serial, executor_here, executor_of
 from aoe_reports.engine.fleet import AHEAD, LOCAL, Fleet
 from aoe_reports.engine.question import RunOptions
 from aoe_reports.model.errors import AoeReportsError, UsageError
@@ -228,7 +228,7 @@ def test_who_reads_is_what_the_options_say() -> None:
     assert isinstance(executor_of(RunOptions(jobs=1)), Serial)
     assert isinstance(executor_of(RunOptions(jobs=3)), Processes)
     assert isinstance(executor_of(RunOptions(scheduler=LOCAL)), Fleet)
-    assert isinstance(executor_here(RunOptions()), AsNeeded)
+    assert isinstance(executor_here(RunOptions()), AutoExecutor)
     assert isinstance(executor_here(RunOptions(jobs=1)), Serial)
     with pytest.raises(UsageError, match="give one of them"):
         executor_of(RunOptions(jobs=2, scheduler=LOCAL))

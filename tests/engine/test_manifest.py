@@ -10,7 +10,7 @@ import pytest
 from commandline import FIXTURES, OF_CAPTURES, Cli
 
 from aoe_reports.engine.manifest import MapUnit, manifest_of
-from aoe_reports.engine.partials import Handed, Keys, Partials
+from aoe_reports.engine.partials import Keys, Partials, UnitResult
 from aoe_reports.engine.question import Notes
 from aoe_reports.model.errors import AoeReportsError
 from aoe_reports.model.version import __version__
@@ -193,7 +193,7 @@ def test_a_capture_that_changes_while_it_is_read_is_not_kept(ranks: Path, tmp_pa
     question, file = Hotspots(), ranks / "rank_0" / "kernel_details.csv"
     manifest = manifest_of(question, [ranks / "rank_0"], HotspotOptions())
 
-    def read(unit: object) -> Handed:
+    def read(unit: object) -> UnitResult:
         os.utime(file, (0, 0))
         return (unit,), Notes()
 

@@ -13,7 +13,7 @@ from commandline import FIXTURES, OF_CAPTURES, Cli
 
 from aoe_reports.engine.ask import ask
 from aoe_reports.engine.keeping import Objects, place_of
-from aoe_reports.engine.partials import Handed, Keys, Once, Partials
+from aoe_reports.engine.partials import CachedReader, Keys, Partials, UnitResult
 from aoe_reports.engine.question import FileUnit, Notes, Request
 from aoe_reports.formats.found import FileName, FoundFile
 from aoe_reports.questions.hotspots import HotspotOptions, Hotspots
@@ -85,9 +85,13 @@ def test_a_damaged_result_is_made_again(ranks: Path, tmp_path: Path) -> None:
 
 
 def test_what_could_not_be_read_is_tried_again(tmp_path: Path) -> None:
-    handed: list[Handed] = [(("read",), Notes()), (("part",), Notes(unreadable=True)), (None, Notes(unreadable=True))]
+    handed: list[UnitResult] = [
+        (("read",), Notes()),
+        (("part",), Notes(unreadable=True)),
+        (None, Notes(unreadable=True)),
+    ]
     keys = Keys("hotspots", Request(options=HotspotOptions(), notes=Notes()))
-    once = Once(read=lambda _: handed.pop(), partials=Partials(tmp_path), keys=keys)
+    once = CachedReader(read=lambda _: handed.pop(), partials=Partials(tmp_path), keys=keys)
     assert [once("unit") for _ in range(4)] == [
         (None, Notes(unreadable=True)), (("part",), Notes(unreadable=True)), (("read",), Notes()), (("read",), Notes()),
     ]  # fmt: skip

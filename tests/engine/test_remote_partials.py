@@ -22,7 +22,7 @@ from aoe_reports.engine.question import Notes
 
 VALID = FIXTURES / "msprof" / "valid"
 HEADER = "Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
-MOST = 1 << 20
+MAX = 1 << 20
 KEY = "ab" * 32
 
 
@@ -287,7 +287,7 @@ def check_round_trip(place: Place, data: bytes, name: str) -> None:
     assert place.read(name, len(data)) == data
     assert data == b"" or place.read(name, len(data) - 1) is None
     assert name.partition("/")[2] in place.names(name[:2])
-    assert place.read(f"{name}z", MOST) is None
+    assert place.read(f"{name}z", MAX) is None
     assert place.names("zz") == set()
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aoe_reports.facts.exposed import Exposed, Ran, alone, together
-from aoe_reports.facts.waterfall import CallKey, Side, Talk, Waterfall, waterfall_of, without_the_small
+from aoe_reports.facts.waterfall import CallKey, CollectiveTime, Side, Waterfall, waterfall_of, without_the_small
 from aoe_reports.model.breakdown import Parts
 from aoe_reports.model.intervals import union
 
@@ -40,7 +40,7 @@ def side(
     idle: dict[Any, int] | None = None,
     steps: int = 1,
     alone: dict[str, int] | None = None,
-    talk_tables: dict[str, Talk] | None = None,
+    talk_tables: dict[str, CollectiveTime] | None = None,
     **more: Any,
 ) -> Side:
     own: dict[str, int] = {}
@@ -75,7 +75,9 @@ runs = st.tuples(st.integers(1, 9), st.integers(0, 10**12), st.integers(0, 10**1
 )
 talks = st.dictionaries(st.sampled_from(operators), runs)
 idles = st.dictionaries(st.sampled_from(["host launch", "compilation", "unknown"]), st.integers(0, 10**12))
-tables = st.dictionaries(st.sampled_from(operators), st.builds(Talk, *(st.integers(0, 10**12) for _ in range(3))))
+tables = st.dictionaries(
+    st.sampled_from(operators), st.builds(CollectiveTime, *(st.integers(0, 10**12) for _ in range(3)))
+)
 sizes = st.dictionaries(st.sampled_from(["allreduce", "send"]), st.fractions(min_value=1, max_value=10**9))
 sides = st.builds(
     lambda calls, talk, idle, steps, computing, own, tell, sent, is_told, by: Side(
@@ -185,30 +187,30 @@ def test_what_is_beside_computing_is_one_part_where_other_sources_tell_it() -> N
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
-        ((Talk(100, 40, 60), 1000, ran(100)), (Talk(200, 140, 60), 1000, ran(200)), [("more-waiting", 100)]),
-        ((Talk(100, 40, 60), 1000, ran(100)), (Talk(130, 40, 90), 1000, ran(130)), [("slower-transfer", 30)]),
-        ((Talk(100, 40, 60), 1000, ran(100)), (Talk(130, 40, 60), 1000, ran(130)), [("longer-pauses", 30)]),
-        ((Talk(100, 40, 60), 1000, ran(100)), (Talk(160, 40, 120), 2000, ran(160)), [("more-bytes", 60)]),
-        ((Talk(100, 40, 60), 2000, ran(100)), (Talk(70, 40, 30), 1000, ran(70)), [("fewer-bytes", -30)]),
-        ((Talk(100, 40, 60), 0, ran(100)), (Talk(130, 40, 90), 0, ran(130)), [("slower-transfer", 30)]),
+        ((CollectiveTime(100, 40, 60), 1000, ran(100)), (CollectiveTime(200, 140, 60), 1000, ran(200)), [("more-waiting", 100)]),
+        ((CollectiveTime(100, 40, 60), 1000, ran(100)), (CollectiveTime(130, 40, 90), 1000, ran(130)), [("slower-transfer", 30)]),
+        ((CollectiveTime(100, 40, 60), 1000, ran(100)), (CollectiveTime(130, 40, 60), 1000, ran(130)), [("longer-pauses", 30)]),
+        ((CollectiveTime(100, 40, 60), 1000, ran(100)), (CollectiveTime(160, 40, 120), 2000, ran(160)), [("more-bytes", 60)]),
+        ((CollectiveTime(100, 40, 60), 2000, ran(100)), (CollectiveTime(70, 40, 30), 1000, ran(70)), [("fewer-bytes", -30)]),
+        ((CollectiveTime(100, 40, 60), 0, ran(100)), (CollectiveTime(130, 40, 90), 0, ran(130)), [("slower-transfer", 30)]),
         ((None, 1000, ran(100)), (None, 1000, ran(160)), [("slower-calls", 60)]),
-        ((None, 0, ran(100)), (Talk(160, 100, 60), 1000, ran(160)), [("slower-calls", 60)]),
+        ((None, 0, ran(100)), (CollectiveTime(160, 100, 60), 1000, ran(160)), [("slower-calls", 60)]),
         ((None, 0, ran(100, calls=2)), (None, 0, ran(150, calls=3)), [("more-calls", 50)]),
-        ((Talk(100, 40, 60), 9, ran(40, 100)), (Talk(100, 40, 60), 9, ran(100, 100)), [("less-hidden", 60)]),
+        ((CollectiveTime(100, 40, 60), 9, ran(40, 100)), (CollectiveTime(100, 40, 60), 9, ran(100, 100)), [("less-hidden", 60)]),
         ((None, 0, ran(90, 100)), (None, 0, ran(10, 100)), [("more-hidden", -80)]),
-        ((Talk(100, 0, 100), 9, ran(50, 100)), (Talk(200, 0, 200), 9, ran(100, 200)), [("slower-transfer", 50)]),
+        ((CollectiveTime(100, 0, 100), 9, ran(50, 100)), (CollectiveTime(200, 0, 200), 9, ran(100, 200)), [("slower-transfer", 50)]),
         # what hides it stays as it is: all that was added is seen, all that went away was
-        ((Talk(100, 0, 100), 9, ran(20, 100)), (Talk(150, 0, 150), 9, ran(70, 150)), [("slower-transfer", 50)]),
-        ((Talk(100, 0, 100), 9, ran(20, 100)), (Talk(150, 50, 100), 9, ran(70, 150)), [("more-waiting", 50)]),
-        ((Talk(150, 0, 150), 9, ran(70, 150)), (Talk(100, 0, 100), 9, ran(20, 100)), [("faster-transfer", -50)]),
+        ((CollectiveTime(100, 0, 100), 9, ran(20, 100)), (CollectiveTime(150, 0, 150), 9, ran(70, 150)), [("slower-transfer", 50)]),
+        ((CollectiveTime(100, 0, 100), 9, ran(20, 100)), (CollectiveTime(150, 50, 100), 9, ran(70, 150)), [("more-waiting", 50)]),
+        ((CollectiveTime(150, 0, 150), 9, ran(70, 150)), (CollectiveTime(100, 0, 100), 9, ran(20, 100)), [("faster-transfer", -50)]),
         ((None, 0, ran(20, 100)), (None, 0, ran(90, 150)), [("slower-calls", 50), ("less-hidden", 20)]),
         ((None, 0, ran(20, 100)), (None, 0, ran(10, 150)), [("more-hidden", -10)]),
         # the table's plane stood idle, another one waited for its peer: if the timelines of both sides tell that
-        ((Talk(100, 5, 25, 70), 9, ran(100)), (Talk(150, 0, 25, 120), 9, ran(150)), [("more-waiting", 50)]),
-        ((Talk(100, 70, 25, 20), 9, ran(100)), (Talk(150, 0, 25, 120), 9, ran(150)), [("more-waiting", 50)]),
-        ((Talk(100, 5, 25, 70), 9, ran(100)), (Talk(150, 5, 25), 9, ran(150)), [("longer-pauses", 50)]),
+        ((CollectiveTime(100, 5, 25, 70), 9, ran(100)), (CollectiveTime(150, 0, 25, 120), 9, ran(150)), [("more-waiting", 50)]),
+        ((CollectiveTime(100, 70, 25, 20), 9, ran(100)), (CollectiveTime(150, 0, 25, 120), 9, ran(150)), [("more-waiting", 50)]),
+        ((CollectiveTime(100, 5, 25, 70), 9, ran(100)), (CollectiveTime(150, 5, 25), 9, ran(150)), [("longer-pauses", 50)]),
         # wait and transfer make up for each other, of an operator of which a fifth is seen
-        ((Talk(100, 0, 100), 9, ran(20, 100)), (Talk(100, 50, 50), 9, ran(20, 100)), [("faster-transfer", -10), ("more-waiting", 10)]),
+        ((CollectiveTime(100, 0, 100), 9, ran(20, 100)), (CollectiveTime(100, 50, 50), 9, ran(20, 100)), [("faster-transfer", -10), ("more-waiting", 10)]),
     ],
 )  # fmt: skip
 def test_causes_of_communication(before: Any, after: Any, expected: list[Any]) -> None:
@@ -229,7 +231,10 @@ def test_waiting_is_that_of_the_operator_that_is_seen() -> None:
         side(
             {key("a"): (1, 9)},
             {"hcom_allReduce__1": ran(0, 500), "hcom_allReduce__2": ran(400)},
-            talk_tables={"hcom_allReduce__1": Talk(wait + 100, wait, 100), "hcom_allReduce__2": Talk(400, 0, 400)},
+            talk_tables={
+                "hcom_allReduce__1": CollectiveTime(wait + 100, wait, 100),
+                "hcom_allReduce__2": CollectiveTime(400, 0, 400),
+            },
         )
         for wait in (50, 400)
     ]

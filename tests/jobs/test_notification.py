@@ -16,7 +16,7 @@ from commandline import Cli
 
 from aoe_reports.jobs.notification import send, shape_of
 from aoe_reports.model.errors import AoeReportsError, UsageError
-from aoe_reports.present.notification import MOST_BYTES, Notice
+from aoe_reports.present.notification import MAX_BYTES, Notice
 from aoe_reports.simulation.nights import write_nights
 
 SECRET = "/services/T0/B0/xoxb-secret"
@@ -337,7 +337,7 @@ def test_a_text_ends_where_a_receiver_would_refuse_it(shape: Any) -> None:
     notice = Notice(night=None, headline="算" * 50_000, verdict="", exit_code=0, reasons=(), incidents=())
     sent: Any = notice.as_json(shape)
     text = sent["text"] if shape == "slack" else sent["text"]["content"]
-    assert MOST_BYTES - 3 < len(text.encode()) <= MOST_BYTES == 2048
+    assert MAX_BYTES - 3 < len(text.encode()) <= MAX_BYTES == 2048
     assert text.startswith("aoe-reports: 算")
 
 

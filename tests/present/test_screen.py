@@ -108,7 +108,7 @@ NARROW = """\
 2  short                     2.500  25.0%  pass
 Left out to fit the terminal: Std. A file or a
 pipe has all columns."""
-LEAST = """\
+NARROWEST = """\
 #  Operator
 -  ---------------------
 1  …dd_first_of_its_kind
@@ -120,7 +120,7 @@ State. A file or a pipe
 has all columns."""
 
 
-@pytest.mark.parametrize(("columns", "shown"), [(None, WIDE), (84, WIDE), (60, MIDDLE), (48, NARROW), (24, LEAST)])
+@pytest.mark.parametrize(("columns", "shown"), [(None, WIDE), (84, WIDE), (60, MIDDLE), (48, NARROW), (24, NARROWEST)])
 def test_titles_take_lines_then_names_get_shorter_then_details_go(columns: int | None, shown: str) -> None:
     lines = list(text.grid(TABLE, Screen(columns=columns)))
     assert lines == shown.splitlines()

@@ -29,7 +29,7 @@ from aoe_reports.stats.noise import (
     FLOOR,
     HALF,
     MAX_MEMORY,
-    MOST_TO_SIGMA,
+    MAX_TO_SIGMA,
     clip,
     compact,
     estimate,
@@ -56,7 +56,7 @@ def spread_of(series: list[float], lag: int) -> float:
     ordered, last = sorted(apart), len(apart) - 1
     usual = MAD_TO_SIGMA * ordered[last * 5 // 10]
     if sum(one == other for one, other in pairwise(ordered)) > len(apart) / 2:  # a coarse timer
-        usual = max(usual, MOST_TO_SIGMA * ordered[last * 8 // 10])
+        usual = max(usual, MAX_TO_SIGMA * ordered[last * 8 // 10])
     limit = CLIP * max(usual, FLOOR)
     return sum(min(one, limit) ** 2 for one in apart) / len(apart)
 

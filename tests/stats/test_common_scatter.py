@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aoe_reports.history.detector import detect_changes
-from aoe_reports.stats.common_scatter import LEAST_SERIES, common_scatter
+from aoe_reports.stats.common_scatter import MIN_SERIES, common_scatter
 
 SERIES, NIGHTS, CHANGE = 40, 100, 60
 
@@ -68,7 +68,7 @@ def test_a_single_noisy_night_of_all_series_has_a_wider_scatter() -> None:
 def test_few_series_few_nights_and_coarse_timers_tell_nothing() -> None:
     logs = white(4) * np.where(np.arange(NIGHTS) < CHANGE, 1.0, 4.0)
     assert common_scatter(moves(logs)) is not None
-    assert common_scatter(moves(logs[: LEAST_SERIES - 1])) is None
+    assert common_scatter(moves(logs[: MIN_SERIES - 1])) is None
     assert common_scatter(moves(logs[:, CHANGE - 9 : CHANGE + 9])) is None
     assert common_scatter(moves(np.rint(logs))) is None
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aoe_reports.stats import noise
-from aoe_reports.stats.habits import MOST_SPIKES, OWN_WEIGHT, Habits, pool, signs_of
+from aoe_reports.stats.habits import MAX_SPIKES, OWN_WEIGHT, Habits, pool, signs_of
 
 Table = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 SERIES, NIGHTS = 40, 120
@@ -74,4 +74,4 @@ def test_single_nights_are_counted_over_the_workload() -> None:
 def test_spikes_of_a_workload_are_expected_only_so_often() -> None:
     logs = logs_of(0.0)
     logs[:, 10::20] += 0.2
-    assert habits_of(logs, [0] * SERIES)[0].spikes == MOST_SPIKES
+    assert habits_of(logs, [0] * SERIES)[0].spikes == MAX_SPIKES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aoe_reports.stats.modes import LEAST_SHARE, Modes, find_modes
+from aoe_reports.stats.modes import MIN_SHARE, Modes, find_modes
 
 RANDOM = np.random.default_rng(11)
 NOISE = RANDOM.standard_normal((200, 120))
@@ -62,7 +62,7 @@ def is_cut_between(modes: Modes | None) -> bool:
 
 @pytest.mark.parametrize(("rare", "told"), [(3, True), (2, False)])
 @pytest.mark.parametrize("upper", [True, False])
-@pytest.mark.parametrize("least_share", [LEAST_SHARE, 0.01])
+@pytest.mark.parametrize("least_share", [MIN_SHARE, 0.01])
 def test_the_rarer_mode_has_a_tenth_of_the_nights_and_three_at_least(
     rare: int, told: bool, upper: bool, least_share: float
 ) -> None:

@@ -13,7 +13,7 @@ from deltalake.exceptions import CommitFailedError
 
 from aoe_reports.model.errors import StoreError
 from aoe_reports.store import History
-from aoe_reports.store.care import tend
+from aoe_reports.store.care import compact_if_needed
 from aoe_reports.store.history import _pieces
 from aoe_reports.store.layout import PARTITIONS, ROWS, table_of
 
@@ -144,9 +144,9 @@ def test_eighteen_files_more_than_needed_are_merged(
     history = store_of_files(tmp_path / "s", *kinds)
     before = sorted(one["subject"] for kind in ("change", "ack") for one in history.rows(kind).to_pylist())
     failed: list[StoreError] = []
-    done = tend(history.log, failed)
+    done = compact_if_needed(history.log, failed)
     assert (None if done is None else (done.before, done.after, done.rows), failed) == (merged, [])
     again = History.open(str(tmp_path / "s"))
     rows = [one["subject"] for kind in ("change", "ack") for one in again.rows(kind).to_pylist()]
     assert sorted(rows) == before
-    assert tend(again.log, failed) is None
+    assert compact_if_needed(again.log, failed) is None

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from aoe_reports.cli.guide import guided
-from aoe_reports.cli.output import FORM, MOST_ROWS, MostRows, Output, notify, path_argument, reply
+from aoe_reports.cli.output import FORM, MAX_ROWS, MostRows, Output, notify, path_argument, reply
 from aoe_reports.cli.progress import progress_line
 from aoe_reports.engine.question import one_table
 from aoe_reports.model.errors import UsageError
@@ -32,7 +32,7 @@ def check(
     chosen: CheckOptions,
     form: Annotated[CheckFormat, FORM] = "text",
     output: Output = None,
-    rows: MostRows = MOST_ROWS,
+    rows: MostRows = MAX_ROWS,
     share: Annotated[
         Path | None,
         Option(

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from aoe_reports.cli.guide import guided
-from aoe_reports.cli.output import MOST_ROWS, MostRows, Output, reply, write_pieces
+from aoe_reports.cli.output import MAX_ROWS, MostRows, Output, reply, write_pieces
 from aoe_reports.engine.question import one_table
 from aoe_reports.history.options import HistoryOptions, StoreOptions
 from aoe_reports.model.errors import UsageError
@@ -27,7 +27,7 @@ def history(
         Option(help="Output format; jsonl: the original v0.1 records, one per line.", flags=("--format",)),
     ] = "text",
     output: Output = None,
-    rows: MostRows = MOST_ROWS,
+    rows: MostRows = MAX_ROWS,
 ) -> None:
     """List the contents of the store. Oldest first: runs, records, single ranks, recorded changes, acknowledgements, advice, verdicts, observations."""
     from aoe_reports.history.listing import list_history, stored_documents

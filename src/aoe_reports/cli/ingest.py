@@ -2,7 +2,7 @@
 
 from aoe_reports.cli.ending import terminable
 from aoe_reports.cli.guide import guided
-from aoe_reports.cli.output import MOST_ROWS, ChosenForm, MostRows, Output, Paths, reply
+from aoe_reports.cli.output import MAX_ROWS, ChosenForm, MostRows, Output, Paths, reply
 from aoe_reports.cli.progress import progress_line
 from aoe_reports.engine.question import one_table
 from aoe_reports.history.options import StoreOptions
@@ -18,7 +18,7 @@ def ingest(
     chosen: IngestOptions,
     form: ChosenForm = "text",
     output: Output = None,
-    rows: MostRows = MOST_ROWS,
+    rows: MostRows = MAX_ROWS,
 ) -> None:
     """Check, normalise and store every run. Repeating the command adds nothing."""
     from aoe_reports.engine.executors import executor_here

@@ -86,7 +86,7 @@ def after_language(arguments: Sequence[str]) -> int:
     return int(bool(arguments) and arguments[0].startswith(f"{_OPTION}="))
 
 
-def speak_early(arguments: Iterable[str]) -> Language:
+def language_from_argv(arguments: Iterable[str]) -> Language:
     """What the command line or the environment asks for, before anything of it is checked; `--help` and its errors use it."""
     asked = os.environ.get(VARIABLE, "")
     given = list(arguments)

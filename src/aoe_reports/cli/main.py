@@ -13,7 +13,7 @@ from aoe_reports.cli.command import add_command
 from aoe_reports.cli.commands import COMMANDS
 from aoe_reports.cli.completion import is_completing
 from aoe_reports.cli.ending import run_and_exit, to_nowhere
-from aoe_reports.cli.language import LanguageOption, speak_early
+from aoe_reports.cli.language import LanguageOption, language_from_argv
 from aoe_reports.cli.start import Start
 from aoe_reports.cli.store import store
 from aoe_reports.cli.terminal import guard_terminals
@@ -92,7 +92,7 @@ def run_app() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a file name may hold what no encoding holds
     guard_terminals()
-    if speak_early(sys.argv[1:]) == "en":
+    if language_from_argv(sys.argv[1:]) == "en":
         app()
     else:
         from aoe_reports.cli.help import run_translated

@@ -7,7 +7,7 @@ import typer
 
 from aoe_reports.cli.commands import question_of
 from aoe_reports.cli.guide import guided
-from aoe_reports.cli.output import FORM, MOST_ROWS, AnnotatedFormat, ChosenForm, MostRows, Output, reply
+from aoe_reports.cli.output import FORM, MAX_ROWS, AnnotatedFormat, ChosenForm, MostRows, Output, reply
 from aoe_reports.cli.progress import progress_line
 from aoe_reports.engine.question import RunOptions, StrictOptions
 from aoe_reports.model.options import Option
@@ -63,7 +63,7 @@ def reduce(
     partials: PartialsPlace,
     form: Annotated[AnnotatedFormat, FORM] = "text",
     output: Output = None,
-    rows: MostRows = MOST_ROWS,
+    rows: MostRows = MAX_ROWS,
 ) -> None:
     """Answer a question from its partial results. Reads no capture, and names those that no job has read."""
     from aoe_reports.engine.manifest import read_manifest

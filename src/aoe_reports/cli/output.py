@@ -62,7 +62,7 @@ MostRows = Annotated[
         shared=True,
     ),
 ]
-MOST_ROWS = 100
+MAX_ROWS = 100
 
 
 def exit_code(

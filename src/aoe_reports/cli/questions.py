@@ -12,7 +12,7 @@ import typer
 
 from aoe_reports.cli.guide import guided
 from aoe_reports.cli.output import (
-    MOST_ROWS,
+    MAX_ROWS,
     AnnotatedFormat,
     DrawnFormat,
     Format,
@@ -73,7 +73,7 @@ def command_of(question: Question[Any, Any]) -> Callable[..., None]:
         _parameter("chosen", question.options),
         _parameter("form", _forms_of(question, option), "text"),
         _parameter("output", Output, None),
-        _parameter("rows", MostRows, MOST_ROWS),
+        _parameter("rows", MostRows, MAX_ROWS),
         *([_parameter("manifest", _MANIFEST, None)] if may_be_mapped else []),
     ]
     command.__name__ = question.name

@@ -9,7 +9,7 @@ import typer
 from aoe_reports.cli.guide import guided
 from aoe_reports.cli.output import (
     FORM,
-    MOST_ROWS,
+    MAX_ROWS,
     MostRows,
     Output,
     path_argument,
@@ -55,7 +55,7 @@ def sql(
     ] = False,
     form: Annotated[SqlFormat, FORM] = "text",
     output: Output = None,
-    rows: MostRows = MOST_ROWS,
+    rows: MostRows = MAX_ROWS,
     *,
     chosen: SqlOptions,
 ) -> None:

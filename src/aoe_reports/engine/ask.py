@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from aoe_reports.engine.executors import Executor, executor_of, is_read_elsewhere
-from aoe_reports.engine.partials import Handed, Keys, Once, Partials
+from aoe_reports.engine.partials import CachedReader, Keys, Partials, UnitResult
 from aoe_reports.engine.question import (
     Answer,
     CaptureOptions,
@@ -40,7 +40,7 @@ Progress = Callable[[Callable[[], Text]], None]
 """Is handed what says what is done next, and asks it where somebody looks on: each line takes the place of the one before."""
 
 
-def unseen(_: Callable[[], Text]) -> None:
+def no_progress(_: Callable[[], Text]) -> None:
     """Nobody looks on."""
 
 
@@ -50,7 +50,7 @@ def ask(
     chosen: O,
     *,
     executor: Executor | None = None,
-    progress: Progress = unseen,
+    progress: Progress = no_progress,
 ) -> Answer:
     """The answer to a question about everything below some paths; what cannot be read is a finding."""
     reading = read_units(question, paths, chosen, executor=executor, progress=progress)
@@ -81,14 +81,16 @@ def read_units(
     chosen: O,
     *,
     executor: Executor | None = None,
-    progress: Progress = unseen,
+    progress: Progress = no_progress,
 ) -> Reading[P]:
     """Everything below some paths, read unit by unit as the parts are taken."""
     asked = request_of(reader, paths, chosen, progress=progress)
     return Reading(asked, _parts(reading_of(reader, asked), asked, executor or executor_of(chosen), progress))
 
 
-def request_of(reader: Reader[O, P], paths: Sequence[Path], chosen: O, *, progress: Progress = unseen) -> Request[O]:
+def request_of(
+    reader: Reader[O, P], paths: Sequence[Path], chosen: O, *, progress: Progress = no_progress
+) -> Request[O]:
     """What is to be read below some paths, before any of it is."""
     check_options(chosen)
     progress(lambda: say("looking for files"))
@@ -104,16 +106,16 @@ def request_of(reader: Reader[O, P], paths: Sequence[Path], chosen: O, *, progre
     return asked
 
 
-def reading_of(reader: Reader[O, P], asked: Request[O]) -> Callable[[Any], Handed]:
+def reading_of(reader: Reader[O, P], asked: Request[O]) -> Callable[[Any], UnitResult]:
     """What reads one unit, in any process; with a folder that keeps what was read, only once."""
     read = partial(_read, reader, asked.context, asked.options)
     if isinstance(asked.options, CaptureOptions) and asked.options.cache is not None and isinstance(reader, Question):
-        return Once(read=read, partials=Partials(asked.options.cache), keys=Keys(reader.name, asked))
+        return CachedReader(read=read, partials=Partials(asked.options.cache), keys=Keys(reader.name, asked))
     return read
 
 
 def _parts(
-    read: Callable[[Any], Handed], asked: Request[Any], executor: Executor, progress: Progress
+    read: Callable[[Any], UnitResult], asked: Request[Any], executor: Executor, progress: Progress
 ) -> Iterator[tuple[Any, Any]]:
     """Each unit with what it hands on, one after another; of one that is done with nothing is held."""
     results = with_progress(executor.map(read, asked.units), asked.units, progress)
@@ -145,7 +147,7 @@ def _reading(number: int, count: int, unit: Any) -> Text:
     return say("reading {number:,} of {count:,}: {path}", number=number, count=count, path=unit.path)
 
 
-def _read(reader: Reader[O, P], context: Any, chosen: O, unit: Any) -> Handed:
+def _read(reader: Reader[O, P], context: Any, chosen: O, unit: Any) -> UnitResult:
     """(what one unit hands on, None where it cannot be read; what was found)."""
     notes, part = Notes(), None
     with fetching() as failures:

@@ -103,7 +103,7 @@ Heard = dict[Path, "Activity"]
 
 
 @dataclass(slots=True)
-class Collected:
+class PrefetchedTasks:
     """The tasks that were told, with the columns that are wanted, while timelines were read for something else."""
 
     wanted: frozenset[str]
@@ -118,7 +118,7 @@ def read_file(
     *,
     hashed: bool = True,
     heard: Heard | None = None,
-    collected: Collected | None = None,
+    collected: PrefetchedTasks | None = None,
 ) -> TableData:
     """One table of a file, checked; `columns` are the ones that are wanted."""
     complete = columns is None or columns.issuperset(TABLES[kind].identity)
@@ -265,7 +265,7 @@ def read_source(
     *,
     hashed: bool = True,
     heard: Heard | None = None,
-    collected: Collected | None = None,
+    collected: PrefetchedTasks | None = None,
     alike: frozenset[str] | None = None,
 ) -> list[TableData]:
     """The tables of one form of some facts, a file each; rows that stand there twice are found whatever is wanted.
@@ -345,7 +345,7 @@ def read_tasks(
     by_type: bool,
     all_tasks: bool = False,
     heard: Heard | None = None,
-    collected: Collected | None = None,
+    collected: PrefetchedTasks | None = None,
     alike: bool = False,
     each: Callable[[FoundFile, TableData], TableData] | None = None,
 ) -> tuple[list[TaskSet], list[TableData]]:
@@ -457,15 +457,15 @@ def timeline_tells_tasks(capture: Capture) -> bool:
     )
 
 
-def to_collect(capture: Capture, wanted: frozenset[str]) -> Collected | None:
+def to_prefetch(capture: Capture, wanted: frozenset[str]) -> PrefetchedTasks | None:
     """Where tasks go while steps are read, if a single timeline tells tasks: only then those collected are all that is asked for."""
     sources = vendor_of(capture.profiler).tasks(capture)
     told = [one.files for one in sources if _any_of_timeline([one])]
     one = bool(told) and all(len(files) == 1 and files[0].name.timeline for files in told)
-    return Collected(wanted) if one else None
+    return PrefetchedTasks(wanted) if one else None
 
 
-def heard_in(collected: Collected | None) -> Heard:
+def heard_in(collected: PrefetchedTasks | None) -> Heard:
     """What those timelines told beside tasks."""
     told = {} if collected is None else collected.by_path
     return {path: tasks.activity for path, (tasks, _) in told.items() if tasks.activity is not None}
@@ -475,7 +475,9 @@ def _any_of_timeline(sources: Iterable[Source]) -> bool:
     return any(_told_by_timeline(file, source.kind) for source in sources for file in source.files)
 
 
-def read_steps_noting(capture: Capture, findings: list[Finding], collected: Collected | None = None) -> list[Step]:
+def read_steps_noting(
+    capture: Capture, findings: list[Finding], collected: PrefetchedTasks | None = None
+) -> list[Step]:
     """Steps of the best source that has some; what is wrong with any is added to the findings.
 
     `collected` is filled with the tasks of timelines that are read.

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.engine.captures import (
-    Collected,
+    PrefetchedTasks,
     collect_events_of,
     joined,
     only_device_of,
@@ -84,7 +84,7 @@ def read_communication(
     models: Sequence[GradientModel],
     step: int | None,
     findings: list[Finding],
-    collected: Collected | None = None,
+    collected: PrefetchedTasks | None = None,
     launched: Launched | None = None,
 ) -> list[Transfer]:
     """Take in what one capture tells, of one step or of all; `models` of a bank tell what of a tail stays. Returns the transfers of all steps.
@@ -124,7 +124,7 @@ def read_contention(
     step: int | None,
     top: int,
     findings: list[Finding],
-    collected: Collected | None = None,
+    collected: PrefetchedTasks | None = None,
 ) -> None:
     """Take in what computing loses beside communication, of each device, from the tasks of a capture, which may be `collected`."""
     fields = columns_of_contention(step)
@@ -286,7 +286,7 @@ def _read_timelines(
     capture: Capture,
     own: Sequence[OperatorTime],
     findings: list[Finding],
-    collected: Collected | None,
+    collected: PrefetchedTasks | None,
     launched: Launched | None,
     *,
     of_steps: bool,

@@ -15,7 +15,7 @@ from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.trace.beside import Processes, Renamed, as_line, mark_of, name_of
 from aoe_reports.formats.trace.cut import Cut
 from aoe_reports.formats.trace.survey import Range, Survey, ranges_at_a_glance, survey
-from aoe_reports.formats.trace.texts import Told
+from aoe_reports.formats.trace.texts import TextReading
 from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.findings import Finding, place_of
 
@@ -80,7 +80,7 @@ def cut_of(files: Sequence[FoundFile], start_ns: int, end_ns: int) -> tuple[Cut,
     return cut, placed
 
 
-def _read(file: FoundFile, read: Callable[[Path], tuple[T | None, Told]]) -> tuple[T | None, list[Placed]]:
+def _read(file: FoundFile, read: Callable[[Path], tuple[T | None, TextReading]]) -> tuple[T | None, list[Placed]]:
     """(what was made of a timeline, None where nothing of it is used; what is wrong with it)."""
     made: T | None = None
     with expanded(file) as (path, wrong):

@@ -26,7 +26,7 @@ B = TypeVar("B")
 
 MEASURED_S = 0.5
 """So long units are read before it is estimated what the others take; the first is not counted, as it imports what all need."""
-LEAST_UNIT_S = 0.01
+MIN_UNIT_S = 0.01
 """What is quicker than this is not worth its way to another process: 10,000 small files took twice as long there."""
 WORTH_S, START_S = 2.0, 1.0
 """What is left must take so long before other processes are started, and each gets so much of it at least: starting one takes half."""
@@ -163,7 +163,7 @@ def _end_with(end: Any) -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
-class AsNeeded:
+class AutoExecutor:
     """This process, and as many as there are processors once what is left takes longer than to start them."""
 
     def map(self, function: Callable[[A], B], units: Sequence[A]) -> Iterator[B | None]:
@@ -172,7 +172,7 @@ class AsNeeded:
         for done, unit in enumerate(units):
             unit_s = spent_s / (done - 1) if done > 1 and spent_s >= MEASURED_S else 0.0
             left_s = unit_s * (len(units) - done)
-            if processors > 1 and unit_s >= LEAST_UNIT_S and left_s > WORTH_S:
+            if processors > 1 and unit_s >= MIN_UNIT_S and left_s > WORTH_S:
                 yield from Processes(min(processors, math.ceil(left_s / START_S))).map(function, units[done:])
                 return
             began_s = time.perf_counter()
@@ -204,7 +204,7 @@ def is_read_elsewhere(chosen: RunOptions) -> bool:
 
 def executor_here(chosen: RunOptions) -> Executor:
     """As `executor_of`, for a program that is all its process does: other processes are started where that pays."""
-    return AsNeeded() if chosen.jobs is None and chosen.scheduler is None else executor_of(chosen)
+    return AutoExecutor() if chosen.jobs is None and chosen.scheduler is None else executor_of(chosen)
 
 
 def threads_of_unit() -> int:

@@ -9,11 +9,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
-from aoe_reports.engine.ask import Progress, answer_to, lost, reading_of, request_of, unseen, with_progress
+from aoe_reports.engine.ask import Progress, answer_to, lost, no_progress, reading_of, request_of, with_progress
 from aoe_reports.engine.executors import Executor
 from aoe_reports.engine.frozen import freeze, thaw
 from aoe_reports.engine.output import write_whole
-from aoe_reports.engine.partials import Handed, Keys, Partials, is_readable
+from aoe_reports.engine.partials import Keys, Partials, UnitResult, is_readable
 from aoe_reports.engine.question import Answer, CaptureOptions, Notes, Question, Reading, Request, RunOptions
 from aoe_reports.formats.objects import path_of
 from aoe_reports.model.classes import record
@@ -76,7 +76,7 @@ class Mapped:
 
 
 def manifest_of(
-    question: Question[O, Any], paths: Sequence[Path], chosen: O, *, progress: Progress = unseen
+    question: Question[O, Any], paths: Sequence[Path], chosen: O, *, progress: Progress = no_progress
 ) -> Manifest:
     """What a question is asked of, before any capture is read."""
     whole = [path_of(path).absolute() for path in paths]  # jobs run in folders of their own
@@ -153,7 +153,7 @@ def map_share(
     partials: Partials,
     *,
     executor: Executor,
-    progress: Progress = unseen,
+    progress: Progress = no_progress,
 ) -> list[Mapped]:
     """Read the units of a share that nobody has read yet, and keep what each hands on; what cannot be read is kept, too."""
     asked, keys = manifest.asked, Keys(manifest.question, manifest.asked)
@@ -188,7 +188,7 @@ class MapUnit:
         kept = self.partials.load(key)
         if kept is not None and is_readable(kept):
             return "kept"
-        handed: Handed = self.read(unit)
+        handed: UnitResult = self.read(unit)
         self._check(unit, key)  # while it was read, too
         self.partials.save(key, handed)
         return "read" if is_readable(handed) else "unreadable"

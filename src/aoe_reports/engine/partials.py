@@ -24,7 +24,7 @@ VERSION = 15
 """Of what is kept: one more whenever a question hands on something else of the same unit."""
 MAX_BYTES = 1 << 28
 """What is larger, unpacked, is not read: 5 million rows that are compared come to a fifth of it."""
-Handed = tuple[tuple[Any] | None, Notes]
+UnitResult = tuple[tuple[Any] | None, Notes]
 """(what a unit hands on, None where it cannot be read; what was found)."""
 _FILE = f"{FoundFile.__module__}:{FoundFile.__qualname__}"
 
@@ -38,7 +38,7 @@ class Partials:
         self.where = os.fspath(where)
         """Where they are, in the words of who asked."""
 
-    def load(self, key: str) -> Handed | None:
+    def load(self, key: str) -> UnitResult | None:
         """What a unit handed on; None where that is not kept, or damaged."""
         data = self._place.read(_name(key), MAX_BYTES)
         if data is None:
@@ -63,7 +63,7 @@ class Partials:
         names = {name for folder in sorted(set(map(_folder, wanted))) for name in self._place.names(folder)}
         return {key for key in wanted if _name(key).rpartition("/")[2] in names}
 
-    def save(self, key: str, handed: Handed) -> None:
+    def save(self, key: str, handed: UnitResult) -> None:
         """Keep what a unit handed on: whole, or not at all."""
         part, notes = handed
         text = freeze([key, part, notes.findings, notes.unreadable])
@@ -96,21 +96,21 @@ class Keys:
         return sha256(f"{self._common}{mine}".encode("ascii")).hexdigest()
 
 
-def is_readable(handed: Handed) -> bool:
+def is_readable(handed: UnitResult) -> bool:
     """Whether all of a unit could be read; what could not may be there again next time."""
     part, notes = handed
     return part is not None and not notes.unreadable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Once:
+class CachedReader:
     """Reads a unit that nobody has read yet, and keeps what it handed on; one that could not be read is tried again."""
 
-    read: Callable[[Any], Handed]
+    read: Callable[[Any], UnitResult]
     partials: Partials
     keys: Keys
 
-    def __call__(self, unit: Any) -> Handed:
+    def __call__(self, unit: Any) -> UnitResult:
         """What the unit hands on."""
         key = self.keys.of(unit)
         kept = self.partials.load(key)

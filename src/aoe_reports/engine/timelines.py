@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.engine.captures import Collected, Heard, collect_events_of
+from aoe_reports.engine.captures import Heard, PrefetchedTasks, collect_events_of
 from aoe_reports.engine.rules import STANDS_IN
 from aoe_reports.facts import breakdown
 from aoe_reports.facts.breakdown import Activity
@@ -33,7 +33,7 @@ def read_table_of_timeline(
     *,
     hashed: bool = True,
     heard: Heard | None = None,
-    collected: Collected | None = None,
+    collected: PrefetchedTasks | None = None,
 ) -> TableData:
     """The rows of `task_time` or `step_trace_time` that a timeline tells; damage is in the findings.
 
@@ -61,7 +61,7 @@ def read_table_of_timeline(
 
 
 def _tasks(
-    file: FoundFile, wanted: frozenset[str] | None, heard: Heard | None, collected: Collected | None
+    file: FoundFile, wanted: frozenset[str] | None, heard: Heard | None, collected: PrefetchedTasks | None
 ) -> tuple[pa.Table, list[Finding], bool]:
     """(the tasks, what is wrong with the timeline, whether it is known that none stands there twice)."""
     of_steps = wanted is None or "step" in wanted
@@ -100,7 +100,7 @@ def _is_no_text(word: str) -> bool:
     return True
 
 
-def _steps(file: FoundFile, collected: Collected | None) -> tuple[pa.Table, list[Finding]]:
+def _steps(file: FoundFile, collected: PrefetchedTasks | None) -> tuple[pa.Table, list[Finding]]:
     """A row a step and device: the parts of the time between the first and the last task that the step launched."""
     activity, findings = _activity(file, collected)
     whole = file.name.iteration  # msprof names a file after the one iteration in it
@@ -130,7 +130,7 @@ def _steps(file: FoundFile, collected: Collected | None) -> tuple[pa.Table, list
     return pa.table({name: integer_array([row[name] for row in rows]) for name in columns}), findings
 
 
-def _activity(file: FoundFile, collected: Collected | None) -> tuple[Activity, list[Finding]]:
+def _activity(file: FoundFile, collected: PrefetchedTasks | None) -> tuple[Activity, list[Finding]]:
     """(what the steps are told by, what is wrong with the timeline); the tasks are collected on the way."""
     if collected is None:
         return collect_events_of([file], breakdown.EVENT_COLUMNS, Activity)

@@ -42,11 +42,11 @@ from aoe_reports.formats.spilled import Numbers
 from aoe_reports.model.breakdown import Gap, Parts
 from aoe_reports.model.columns import (
     Ints,
+    LazyWordMap,
     Mask,
     Numbering,
     PlacesAmong,
-    Told,
-    ToldInRows,
+    WordMap,
     coded_in,
     distinct,
     first_of_each,
@@ -136,8 +136,8 @@ class Activity:
         """Keep some more `columns` of tasks: their stream."""
         self._pid_is_device = False
         self._numbers = Numbering()
-        self._numbers_of: defaultdict[str, ToldInRows] = defaultdict(
-            lambda: ToldInRows(self._numbers.__getitem__, -1, np.int32)
+        self._numbers_of: defaultdict[str, LazyWordMap] = defaultdict(
+            lambda: LazyWordMap(self._numbers.__getitem__, -1, np.int32)
         )
         self._tasks, self._operators, self._planes = (Spans(*_OF_TASKS, *columns) for _ in range(3))
         self.event_waits = Spans("start", "end", "name", "pid", "thread")
@@ -146,13 +146,13 @@ class Activity:
         self.waits: dict[HostCall, Spans] = {kind: Spans("start", "end", "thread", "name") for kind in HOST_CALLS}
         self.queued = Spans("start", "thread")
         self._threads = Numbering()
-        self._thread = ToldInRows(self._number_of_thread, -1, np.int16)
-        self._computes = Told(COMPUTE_TASKS.__contains__)
-        self._waits_for_event = Told(is_event_wait)
-        self._is_plane = Told(lambda thread: thread.startswith(_PLANE))
-        self._is_flow = Told(FLOW_CATEGORY.__eq__)
-        self._kind = Told(number_of_call, -1, np.int8)
-        self._is_step = Told(lambda name: name.startswith(STEP_RANGE))
+        self._thread = LazyWordMap(self._number_of_thread, -1, np.int16)
+        self._computes = WordMap(COMPUTE_TASKS.__contains__)
+        self._waits_for_event = WordMap(is_event_wait)
+        self._is_plane = WordMap(lambda thread: thread.startswith(_PLANE))
+        self._is_flow = WordMap(FLOW_CATEGORY.__eq__)
+        self._kind = WordMap(number_of_call, -1, np.int8)
+        self._is_step = WordMap(lambda name: name.startswith(STEP_RANGE))
         self.emptying: set[int] = set()
         self._steps: dict[int, tuple[int, int]] = {}
         self._stated: dict[tuple[str | None, str], list[int]] = defaultdict(lambda: [0, 0])
@@ -361,7 +361,7 @@ class Activity:
         ]
 
     def _device(self, mine: OfDevice, words: dict[int, str], gaps: int, left_out: Sequence[int]) -> DeviceBreakdown:
-        whole, steps, outside = _Parting(gaps), defaultdict[int, _Parting](_Parting), 0
+        whole, steps, outside = TimeSplit(gaps), defaultdict[int, TimeSplit](TimeSplit), 0
         for window in windows(mine.tasks, mine.talk):
             tasks, talk = mine.tasks.between(*window), mine.talk.between(*window)
             own, others = self.steps_of(tasks), self.steps_of(talk)
@@ -508,7 +508,7 @@ class Activity:
         after = chosen_of(tasks, np.asarray(behind, dtype=np.int64))
         launched = self.launches_of(after)
         event_waits = self.event_waits.where(lambda some: _touching(some, starts, ends))
-        near = _Near(
+        near = GapContext(
             tasks=tasks,
             talk=talk,
             communication=union(talk["start"], talk["end"]) if mine.told else None,
@@ -528,7 +528,7 @@ class Activity:
         ]
         return [self._gap(span, near, task, launch) for span, task, launch in zip(spans, behind, launches, strict=True)]
 
-    def _gap(self, span: tuple[int, int], near: _Near, after: int, launched: int | None) -> Gap:
+    def _gap(self, span: tuple[int, int], near: GapContext, after: int, launched: int | None) -> Gap:
         """One gap; `after` is the task behind it, launched then."""
         (start, end), tasks, words = span, near.tasks, near.words
         before = _first_of(np.flatnonzero(tasks["end"] == start), tasks, words)
@@ -572,7 +572,7 @@ class Activity:
         return threads - {-1}
 
     def _wait_in(
-        self, gap: tuple[int, int], thread: int, launched: int, near: _Near
+        self, gap: tuple[int, int], thread: int, launched: int, near: GapContext
     ) -> tuple[HostCall, str | None, int] | None:
         """(kind of the calls in which the launching host spent at least half of a gap, the longest of them, how long).
 
@@ -613,7 +613,7 @@ class Activity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Near:
+class GapContext:
     """What stands around some gaps, and what launched the tasks behind them."""
 
     tasks: Numbers
@@ -696,7 +696,7 @@ def _cause(length: int, late: int | None, talked: int) -> Cause:
     return "waiting for communication" if talked * 2 >= length and talked else "unknown"
 
 
-class _Parting:
+class TimeSplit:
     """Parts time between tasks and communication, which come window by window; with the longest gaps in computing."""
 
     def __init__(self, gaps: int = 0) -> None:

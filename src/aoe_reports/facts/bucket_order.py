@@ -25,14 +25,14 @@ from aoe_reports.model.rules import COMMUNICATION
 from aoe_reports.model.texts import say
 
 GRADIENT_TYPES = frozenset({"allreduce", "reducescatter"})
-LEAST_SHARE = 0.01
+MIN_SHARE = 0.01
 BUCKET_ORDER = COMMUNICATION.rule(
     "bucket-order",
     "info",
     say(
         "collectives of gradients start later than their inputs are ready, and at least {share:.0%} of the time of the device would be hidden if they "
         "did not: a bound, as all ranks would have to",
-        share=LEAST_SHARE,
+        share=MIN_SHARE,
     ),
     "torch.nn.parallel.DistributedDataParallel: buckets are reduced in order, each when its gradients are ready",
 )

@@ -20,24 +20,24 @@ CONTENTION_COLUMNS = frozenset(
     {"op_type", "op_name", "task_type", "input_shapes", "task_start_ns", "task_duration_ns", "device_id"}
 )
 """The columns of tasks that are looked at."""
-LEAST_CALLS = 5
+MIN_CALLS = 5
 """Of fewer calls, beside communication or without, no median tells."""
 BESIDE = 0.5
 """A task runs beside communication if this runs for so much of it."""
 SIGMAS = 3.0
-LEAST_AMONG = 0.1
+MIN_AMONG = 0.1
 """So many of the calls without communication are on each side of the middle one beside it: else what drifts looks like contention."""
 _OF_MEDIAN = 1.2533
 """The standard error of a median of normal noise, as a multiple of that of the mean."""
-LEAST_SHARE = 0.01
+MIN_SHARE = 0.01
 CONTENTION = COMMUNICATION.rule(
     "contention",
     "info",
     say(
         "computing that took at least {share:.0%} longer in all, as its operators are slower beside communication than without: medians of at "
         "least {least} calls each that alternate, more than {sigmas:g} standard errors apart, by the order of all calls, too",
-        share=LEAST_SHARE,
-        least=LEAST_CALLS,
+        share=MIN_SHARE,
+        least=MIN_CALLS,
         sigmas=SIGMAS,
     ),
     "Ascend/msinsight: BandwidthContentionAnalyzer",
@@ -82,8 +82,8 @@ def find_contention(tasks: pa.Table, top: int) -> Contention | None:
     name = "op_type" if has_value(tasks, "op_type") else "op_name"
     groups_of, names = group_codes(tasks, (name, "task_type", "input_shapes"))
     of_row = groups_of[rows]
-    with_both = np.bincount(of_row[beside], minlength=names.count) >= LEAST_CALLS
-    with_both &= np.bincount(of_row[alone], minlength=names.count) >= LEAST_CALLS
+    with_both = np.bincount(of_row[beside], minlength=names.count) >= MIN_CALLS
+    with_both &= np.bincount(of_row[alone], minlength=names.count) >= MIN_CALLS
     order = np.argsort(of_row, kind="stable")
     bounds = np.searchsorted(of_row[order], np.arange(names.count + 1))
     found = []
@@ -122,7 +122,7 @@ def _beside(talk: Intervals, start: Ints, end: Ints) -> Ints:
 def _alternate(alone: Ints, beside: Ints) -> bool:
     """Whether calls without communication started before those beside it as well as after them."""
     before = float(np.mean(alone < _median(beside)))
-    return LEAST_AMONG <= before <= 1 - LEAST_AMONG
+    return MIN_AMONG <= before <= 1 - MIN_AMONG
 
 
 def _longer(alone: Ints, beside: Ints) -> bool:

@@ -18,13 +18,13 @@ from aoe_reports.facts.fused_operators import FUSED_OPERATORS, FusedOperator, ba
 
 Exchange = tuple[Literal["fused", "split", "replaced"], tuple[str, ...], str]
 """(what happened, the types of many, the type of one)."""
-_LEAST_CALLS = 3
+_MIN_CALLS = 3
 """Of fewer calls a step types lose and gain as many by chance, unless their names tell that they belong together."""
-_MOST = 3
+_MAX_PEERS = 3
 """Of more types that lose as many calls as a new one has nothing tells which of them are in it, unless names do."""
 _PAIR = 2
 _VERSION = re.compile(r"(?:v?\d+)?$", re.IGNORECASE)
-_LEAST_LETTERS = 3
+_MIN_LETTERS = 3
 
 
 def exchanged(counts: Mapping[str, tuple[Fraction, Fraction]]) -> Iterator[Exchange]:
@@ -81,10 +81,10 @@ def _fitting(step: str, left: dict[str, Fraction], calls: Fraction) -> str | Non
 def _together(one: str, others: list[str], calls: Fraction) -> tuple[str, ...]:
     """Which of some types are in one: those in its name, else all of a few."""
     folded = one.casefold()
-    named = tuple(other for other in others if len(stem := _stem(other)) >= _LEAST_LETTERS and stem in folded)
+    named = tuple(other for other in others if len(stem := _stem(other)) >= _MIN_LETTERS and stem in folded)
     if len(named) >= _PAIR:
         return named
-    return tuple(others) if _PAIR <= len(others) <= _MOST and calls >= _LEAST_CALLS else ()
+    return tuple(others) if _PAIR <= len(others) <= _MAX_PEERS and calls >= _MIN_CALLS else ()
 
 
 class _Stems:
@@ -94,16 +94,16 @@ class _Stems:
         """Sort types by their stems; those of too few letters are versions of none."""
         self._names: dict[str, list[str]] = defaultdict(list)
         for name in names:
-            if len(_stem(name)) >= _LEAST_LETTERS:
+            if len(_stem(name)) >= _MIN_LETTERS:
                 self._names[_stem(name)].append(name)
         self._sorted = sorted(self._names)
 
     def alike(self, one: str) -> Collection[str]:
         """The types, other than this one, whose stem begins with its stem, or is the beginning of it."""
         stem = _stem(one)
-        if len(stem) < _LEAST_LETTERS:
+        if len(stem) < _MIN_LETTERS:
             return ()
-        begun = (stem[:length] for length in range(_LEAST_LETTERS, len(stem)))
+        begun = (stem[:length] for length in range(_MIN_LETTERS, len(stem)))
         longer = takewhile(lambda other: other.startswith(stem), self._sorted[bisect_left(self._sorted, stem) :])
         stems = [*(other for other in begun if other in self._names), *longer]
         return [name for other in stems for name in self._names[other] if name != one]

@@ -24,7 +24,7 @@ from aoe_reports.model.breakdown import Parts
 from aoe_reports.model.columns import Ints, Mask, distinct_rows, exact_sum, is_among, order_by, places_by
 from aoe_reports.model.intervals import Intervals, union, united
 
-Told = Literal["timeline", "tasks", "steps"]
+WaitSource = Literal["timeline", "tasks", "steps"]
 """What tells the time of a device: its timeline, a table of tasks with times, a table of steps."""
 IdleCause = Literal["host launch", "waiting for an event", "behind the launch", "unknown"] | HostCall
 _ORDER: tuple[HostCall, ...] = ("garbage collection", "compilation", "data loading", "synchronisation")
@@ -49,7 +49,7 @@ class Exposed:
     """All time of one device; times in ns."""
 
     device_id: int | None
-    told_by: Told
+    told_by: WaitSource
     whole: Parts
     steps: int
     """How many steps there are; 0 where nothing tells."""

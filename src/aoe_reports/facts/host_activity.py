@@ -29,7 +29,7 @@ from aoe_reports.facts.launches import Queue, clocks_of, queue_of
 from aoe_reports.facts.spans import Spans, SpansOf, chosen_of
 from aoe_reports.formats.ascend.tables.timelines import DEVICE_PROCESS
 from aoe_reports.formats.spilled import Numbers
-from aoe_reports.model.columns import Ints, Mask, Told, coded_in, distinct, distinct_rows, exact_sum, order_by
+from aoe_reports.model.columns import Ints, Mask, WordMap, coded_in, distinct, distinct_rows, exact_sum, order_by
 from aoe_reports.model.host import Calls, HostWait
 from aoe_reports.model.intervals import Intervals, covered_each, union
 
@@ -102,9 +102,13 @@ class HostActivity(Activity):
         self.taken_out = Spans("start", "end", "thread", "name")
         self.entries = Spans("start", "key", "leaves")
         self.copies = Spans("start", "end", "pid")
-        self._copies_by_name, self._copies_by_type, self._within = Told(_copies), Told(_copies), Told(_within_device)
-        self._group = Told(number_of_group, -1, np.int8)
-        self._takes_out = Told(lambda name: name.startswith("Dequeue"))
+        self._copies_by_name, self._copies_by_type, self._within = (
+            WordMap(_copies),
+            WordMap(_copies),
+            WordMap(_within_device),
+        )
+        self._group = WordMap(number_of_group, -1, np.int8)
+        self._takes_out = WordMap(lambda name: name.startswith("Dequeue"))
 
     def take(self, events: EventBatch) -> None:
         """Keep what is asked for of some events."""

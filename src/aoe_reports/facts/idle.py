@@ -93,7 +93,7 @@ def _timed(tasks: pa.Table) -> bool:
     return has_value(tasks, "task_start_ns") and bool(integers(tasks["task_start_ns"])[1].all())
 
 
-LEAST_BESIDE = 0.01
+MIN_BESIDE = 0.01
 """Durations add up to so much more than the time in which anything computes: less is the rounding of starts and ends."""
 
 
@@ -110,7 +110,7 @@ def computing_beside(tasks: pa.Table) -> tuple[int, int] | None:
         computing = ~is_communication(tasks["task_type"])
         starts, durations = starts[computing], durations[computing]
     added, together = exact_sum(durations), int(union(starts, starts + durations).total)
-    return (added, together) if added - together > LEAST_BESIDE * together else None
+    return (added, together) if added - together > MIN_BESIDE * together else None
 
 
 def place_in_steps(tasks: pa.Table, steps: Sequence[Step]) -> Ints:

@@ -18,9 +18,9 @@ from aoe_reports.formats.ascend.tables.timelines import FORWARD_CATEGORY, LAUNCH
 from aoe_reports.formats.spilled import Numbers
 from aoe_reports.model.columns import (
     Ints,
+    LazyWordMap,
     Mask,
     Numbering,
-    ToldInRows,
     coded_in,
     codes,
     distinct,
@@ -73,7 +73,7 @@ class LaunchSites:
 
     def __init__(self) -> None:
         self._names, self._threads = Numbering(), Numbering()
-        self._name = ToldInRows(self._names.__getitem__, self._names[""], np.int64)
+        self._name = LazyWordMap(self._names.__getitem__, self._names[""], np.int64)
         self._frames = Spans("start", "end", "thread", "name")
         self._operators = Spans("start", "end", "thread")
         self._ends = {(flow, phase): Spans("start", "key", "thread") for flow in _FLOWS for phase in ("s", "f")}

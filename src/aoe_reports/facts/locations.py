@@ -27,7 +27,7 @@ _Siblings = Mapping[_Family, Mapping[int, str]]
 _GRADIENTS = "Gradients"
 """The scope in which MindSpore puts the backward operators of others."""
 _DEFAULT = "Default"
-_LEAST_PARTS = 3
+_MIN_PARTS = 3
 """So many parts has a name that is a scope: some operators of libraries have one slash in their name."""
 _NUMBERED = re.compile(
     r"(?:(?P<first>\d{1,9})-(?P<named>.+)|(?P<class>.*?)[._-]?(?P<number>\d{1,9})(?:-[A-Z]\w*)?)", re.DOTALL
@@ -35,7 +35,7 @@ _NUMBERED = re.compile(
 """`LlamaAttention_7`, `layers.7`, `layer_7`; MindSpore's cells are `7-BertEncoderCell` in a list, else `conv7-Conv2d`."""
 _EXPANDED = re.compile(r"grad[A-Z]\w*|.*-expand", re.DOTALL)
 """What MindSpore puts around the operators that another one is made of: that is no module."""
-_MOST_PARTS = 64
+_MAX_PARTS = 64
 """Modules within so many others count for the one that deep."""
 _WRAPPERS = frozenset({"FullyShardedDataParallel", "CheckpointWrapper", "OffloadWrapper", "OptimizedModule"})
 """PyTorch's modules that are put around single blocks of a model: they are no block, and hide the one in them."""
@@ -53,7 +53,7 @@ def modules_along(paths: CallPaths) -> list[Parts]:
     found: list[Parts] = []
     for parent, name in zip(paths.parent.tolist(), paths.name.tolist(), strict=True):
         above = found[parent] if parent >= 0 else ()
-        found.append(above + added[name] if len(above) < _MOST_PARTS else above)
+        found.append(above + added[name] if len(above) < _MAX_PARTS else above)
     return found
 
 
@@ -71,7 +71,7 @@ def whole_paths(every: Iterable[Parts]) -> dict[Parts, Parts]:
 
 
 def _whole(parts: Parts, holders: Mapping[str, set[str]]) -> Parts:
-    while parts and len(parts) < _MOST_PARTS and len(around := holders.get(parts[0], set())) == 1:
+    while parts and len(parts) < _MAX_PARTS and len(around := holders.get(parts[0], set())) == 1:
         (holder,) = around
         if holder in parts:
             break
@@ -112,10 +112,10 @@ def scope_of(name: str) -> Parts | None:
     parts = tuple(part for part in name.split("/") if part)
     if parts[:1] == (_GRADIENTS,):
         parts = parts[1:]
-    scoped = len(parts) >= _LEAST_PARTS or (len(parts) > 1 and (name.startswith("/") or parts[0] == _DEFAULT))
+    scoped = len(parts) >= _MIN_PARTS or (len(parts) > 1 and (name.startswith("/") or parts[0] == _DEFAULT))
     if not scoped:
         return None
-    parts = parts[:-1][:_MOST_PARTS]
+    parts = parts[:-1][:_MAX_PARTS]
     while parts and parts[0] == _DEFAULT and _EXPANDED.fullmatch(parts[-1]):
         parts = parts[:-1]
     return None if parts == (_DEFAULT,) else parts

@@ -16,10 +16,10 @@ from aoe_reports.model.texts import say
 
 CLASSES = (0, 64_000, 500_000, 2_000_000, 16_000_000, 64_000_000)
 """Where classes of packets begin, in bytes: 0.5 MB (RDMA) and 16 MB (SDMA) are from where msprof calls packets large."""
-LEAST_SHARE = 0.05
+MIN_SHARE = 0.05
 """A class with less of the bytes of its transport tells of no usual rate."""
 LOST_SHARE = 0.2
-LEAST_LOST_NS = 1_000_000
+MIN_LOST_NS = 1_000_000
 SMALL_PACKETS = COMMUNICATION.rule(
     "small-packets",
     "info",
@@ -161,7 +161,7 @@ def _fastest(classes: Mapping[int, Sequence[int]], whole_bytes: int) -> int | No
     usual = [
         (size / time, least)
         for least, (_, size, time) in classes.items()
-        if time and size >= LEAST_SHARE * whole_bytes > 0
+        if time and size >= MIN_SHARE * whole_bytes > 0
     ]
     return max(usual)[1] if usual else None
 
@@ -179,7 +179,7 @@ def small_packets(classes: Sequence[PacketClass]) -> list[tuple[PacketClass, Pac
         slow = [one for one in mine if one.lost_ns is not None]
         lost = sum(one.lost_ns or 0 for one in slow)
         whole_ns = sum(one.transit_ns for one in mine)
-        if not slow or lost < max(LOST_SHARE * whole_ns, LEAST_LOST_NS):
+        if not slow or lost < max(LOST_SHARE * whole_ns, MIN_LOST_NS):
             continue
         small = PacketClass(
             transport=transport,

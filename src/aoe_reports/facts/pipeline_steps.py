@@ -34,7 +34,7 @@ PIPELINE_STEP = COMMUNICATION.rule(
 )
 _BOTH = "batchsendrecv"
 _RECEIVES, _SENDS = frozenset({"receive", _BOTH}), frozenset({"send", _BOTH})
-_LEAST = 2
+_MIN = 2
 _GROUP = re.compile(r"__(\w+?)_\d+(?:_\d+)?$", re.ASCII)
 _KINDS: Mapping[int, PieceKind] = {1: "forward", -1: "backward", 0: "computing"}
 
@@ -298,7 +298,7 @@ def _step_of(stages: Sequence[StageStep]) -> PipelineStep | None:
     start, end = min(one.start_ns for one in stages), max(one.end_ns for one in stages)
     # stages of one step run beside one another: if some do not, their clocks are apart
     together = max(one.start_ns for one in stages) < min(one.end_ns for one in stages)
-    if len(stages) < _LEAST or not sends or not receives or not together:
+    if len(stages) < _MIN or not sends or not receives or not together:
         return None
     grain = -(-(end - start) // PIXELS)
     while sum(len(one.pieces) for one in stages) > MAX_PIECES:

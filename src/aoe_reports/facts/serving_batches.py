@@ -40,7 +40,7 @@ _PHASES: dict[str, Phase] = {
 """What a type of a batch is, in small letters and without spaces; `unknown` and `Other` tell nothing."""
 _REQUEST = re.compile(r"\{([^{}]{1,2000})\}")
 _FIELD = re.compile(r"""['"](\w{1,40})['"]\s*:\s*(?:'([^']*)'|"([^"]*)"|(-?\d{1,10})(?![\d.]))""", re.ASCII)
-_MOST = 1 << 31
+_MAX_COUNT = 1 << 31
 _MS_NS = 1_000_000
 
 
@@ -260,4 +260,4 @@ def _count(value: object) -> int | None:
         value = int(value) if value.isascii() and value.isdecimal() and len(value) <= 10 else None  # noqa: PLR2004
     if isinstance(value, float) and not value.is_integer():
         return None
-    return int(value) if isinstance(value, int | float) and 0 <= value < _MOST else None
+    return int(value) if isinstance(value, int | float) and 0 <= value < _MAX_COUNT else None

@@ -14,12 +14,12 @@ from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity
 from aoe_reports.facts.serving_batches import Batch, are_in_ms
 from aoe_reports.facts.serving_phases import Annotated
 from aoe_reports.formats.ascend.tables.timelines import COMMUNICATION_PROCESSES, DEVICE_PROCESS, OVERLAP_PROCESS
-from aoe_reports.model.columns import Told, bits, keep_where, words_in
+from aoe_reports.model.columns import WordMap, bits, keep_where, words_in
 from aoe_reports.model.groupings import Phase
 
 MARK_COLUMNS = EVENT_COLUMNS
 """The columns of events that are looked at."""
-_MOST = 1 << 20
+_MAX_RANGES = 1 << 20
 """So many ranges are held at most."""
 _BEGINS = ("execute_context_", "execute_new_", "execute_model", "gpu_model_runner: forward", "model_runner: forward", "forward", "step[", "modelExec", "prepare input and forward")  # fmt: skip
 
@@ -79,8 +79,8 @@ class Marked:
 
     activity: Activity = field(default_factory=Activity)
     _ranges: list[tuple[int, int, str]] = field(default_factory=list)
-    _is_said: Told = field(
-        default_factory=lambda: Told(lambda name: name.startswith(_BEGINS) and said_by(name) is not None)
+    _is_said: WordMap = field(
+        default_factory=lambda: WordMap(lambda name: name.startswith(_BEGINS) and said_by(name) is not None)
     )
 
     def add(self, batch: pa.RecordBatch) -> None:
@@ -93,13 +93,13 @@ class Marked:
         mine &= words_in(frame["ph"], {"X"}) & ~bits(frame["stage_row"])
         mine &= ~words_in(frame["process"], {DEVICE_PROCESS, OVERLAP_PROCESS, *COMMUNICATION_PROCESSES})
         for row in frame.filter(keep_where(mine)).select(["name", "start_ns", "duration_ns"]).to_pylist():
-            if row["duration_ns"] and len(self._ranges) < _MOST:
+            if row["duration_ns"] and len(self._ranges) < _MAX_RANGES:
                 self._ranges.append((row["start_ns"], row["start_ns"] + row["duration_ns"], row["name"]))
 
     def merge(self, other: Marked) -> None:
         """Take in what another one has of the same capture: of events behind its own."""
         self.activity.merge(other.activity)
-        self._ranges += other._ranges[: _MOST - len(self._ranges)]
+        self._ranges += other._ranges[: _MAX_RANGES - len(self._ranges)]
 
     def annotated(self, batches: Sequence[Batch] = ()) -> dict[int | None, list[Annotated]]:
         """What the ranges of the best name tell of each device; those within others of them tell nothing.

@@ -14,7 +14,7 @@ from aoe_reports.model.serving import Iteration
 
 _BOTH = 0.3
 """Attention of prefill and of decode in at least such a share of the layers: the iteration is mixed."""
-_MOST_DRAFTED = 16
+_MAX_DRAFTED = 16
 """No sequence verifies more tokens at once."""
 _FULL = 0.9
 """A prefill of at least such a share of the most tokens may have cut a prompt."""
@@ -136,7 +136,7 @@ def _sizes(one: Seen) -> _Sizes:
 
 def _drafted(sizes: Sequence[_Sizes]) -> int | None:
     """How many tokens of each sequence are verified at once, where that is a habit."""
-    found = Counter(one.each for one in sizes if one.cached and one.each is not None and one.each <= _MOST_DRAFTED)
+    found = Counter(one.each for one in sizes if one.cached and one.each is not None and one.each <= _MAX_DRAFTED)
     ratio, count = found.most_common(1)[0] if found else (1, 0)
     return ratio if ratio is not None and ratio > 1 and count * 2 > len([one for one in sizes if one.tokens]) else None
 
@@ -272,7 +272,7 @@ def _by_shapes(size: _Sizes, drafted: int | None, running: int, *, prefills: boo
 def _verified(size: _Sizes, drafted: int | None) -> int | None:
     """How many tokens of each sequence are verified: logits are made of all of them; null where they are those of prompts."""
     each = size.each
-    if each is None or each > _MOST_DRAFTED:
+    if each is None or each > _MAX_DRAFTED:
         return None
     by_habit = each == drafted and size.logits is None
     return each if size.logits == size.tokens or by_habit else None

@@ -8,15 +8,15 @@ from typing import NamedTuple
 
 Shape = tuple[int, ...]
 _WHOLE = ("INT64", "INT32", "DT_INT64", "DT_INT32")
-_MOST_HEAD = 576
+_MAX_HEAD = 576
 """No head of attention is wider: DeepSeek's, which holds the rotated part, too."""
 _BLOCKS = frozenset({16, 32, 64, 128, 256, 512})
 """How many tokens a block of the KV cache holds."""
-_LEAST_WORDS, _LEAST_HIDDEN = 1000, 256
+_MIN_WORDS, _MIN_HIDDEN = 1000, 256
 _FLAT, _HEADS, _BATCHED = 2, 3, 4
 """Dimensions of a query: [tokens, hidden], [tokens, heads, head] or [sequences, length, hidden], and with both."""
-_MOST_ROWS = 1 << 31
-_MOST_SHAPES = 64
+_MAX_ROWS = 1 << 31
+_MAX_SHAPES = 64
 """So many inputs are looked at."""
 
 
@@ -40,7 +40,7 @@ def shapes_of(text: str | None) -> tuple[Shape, ...]:
     """The shapes of a cell (`8,16,128;64,128,8,128`); what is none is ()."""
     if not text:
         return ()
-    return tuple(map(_shape, text.strip('"').split(";")[:_MOST_SHAPES]))
+    return tuple(map(_shape, text.strip('"').split(";")[:_MAX_SHAPES]))
 
 
 def _shape(text: str) -> Shape:
@@ -64,7 +64,7 @@ def query_of(shapes: str | None, types: str | None, rows: int | None) -> Query:
     cached = bool(tables) or _is_in_blocks(key, query)
     sequences = tables[0][0] if tables else max(lengths, default=None)
     tokens = _tokens_of(query, sequences, rows)
-    if len(query) == _BATCHED or (len(query) == _HEADS and query[-1] > _MOST_HEAD):
+    if len(query) == _BATCHED or (len(query) == _HEADS and query[-1] > _MAX_HEAD):
         sequences = query[0]
     context = tables[0][1] * key[1] if tables and len(key) >= _HEADS and key[1] in _BLOCKS else None
     return Query(tokens, sequences, cached, context)
@@ -85,7 +85,7 @@ def _tokens_of(query: Shape, sequences: int | None, rows: int | None) -> int | N
         case 2:
             return query[0]
         case 3:
-            if query[-1] <= _MOST_HEAD and not (query[1] == 1 and query[0] == sequences):
+            if query[-1] <= _MAX_HEAD and not (query[1] == 1 and query[0] == sequences):
                 return query[0]
             return query[0] * query[1]
         case 4:
@@ -106,7 +106,7 @@ def product_of(outputs: str | None) -> tuple[int | None, int | None]:
     count = 1
     for size in rows:
         count *= size
-    return (count, columns) if count < _MOST_ROWS else (None, None)
+    return (count, columns) if count < _MAX_ROWS else (None, None)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -116,4 +116,4 @@ def embedding_of(inputs: str | None) -> tuple[int, int] | None:
     if not told or len(told[0]) != _FLAT:
         return None
     words, hidden = told[0]
-    return (words, hidden) if words >= _LEAST_WORDS and hidden >= _LEAST_HIDDEN and words > hidden // 2 else None
+    return (words, hidden) if words >= _MIN_WORDS and hidden >= _MIN_HIDDEN and words > hidden // 2 else None

@@ -11,9 +11,9 @@ from aoe_reports.facts.launch_sites import CallPaths
 from aoe_reports.model.classes import record
 from aoe_reports.model.columns import Ints, distinct_places
 
-MOST_STACKS = 20_000
+MAX_STACKS = 20_000
 """So many stacks of a rank are told apart, those of most time; the others are one."""
-MOST_FRAMES = 512
+MAX_FRAMES = 512
 """Deeper frames are told together: they are one frame that deep."""
 
 
@@ -107,7 +107,7 @@ def stack_tree(
     for rank, place in enumerate(order):
         above, operator = divmod(int(distinct[place]), len(named) + 1)
         above, is_backward = divmod(above, 2)
-        if rank >= MOST_STACKS:
+        if rank >= MAX_STACKS:
             node = growing.child(-1, words.others)
         else:
             node = _node_of(growing, paths, above - 1, at, words)
@@ -125,7 +125,7 @@ def stack_tree(
         name=[name for _, name in growing.places],
         own_ns=growing.own_ns,
         count=growing.count,
-        left_out=max(len(order) - MOST_STACKS, 0),
+        left_out=max(len(order) - MAX_STACKS, 0),
     )
 
 
@@ -138,9 +138,9 @@ def _node_of(growing: _Growing, paths: CallPaths, path: int, at: dict[int, int],
     node = at[path]
     for one in reversed(missing):
         depth = growing.depth[node] if node >= 0 else 0
-        if depth < MOST_FRAMES - 1:
+        if depth < MAX_FRAMES - 1:
             node = growing.child(node, paths.names[int(paths.name[one])])
-        elif depth < MOST_FRAMES:
+        elif depth < MAX_FRAMES:
             node = growing.child(node, words.deeper)
         at[one] = node
     return node

@@ -33,7 +33,7 @@ from aoe_reports.model.texts import say
 FINEST = 8192
 """Blocks are no finer than so many parts of the step."""
 MAX_HOST_LANES, MAX_STREAMS = 3, 8
-LEAST_DIGITS = 4
+MIN_DIGITS = 4
 """No block is written in fewer."""
 MAX_NAME_BYTES = 96
 """Of a longer name, as JSON, the picture has its beginning and its end."""
@@ -69,7 +69,7 @@ def picture_of(device: Device, path: StepPath, place: Place) -> StepPicture | No
     while True:
         lanes = [lane.merged(grain) for lane in lanes]
         kept, left_out = _chosen(lanes)
-        if grain > path.duration_ns or sum(len(lane.blocks) for lane in kept) * LEAST_DIGITS <= MAX_BYTES:
+        if grain > path.duration_ns or sum(len(lane.blocks) for lane in kept) * MIN_DIGITS <= MAX_BYTES:
             picture = _put_together(seen, kept, left_out, grain, place, *listed)
             if grain > path.duration_ns or bytes_of(picture) <= MAX_BYTES:
                 return picture
@@ -263,8 +263,8 @@ def _chosen(lanes: Sequence[_Lane]) -> tuple[list[_Lane], list[_Lane]]:
     streams = [lane for lane in lanes if lane.role in {"device", "communication"}]
     streams.sort(key=lambda lane: -lane.blocks.busy_ns)
     left_out = [*hosts[MAX_HOST_LANES:], *streams[MAX_STREAMS:]]
-    unseen = set(map(id, left_out))
-    return [lane for lane in lanes if id(lane) not in unseen], left_out
+    no_progress = set(map(id, left_out))
+    return [lane for lane in lanes if id(lane) not in no_progress], left_out
 
 
 @lru_cache(maxsize=4096)

@@ -33,7 +33,7 @@ CallKey = tuple[str | None, str | None, str | None, str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class CollectiveTime:
     """What tables tell of one communication operator, in all of its calls; ns."""
 
     elapsed_ns: int
@@ -69,7 +69,7 @@ class Side:
     """What the first word of a key is."""
     alone: Mapping[str, int] = field(default_factory=dict)
     """For how long of it nothing else hid it, by that word; ns."""
-    talk: Mapping[str, Talk] = field(default_factory=dict)
+    talk: Mapping[str, CollectiveTime] = field(default_factory=dict)
     """By operator."""
     bytes_per_call: Mapping[str, Fraction] = field(default_factory=dict)
     """By kind of communication."""
@@ -390,7 +390,7 @@ def _kind(name: str) -> str:
     return name if kind == "other" else kind
 
 
-def _shares(talk: Talk, *, planes: bool) -> tuple[Fraction, Fraction, Fraction]:
+def _shares(talk: CollectiveTime, *, planes: bool) -> tuple[Fraction, Fraction, Fraction]:
     """How much of an operator is waiting (on any of its planes, or on the one of its table), transfer, and neither."""
     waited = max(talk.wait_ns, (talk.peer_wait_ns or 0) if planes else 0)
     wait = min(Fraction(waited, talk.elapsed_ns), Fraction(1))

@@ -17,7 +17,7 @@ from aoe_reports.stats.causes import Cause, find_causes
 
 NIGHTS_BEFORE, NIGHTS_AFTER = 14, 7
 """The levels around an incident are those of so many nights: what is further away may have been another change."""
-LEAST_ERROR = 0.003
+MIN_ERROR = 0.003
 """No level is known better: a few nights that are alike by chance do not make an operator a witness of its own."""
 
 _MODEL, _RANK, _TYPE, _NAME = range(4)
@@ -71,13 +71,13 @@ def explain(
     """
     judged = [*operators_of(stored, groups), *_slow_ranks(stored, shifts)]
     leaves, moved, nights = _moved(stored, judged, place, ends)
-    errors = np.full(len(leaves), LEAST_ERROR)
+    errors = np.full(len(leaves), MIN_ERROR)
     for number, index in enumerate(leaves):
         scatter, (before, after), shift = stored.judged_series[index].scatter, nights[number], shifts.get(index)
         if shift is not None:
             moved[number] = np.log(shift.after / shift.before)
             before, after = shift.before_nights, shift.after_nights
-        errors[number] = max(scatter.error(before, after), LEAST_ERROR)
+        errors[number] = max(scatter.error(before, after), MIN_ERROR)
     certain = np.array([index in shifts for index in leaves], dtype=bool)
     models = sorted({stored.labels[index].model for index in shifts})
     return explain_moved(stored, leaves, moved, errors, certain, models)

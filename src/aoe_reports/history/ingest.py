@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from aoe_reports.engine.ask import Progress, read_units, unseen
+from aoe_reports.engine.ask import Progress, no_progress, read_units
 from aoe_reports.engine.executors import Executor
 from aoe_reports.engine.question import FileUnit, Notes, Request, Unit
 from aoe_reports.facts.records.over_ranks import over_ranks
@@ -40,7 +40,7 @@ from aoe_reports.questions.records.options import IngestOptions, RecordOptions
 from aoe_reports.questions.records.runs import RankPart, RunReader, runs_read, units_by_run
 from aoe_reports.questions.rules import WORKLOAD_CONFLICT
 from aoe_reports.store import History, Outcome, Run
-from aoe_reports.store.care import tend
+from aoe_reports.store.care import compact_if_needed
 from aoe_reports.store.layout import NORMALISER_VERSION, ranks_table
 
 
@@ -134,7 +134,7 @@ def ingest(
     *,
     command: str = "ingest",
     executor: Executor | None = None,
-    progress: Progress = unseen,
+    progress: Progress = no_progress,
 ) -> list[Stored]:
     """Store every run below some paths; a run that the store refuses is reported and the others go on."""
     history: History | None = None
@@ -265,7 +265,7 @@ def _tend(history: History, notes: Notes, at_most: int) -> None:
     """Merge small files where there are many; what keeps that from being done is told, and keeps no run out."""
     failed: list[StoreError] = []
     for _ in range(at_most):
-        if tend(history.log, failed) is None:
+        if compact_if_needed(history.log, failed) is None:
             break
     for message in dict.fromkeys(map(str, failed)):
         finding = STORE_NOT_COMPACTED.found(

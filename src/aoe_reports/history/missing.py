@@ -13,7 +13,7 @@ from aoe_reports.model.expected import find_absent
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import Text, say
 
-LEAST_MODELS = 2
+MIN_MODELS = 2
 """From so many models on a job is one of all models."""
 
 Missing = Mapping[str, Text]
@@ -58,7 +58,7 @@ def findings_of_missing(missing: Missing, store: str) -> list[Finding]:
 def _last(others: Sequence[RunOfNight], measured: Sequence[RunOfNight]) -> set[str]:
     """Models beside those of the job the last time that one of these was measured."""
     models, first = {_model(run) for run in measured}, min(run.night for run in measured)
-    if len(models) < LEAST_MODELS:
+    if len(models) < MIN_MODELS:
         return set()
     before = max((run.night for run in others if run.night < first and _model(run) in models), default=None)
     paths = [_path(run) for run in measured]

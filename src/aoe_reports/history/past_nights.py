@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from aoe_reports.history.causes import LEAST_ERROR, explain_moved, operators_of, times_of
+from aoe_reports.history.causes import MIN_ERROR, explain_moved, operators_of, times_of
 from aoe_reports.history.detection.noise import MAX_RARE
 from aoe_reports.history.detector_run import DetectorRun
 from aoe_reports.history.incidents import Group
@@ -93,7 +93,7 @@ def _explained(
     moved = np.nanmean(inside[rows], axis=1) - np.nanmedian(around[rows], axis=1)
     scatters = [stored.judged_series[index].scatter for index in mine]
     length = last - first + 1
-    errors = np.maximum([scatter.error(2 * AROUND, length) for scatter in scatters], LEAST_ERROR)
+    errors = np.maximum([scatter.error(2 * AROUND, length) for scatter in scatters], MIN_ERROR)
     models = sorted({stored.labels[index].model for index in mine})
     found = explain_moved(stored, mine, moved, errors, np.abs(moved) > CLEAR_SCORES * errors, models)
     nights = stored.judged.histories.nights

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from aoe_reports.engine.ask import Progress, unseen
+from aoe_reports.engine.ask import Progress, no_progress
 from aoe_reports.engine.executors import Executor
 from aoe_reports.engine.locks import locked
 from aoe_reports.engine.output import REPORT_FILES, REPORT_PAGE, write_whole
@@ -72,7 +72,7 @@ def run_nightly(
     language: Language = "en",
     report: Callable[[NightlyAnswer], None] | None = None,
     executor: Executor | None = None,
-    progress: Progress = unseen,
+    progress: Progress = no_progress,
 ) -> NightlyAnswer:
     """Do the main job over everything below `paths`; what changed is remembered, the report and the pages go into the site.
 

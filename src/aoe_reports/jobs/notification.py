@@ -19,7 +19,7 @@ from aoe_reports.model.texts import say
 from aoe_reports.present.notification import HOSTS, Shape
 
 TIMEOUT_S = 10.0
-_MOST_BYTES = 1 << 20
+_MAX_BYTES = 1 << 20
 """Of an answer; receivers send a few words."""
 
 
@@ -53,7 +53,7 @@ def _sent(url: str, message: JsonObject, timeout_s: float) -> str:
     request = Request(url, body, {"Content-Type": "application/json; charset=utf-8"}, method="POST")  # noqa: S310 -- checked
     try:
         with build_opener(_NoRedirect).open(request, timeout=timeout_s) as answer:
-            return _refusal(answer.read(_MOST_BYTES), url)
+            return _refusal(answer.read(_MAX_BYTES), url)
     except HTTPError as error:
         error.close()
         return say("the answer is {code}", code=error.code)

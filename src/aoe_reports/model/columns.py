@@ -140,7 +140,7 @@ def _renumbered(chunk: pa.DictionaryArray, places: Ints, words: pa.Array) -> pa.
     return column_of_words(told, there, words).chunk(0)
 
 
-class Told:
+class WordMap:
     """What the words of a column tell, as numbers: batches whose dictionaries begin alike ask each word once."""
 
     def __init__(self, tell: Callable[[str], int], none: int = 0, kind: Any = np.bool_) -> None:
@@ -170,7 +170,7 @@ class Told:
             self._told = np.concatenate([self._told, np.asarray([*map(self._tell, fresh)], dtype=self._told.dtype)])
 
 
-class ToldInRows(Told):
+class LazyWordMap(WordMap):
     """The same for whoever keeps each word that it is asked: those alone are asked that a row has."""
 
     def __init__(self, tell: Callable[[str], int], none: int = 0, kind: Any = np.bool_) -> None:

@@ -21,7 +21,7 @@ HOSTS: Mapping[str, Shape] = {
     "hooks.slack.com": "slack", "qyapi.weixin.qq.com": "wecom", "oapi.dingtalk.com": "dingtalk",
 }  # fmt: skip
 """Who takes which shape."""
-MOST_BYTES = 2_048
+MAX_BYTES = 2_048
 """Of a text: WeCom takes no more; no other takes less."""
 
 
@@ -57,4 +57,4 @@ class Notice:
         text = "aoe-reports: " + "\n".join(lines)
         if shape == "slack":  # the three characters that steer Slack's texts
             text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-        return text.encode()[:MOST_BYTES].decode(errors="ignore")
+        return text.encode()[:MAX_BYTES].decode(errors="ignore")

@@ -14,7 +14,7 @@ from aoe_reports.present.values import plain
 _LEFT, _RIGHT, _TOP, _HEIGHT = 76, 12, 14, 420
 """Pixels: beside and above the plot, and its height."""
 _BELOW = 44
-_LEAST, _MOST = 3.0, 16.0
+_MIN_RADIUS, _MAX_RADIUS = 3.0, 16.0
 """Pixels: the radius of an operator that takes next to nothing, and of one that takes all of the time."""
 _PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
@@ -120,7 +120,7 @@ def _roofs(picture: RooflinePicture, axes: _Axes) -> Iterator[str]:
 
 def _circle(one: RooflinePoint, axes: _Axes, language: Language) -> str:
     x, y = axes.at(one.intensity, one.flops_per_s)
-    radius = _LEAST + (_MOST - _LEAST) * sqrt(min(max(one.share, 0.0), 1.0))
+    radius = _MIN_RADIUS + (_MAX_RADIUS - _MIN_RADIUS) * sqrt(min(max(one.share, 0.0), 1.0))
     return (
         f'<circle class="roof-{one.kind} point" cx="{x:.2f}" cy="{y:.2f}" r="{radius:.2f}">'
         f"<title>{_words(in_language(_told(one), language))}</title></circle>"

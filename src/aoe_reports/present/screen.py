@@ -13,7 +13,7 @@ _COLOURS: Mapping[Look, str] = {"strong": "1", "good": "32", "odd": "33", "bad":
 """Select graphic rendition, ECMA-48 8.3.117: bold, green, yellow, red."""
 BETWEEN = 2
 """Blanks between two columns."""
-LEAST_TEXT = 20
+MIN_TEXT = 20
 """Terminal columns that are left to a text before details of the table are left out."""
 SHORT_TEXT = 12
 """The same before columns are left out that decide."""
@@ -66,11 +66,11 @@ def fit(columns: Sequence[Measured], room: int | None) -> list[int]:
         return natural
     left = list(range(len(columns)))
     for place in _leaving(columns):
-        text = LEAST_TEXT if columns[place].is_detail else SHORT_TEXT
+        text = MIN_TEXT if columns[place].is_detail else SHORT_TEXT
         if _total([_narrowest(columns[one], text) for one in left]) <= room:
             break
         left = [one for one in left if one not in _pair(columns, place)]
-    text = LEAST_TEXT if _total([_narrowest(columns[one], LEAST_TEXT) for one in left]) <= room else SHORT_TEXT
+    text = MIN_TEXT if _total([_narrowest(columns[one], MIN_TEXT) for one in left]) <= room else SHORT_TEXT
     widths = dict(zip(left, _narrowed([columns[one] for one in left], room, text), strict=True))
     return [widths.get(place, 0) for place in range(len(columns))]
 

@@ -11,14 +11,14 @@ from aoe_reports.present.step_drawing import WIDTH, Drawn
 from aoe_reports.present.values import plain
 
 _ROW, _GAP = 16, 1
-_LEAST = 0.5
+_MIN = 0.5
 """Pixels: from frame to frame, between two of them, and what is narrower is not drawn."""
 _CHARACTER, _INSET = 7.4, 3
 """Pixels: what a character takes, and what is left free before and behind a label."""
-_LEAST_LABEL = 8
+_MIN_LABEL = 8
 """Characters of a name that is shortened."""
 _DESCRIBED = 5
-_MOST, _LONGEST = 3000, 400
+_MAX, _LONGEST = 3000, 400
 """Frames that are drawn, the widest, and characters of a title: a browser shows a file of a megabyte at once."""
 _KINDS = N_({"operator": "operator", "module": "module", "frame": "Python frame"})
 
@@ -28,9 +28,9 @@ def draw_stacks(picture: StackPicture, language: Language) -> Drawn:
     begins, depths = _placed(picture)
     inner = {node.parent for node in picture.nodes}
     scale = WIDTH / picture.total_ns if picture.total_ns else 0.0
-    wide = [place for place, node in enumerate(picture.nodes) if node.total_ns * scale >= _LEAST]
-    if len(wide) > _MOST:  # a caller is as wide as what it calls, and stands before it: none loses its caller
-        wide = sorted(sorted(wide, key=lambda place: -picture.nodes[place].total_ns)[:_MOST])
+    wide = [place for place, node in enumerate(picture.nodes) if node.total_ns * scale >= _MIN]
+    if len(wide) > _MAX:  # a caller is as wide as what it calls, and stands before it: none loses its caller
+        wide = sorted(sorted(wide, key=lambda place: -picture.nodes[place].total_ns)[:_MAX])
     height = (max((depths[place] for place in wide), default=0) + 1) * _ROW
     parts = [
         _frame(
@@ -73,7 +73,7 @@ def _frame(one: StackNode, x: float, y: int, picture: StackPicture, calls: bool)
     label = f'<text class="flame-label" x="{x + _INSET:.2f}" y="{y + 12}">{escape(short)}</text>' if short else ""
     return (
         f'<g><title>{_words(title)}</title><rect class="flame-{kind}" x="{x:.2f}" y="{y}" '
-        f'width="{max(width - _GAP / 2, _LEAST / 2):.2f}" height="{_ROW - _GAP}"/>{label}</g>'
+        f'width="{max(width - _GAP / 2, _MIN / 2):.2f}" height="{_ROW - _GAP}"/>{label}</g>'
     )
 
 
@@ -81,7 +81,7 @@ def _label(name: str, most: int) -> str:
     """As much of a name as there is room for; a file counts for more than its folders, and a few letters tell nothing."""
     if len(name) > most and "): " in name:
         name = name.rpartition("/")[2]
-    return shorten_middle(name, most) if most >= min(_LEAST_LABEL, len(name)) else ""
+    return shorten_middle(name, most) if most >= min(_MIN_LABEL, len(name)) else ""
 
 
 def legend_of_stacks(language: Language) -> list[tuple[str, str]]:

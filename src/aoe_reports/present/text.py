@@ -17,7 +17,7 @@ from aoe_reports.present.values import STATES, WORDS, cell, look_of, plain, widt
 
 MAX_CELL = 64
 MAX_SENTENCE = 2000
-LEAST_TITLE = 8
+MIN_TITLE = 8
 _WHOLE = frozenset({"rule"})
 """Keys of columns whose texts are never cut: they are typed again."""
 _UPPER_ENDS = frozenset({"ci_high", "ci_high_us", "high"})
@@ -128,7 +128,7 @@ def _measured(column: Column, widest: int) -> Measured:
 def _least_of_title(title: str) -> int:
     """How narrow a title can stand: its longest piece, but not one character below another."""
     longest = max(map(width, title.split()), default=0)
-    return max([min(longest, LEAST_TITLE), *(width(piece.strip()) for piece in _PIECES_OF_TITLES.findall(title))])
+    return max([min(longest, MIN_TITLE), *(width(piece.strip()) for piece in _PIECES_OF_TITLES.findall(title))])
 
 
 def _titles(columns: Sequence[Column], widths: Sequence[int]) -> Iterator[Sequence[str]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from aoe_reports.facts.idle import LEAST_BESIDE, computing_beside
+from aoe_reports.facts.idle import MIN_BESIDE, computing_beside
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.tasks import calls_of
 from aoe_reports.model.columns import exact_sum, integers
@@ -51,6 +51,6 @@ def longer_than_steps(tasks: TaskSet, steps: Sequence[Step], step: int | None) -
     durations, _ = integers(frame["task_duration_ns"])
     calls = calls_of(frame)
     computing = ~is_communication(frame["task_type"])
-    return exact_sum(durations[computing], None if calls is None else calls[computing]) > (1 + LEAST_BESIDE) * sum(
+    return exact_sum(durations[computing], None if calls is None else calls[computing]) > (1 + MIN_BESIDE) * sum(
         computing_ns
     )

@@ -143,7 +143,7 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
 
     def map_unit(self, unit: Unit, asked: Request[CommunicationOptions]) -> Communication:
         """What one rank tells; what was read before something that cannot be read stays."""
-        from aoe_reports.engine.captures import Collected
+        from aoe_reports.engine.captures import PrefetchedTasks
         from aoe_reports.engine.communication import (
             columns_of_contention,
             read_communication,
@@ -154,7 +154,7 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
         from aoe_reports.questions.trimming import unusual_of_table
 
         found, notes = Communication(), asked.notes
-        collected = Collected(columns_of_contention(asked.options.step)) if asked.options.contention else None
+        collected = PrefetchedTasks(columns_of_contention(asked.options.step)) if asked.options.contention else None
         launched: Launched | None = {} if asked.options.bucket_order or asked.options.pipeline else None
         notes.add(unit.capture.findings)
         with notes.where_unreadable(unit.path):

@@ -8,11 +8,11 @@ from itertools import chain, islice
 
 from aoe_reports.engine.rules import GRADIENT_TAIL
 from aoe_reports.facts.bucket_order import BUCKET_ORDER
-from aoe_reports.facts.bucket_order import LEAST_SHARE as ORDER_SHARE
+from aoe_reports.facts.bucket_order import MIN_SHARE as ORDER_SHARE
 from aoe_reports.facts.communication import SLOW_LINK, SLOW_RANK, OperatorTime, grouped
 from aoe_reports.facts.communication_fleet import UNPAIRED, Unpaired
 from aoe_reports.facts.communication_run import BucketOrderOf, Communication, ContentionOf
-from aoe_reports.facts.contention import CONTENTION, LEAST_SHARE
+from aoe_reports.facts.contention import CONTENTION, MIN_SHARE
 from aoe_reports.facts.packets import (
     ALIGNED_BYTES,
     RETRANSMISSION,
@@ -233,7 +233,7 @@ def unaligned(alignments: Sequence[Alignment], label: str) -> Iterator[Finding]:
 
 def contended(found: Sequence[ContentionOf], label: str) -> Iterator[Finding]:
     """Devices whose computing is slower beside communication."""
-    lost = [one for one in found if one.contention.lost_ns >= max(LEAST_SHARE * one.contention.computing_ns, 1)]
+    lost = [one for one in found if one.contention.lost_ns >= max(MIN_SHARE * one.contention.computing_ns, 1)]
     lost.sort(key=lambda one: -one.contention.lost_ns)
     for one in lost[:EXAMPLES_PER_RULE]:
         device = one.contention

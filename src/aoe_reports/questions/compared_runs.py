@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import pyarrow.compute as pc
 
 from aoe_reports.engine.absent import absent_ranks, chooses_ranks
-from aoe_reports.engine.captures import nothing_measured, read_steps_noting, read_tasks, sources_of, to_collect
+from aoe_reports.engine.captures import nothing_measured, read_steps_noting, read_tasks, sources_of, to_prefetch
 from aoe_reports.engine.question import Notes
 from aoe_reports.engine.rules import NOTHING_MEASURED, STANDS_IN
 from aoe_reports.engine.runs import find_runs
@@ -134,7 +134,7 @@ def _tasks_asked_for(sets: Sequence[TaskSet], wanted: SideOptions) -> list[TaskS
 def _read_capture(run: ComparedRun, capture: Capture, wanted: SideOptions, notes: Notes) -> None:
     findings, path = notes.findings, str(capture.root)
     fields = None if wanted.by == "step" else _fields(capture, wanted)
-    collected = None if fields is None else to_collect(capture, fields)
+    collected = None if fields is None else to_prefetch(capture, fields)
     steps = read_steps_noting(capture, findings, collected)
     left_out = unusual_of(path, steps, notes) if wanted.trim else {}
     if not wanted.trim and wanted.step is None:

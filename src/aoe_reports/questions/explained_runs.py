@@ -39,7 +39,7 @@ from aoe_reports.facts.launch_sites import EVENT_COLUMNS as SITE_COLUMNS
 from aoe_reports.facts.launch_sites import LaunchSites
 from aoe_reports.facts.observed import steps_of_parts
 from aoe_reports.facts.tasks import TaskSet
-from aoe_reports.facts.waterfall import CallKey, Locations, Side, Talk
+from aoe_reports.facts.waterfall import CallKey, CollectiveTime, Locations, Side
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.found import FoundFile
@@ -219,7 +219,7 @@ def _with_calls(
     if frame is None:
         return side
     shown = side.exposed.whole.tasks if side.exposed.told_by == "timeline" else 0
-    if not frame.num_rows or frame.num_rows < shown * _LEAST_LISTED:
+    if not frame.num_rows or frame.num_rows < shown * _MIN_LISTED:
         message = say(
             "the table of tasks lists {listed:,} kernels, the timeline shows {shown:,}: computing is one part",
             listed=frame.num_rows,
@@ -248,7 +248,7 @@ def _with_locations(side: Side, frame: pa.Table, blocks: Mapping[str, str]) -> S
     return replace(side, locations=_locations(frame, side.grouped_by, blocks))
 
 
-_LEAST_LISTED = 0.95
+_MIN_LISTED = 0.95
 """Of the kernels that a timeline shows so many have to be in the table, or that is cut off."""
 
 
@@ -467,7 +467,7 @@ def _sums(values: Ints, groups: Ints, count: int) -> list[int]:
     return [exact_sum(ordered[start:end]) for start, end in pairwise(bounds.tolist())]
 
 
-def _talk(operators: Sequence[OperatorTime], peer_waits: Sequence[PeerWait]) -> dict[str, Talk]:
+def _talk(operators: Sequence[OperatorTime], peer_waits: Sequence[PeerWait]) -> dict[str, CollectiveTime]:
     """What a table tells of communication operators that have all their times told, by operator, with what their timeline does."""
     found: dict[str, list[OperatorTime]] = defaultdict(list)
     for one in operators:
@@ -476,7 +476,7 @@ def _talk(operators: Sequence[OperatorTime], peer_waits: Sequence[PeerWait]) -> 
     for wait in peer_waits:
         waited[wait.op_name] += wait.waited_ns
     return {
-        name: Talk(
+        name: CollectiveTime(
             elapsed_ns=sum(one.elapsed_ns for one in several),
             wait_ns=sum(one.wait_ns or 0 for one in several),
             transit_ns=sum(one.transit_ns or 0 for one in several),
@@ -503,7 +503,7 @@ _GROUP = re.compile(r"__\d+_\d+", re.ASCII)
 P = TypeVar("P", bound=Hashable)
 
 
-def waits_among_ranks(ran: Mapping[P, Mapping[str, Ran]]) -> dict[P, dict[str, Talk]]:
+def waits_among_ranks(ran: Mapping[P, Mapping[str, Ran]]) -> dict[P, dict[str, CollectiveTime]]:
     """What the operators of each rank of one run consist of, by the same names; those alone that more than one rank calls as often.
 
     The rank that comes last does not wait, so that none transfers for longer than it: of several calls of one name each may be another
@@ -514,11 +514,11 @@ def waits_among_ranks(ran: Mapping[P, Mapping[str, Ran]]) -> dict[P, dict[str, T
         for name in operators:
             if type_of_operator(name) in _OF_ALL_RANKS and _GROUP.search(name):
                 by_name[name].append(place)
-    found: dict[P, dict[str, Talk]] = defaultdict(dict)
+    found: dict[P, dict[str, CollectiveTime]] = defaultdict(dict)
     for name, places in by_name.items():
         if len(places) > 1 and len({ran[place][name].calls for place in places}) == 1:
             transit = min(ran[place][name].total_ns for place in places)
             for place in places if transit else ():  # none takes no time at all: something is wrong with it
                 total = ran[place][name].total_ns
-                found[place][name] = Talk(elapsed_ns=total, wait_ns=total - transit, transit_ns=transit)
+                found[place][name] = CollectiveTime(elapsed_ns=total, wait_ns=total - transit, transit_ns=transit)
     return dict(found)

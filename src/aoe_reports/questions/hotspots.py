@@ -16,7 +16,7 @@ from aoe_reports.model.shares import rounded, share_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from aoe_reports.engine.captures import Collected
+    from aoe_reports.engine.captures import PrefetchedTasks
     from aoe_reports.facts.tasks import TaskSet
     from aoe_reports.formats.capture import Capture
     from aoe_reports.formats.csv.summary import TableData
@@ -80,7 +80,7 @@ class Hotspots(Question[HotspotOptions, list[Hotspot]]):
 
     def map_unit(self, unit: Unit, asked: Request[HotspotOptions]) -> list[Hotspot]:
         """The ranking of each rank of a capture: ranks never pool."""
-        from aoe_reports.engine.captures import to_collect
+        from aoe_reports.engine.captures import to_prefetch
         from aoe_reports.questions.task_source import of_source
         from aoe_reports.questions.trimming import read_unusual, without_steps
 
@@ -89,7 +89,7 @@ class Hotspots(Question[HotspotOptions, list[Hotspot]]):
         if not capture.info.may_hold(chosen.rank):
             return []
         fields = _fields(chosen, capture)
-        collected = to_collect(capture, fields) if chosen.trim and chosen.phase is None else None
+        collected = to_prefetch(capture, fields) if chosen.trim and chosen.phase is None else None
         left_out = read_unusual(capture, notes, collected) if chosen.trim else {}
         sets, tables = _read(capture, chosen, fields, notes, collected)
         notes.add(of_source(capture, sets, tables))
@@ -119,7 +119,7 @@ hotspots = asking(Hotspots(), HotspotOptions)
 
 
 def _read(
-    capture: Capture, chosen: HotspotOptions, fields: frozenset[str], notes: Notes, collected: Collected | None
+    capture: Capture, chosen: HotspotOptions, fields: frozenset[str], notes: Notes, collected: PrefetchedTasks | None
 ) -> tuple[list[TaskSet], list[TableData]]:
     """(the tasks that are ranked, the tables that they stand in)."""
     if chosen.phase is not None:

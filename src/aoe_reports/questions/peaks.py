@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from aoe_reports.facts.roofline import Roofline
     from aoe_reports.formats.capture import Capture
 
-_MOST = 1_000_000.0
+_MAX = 1_000_000.0
 """TFLOP/s or GB/s: no device has a thousandth of it, and a picture has room for it."""
 
 
@@ -30,11 +30,11 @@ class PeakOptions:
     peak_tflops: float | None = option(
         default=None,
         minimum=0.001,
-        maximum=_MOST,
+        maximum=_MAX,
         help="Peak of the cube cores in FP16, in TFLOP/s; other types by their ratio to it.",
     )
     peak_gb_per_s: float | None = option(
-        default=None, minimum=0.001, maximum=_MOST, help="Bandwidth of the device's memory, in GB/s."
+        default=None, minimum=0.001, maximum=_MAX, help="Bandwidth of the device's memory, in GB/s."
     )
 
 

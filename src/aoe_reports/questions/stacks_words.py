@@ -7,7 +7,7 @@ from heapq import nsmallest
 
 from aoe_reports.facts.launch_sites import CallPaths
 from aoe_reports.facts.locations import lines_along, modules_along
-from aoe_reports.facts.stack_trees import MOST_STACKS, StackTree, StackWords
+from aoe_reports.facts.stack_trees import MAX_STACKS, StackTree, StackWords
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.shares import rounded, share_of
 from aoe_reports.model.stack_picture import StackNode, StackPicture
@@ -24,7 +24,7 @@ def left_out(path: str, tree: StackTree) -> Iterator[Finding]:
     """That some stacks are not told apart."""
     if tree.left_out:
         message = say(
-            "{count} stacks beyond the {most} of most time are told together", count=tree.left_out, most=MOST_STACKS
+            "{count} stacks beyond the {most} of most time are told together", count=tree.left_out, most=MAX_STACKS
         )
         yield NO_LOCATION.found(path, message)
 

@@ -21,7 +21,7 @@ from aoe_reports.model.time_units import times_in_one_unit
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from aoe_reports.engine.captures import Collected
+    from aoe_reports.engine.captures import PrefetchedTasks
     from aoe_reports.engine.clusters import Cluster
     from aoe_reports.facts.parallel import Layout
     from aoe_reports.facts.pipeline import Stage
@@ -125,13 +125,13 @@ class Stragglers(Question[StragglerOptions, Sums]):
 
     def map_unit(self, unit: Unit, asked: Request[StragglerOptions]) -> Sums:
         """The sums of the ranks of one capture: a row for each of their operator types."""
-        from aoe_reports.engine.captures import read_tasks, to_collect
+        from aoe_reports.engine.captures import read_tasks, to_prefetch
         from aoe_reports.facts.stragglers import sums_of_types
         from aoe_reports.questions.task_source import of_source
 
         capture, notes = unit.capture, asked.notes
         notes.add(capture.findings)
-        collected = to_collect(capture, _FIELDS)
+        collected = to_prefetch(capture, _FIELDS)
         steps = None if collected is None else _steps_of(unit, notes, collected)
         sets, tables = read_tasks(capture, _FIELDS, by_type=True, collected=collected)
         notes.add(finding for data in tables for finding in data.findings)
@@ -188,7 +188,7 @@ stragglers = asking(Stragglers(), StragglerOptions)
 """Whom the ranks below some paths wait for: `stragglers([path], top=5).rows`."""
 
 
-def _steps_of(unit: Unit, notes: Notes, collected: Collected | None = None) -> list[Step]:
+def _steps_of(unit: Unit, notes: Notes, collected: PrefetchedTasks | None = None) -> list[Step]:
     """The steps of a capture; what is wrong with them is no reason to tell nothing of its tasks."""
     from aoe_reports.engine.captures import read_steps_noting
 

@@ -11,7 +11,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aoe_reports.engine.ask import Progress, unseen
+from aoe_reports.engine.ask import Progress, no_progress
 from aoe_reports.engine.question import Notes, ReadOptions, exit_code_of, only
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.options import option, options
@@ -93,7 +93,7 @@ class _Span:
 
 
 @contextmanager
-def traced(paths: Sequence[Path], chosen: TraceOptions, progress: Progress = unseen) -> Iterator[Trace]:
+def traced(paths: Sequence[Path], chosen: TraceOptions, progress: Progress = no_progress) -> Iterator[Trace]:
     """What is cut from everything below some paths; each run after the first is moved to begin when the first one does."""
     from aoe_reports.engine.captures import nothing_measured
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from aoe_reports.engine.captures import Collected, in_short, read_steps_noting, timeline_tells_steps
+from aoe_reports.engine.captures import PrefetchedTasks, in_short, read_steps_noting, timeline_tells_steps
 from aoe_reports.engine.question import Notes
 from aoe_reports.facts.breakdown import DeviceBreakdown
 from aoe_reports.facts.idle import step_of_tasks
@@ -28,7 +28,7 @@ TRIMMED_BY = frozenset({"step", "task_start_ns", "model_id"})
 """The columns of tasks that tell which of them are left out."""
 
 
-def read_unusual(capture: Capture, notes: Notes, collected: Collected | None = None) -> LeftOut:
+def read_unusual(capture: Capture, notes: Notes, collected: PrefetchedTasks | None = None) -> LeftOut:
     """The steps of a capture that are left out, which is said; the tasks of a timeline that tells them are collected."""
     return unusual_of(str(capture.root), read_steps_noting(capture, notes.findings, collected), notes)
 

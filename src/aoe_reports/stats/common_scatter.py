@@ -16,16 +16,16 @@ import numpy as np
 
 from aoe_reports.stats.noise import Floats, Integers, scale
 from aoe_reports.stats.partition import partition
-from aoe_reports.stats.scatter import EVIDENCE, LEAST_RATIO
+from aoe_reports.stats.scatter import EVIDENCE, MIN_RATIO
 
-LEAST_SERIES = 10
+MIN_SERIES = 10
 """Whose nights make up the scatter of a workload: of fewer it is not known any sooner than that of one series."""
-LEAST_NIGHTS = 20
+MIN_NIGHTS = 20
 """Of a workload, below which its usual scatter is not known."""
 ERROR, UNEVEN = 1.17, 0.05
 """Of the logarithm of the scatter of a night: times the root of the series, and what nights differ by without a reason. Nights in which series scatter by less than
 UNEVEN of what they usually do count as if they did."""
-MOST_REPEATED = 0.1
+MAX_REPEATED = 0.1
 """Share of nights that repeat the time of the night before: of more, a coarse timer hides how much nights scatter."""
 
 
@@ -40,16 +40,14 @@ def moves_of(logs: Floats, nights: Integers, lengths: Integers, sigma: Floats, c
 
 def common_scatter(moves: Floats) -> Floats | None:
     """Of each night the scatter of a workload, relative to the least; None where it did not change."""
-    measured = np.flatnonzero((~np.isnan(moves)).sum(axis=0) >= LEAST_SERIES)
-    if len(measured) < LEAST_NIGHTS or np.count_nonzero(moves == 0) > MOST_REPEATED * np.count_nonzero(
-        ~np.isnan(moves)
-    ):
+    measured = np.flatnonzero((~np.isnan(moves)).sum(axis=0) >= MIN_SERIES)
+    if len(measured) < MIN_NIGHTS or np.count_nonzero(moves == 0) > MAX_REPEATED * np.count_nonzero(~np.isnan(moves)):
         return None
     logs, errors = _of_nights(moves[:, measured])
     (starts,) = partition((logs / errors)[None], np.array([len(logs)]), np.array([EVIDENCE]), 2)
     edges = [0, *starts, len(logs)]
     levels = [float(np.average(logs[a:b], weights=errors[a:b] ** -2)) for a, b in pairwise(edges)]
-    if max(levels) - min(levels) < math.log(LEAST_RATIO):
+    if max(levels) - min(levels) < math.log(MIN_RATIO):
         return None
     relative = np.exp(np.repeat(levels, np.diff(edges)) - min(levels))
     # a night that few series have is as those before it

@@ -22,14 +22,14 @@ OWN_WEIGHT = 1 / MEMORY_VARIANCE
 """Nights that the belief in no memory weighs, where a series has no others."""
 RATIO_VARIANCE, RATIO_GROWTH = 2.0, 2.2
 """Of the memory that differences of neighbours show, times the nights: of noise without memory, and with memory 1 so much more."""
-LEAST_VARIANCE = 0.002
+MIN_VARIANCE = 0.002
 """Of memory between the series of a workload: they are never all alike, and their own nights never count for nothing."""
 RARE, RARE_NIGHTS = 0.002, 60.0
 """Share of spiked nights expected before any was seen, and the nights that this expectation weighs."""
-MOST_SPIKES = 0.008
+MAX_SPIKES = 0.008
 """Share that a workload may make its series expect: each shows its own spikes soon enough, and by more no three nights would ever be
 a level."""
-LEAST_SERIES, LEAST_NIGHTS = 3, 10
+MIN_SERIES, MIN_NIGHTS = 3, 10
 """Of a workload, below which it tells nothing; nights of a series, below which it is none of them."""
 NEWEST = 3
 """Nights that tell nothing of memory yet: a step of all series in the newest ones looks like memory of the workload, which would hide it."""
@@ -99,8 +99,8 @@ def pool(blocks: Sequence[Signs], workloads: Sequence[int] | None) -> list[Habit
         return habits
     of_each = np.asarray(workloads)
     for workload in np.unique(of_each):
-        members = np.flatnonzero((of_each == workload) & (nights >= LEAST_NIGHTS))
-        if len(members) >= LEAST_SERIES:
+        members = np.flatnonzero((of_each == workload) & (nights >= MIN_NIGHTS))
+        if len(members) >= MIN_SERIES:
             shared = _shared(nights[members], memory[members], runs[:, members])
             moves = [block.moves[mine] for block, mine in _by_block(blocks, members) if block.moves is not None]
             if moves:
@@ -129,7 +129,7 @@ def _shared(nights: Integers, memory: Floats, runs: Integers) -> Habits:
     counts = runs.sum(axis=1).tolist()
     return Habits(
         memory=mean,
-        weight=1 / (max(between, LEAST_VARIANCE) + chance / total),
-        spikes=min((counts[0] + RARE * RARE_NIGHTS) / (total + RARE_NIGHTS), MOST_SPIKES),
+        weight=1 / (max(between, MIN_VARIANCE) + chance / total),
+        spikes=min((counts[0] + RARE * RARE_NIGHTS) / (total + RARE_NIGHTS), MAX_SPIKES),
         runs=(0.0, 0.0, *(sum(counts[length:]) / total for length in range(1, LONGEST_RUN))),
     )

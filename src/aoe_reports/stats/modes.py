@@ -14,7 +14,7 @@ from aoe_reports.stats.noise import FLOOR, Floats
 
 MIN_NIGHTS = 20
 """Nights of which two modes can be told from one."""
-LEAST_SHARE = 0.1
+MIN_SHARE = 0.1
 """Of the nights in the rarer mode: fewer are spikes."""
 APART = 3.5
 """Widths that two modes lie apart at least: those of one bell cut in two lie 2.65 apart, of evenly spread values 3.46."""
@@ -34,7 +34,7 @@ class Modes(NamedTuple):
     share: float
 
 
-def find_modes(values: Floats, apart: float = APART, least_share: float = LEAST_SHARE) -> Modes | None:
+def find_modes(values: Floats, apart: float = APART, least_share: float = MIN_SHARE) -> Modes | None:
     """The two modes of values; None where they have one: modes nearer to each other, or one that is rarer."""
     count = len(values)
     if count < MIN_NIGHTS:
@@ -59,7 +59,7 @@ def may_have_modes(values: Floats) -> Any:
         return np.zeros(series, dtype=bool)
     ordered = np.sort(values, axis=1)
     sums = np.cumsum(ordered, axis=1)
-    cuts = _cuts(ordered, sums, LEAST_SHARE)
+    cuts = _cuts(ordered, sums, MIN_SHARE)
     below, lower = np.take_along_axis(sums, cuts[:, None], axis=1)[:, 0], cuts + 1
     above, upper = sums[:, -1] - below, count - lower
     squares = np.square(ordered).sum(axis=1) - below * below / lower - above * above / upper

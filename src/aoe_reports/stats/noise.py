@@ -20,7 +20,7 @@ CLIP = 3.0
 FLOOR = 0.001
 """Least sigma: times that repeat to the digit still mean no more than a tenth of a percent."""
 MAX_MEMORY = 0.9
-MOST_TO_SIGMA = 1 / 1.2816
+MAX_TO_SIGMA = 1 / 1.2816
 """What the 80 % quantile of absolute deviations is multiplied by for the standard deviation."""
 MEMORY_VARIANCE = 0.1
 """Of the memory of series, around none: of few nights the estimate alone would say anything."""
@@ -90,7 +90,7 @@ def scales(ordered: Floats, counts: Integers) -> Floats:
         np.take_along_axis(ordered, ((counts - 1) * tenths // 10)[:, None], axis=1)[:, 0] for tenths in (5, 8)
     )
     coarse = ((ordered[:, 1:] == ordered[:, :-1]) & np.isfinite(ordered[:, 1:])).sum(axis=1) > counts / 2
-    return np.maximum(median * MAD_TO_SIGMA, np.where(coarse, most * MOST_TO_SIGMA, 0.0))
+    return np.maximum(median * MAD_TO_SIGMA, np.where(coarse, most * MAX_TO_SIGMA, 0.0))
 
 
 def scale(distances: Floats) -> float:
@@ -100,7 +100,7 @@ def scale(distances: Floats) -> float:
     usual = float(ordered[last * 5 // 10]) * MAD_TO_SIGMA
     if np.count_nonzero(ordered[1:] == ordered[:-1]) <= len(ordered) / 2:
         return usual
-    return max(usual, float(ordered[last * 8 // 10]) * MOST_TO_SIGMA)
+    return max(usual, float(ordered[last * 8 // 10]) * MAX_TO_SIGMA)
 
 
 def clip(logs: Floats, lengths: Integers, sigma: Floats) -> Floats:

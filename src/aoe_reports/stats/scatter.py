@@ -14,13 +14,13 @@ from numpy.lib.stride_tricks import sliding_window_view
 from aoe_reports.stats.noise import CLIP, FLOOR, HALF, Floats, Integers, median, running_median, scale, scales
 from aoe_reports.stats.sample import MAD_TO_SIGMA
 
-LEAST = 7
+MIN_SEGMENT_NIGHTS = 7
 """Nights of a scatter at least: of fewer it is not known."""
 EVIDENCE = 25.0
 """Of a change of scatter, in squared standard scores."""
 AGAINST = 20.0
 """By how much (twice the log likelihood) a series must be better explained by one scatter than by those of its workload."""
-LEAST_RATIO = 1.5
+MIN_RATIO = 1.5
 """Of two scatters: what differs by less is told as none."""
 
 
@@ -47,7 +47,7 @@ def speaks_against(off: Floats, relative: Floats) -> bool:
 def may_change(off: Floats) -> Any:
     """Which series (series, nights) are worth a closer look: most have one scatter, and show it at a glance."""
     count, nights = off.shape
-    if nights < 2 * LEAST:
+    if nights < 2 * MIN_SEGMENT_NIGHTS:
         return np.zeros(count, dtype=bool)
     distances = np.abs(off)
     usual = scales(np.sort(distances, axis=1), np.full(count, nights))
@@ -58,12 +58,12 @@ def may_change(off: Floats) -> Any:
 def may_have_changed(logs: Floats, lengths: Integers) -> Any:
     """Which series (series, nights), compacted, are worth a closer look; those with gaps are, where they are long enough."""
     nights = logs.shape[1]
-    if nights < 2 * LEAST + 2 * HALF:
-        return lengths >= 2 * LEAST
+    if nights < 2 * MIN_SEGMENT_NIGHTS + 2 * HALF:
+        return lengths >= 2 * MIN_SEGMENT_NIGHTS
     distances = np.abs(logs - running_median(logs))[:, HALF:-HALF]
     limits = CLIP * np.maximum(MAD_TO_SIGMA * median(distances), FLOOR)
     gains, _ = _gains(np.square(np.minimum(distances, limits[:, None])))
-    return (lengths >= 2 * LEAST) & ((lengths < nights) | (gains.max(axis=1) >= EVIDENCE / 3))
+    return (lengths >= 2 * MIN_SEGMENT_NIGHTS) & ((lengths < nights) | (gains.max(axis=1) >= EVIDENCE / 3))
 
 
 def off_levels(logs: Floats) -> Floats:
@@ -76,7 +76,7 @@ def off_levels(logs: Floats) -> Floats:
 
 def _splits(off: Floats, squares: Floats, memory: float) -> list[int]:
     count = len(off)
-    if count < 2 * LEAST:
+    if count < 2 * MIN_SEGMENT_NIGHTS:
         return []
     gains, before = _gains(squares)
     split = int(before[gains.argmax()])
@@ -84,7 +84,7 @@ def _splits(off: Floats, squares: Floats, memory: float) -> list[int]:
     scaled = np.abs(np.concatenate([off[:split] / scatters[0], off[split:] / scatters[1]]))
     kurtosis = float((np.minimum(scaled, 2 * CLIP) ** 4).mean())
     inflation = max((kurtosis - 1) / 2, 1.0) * (1 + memory**2) / (1 - memory**2)
-    if gains.max() < EVIDENCE * inflation or max(scatters) < LEAST_RATIO * min(scatters):
+    if gains.max() < EVIDENCE * inflation or max(scatters) < MIN_RATIO * min(scatters):
         return []
     later = _splits(off[split:], squares[split:], memory)
     return [*_splits(off[:split], squares[:split], memory), split, *(split + one for one in later)]
@@ -93,7 +93,7 @@ def _splits(off: Floats, squares: Floats, memory: float) -> list[int]:
 def _gains(squares: Floats) -> tuple[Floats, Integers]:
     """(twice the gain in log likelihood of two scatters over one, nights of the first) of each place of a change."""
     count = squares.shape[-1]
-    before = np.arange(LEAST, count - LEAST + 1)
+    before = np.arange(MIN_SEGMENT_NIGHTS, count - MIN_SEGMENT_NIGHTS + 1)
     sums = np.cumsum(squares, axis=-1)
     left, total, after = sums[..., before - 1], sums[..., -1:], count - before
     gains = count * _log(total / count) - before * _log(left / before) - after * _log((total - left) / after)
@@ -107,10 +107,10 @@ def _log(squares: Any) -> Any:
 def _clipped(off: Floats) -> Floats:
     """Nights out of line are no scatter: those further off than CLIP scatters of the nights around count as that far."""
     distances = np.abs(off)
-    if len(off) <= 2 * LEAST:
+    if len(off) <= 2 * MIN_SEGMENT_NIGHTS:
         return distances
-    around = median(sliding_window_view(distances, 2 * LEAST + 1)) * MAD_TO_SIGMA
-    limits = CLIP * np.maximum(np.pad(around, LEAST, mode="edge"), FLOOR)
+    around = median(sliding_window_view(distances, 2 * MIN_SEGMENT_NIGHTS + 1)) * MAD_TO_SIGMA
+    limits = CLIP * np.maximum(np.pad(around, MIN_SEGMENT_NIGHTS, mode="edge"), FLOOR)
     return np.asarray(np.minimum(distances, limits))
 
 

@@ -22,7 +22,7 @@ SWITCHES = 6
 """There and back three times: a regression that was fixed and came again, and again, is five, and must be told."""
 KNOWN_SWITCHES = 2
 """There and back once, in a workload that is known for it: KNOWN_SHARE of its series, two at least, were there and back three times."""
-KNOWN_SHARE, LEAST_KNOWN = 1 / 4, 2
+KNOWN_SHARE, MIN_KNOWN = 1 / 4, 2
 SWITCH_COST = 6.0
 """Twice the log odds against a switch in a night: one night counts as a stay where it is no night of the usual noise."""
 STAY = 5.0
@@ -31,7 +31,7 @@ LASTING = 1.8
 """Variance of nights over that of what they are off their neighbours, at a glance: 1 where nothing stays; as calculated for modes 4.3 sigma apart, 1.4 for stays of 3 nights, 2.9 of 10."""
 LASTING_ALONE = 2.0
 """The same of a series whose workload is not known for it: a step on top of stays of 3 nights makes 1.8 to 2."""
-LEAST_SQUARES = 1e-9
+MIN_SQUARES = 1e-9
 """Of neighbours: times that never change stay anywhere."""
 IN_MODES = 0.9
 """Share of the nights that lie in their mode: of levels that are more than two, fewer do."""
@@ -82,7 +82,7 @@ def go_to_and_fro(paths: Mapping[int, Path], workloads: Sequence[int] | None) ->
     if workloads is None:
         return sorted(alone)
     sizes, of_them = Counter(workloads), Counter(workloads[series] for series in often)
-    known = {one for one, count in of_them.items() if count >= max(KNOWN_SHARE * sizes[one], LEAST_KNOWN)}
+    known = {one for one, count in of_them.items() if count >= max(KNOWN_SHARE * sizes[one], MIN_KNOWN)}
     return [series for series in paths if series in alone or workloads[series] in known]
 
 
@@ -93,7 +93,7 @@ def _lasting(scaled: Floats, lengths: Integers) -> Floats:
     means = np.where(counted, scaled, 0.0).sum(axis=1) / nights
     variance = np.where(counted, np.square(scaled - means[:, None]), 0.0).sum(axis=1)
     neighbours = np.where(counted[:, 1:], np.square(scaled[:, 1:] - scaled[:, :-1]), 0.0).sum(axis=1) / 2
-    lasting: Floats = variance / np.maximum(neighbours, LEAST_SQUARES)
+    lasting: Floats = variance / np.maximum(neighbours, MIN_SQUARES)
     return lasting
 
 

@@ -22,7 +22,7 @@ NEAR = 0.8
 """Nights a week apart differ by less than this much of what neighbours do where there is a pattern: others are not looked at."""
 ROUNDS = 4
 """Of estimating: where nights are missing, seven of them hold a weekday twice, and the first median stands on the pattern."""
-MOST = 0.3
+MAX_DIFFERENCE = 0.3
 """What a difference counts at most while series are looked at at a glance: spikes are no pattern."""
 
 
@@ -52,7 +52,7 @@ def _suspected(logs: Floats, days: Integers, lengths: Integers) -> Any:
 def _mean_difference(by_day: Floats, lag: int) -> Floats:
     differences = np.abs(by_day[:, lag:] - by_day[:, :-lag])
     counted = ~np.isnan(differences)
-    total = np.where(counted, np.minimum(differences, MOST), 0.0).sum(axis=1)
+    total = np.where(counted, np.minimum(differences, MAX_DIFFERENCE), 0.0).sum(axis=1)
     return np.asarray(total / np.maximum(counted.sum(axis=1), 1))
 
 

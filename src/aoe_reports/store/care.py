@@ -79,7 +79,7 @@ class Merged:
     rows: int
 
 
-def tend(log: Log, failed: list[StoreError]) -> Merged | None:
+def compact_if_needed(log: Log, failed: list[StoreError]) -> Merged | None:
     """Merge small files of all kinds and months in one commit if there are many, as far as they have few rows together.
 
     A commit costs as much as merging the rows, so it is done seldom and then for all. Files that cannot be merged are

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aoe_reports.engine.captures import heard_in, read_steps_noting, read_tasks, sources_of, to_collect
+from aoe_reports.engine.captures import heard_in, read_steps_noting, read_tasks, sources_of, to_prefetch
 from aoe_reports.engine.rules import STANDS_IN
 from aoe_reports.engine.runs import find_runs
 from aoe_reports.facts.bounds import StepShares
@@ -82,7 +82,7 @@ def read_devices(
     """
     for capture in captures:
         findings += capture.findings
-        collected = to_collect(capture, columns)
+        collected = to_prefetch(capture, columns)
         steps = tuple(read_steps_noting(capture, findings, collected))
         timelines = Timelines(capture, findings, heard=heard_in(collected))
         sets, tables = read_tasks(capture, columns, by_type=False, collected=collected)

@@ -397,7 +397,7 @@ def _texts(value: Any) -> tuple[str, ...]:
 
 def _counts(summary: JsonObject) -> dict[str, int]:
     """The whole numbers of a summary; 2.0 is one, too."""
-    counts = {key: count for key, count in summary.items() if type(count) is int and -_MOST < count < _MOST}
+    counts = {key: count for key, count in summary.items() if type(count) is int and -_MAX < count < _MAX}
     if len(counts) == len(summary):
         return counts
     return {key: int(value) for key, value in summary.items() if _is_count(value)}
@@ -406,10 +406,10 @@ def _counts(summary: JsonObject) -> dict[str, int]:
 def _is_count(value: Any) -> TypeGuard[float]:
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
         return False
-    return -_MOST < value < _MOST and value == int(value)
+    return -_MAX < value < _MAX and value == int(value)
 
 
-_MOST = 1 << 64
+_MAX = 1 << 64
 """More than anything can be counted to."""
 
 

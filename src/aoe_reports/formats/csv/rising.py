@@ -17,7 +17,7 @@ Cells = tuple[Ints, Ints]
 """Where the cells of a column begin and end in a block."""
 
 
-class Starts:
+class DuplicateCheck:
     """Looks at the bytes of every row, block after block. Most exports are in order of time, which is quick to see.
 
     Plain decimal numbers of one length compare as their letters do; in files in another order no two rows may hash alike.

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from aoe_reports.formats.csv.cells import Vocabulary, plain_nanoseconds, texts
 from aoe_reports.formats.csv.parse import BLOCK_BYTES, read_name, text_type
-from aoe_reports.formats.csv.rising import Starts
+from aoe_reports.formats.csv.rising import DuplicateCheck
 from aoe_reports.formats.csv.structure import MARGIN, Block, Records
 from aoe_reports.formats.table import Field
 from aoe_reports.model.columns import Ints, Mask, column_of
@@ -171,7 +171,7 @@ class _Reader:
         self.block = Block(block_bytes)
         times = [place for place, field in enumerate(wanted) if field.type == "duration" and field.needed]
         self._time = times[0] if times else 0
-        self._starts = Starts(start, wanted[self._time]) if start is not None and times else None
+        self._starts = DuplicateCheck(start, wanted[self._time]) if start is not None and times else None
         self._cells, self._wanted = cells, list(wanted)
         self._columns = [_DurationCells(f) if f.type == "duration" else _WordCells(f) for f in wanted]
         self._pieces: list[list[Any]] = []

@@ -19,7 +19,7 @@ import numpy as np
 
 from aoe_reports.formats.trace.parser import strict_json
 from aoe_reports.formats.trace.spool import Spool, Text
-from aoe_reports.formats.trace.texts import Told, Window, event_of, read_texts, times_of
+from aoe_reports.formats.trace.texts import TextReading, Window, event_of, read_texts, times_of
 from aoe_reports.formats.trace.walk import as_text
 from aoe_reports.model.documents import Json, object_of, text_of
 from aoe_reports.model.errors import ReadError
@@ -160,7 +160,7 @@ class Cut:
         self._flows = Spool()
         self._threads: set[Thread] = set()
 
-    def read(self, path: Path, parts: int = 1) -> Told:
+    def read(self, path: Path, parts: int = 1) -> TextReading:
         """Take in one file, at most so many parts of it at a time; of one that is no whole list of events nothing."""
         made: list[_Part] = []
 

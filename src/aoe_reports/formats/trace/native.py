@@ -98,7 +98,7 @@ def keep_natively(
         ends = [part.end for part in parts_of(path, parts)]
         with path.open("rb") as file:
             kept += [new() for _ in ends]
-            most = max(path.stat().st_size // _MOST_KEPT, _ALWAYS_KEPT_BYTES)
+            most = max(path.stat().st_size // _MAX_KEPT, _ALWAYS_KEPT_BYTES)
             return _Source(reader, file.fileno(), ends).keep(within, kept, most), kept
     except BaseException as error:
         for one in kept:
@@ -108,7 +108,7 @@ def keep_natively(
         raise
 
 
-_MOST_KEPT, _ALWAYS_KEPT_BYTES = 8, 64 << 20
+_MAX_KEPT, _ALWAYS_KEPT_BYTES = 8, 64 << 20
 """An eighth of a file, or so many bytes, are picked up and looked at again: of more all are looked at once."""
 
 

@@ -48,7 +48,7 @@ from aoe_reports.formats.trace.shape import (
 )
 from aoe_reports.formats.trace.sql import MAX_EVENT_BYTES, connected
 from aoe_reports.formats.trace.walk import connection_of_flow, number_of
-from aoe_reports.model.columns import Ints, Mask, Told, codes, distinct, keep_where, texts_of, whole_numbers
+from aoe_reports.model.columns import Ints, Mask, WordMap, codes, distinct, keep_where, texts_of, whole_numbers
 
 BATCH_ROWS = 1 << 15
 _SOURCES = {
@@ -171,8 +171,8 @@ class _Batches:
         self._places_of_threads = {key: place for place, key in enumerate(names.threads)}
         self._dictionaries = {column: _Dictionary() for column in _CODED}
         processes = {key: place for place, key in enumerate(names.processes)}
-        self._process_of = Told(lambda pid: processes.get(pid, -1), processes.get("", -1), np.int32)
-        self._is_flow = Told(FLOW_CATEGORY.__eq__)
+        self._process_of = WordMap(lambda pid: processes.get(pid, -1), processes.get("", -1), np.int32)
+        self._is_flow = WordMap(FLOW_CATEGORY.__eq__)
         self.look = _Look()
 
     @property

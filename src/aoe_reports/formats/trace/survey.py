@@ -16,7 +16,7 @@ from aoe_reports.formats.trace.json_list import has_both_ends
 from aoe_reports.formats.trace.native import collect_natively
 from aoe_reports.formats.trace.parser import DECODER, strict_json
 from aoe_reports.formats.trace.shape import OddFileError
-from aoe_reports.formats.trace.texts import Told, Window, read_texts, times_of
+from aoe_reports.formats.trace.texts import TextReading, Window, read_texts, times_of
 from aoe_reports.formats.trace.walk import Row, read_event
 from aoe_reports.model.columns import bits, codes, integers, words_in
 from aoe_reports.model.errors import ReadError
@@ -77,7 +77,7 @@ def _range_around(data: bytes, place: int, prefix: str) -> Range | None:
     return None
 
 
-def survey(path: Path, prefix: str, parts: int = 1) -> tuple[Survey | None, Told]:
+def survey(path: Path, prefix: str, parts: int = 1) -> tuple[Survey | None, TextReading]:
     """(what the events of a file tell of times, None where it is no whole list of them; what else they tell of it)."""
     if has_both_ends(path):
         try:
@@ -88,7 +88,7 @@ def survey(path: Path, prefix: str, parts: int = 1) -> tuple[Survey | None, Told
             whole = Survey(prefix)
             for one in found:
                 whole.merge(one.survey)
-            return whole, Told.of(path, look)
+            return whole, TextReading.of(path, look)
     return read_texts(path, lambda: Survey(prefix), ALWAYS)
 
 

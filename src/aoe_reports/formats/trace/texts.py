@@ -108,7 +108,7 @@ class Window:
 
 
 @dataclass(slots=True)
-class Told:
+class TextReading:
     """What the events of a file tell of it, whole once all have been read."""
 
     path: Path
@@ -123,10 +123,10 @@ class Told:
     """What is wrong with the list of events, or why nothing of the file is used."""
 
     @staticmethod
-    def of(path: Path, look: TimelineLook) -> Told:
+    def of(path: Path, look: TimelineLook) -> TextReading:
         """What a look tells of a file in which no event is wrong."""
         unknown = {phase: count for phase, count in look.phases.items() if phase not in KNOWN_PHASES}
-        return Told(path, Counter(unknown), look.stage_rows)
+        return TextReading(path, Counter(unknown), look.stage_rows)
 
     def take_unknown(self, phase: str) -> None:
         """Count an event of a phase that nobody writes."""
@@ -158,7 +158,9 @@ class Taker(Protocol):
 T = TypeVar("T", bound=Taker)
 
 
-def read_texts(path: Path, new: Callable[[], T], within: tuple[int, int], parts: int = 1) -> tuple[T | None, Told]:
+def read_texts(
+    path: Path, new: Callable[[], T], within: tuple[int, int], parts: int = 1
+) -> tuple[T | None, TextReading]:
     """(what has taken in the events of a file, None where the file is no whole list; what all of them tell of it).
 
     Some of those that do not reach into a time, `within` from when to before when in ns, may be left out, unless they name something, or begin
@@ -173,7 +175,7 @@ def read_texts(path: Path, new: Callable[[], T], within: tuple[int, int], parts:
         except OddFileError:
             is_plain = library() is None and plain_look(path) is not None
     if is_plain:
-        told, taker = Told(path), new()
+        told, taker = TextReading(path), new()
         try:
             for window in _plain_windows(told):
                 taker.take(window)
@@ -181,19 +183,19 @@ def read_texts(path: Path, new: Callable[[], T], within: tuple[int, int], parts:
             pass
         else:
             return taker, told
-    told, taker = Told(path), new()
+    told, taker = TextReading(path), new()
     try:
         for window in _walked_windows(told):
             taker.take(window)
     except NotAList as error:
-        return None, Told(path, damage=(error.finding(path),))
+        return None, TextReading(path, damage=(error.finding(path),))
     return taker, told
 
 
-def _read_natively(path: Path, new: Callable[[], T], within: tuple[int, int], parts: int) -> tuple[T, Told]:
+def _read_natively(path: Path, new: Callable[[], T], within: tuple[int, int], parts: int) -> tuple[T, TextReading]:
     """As `read_texts`, by the compiled reader; OddFileError where it does not prove that every event is as exporters write them."""
     look, kept = keep_natively(path, within, Spool, parts)
-    taker, known = new(), Told(path)
+    taker, known = new(), TextReading(path)
     try:
         for spool in kept:
             for block in spool.blocks():
@@ -204,7 +206,7 @@ def _read_natively(path: Path, new: Callable[[], T], within: tuple[int, int], pa
     finally:
         for spool in kept:
             spool.close()
-    return taker, Told.of(path, look)
+    return taker, TextReading.of(path, look)
 
 
 def event_of(text: Text) -> JsonObject:
@@ -222,7 +224,7 @@ def times_of(text: Text) -> tuple[int, int]:
     return start, start + (duration_ns(event.get("dur")) or 0)
 
 
-def _plain_windows(told: Told) -> Iterator[Window]:
+def _plain_windows(told: TextReading) -> Iterator[Window]:
     """The events of a file in which each is as exporters write them; OddFileError as soon as one is not."""
     if not has_both_ends(told.path):
         raise OddFileError
@@ -276,7 +278,7 @@ def _in_front(text: bytes) -> tuple[list[Head], bytes, int]:
     return [], b"", 0
 
 
-def _window(heads: list[Head], text: bytes, told: Told) -> Window:
+def _window(heads: list[Head], text: bytes, told: TextReading) -> Window:
     """Events that are as exporters write them; OddFileError where one is not."""
     window = Window(heads, [], [], _list=text)
     starts, ends = window.starts_us, window.ends_us
@@ -298,7 +300,7 @@ def _window(heads: list[Head], text: bytes, told: Told) -> Window:
     return window
 
 
-def _judge_task(head: Head, told: Told) -> None:
+def _judge_task(head: Head, told: TextReading) -> None:
     name = head.name
     if name is None or head.ts is None or head.dur is None:
         raise OddFileError
@@ -335,7 +337,7 @@ def _number_in(text: str) -> float:
         raise OddFileError from None
 
 
-def _walked_windows(told: Told) -> Iterator[Window]:
+def _walked_windows(told: TextReading) -> Iterator[Window]:
     """The events of any file that can be used; NotAList where it is no whole list."""
     window = Window([], [], [], _texts=[])
     last: int | None = None

@@ -17,7 +17,7 @@ DRIFT_NIGHTS = 14
 """Nights of a slope below which it is not told from a step."""
 DRIFT_MARGIN = 6.0
 """By how much (twice the log likelihood) a slope must explain better than the proved steps: odds of 20 to 1."""
-WARM_LEAST, WARM_NIGHTS = 4, 14
+WARM_MIN, WARM_NIGHTS = 4, 14
 """Nights that a warm-up lasts: in a shorter one no slope is told from a step."""
 WARM_MARGIN = 4.0
 """By how much (twice the log likelihood) steps must explain the first nights better than a slope: odds of 7 to 1, since times settle when a series is new."""
@@ -38,7 +38,7 @@ def warmed_up(series: Leveled) -> int:
     nights = series.logs[: series.edges[last + 1]][: 2 * WARM_NIGHTS]
     stairs, relative = series.stairs(0, last)[: len(nights)], series.relative[: len(nights)]
     passed = np.arange(len(nights))
-    falls = np.maximum(1 - passed / np.arange(WARM_LEAST, WARM_NIGHTS + 1)[:, None], 0.0)
+    falls = np.maximum(1 - passed / np.arange(WARM_MIN, WARM_NIGHTS + 1)[:, None], 0.0)
     # a step nearer to the first night than a change may be is no slope
     drops = (passed < np.arange(1, min(WARM_NIGHTS + 1, len(nights)))[:, None]).astype(np.float64)
     off = np.vstack([_off_best(nights, falls), nights - stairs, _off_best(nights, drops)])

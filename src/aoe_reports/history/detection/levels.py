@@ -12,7 +12,7 @@ from aoe_reports.history.detection.noise import Noise, densities, noise_of
 from aoe_reports.stats import noise
 from aoe_reports.stats.modes import Modes
 from aoe_reports.stats.noise import HALF, Floats
-from aoe_reports.stats.scatter import LEAST, off_levels, scatter_around, scatter_segments, speaks_against
+from aoe_reports.stats.scatter import MIN_SEGMENT_NIGHTS, off_levels, scatter_around, scatter_segments, speaks_against
 
 
 def middles(parts: Floats, relative: Any, limit: Any) -> Any:
@@ -81,7 +81,7 @@ class Leveled:
             least = min(scatters)
             self.relative = np.repeat(np.array(scatters) / least, np.diff([*starts, len(self.logs)]))
             before_newest = off[starts[-1] : -HALF]
-            if len(before_newest) >= 2 * LEAST:  # of fewer, chance has chosen those that are off
+            if len(before_newest) >= 2 * MIN_SEGMENT_NIGHTS:  # of fewer, chance has chosen those that are off
                 self.newest_relative = max(scatter_around(before_newest) / least, 1.0)
         else:
             return

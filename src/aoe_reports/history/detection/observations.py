@@ -18,7 +18,7 @@ from aoe_reports.history.detection.levels import Leveled
 from aoe_reports.history.detection.verdicts import Kind, Observed, time_of
 from aoe_reports.stats import noise
 from aoe_reports.stats.habits import LONGEST_RUN
-from aoe_reports.stats.scatter import LEAST_RATIO, off_levels, scatter_segments
+from aoe_reports.stats.scatter import MIN_RATIO, off_levels, scatter_segments
 
 NAMED_NIGHTS = 14
 """Nights of each scatter before its change is told: of fewer, three bad nights look the same. The usual night must differ, too."""
@@ -104,5 +104,5 @@ def _scatters(one: Prepared, series: Leveled) -> Iterator[_Found]:
         start, after = segments[place]
         end = edges[place + 1]
         enough = min(start - edges[place - 1], end - start) >= NAMED_NIGHTS
-        if enough and max(usual[place - 1 : place + 1]) >= LEAST_RATIO * min(usual[place - 1 : place + 1]):
+        if enough and max(usual[place - 1 : place + 1]) >= MIN_RATIO * min(usual[place - 1 : place + 1]):
             yield "scatter-change", start, end, segments[place - 1][1], after

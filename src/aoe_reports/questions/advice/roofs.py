@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from aoe_reports.facts.bounds import STATES, OperatorBounds, State, cap_saving
-from aoe_reports.facts.contention import LEAST_CALLS
+from aoe_reports.facts.contention import MIN_CALLS
 from aoe_reports.facts.roofline import NEAR, RoofBound, Roofed
 from aoe_reports.model.columns import Ints
 from aoe_reports.model.documents import Json
@@ -196,7 +196,7 @@ ROOF_RULES = (
         "Collectives read and write the memory that kernels need",
         say(
             "same as `communication --contention`: medians of at least {least} calls each (Ascend/msinsight: BandwidthContentionAnalyzer)",
-            least=LEAST_CALLS,
+            least=MIN_CALLS,
         ),
         ("least_operator_share", "least_step_share"),
         _contended,

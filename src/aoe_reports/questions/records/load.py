@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aoe_reports.engine.captures import (
-    Collected,
+    PrefetchedTasks,
     comparable,
     first_with_rows,
     joined,
@@ -20,7 +20,7 @@ from aoe_reports.engine.captures import (
     read_source,
     read_steps,
     sources_of,
-    to_collect,
+    to_prefetch,
 )
 from aoe_reports.facts.bounds import TASK_COLUMNS, CoreCounts
 from aoe_reports.facts.chips import may_have_peak
@@ -213,7 +213,7 @@ class _Tables:
     """The tables of a capture, as they are read one after another."""
 
     capture: Capture
-    collected: Collected | None
+    collected: PrefetchedTasks | None
     """The tasks of a timeline that its steps were read from."""
     read_so_far: list[TableData] = field(default_factory=list)
     """With the columns that tell when something began alone, so that the others go when they have been used."""
@@ -254,7 +254,7 @@ def read_capture(capture: Capture, options: RecordOptions, look: Look | None = N
     has_peak = may_have_peak(capture.info.device_type, CoreCounts.of_hardware(capture.info.hardware))
     wanted = TASK_COLUMNS | ROOFLINE_COLUMNS if has_peak else TASK_COLUMNS
     asked = fields | {*STEP_COLUMNS} if look is None else fields | {*STEP_COLUMNS} | wanted
-    tables = _Tables(capture, to_collect(capture, asked))
+    tables = _Tables(capture, to_prefetch(capture, asked))
     steps = tuple(read_steps(capture, tables.read))
     measured = _measure(tables, asked)
     frame, grouped, findings = measured.frame, measured.grouped, measured.findings

@@ -30,7 +30,7 @@ _ROUND_START_NS = 10_000_000_000
 _EPOCH_NS = 10**18
 """Starts above it are counted since 1970 (those of older exporters since the device was started)."""
 
-_LEAST_PARTS = 10
+_MIN_PARTS = 10
 """A tenth of the tasks of a stream that start with another are rounded. Less than a tenth of the rows out of order
 are damage; more are an order of somebody's own, which changes no number."""
 
@@ -80,7 +80,7 @@ def streams(data: TableData) -> Sequence[Finding]:
     stop = _stops(data, start)
     by_stream = list(_rows_of_streams(data, known))
     together = sum(_starting_together(start[rows], stop[rows]) for rows in by_stream)
-    if together > 1 and together * _LEAST_PARTS >= sum(len(rows) - 1 for rows in by_stream):
+    if together > 1 and together * _MIN_PARTS >= sum(len(rows) - 1 for rows in by_stream):
         return [_rounded(data, together)]
     overlapping = [place for rows in by_stream for place in _overlapping(rows, start[rows], stop[rows])]
     # events of a timeline may have any order
@@ -153,7 +153,7 @@ def _overlapping(rows: Ints, start: Ints, stop: Ints) -> Iterator[_Place]:
 def _falling(rows: Ints, start: Ints) -> Iterator[_Place]:
     """The tasks of a stream that start before the one above them, unless the rows are in an order of somebody's own."""
     falls = np.flatnonzero(start[1:] < start[:-1]) + 1
-    if len(falls) * _LEAST_PARTS <= len(rows):
+    if len(falls) * _MIN_PARTS <= len(rows):
         for place in falls:
             yield int(rows[place]), "warning", int(start[place - 1] - start[place]), 1
 
