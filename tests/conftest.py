@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shutil
+import signal
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 settings.register_profile("untimed", deadline=None)  # no test depends on how busy the machine is
 settings.load_profile("untimed")
+# a job in the background ignores Ctrl-C, one of nohup a hangup, and so would all that tests start to interrupt it
+signal.signal(signal.SIGINT, signal.default_int_handler)
+for ignored in (signal.SIGHUP, signal.SIGQUIT):
+    signal.signal(ignored, signal.SIG_DFL)
 
 
 @pytest.fixture(autouse=True, scope="session")
