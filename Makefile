@@ -17,7 +17,7 @@ LOCK = $(BIN)/uv pip compile --quiet --system-certs --universal --python-version
 unexport PYTHONDONTWRITEBYTECODE
 
 # a file of tests stays with one worker: what its tests share is made once
-PYTEST = $(BIN)/pytest --numprocesses auto --dist loadfile --max-worker-restart 2
+PYTEST = $(BIN)/pytest --numprocesses auto --dist loadfile --max-worker-restart 0
 # the files that name a marker: each worker would import all others only to leave them out
 MARKED = $(shell grep --recursive --files-with-matches --word-regexp --include='test_*.py' 'mark\.$(1)' tests)
 # what has a group of its own is no part of `make test`
@@ -25,7 +25,7 @@ PLAIN  = not browser and not integrations and not notebooks and not site_docs an
 READER = src/aoe_reports/formats/libreader.so
 READING_TESTS = tests/formats tests/damage tests/real tests/engine tests/facts/test_timing.py
 
-.PHONY: demo test with-reader lint types contracts tests failed everything browser browser-tests integrations notebooks torture goldens goldens-update lowest coverage docs site-docs docs-catalogue lock release catalogues snapshots benchmarks clean
+.PHONY: demo test with-reader lint types contracts tests everything browser browser-tests integrations notebooks torture goldens goldens-update lowest coverage docs site-docs docs-catalogue lock release catalogues snapshots benchmarks clean
 
 demo: $(VENV)/.installed
 	$(BIN)/aoe-reports demo -o $(DEMO)
@@ -54,10 +54,6 @@ contracts: $(VENV)/.tools
 
 tests: $(VENV)/.tools
 	$(PYTEST) -m "$(PLAIN)"
-
-# What failed in the last run of tests, once more and alone: an error, too, where nothing is on record
-failed: $(VENV)/.tools
-	$(BIN)/pytest --last-failed --last-failed-no-failures none --verbose
 
 # What any group of tests installs, at once: then several of them can run beside each other
 everything: $(VENV)/.tools browser
