@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from aoe_reports.engine.question import Notes
-from aoe_reports.history.dictionary_encoded import read_coded
+from aoe_reports.history.detector_run import read_coded
 from aoe_reports.history.ingest import ingest
 from aoe_reports.questions.records.options import IngestOptions
 from aoe_reports.simulation.nights import MODEL, write_nights

@@ -120,7 +120,7 @@ def test_a_slow_night_is_told_by_its_step_and_leads_the_report(
     lead = next(one for one in report["rows"] if one["series_id"] == report["lead"])
     assert lead["workload"] == "net/step"
     with assistant("--store", store) as one:
-        assert one("history").content["headline"] == said
+        assert one("incident").content["headline"] == said
 
 
 def test_a_thousandth_of_a_step_turns_no_morning_red(

@@ -14,7 +14,7 @@ import pytest
 from commandline import Cli
 
 from aoe_reports.history.baselines import LevelShift
-from aoe_reports.history.known_bad import bad_spans, known_bad
+from aoe_reports.history.rows import bad_spans, known_bad
 
 NIGHTS, CHANGED = 40, 30
 

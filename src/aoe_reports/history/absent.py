@@ -182,7 +182,11 @@ class _Workload:
 
     def _part(self, kind: str, name: str | int, found: Absence, rows: Sequence[int]) -> _Gone:
         words = say(_OF_MODEL[kind], name=name, model=self.labels[0].model)
-        return _Gone(str(name), words, self._reason(found, rows), rows)
+        reason = say(
+            "not on {night}, and each of the {before} nights before {since} had it: {not_judged}",
+            **self._words(found, rows),
+        )
+        return _Gone(str(name), words, reason, rows)
 
     def _found(self, kind: str, gone: Sequence[_Gone]) -> Absent:
         reasons = {one.name: one.reason for one in gone}
@@ -192,12 +196,6 @@ class _Workload:
     def _had(self, rows: Sequence[int]) -> Nights:
         had: Nights = np.logical_or.reduce(self.timed[rows], axis=0)
         return had
-
-    def _reason(self, found: Absence, rows: Sequence[int]) -> Text:
-        return say(
-            "not on {night}, and each of the {before} nights before {since} had it: {not_judged}",
-            **self._words(found, rows),
-        )
 
     def _words(self, found: Absence, rows: Sequence[int]) -> dict[str, Any]:
         """What a reason says; the series are those of the last night that had some."""

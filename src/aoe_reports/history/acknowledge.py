@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import date, timedelta
 from typing import Any
@@ -19,7 +18,7 @@ from aoe_reports.history.news import record_changes
 from aoe_reports.history.options import AckOptions, ExpectOptions, RegressionOptions, TagOptions, WhoOptions
 from aoe_reports.history.origin import origin_of
 from aoe_reports.history.pinned import is_date
-from aoe_reports.history.recorded import Recorded, ack_id, ack_rows, read_recorded
+from aoe_reports.history.recorded import ack_id, ack_rows, read_recorded
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.metrics import value_of
@@ -41,15 +40,10 @@ class Acknowledgement:
 
 
 @row
-class Expectation:
+class Expectation(Acknowledgement):
     """A change that somebody announced; low and high are shares."""
 
-    id: str = column("Id")
-    subject: str = column("About")
-    outcome: str = column("Store", "word")
     series: int | None = column()
-    who: str | None = column("Author")
-    reason: str = column("Reason", "sentence")
     since: str = column("From", before="who")
     until: str = column("Until", before="who")
     low: float = column("from", "change", before="who")
@@ -81,7 +75,8 @@ def acknowledge(store: str, subject: str, chosen: AckOptions) -> Acknowledgement
     indexes = _open_series(examined, subject)
     accepted = [_acceptance(examined, index) for index in indexes if examined.active_changes[index].open]
     if not accepted:
-        active = _active_ack(examined, indexes)
+        acks = (examined.active_changes[index].accepted for index in indexes)
+        active = next((one for one in acks if isinstance(one, Acceptance)), None)
         if active is None:
             raise UsageError(
                 say("{subject}: no open items: no slow-down is waiting for an acknowledgement", subject=subject)
@@ -108,11 +103,6 @@ def _acceptance(examined: Examination, index: int) -> Accepted:
     active = examined.active_changes[index]
     limit = value_of(limit_of(active), examined.labels[index].better)
     return Accepted(examined.ids[index], active.shifts[-1].since, limit)
-
-
-def _active_ack(examined: Examination, indexes: Sequence[int]) -> Acceptance | None:
-    accepted = [examined.active_changes[index].accepted for index in indexes]
-    return next((one for one in accepted if isinstance(one, Acceptance)), None)
 
 
 def _revoke(store: str, subject: str, chosen: AckOptions) -> Acknowledgement:
@@ -186,9 +176,8 @@ def tag(store: str, name: str, chosen: TagOptions) -> Tag:
     found = history.runs([equals("run_id", run)])
     if not found:
         raise UsageError(say("--run {run}: there is no such run; `history runs` lists them", run=run))
-    told: Recorded = read_recorded(history)
     named = Tag(tag=name, run=run, night=found[0].night, workload=found[0].model, outcome="added")
-    if name in told.tags and told.tags[name].run == run:
+    if read_recorded(history).tags.get(name) == run:
         return replace(named, outcome="unchanged")
     body: JsonObject = {"run": run, "night": found[0].night, "who": _who(history, chosen)}
     history.add_extra(ack_rows(name, "tag", body, time.time_ns()))

@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from aoe_reports.engine.rules import STANDS_IN
@@ -24,7 +24,7 @@ from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.records.record import canonical_json
 from aoe_reports.history.rules import ADVICE_LIMITED, PLAN_UNKNOWN
 from aoe_reports.history.stored_advice import LINKS, SAID, cells_of_links
-from aoe_reports.history.stored_picture import PICTURE, body_of_picture, picture_of_run
+from aoe_reports.history.stored_picture import PICTURE, picture_of_run, read_size
 from aoe_reports.model.errors import AoeReportsError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.names import shorten_middle
@@ -54,8 +54,6 @@ LONGEST_TEXT = 500
 MAX_MORE_BYTES = 64 << 20
 """Timelines, databases and tables of communication of a run that are looked into for advice: larger ones would take longer
 than all that is read for records. Timelines and databases are left out first."""
-_PACKED = 10
-"""So many times as large may what is compressed be."""
 
 
 @dataclass(slots=True)
@@ -64,10 +62,6 @@ class Advisor:
 
     environment: Mapping[str, str]
     _known: dict[str | None, PriorJobs] = field(default_factory=dict)
-
-    def of_run(self, captures: Sequence[Capture]) -> Advising:
-        """The advice on one run, to be told what its captures tell."""
-        return Advising(self, tuple(captures))
 
     def known(self, captures: Sequence[Capture]) -> PriorJobs:
         """What is known of earlier tuning on the chip of these captures."""
@@ -143,8 +137,8 @@ LeftOut = Literal["nothing", "timelines", "tables"]
 def left_out_of(captures: Sequence[Capture]) -> tuple[LeftOut, int]:
     """(what is not looked into, how many bytes that is): as little as leaves no more than MAX_MORE_BYTES."""
     files = [file for one in captures for file in one.files]
-    timelines = sum(map(_size, filter(_is_timeline, files)))
-    tables = sum(map(_size, filter(_is_communication, files)))
+    timelines = sum(map(read_size, filter(_is_timeline, files)))
+    tables = sum(map(read_size, filter(_is_communication, files)))
     if timelines + tables <= MAX_MORE_BYTES:
         return "nothing", 0
     return ("timelines", timelines) if tables <= MAX_MORE_BYTES else ("tables", timelines + tables)
@@ -154,7 +148,7 @@ def without(capture: Capture, left_out: LeftOut) -> Capture:
     """The capture without what is not looked into."""
     if left_out == "nothing":
         return capture
-    return capture.without(_is_timeline if left_out == "timelines" else _is_more)
+    return capture.without(lambda file: _is_timeline(file) or (left_out == "tables" and _is_communication(file)))
 
 
 _NOT_EXAMINED = N_(
@@ -216,17 +210,19 @@ class Advising:
     def _rows_of_picture(self) -> Iterator[Row]:
         """One step of the device that is planned for."""
         tasks = None if self._longest is None else self._longest.tasks
-        picture = picture_of_run(self._whole, None if tasks is None else tasks.rank_id, None if tasks is None else tasks.device_id)  # fmt: skip
+        rank_id, device_id = (None, None) if tasks is None else (tasks.rank_id, tasks.device_id)
+        picture = picture_of_run(self._whole, rank_id, device_id)
         if isinstance(picture, StepPicture):  # its texts are short, and its blocks are not to be cut
-            yield {"state": PICTURE, "subject": "step", "body": canonical_json(body_of_picture(picture))}
+            yield {"state": PICTURE, "subject": "step", "body": canonical_json(asdict(picture))}
         elif picture is not None:
-            yield _stored({"state": PICTURE, "subject": "step", "body": body_of_picture(picture)})
+            yield _stored({"state": PICTURE, "subject": "step", "body": asdict(picture)})
 
     def _rows(self) -> Iterator[Row]:
         rows, said = rows_of_run(label_of(self.captures), self._devices, self._talk, _CHOSEN)
         advice = _each_once([as_mapping(row) for row in rows])
         headlines = [as_mapping(one) for one in sorted(said, key=lambda one: -(one.step_us or 0.0))]
         plan, longest = self._plan(), self._longest
+        found = list(dict.fromkeys(self._findings))
         yield _summary(
             {
                 "why_not": None if headlines else self._why_not(),
@@ -235,7 +231,9 @@ class Advising:
                 "devices": len(headlines),
                 "headlines": [_without(row, "run") for row in headlines[:STORED_DEVICES]],
                 "plan": None if plan is None or longest is None else _plan_summary(plan, longest),
-                "notes": self._notes()[:STORED_NOTES],
+                "notes": [
+                    say("{message} [{rule}]", message=one.message, rule=one.rule) for one in found[:STORED_NOTES]
+                ],
             }
         )
         for state, mine in (("advice", advice), ("msprof", self._stated)):
@@ -246,19 +244,13 @@ class Advising:
             yield {"state": LINKS, "subject": "links", "body": {**links, LINKS: cells_of_links(one.shares)}}
         if plan is not None and longest is not None:
             yield from _plan_rows(plan, longest.tasks)
-            longest.operators, longest.tasks = (
-                PlannedOperators(None),
-                longest.tasks.without_rows(),
-            )  # they may be many, and large
+            # they may be many, and large
+            longest.operators, longest.tasks = PlannedOperators(None), longest.tasks.without_rows()
 
     def _why_not(self) -> str:
         """Why there is nothing that advice could be on: the first error, if there is any."""
         errors = (finding.message for finding in self._findings if finding.severity == "error")
         return next(errors, say("neither tasks nor steps here for which advice could be given"))
-
-    def _notes(self) -> list[Text]:
-        """What was found on the way, each once."""
-        return [say("{message} [{rule}]", message=one.message, rule=one.rule) for one in dict.fromkeys(self._findings)]
 
     def _plan(self) -> Plan | None:
         """What is worth tuning next; a bank that cannot be read takes no advice with it."""
@@ -279,21 +271,12 @@ _CHOSEN = AdviseOptions(top=1000)
 """Of each device so much is held against the other devices' before what is stored is chosen."""
 
 
-def _is_more(file: FoundFile) -> bool:
-    """Whether a file is read for advice alone."""
-    return _is_timeline(file) or _is_communication(file)
-
-
 def _is_timeline(file: FoundFile) -> bool:
     return file.name.timeline or file.name.kind == PROFILER_DB
 
 
 def _is_communication(file: FoundFile) -> bool:
     return not _is_timeline(file) and file.name.kind.startswith(COMMUNICATION_KINDS)
-
-
-def _size(file: FoundFile) -> int:
-    return file.size * (_PACKED if file.name.packed else 1)
 
 
 def _reason(error: Exception) -> str:
@@ -324,12 +307,9 @@ def _least(bound: float | None) -> float:
 
 def _advice_row(row: Row, position: int) -> Row:
     """One piece of advice, the numbers that it rests on put into words."""
-    body = {
-        **_without(row, "run", "evidence", "rank_id", "device_id", "source", "rule", "op_type", "op_name"),
-        "position": position,
-        "evidence": _said(row),
-    }
-    columns = {name: row[name] for name in ("rank_id", "device_id", "source", "rule", "op_type", "op_name", "count")}
+    names = ("rank_id", "device_id", "source", "rule", "op_type", "op_name")
+    body = {**_without(row, "run", "evidence", *names), "position": position, "evidence": _said(row)}
+    columns = {name: row[name] for name in (*names, "count")}
     about = row["op_name"] or row["op_type"] if row["count"] is not None else None  # else the name is only evidence
     return {**columns, "subject": about or "step", "body": body}
 
@@ -379,13 +359,8 @@ def _plan_rows(plan: Plan, tasks: TaskSet) -> Iterator[Row]:
         row["total_us"] = round(row["total_us"] + (entry.total_us or 0.0), 3)
     ordered = sorted(left, key=lambda word: (-left[word]["total_us"], word))
     for position, word in enumerate(ordered, start=1):
-        yield {
-            **whose,
-            "state": "left-out",
-            "rule": word,
-            "subject": word,
-            "body": {"position": position, **left[word]},
-        }
+        body = {"position": position, **left[word]}
+        yield {**whose, "state": "left-out", "rule": word, "subject": word, "body": body}
 
 
 def _summary(body: Row) -> Row:

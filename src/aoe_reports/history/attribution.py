@@ -131,11 +131,11 @@ def attribute_change(calls: pl.DataFrame, nights: Sequence[StepNight], sigma: fl
 
     `sigma` is the relative scatter of a night that was expected before any was seen: the detector knows the step's.
     """
-    before, after = (_StepSide.of(side, nights) for side in SIDES)
-    if not (before.steps and after.steps):
+    sides = {side: _typical([night for night in nights if night.side == side]) for side in SIDES}
+    steps: dict[str, int] = {side: sum(night.steps for night in mine) for side, mine in sides.items()}
+    if not all(steps.values()):
         return None
-    typical = [*before.nights, *after.nights]
-    steps = {"before": before.steps, "after": after.steps}
+    typical = [*sides["before"], *sides["after"]]
     called = [night for night in typical if night.steps_of_calls > 0]
     of_calls: dict[str, int] = {side: sum(n.steps_of_calls for n in called if n.side == side) for side in SIDES}
     if not all(of_calls.values()):
@@ -147,9 +147,9 @@ def attribute_change(calls: pl.DataFrame, nights: Sequence[StepNight], sigma: fl
     )
     operators = _operators(calls.join(kept, on=["side", "night"], how="inner"), of_calls, kept, sigma)
     operators_ns = sum(one.difference_ns for one in operators if not one.communication)
-    levels = [_per_step(side.total_ns, side.steps) for side in (before, after)]
-    talk = _part(before.communication_not_overlapped_ns, after.communication_not_overlapped_ns, steps)
-    free = _part(before.free_ns, after.free_ns, steps)
+    levels = [_per_step(sum(night.total_ns for night in sides[side]), steps[side]) for side in SIDES]
+    talk = _part([[night.communication_not_overlapped_ns for night in sides[side]] for side in SIDES], steps)
+    free = _part([[night.free_ns for night in sides[side]] for side in SIDES], steps)
     names = {(night.side, night.night) for night in typical}
     return Attribution(
         before_ns=levels[0],
@@ -164,29 +164,8 @@ def attribute_change(calls: pl.DataFrame, nights: Sequence[StepNight], sigma: fl
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _StepSide:
-    """The typical nights of a side put together: sums over their steps (ns), null where a night cannot tell."""
-
-    nights: tuple[StepNight, ...]
-    steps: int
-    total_ns: int
-    communication_not_overlapped_ns: int | None
-    free_ns: int | None
-
-    @classmethod
-    def of(cls, side: Side, nights: Sequence[StepNight]) -> _StepSide:
-        mine = _typical([night for night in nights if night.side == side])
-        return cls(
-            nights=tuple(mine),
-            steps=sum(night.steps for night in mine),
-            total_ns=sum(night.total_ns for night in mine),
-            communication_not_overlapped_ns=_sum_known([night.communication_not_overlapped_ns for night in mine]),
-            free_ns=_sum_known([night.free_ns for night in mine]),
-        )
-
-
-def _sum_known(values: Sequence[int | None]) -> int | None:
+def sum_known(values: Sequence[int | None]) -> int | None:
+    """The sum of values; None where one is not known."""
     known = [value for value in values if value is not None]
     return sum(known) if len(known) == len(values) else None
 
@@ -208,8 +187,9 @@ def _per_step(total: int, steps: int) -> int:
     return (2 * total + steps) // (2 * steps)
 
 
-def _part(before: int | None, after: int | None, steps: dict[str, int]) -> int | None:
-    """The change of a part of a step; None where a side cannot tell."""
+def _part(sides: Sequence[Sequence[int | None]], steps: dict[str, int]) -> int | None:
+    """The change of a part of a step, by what it took on the nights of either side; None where one of them cannot say."""
+    before, after = map(sum_known, sides)
     if before is None or after is None:
         return None
     return _per_step(after, steps["after"]) - _per_step(before, steps["before"])

@@ -405,7 +405,7 @@ class _Walk:
             self.reference = here
         assert self.reference is not None
         if not shift.slower:
-            self._quicker(shift, self.reference)
+            self._quicker(shift, here, self.reference)
             return
         accepted = self._accepted(shift)
         if isinstance(accepted, Acceptance):
@@ -417,9 +417,9 @@ class _Walk:
         else:
             self.open.append(shift)
 
-    def _quicker(self, shift: LevelShift, reference: Level) -> None:
+    def _quicker(self, shift: LevelShift, here: Level, reference: Level) -> None:
         if not self.open:
-            self.last = self._told(shift, shift.state, Level(shift.before, shift.before_nights, shift.since), None)
+            self.last = self._told(shift, shift.state, here, None)
             self.reference = None
             return
         gap = math.log(shift.after / reference.cost)
@@ -429,7 +429,7 @@ class _Walk:
             return
         state: State = "recovered" if gap >= -tolerance else "improved"
         self.open = []
-        self.last = self._told(shift, state, Level(shift.before, shift.before_nights, shift.since), None)
+        self.last = self._told(shift, state, here, None)
         self.reference = reference if shift.after > reference.cost else None
 
     def _take_partial(self, shift: LevelShift, reference: Level) -> None:
@@ -489,16 +489,8 @@ class _Walk:
         if gap <= self.scatter.tolerance(reference.nights, now.nights):
             # slipped back without a change that could be proved: within what two equal levels may differ by
             state = "recovered"
-        low, high = self._interval(reference, self.now)
-        return ActiveChange(
-            state=state,
-            baseline=reference,
-            shifts=tuple(self.open),
-            before=reference.cost,
-            after=now.cost,
-            ci_low=low,
-            ci_high=high,
-        )
+        ends = self._interval(reference, self.now)
+        return ActiveChange(state, reference, tuple(self.open), reference.cost, now.cost, *ends)
 
 
 def interval(before: Level, after: Level, scatter: Scatter) -> tuple[float, float]:

@@ -136,10 +136,8 @@ def _told_of(kind: str, about: str, names: Sequence[str] | None) -> str:
             about=about,
         )
     return say(
-        (
-            "the data that a row of kind {kind} about {about} contains beside its columns differ from what was "
-            "written: {names}"
-        ),
+        "the data that a row of kind {kind} about {about} contains beside its columns differ from what was "
+        "written: {names}",
         kind=kind,
         about=about,
         names=join(", ", sorted(names)),
@@ -158,10 +156,8 @@ def vacuum_store(store: str, chosen: VacuumOptions) -> Vacuumed:
     if days < KEPT_DAYS and not chosen.force:
         raise UsageError(
             say(
-                (
-                    "--days {days}: processes that read an older view of the store or write to the store need the "
-                    "files of the last {kept} days; --force deletes them anyway"
-                ),
+                "--days {days}: processes that read an older view of the store or write to the store need the "
+                "files of the last {kept} days; --force deletes them anyway",
                 days=days,
                 kept=KEPT_DAYS,
             )

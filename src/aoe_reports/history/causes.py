@@ -1,16 +1,21 @@
-"""What caused an incident: all of a machine, a run, a rank, an operator type or an operator, from all series that could have moved with it."""
+"""What caused an incident: all of a machine, a run, a rank, an operator type or an operator, from all series that could have moved with it.
+
+Incidents of several models that have one cause are one: a new engine version, a slow rank, an operator type that all use.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations, pairwise
 
 import numpy as np
 
 from aoe_reports.history.baselines import LevelShift
-from aoe_reports.history.incidents import Group
+from aoe_reports.history.incidents import FirstRecorded, Group, Incident, incident_of, newest_first, nights_around
 from aoe_reports.history.series import SeriesLabels
 from aoe_reports.history.stored_series import StoredSeries
+from aoe_reports.history.surroundings import Surroundings
 from aoe_reports.model.changes import COMPUTING, IncidentCause, by_effect
 from aoe_reports.model.columns import Floats, Mask
 from aoe_reports.stats.causes import Cause, find_causes
@@ -36,10 +41,9 @@ class Explanation:
 
     leaves: Sequence[int]
     """The series of operators that causes are about, by their numbers in the store."""
+    labels: Sequence[SeriesLabels]
+    """Of each leaf."""
     causes: Sequence[Cause]
-    model_of: Sequence[str]
-    """Whose series each leaf is."""
-    rank_of: Sequence[int | None]
     models: Sequence[str]
     """Whose series moved."""
     step_shares: Sequence[float | None]
@@ -48,12 +52,7 @@ class Explanation:
     def rows(self) -> list[IncidentCause]:
         """The causes, as outputs have them."""
         return [
-            _row(
-                cause,
-                {self.model_of[member] for member in cause.members},
-                {self.rank_of[member] for member in cause.members},
-                share,
-            )
+            _row(cause, [self.labels[member] for member in cause.members], share)
             for cause, share in zip(self.causes, self.step_shares, strict=True)
         ]
 
@@ -91,15 +90,14 @@ def explain_moved(
     The shortest description says which causes there are. It counts operators, however short they are, so it does not order them, and
     a cause is followed by most of the time that it is about.
     """
-    labels = [_label(one) for one in map(stored.labels.__getitem__, leaves)]
-    found = find_causes(labels, LEVELS, moved, errors, certain, _weights(stored, leaves))
+    labels = [stored.labels[index] for index in leaves]
+    found = find_causes([_label(one) for one in labels], LEVELS, moved, errors, certain, _weights(stored, leaves))
     shares = [stored.step_share([leaves[leaf] for leaf in one.followers], float(np.exp(one.size))) for one in found]
     ordered = sorted(zip(found, shares, strict=True), key=lambda one: by_effect(one[1]))
     return Explanation(
         leaves=leaves,
+        labels=labels,
         causes=[cause for cause, _ in ordered],
-        model_of=[str(one[_MODEL]) for one in labels],
-        rank_of=[stored.labels[index].rank_id for index in leaves],
         models=models,
         step_shares=[share for _, share in ordered],
     )
@@ -124,19 +122,13 @@ def _slow_ranks(stored: StoredSeries, shifts: Mapping[int, LevelShift]) -> list[
 
     What all ranks share, operators tell; what is left must be more than half of what a rank moved by.
     """
-    ranks = {
-        group: mine for group in {stored.group(index) for index in shifts} if (mine := _computing_of(stored, group))
-    }
     found: list[int] = []
-    for mine in ranks.values():
+    for group in {stored.group(index) for index in shifts}:
+        mine = [index for index in stored.by_group[group] if stored.labels[index].scope == COMPUTING]
         moved = {index: float(np.log(shifts[index].after / shifts[index].before)) for index in mine if index in shifts}
-        common = float(np.median([moved.get(index, 0.0) for index in mine]))
+        common = float(np.median([moved.get(index, 0.0) for index in mine])) if moved else 0.0
         found += [index for index, size in moved.items() if abs(size - common) > abs(size) / 2]
     return sorted(found)
-
-
-def _computing_of(stored: StoredSeries, group: Group) -> list[int]:
-    return [index for index in stored.by_group[group] if stored.labels[index].scope == COMPUTING]
 
 
 def _label(one: SeriesLabels) -> tuple[str, int | None, str | None, str | None]:
@@ -184,10 +176,9 @@ def nights_before(place: int, last: int) -> slice:
     return slice(max(place - NIGHTS_BEFORE, last, 0), place)
 
 
-def _row(
-    cause: Cause, models: Collection[str], ranks: Collection[int | None], step_share: float | None
-) -> IncidentCause:
+def _row(cause: Cause, members: Sequence[SeriesLabels], step_share: float | None) -> IncidentCause:
     _, rank, op_type, op_name = cause.labels
+    models, ranks = {one.model for one in members}, {one.rank_id for one in members}
     if op_type == COMPUTING and len(ranks) == 1:  # it is a kind of operator only where several ranks are slow
         (rank,) = ranks
     model = next(iter(models)) if len(models) == 1 else None
@@ -208,4 +199,113 @@ def _row(
         followers=len(cause.followers),
         members=len(cause.members),
         step_share=step_share,
+    )
+
+
+OF_THE_MACHINE = (
+    "engine_version",
+    "engine_config.",
+    "hardware_config.",
+    "software_config.driver",
+    "software_config.firmware",
+)
+"""Facts that all models of a machine share, by how their names begin: where one changes, what moved with it is one incident."""
+
+
+def merge_across_models(
+    stored: StoredSeries,
+    surroundings: Surroundings,
+    incidents: Sequence[Incident],
+    recorded: Mapping[str, FirstRecorded],
+) -> list[Incident]:
+    """The incidents, those of one machine and night that share a cause made one; the newest first.
+
+    Two that were recorded apart stay so; one that was not joins the one that was.
+    """
+    by_machine: dict[tuple[str, ...], list[Incident]] = {}
+    for one in incidents:
+        by_machine.setdefault(one.lead.group[1:], []).append(one)
+    nights = [
+        (some, together, _may_share(together, recorded))
+        for some in by_machine.values()
+        for together in _on_one_night(some)
+    ]
+    surroundings.read([one for _, together, may_share in nights if may_share for one in together])
+    merged: list[Incident] = []
+    for some, together, may_share in nights:
+        pairs = _shared(stored, surroundings, some, together) if may_share else ()
+        merged += [_merged(one, recorded) for one in _sets(together, pairs, recorded)]
+    return newest_first(merged)
+
+
+def _on_one_night(incidents: Sequence[Incident]) -> list[list[Incident]]:
+    """Incidents whose nights may be the same; those that were told as one anyway."""
+    gathered: list[list[Incident]] = []
+    for one in sorted(incidents, key=lambda one: (one.place, one.id)):
+        near = next((some for some in gathered if _may_be_one(some, one)), None)
+        if near is None:
+            gathered.append([one])
+        else:
+            near.append(one)
+    return gathered
+
+
+def _may_be_one(some: Sequence[Incident], one: Incident) -> bool:
+    """Whether an incident of another model is of the same night as the first of some, or was told with one of them."""
+    if any(other.id == one.id for other in some):
+        return True
+    apart = abs(some[0].place - one.place)
+    reach = max(some[0].lead.shift.reach, one.lead.shift.reach)
+    return apart <= reach and one.lead.group not in {other.lead.group for other in some}
+
+
+def _may_share(together: Sequence[Incident], recorded: Mapping[str, FirstRecorded]) -> bool:
+    """Whether some incidents are of several models, and not all recorded: those stay as they are."""
+    return len({one.lead.group for one in together}) > 1 and any(one.id not in recorded for one in together)
+
+
+def _shared(
+    stored: StoredSeries,
+    surroundings: Surroundings,
+    incidents: Sequence[Incident],
+    together: Sequence[Incident],
+) -> Iterator[tuple[str, str]]:
+    """Pairs of incidents (their ids) that share a cause: a fact of the machine that changed, or what explains the changes of both."""
+    ids = {one.id for one in together}
+    changed = {
+        one.id: {fact for fact in surroundings.now(one.id) or () if fact.name.startswith(OF_THE_MACHINE)}
+        for one in together
+    }
+    pairs = [pair for pair in combinations(changed, 2) if changed[pair[0]] & changed[pair[1]]]
+    yield from pairs
+    if pairs and ids == {pairs[0][0], *(other for one, other in pairs if one == pairs[0][0])}:
+        return  # the first shares a fact with all others
+    members = [member for one in together for member in one.members]
+    shifts = {stored.places[member.series]: member.shift for member in members}
+    by_group = {one.lead.group: one.id for one in together}
+    found = explain(stored, shifts, by_group, together[0].place, nights_around(incidents, together[0]))
+    for cause in found.causes:
+        moved = {stored.group(found.leaves[leaf]) for leaf in cause.followers if found.leaves[leaf] in shifts}
+        yield from pairwise(sorted(by_group[group] for group in moved))
+
+
+def _sets(
+    together: Sequence[Incident], pairs: Iterable[tuple[str, str]], recorded: Mapping[str, FirstRecorded]
+) -> list[list[Incident]]:
+    """What belongs together by pairs, in no set two that were recorded; incidents with one id do anyway."""
+    set_of = {one.id: {one.id} for one in together}
+    for one, other in pairs:
+        both = set_of[one] | set_of[other]
+        if not (set_of[one] & recorded.keys() and set_of[other] & recorded.keys()):
+            set_of |= dict.fromkeys(both, both)
+    names = {frozenset(one) for one in set_of.values()}
+    return [[one for one in together if one.id in some] for some in names]
+
+
+def _merged(some: Sequence[Incident], recorded: Mapping[str, FirstRecorded]) -> Incident:
+    if len(some) == 1:
+        return some[0]
+    lead = min(some, key=lambda one: (one.id not in recorded, -abs(one.lead.impact_ms), one.id))
+    return incident_of(
+        lead.id if lead.id in recorded else None, [member for one in some for member in one.members], recorded
     )

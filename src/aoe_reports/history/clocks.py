@@ -63,17 +63,14 @@ def _apart(nights: Sequence[str]) -> list[list[str]]:
 
 def clock_jumps(history: History, runs: Sequence[RunOfNight]) -> dict[str, Finding]:
     """What is said of runs whose clock was wrong, by run."""
-    return {run.run_id: _clock_jump(run, history.uri) for run in runs_with_wrong_clock(runs)}
-
-
-def _clock_jump(run: RunOfNight, store: str) -> Finding:
-    message = say(
-        (
+    found = {}
+    for run in runs_with_wrong_clock(runs):
+        message = say(
             "run {run_id} of {model} is dated {night}, more than a year from all its other nights: it is not "
-            "compared with any night (`store undo {run_id}` removes it)"
-        ),
-        run_id=run.run_id,
-        model=run.model,
-        night=run.night,
-    )
-    return CLOCK_JUMP.found(run.path or store, message)
+            "compared with any night (`store undo {run_id}` removes it)",
+            run_id=run.run_id,
+            model=run.model,
+            night=run.night,
+        )
+        found[run.run_id] = CLOCK_JUMP.found(run.path or history.uri, message)
+    return found

@@ -68,11 +68,13 @@ class StoreDatabase(TableDatabase):
 
     def _fill(self, table: Table) -> None:
         if table.name in _KINDS:
-            for frame in _stored_columns(self.history, table):
+            names = [name for name in table.names if name != _NUMBER]
+            for rows in _numbered(self.history, _KINDS[table.name], [_STORED.get(name, name) for name in names]):
+                frame = rows.rename_columns([*names, _NUMBER]).select([*table.names])
                 insert_frame(self._connection, table, frame)
             return
-        rows = _ROWS[table.name](self)
-        while some := [*islice(rows, _ROWS_AT_ONCE)]:
+        cells = _ROWS[table.name](self)
+        while some := [*islice(cells, _ROWS_AT_ONCE)]:
             insert_rows(self._connection, table, some)
 
     def checkpoint(self) -> None:
@@ -88,12 +90,6 @@ class StoreDatabase(TableDatabase):
         answer = find_regressions(self.history, RegressionOptions(every=True, **alarms))
         self.notes.add(answer.findings)
         return answer
-
-
-def _stored_columns(history: History, table: Table) -> Iterator[pa.Table]:
-    names = [name for name in table.names if name != _NUMBER]
-    for rows in _numbered(history, _KINDS[table.name], [_STORED.get(name, name) for name in names]):
-        yield rows.rename_columns([*names, _NUMBER]).select([*table.names])
 
 
 def _numbered(history: History, kind: str, columns: Sequence[str]) -> Iterator[pa.Table]:

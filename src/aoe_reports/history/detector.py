@@ -19,8 +19,8 @@ from aoe_reports.history.detection.candidates import Prepared, prepare
 from aoe_reports.history.detection.changes import changes_of
 from aoe_reports.history.detection.levels import Leveled
 from aoe_reports.history.detection.newest import plain_suspicion, suspicion
+from aoe_reports.history.detection.noise import smallest_detectable
 from aoe_reports.history.detection.observations import observations_of
-from aoe_reports.history.detection.power import smallest_detectable
 from aoe_reports.history.detection.proof import prove
 from aoe_reports.history.detection.quiet import quiet_verdicts
 from aoe_reports.history.detection.verdicts import Levels, Parameters, Verdict, time_of
@@ -73,16 +73,7 @@ def judge(one: Prepared) -> Verdict:
     logs, parameters = one.logs, one.parameters
     if len(logs) < parameters.least_nights:
         reason: Literal["no-times", "too-few-nights"] = "too-few-nights" if len(logs) else "no-times"
-        return Verdict(
-            nights=len(logs),
-            left_out=one.left_out,
-            reason=reason,
-            level=_young_level(logs),
-            sigma=None,
-            memory=None,
-            rare=None,
-            smallest_detectable=None,
-        )
+        return Verdict(nights=len(logs), left_out=one.left_out, reason=reason, level=_young_level(logs))
     series = Leveled(one)
     proof = prove(one, series)
     return Verdict(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from aoe_reports.facts.records.context import UNKNOWN
 from aoe_reports.history.clocks import RunOfNight, clock_jumps
-from aoe_reports.history.dictionary_encoded import read_coded
 from aoe_reports.history.gate import Gate
 from aoe_reports.history.rules import HARDWARE_UNNAMED, SEVERAL_HARDWARE
 from aoe_reports.history.series import LABELS, Judged, histories_of, judge_histories
@@ -20,17 +22,8 @@ from aoe_reports.store import History, Where, equals
 from aoe_reports.store.layout import ROWS
 
 _COLUMNS = (
-    "series_id",
-    "night",
-    "run_id",
-    "timestamp_ns",
-    "runtime_ms_mean",
-    "count",
-    "total_ns",
-    "workload_args",
-    "metrics",
-    *LABELS,
-)
+    "series_id", "night", "run_id", "timestamp_ns", "runtime_ms_mean", "count", "total_ns", "workload_args", "metrics", *LABELS,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +112,35 @@ def _of_hardware(model: str, kinds: set[str]) -> Finding:
     names = join(", ", sorted(kinds - {UNKNOWN}))
     if UNKNOWN in kinds:
         message = say(
-            (
-                "some nights are of unknown hardware, others of {names}: they are never compared with each other "
-                "(see --hardware)"
-            ),
+            "some nights are of unknown hardware, others of {names}: they are never compared with each other "
+            "(see --hardware)",
             names=names,
         )
         return HARDWARE_UNNAMED.found(model, message)
     message = say("measured on {names}: nights on different hardware are never compared with each other", names=names)
     return SEVERAL_HARDWARE.found(model, message)
+
+
+def read_coded(history: History, columns: Sequence[str], where: Where = ()) -> pl.DataFrame:
+    """Records whose texts are enumerations in the order of their words, so that they sort and compare as texts do."""
+    tables = list(history.coded_rows("record", columns, where))
+    if not tables:
+        return pl.DataFrame(pa.schema([ROWS.field(name) for name in columns]).empty_table())
+    whole = pa.concat_tables(tables).unify_dictionaries()
+    del tables
+    found = []
+    for name in columns:  # a column at a time: the chunks of one are all that is there twice
+        column = whole[name].combine_chunks()
+        whole = whole.drop_columns([name])
+        found.append(_enumerated(name, column) if pa.types.is_dictionary(column.type) else pl.Series(name, column))
+    return pl.DataFrame(found)
+
+
+def _enumerated(name: str, column: Any) -> pl.Series:
+    """A column of dictionary codes as an enumeration; one without any word as texts that are all null."""
+    words = column.dictionary.to_pylist()
+    if not words:
+        return pl.repeat(None, len(column), dtype=pl.String, eager=True).alias(name)
+    places = {word: place for place, word in enumerate(sorted(set(words)))}
+    order = pl.Series(np.array([places[word] for word in words], dtype=np.uint32))
+    return order.gather(pl.Series(column.indices)).alias(name).cat.to(pl.Enum(list(places)))

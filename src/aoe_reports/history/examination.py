@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 from aoe_reports.history.absent import Absent, absent_in_newest
-from aoe_reports.history.across_models import merge_across_models
 from aoe_reports.history.baselines import LevelShift, find_active
+from aoe_reports.history.causes import merge_across_models
 from aoe_reports.history.clocks import RunOfNight, read_runs
 from aoe_reports.history.detection.verdicts import Change
 from aoe_reports.history.detector_run import DetectorInput, DetectorRun, odd_nights, run_detector
@@ -103,7 +103,7 @@ def _chosen_nights(
 
 def _run_of_tag(baseline: Baseline, recorded: Recorded) -> str:
     if baseline.value in recorded.tags:
-        return recorded.tags[baseline.value].run
+        return recorded.tags[baseline.value]
     known = join(", ", sorted(recorded.tags)[:20]) if recorded.tags else say("none")
     raise UsageError(
         say(
@@ -135,35 +135,28 @@ class Examination(StoredSeries):
         self.recorded, self.chosen, self.findings = recorded, chosen, findings
         self.absent = Absent()
         self.active_changes = [
-            find_active(
-                series,
-                *recorded.of_costs(labels),
-                recorded.expectations_of(labels),
-            )
+            find_active(series, *recorded.of_costs(labels), recorded.expectations_of(labels))
             for series, labels in zip(self.judged_series, self.labels, strict=True)
         ]
         series_by_id = dict(zip(self.ids, self.judged_series, strict=True))
         self.surroundings = Surroundings(history, series_by_id, recorded, tunings)
         first = {name: seen[0][1] for name, seen in recorded.incidents.items() if seen}
         told = {name: (seen.since, seen.since_run) for name, seen in first.items()}
-        moved = [one for index in range(len(self.labels)) for one in self._shifts_of(index)]
+        moved = [
+            self._moved(index, shift, series.place(shift.since))
+            for index, series in enumerate(self.judged_series)
+            for shift in self.active_changes[index].every
+        ]
         grouped = group_incidents(moved, told, list(self.suspected.values()))
         self.incidents = merge_across_models(self, self.surroundings, grouped, told)
         self._incident_of = {
             (one.series, one.shift.since): incident.id for incident in self.incidents for one in incident.members
         }
 
-    def _shifts_of(self, index: int) -> Iterator[SeriesShift]:
-        """The changes of a series that hold, as they may belong together with those of others."""
-        for shift in self.active_changes[index].every:
-            yield SeriesShift(
-                series=self.ids[index],
-                group=self.group(index),
-                labels=self.labels[index],
-                shift=shift,
-                place=self.judged_series[index].place(shift.since),
-                impact_ms=self.impact_ms(index, shift.before, shift.after),
-            )
+    def _moved(self, index: int, shift: LevelShift, place: int) -> SeriesShift:
+        """A change of a series, as it may belong together with those of others."""
+        impact_ms = self.impact_ms(index, shift.before, shift.after)
+        return SeriesShift(self.ids[index], self.group(index), self.labels[index], shift, place, impact_ms)
 
     @cached_property
     def suspected(self) -> dict[int, SeriesShift]:
@@ -188,8 +181,7 @@ class Examination(StoredSeries):
             after_nights=len(nights) - suspect.night,
             reach=series.scatter.reach(math.log(suspect.after / suspect.before)),
         )
-        impact_ms = self.impact_ms(index, shift.before, shift.after)
-        return SeriesShift(self.ids[index], self.group(index), self.labels[index], shift, suspect.night, impact_ms)
+        return self._moved(index, shift, suspect.night)
 
     def shown(self) -> list[int]:
         """The series that are looked at, with those that they would be beside: what lacks a value is open still."""
@@ -211,9 +203,6 @@ class Examination(StoredSeries):
         wanted = self.selection.workload
         known = (name for one in self.labels for name in (one.model, one.workload))
         return bool(self.labels) and wanted is not None and wanted not in known
-
-    def _workloads(self) -> list[str]:
-        return sorted({one.model for one in self.labels})
 
     def incident_of(self, index: int, shift: LevelShift) -> str | None:
         """The incident that a change of a series is part of."""
@@ -241,7 +230,8 @@ class Examination(StoredSeries):
                 *([] if scope is None else [say("scope {name!r}", name=scope)]),
             ]
             asked_for = join(", ", words) if words else say("these runs")
-            near = resembling(workload, self._workloads()) if self.asks_for_unknown() and workload is not None else None
+            models = sorted({one.model for one in self.labels})
+            near = resembling(workload, models) if self.asks_for_unknown() and workload is not None else None
             if near is not None:
                 return say(
                     "no series of {asked} is stored; the stored workload {near!r} has a similar name",

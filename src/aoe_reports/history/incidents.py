@@ -78,17 +78,19 @@ def group_incidents(
     groups: dict[Group, list[SeriesShift]] = {}
     for one in moved:
         groups.setdefault(one.group, []).append(one)
-    witnesses: dict[Group, list[SeriesShift]] = {group: [] for group in groups}
-    for one in suspected:
-        if one.group in groups:
-            witnesses[one.group].append(one)
-    incidents = [incident for group, some in groups.items() for incident in _of_group(some, recorded, witnesses[group])]
-    return newest_first(incidents)
+    return newest_first(
+        [
+            incident
+            for group, some in groups.items()
+            for incident in _of_group(some, recorded, [one for one in suspected if one.group == group])
+        ]
+    )
 
 
 def newest_first(incidents: Sequence[Incident]) -> list[Incident]:
     """Incidents in the order in which they are told; those of one night by their impact."""
-    return sorted(incidents, key=lambda one: (_reversed(one.since), -abs(one.lead.impact_ms), one.id))
+    by_impact = sorted(incidents, key=lambda one: (-abs(one.lead.impact_ms), one.id))
+    return sorted(by_impact, key=lambda one: one.since, reverse=True)
 
 
 def _of_group(
@@ -178,8 +180,3 @@ def nights_around(incidents: Sequence[Incident], incident: Incident) -> tuple[in
     return max((one for one in places if one < place), default=0), min(
         (one for one in places if one > place), default=None
     )
-
-
-def _reversed(night: str) -> tuple[int, ...]:
-    """The newest night first."""
-    return tuple(-ord(letter) for letter in night)

@@ -33,7 +33,7 @@ from aoe_reports.model.findings import Finding
 from aoe_reports.model.memory import give_back
 from aoe_reports.model.names import resembling
 from aoe_reports.model.runs import IngestedRun
-from aoe_reports.model.texts import Text, count_of, say
+from aoe_reports.model.texts import count_of, say
 from aoe_reports.questions.records.load import read_capture
 from aoe_reports.questions.records.naming import INFERRED
 from aoe_reports.questions.records.options import IngestOptions, RecordOptions
@@ -94,7 +94,7 @@ class AdvisedRunReader(RunReader):
         self, units: Sequence[Unit], parts: Iterable[tuple[Unit, RankPart]], asked: Request[RecordOptions]
     ) -> Run:
         """One profile as it is stored, with its advice still to be made."""
-        advising = self._advisor.of_run([unit.capture for unit in units])
+        advising = Advising(self._advisor, tuple(unit.capture for unit in units))
         run = super().run_of(units, _shown(advising, parts), asked)
         return replace(run, rest=partial(_with_advice, advising))
 
@@ -161,13 +161,22 @@ def ingest(
                 added, outcome = _add(history, sharing, run, admitted, renew=options.renew)
                 stored.append(_kept(added, outcome))
                 if outcome == "less-complete":
-                    notes.add([_less_complete(run)])
+                    message = say(
+                        "the store has a more complete version of this run, or other ranks of it, and keeps "
+                        "that; to replace it, give the whole capture (all ranks)"
+                    )
+                    notes.add([LESS_COMPLETE.found(run.header.path, message)])
             except WorkloadConflictError as error:
                 notes.add([WORKLOAD_CONFLICT.found(run.header.path, error.what)])
             del run  # what advice would have been made of, before the next one is read
     except (KeyboardInterrupt, SystemExit):
         if stored:
-            warnings.warn(NoticeWarning(_stored_until_now(len(stored))), stacklevel=2)
+            message = count_of(  # each run is a commit of its own
+                len(stored),
+                "at least {number} run is stored and stays; the same command stores the rest, and no run twice",
+                "at least {number} runs are stored and stay; the same command stores the rest, and no run twice",
+            )
+            warnings.warn(NoticeWarning(message), stacklevel=2)
         raise
     if history is not None:
         if len(stored) > TEND_EVERY:
@@ -178,15 +187,6 @@ def ingest(
     notes.add(sharing.findings())
     notes.take(reading.asked.notes)
     return stored
-
-
-def _stored_until_now(count: int) -> Text:
-    """What an interrupt leaves: each run is a commit of its own."""
-    return count_of(
-        count,
-        "at least {number} run is stored and stays; the same command stores the rest, and no run twice",
-        "at least {number} runs are stored and stay; the same command stores the rest, and no run twice",
-    )
 
 
 def over_all_ranks(run: Run, most: int) -> Run:
@@ -268,10 +268,7 @@ def _tend(history: History, notes: Notes, at_most: int) -> None:
         if compact_if_needed(history.log, failed) is None:
             break
     for message in dict.fromkeys(map(str, failed)):
-        finding = STORE_NOT_COMPACTED.found(
-            history.uri,
-            say("small files were not merged: {message}", message=message),
-        )
+        finding = STORE_NOT_COMPACTED.found(history.uri, say("small files were not merged: {message}", message=message))
         if finding not in notes.findings:
             notes.add([finding])
 
@@ -282,14 +279,6 @@ def _kept(run: Run, outcome: Outcome) -> Stored:
     series = frozenset(record.series_id for record in run.records) if run.header.run_kind != "tuning" else frozenset()
     count = len(run.records) + (0 if run.ranks is None else run.ranks.num_rows)
     return Stored(replace(run, records=records, ranks=None, body=body, facts={}, rest=None), outcome, count, series)
-
-
-def _less_complete(run: Run) -> Finding:
-    message = say(
-        "the store has a more complete version of this run, or other ranks of it, and keeps "
-        "that; to replace it, give the whole capture (all ranks)"
-    )
-    return LESS_COMPLETE.found(run.header.path, message)
 
 
 def stored_row(item: Stored) -> IngestedRun:

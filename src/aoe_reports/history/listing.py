@@ -75,13 +75,9 @@ def list_history(store: str | History, what: What, chosen: HistoryOptions) -> Ro
     if what == "verdicts":
         return Rows(type=ListedVerdict, rows=verdict_rows(history, where, workload, scope)[newest], oldest_first=True)
     if what == "observations":
-        from aoe_reports.history.listed_observations import listed_observations  # noqa: PLC0415 -- polars takes as long as the rest
+        from aoe_reports.history.rows import listed_observations  # noqa: PLC0415 -- polars takes as long as the rest
 
-        return Rows(
-            type=ListedObservation,
-            rows=listed_observations(history, chosen)[newest],
-            oldest_first=True,
-        )
+        return Rows(type=ListedObservation, rows=listed_observations(history, chosen)[newest], oldest_first=True)
     kind: type[Any] = ListedChange if what == "changes" else ListedWord
     whole = _words(history, what, workload, scope, since)[newest]
     names = [one.name for one in fields_of(kind)]
@@ -161,13 +157,8 @@ def _words(
             continue
         if since is not None and (row["night"] or _time(row["timestamp_ns"])[: len("2026-01-31")]) < since:
             continue
-        found.append(
-            {
-                "when": _time(row["timestamp_ns"]),
-                **{name: value for name, value in body.items() if name not in row},
-                **row,
-            }
-        )
+        more = {name: value for name, value in body.items() if name not in row}
+        found.append({"when": _time(row["timestamp_ns"]), **more, **row})
     found.sort(key=lambda row: (row["timestamp_ns"], str(row["subject"]), row.get("position") or 0, str(row["state"])))
     return found
 

@@ -6,8 +6,7 @@ Only records of other tools have such series: what ours have in `metrics` are pa
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -25,22 +24,20 @@ NEEDED = ("series_id", "night", "run_id", "timestamp_ns", "metrics", "source", "
 """Columns of records without which there are no metrics."""
 
 
-@dataclass(frozen=True, slots=True)
-class MetricRecords:
-    """Metrics as if each was a record of its own: its cost stands where a record has its mean time."""
-
-    rows: pl.DataFrame
-    findings: Sequence[Finding]
-
-
 def metric_series_id(series_id: str, name: str) -> str:
     """The identity of a metric of a series of records: what is measured, how and where, and the name. Units are no part of it."""
     return hashlib.sha256(canonical_json([series_id, METRIC, name]).encode()).hexdigest()[:16]
 
 
-def metric_records(records: pl.DataFrame, declarations: Declarations = ()) -> MetricRecords | None:
-    """The metrics of foreign records (columns NEEDED, of labels what there is); None where there are none."""
-    if not set(NEEDED) <= set(records.columns) or not _any_foreign(records["source"]):
+def metric_records(records: pl.DataFrame, declarations: Declarations = ()) -> tuple[pl.DataFrame, list[Finding]] | None:
+    """(metrics of foreign records as records of their own, what is odd about them); None where there are none.
+
+    The cost of a metric stands where a record has its mean time. `records` have the columns NEEDED, and of labels what there is.
+    """
+    if not set(NEEDED) <= set(records.columns):
+        return None
+    sources = records["source"].dtype
+    if isinstance(sources, pl.Enum) and "foreign" not in sources.categories:  # of millions the words tell it at once
         return None
     mine = records.filter((pl.col("source").cast(pl.String) == "foreign") & (pl.col("metrics").cast(pl.String) != "{}"))
     if mine.is_empty():
@@ -60,12 +57,7 @@ def metric_records(records: pl.DataFrame, declarations: Declarations = ()) -> Me
         pl.Series("unit", [found.meanings[one].unit for one in found.ids], dtype=pl.String),
         pl.Series("better", [found.meanings[one].better for one in found.ids], dtype=pl.String),
     )
-    return MetricRecords(rows.filter(pl.Series(found.of_one_unit())), list(found.mixed_units()))
-
-
-def _any_foreign(sources: pl.Series) -> bool:
-    """Whether records of other tools may be among these: of millions the words tell it at once."""
-    return not isinstance(sources.dtype, pl.Enum) or "foreign" in sources.dtype.categories
+    return rows.filter(pl.Series(found.of_one_unit())), list(found.mixed_units())
 
 
 class _Columns:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 import pyarrow as pa
 from msgspec import to_builtins
@@ -26,9 +26,7 @@ from aoe_reports.formats.records.payloads import (
 )
 from aoe_reports.formats.records.record import canonical_json
 from aoe_reports.history.baselines import Acceptance, Expectation, LevelShift
-from aoe_reports.history.detection.verdicts import Parameters
-from aoe_reports.history.detector import VERSION
-from aoe_reports.history.series import LABELS, MAX_COST, MIN_COST, SeriesLabels
+from aoe_reports.history.series import MAX_COST, MIN_COST, SeriesLabels
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.errors import LeftOutWarning
 from aoe_reports.model.metrics import value_change, value_of
@@ -37,22 +35,11 @@ from aoe_reports.store import History
 from aoe_reports.store.layout import month_of, table_of
 
 WITHDRAWN, UNDONE = "withdrawn", "undone"
-_LABELS_OF_CHANGE = tuple(name for name in LABELS if name != "phase")
-"""What a row of a change says of its series: one that AOE claims, which has a phase, is never judged."""
 SHIFT_STATES = ("confirmed", "drift", "recovered", "improved")
-_SHIFT_FIELDS = (
+SHIFT_FIELDS = (
     "since", "since_run", "before", "after", "ci_low", "ci_high", "before_nights", "after_nights", "reach", "until",
     "incident", "found", "memory",
 )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Tag:
-    """A name that somebody gave to a run."""
-
-    name: str
-    run: str
-    night: str
 
 
 @dataclass(slots=True)
@@ -64,7 +51,8 @@ class Recorded:
     """How many rows of changes each series has, those of withdrawn ones among them."""
     acceptances: dict[str, list[Acceptance]] = field(default_factory=dict)
     expectations: list[tuple[str, Expectation]] = field(default_factory=list)
-    tags: dict[str, Tag] = field(default_factory=dict)
+    tags: dict[str, str] = field(default_factory=dict)
+    """The run that each name was given to."""
     active: dict[str, str] = field(default_factory=dict)
     """The subject of each acknowledgement and expectation that stands, by its id."""
     incidents: dict[str, list[tuple[str, Seen]]] = field(default_factory=dict)
@@ -145,21 +133,16 @@ def _sound(history: History, kind: str, read: Callable[[str, str | None], _Body]
         try:
             found.append((row, read(row.state, row.body)))
         except NotDecodableError as error:
-            warnings.warn(LeftOutWarning(_unusable(history, kind, row.subject, error.args[0])), stacklevel=2)
+            message = say(
+                "{uri}: a row of kind {kind} about {subject} is left out: its content differs from what was written "
+                "({why}); results for that series may be wrong",
+                uri=history.uri,
+                kind=kind,
+                subject=row.subject,
+                why=error.args[0],
+            )
+            warnings.warn(LeftOutWarning(message), stacklevel=2)
     return found
-
-
-def _unusable(history: History, kind: str, subject: object, why: str) -> str:
-    return say(
-        (
-            "{uri}: a row of kind {kind} about {subject} is left out: its content differs from what was written "
-            "({why}); results for that series may be wrong"
-        ),
-        uri=history.uri,
-        kind=kind,
-        subject=subject,
-        why=why,
-    )
 
 
 def _read_changes(history: History, recorded: Recorded) -> None:
@@ -170,14 +153,11 @@ def _read_changes(history: History, recorded: Recorded) -> None:
         recorded.counts[series] = max(recorded.counts.get(series, 0), body.position + 1)
         recorded.shifts[series] = _after(recorded.shifts.get(series, []), state, body)
     found = [body for _, _, body in changes if isinstance(body, Found)]
-    for body in sorted(found, key=_first_of_incident):
+    # older rows tell of their change alone: the surest of a night dated the incident
+    found.sort(key=lambda body: (body.found, body.seen is None, body.reach, body.since, body.since_run or ""))
+    for body in found:
         seen = body.seen or Seen(body.since, body.since_run, None)
         recorded.incidents.setdefault(body.incident, []).append((body.found, seen))
-
-
-def _first_of_incident(body: Found) -> tuple[Any, ...]:
-    """Order of what was recorded of incidents; older rows tell of their change alone: the surest of a night dated the incident."""
-    return body.found, body.seen is None, body.reach, body.since, body.since_run or ""
 
 
 def _read_words(history: History, recorded: Recorded) -> None:
@@ -189,7 +169,7 @@ def _read_words(history: History, recorded: Recorded) -> None:
         if isinstance(word, Revoked):
             gone |= set(word.ids)
         elif isinstance(word, Tagged):
-            recorded.tags[row.subject] = Tag(row.subject, word.run, word.night)
+            recorded.tags[row.subject] = word.run
         else:
             recorded.active[word.id] = row.subject
     recorded.active = {name: subject for name, subject in recorded.active.items() if name not in gone}
@@ -202,22 +182,18 @@ def _after(shifts: list[LevelShift], state: str, body: Found | Withdrawn) -> lis
     """The told changes of a series after one more row."""
     if isinstance(body, Withdrawn):
         return [shift for shift in shifts if (shift.since, shift.incident) != (body.since, body.incident)]
-    fields = {name: getattr(body, name) for name in _SHIFT_FIELDS}
-    shift = LevelShift(state=state, first_since=body.since, **fields)  # type: ignore[arg-type] # of MOVE_STATES
-    return [*shifts, shift]
+    fields = {name: getattr(body, name) for name in SHIFT_FIELDS}
+    return [*shifts, LevelShift(state=state, first_since=body.since, **fields)]  # type: ignore[arg-type] # of SHIFT_STATES
 
 
 def _take(recorded: Recorded, row: _Row, word: Acknowledged | Expected) -> None:
-    who = word.id, word.who, _when(row.timestamp_ns), word.reason
+    when = datetime.fromtimestamp(row.timestamp_ns // 1_000_000_000, UTC).isoformat()
+    who = word.id, word.who, when, word.reason
     if isinstance(word, Expected):
         recorded.expectations.append((row.subject, Expectation(word.since, word.until, word.low, word.high, *who)))
         return
     for one in word.accepted:
         recorded.acceptances.setdefault(one.series_id, []).append(Acceptance(one.through, one.limit, *who))
-
-
-def _when(timestamp_ns: int) -> str:
-    return datetime.fromtimestamp(timestamp_ns // 1_000_000_000, UTC).isoformat()
 
 
 def shift_of_costs(shift: LevelShift, better: str | None) -> LevelShift:
@@ -233,79 +209,10 @@ def shift_of_costs(shift: LevelShift, better: str | None) -> LevelShift:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class News:
-    """What is to be remembered of one series: changes that nobody told yet, and told ones that hold no more."""
-
-    labels: SeriesLabels
-    timestamp_ns: int
-    """Of the newest run of the series: the same nights make the same row, whoever looks at them, and when."""
-    last_night: str
-    parameters: Parameters
-    """Those that the series was judged by."""
-    shifts: Sequence[LevelShift]
-    withdrawn: Sequence[LevelShift] = ()
-    seen: Mapping[str, Seen] = field(default_factory=dict)
-    """What is seen of the incidents of the changes, by their ids."""
-
-
-def record_news(history: History, recorded: Recorded, news: Iterable[News], false_alarms_per_year: float) -> int:
-    """Store what is new, in one commit; how many rows that were. What is there already adds nothing."""
-    rows = []
-    for one in news:
-        by = {
-            "detector": VERSION,
-            "parameters": asdict(one.parameters),
-            "false_alarms_per_year": false_alarms_per_year,
-        }
-        position = recorded.counts.get(one.labels.series_id, 0)
-        for shift in (shift_of_costs(each, one.labels.better) for each in one.shifts):
-            seen = to_builtins(one.seen.get(shift.incident or ""))
-            body = {**_shift_body(shift), "found": one.last_night, "change": shift.change, "seen": seen, **by}
-            rows.append(_row(one, shift, shift.state, {**body, "position": position}))
-            position += 1
-        for shift in (shift_of_costs(each, one.labels.better) for each in one.withdrawn):
-            body = {**_shift_body(shift), "change": shift.change, "withdrawn": one.last_night, **by}
-            rows.append(_row(one, shift, WITHDRAWN, {**body, "position": position}))
-            position += 1
-    return history.add_extra(table_of(rows)) if rows else 0
-
-
-def _shift_body(shift: LevelShift) -> JsonObject:
-    return {name: getattr(shift, name) for name in _SHIFT_FIELDS}
-
-
-def _row(news: News, shift: LevelShift, state: str, body: JsonObject) -> JsonObject:
-    labels = news.labels
-    return {
-        "kind": "change",
-        "month": month_of(news.timestamp_ns),
-        "run_id": shift.since_run or "",
-        "timestamp_ns": news.timestamp_ns,
-        "night": shift.since,
-        **{name: getattr(labels, name) for name in _LABELS_OF_CHANGE},
-        "series_id": labels.series_id,
-        "subject": labels.series_id,
-        "state": state,
-        "body": canonical_json(body),
-    }
-
-
 def ack_rows(subject: str, state: str, body: JsonObject, timestamp_ns: int) -> pa.Table:
     """One row of kind ack: an acknowledgement, an expectation, a name, or that one of them is revoked."""
-    return table_of(
-        [
-            {
-                "kind": "ack",
-                "month": month_of(timestamp_ns),
-                "run_id": "",
-                "timestamp_ns": timestamp_ns,
-                "subject": subject,
-                "state": state,
-                "body": canonical_json(dict(body)),
-            }
-        ]
-    )
+    about = {"kind": "ack", "month": month_of(timestamp_ns), "run_id": "", "timestamp_ns": timestamp_ns}
+    return table_of([{**about, "subject": subject, "state": state, "body": canonical_json(dict(body))}])
 
 
 def ack_id(subject: str, body: JsonObject, timestamp_ns: int) -> str:

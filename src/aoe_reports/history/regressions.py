@@ -12,16 +12,13 @@ from aoe_reports.history.clocks import read_runs
 from aoe_reports.history.detector_run import DetectorRun
 from aoe_reports.history.examination import Examination, examine
 from aoe_reports.history.gate import Gate
-from aoe_reports.history.incident_rows import incident_rows
-from aoe_reports.history.known_bad import known_bad_baselines
 from aoe_reports.history.missing import Missing, findings_of_missing, missing_in_newest
 from aoe_reports.history.news import record_changes, withdrawals
-from aoe_reports.history.observations import observations
 from aoe_reports.history.options import EVERYTHING, EXIT_CODES, STRICT_REASONS, RegressionOptions, View
 from aoe_reports.history.origin import origin_of
+from aoe_reports.history.rows import incident_rows, known_bad_baselines, observations, series_rows
 from aoe_reports.history.rules import NOT_ENOUGH_DATA, NOTHING_SELECTED
 from aoe_reports.history.series import SeriesLabels
-from aoe_reports.history.series_rows import series_rows
 from aoe_reports.history.suspicions import suspected_causes
 from aoe_reports.model.changes import (
     NOTICED,
@@ -105,7 +102,8 @@ def find_regressions(
     rows = _shown_rows(examined, asked, selection)
     why = {row.fails for row in rows}
     findings = [*examined.findings, *([] if selection.whole_history else withdrawals(examined))]
-    missing = _missing(examined)
+    is_whole = (view.series, selection.workload, selection.scope) == (None, None, None)  # else no others are waited for
+    missing: Missing = missing_in_newest(read_runs(history), view.until) if is_whole else {}
     findings += findings_of_missing(missing, history.uri)
     findings += known_bad_baselines((row for _, row in asked), str(examined.baseline))
     remark = None if _is_comparable(examined) else examined.too_little()
@@ -150,14 +148,6 @@ def find_regressions(
     )
 
 
-def _missing(examined: Examination) -> Missing:
-    """Models that did not run on the newest night; who asks for some series or workloads waits for no others."""
-    selection = examined.selection
-    if (examined.view.series, selection.workload, selection.scope) != (None, None, None):
-        return {}
-    return missing_in_newest(read_runs(examined.history), examined.view.until)
-
-
 def _shown_rows(
     examined: Examination, asked: Sequence[tuple[int, SeriesChange]], selection: RegressionOptions
 ) -> list[SeriesChange]:
@@ -167,7 +157,9 @@ def _shown_rows(
         for index, row in asked
         if selection.every or row.state is not None
     ]
-    return sorted(rows, key=_place_in_history if selection.whole_history else _place)
+    if selection.whole_history:  # each series in the order of nights
+        return sorted(rows, key=lambda row: (_index(SCOPES, row.scope), row.workload, row.series_id, row.since or ""))
+    return sorted(rows, key=_place)
 
 
 def _budget(examined: Examination) -> AlarmBudget:
@@ -262,11 +254,6 @@ def _place(row: SeriesChange) -> tuple[Any, ...]:
     whole = scope if row.scope in NOTICED else len(SCOPES)
     effect = by_effect(row.step_share)
     return state, _is_settled(row), whole, effect, scope, -abs(row.change or 0.0), row.workload, row.series_id
-
-
-def _place_in_history(row: SeriesChange) -> tuple[Any, ...]:
-    """Steps before what they are made of, each series in the order of nights."""
-    return _index(SCOPES, row.scope), row.workload, row.series_id, row.since or ""
 
 
 def _index(words: Sequence[str], word: str | None) -> int:

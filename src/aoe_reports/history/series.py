@@ -94,8 +94,8 @@ def histories_of(records: pl.DataFrame, declarations: Declarations = ()) -> tupl
     times, metrics = put_together(records), metric_records(records, declarations)
     if metrics is None:
         return times, ()
-    others = put_together(metrics.rows, (MIN_COST, MAX_COST))
-    return _beside(times, others), metrics.findings
+    rows, findings = metrics
+    return _beside(times, put_together(rows, (MIN_COST, MAX_COST))), findings
 
 
 def _beside(times: Histories, metrics: Histories) -> Histories:

@@ -7,12 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from aoe_reports.engine.question import Answer
-from aoe_reports.history.detection.verdicts import Change
 from aoe_reports.history.examination import Examination, examine
 from aoe_reports.history.options import RegressionOptions
 from aoe_reports.history.origin import origin_of
 from aoe_reports.history.rules import NOT_ENOUGH_DATA
-from aoe_reports.history.series import SeriesLabels
 from aoe_reports.model.changes import Scope
 from aoe_reports.model.metrics import value_levels, value_of
 from aoe_reports.model.rows import Rows, row_from
@@ -70,18 +68,13 @@ def _nights(examined: Examination) -> Iterator[SeriesNight]:
 
 def _changes(examined: Examination) -> Iterator[NightChange]:
     for index in examined.asked():
-        verdict = examined.judged.verdicts[index]
+        verdict, histories = examined.judged.verdicts[index], examined.judged.histories
         for change in (*verdict.changes, *([] if verdict.suspect is None else [verdict.suspect])):
-            yield _change(examined, index, examined.labels[index], change)
-
-
-def _change(examined: Examination, index: int, labels: SeriesLabels, change: Change) -> NightChange:
-    histories = examined.judged.histories
-    return NightChange(
-        series_id=labels.series_id,
-        state=change.state,
-        since=histories.nights[change.night],
-        until=histories.nights[change.until - 1],
-        since_run=histories.runs[index, change.night],
-        **value_levels(change, labels.better),
-    )
+            yield NightChange(
+                series_id=examined.ids[index],
+                state=change.state,
+                since=histories.nights[change.night],
+                until=histories.nights[change.until - 1],
+                since_run=histories.runs[index, change.night],
+                **value_levels(change, examined.labels[index].better),
+            )

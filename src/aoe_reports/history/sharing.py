@@ -148,11 +148,9 @@ class Sharing:
             WORKLOAD_ALIKE.found(
                 self.store,
                 say(
-                    (
-                        "workload {own!r} starts a new history, but workload {model!r} has the same operators (last "
-                        "night {night}): if it is the same model, give both the same name (--workload NAME, or "
-                        "--workload-from PATTERN)"
-                    ),
+                    "workload {own!r} starts a new history, but workload {model!r} has the same operators (last "
+                    "night {night}): if it is the same model, give both the same name (--workload NAME, or "
+                    "--workload-from PATTERN)",
                     own=own,
                     model=model,
                     night=night,
@@ -179,16 +177,18 @@ class Sharing:
         unknown = self._newest_of(UNKNOWN) if len(new) > 1 else None
         if unknown is None or unknown.own_names:
             return
-        rivals = [(named.model, group) for named, group in new if any(_fits(unknown, one.mixes) for one in group)]
+        rivals = [
+            (named.model, group)
+            for named, group in new
+            if any(agreed >= MIN_AGREEMENT for one in group for _, _, agreed in unknown.of(one.mixes))
+        ]
         models = sorted({model for model, _ in rivals})
         if len(models) > 1:
             names = join(", ", map(repr, models))
             why = say(
-                (
-                    "the store has these operators as workload 'unknown', and {names} of this job also have them: it "
-                    "cannot be determined whose history this is, and none of them is stored. Give --workload NAME "
-                    "for one of them, or `--workload-from folder` to start a history for each"
-                ),
+                "the store has these operators as workload 'unknown', and {names} of this job also have them: it "
+                "cannot be determined whose history this is, and none of them is stored. Give --workload NAME "
+                "for one of them, or `--workload-from folder` to start a history for each",
                 names=names,
             )
             self._refuse({one.path: why for _, group in rivals for one in group})
@@ -203,7 +203,13 @@ class Sharing:
         if found and all(alike):
             return self.renamed(run, UNKNOWN)
         if any(alike) and not self._is_stored(run):
-            raise WorkloadConflictError(run.header.path, _several_unknown(run.header.model))
+            why = say(
+                "the store has workload 'unknown' with these operators and with others: several workloads share its "
+                "series, and none of them continues it; the run is not stored. --workload {model} starts a separate "
+                "history",
+                model=run.header.model,
+            )
+            raise WorkloadConflictError(run.header.path, why)
         return run
 
     def _note_alike(self, run: Run, mixes: Mapping[Device, OperatorMix]) -> None:
@@ -244,10 +250,7 @@ class Sharing:
         if same_night:
             raise WorkloadConflictError(run.header.path, _other_operators(run.header.model, here, same_night[0]))
         message = say(
-            (
-                "{operators}; it is stored nevertheless because --workload requests it (`store undo {run_id}` "
-                "removes it)"
-            ),
+            "{operators}; it is stored nevertheless because --workload requests it (`store undo {run_id}` removes it)",
             operators=_differ(run.header.model, here, found[0][1]),
             run_id=run.header.run_id,
         )
@@ -441,10 +444,6 @@ def _own_names(bodies: Iterable[JsonObject]) -> set[str]:
     return {name for body in bodies if (name := text_of(body.get(OWN_NAME))) is not None}
 
 
-def _fits(newest: _Newest, mixes: Mapping[Device, OperatorMix]) -> bool:
-    return any(agreed >= MIN_AGREEMENT for _, _, agreed in newest.of(mixes))
-
-
 def _of_one_name(group: Sequence[_Ahead], model: str) -> dict[str, Text]:
     """Why captures are not stored under one name: of the same device some have other operators than others."""
     devices: dict[Device, list[_Seen]] = defaultdict(list)
@@ -468,11 +467,8 @@ def _of_one_night(group: Sequence[_Ahead], model: str) -> dict[str, Text]:
     for ahead in group:
         if ahead.night is not None:
             nights[ahead.night].append(ahead)
-    refused: dict[str, Text] = {}
-    for night in nights.values():
-        if len(night) > 1:
-            refused |= _of_one_name(night, model)
-    return refused
+    several = [night for night in nights.values() if len(night) > 1]
+    return {path: why for night in several for path, why in _of_one_name(night, model).items()}
 
 
 def _with_common_ranks(group: Sequence[_Ahead]) -> list[_Ahead]:
@@ -516,18 +512,14 @@ def _other_operators(model: str, here: _Seen, there: _Seen, *, may_be_new: bool 
     differ = _differ(model, here, there)
     if may_be_new and model != UNKNOWN:  # which is no name to give
         return say(
-            (
-                "{operators}; it is not stored. Give each workload a name: --workload-from folder (or a pattern), or "
-                "--workload NAME; if it is the same workload with new operators, use --workload {model}"
-            ),
+            "{operators}; it is not stored. Give each workload a name: --workload-from folder (or a pattern), or "
+            "--workload NAME; if it is the same workload with new operators, use --workload {model}",
             operators=differ,
             model=model,
         )
     return say(
-        (
-            "{operators}; it is not stored. Give each workload a name: --workload-from folder (or a pattern), or "
-            "import each one separately with --workload NAME"
-        ),
+        "{operators}; it is not stored. Give each workload a name: --workload-from folder (or a pattern), or "
+        "import each one separately with --workload NAME",
         operators=differ,
     )
 
@@ -538,10 +530,8 @@ def _differ(model: str, here: _Seen, there: _Seen) -> Text:
         for names in differences(here.mix, there.mix)
     )
     return say(
-        (
-            "only {agreed:.0%} of its operators agree with {other}, which is also workload {model!r} (same workload: "
-            "at least {least:.0%}): here {mine}, there {theirs}"
-        ),
+        "only {agreed:.0%} of its operators agree with {other}, which is also workload {model!r} (same workload: "
+        "at least {least:.0%}): here {mine}, there {theirs}",
         agreed=agreement(here.mix, there.mix) or 0.0,
         other=there.where,
         model=model,
@@ -559,22 +549,9 @@ def _goes_on(own: str, model: str, count: int) -> Text:
             model=model,
         )
     return say(
-        (
-            "runs that would be named {own!r} ({count}) continue as workload {model!r}, as in the store; --workload "
-            "{own} would start a history under that name"
-        ),
+        "runs that would be named {own!r} ({count}) continue as workload {model!r}, as in the store; --workload "
+        "{own} would start a history under that name",
         count=count,
         own=own,
-        model=model,
-    )
-
-
-def _several_unknown(model: str) -> Text:
-    return say(
-        (
-            "the store has workload 'unknown' with these operators and with others: several workloads share its "
-            "series, and none of them continues it; the run is not stored. --workload {model} starts a separate "
-            "history"
-        ),
         model=model,
     )

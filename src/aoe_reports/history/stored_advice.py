@@ -116,16 +116,8 @@ def _advice_of(rows: Sequence[Row]) -> RunAdvice:
     for mine in told.values():
         mine.sort(key=lambda row: (row["position"] or 0, json.dumps(row, sort_keys=True)))
     links.sort(key=lambda one: (min((share for *_, share in one.shares), default=1.0), one.group or "", one.transport))
-    typed: dict[str, list[Any]] = {state: [kind(**row) for row in told[state]] for state, kind in KINDS.items()}
-    return RunAdvice(
-        summary,
-        typed["advice"],
-        typed["msprof"],
-        typed["candidate"],
-        typed["left-out"],
-        links=links,
-        picture=picture,
-    )
+    advice, stated, candidates, left_out = ([kind(**row) for row in told[state]] for state, kind in KINDS.items())
+    return RunAdvice(summary, advice, stated, candidates, left_out, links, picture)
 
 
 def plain_row(row: Mapping[str, Any]) -> Row:
@@ -173,25 +165,15 @@ def listed_rows(history: History, where: Where, workload: str | None) -> list[Li
     for row in history.rows("advice", columns, where).to_pylist():
         if workload not in {None, row["model"]} or row["state"] not in order:
             continue
-        names = {name: row[name] for name in ("night", "timestamp_ns")}
-        listed = {
-            **names,
-            "run": row["run_id"],
-            "workload": row["model"],
-            "state": row["state"],
-            **dict.fromkeys(every),
-        }
+        names = {name: row[name] for name in ("night", "timestamp_ns", "state")}
+        listed = {**names, "run": row["run_id"], "workload": row["model"], **dict.fromkeys([*every, "summary"])}
         if row["state"] == "summary":
             summary = summary_of(row)
             listed["advice"] = summary["why_not"] or join("; ", (_word(one) for one in summary["headlines"]))
             listed["reason"] = _word(summary["plan"]) if summary["plan"] is not None else None
-            more = {
-                name: summary[name] for name in ("why_not", "found", "stated", "devices", "headlines", "plan", "notes")
-            }
-            listed["summary"] = more
+            listed["summary"] = summary
         else:
             listed |= plain_row(row)
-            listed["summary"] = None
         found.append(listed)
     found.sort(
         key=lambda row: (row["timestamp_ns"], row["run"], order.index(row["state"]), row["position"] or 0, str(row))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ import polars.selectors as cs
 from aoe_reports.facts.records.from_profile import STEPS_WITH_TASKS
 from aoe_reports.formats.aoe.results import join_name
 from aoe_reports.formats.records.payloads import number_in, object_in
-from aoe_reports.history.attribution import Attribution, OperatorShare, Side, StepNight, attribute_change
+from aoe_reports.history.attribution import Attribution, OperatorShare, Side, StepNight, attribute_change, sum_known
 from aoe_reports.history.detection.verdicts import Change
 from aoe_reports.history.series import Judged, SeriesLabels
 from aoe_reports.model.changes import MovedCost, OperatorChange, StepAttribution
@@ -71,9 +71,8 @@ def attribute(
     # a rank may move to another device from night to night; without ranks the device is what tells series apart
     place = "device_id" if labels.rank_id is None else "rank_id"
     same = [pl.col(name).eq_missing(getattr(labels, name)) for name in _SURROUNDINGS]
-    of_all_ranks = pl.all_horizontal(pl.col("rank_id", "device_id").is_null()) & pl.col("scope").is_in(
-        ["op", "op_type"]
-    )
+    is_operator = pl.col("scope").is_in(["op", "op_type"])
+    of_all_ranks = pl.all_horizontal(pl.col("rank_id", "device_id").is_null()) & is_operator
     same.append(pl.col(place).eq_missing(getattr(labels, place)) | of_all_ranks)
     measured = [pl.col(name).is_not_null() for name in ("count", "total_ns")]
     mine = records.filter(*same, *measured, pl.col("night").is_in(list(sides)))
@@ -164,8 +163,8 @@ def _steps(records: pl.DataFrame) -> list[StepNight]:
             night,
             sum(row["count"] for row in rows),
             sum(row["total_ns"] for row in rows),
-            _sum_known(_part_ns(row, "communication_not_overlapped") for row in rows),
-            _sum_known(_part_ns(row, "free") for row in rows),
+            sum_known([_part_ns(row, "communication_not_overlapped") for row in rows]),
+            sum_known([_part_ns(row, "free") for row in rows]),
             sum(map(_steps_with_tasks, rows)),
         )
         for (side, night), rows in nights.items()
@@ -182,11 +181,6 @@ def _part_ns(row: Row, part: str) -> int | None:
 def _steps_with_tasks(row: Row) -> int:
     steps = number_in(object_in(row, "metrics"), STEPS_WITH_TASKS)
     return row["count"] if steps is None else int(steps)
-
-
-def _sum_known(values: Iterable[int | None]) -> int | None:
-    known = list(values)
-    return None if None in known else sum(value for value in known if value is not None)
 
 
 def _told(found: Attribution) -> StepAttribution:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -20,13 +19,12 @@ from aoe_reports.model.path_kinds import KINDS
 from aoe_reports.model.step_picture import NoPicture, PictureGap, PictureLane, PictureOperator, StepPicture
 from aoe_reports.model.texts import say
 
-Row = dict[str, Any]
-
 PICTURE = "picture"
 """The state of a row that holds a picture: nothing that is listed."""
 MAX_TIMELINE_BYTES = 8 << 20
 """Timelines and databases of the one rank that are read for a picture: of larger ones it would take more than a quarter of an ingest that reads tables alone."""
 _PACKED = 10
+"""So many times as large may what is compressed be."""
 _MAX_NS = 2**60
 
 
@@ -37,7 +35,7 @@ def picture_of_run(captures: Sequence[Capture], rank_id: int | None, device_id: 
     if not mine:
         return None
     files = [file for files in vendor_of(mine[0].profiler).events(mine[0]) for file in files]
-    size = sum(map(_size, files))
+    size = sum(map(read_size, files))
     if size > MAX_TIMELINE_BYTES:
         return NoPicture(
             why_not=say(
@@ -51,13 +49,9 @@ def picture_of_run(captures: Sequence[Capture], rank_id: int | None, device_id: 
         return NoPicture(why_not=say("the timeline cannot be used: {why}", why=str(error) or type(error).__name__))
 
 
-def _size(file: FoundFile) -> int:
+def read_size(file: FoundFile) -> int:
+    """How much there may be to read of a file."""
     return file.size * (_PACKED if file.name.packed else 1)
-
-
-def body_of_picture(picture: Picture) -> Row:
-    """What the row of a picture says beside its columns."""
-    return asdict(picture)
 
 
 def read_picture(body: str | None, told: Mapping[str, Any]) -> Picture | None:

@@ -7,11 +7,12 @@ from functools import cached_property
 from statistics import median_low
 
 import numpy as np
+import polars as pl
 
+from aoe_reports.facts.records.from_profile import STEPS_WITH_TASKS_MS
 from aoe_reports.history.baselines import JudgedSeries, Scatter
 from aoe_reports.history.detector_run import DetectorRun
 from aoe_reports.history.incidents import Group
-from aoe_reports.history.steps_of_operators import parts_with_tasks
 from aoe_reports.model.shares import share_of
 
 ENDED_NIGHTS = 10
@@ -108,3 +109,20 @@ class StoredSeries:
         """Whether a series is not measured any more."""
         last_night, cutoff = self.judged_series[index].last_night(), self._cutoffs.get(self.group(index))
         return last_night is not None and cutoff is not None and last_night < cutoff
+
+
+STEP_OF_OPERATORS_NS = pl.coalesce(
+    pl.col("metrics").cast(pl.String).str.json_path_match(f"$.{STEPS_WITH_TASKS_MS}").cast(pl.Float64) * 1e6,
+    pl.col("total_ns").cast(pl.Float64),
+)
+"""How long the steps take that have tasks, of records of steps (`metrics`, `total_ns`); 0 where none of them has any."""
+
+
+def parts_with_tasks(records: pl.DataFrame) -> dict[str, float]:
+    """Of series of steps whose newest record has steps without tasks: which part of its time is of steps with tasks."""
+    steps = records.filter((pl.col("scope").cast(pl.String) == "step") & (pl.col("total_ns") > 0))
+    newest = steps.sort("night", "timestamp_ns", "run_id").group_by("series_id", maintain_order=True).last()
+    parts = newest.select(
+        pl.col("series_id").cast(pl.String), (STEP_OF_OPERATORS_NS / pl.col("total_ns")).alias("part")
+    )
+    return dict(parts.filter(pl.col("part") != 1).iter_rows())

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
-from aoe_reports.formats.records.payloads import ChangedFact
+from aoe_reports.formats.records.payloads import ChangedFact, object_in
 from aoe_reports.history.baselines import JudgedSeries
 from aoe_reports.history.clocks import RunOfNight
 from aoe_reports.history.incidents import Incident, SeriesShift
-from aoe_reports.history.metadata import COLUMNS, NIGHTS, changed_metadata
 from aoe_reports.history.recorded import Recorded
 from aoe_reports.model.changes import ToldFact
 from aoe_reports.store import History, Where, equals
@@ -91,14 +92,73 @@ class Surroundings:
         now = self._now[incident]
         seen = [one.metadata for _, one in self.recorded.incidents.get(incident, ()) if one.metadata is not None]
         first, *later = [*seen, now or []]
-        told = [_told(fact, "first" if now is None or fact in now else "first-only") for fact in first]
+        told = [fact_seen(fact, "first" if now is None or fact in now else "first-only") for fact in first]
         known = list(first)
         for fact in (one for facts in later for one in facts):
             if fact not in known:
                 known.append(fact)
-                told.append(_told(fact, "later"))
+                told.append(fact_seen(fact, "later"))
         return told
 
 
-def _told(fact: ChangedFact, seen: str) -> ToldFact:
+def fact_seen(fact: ChangedFact, seen: str) -> ToldFact:
+    """A fact as rows have it, and when it was seen."""
     return ToldFact(name=fact.name, before=fact.before, after=fact.after, seen=seen)
+
+
+NIGHTS = 3
+"""Nights on either side that are looked at: a fact that is not the same in all of them is none of a side."""
+PLAIN = ("engine_version",)
+CONFIGS = ("engine_config", "compilation_config", "software_config", "runtime_config", "hardware_config")
+COLUMNS = (*PLAIN, *CONFIGS)
+"""What is looked at of a record: a text, and objects as JSON texts."""
+MAX_TOLD = 20
+LONGEST_VALUE = 200
+
+
+def changed_metadata(before: pl.DataFrame, after: pl.DataFrame) -> list[ChangedFact]:
+    """Each fact that is one thing in all records before and another in all since.
+
+    Both frames hold COLUMNS (those that are missing tell nothing). Names are `engine_version`, `software_config.driver`
+    and so on; a fact that one side lacks is null there. Values are whatever somebody wrote: texts, cut at LONGEST_VALUE.
+    """
+    sides = [_facts(frame) for frame in (before, after)]
+    if before.is_empty() or after.is_empty():
+        return []
+    found = []
+    for name in sorted(sides[0].keys() | sides[1].keys()):
+        values = [side.get(name, {None}) for side in sides]
+        if all(len(one) == 1 for one in values) and values[0] != values[1]:
+            found.append(ChangedFact(name, *(next(iter(one)) for one in values)))
+    return found[:MAX_TOLD]
+
+
+def _facts(frame: pl.DataFrame) -> dict[str, set[str | None]]:
+    """Each fact with its values; a record that lacks one counts as None."""
+    rows = frame.select([name for name in COLUMNS if name in frame.columns]).unique().to_dicts()
+    flat = [dict(_flat(row)) for row in rows]
+    names = {name for one in flat for name in one}
+    return {name: {one.get(name) for one in flat} for name in names}
+
+
+def _flat(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for name in PLAIN:
+        if row.get(name) not in {None, "unknown"}:
+            yield name, str(row[name])[:LONGEST_VALUE]
+    for name in CONFIGS:
+        for key, inner in object_in(row, name).items():
+            yield from _leaves(f"{name}.{key}"[:LONGEST_VALUE], inner)
+
+
+def _leaves(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    """The leaves of objects in objects, one level down; what is deeper is its own JSON text."""
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            yield f"{name}.{key}"[:LONGEST_VALUE], _text(inner)
+    elif value is not None:
+        yield name, _text(value)
+
+
+def _text(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return text[:LONGEST_VALUE]

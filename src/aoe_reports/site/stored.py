@@ -24,7 +24,6 @@ from aoe_reports.history.detector_run import DetectorRun
 from aoe_reports.history.listing import VERDICT, listed_verdict
 from aoe_reports.history.options import RegressionOptions
 from aoe_reports.history.paged import paged_series
-from aoe_reports.history.past_nights import past_nights
 from aoe_reports.history.regressions import Regressions, find_regressions
 from aoe_reports.history.series import (
     LABELS,
@@ -46,7 +45,8 @@ from aoe_reports.history.site_facts import (
     speed_up,
     stored_findings,
 )
-from aoe_reports.history.steps_of_operators import STEP_OF_OPERATORS_NS
+from aoe_reports.history.stored_series import STEP_OF_OPERATORS_NS
+from aoe_reports.history.suspicions import past_nights
 from aoe_reports.model.changes import SeriesObservation
 from aoe_reports.model.columns import Ints, Mask, codes, floats, keep_where
 from aoe_reports.model.listings import ListedVerdict

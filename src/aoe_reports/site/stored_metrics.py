@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from aoe_reports.history.dictionary_encoded import read_coded
+from aoe_reports.history.detector_run import read_coded
 from aoe_reports.history.metric_series import NEEDED, metric_records
 from aoe_reports.history.regressions import Regressions
 from aoe_reports.history.series import LABELS, MAX_COST, MIN_COST, Histories, put_together
@@ -30,7 +30,7 @@ def with_metrics(history: History, histories: Histories, told: Regressions, inco
     found = metric_records(records, told.detected.input.declarations)
     if found is None:
         return histories
-    metrics = put_together(found.rows, (MIN_COST, MAX_COST))
+    metrics = put_together(found[0], (MIN_COST, MAX_COST))
     columns_of = {night: column for column, night in enumerate(histories.nights)}
     columns_here = np.array([columns_of[night] for night in metrics.nights])
     for row, labels in enumerate(metrics.labels):

@@ -59,14 +59,10 @@ def widened_percentiles(drawn: Any, size: int, *, level: float) -> tuple[float, 
     if len(known) < _MIN_KNOWN * len(drawn):
         return None
     low, middle, high = (quantile(known, part) for part in ((1 - level) / 2, 0.5, (1 + level) / 2))
-    wider = _few(size, NormalDist().inv_cdf((1 + level) / 2))
+    z, free = NormalDist().inv_cdf((1 + level) / 2), size - 1
+    # Student's quantile over the normal one, unbiased
+    wider = student_quantile(z, free) / z * float((size / free) ** 0.5)
     return middle - (middle - low) * wider, middle + (high - middle) * wider
-
-
-def _few(size: int, z: float) -> float:
-    """How much wider an interval from `size` values has to be: Student's quantile over the normal one, unbiased."""
-    free = size - 1
-    return student_quantile(z, free) / z * float((size / free) ** 0.5)
 
 
 def student_quantile(z: float, free: float) -> float:

@@ -126,7 +126,7 @@ class Compared:
 
 def compare_calls(sides: Sequence[Side], keys: Sequence[str], top: int) -> list[Compared]:
     """Every side after the first against the first; columns of words `keys`, the largest absolute change first."""
-    inputs = [name for name in INPUTS if name not in keys and all(_has(side.frame, name) for side in sides)]
+    inputs = [name for name in INPUTS if name not in keys and all(name in side.frame.column_names for side in sides)]
     tables = [side.frame.select([*keys, *inputs]) for side in sides]
     fine_of, fine = group_codes(pa.concat_tables(tables, promote_options="permissive"), [*keys, *inputs])
     groups = _groups_of(fine, len(keys), inputs, known=bool(inputs) or "input_shapes" in keys)
@@ -238,10 +238,6 @@ def compare_values(baseline: Sequence[int], candidate: Sequence[int], key: tuple
     sides = [np.sort(np.asarray(values, dtype=np.int64)) for values in (baseline, candidate)]
     interval = _interval(sides[0], sides[1])
     return Difference(key, len(baseline), len(candidate), sum(baseline), sum(candidate), interval)
-
-
-def _has(frame: pa.Table, name: str) -> bool:
-    return name in frame.column_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,18 +389,9 @@ def _difference(group: int, baseline: _Measured, candidate: _Measured, groups: _
     if not told and other:  # inputs are told of some calls only: no part of it can be called anything
         return Difference(key, *counts, *totals, interval)
     changed, new, vanished = parts.changed() if told else (None, (), ())
-    return Difference(
-        key,
-        *counts,
-        *totals,
-        interval,
-        calls,
-        count,
-        float(other) if told else None,
-        _cause(calls, count, other, changed, told=told, scatters=interval is not None and interval.holds_zero),
-        new,
-        vanished,
-    )
+    inputs = float(other) if told else None
+    cause = _cause(calls, count, other, changed, told=told, scatters=interval is not None and interval.holds_zero)
+    return Difference(key, *counts, *totals, interval, calls, count, inputs, cause, new, vanished)
 
 
 def _cause(

@@ -209,8 +209,8 @@ def group_codes(tasks: pa.Table | SomeRows, keys: Sequence[str]) -> tuple[Ints, 
         if count * width > _INT32_MAX:
             groups_of = groups_of.astype(np.int64)
         sparse = of_key if count == 1 else groups_of * width + of_key
-        present, groups_of = _dense(sparse, count * width)
-        numbers = [*(before[present // width] for before in numbers), _narrow(present % width)]
+        present, groups_of = _dense(sparse, count * width)  # never more words than an int32 holds, kept for every row
+        numbers = [*(before[present // width] for before in numbers), (present % width).astype(np.int32, copy=False)]
         words.append(words_of_key)
         count = len(present)
     return groups_of, Names(count, numbers, words)
@@ -238,11 +238,6 @@ def _dense_of_many(sparse: Ints) -> tuple[Ints, Ints]:
     place: Any = np.empty(len(order), dtype=np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
     return different[order], place[numbers]
-
-
-def _narrow(numbers: Ints) -> Ints:
-    """Numbers of words or of groups: there are never more of them than an int32 holds, and they are kept for every row."""
-    return numbers.astype(np.int32, copy=False)
 
 
 def sorted_within(groups_of: Ints, values: Ints, groups: int) -> tuple[Ints, Ints]:

@@ -10,10 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from aoe_reports.stats.noise import Floats, Integers
 
 BLOCK = 256
 """Series partitioned together: their sums of one night stay in the cache."""

@@ -98,7 +98,7 @@ class Leveled:
         residuals = np.empty(len(self.logs))
         self.levels = []
         for start, end in pairwise(self.edges):
-            level = self._middle(start, end)
+            level = float(middles(self.logs[start:end], self.relative[start:end], self.limit))
             self.levels.append(level)
             np.subtract(self.logs[start:end], level, out=residuals[start:end])
         residuals /= self.relative
@@ -119,9 +119,6 @@ class Leveled:
         """Of each night from the start of one level to the end of another its level."""
         edges = self.edges[first : last + 2]
         return np.repeat(self.levels[first : last + 1], np.diff(edges))
-
-    def _middle(self, start: int, end: int) -> float:
-        return float(middles(self.logs[start:end], self.relative[start:end], self.limit))
 
     def level(self, start: int, end: int) -> float:
         """The level that explains nights best: each weighs as much as it is no spike."""

@@ -36,16 +36,12 @@ def observations_of(one: Prepared, series: Leveled) -> tuple[Observed, ...]:
         Observed(
             kind=kind,
             night=int(nights[start]),
-            until=None if end == count and kind != "episode" else _place(nights, end),
+            until=None if end == count and kind != "episode" else int(nights[end - 1]) + 1,
             before=before,
             after=after,
         )
         for kind, start, end, before, after in found
     )
-
-
-def _place(nights: Any, end: int) -> int:
-    return int(nights[end - 1]) + 1
 
 
 def _warm_up(series: Leveled) -> Iterator[_Found]:

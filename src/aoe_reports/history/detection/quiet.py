@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from aoe_reports.history.detection.candidates import Prepared
 from aoe_reports.history.detection.levels import likely_levels, middles
 from aoe_reports.history.detection.newest import TOGETHER, suspicion_score
-from aoe_reports.history.detection.noise import Noise, Sums, noise_of_sums, scatter_of, stand_alone
-from aoe_reports.history.detection.power import smallest_detectable
+from aoe_reports.history.detection.noise import Noise, Sums, noise_of_sums, scatter_of, smallest_detectable, stand_alone
 from aoe_reports.history.detection.verdicts import Verdict, time_of
 from aoe_reports.stats import noise
 from aoe_reports.stats.modes import ROUNDING, may_have_modes
@@ -32,17 +31,12 @@ def quiet_verdicts(several: Sequence[Prepared]) -> dict[int, Verdict]:
     found: dict[int, Verdict] = {}
     by_nights: dict[int, list[int]] = {}
     for place, one in enumerate(several):
-        if not one.candidates and not one.newest and one.switch is None and _can_be_quiet(one):
+        may_be_quiet = not one.parameters.hindsight and len(one.logs) >= one.parameters.least_nights
+        if may_be_quiet and not one.candidates and not one.newest and one.switch is None:
             by_nights.setdefault(len(one.logs), []).append(place)
     for places in by_nights.values():
-        ours = [several[place] for place in places]
-        for row, verdict in _verdicts(ours):
-            found[places[row]] = verdict
+        found |= {places[row]: verdict for row, verdict in _verdicts([several[place] for place in places])}
     return found
-
-
-def _can_be_quiet(one: Prepared) -> bool:
-    return not one.parameters.hindsight and len(one.logs) >= one.parameters.least_nights
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,21 +78,17 @@ def _verdicts(ours: Sequence[Prepared]) -> Iterator[tuple[int, Verdict]]:
     nights = table.logs.shape[1]
     for row in np.flatnonzero(~loud).tolist():
         one, left = ours[row], noises[row]
-        yield (
-            row,
-            Verdict(
-                nights=nights,
-                left_out=one.left_out,
-                reason=None,
-                level=time_of(float(table.levels[row])),
-                sigma=left.sigma,
-                memory=left.memory,
-                rare=left.rare,
-                smallest_detectable=smallest_detectable(
-                    left, nights, one.parameters.needed(left.certain), one.parameters
-                ),
-            ),
+        verdict = Verdict(
+            nights=nights,
+            left_out=one.left_out,
+            reason=None,
+            level=time_of(float(table.levels[row])),
+            sigma=left.sigma,
+            memory=left.memory,
+            rare=left.rare,
+            smallest_detectable=smallest_detectable(left, nights, one.parameters.needed(left.certain), one.parameters),
         )
+        yield row, verdict
 
 
 def _noises(table: _Table) -> list[Noise]:

@@ -115,11 +115,11 @@ class Verdict:
     """Why the series cannot be judged; None when it can."""
     level: float | None
     """Of the newest nights, in the unit of the values."""
-    sigma: float | None
+    sigma: float | None = None
     """Relative scatter from night to night (clipped); `memory` 0 … 1 is its AR(1) coefficient, `rare` the share of spikes."""
-    memory: float | None
-    rare: float | None
-    smallest_detectable: float | None
+    memory: float | None = None
+    rare: float | None = None
+    smallest_detectable: float | None = None
     """Relative slow-down that would be confirmed within 14 nights in nine cases of ten; None: no change would be."""
     changes: tuple[Change, ...] = ()
     suspect: Change | None = None
