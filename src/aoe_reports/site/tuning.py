@@ -13,7 +13,6 @@ from typing import TypeVar
 import numpy as np
 
 from aoe_reports.history.site_facts import RunFacts, SeriesFacts, StoreFacts, speed_up
-from aoe_reports.model.classes import record
 from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.rows import column, row
 from aoe_reports.model.runs import Stored
@@ -22,7 +21,7 @@ from aoe_reports.present.values import show
 from aoe_reports.site.cells import Table, cell, head, stated
 from aoe_reports.site.charts import days_of, history_chart
 from aoe_reports.site.overview import interval
-from aoe_reports.site.pages import Content, Page
+from aoe_reports.site.pages import Content
 from aoe_reports.site.places import file_name
 from aoe_reports.site.run import VERDICTS
 from aoe_reports.site.texts import Texts
@@ -257,36 +256,25 @@ _NEVER: Mapping[str, str] = N_(
 """Why an operator counts as one that was never made quicker."""
 
 
-@record
-class TuningPage(Page):
-    """The page of tuning."""
-
-    jobs: Table
-    without_counts: str
-    never: Table
-    growth_chart: str
-    growth: Table
-
-
 def tuning_page(facts: StoreFacts, text: Texts) -> Content:
     """The page of all jobs, and its JSON."""
     jobs, never = _jobs_of(facts), _never_improved(facts)
     growth = _bank_growth(jobs)
     known = any(job.added is not None for job in jobs)
-    page = TuningPage(
-        title=text("Tuning jobs (AOE)"),
-        jobs=_jobs_table(jobs, text),
-        without_counts="" if known or not jobs else text("The stored jobs contain no counts."),
-        never=_never_table(never, text),
-        growth_chart=_growth_chart(growth, text),
-        growth=Table(
+    page = {
+        "title": text("Tuning jobs (AOE)"),
+        "jobs": _jobs_table(jobs, text),
+        "without_counts": "" if known or not jobs else text("The stored jobs contain no counts."),
+        "never": _never_table(never, text),
+        "growth_chart": _growth_chart(growth, text),
+        "growth": Table(
             text.columns(BankGrowth),
             [
                 [head(row.night), *(cell(number, "integer") for number in (row.jobs, row.added, row.updated, row.sum))]
                 for row in reversed(growth[-SHOWN_JOBS:])
             ],
         ),
-    )
+    }
     return page, {"rows": jobs, "never_improved": never, "bank_growth": growth}
 
 
@@ -310,7 +298,17 @@ def _never_table(never: Sequence[TunedOperator], text: Texts) -> Table:
     shown, about = never[:SHOWN_NAMES], ""
     if len(shown) < len(never):
         about = text("The first {shown} of {count}; the JSON has all.", shown=len(shown), count=len(never))
-    return Table(columns, [_never_cells(row, text) for row in shown], about)
+    rows = [
+        [
+            head(row.op_name, None, row.workload),
+            cell(text(_NEVER[str(row.reason)])),
+            cell(row.failed, "integer"),
+            cell(row.changed, "integer"),
+            cell(row.last_night),
+        ]
+        for row in shown
+    ]
+    return Table(columns, rows, about)
 
 
 def _job_cells(job: TuningJob, text: Texts) -> list[str]:
@@ -349,16 +347,6 @@ def _measured_cell(measured: MeasuredStep | None) -> str:
         return cell(None, "ms")
     nights = f"{measured.before_night[5:]} → {measured.after_night[5:]}"  # the JSON has the years
     return cell(f"{show(measured.before_ms, 'ms')} → {show(measured.after_ms, 'ms')}", "ms", nights)
-
-
-def _never_cells(row: TunedOperator, text: Texts) -> list[str]:
-    return [
-        head(row.op_name, None, row.workload),
-        cell(text(_NEVER[str(row.reason)])),
-        cell(row.failed, "integer"),
-        cell(row.changed, "integer"),
-        cell(row.last_night),
-    ]
 
 
 def _growth_chart(growth: Sequence[BankGrowth], text: Texts) -> str:
