@@ -29,7 +29,7 @@ RENDERERS: dict[str, Callable[[Report], str]] = {form: _renderer(form) for form 
 REGRESSION_RENDERERS: dict[str, Callable[[Changes], str]] = {
     "junit": _renderer("junit", "render_regressions"),
     "sarif": _renderer("sarif", "render_regressions"),
-    "github": _renderer("github", "render_regressions"),
+    "github": _renderer("regressions_github"),
     "openmetrics": _renderer("openmetrics"),
     "grafana": _renderer("grafana"),
 }

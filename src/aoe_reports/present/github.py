@@ -1,17 +1,13 @@
-"""Answers as workflow commands of GitHub Actions: an annotation a finding or an incident, or what an answer tells by itself."""
+"""Answers as workflow commands of GitHub Actions: an annotation a finding, or what an answer tells by itself."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from aoe_reports.model.changes import IncidentChange, is_small
 from aoe_reports.model.findings import SEVERITIES, Finding, Severity
 from aoe_reports.present.forms import Shown
-from aoe_reports.present.night import since_with_facts
 from aoe_reports.present.places import below_here, cell, character_column
-from aoe_reports.present.reports.changes import Changes, describe_acknowledgement
-from aoe_reports.present.reports.incidents import worst_first
 from aoe_reports.present.values import plain
 
 KINDS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "notice"}
@@ -77,35 +73,3 @@ def _data(text: str) -> str:
 def _property(text: str) -> str:
     """Text in a property: the characters that end it are escaped, too."""
     return _data(text).replace(":", "%3A").replace(",", "%2C")
-
-
-def render_regressions(changes: Changes) -> str:
-    """Errors for what fails, warnings for what is open or suspected, notices for what got quicker; then headline and verdict."""
-    said = [plain(line) for line in (changes.headline, changes.verdict) if line]
-    return "".join(f"{line}\n" for line in (*_commands(changes), *said))
-
-
-def _commands(changes: Changes) -> Iterator[str]:
-    fails = {row.incident for row in changes.rows if row.fails == "regression"}
-    accepted = {row.incident: describe_acknowledgement(row) for row in changes.rows if row.acknowledged is not None}
-    for one in worst_first(changes.incidents):
-        if one.open or one.new or one.incident in accepted:
-            yield _incident(one, accepted.get(one.incident), fails=one.incident in fails)
-    for cause in changes.suspicions:
-        if not cause.past:
-            summary = since_with_facts(cause.title, cause.since, cause.metadata)
-            title = "Suspected improvement" if cause.cause.change < 0 else "Suspected change"
-            kind = "notice" if cause.cause.change < 0 or is_small(cause.cause.step_share) else "warning"
-            yield command(kind, f"{summary}: run the night again", {"title": title})
-    for finding in changes.findings:
-        yield command(KINDS[finding.severity], finding.message, {"title": finding.rule})
-
-
-def _incident(one: IncidentChange, accepted: str | None, *, fails: bool) -> str:
-    kind, title = (
-        ("error", "Regression") if fails else ("warning", "Open incident") if one.open else ("notice", "Change")
-    )
-    summary = since_with_facts(one.title, one.since, one.metadata)
-    series = "1 series" if len(one.members) == 1 else f"{len(one.members)} series"
-    words = "" if accepted is None else f", {accepted}"
-    return command(kind, f"{summary} (incident {one.incident}, {series}{words})", {"title": title})

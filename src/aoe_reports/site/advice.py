@@ -49,11 +49,24 @@ def advised(stored: RunAdvice, text: Texts) -> Context:
         shown=min(len(stored.stated), SHOWN),
         count=summary.stated,
     )
+    stated_rows = [
+        [
+            cell(row.rule),
+            head(row.op_name or "–"),  # noqa: RUF001 -- what tables print for none
+            cell(row.rank_id, "integer"),
+            cell(row.count, "integer"),
+            cell(row.total_us, "us"),
+            cell(row.share, "percent"),
+            sentence(text.told(row.evidence or "")),
+            sentence(row.advice),
+        ]
+        for row in stored.stated[:SHOWN]
+    ]
     return {
         "headlines": _headlines(summary, text),
         "advice": Table(columns, [_advice_cells(row, text) for row in shown], about),
         "to_do": list(dict.fromkeys((str(row.rule), with_code(text.told(row.advice or ""))) for row in shown)),
-        "stated": Table(stated_columns, [_stated_cells(row, text) for row in stored.stated[:SHOWN]], stated_about),
+        "stated": Table(stated_columns, stated_rows, stated_about),
         "notes": [with_code(text.told(note)) for note in summary.notes],
     }
 
@@ -101,19 +114,6 @@ def _below(row: StoredAdviceRow | StoredCandidate) -> str | None:
     """What stands below a name: the type, where that is another word, and the shapes."""
     words = [row.op_type if row.op_name else None, row.input_shapes]
     return " · ".join(word for word in words if word) or None
-
-
-def _stated_cells(row: StoredAdviceRow, text: Texts) -> list[str]:
-    return [
-        cell(row.rule),
-        head(row.op_name or "–"),  # noqa: RUF001 -- what tables print for none
-        cell(row.rank_id, "integer"),
-        cell(row.count, "integer"),
-        cell(row.total_us, "us"),
-        cell(row.share, "percent"),
-        sentence(text.told(row.evidence or "")),
-        sentence(row.advice),
-    ]
 
 
 def next_plan(stored: RunAdvice, text: Texts) -> Context:

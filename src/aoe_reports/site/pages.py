@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -78,17 +78,8 @@ def look() -> str:
     """A hash of what turns facts into pages: pages of another look are made anew."""
     found = hashlib.sha256()
     for package in ("aoe_reports.site", "aoe_reports.locale"):
-        for name, part in sorted(_sources(files(package), "")):
-            found.update(name.encode() + part.read_bytes())
+        folder = Path(str(files(package)))
+        for path in sorted(folder.rglob("*")):
+            if path.suffix in {".py", ".j2", ".po", ".mo"}:
+                found.update(f"{path.relative_to(folder)}".encode() + path.read_bytes())
     return found.hexdigest()[:20]
-
-
-def _sources(folder: Traversable, lead: str) -> list[tuple[str, Traversable]]:
-    found = []
-    for entry in folder.iterdir():
-        name = f"{lead}{entry.name}"
-        if entry.is_dir() and entry.name == "templates":
-            found += _sources(entry, f"{name}/")
-        elif entry.name.endswith((".py", ".j2", ".po", ".mo")):
-            found.append((name, entry))
-    return found

@@ -138,7 +138,13 @@ def run_page(
 def _steps_part(steps: Sequence[Step], pages: frozenset[str], text: Texts, counted: RunAdvice | None) -> Context:
     """Steps; of some the parts are `counted` by advice."""
     titles = [title for title, _ in text.columns(StepTimes, "computing_ms", "communication_ms", "free_ms")]
-    about = [] if counted is None else [_about_counted(counted, text)]
+    about = []
+    if counted is not None:
+        said = text(
+            "If no table contains the step breakdown, the components are computed from the start and end times of "
+            "the tasks: the whole capture, including gaps between steps, is divided by the number of steps."
+        )
+        about.append(" ".join([said, *longest_only(counted.summary, text)]))
     if len(steps) > SHOWN_STEPS:
         about.append(text("The {shown} longest of {count}.", shown=SHOWN_STEPS, count=len(steps)))
         steps = sorted(steps, key=lambda one: -(one.step_ms or 0.0))[:SHOWN_STEPS]
@@ -296,15 +302,6 @@ _COUNTED = frozenset({"tasks", "timeline"})
 _LONGEST_US = 1e15
 """Thirty years: no step takes longer."""
 _ROUNDED = 1e-4
-
-
-def _about_counted(advice: RunAdvice, text: Texts) -> str:
-    """What has to be said of steps by tasks."""
-    said = text(
-        "If no table contains the step breakdown, the components are computed from the start and end times of "
-        "the tasks: the whole capture, including gaps between steps, is divided by the number of steps."
-    )
-    return " ".join([said, *longest_only(advice.summary, text)])
 
 
 def _step_chart(step: Step, text: Texts) -> Figure | None:

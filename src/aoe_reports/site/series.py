@@ -245,6 +245,7 @@ def series_page(
     row, watch = series.row, watch_of(series)
     state = state_of(row)
     sides = sides_of(series, runs)
+    difference_titles = (text("Since"), text("Fact"), text("Before"), text.sense("after a change", "Since"))
     newest_title = text("The newest {nights} nights", nights=min(SHOWN_NIGHTS, len(series.nights)))
     watched = text("The last {nights} nights", nights=series.watched)
     of_model, of_store = shlex.quote(plain(series.model)), shlex.quote(plain(store))
@@ -270,7 +271,10 @@ def series_page(
         ),
         "changed": bool(_starts(series)),
         "recorded": recorded_words(incident, text),
-        "differences": _differences_table(differences, text),
+        "differences": Table(
+            [(title, "text") for title in difference_titles],
+            [[head(one.night), cell(text.fact(one.fact)), cell(one.before), cell(one.after)] for one in differences],
+        ),
         "together": _together_table(row, together, pages, text),
         "attribution": _breakdown(row.attribution, text) if row.attribution else None,
         "model": short(series.model),
@@ -280,14 +284,6 @@ def series_page(
         else "",
         "data": _data(series, watch, marks, text),
     }
-
-
-def _differences_table(differences: Sequence[FactChange], text: Texts) -> Table:
-    titles = (text("Since"), text("Fact"), text("Before"), text.sense("after a change", "Since"))
-    return Table(
-        [(title, "text") for title in titles],
-        [[head(one.night), cell(text.fact(one.fact)), cell(one.before), cell(one.after)] for one in differences],
-    )
 
 
 def _together_table(row: SeriesChange, together: Sequence[Member], pages: Collection[str], text: Texts) -> Table:

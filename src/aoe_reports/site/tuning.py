@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
-from typing import TypeVar
 
 import numpy as np
 
 from aoe_reports.history.site_facts import RunFacts, SeriesFacts, StoreFacts, speed_up
 from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.rows import column, row
-from aoe_reports.model.runs import Stored
 from aoe_reports.model.texts import N_
 from aoe_reports.present.values import show
 from aoe_reports.site.cells import Table, cell, head, stated
@@ -26,7 +23,6 @@ from aoe_reports.site.places import file_name
 from aoe_reports.site.run import VERDICTS
 from aoe_reports.site.texts import Texts
 
-T = TypeVar("T")
 SHOWN_JOBS = 100
 """Jobs on the page, the newest: its JSON has all."""
 SHOWN_NAMES = 100
@@ -95,17 +91,16 @@ def _jobs_of(facts: StoreFacts) -> list[TuningJob]:
     """A row a tuning job, the newest first."""
     tunings = [run for run in facts.runs if run.is_tuning]
     tunings.sort(key=lambda run: (run.timestamp_ns, run.run_id), reverse=True)
-    jobs, verdicts = _by_model(tunings, attrgetter("model")), _by_model(facts.verdicts, attrgetter("row.workload"))
-    proven = {model: _proven(runs, verdicts[model]) for model, runs in jobs.items()}
-    steps = {model: facts.slowest_of(model) for model in jobs}
+    models = {run.model for run in tunings}
+    proven = {
+        model: _proven(
+            [run for run in tunings if run.model == model],
+            [one.row for one in facts.verdicts if one.row.workload == model],
+        )
+        for model in models
+    }
+    steps = {model: facts.slowest_of(model) for model in models}
     return [_job(run, proven[run.model], _measured(run, steps[run.model], facts)) for run in tunings]
-
-
-def _by_model(every: Iterable[T], model_of: Callable[[T], str]) -> dict[str, list[T]]:
-    found: dict[str, list[T]] = defaultdict(list)
-    for one in every:
-        found[model_of(one)].append(one)
-    return found
 
 
 def _job(run: RunFacts, proven: Mapping[str, Proven], measured: MeasuredStep | None) -> TuningJob:
@@ -138,11 +133,11 @@ def _job(run: RunFacts, proven: Mapping[str, Proven], measured: MeasuredStep | N
     )
 
 
-def _proven(runs: Sequence[RunFacts], verdicts: Sequence[Stored[ListedVerdict]]) -> dict[str, Proven]:
+def _proven(runs: Sequence[RunFacts], verdicts: Sequence[ListedVerdict]) -> dict[str, Proven]:
     """Of each night of a model's jobs that changed something the newest of the model's verdicts before the next one."""
     nights = sorted({run.night for run in runs if run.body.get("modified")})
     found: dict[str, Proven] = {}
-    for verdict in (one.row for one in verdicts):
+    for verdict in verdicts:
         place = bisect_left(nights, f"{verdict.night}\uffff") - 1
         if place < 0:
             continue
