@@ -48,7 +48,7 @@ from __future__ import annotations
 
 from aoe_reports.history.site_facts import StoreFacts
 from aoe_reports.site.cells import Table, cell, head
-from aoe_reports.site.pages import Content, ListPage
+from aoe_reports.site.pages import Content
 from aoe_reports.site.texts import Texts
 
 
@@ -57,7 +57,7 @@ def workloads(facts: StoreFacts, text: Texts) -> Content:
     newest = {run.model: run.night for run in facts.runs}
     columns = [(text("Workload"), "text"), (text("Newest night"), "text")]
     rows = [[head(name), cell(night)] for name, night in newest.items()]
-    page = ListPage(title=text("Workloads"), listed=Table(columns, rows, text("Every workload of the store.")))
+    page = {"title": text("Workloads"), "listed": Table(columns, rows, text("Every workload of the store."))}
     return page, {"rows": [{"workload": name, "newest_night": night} for name, night in newest.items()]}
 '''
 ADVICE = """@on_operators

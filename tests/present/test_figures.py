@@ -363,51 +363,16 @@ def test_a_long_label_keeps_its_end(length: int, whole: bool) -> None:
     assert picture.word(label if whole else "…" + "x" * 47)
 
 
-def plain_history(count: int, marked: str | None = None) -> Chart:
-    values = [None if day == 2 else 1.0 + day for day in range(count)]
-    return Chart("Title", nights(*range(0, 2 * count, 2)), {"step": values}, "ms", "told", marked)
-
-
-def test_a_small_history_has_its_nights_side_by_side() -> None:
-    picture = Picture(plain_history(6, marked="2026-01-09"))
-    assert picture.size == (9 * 72, 3 * 72)
-    ticks = [one for one in picture.words() if one.text.startswith("2026-")]
-    assert [one.text for one in ticks] == nights(0, 2, 4, 6, 8, 10)
-    assert {one.size for one in ticks} == {8}
-    assert ET.tostring(picture.root).count(b"rotate(-30)") == len(ticks)
-    (line,) = picture.paths("stroke: #1f77b4")
-    assert [len(run) for run in line] == [2, 3]
-    (first, second), (fourth, *_) = line
-    night = second[0] - first[0]
-    assert fourth[0] == near(first[0] + 3 * night)
-    ((mark,),) = picture.paths("dasharray: 3.7,1.6")
-    assert mark[0][0] == near(first[0] + 3.5 * night)
-    said = picture.word("since 2026-01-09")
-    assert (said.x, said.size, said.anchor, said.colour) == (near(mark[0][0] - 4), 8, "end", "#d62728")
-    # eight points of the font stand above the line that it is written on, four more are room
-    assert said.y - picture.top == pytest.approx(4 + 6.1, abs=0.4)
-    assert len([one for one in picture.root.iter(f"{SVG}use") if "fill: #1f77b4" in one.get("style", "")]) == 5
-    assert picture.word("Title").size == 10
-    assert picture.word("ms").x < picture.left
-
-
-@pytest.mark.parametrize(("count", "step"), [(10, 1), (11, 2), (20, 2), (21, 3)])
-def test_a_small_history_names_at_most_ten_nights(count: int, step: int) -> None:
-    ticks = [one.text for one in Picture(plain_history(count)).words() if one.text.startswith("2026-")]
-    assert ticks == nights(*range(0, 2 * count, 2 * step))
-
-
-@pytest.mark.parametrize("marked", [None, "2026-01-02"])
+@pytest.mark.parametrize("marked", [None, "2026-01-04"])
 def test_a_night_that_is_not_drawn_is_not_marked(marked: str | None) -> None:
-    assert Picture(plain_history(6, marked)).paths("dasharray") == []
+    assert Picture(replace(HISTORY, marked=marked)).paths("dasharray") == []
 
 
 @pytest.mark.parametrize(
     "chart",
     [
         replace(BARS, labels=["\U00013000", "b", "c"], title="\U00013000"),
-        replace(plain_history(6, marked="2026-01-09"), title="\U00013000", unit="\U00013000"),
-        replace(HISTORY, title="\U00013000", subtitle="\U00013000"),
+        replace(HISTORY, title="\U00013000", subtitle="\U00013000", unit="\U00013000"),
         replace(ranked(2.0, 1.0), title="\U00013000"),
         replace(waterfall(1.0, whole=1.0), title="\U00013000"),
     ],

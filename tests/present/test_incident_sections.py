@@ -104,10 +104,10 @@ def test_what_people_said_and_what_is_odd_of_a_series_is_said_once() -> None:
 
 
 def test_what_else_changed_is_said_as_it_was_recorded_and_as_it_is_now() -> None:
-    facts = tuple(ToldFact(name=seen, before="1", after="2", seen=seen) for seen in ("same", "first-only", "later"))
+    facts = tuple(ToldFact(name=seen, before="1", after="2", seen=seen) for seen in ("first", "first-only", "later"))
     said = section(replace(INCIDENT, metadata=facts, since_now="2026-01-04")).sentences
     assert said[1:] == [
-        "Other changes at that point: same 1 → 2; first-only 1 → 2.",
+        "Other changes at that point: first 1 → 2; first-only 1 → 2.",
         "First recorded, but not in the current data: first-only 1 → 2.",
         "Found after the first record: later 1 → 2.",
         "First recorded as starting on 2026-01-05; the current data gives 2026-01-04.",

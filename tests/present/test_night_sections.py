@@ -129,15 +129,8 @@ def test_a_long_text_gets_a_wider_column(kind: Any, length: int, looks: str) -> 
 @pytest.mark.parametrize(("marked", "said"), [("2026-01-02", True), ("2026-01-09", False), (None, False)])
 def test_a_picture_of_nights_marks_the_one_that_is_there(marked: str | None, said: bool) -> None:
     nights = ["2026-01-01", "2026-01-02", "2026-01-03"]
-    picture = draw(Chart("t", nights, {"a": [1.0, 2.0, None]}, "ms", "d", marked))
+    picture = draw(Chart("t", nights, {"a": [1.0, 2.0, None]}, "ms", "d", marked, "s"))
     assert (f"since {marked}" in picture) is said
-
-
-@pytest.mark.parametrize(("count", "step"), [(10, 1), (11, 2), (20, 2), (21, 3)])
-def test_a_picture_of_nights_names_ten_of_them_at_most(count: int, step: int) -> None:
-    nights = [f"night {number:02}" for number in range(count)]
-    picture = draw(Chart("t", nights, {"a": [1.0] * count}, "ms", "d", None))
-    assert [night for night in nights if night in picture] == nights[::step]
 
 
 BUDGET = AlarmBudget(false_alarms_per_year=2.0, series=1, eligible=1, detector=1, baseline="previous", whole_history=False)  # fmt: skip

@@ -101,7 +101,7 @@ def incident(row: SeriesChange, **more: Any) -> IncidentChange:
     return found
 
 
-FACTS = (ToldFact(name="cann", before="8.0", after="8.1", seen="same"),)
+FACTS = (ToldFact(name="cann", before="8.0", after="8.1", seen="first"),)
 INCIDENTS = [
     incident(STEP, open=True, new=True, models=("net", "bert"), causes=(CAUSE,), metadata=FACTS, members=(member(STEP), member(OPERATOR))),
     incident(replace(STEP, incident="i4", impact_ms=0.2), open=True, model=None),

@@ -30,7 +30,7 @@ NASTY = '<script>alert(1)</script> \x1b[31mred\u202e | *b* [x](y) $\\frac{1}$ =1
 
 @pytest.fixture
 def report() -> Report:
-    chart = Chart(NASTY, ["2026-01-01", NASTY], {NASTY: [1.0, None]}, "ms", NASTY, NASTY)
+    chart = Chart(NASTY, ["2026-01-01", "2026-01-02"], {NASTY: [1.0, None]}, "ms", NASTY, "2026-01-02", NASTY)
     grid = Grid((Column("a", NASTY), Column("b", "B", "us")), [{"a": NASTY, "b": None}])
     return Report(NASTY, NASTY, [Section(NASTY, [NASTY], grid, chart, [NASTY])])
 

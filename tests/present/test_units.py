@@ -10,8 +10,8 @@ from aoe_reports.model.findings import Finding
 from aoe_reports.model.report import Grid, Section
 from aoe_reports.model.rows import Column
 from aoe_reports.model.time_units import times_in_one_unit
-from aoe_reports.present.reports.findings import findings_section
-from aoe_reports.present.units import with_caption, with_units
+from aoe_reports.present.night import findings_section
+from aoe_reports.present.reports.language import with_caption, with_units
 from aoe_reports.present.values import cell
 
 

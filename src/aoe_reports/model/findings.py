@@ -51,10 +51,14 @@ class Finding:
         severity, rule, path, message, *place = fields
         return cls(severity, rule, path, from_fields(message), *place)
 
+    @property
+    def place(self) -> str:
+        """`path:line:column`, without the parts that are not known."""
+        return ":".join(str(part) for part in (self.path, self.line, self.column) if part is not None)
+
     def as_text(self) -> Text:
         """`path:line:column: severity: message [rule]`, without the parts that are not known."""
-        place = ":".join(str(part) for part in (self.path, self.line, self.column) if part is not None)
-        told = {"place": place, "severity": say(self.severity), "message": self.message, "rule": self.rule}
+        told = {"place": self.place, "severity": say(self.severity), "message": self.message, "rule": self.rule}
         if self.pointer:
             return say("{place}: {severity}: {message} at {pointer} [{rule}]", pointer=self.pointer, **told)
         return say("{place}: {severity}: {message} [{rule}]", **told)

@@ -33,7 +33,7 @@ class Chart:
     marked: str | None = None
     """The night at which something changed."""
     subtitle: str = ""
-    """More words under the title; a chart that has them is drawn as large as a message's picture."""
+    """More words under the title."""
     levels: Sequence[tuple[str, str, float]] = ()
     """Levels before and after what is marked: first night, last night, value."""
 

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from aoe_reports.present.reports.changes import Changes
 
 
-def _renderer(module: str) -> Callable[[Any], str]:
-    """A module's `render`; the module is imported when the first text is wanted: some take half a second."""
+def _renderer(module: str, function: str = "render") -> Callable[[Any], str]:
+    """A function of a module; the module is imported when the first text is wanted: some take half a second."""
 
     def render(told: Any) -> str:
-        text: str = import_module(f"aoe_reports.present.{module}").render(told)
+        text: str = getattr(import_module(f"aoe_reports.present.{module}"), function)(told)
         return text
 
     return render
@@ -27,8 +27,8 @@ def _renderer(module: str) -> Callable[[Any], str]:
 
 RENDERERS: dict[str, Callable[[Report], str]] = {form: _renderer(form) for form in ("text", "markdown", "html")}
 REGRESSION_RENDERERS: dict[str, Callable[[Changes], str]] = {
-    "junit": _renderer("regressions_junit"),
-    "sarif": _renderer("regressions_sarif"),
+    "junit": _renderer("junit", "render_regressions"),
+    "sarif": _renderer("sarif", "render_regressions"),
     "github": _renderer("regressions_github"),
     "openmetrics": _renderer("openmetrics"),
     "grafana": _renderer("grafana"),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, overload
+from typing import Any, Generic, TypeVar, overload
 
 from aoe_reports.engine.question import Answer
 from aoe_reports.model.documents import Cells
@@ -81,35 +81,36 @@ def section_of(table: Rows[Any]) -> Section:
     runs = {row.run for row in table.rows} if table.of_runs else set()
     said = [say("Run: {run}", run=run) for run in runs] if len(runs) == 1 else []
     without = table.without | {"run"} if said else table.without
-    return Section(table.title, list(table.sentences) or said, _grid(table, without))
-
-
-def _grid(table: Rows[Any], without: Collection[str]) -> Grid:
-    return replace(grid_of(table.type, table.rows, without), oldest_first=table.oldest_first)
+    grid = replace(grid_of(table.type, table.rows, without), oldest_first=table.oldest_first)
+    return Section(table.title, list(table.sentences) or said, grid)
 
 
 def grid_of(kind: type[object], rows: Sequence[object], without: Collection[str] = (), *, whole: bool = False) -> Grid:
     """Rows of a class under those of its columns that say anything in any of them; under all if `whole`."""
-    cells = _Rows(rows)
+    cells = LazyRows(rows, shown)
     columns = tuple(one for one in columns_of(kind) if one.key not in without)
     return Grid(columns if whole else telling_columns(columns, cells), cells)
 
 
-class _Rows(Sequence[Cells]):
-    """Rows as people are shown them, made while they are gone through: there may be too many to be held."""
+T = TypeVar("T")
 
-    def __init__(self, rows: Sequence[object]) -> None:
-        self._rows = rows
+
+@dataclass(frozen=True, slots=True)
+class LazyRows(Sequence[Cells], Generic[T]):
+    """Rows that are made while they are gone through: there may be too many to be held."""
+
+    sources: Sequence[T]
+    make: Callable[[T], Cells]
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self.sources)
 
     def __iter__(self) -> Iterator[Cells]:
-        return map(shown, self._rows)
+        return map(self.make, self.sources)
 
     @overload
     def __getitem__(self, index: int) -> Cells: ...
     @overload
     def __getitem__(self, index: slice) -> Sequence[Cells]: ...
     def __getitem__(self, index: int | slice) -> Cells | Sequence[Cells]:
-        return _Rows(self._rows[index]) if isinstance(index, slice) else shown(self._rows[index])
+        return LazyRows(self.sources[index], self.make) if isinstance(index, slice) else self.make(self.sources[index])

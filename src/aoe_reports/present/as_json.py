@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, cast
 
 from aoe_reports.model.classes import is_record
@@ -45,18 +46,17 @@ def render_pieces(
     """The same object piece by piece, for rows that are too many to be held; `findings` gives (findings, reasons)."""
     lead = {"command": command, "format_version": FORMAT_VERSION, "inputs": list(inputs)}
     yield json.dumps(_finite(lead), ensure_ascii=False)[:-1] + ', "rows": ['
-    separator = "\n"
-    for rows in batches:
-        for row in rows:
-            yield separator + json.dumps(_finite(row), ensure_ascii=False, allow_nan=False)
-            separator = ",\n"
+    yield from _lines(chain.from_iterable(batches))
     found, reasons = findings()
     yield '\n], "findings": ['
-    separator = "\n"
-    for finding in found:
-        yield separator + json.dumps(_finite(finding.as_dict()), ensure_ascii=False)
-        separator = ",\n"
+    yield from _lines(finding.as_dict() for finding in found)
     yield '\n], "reasons": ' + json.dumps(list(reasons), ensure_ascii=False) + "}\n"
+
+
+def _lines(values: Iterable[object]) -> Iterator[str]:
+    """Values of a list, a line each."""
+    for place, value in enumerate(values):
+        yield (",\n" if place else "\n") + json.dumps(_finite(value), ensure_ascii=False, allow_nan=False)
 
 
 def _finite(value: Any) -> Json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
 from aoe_reports.model.documents import Cell, Cells
 from aoe_reports.present.values import plain
@@ -24,12 +24,6 @@ def render_rows(rows: Sequence[Cells], *, header: bool = True) -> str:
         writer.writerow(keys)
     writer.writerows([cell(row.get(key)) for key in keys] for row in rows)
     return buffer.getvalue()
-
-
-def render_pieces(rows: Iterable[Cells]) -> Iterator[str]:
-    """The same row by row, for rows that are too many to be held."""
-    for i, row in enumerate(rows):
-        yield render_rows([row], header=i == 0)
 
 
 def cell(value: Cell) -> str:

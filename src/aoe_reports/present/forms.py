@@ -111,7 +111,7 @@ STACK_FORMS: dict[str, Form] = DRAWN_FORMS | {"collapsed": Form(_in("collapsed")
 CHECK_FORMS: dict[str, Form] = {
     "text": Form(_in("checked", "as_text")),
     "json": Form(_in("checked", "as_json")),
-    "csv": Form(_in("checked", "as_csv"), has_findings=False),
+    "csv": FORMS["csv"],
     "markdown": Form(_in("checked", "as_markdown")),
     "html": Form(_in("checked", "as_html")),
     "junit": Form(_in("junit")),

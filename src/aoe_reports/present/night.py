@@ -25,11 +25,11 @@ from aoe_reports.model.changes import (
     by_effect,
     is_small,
 )
+from aoe_reports.model.findings import SEVERITIES, Finding
 from aoe_reports.model.metrics import loss
-from aoe_reports.model.report import Report
+from aoe_reports.model.report import Report, Section
 from aoe_reports.model.texts import Text, capital, count_of, join, say
 from aoe_reports.model.time_units import times_in_one_unit
-from aoe_reports.present.reports.findings import findings_section
 from aoe_reports.present.reports.incidents import is_open, is_slower, is_suspected, matters
 from aoe_reports.present.reports.night_changes import attribution_of_lead, changes_sections, trend_section
 from aoe_reports.present.reports.night_content import (
@@ -411,7 +411,9 @@ def _change_words(lead: SeriesChange, slower: Sequence[SeriesChange], known: Map
     incident = known.get(lead.incident or "")
     causes = [] if incident is None else [with_short_names(cause) for cause in incident.causes]
     since = _since(lead.since if incident is None else incident.since)
-    models = [] if incident is None else _open_models(incident)
+    models: Sequence[str] = []
+    if incident is not None:  # those that are still slower; of an incident that is closed all
+        models = sorted({member.model for member in incident.members if member.open}) or incident.models
     if causes and lead.scope not in NOTICED | LOCATED:
         is_lead = [(cause.kind, cause.followers) for cause in causes] == [("operator", 1)]
         levels = _levels(lead) if is_lead else ""
@@ -437,19 +439,14 @@ def _layers(lead: SeriesChange, slower: Sequence[SeriesChange]) -> str | None:
     return say("{named} and {others}", named=named, others=count_of(len(mine) - 1, "{number} more", "{number} more"))
 
 
-def _open_models(incident: IncidentChange) -> Sequence[str]:
-    """The models of an incident that are still slower; of one that is closed all of them."""
-    return sorted({member.model for member in incident.members if member.open}) or incident.models
-
-
 def _with_facts(text: str, metadata: Sequence[ToldFact]) -> str:
     """What changed, and the facts that changed with it."""
     facts = [fact for fact in metadata if fact.seen != "later" and fact.before and fact.after][:NAMED_FACTS]
-    return say("{what}, with {facts}", what=text, facts=facts_in_words(map(_in_line, facts))) if facts else text
-
-
-def _in_line(fact: ToldFact) -> ToldFact:
-    return replace(fact, name=line_name(fact.name), before=line_name(fact.before), after=line_name(fact.after))
+    short = [
+        replace(one, name=line_name(one.name), before=line_name(one.before), after=line_name(one.after))
+        for one in facts
+    ]
+    return say("{what}, with {facts}", what=text, facts=facts_in_words(short)) if facts else text
 
 
 def _since(night: str | None) -> str:
@@ -528,3 +525,24 @@ def _changed_operator(one: OperatorChange) -> str:
         return say("{operator} (new)", operator=operator_line(one))
     change = one.after_us / one.before_us - 1
     return say("{operator} {change:+.1%}", operator=operator_line(one), change=change)
+
+
+_COUNTED = {
+    "error": ("{number:,} error", "{number:,} errors"),
+    "warning": ("{number:,} warning", "{number:,} warnings"),
+    "info": ("{number:,} remark", "{number:,} remarks"),
+}
+"""How findings are counted: one, more."""
+
+
+def findings_section(findings: Iterable[Finding], shown: int, whole: str) -> Section:
+    """How many there are, and the gravest; `whole` has them all."""
+    ordered = sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
+    counts = [count_of(sum(one.severity == name for one in ordered), *_COUNTED[name]) for name in SEVERITIES]
+    sentences = [say("{text}.", text=join(", ", counts))]
+    if len(ordered) > shown:
+        count = len(ordered)
+        sentences.append(
+            say("The first {shown} of {count} are listed; {whole} has them all.", shown=shown, count=count, whole=whole)
+        )
+    return Section("Findings", sentences, lines=[finding.as_text() for finding in ordered[:shown]])

@@ -97,25 +97,13 @@ def _incident_families(changes: Changes) -> Iterator[tuple[str, str, str, Iterab
     lost = [Sample(labels, loss(one.change, one.better)) for labels, one in incidents]
     yield "incident_change_ratio", "ratio", about, lost
     about = "How much longer all calls of a run of that series take."
-    yield (
-        "incident_impact_seconds",
-        "seconds",
-        about,
-        [Sample(told, round(one.impact_ms * 1e-3, 15)) for told, one in incidents],
-    )
+    impacts = [Sample(labels, round(one.impact_ms * 1e-3, 15)) for labels, one in incidents]
+    yield "incident_impact_seconds", "seconds", about, impacts
     about = "The night since which an incident lasts (its beginning in UTC)."
-    yield (
-        "incident_since_timestamp_seconds",
-        "seconds",
-        about,
-        [Sample(told, _epoch(one.since)) for told, one in incidents],
-    )
-    yield (
-        "open_incidents",
-        "",
-        "Incidents that nobody accepted.",
-        [Sample({}, sum(one.open for one in changes.incidents))],
-    )
+    begun = [Sample(labels, _epoch(one.since)) for labels, one in incidents]
+    yield "incident_since_timestamp_seconds", "seconds", about, begun
+    count = sum(one.open for one in changes.incidents)
+    yield "open_incidents", "", "Incidents that nobody accepted.", [Sample({}, count)]
     steps = [row for row in changes.rows if row.scope in WHOLE]
     yield "step_change_ratio", "ratio", "After / before - 1 of a step; above 0 is slower.", _of(steps, "change")
     yield "step_after_seconds", "seconds", "Level of a step after its change.", _of(steps, "after", 1e-3)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 
 from aoe_reports.model.pipeline_picture import PIECE_WORDS, PipelineLane, PipelinePicture
 from aoe_reports.model.texts import Language, Text, in_language, in_value, say
-from aoe_reports.present.step_drawing import WIDTH, Drawn
-from aoe_reports.present.values import plain
+from aoe_reports.present.step_drawing import WIDTH, Drawn, words
 
 _LINE = 32
 """Pixels of a line of text: on a small screen a letter has 26."""
@@ -26,20 +24,20 @@ def draw_pipeline(picture: PipelinePicture, language: Language) -> Drawn:
     y = 0
     for line in picture.lines:
         y += _LINE
-        parts.append(f'<text class="said" x="0" y="{y - 8}">{_words(str(in_value(line, language)))}</text>')
+        parts.append(f'<text class="said" x="0" y="{y - 8}">{words(str(in_value(line, language)))}</text>')
     drawn = {piece.kind for lane in picture.lanes for piece in lane.pieces}
     for place, (kind, word) in enumerate((kind, word) for kind, word in PIECE_WORDS.items() if kind in drawn):
         x, top = place % _KEYS * _KEY, y + place // _KEYS * _LINE
         parts.append(
             f'<rect class="piece-{kind}" x="{x}" y="{top + 6}" width="{_SWATCH}" height="{_SWATCH}"/>'
-            f'<text class="said" x="{x + _SWATCH + 8}" y="{top + _LINE - 8}">{_words(in_language(say(word), language))}</text>'
+            f'<text class="said" x="{x + _SWATCH + 8}" y="{top + _LINE - 8}">{words(in_language(say(word), language))}</text>'
         )
     y += -(-len(drawn) // _KEYS) * _LINE + _BETWEEN
     for lane in picture.lanes:
         parts += [
             (
-                f'<text class="said" x="0" y="{y + _LINE - 8}"><title>{_words(in_language(_times(lane), language))}</title>'
-                f"{_words(in_language(_shares(lane, picture), language))}</text>"
+                f'<text class="said" x="0" y="{y + _LINE - 8}"><title>{words(in_language(_times(lane), language))}</title>'
+                f"{words(in_language(_shares(lane, picture), language))}</text>"
             ),
             f'<g class="lane"><rect class="lane-back" x="0" y="{y + _LINE}" width="{WIDTH}" height="{_BAR}"/>',
             *_pieces(lane, picture.duration_ns, y + _LINE, language),
@@ -79,15 +77,11 @@ def _times(lane: PipelineLane) -> Text:
 def _pieces(lane: PipelineLane, duration_ns: int, y: int, language: Language) -> Iterator[str]:
     """A rectangle for each stretch; what is sent is a line below."""
     scale = WIDTH / duration_ns
-    words = {kind: in_language(say(word), language) for kind, word in PIECE_WORDS.items()}
+    of_kinds = {kind: in_language(say(word), language) for kind, word in PIECE_WORDS.items()}
     for one in lane.pieces:
         top, high = (y + _BAR - _SEND, _SEND) if one.kind == "sending" else (y, _BAR)
-        told = f"{words[one.kind]}, +{one.start_ns / 1000:,.3f} us, {one.busy_ns / 1000:,.3f} us"
+        told = f"{of_kinds[one.kind]}, +{one.start_ns / 1000:,.3f} us, {one.busy_ns / 1000:,.3f} us"
         yield (
             f'<rect class="piece-{one.kind}" x="{one.start_ns * scale:.2f}" y="{top}" width="{max((one.end_ns - one.start_ns) * scale, 1):.2f}" '
-            f'height="{high}"><title>{_words(told)}</title></rect>'
+            f'height="{high}"><title>{words(told)}</title></rect>'
         )
-
-
-def _words(text: str) -> str:
-    return escape(plain(text))

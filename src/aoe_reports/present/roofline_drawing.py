@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 from math import ceil, floor, log10, sqrt
 
 from aoe_reports.model.roofline_picture import POINT_WORDS, RooflinePicture, RooflinePoint
 from aoe_reports.model.texts import Language, Text, count_of, in_language, join, say
-from aoe_reports.present.step_drawing import WIDTH, Drawn
-from aoe_reports.present.values import plain
+from aoe_reports.present.step_drawing import WIDTH, Drawn, words
 
 _LEFT, _RIGHT, _TOP, _HEIGHT = 76, 12, 14, 420
 """Pixels: beside and above the plot, and its height."""
@@ -55,7 +53,7 @@ def draw_roofline(picture: RooflinePicture, language: Language) -> Drawn:
             "{number} row without FLOPs is not drawn",
             "{number} rows without FLOPs are not drawn",
         )
-        parts.append(f'<text class="tick end" x="{WIDTH}" y="-8">{_words(in_language(told, language))}</text>')
+        parts.append(f'<text class="tick end" x="{WIDTH}" y="-8">{words(in_language(told, language))}</text>')
     return Drawn("".join(parts), _TOP + _HEIGHT + _BELOW, len(picture.points), len(picture.points) + picture.left_out)
 
 
@@ -92,8 +90,8 @@ def _grid(axes: _Axes, language: Language) -> Iterator[str]:
         y = axes.at(10.0 ** axes.x[0], 10.0**decade)[1]
         yield f'<line class="grid" x1="{left}" x2="{right}" y1="{y:.2f}" y2="{y:.2f}"/>'
         yield f'<text class="tick end" x="{left - 6}" y="{y + 4:.2f}">{amount(10.0**decade)}FLOP/s</text>'
-    words = in_language(say("arithmetic intensity (FLOP/byte)"), language)
-    yield f'<text class="tick middle" x="{(left + right) / 2:.2f}" y="{bottom + 34}">{_words(words)}</text>'
+    axis = in_language(say("arithmetic intensity (FLOP/byte)"), language)
+    yield f'<text class="tick middle" x="{(left + right) / 2:.2f}" y="{bottom + 34}">{words(axis)}</text>'
 
 
 def _roofs(picture: RooflinePicture, axes: _Axes) -> Iterator[str]:
@@ -104,8 +102,8 @@ def _roofs(picture: RooflinePicture, axes: _Axes) -> Iterator[str]:
             begin = max(roof.flops_per_s / picture.bytes_per_s, least)
         (x1, y), (x2, _) = axes.at(begin, roof.flops_per_s), axes.at(most, roof.flops_per_s)
         label = f"{roof.label} {amount(roof.flops_per_s)}FLOP/s"
-        yield f'<line class="roof" x1="{x1:.2f}" x2="{x2:.2f}" y1="{y:.2f}" y2="{y:.2f}"><title>{_words(label)}</title></line>'
-        yield f'<text class="tick end" x="{x2:.2f}" y="{y - 4:.2f}">{_words(label)}</text>'
+        yield f'<line class="roof" x1="{x1:.2f}" x2="{x2:.2f}" y1="{y:.2f}" y2="{y:.2f}"><title>{words(label)}</title></line>'
+        yield f'<text class="tick end" x="{x2:.2f}" y="{y - 4:.2f}">{words(label)}</text>'
     if picture.bytes_per_s is not None and picture.roofs:
         highest = max(roof.flops_per_s for roof in picture.roofs)
         begin = max(least, 10.0 ** axes.y[0] / picture.bytes_per_s)
@@ -123,7 +121,7 @@ def _circle(one: RooflinePoint, axes: _Axes, language: Language) -> str:
     radius = _MIN_RADIUS + (_MAX_RADIUS - _MIN_RADIUS) * sqrt(min(max(one.share, 0.0), 1.0))
     return (
         f'<circle class="roof-{one.kind} point" cx="{x:.2f}" cy="{y:.2f}" r="{radius:.2f}">'
-        f"<title>{_words(in_language(_told(one), language))}</title></circle>"
+        f"<title>{words(in_language(_told(one), language))}</title></circle>"
     )
 
 
@@ -141,7 +139,3 @@ def amount(value: float) -> str:
     """A number with the prefix of its unit, which follows."""
     scale, prefix = next((one for one in _PREFIXES if value >= one[0]), _PREFIXES[-1])
     return f"{value / scale:,.4g} {prefix}"
-
-
-def _words(text: str) -> str:
-    return escape(plain(text))

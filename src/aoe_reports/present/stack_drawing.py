@@ -7,7 +7,7 @@ from html import escape
 from aoe_reports.model.names import shorten_middle
 from aoe_reports.model.stack_picture import MODULE, StackNode, StackPicture
 from aoe_reports.model.texts import N_, Language, Text, count_of, in_language, join, say
-from aoe_reports.present.step_drawing import WIDTH, Drawn
+from aoe_reports.present.step_drawing import WIDTH, Drawn, words
 from aoe_reports.present.values import plain
 
 _ROW, _GAP = 16, 1
@@ -44,7 +44,7 @@ def draw_stacks(picture: StackPicture, language: Language) -> Drawn:
             "{number} frame is too narrow to be drawn",
             "{number} frames are too narrow to be drawn",
         )
-        parts.append(f'<text class="tick end" x="{WIDTH}" y="-8">{_words(in_language(told, language))}</text>')
+        parts.append(f'<text class="tick end" x="{WIDTH}" y="-8">{words(in_language(told, language))}</text>')
     return Drawn("".join(parts), height, len(wide), len(picture.nodes))
 
 
@@ -72,7 +72,7 @@ def _frame(one: StackNode, x: float, y: int, picture: StackPicture, calls: bool)
     short = _label(plain(one.name.removeprefix(MODULE)), int((width - 2 * _INSET) / _CHARACTER))
     label = f'<text class="flame-label" x="{x + _INSET:.2f}" y="{y + 12}">{escape(short)}</text>' if short else ""
     return (
-        f'<g><title>{_words(title)}</title><rect class="flame-{kind}" x="{x:.2f}" y="{y}" '
+        f'<g><title>{words(title)}</title><rect class="flame-{kind}" x="{x:.2f}" y="{y}" '
         f'width="{max(width - _GAP / 2, _MIN / 2):.2f}" height="{_ROW - _GAP}"/>{label}</g>'
     )
 
@@ -99,7 +99,3 @@ def description_of_stacks(picture: StackPicture) -> Text:
         "A flame graph: callers below, what they call above, widths are device time. Most of it: {most}.",
         most=join("; ", told),
     )
-
-
-def _words(text: str) -> str:
-    return escape(plain(text))

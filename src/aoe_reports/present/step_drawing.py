@@ -50,15 +50,15 @@ class Drawn:
 def draw_step(picture: StepPicture, language: Language) -> Drawn:
     """All lanes and the axis below them; times in titles are exact, in microseconds."""
     lanes = [(lane, merged(read_blocks(lane.cells), grain_of_pixel(picture.duration_ns))) for lane in picture.lanes]
-    words = {kind: in_language(say(KIND_WORDS[kind]), language) for kind in KINDS}
+    of_kinds = {kind: in_language(say(KIND_WORDS[kind]), language) for kind in KINDS}
     parts = ['<g class="axis">', *_axis(picture.duration_ns, TOP + ROW * len(lanes)), "</g>"]
     for row, (lane, blocks) in enumerate(lanes):
         label = label_of(lane, language)
         y = TOP + ROW * row
         parts += [
-            f'<text class="tick" x="{_INSET}" y="{y + BAR - 4}"><title>{_words(label)}</title>{_words(shorten_middle(label, _LABEL_CHARACTERS))}</text>',
+            f'<text class="tick" x="{_INSET}" y="{y + BAR - 4}"><title>{words(label)}</title>{words(shorten_middle(label, _LABEL_CHARACTERS))}</text>',
             f'<g class="lane" data-lane="{row}">',
-            *_rectangles(blocks, picture, y, words),
+            *_rectangles(blocks, picture, y, of_kinds),
             "</g>",
         ]
     slices, count = sum(lane.count for lane in picture.lanes), sum(len(blocks) for _, blocks in lanes)
@@ -82,15 +82,15 @@ def label_of(lane: PictureLane, language: Language) -> str:
     return in_language(say(label, name=lane.name) if lane.name else say(label), language)
 
 
-def _rectangles(blocks: Blocks, picture: StepPicture, y: int, words: dict[Kind, str]) -> Iterator[str]:
+def _rectangles(blocks: Blocks, picture: StepPicture, y: int, of_kinds: dict[Kind, str]) -> Iterator[str]:
     scale = PLOT / picture.duration_ns
     rows = (blocks.start, blocks.end, blocks.kind, blocks.on_path, blocks.name, blocks.count, blocks.busy)
     route: list[str] = []
     for start, end, number, on_path, name, count, busy in zip(*(column.tolist() for column in rows), strict=True):
         kind = KINDS[number]
         x, wide = LABEL + start * scale, max((end - start) * scale, 1)
-        told = title_of(picture.names[name] if name >= 0 else words[kind], start, busy, count)
-        yield f'<rect class="{CLASSES[kind]}" x="{x:.2f}" y="{y}" width="{wide:.2f}" height="{BAR}"><title>{_words(told)}</title></rect>'
+        told = title_of(picture.names[name] if name >= 0 else of_kinds[kind], start, busy, count)
+        yield f'<rect class="{CLASSES[kind]}" x="{x:.2f}" y="{y}" width="{wide:.2f}" height="{BAR}"><title>{words(told)}</title></rect>'
         if on_path:
             route.append(f"M{x:.2f} {y + BAR + 1}h{wide:.2f}v{_MARK}h-{wide:.2f}z")
     if route:
@@ -193,7 +193,8 @@ def legend_of(picture: StepPicture) -> list[tuple[str, str]]:
     return [(CLASSES[kind], KIND_WORDS[kind]) for place, kind in enumerate(KINDS) if place in drawn]
 
 
-def _words(text: object) -> str:
+def words(text: object) -> str:
+    """Text as an element of a picture has it."""
     return escape(plain(str(text)))
 
 

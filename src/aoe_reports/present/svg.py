@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 from typing import TYPE_CHECKING
 
 from aoe_reports.locale import html_tag
@@ -15,8 +14,7 @@ from aoe_reports.model.waterfall_picture import WaterfallPicture
 from aoe_reports.present.pipeline_drawing import description_of_pipeline, draw_pipeline
 from aoe_reports.present.roofline_drawing import description_of_roofline, draw_roofline, legend_of_roofline
 from aoe_reports.present.stack_drawing import description_of_stacks, draw_stacks, legend_of_stacks
-from aoe_reports.present.step_drawing import WIDTH, description_of, draw_step, legend_of
-from aoe_reports.present.values import plain
+from aoe_reports.present.step_drawing import WIDTH, Drawn, description_of, draw_step, legend_of, words
 from aoe_reports.present.waterfall_drawing import draw_waterfall, legend_of_waterfall
 
 if TYPE_CHECKING:
@@ -63,49 +61,39 @@ _HEAD, _KEY, _MARGIN = 24, 150, 12
 
 def render(shown: Shown) -> Iterator[str]:
     """The picture of a step, or of a change of it, its legend below; what is said instead where there is none."""
-    language, picture, style, described, sized = shown.language, shown.answer.picture, _STYLE, "", False
+    language, picture = shown.language, shown.answer.picture
+    drawn, keys, style, about = Drawn("", 0, 0, 0), [], "", None
     if picture is None:
-        told, inner, height, keys = in_language(say("no step here that can be drawn"), language), "", 0, []
+        title: str = say("no step here that can be drawn")
     elif isinstance(picture, WaterfallPicture):
-        drawn = draw_waterfall(picture, language)
-        told, inner, height = str(in_value(picture.title, language)), drawn.inner, drawn.height
+        title, drawn = picture.title, draw_waterfall(picture, language)
         keys = legend_of_waterfall(picture, language)
     elif isinstance(picture, RooflinePicture):
-        drawn = draw_roofline(picture, language)
-        told, inner, height = str(in_value(picture.title, language)), drawn.inner, drawn.height
-        keys, style = legend_of_roofline(picture, language), _STYLE + _ROOFLINE_STYLE
-        about = in_language(description_of_roofline(picture), language)
-        described = f"<title>{_words(told)}</title><desc>{_words(about)}</desc>"
+        title, drawn, about = picture.title, draw_roofline(picture, language), description_of_roofline(picture)
+        keys, style = legend_of_roofline(picture, language), _ROOFLINE_STYLE
     elif isinstance(picture, StackPicture):
-        drawn = draw_stacks(picture, language)
-        told, inner, height = str(in_value(picture.title, language)), drawn.inner, drawn.height
-        keys, style, sized = legend_of_stacks(language), _STYLE + _STACKS_STYLE, True
-        about = in_language(description_of_stacks(picture), language)
-        described = f"<title>{_words(told)}</title><desc>{_words(about)}</desc>"
+        title, drawn, about = picture.title, draw_stacks(picture, language), description_of_stacks(picture)
+        keys, style = legend_of_stacks(language), _STACKS_STYLE
     elif isinstance(picture, PipelinePicture):
-        drawn = draw_pipeline(picture, language)
-        told, inner, height, keys = in_language(picture.title, language), drawn.inner, drawn.height, []
-        style += _PIPELINE_STYLE
-        about = in_language(description_of_pipeline(), language)
-        described = f"<title>{_words(told)}</title><desc>{_words(about)}</desc>"
+        title, drawn, about = picture.title, draw_pipeline(picture, language), description_of_pipeline()
+        style = _PIPELINE_STYLE
     else:
-        drawn = draw_step(picture, language)
-        told, inner, height = in_language(description_of(picture), language), drawn.inner, drawn.height
+        title, drawn = description_of(picture), draw_step(picture, language)
         keys = [(kind, in_language(say(word), language)) for kind, word in legend_of(picture)]
+    inner, height, told = drawn.inner, drawn.height, str(in_value(title, language))
+    described = "" if about is None else f"<title>{words(told)}</title><desc>{words(in_value(about, language))}</desc>"
     legend = "".join(
         f'<rect class="{kind}" x="{place * _KEY}" y="{height + 4}" width="12" height="12"/>'
-        f'<text class="tick" x="{place * _KEY + 18}" y="{height + 14}">{_words(word)}</text>'
+        f'<text class="tick" x="{place * _KEY + 18}" y="{height + 14}">{words(word)}</text>'
         for place, (kind, word) in enumerate(keys)
     )
     across, down = WIDTH + 2 * _MARGIN, _HEAD + height + (24 if keys else 0) + 2 * _MARGIN
-    size = f' width="{across}" height="{down}"' if sized else ""  # names in it are to be read: a narrow screen scrolls
+    size = (
+        f' width="{across}" height="{down}"' if isinstance(picture, StackPicture) else ""
+    )  # names in it are to be read: a narrow screen scrolls
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{-_MARGIN} {-_HEAD - _MARGIN} {across} {down}"{size}'
-        f' role="img" xml:lang="{html_tag(language)}" aria-label="{_words(told)}">{described}\n<style>{style}</style>\n'
+        f' role="img" xml:lang="{html_tag(language)}" aria-label="{words(told)}">{described}\n<style>{_STYLE}{style}</style>\n'
         f'<rect class="back" x="{-_MARGIN}" y="{-_HEAD - _MARGIN}" width="{across}" height="{down}"/>'
-        f'<text class="head" x="0" y="-8">{_words(told)}</text>\n{inner}{legend}\n</svg>\n'
+        f'<text class="head" x="0" y="-8">{words(told)}</text>\n{inner}{legend}\n</svg>\n'
     )
-
-
-def _words(text: str) -> str:
-    return escape(plain(text))

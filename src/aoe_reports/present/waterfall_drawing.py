@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from html import escape
-
 from aoe_reports.model.names import shorten_middle
 from aoe_reports.model.texts import Language, in_language, in_value, say
 from aoe_reports.model.time_units import times_in_one_unit
 from aoe_reports.model.waterfall_picture import BAR_WORDS, WaterfallBar, WaterfallPicture
-from aoe_reports.present.step_drawing import BAR, ROW, TOP, WIDTH, Drawn
-from aoe_reports.present.values import plain
+from aoe_reports.present.step_drawing import BAR, ROW, TOP, WIDTH, Drawn, words
 
 _LABEL, _VALUE = 380, 110
 """Pixels: of what a bar is called, of its time behind it."""
@@ -27,17 +24,18 @@ def draw_waterfall(picture: WaterfallPicture, language: Language) -> Drawn:
     scale = (WIDTH - _LABEL - _VALUE) / max(most - begin, 1)
     (time,), unit = times_in_one_unit(begin)
     axis = in_language(say("bars begin at {time} {unit}", time=time, unit=unit), language)
-    parts = [f'<text class="tick end" x="{WIDTH}" y="-8">{_words(axis)}</text>']
+    parts = [f'<text class="tick end" x="{WIDTH}" y="-8">{words(axis)}</text>']
     for row, bar in enumerate(picture.bars):
         y = TOP + ROW * row
         label = str(in_value(bar.label, language))
         left = (max(min(bar.start_ns, bar.end_ns), begin) - begin) * scale
         right = (max(bar.start_ns, bar.end_ns) - begin) * scale
+        exact = f"{bar.end_ns - bar.start_ns:+,}" if bar.kind != "whole" else f"{bar.end_ns:,}"
         parts.append(
-            f'<text class="tick" x="0" y="{y + BAR - 4}"><title>{_words(label)}</title>{_words(shorten_middle(label, _LABEL_CHARACTERS))}</text>'
+            f'<text class="tick" x="0" y="{y + BAR - 4}"><title>{words(label)}</title>{words(shorten_middle(label, _LABEL_CHARACTERS))}</text>'
             f'<rect class="{bar.kind}" x="{_LABEL + left:.2f}" y="{y}" width="{max(right - left, 1):.2f}" height="{BAR}">'
-            f"<title>{_words(label)}: {_exact(bar)} ns</title></rect>"
-            f'<text class="tick" x="{_LABEL + right + 6:.2f}" y="{y + BAR - 4}">{_words(_told(bar))}</text>'
+            f"<title>{words(label)}: {exact} ns</title></rect>"
+            f'<text class="tick" x="{_LABEL + right + 6:.2f}" y="{y + BAR - 4}">{words(_told(bar))}</text>'
         )
     return Drawn("".join(parts), TOP + ROW * len(picture.bars), len(picture.bars), len(picture.bars))
 
@@ -51,11 +49,3 @@ def legend_of_waterfall(picture: WaterfallPicture, language: Language) -> list[t
 def _told(bar: WaterfallBar) -> str:
     (time,), unit = times_in_one_unit(bar.end_ns - bar.start_ns)
     return f"{'+' if bar.kind == 'longer' else ''}{time} {unit}"
-
-
-def _exact(bar: WaterfallBar) -> str:
-    return f"{bar.end_ns - bar.start_ns:+,}" if bar.kind != "whole" else f"{bar.end_ns:,}"
-
-
-def _words(text: str) -> str:
-    return escape(plain(text))

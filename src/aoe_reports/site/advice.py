@@ -3,43 +3,18 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
-
-from markupsafe import Markup
 
 from aoe_reports.history.site_facts import RunAdvice, RunFacts
 from aoe_reports.model.advice import AdviceSummary, LeftOutRow, StoredAdviceRow, StoredCandidate
-from aoe_reports.model.classes import record
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.present.values import plain
 from aoe_reports.site.cells import Table, cell, drawn, head, sentence, with_code
 from aoe_reports.site.charts import bar
+from aoe_reports.site.pages import Context
 from aoe_reports.site.texts import Texts
 
 SHOWN = 50
 """Rows of each table; what this version stores is fewer, what somebody else imported may be any number."""
-
-
-@record
-class Advised:
-    """What is stored of advice with a run."""
-
-    headlines: Sequence[str]
-    advice: Table
-    to_do: Sequence[tuple[str, Markup]]
-    """Rules, and what they say is to be done."""
-    stated: Table
-    """msprof's own."""
-    notes: Sequence[Markup]
-
-
-@record
-class NextPlan:
-    """What is stored of the next tuning plan with a run."""
-
-    said: str
-    candidates: Table
-    left_out: Table
 
 
 def advice_said(stored: RunAdvice | None, text: Texts) -> str:
@@ -53,7 +28,7 @@ def advice_said(stored: RunAdvice | None, text: Texts) -> str:
     return text("No advice could be derived: {why}", why=text.told(why_not)) if why_not else ""
 
 
-def advised(stored: RunAdvice, text: Texts) -> Advised:
+def advised(stored: RunAdvice, text: Texts) -> Context:
     """The advice of a run."""
     summary, shown = stored.summary, stored.advice[:SHOWN]
     columns = [
@@ -74,13 +49,26 @@ def advised(stored: RunAdvice, text: Texts) -> Advised:
         shown=min(len(stored.stated), SHOWN),
         count=summary.stated,
     )
-    return Advised(
-        headlines=_headlines(summary, text),
-        advice=Table(columns, [_advice_cells(row, text) for row in shown], about),
-        to_do=list(dict.fromkeys((str(row.rule), with_code(text.told(row.advice or ""))) for row in shown)),
-        stated=Table(stated_columns, [_stated_cells(row, text) for row in stored.stated[:SHOWN]], stated_about),
-        notes=[with_code(text.told(note)) for note in summary.notes],
-    )
+    stated_rows = [
+        [
+            cell(row.rule),
+            head(row.op_name or "–"),  # noqa: RUF001 -- what tables print for none
+            cell(row.rank_id, "integer"),
+            cell(row.count, "integer"),
+            cell(row.total_us, "us"),
+            cell(row.share, "percent"),
+            sentence(text.told(row.evidence or "")),
+            sentence(row.advice),
+        ]
+        for row in stored.stated[:SHOWN]
+    ]
+    return {
+        "headlines": _headlines(summary, text),
+        "advice": Table(columns, [_advice_cells(row, text) for row in shown], about),
+        "to_do": list(dict.fromkeys((str(row.rule), with_code(text.told(row.advice or ""))) for row in shown)),
+        "stated": Table(stated_columns, stated_rows, stated_about),
+        "notes": [with_code(text.told(note)) for note in summary.notes],
+    }
 
 
 def _headlines(summary: AdviceSummary, text: Texts) -> list[str]:
@@ -128,20 +116,7 @@ def _below(row: StoredAdviceRow | StoredCandidate) -> str | None:
     return " · ".join(word for word in words if word) or None
 
 
-def _stated_cells(row: StoredAdviceRow, text: Texts) -> list[str]:
-    return [
-        cell(row.rule),
-        head(row.op_name or "–"),  # noqa: RUF001 -- what tables print for none
-        cell(row.rank_id, "integer"),
-        cell(row.count, "integer"),
-        cell(row.total_us, "us"),
-        cell(row.share, "percent"),
-        sentence(text.told(row.evidence or "")),
-        sentence(row.advice),
-    ]
-
-
-def next_plan(stored: RunAdvice, text: Texts) -> NextPlan:
+def next_plan(stored: RunAdvice, text: Texts) -> Context:
     """The plan of a run."""
     plan = stored.summary.plan
     most = max((row.expected_saving_us or 0.0 for row in stored.candidates), default=0.0)
@@ -163,11 +138,13 @@ def next_plan(stored: RunAdvice, text: Texts) -> NextPlan:
         shown=min(len(stored.candidates), SHOWN),
         count=count,
     )
-    return NextPlan(
-        said=text.told(plan.get("headline") or "") if plan else text("No task of this run shows what could be tuned."),
-        candidates=Table(columns, [_candidate_cells(row, most, text) for row in stored.candidates[:SHOWN]], about),
-        left_out=Table(left_out_columns, left_out),
-    )
+    return {
+        "said": text.told(plan.get("headline") or "")
+        if plan
+        else text("No task of this run shows what could be tuned."),
+        "candidates": Table(columns, [_candidate_cells(row, most, text) for row in stored.candidates[:SHOWN]], about),
+        "left_out": Table(left_out_columns, left_out),
+    }
 
 
 def _candidate_cells(row: StoredCandidate, most: float, text: Texts) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 from aoe_reports.engine.locks import MANIFEST, locked
 from aoe_reports.engine.output import REPORT_FILES, REPORT_PAGE
 from aoe_reports.history.detector_run import DetectorRun
-from aoe_reports.history.site_facts import RunAdvice, RunDetails, RunFacts, SeriesFacts, StoreFacts
+from aoe_reports.history.site_facts import RunFacts, SeriesFacts, StoreFacts
 from aoe_reports.history.stored_advice import StoredAdvice
 from aoe_reports.model.changes import IncidentChange
 from aoe_reports.model.documents import Json, JsonObject
@@ -23,7 +23,6 @@ from aoe_reports.site import FORMAT
 from aoe_reports.site.as_json import as_json
 from aoe_reports.site.comparison import (
     KEYS_AT,
-    RunComparison,
     compare_runs,
     comparison_page,
     keys_file,
@@ -35,10 +34,10 @@ from aoe_reports.site.comparison import (
 from aoe_reports.site.model import model_page
 from aoe_reports.site.navigation import PAGES
 from aoe_reports.site.overview import run_row
-from aoe_reports.site.pages import ASSETS, Frame, Page, asset, look, render_page
+from aoe_reports.site.pages import ASSETS, Content, Context, asset, links_of, look, render_page
 from aoe_reports.site.places import MODELS, file_name, model_file
 from aoe_reports.site.publish import Generation, key_of, new_generation
-from aoe_reports.site.run import RunPage, Surroundings, run_page, steps_by_tasks, surroundings_of
+from aoe_reports.site.run import Surroundings, run_page, surroundings_of
 from aoe_reports.site.series import (
     Look,
     differences_of,
@@ -147,7 +146,11 @@ class _Builder:
             if nights
             else text("Generated from a store without runs.")
         )
-        self.lost = bool(self._gone())
+        # pages of runs that led to a series that is no more are made anew
+        there = {f"series/{file_name(series_id)}.html" for series_id in self.pages} | {"series/index.html"}
+        self.lost = any(
+            name.startswith("series/") and name.endswith(".html") and name not in there for name in generation.known
+        )
         self.versions = {run.run_id: run.versions for run in facts.runs}
 
     def build(self) -> list[BuiltPages]:
@@ -166,15 +169,6 @@ class _Builder:
             self.counts[_kind_of(name)]["removed"] += 1
         return [BuiltPages(kind=kind, **counts) for kind, counts in self.counts.items()]
 
-    def _gone(self) -> list[str]:
-        """Pages of series that are no more: pages of runs that led there are made anew."""
-        there = {f"series/{file_name(series_id)}.html" for series_id in self.pages} | {"series/index.html"}
-        return sorted(
-            name
-            for name in self.generation.known
-            if name.startswith("series/") and name.endswith(".html") and name not in there
-        )
-
     def _put(self, kind: str, names: Sequence[str], key: str, make: Any, *, anew: bool = False) -> None:
         """Files of one page: kept where the same facts made them, else made."""
         counts = self.counts[kind]
@@ -188,17 +182,24 @@ class _Builder:
             self.generation.write(name, key, content)
         counts["written"] += 1
 
-    def _page(self, template: str, kind: str, name: str, at: str, page: Page) -> bytes:
-        frame = Frame(
-            page=kind,
-            at=at,
-            root="../" if "/" in name else "",
-            twin=name.rpartition("/")[2].removesuffix(".html") + ".json",
-            made_from=self.made_from if at else "",
-            navigation=PAGES,
-            report=self.report,
-        )
-        return render_page(template, self.text, frame, page)
+    def _page(self, template: str, kind: str, name: str, page: Context, entry: str = "") -> bytes:
+        """A page with what stands around each; `entry` is the entry of the navigation that leads to it."""
+        root = "../" if "/" in name else ""
+        frame = {
+            "page": kind,
+            "root": root,
+            "links": links_of(self.text, PAGES, root, entry),
+            "twin": name.rpartition("/")[2].removesuffix(".html") + ".json",
+            "made_from": self.made_from if entry else "",
+            "report": self.report,
+        }
+        return render_page(template, self.text, {**frame, **page})
+
+    def _both(self, template: str, kind: str, name: str, content: Content, entry: str = "") -> list[bytes]:
+        """A page and its JSON."""
+        page, twin = content
+        document = {"format_version": 1, "page": entry or kind, **twin}
+        return [self._page(template, kind, name, page, entry), _twin_as_json(document)]
 
     def _series(self, series: SeriesFacts) -> None:
         runs = self.facts.by_id
@@ -246,7 +247,6 @@ class _Builder:
                     "series",
                     "series",
                     f"{place}.html",
-                    "",
                     series_page(
                         series,
                         runs,
@@ -277,8 +277,7 @@ class _Builder:
         stored = StoredAdvice(self.history, wanted)
         for run, details in read_details(self.history, wanted):
             around, advice, names = surroundings[run.run_id], stored.of(run), _run_names(run)
-            page = run_page(run, details, around, self.pages, self.text, advice)
-            made = [self._page("run", "run", names[0], "", page), _run_twin(run, details, around, advice, page)]
+            made = self._both("run", "run", names[0], run_page(run, details, around, self.pages, self.text, advice))
             if not run.is_tuning:
                 keys, content = keys_file(details.groups.keys)
                 self._put_keys(keys, content)
@@ -291,22 +290,18 @@ class _Builder:
             return True
         with (self.generation.old / names[2]).open("rb") as file:
             keys = file.read(KEYS_AT.stop)[KEYS_AT].decode("ascii", "replace")
+        return self._put_keys(keys)
+
+    def _put_keys(self, keys: str, content: bytes | None = None) -> bool:
+        """Keep or write a file of keys; False where there is none to be kept and no content."""
         name = f"runs/keys.{keys}.js"
         if name in self.generation.files:
             return True
-        if not keys.isalnum() or not self.generation.unchanged(name, keys):
-            return False
-        self.generation.keep(name)
-        return True
-
-    def _put_keys(self, keys: str, content: bytes) -> None:
-        name = f"runs/keys.{keys}.js"
-        if name in self.generation.files:
-            return
-        if self.generation.unchanged(name, keys):
+        if keys.isalnum() and self.generation.unchanged(name, keys):
             self.generation.keep(name)
-        else:
+        elif content is not None:
             self.generation.write(name, keys, content)
+        return name in self.generation.files
 
     def _comparisons(self) -> None:
         """Prebuilt pages: the newest night of each model against what tells most; records are read where one is new."""
@@ -323,31 +318,22 @@ class _Builder:
         details = {run.run_id: found for run, found in read_details(self.history, list(wanted.values()))}
         for pair, names, key in fresh.values():
             told = compare_runs(pair, details[pair.baseline.run_id], details[pair.candidate.run_id])
-            page = self._page("compare", "comparison", names[0], "", comparison_page(told, self.text))
-            made = (page, _comparison_twin(told))
+            made = self._both("compare", "comparison", names[0], comparison_page(told, self.text))
             self._put("comparison", names, key, lambda made=made: made)
 
     def _lists(self) -> None:
         listed = list_file(self.facts.runs)
         self._put("overview", ["runs/all.list.js"], key_of(listed), lambda: [listed])
         for one in PAGES:
-            page, twin = one.make(self.facts, self.text)
             kind = "index" if one.template == "index" else one.key
-            content = [
-                self._page(one.template, kind, one.file, one.key, page),
-                _twin_as_json({"format_version": 1, "page": one.key, **twin}),
-            ]
+            content = self._both(one.template, kind, one.file, one.make(self.facts, self.text), one.key)
             names = [one.file, f"{one.file.removesuffix('.html')}.json"]
             self._put("overview", names, key_of(*content), lambda content=content: content)
 
     def _models(self) -> None:
         for model in sorted({run.model for run in self.facts.runs}):
-            page, twin = model_page(model, self.facts, self.text)
             names = [f"{model_file(model)}.html", f"{model_file(model)}.json"]
-            content = [
-                self._page("model", "model", names[0], "", page),
-                _twin_as_json({"format_version": 1, "page": "model", **twin}),
-            ]
+            content = self._both("model", "model", names[0], model_page(model, self.facts, self.text))
             self._put("model", names, key_of(*content), lambda content=content: content)
 
 
@@ -396,59 +382,6 @@ def _run_key(run: RunFacts, around: Surroundings) -> str:
         [[row.series_id, row.workload, row.change, row.ci_low, row.ci_high, state] for row, state in changes],
         list(around.verdicts),
     )  # fmt: skip
-
-
-def _run_twin(
-    run: RunFacts, details: RunDetails, around: Surroundings, advice: RunAdvice | None, page: RunPage
-) -> bytes:
-    told = {
-        "format_version": 1,
-        "page": "run",
-        "row": run_row(run),
-        "body": run.body,
-        "previous": around.before and around.before.run_id,
-        "next": around.after and around.after.run_id,
-        "steps": details.steps,
-        "steps_by_tasks": steps_by_tasks(details.steps, advice),
-        "computing_us": details.computing_us,
-        "types": details.types,
-        "type_count": details.type_count,
-        "operators": details.operators,
-        "operator_count": details.operator_count,
-        "ranks": None if page.ranks is None else page.ranks.told,
-        "claims": [claim.document for claim in details.claims],
-        **_advice_twin(advice),
-        "tunings": [one.run_id for one in around.tunings],
-        "verdicts": [one.document for one in around.verdicts],
-        "changed": [series.id for series in around.changes],
-        "findings": [finding.as_dict() for finding in run.findings],
-    }
-    return _twin_as_json(told)
-
-
-def _advice_twin(advice: RunAdvice | None) -> JsonObject:
-    """What was stored of advice, and the picture of a step, where there is one."""
-    told = None if advice is None else asdict(advice)
-    picture = None if told is None else told.pop("picture")
-    return {"advice": told, **({} if picture is None else {"picture": picture})}
-
-
-def _comparison_twin(told: RunComparison) -> bytes:
-    """Difference = candidate - baseline, ratio = candidate / baseline."""
-    document = {
-        "format_version": 1,
-        "page": "comparison",
-        "baseline": told.pair.baseline.run_id,
-        "candidate": told.pair.candidate.run_id,
-        "why": told.pair.why,
-        "not_comparable": told.not_comparable,
-        "steps": told.steps,
-        **{f"{scope}_rows": rows for scope, rows in told.tables.items()},
-        "totals": told.totals,
-        "untimed": told.untimed,
-        "metadata_differences": told.metadata_differences,
-    }
-    return _twin_as_json(document)
 
 
 def _twin_as_json(twin: Mapping[str, Any]) -> bytes:

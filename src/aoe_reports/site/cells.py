@@ -18,6 +18,7 @@ from aoe_reports.model.metrics import loss
 from aoe_reports.model.rows import Kind
 from aoe_reports.present.reports.series_cells import Valued, value_words
 from aoe_reports.present.values import NONE, plain, show
+from aoe_reports.site.texts import Texts
 
 LONGEST = 120
 """Characters of a name in a table; its own page has it whole."""
@@ -44,6 +45,13 @@ class Table:
     def __bool__(self) -> bool:
         """Whether there is anything in it."""
         return bool(self.rows)
+
+
+def about_first(about: str, shown: int, count: int, text: Texts) -> str:
+    """What is said above a table, and how many of its rows are there where those are not all."""
+    if count <= shown:
+        return about
+    return text.joined(" ", (about, text("The first {shown} of {count} are listed.", shown=shown, count=count)))
 
 
 @lru_cache(maxsize=65536)

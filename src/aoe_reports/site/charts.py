@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -273,3 +274,60 @@ MIN_DIFFERENCE = 1e-6
 """A thousandth of a nanosecond, in us: there is nothing to draw."""
 SHOWN_NAME = 44
 """Characters of a name beside a chart; the table below has it whole."""
+
+
+_LABEL, _MAP_TOP, _MAP_WIDTH, _ROW = 200, 4, 960, 15
+"""Pixels: what names take, what is free above, the whole, a row."""
+EMPTY = "heatless"
+"""The class of cells without a value."""
+_LONGEST_NAME = 26
+
+
+def heat_map(
+    rows: Sequence[str],
+    columns: Sequence[str],
+    values: Floats,
+    edges: Sequence[float],
+    colours: Sequence[str],
+    said: str,
+) -> Markup:
+    """An SVG picture of `values` (rows x columns): the first colour below the first edge, and so on; nan has none.
+
+    Cells of one colour that stand side by side are one.
+    """
+    chosen = np.where(np.isnan(values), len(colours), np.searchsorted(edges, values, side="right"))
+    wide = (_MAP_WIDTH - _LABEL) / max(len(columns), 1)
+    paths: dict[int, list[str]] = {}
+    for row, line in enumerate(chosen.tolist()):
+        start = 0
+        for column in range(1, len(line) + 1):
+            if column == len(line) or line[column] != line[start]:
+                x, y = _LABEL + start * wide, _MAP_TOP + row * _ROW
+                width = (column - start) * wide
+                paths.setdefault(line[start], []).append(f"M{x:.1f} {y}h{width:.1f}v{_ROW - 1}h-{width:.1f}z")
+                start = column
+    names = (*colours, EMPTY)
+    drawn = [f'<path class="{names[colour]}" d="{"".join(cells)}"/>' for colour, cells in sorted(paths.items())]
+    drawn += [
+        f'<text class="tick" x="0" y="{_MAP_TOP + row * _ROW + _ROW - 4}">{as_text(_shortened(name))}</text>'
+        for row, name in enumerate(rows)
+    ]
+    bottom = _MAP_TOP + len(rows) * _ROW
+    ends = [(_LABEL, "start", columns[0]), (_MAP_WIDTH, "end", columns[-1])]
+    drawn += [
+        f'<text class="tick" x="{x}" y="{bottom + 14}" text-anchor="{at}">{as_text(name)}</text>'
+        for x, at, name in ends
+    ]
+    return Markup(
+        f'<svg viewBox="0 0 {_MAP_WIDTH} {bottom + 18}" role="img" aria-label="{as_text(said)}">{"".join(drawn)}</svg>'
+    )
+
+
+def heat_legend(edges: Sequence[str], colours: Sequence[str]) -> list[tuple[str, str]]:
+    """(class of a colour, what it says) of a map, by its edges in words."""
+    spans = [f"< {edges[0]}", *(f"{low} … {high}" for low, high in pairwise(edges)), f"> {edges[-1]}"]
+    return list(zip(colours, spans, strict=True))
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"

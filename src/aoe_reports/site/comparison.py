@@ -16,14 +16,13 @@ from typing import Any, Literal
 
 from aoe_reports.formats.records.payloads import object_in
 from aoe_reports.history.site_facts import Groups, RunDetails, RunFacts, StoreFacts, differing_facts
-from aoe_reports.model.classes import record
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.runs import StepTimes
 from aoe_reports.model.texts import N_
 from aoe_reports.present.values import plain, show
 from aoe_reports.site.as_json import as_json
 from aoe_reports.site.cells import Columns, Table, cell, changed, head, stated
-from aoe_reports.site.pages import Content, Page
+from aoe_reports.site.pages import Content, Context
 from aoe_reports.site.places import file_name
 from aoe_reports.site.texts import Texts
 
@@ -242,16 +241,11 @@ def _steps(before: Sequence[StepTimes], after: Sequence[StepTimes]) -> Iterator[
     for key in {**sides[0], **sides[1]}:
         was, became = (side.get(key) for side in sides)
         for part in PARTS:
-            values = [None if side is None else _part_ms(side, part) for side in (was, became)]
+            values = [getattr(side, f"{part}_ms", None) for side in (was, became)]
             if values != [None, None]:
                 told = _difference(values[0], values[1], 1, stored=None not in values)
                 steps = [None if side is None else side.steps for side in (was, became)]
                 yield StepDifference(*key, part, steps[0], steps[1], *told)
-
-
-def _part_ms(step: StepTimes, part: str) -> float | None:
-    time_ms: float | None = getattr(step, f"{part}_ms")
-    return time_ms
 
 
 @lru_cache(maxsize=64)
@@ -267,7 +261,7 @@ def run_file(run: RunFacts, details: RunDetails, keys: str) -> bytes:
     steps = [
         [
             *(step.rank_id, step.device_id, step.workload, step.steps),
-            *(_part_ms(step, part) for part in PARTS),
+            *(getattr(step, f"{part}_ms") for part in PARTS),
         ]
         for step in details.steps
     ]
@@ -374,46 +368,42 @@ _SCRIPT: Mapping[str, str] = N_(
 """What the page that compares any two runs says, by the names that its script has for it; both kinds of pages say the same."""
 
 
-@record
-class ComparisonPage(Page):
-    """A prebuilt comparison."""
-
-    about: str
-    reasons: Sequence[str]
-    """Why the two runs are not comparable."""
-    sides: Sequence[tuple[str, str, str]]
-    """What a side is called, its run, the page of that."""
-    steps: Table
-    tables: Sequence[Table]
-    differences: Table
-    untimed: str
-
-
-def comparison_page(told: RunComparison, text: Texts) -> ComparisonPage:
-    """The page of a pair."""
+def comparison_page(told: RunComparison, text: Texts) -> Content:
+    """The page of a pair, and its JSON: difference = candidate - baseline, ratio = candidate / baseline."""
     pair = told.pair
     untimed = text(
         "Records without a total, not shown in any table: {baseline} in the baseline, {candidate} in the candidate.",
         **told.untimed,
     )
-    return ComparisonPage(
-        title=text(
+    page: Context = {
+        "title": text(
             "{model}, {night} compared with its baseline", model=pair.candidate.model, night=pair.candidate.night
         ),
-        about=about_baseline(pair, text),
-        reasons=[_reason(reason, text) for reason in told.not_comparable],
-        sides=[
+        "about": about_baseline(pair, text),
+        "reasons": [_reason(reason, text) for reason in told.not_comparable],
+        "sides": [
             (name, f"{run.night} · {run.run_id}", f"runs/{file_name(run.run_id)}.html")
             for name, run in ((text("Baseline"), pair.baseline), (text("Candidate"), pair.candidate))
         ],
-        steps=Table(_columns(text("Component"), text, "ms"), [_step_cells(row, text) for row in told.steps]),
-        tables=[_table(scope, rows, told.totals[scope], text) for scope, rows in told.tables.items() if rows],
-        differences=Table(
+        "steps": Table(_columns(text("Component"), text, "ms"), [_step_cells(row, text) for row in told.steps]),
+        "tables": [_table(scope, rows, told.totals[scope], text) for scope, rows in told.tables.items() if rows],
+        "differences": Table(
             [(text("Fact"), "text"), (text("Baseline"), "text"), (text("Candidate"), "text")],
             [[head(text.fact(one.fact)), cell(one.baseline), cell(one.candidate)] for one in told.metadata_differences],
         ),
-        untimed=untimed if any(told.untimed.values()) else "",
-    )
+        "untimed": untimed if any(told.untimed.values()) else "",
+    }
+    return page, {
+        "baseline": pair.baseline.run_id,
+        "candidate": pair.candidate.run_id,
+        "why": pair.why,
+        "not_comparable": told.not_comparable,
+        "steps": told.steps,
+        **{f"{scope}_rows": rows for scope, rows in told.tables.items()},
+        "totals": told.totals,
+        "untimed": told.untimed,
+        "metadata_differences": told.metadata_differences,
+    }
 
 
 def about_baseline(pair: Pair, text: Texts) -> str:
@@ -506,15 +496,6 @@ def _row_cells(row: GroupDifference, text: Texts) -> list[str]:
     ]
 
 
-@record
-class ChooserPage(Page):
-    """The page that compares any two runs."""
-
-    models: Table
-    texts: str
-    """What its script says, as JSON."""
-
-
 def chooser_page(facts: StoreFacts, text: Texts) -> Content:
     """The page, with the prebuilt comparisons, and its JSON."""
     pairs = pairs_of(facts)
@@ -529,7 +510,7 @@ def chooser_page(facts: StoreFacts, text: Texts) -> Content:
         ]
         for model, pair in pairs.items()
     ]
-    page = ChooserPage(title=text("Compare two runs"), models=Table(columns, rows), texts=_as_script(texts).decode())
+    page = {"title": text("Compare two runs"), "models": Table(columns, rows), "texts": _as_script(texts).decode()}
     return page, {
         "rows": [
             {

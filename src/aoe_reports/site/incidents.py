@@ -12,7 +12,7 @@ from aoe_reports.model.changes import METRIC, IncidentChange, IncidentMember, Su
 from aoe_reports.present.reports.incidents import worst_first
 from aoe_reports.present.reports.series_cells import value_words
 from aoe_reports.present.values import show
-from aoe_reports.site.cells import Table, cell, changed, drawn, head, linked, sentence, short, stated
+from aoe_reports.site.cells import Table, about_first, cell, changed, drawn, head, linked, sentence, short, stated
 from aoe_reports.site.charts import sparkline
 from aoe_reports.site.places import file_name
 from aoe_reports.site.texts import Texts
@@ -33,14 +33,11 @@ def incidents_table(facts: StoreFacts, text: Texts, *, model: str | None = None,
     rows = [_incident(one, _members(one, model), series, text, root) for one in told]
     rows += _suspected((one for one in facts.suspicions if model is None or model in one.models), text)
     about = text("What changed together, by its cause; the link leads to the series that names it.")
-    if len(rows) > SHOWN:
-        more = text("The first {shown} of {count} are listed.", shown=SHOWN, count=len(rows))
-        about = text.joined(" ", (about, more))
     columns = [
         (text("Incident"), "text"), (text("History"), "text"), (text("Change"), "number"), (text("Since"), "text"),
         (text("Series"), "number"), (text("State"), "text"), (text("Changed with it"), "text"),
     ]  # fmt: skip
-    return Table(columns, rows[:SHOWN], about, text("Incidents"), stacks=True)
+    return Table(columns, rows[:SHOWN], about_first(about, SHOWN, len(rows), text), text("Incidents"), stacks=True)
 
 
 def _members(incident: IncidentChange, model: str | None) -> Sequence[IncidentMember]:

@@ -7,36 +7,21 @@ from collections.abc import Sequence
 from aoe_reports.history.site_facts import SeriesFacts, StoreFacts
 from aoe_reports.model.causes import rank_words
 from aoe_reports.model.changes import METRIC, NOTICED, PHASE, SeriesChange
-from aoe_reports.model.classes import record
 from aoe_reports.model.rows import as_mapping
 from aoe_reports.model.runs import StepTimes
 from aoe_reports.present.night import night_headline
 from aoe_reports.present.values import plain, show
-from aoe_reports.site.cells import Table, changed, drawn, head, level, linked, stated
+from aoe_reports.site.cells import Table, about_first, changed, drawn, head, level, linked, stated
 from aoe_reports.site.comparison import page_of, pairs_of
 from aoe_reports.site.incidents import incidents_table, spark
 from aoe_reports.site.overview import interval, run_row, runs_table
-from aoe_reports.site.pages import Content, Page
+from aoe_reports.site.pages import Content
 from aoe_reports.site.places import file_name, series_link
 from aoe_reports.site.texts import Texts
 from aoe_reports.site.triage import state_of, tone_of
 
 SHOWN_RUNS, SHOWN_STEPS = 30, 64
 _ROOT = "../"
-
-
-@record
-class ModelPage(Page):
-    """The page of a model."""
-
-    headline: str
-    tone: str
-    facts: Sequence[tuple[str, str]]
-    incidents: Table
-    steps: Table
-    runs: Table
-    compared: str
-    """The page of its newest night against its baseline; empty where there is none."""
 
 
 def model_page(model: str, facts: StoreFacts, text: Texts) -> Content:
@@ -49,20 +34,20 @@ def model_page(model: str, facts: StoreFacts, text: Texts) -> Content:
     runs = [run for run in facts.runs if run.model == model]
     steps = _steps(series)
     told = night_headline(changes, incidents=incidents, suspicions=suspicions, remark=facts.remark)
-    page = ModelPage(
-        title=model,
-        headline=plain(text.told(told)),
-        tone=tone_of(changes),
-        facts=[
+    page = {
+        "title": model,
+        "headline": plain(text.told(told)),
+        "tone": tone_of(changes),
+        "facts": [
             (text("Newest night"), max(run.night for run in runs)),
             (text("Runs"), show(len(runs), "integer")),
             (text("Series"), show(len(series), "integer")),
         ],
-        incidents=incidents_table(facts, text, model=model, root=_ROOT),
-        steps=_steps_table(steps, text),
-        runs=runs_table(runs[: -SHOWN_RUNS - 1 : -1], f"{_ROOT}runs/", text),
-        compared=f"{_ROOT}{page_of(model)}.html" if model in pairs_of(facts) else "",
-    )
+        "incidents": incidents_table(facts, text, model=model, root=_ROOT),
+        "steps": _steps_table(steps, text),
+        "runs": runs_table(runs[: -SHOWN_RUNS - 1 : -1], f"{_ROOT}runs/", text),
+        "compared": f"{_ROOT}{page_of(model)}.html" if model in pairs_of(facts) else "",
+    }
     return page, {
         "model": model,
         "incidents": [one.incident for one in incidents],
@@ -89,9 +74,7 @@ def _steps_table(steps: Sequence[SeriesFacts], text: Texts) -> Table:
         *text.columns(SeriesChange, "change", "since"),
     ]  # fmt: skip
     about = text("The mean of the newest night, the longest first.")
-    if len(steps) > SHOWN_STEPS:
-        more = text("The first {shown} of {count} are listed.", shown=SHOWN_STEPS, count=len(steps))
-        about = text.joined(" ", (about, more))
+    about = about_first(about, SHOWN_STEPS, len(steps), text)
     return Table(columns, [_step_cells(one, text) for one in steps[:SHOWN_STEPS]], about)
 
 

@@ -10,7 +10,6 @@ from typing import NamedTuple
 from aoe_reports.history.site_facts import RunFacts, SeriesFacts, StoreFacts, speed_up
 from aoe_reports.model.causes import past_night_in_words, reason_words
 from aoe_reports.model.changes import SeriesChange
-from aoe_reports.model.classes import record
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.findings import SEVERITIES, Finding
 from aoe_reports.model.listings import ListedRun
@@ -21,10 +20,10 @@ from aoe_reports.present.night import headline, night_headline
 from aoe_reports.present.reports.night_content import Night
 from aoe_reports.present.reports.series_cells import has_metrics
 from aoe_reports.present.values import plain, show
-from aoe_reports.site.cells import Columns, Table, cell, changed, drawn, head, level, linked, short, stated
+from aoe_reports.site.cells import Table, cell, changed, drawn, head, level, linked, short, stated
 from aoe_reports.site.comparison import page_of, pairs_of
 from aoe_reports.site.incidents import incidents_table, spark
-from aoe_reports.site.pages import Content, ListPage, Page
+from aoe_reports.site.pages import Content
 from aoe_reports.site.places import file_name, model_file, series_link
 from aoe_reports.site.texts import Texts
 from aoe_reports.site.triage import NEW_NIGHTS, Group, group_of, grouped, state_of, sure_effect, tone_of
@@ -55,59 +54,40 @@ _GROUPS: Mapping[str, _Words] = N_(
 )
 
 
-@record
-class Overview(Page):
-    """The first page."""
-
-    headline: str
-    more: str
-    tone: str
-    facts: Sequence[tuple[str, str]]
-    tiles: Sequence[tuple[Group, str, int]]
-    """How many series a group has."""
-    incidents: Table
-    groups: Sequence[tuple[Group, Table]]
-    models: Table
-    compared: Sequence[tuple[str, str]]
-    """Models with a comparison of their own, and its page."""
-    health: Sequence[str]
-    not_whole: Sequence[tuple[str, str, str]]
-    """The runs of the watched nights that are not whole: the name of each, its page, and why."""
-    not_whole_said: str
-    not_whole_more: str
-    runs: Table
-    findings: Table
-
-
 def overview(facts: StoreFacts, text: Texts) -> Content:
     """The first page, and its JSON."""
     groups = grouped(facts)
     said, more, tone = _headline(facts, text)
     tonight = [run for run in facts.runs if run.night == facts.nights[-1]]
     findings = [*facts.findings, *chain.from_iterable(run.findings for run in tonight)]
-    odd = list(_not_whole(facts))
-    page = Overview(
-        title=text("Overview"),
-        headline=said,
-        more=more,
-        tone=tone,
-        facts=_facts(facts, text) if facts.nights else [],
-        tiles=_tiles(groups, text) if facts.nights else [],
-        incidents=incidents_table(facts, text),
-        groups=[(key, _group(key, members, text)) for key, members in groups.items() if members],
-        models=Table(_model_columns(text), [_model(model, facts, text) for model in _models(facts)]),
-        compared=[(model, f"{page_of(model)}.html") for model in pairs_of(facts)],
-        health=list(_health(facts, tonight, text)),
-        not_whole=[_not_whole_run(run, text) for run in odd[:SHOWN_RUNS]],
-        not_whole_said=text(
+    watched = set(facts.nights[-facts.watched_nights :])
+    odd = [run for run in reversed(facts.runs) if run.night in watched and run.status in {"incomplete", "damaged"}]
+    model_columns = [
+        (text("Model"), "text"), (text("Step time"), "text"), *text.columns(StepTimes, "step_ms"), (text("State"), "text"),
+        (text("Newest night"), "text"), (text("Tuning (AOE)"), "text"),
+    ]  # fmt: skip
+    page = {
+        "title": text("Overview"),
+        "headline": said,
+        "more": more,
+        "tone": tone,
+        "facts": _facts(facts, text) if facts.nights else [],
+        "tiles": _tiles(groups, text) if facts.nights else [],
+        "incidents": incidents_table(facts, text),
+        "groups": [(key, _group(key, members, text)) for key, members in groups.items() if members],
+        "models": Table(model_columns, [_model(model, facts, text) for model in _models(facts)]),
+        "compared": [(model, f"{page_of(model)}.html") for model in pairs_of(facts)],
+        "health": list(_health(facts, tonight, text)),
+        "not_whole": [_not_whole_run(run, text) for run in odd[:SHOWN_RUNS]],
+        "not_whole_said": text(
             "Incomplete runs in the last {nights} nights, which are not compared or are compared only in part: {count}.",
             count=len(odd),
             nights=facts.watched_nights,
         ),
-        not_whole_more=text("and {count} more", count=len(odd) - SHOWN_RUNS) if len(odd) > SHOWN_RUNS else "",
-        runs=runs_table(tonight[:SHOWN_RUNS], "runs/", text),
-        findings=findings_table(_worst(findings)[:SHOWN_FINDINGS], text),
-    )
+        "not_whole_more": text("and {count} more", count=len(odd) - SHOWN_RUNS) if len(odd) > SHOWN_RUNS else "",
+        "runs": runs_table(tonight[:SHOWN_RUNS], "runs/", text),
+        "findings": findings_table(_worst(findings)[:SHOWN_FINDINGS], text),
+    }
     return page, {
         "rows": [as_mapping(row) for row in facts.regressions],
         "incidents": [as_mapping(incident) for incident in facts.incidents.values()],
@@ -203,16 +183,13 @@ def _group(key: Group, members: Sequence[SeriesFacts], text: Texts) -> Table:
         said.append(
             text("The first {shown} of {count} are shown; the list of series contains all.", shown=SHOWN, count=count)
         )
+    levels = text("After, before") if has_metrics([one.row for one in members]) else text("After, before (ms)")
     columns = [
         (text("Item"), "text"), *text.columns(SeriesChange, "change", "since"), (text("Effect on step (lower bound)"), "number"),
-        (_levels_title(members, text), "number"), (text("Attributed to"), "text"),
+        (levels, "number"), (text("Attributed to"), "text"),
     ]  # fmt: skip
     rows = [_changed_row(series, text) for series in members[:SHOWN]]
     return Table(columns, rows, " ".join(said), text(_GROUPS[key].title))
-
-
-def _levels_title(members: Sequence[SeriesFacts], text: Texts) -> str:
-    return text("After, before") if has_metrics([one.row for one in members]) else text("After, before (ms)")
 
 
 def _changed_row(series: SeriesFacts, text: Texts) -> list[str]:
@@ -243,13 +220,6 @@ def interval(low: float | None, high: float | None) -> str:
 
 def _models(facts: StoreFacts) -> list[str]:
     return sorted({run.model for run in facts.runs})
-
-
-def _model_columns(text: Texts) -> Columns:
-    return [
-        (text("Model"), "text"), (text("Step time"), "text"), *text.columns(StepTimes, "step_ms"), (text("State"), "text"),
-        (text("Newest night"), "text"), (text("Tuning (AOE)"), "text"),
-    ]  # fmt: skip
 
 
 def _model(model: str, facts: StoreFacts, text: Texts) -> list[str]:
@@ -284,20 +254,11 @@ def _aoe(model: str, runs: Sequence[RunFacts], facts: StoreFacts, text: Texts) -
     return linked(said, f"runs/{file_name(last.run_id)}.html", "; ".join(more))
 
 
-def _not_whole(facts: StoreFacts) -> Iterator[RunFacts]:
-    """The runs of the watched nights that are not whole, the newest first."""
-    watched = set(facts.nights[-facts.watched_nights :])
-    yield from (run for run in reversed(facts.runs) if run.night in watched and run.status in {"incomplete", "damaged"})
-
-
 def _not_whole_run(run: RunFacts, text: Texts) -> tuple[str, str, str]:
-    return short(run.run_id), f"runs/{file_name(run.run_id)}.html", short(" · ".join(_why_not_whole(run, text)))
-
-
-def _why_not_whole(run: RunFacts, text: Texts) -> Iterator[str]:
-    """When it was, how it ended, and the worst that was found in it."""
-    yield from (run.night, run.model, text.told(run.status))
-    yield from (text.told(finding.message) for finding in _worst(run.findings)[:1])
+    """A run, its page, and when it was, how it ended, and the worst that was found in it."""
+    worst = [text.told(finding.message) for finding in _worst(run.findings)[:1]]
+    why = " · ".join([run.night, run.model, text.told(run.status), *worst])
+    return short(run.run_id), f"runs/{file_name(run.run_id)}.html", short(why)
 
 
 def _health(facts: StoreFacts, tonight: Sequence[RunFacts], text: Texts) -> Iterator[str]:
@@ -363,17 +324,16 @@ def _worst(findings: Sequence[Finding]) -> list[Finding]:
 def findings_table(findings: Sequence[Finding], text: Texts) -> Table:
     """Findings as they are listed on every page."""
     titles = (text("Severity"), text("Finding"), text("Location"), text("Rule"))
-    return Table([(title, "text") for title in titles], [_finding_cells(finding, text) for finding in findings])
-
-
-def _finding_cells(finding: Finding, text: Texts) -> list[str]:
-    place = ":".join(str(part) for part in (finding.path, finding.line, finding.column) if part is not None)
-    return [
-        stated(finding.severity, text.word(finding.severity)),
-        cell(text.told(finding.message)),
-        cell(place, "text", finding.pointer),
-        cell(finding.rule),
+    rows = [
+        [
+            stated(finding.severity, text.word(finding.severity)),
+            cell(text.told(finding.message)),
+            cell(finding.place, "text", finding.pointer),
+            cell(finding.rule),
+        ]
+        for finding in findings
     ]
+    return Table([(title, "text") for title in titles], rows)
 
 
 def runs_table(runs: Iterable[RunFacts], lead: str, text: Texts, about: str = "") -> Table:
@@ -382,19 +342,19 @@ def runs_table(runs: Iterable[RunFacts], lead: str, text: Texts, about: str = ""
         *text.columns(ListedRun, "run", "night", "kind"), (text("Model"), "text"),
         *text.columns(ListedRun, "hardware", "status"), (text("Findings"), "number"),
     ]  # fmt: skip
-    return Table(columns, [_run_cells(run, lead, text) for run in runs], about)
-
-
-def _run_cells(run: RunFacts, lead: str, text: Texts) -> list[str]:
-    return [
-        head(run.run_id, f"{lead}{file_name(run.run_id)}.html"),
-        cell(run.night),
-        cell(text.told(run.kind)),
-        cell(run.model),
-        cell(run.hardware),
-        stated(run.status, text.told(run.status)),
-        cell(len(run.findings), "integer"),
+    rows = [
+        [
+            head(run.run_id, f"{lead}{file_name(run.run_id)}.html"),
+            cell(run.night),
+            cell(text.told(run.kind)),
+            cell(run.model),
+            cell(run.hardware),
+            stated(run.status, text.told(run.status)),
+            cell(len(run.findings), "integer"),
+        ]
+        for run in runs
     ]
+    return Table(columns, rows, about)
 
 
 def run_row(run: RunFacts) -> JsonObject:
@@ -423,7 +383,7 @@ def all_series(facts: StoreFacts, text: Texts) -> Content:
         nights=facts.watched_nights,
     )
     about = about if rows else text("No series is stored.")
-    page = ListPage(title=text("All series"), listed=Table(columns, rows, about))
+    page = {"title": text("All series"), "listed": Table(columns, rows, about)}
     return page, {
         "rows": [
             {
@@ -456,5 +416,5 @@ def _series_cells(series: SeriesFacts, text: Texts) -> list[str]:
 def all_runs(facts: StoreFacts, text: Texts) -> Content:
     """The list of runs, the newest first, and its JSON."""
     about = text("Every run of the store, the newest first.") if facts.runs else text("No run is stored.")
-    page = ListPage(title=text("All runs"), listed=runs_table(reversed(facts.runs), "", text, about))
+    page = {"title": text("All runs"), "listed": runs_table(reversed(facts.runs), "", text, about)}
     return page, {"rows": [run_row(run) for run in facts.runs]}

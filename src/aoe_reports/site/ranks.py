@@ -1,24 +1,22 @@
-"""The ranks of a run of many: which of them are slow, and in what."""
+"""The ranks of a run of many: which of them are slow, and in what; and the links between them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 
 from aoe_reports.history.site_facts import Floats
-from aoe_reports.model.classes import record
-from aoe_reports.model.documents import Json
+from aoe_reports.model.advice import StoredLinks
 from aoe_reports.model.rows import as_mapping
 from aoe_reports.model.runs import StepTimes
 from aoe_reports.model.stragglers import ComparedRank
 from aoe_reports.questions.stragglers import ComparedRun, Wait, compared_run, headline_of, rows_of
-from aoe_reports.site.cells import Table, cell, head
-from aoe_reports.site.charts import Figure
-from aoe_reports.site.heat import EMPTY, heat_map
+from aoe_reports.site.cells import Table, about_first, cell, head
+from aoe_reports.site.charts import EMPTY, Figure, heat_legend, heat_map
+from aoe_reports.site.pages import Content, Context
 from aoe_reports.site.texts import Texts
 
 SHOWN_TYPES = 24
@@ -29,56 +27,35 @@ EDGES = (-0.10, -0.05, -0.02, 0.02, 0.05, 0.10)
 COLOURS = ("heat-3", "heat-2", "heat-1", "heat0", "heat1", "heat2", "heat3")
 
 
-@record
-class RanksPart:
-    """The map of the ranks of a run."""
-
-    figure: Figure
-    legend: Sequence[tuple[str, str]]
-    """The class of a colour, and what it says."""
-    said: str
-    """Whom the others wait for."""
-    longest: Table
-    """The ranks that compute longest against ranks of the same work."""
-    told: Mapping[str, Json]
-    """The same as JSON has it."""
-
-
-def ranks_part(ranks: pa.Table, steps: Sequence[StepTimes], text: Texts) -> RanksPart | None:
-    """What ranks take for a call of each operator type, and which of them are slow; None where there are no ranks.
+def ranks_part(ranks: pa.Table, steps: Sequence[StepTimes], text: Texts) -> Content | tuple[None, None]:
+    """What ranks take for a call of each operator type, and which of them are slow, with the same as JSON; None where there are no ranks.
 
     `ranks` has a row for each rank and operator type: rank_id, device_id, op_type, count, total_ns.
     """
     if not ranks.num_rows:
-        return None
+        return None, None
     types, places, ratios = _ratios(pl.DataFrame(ranks))
     said = text(
         "Operator types by rank: the time of a call against the median rank's, {types} types on {ranks} ranks",
         types=len(types),
         ranks=len(places),
     )
-    edges = [f"{edge:+.0%}" for edge in EDGES]
-    spans = [
-        f"< {edges[0]}",
-        *(f"{low} … {high}" for low, high in pairwise(edges)),
-        f"> {edges[-1]}",
-    ]
-    legend = [*zip(COLOURS, spans, strict=True)]
+    legend = heat_legend([f"{edge:+.0%}" for edge in EDGES], COLOURS)
     if np.isnan(ratios).any():
         legend.append((EMPTY, text("not on this rank")))
     compared = compared_run("", ranks, _waits(ranks, steps))
     headline = headline_of([compared])
-    return RanksPart(
-        figure=Figure(said, heat_map(types, places, ratios, EDGES, COLOURS, said)),
-        legend=legend,
-        said=text.told(headline),
-        longest=_longest(compared, text),
-        told={
-            "headline": str(headline),
-            "rank_count": len(compared.ranks),
-            "rows": [as_mapping(row) for row in rows_of(compared, SHOWN_RANKS)],
-        },
-    )
+    page = {
+        "figure": Figure(said, heat_map(types, places, ratios, EDGES, COLOURS, said)),
+        "legend": legend,
+        "said": text.told(headline),
+        "longest": _longest(compared, text),
+    }
+    return page, {
+        "headline": str(headline),
+        "rank_count": len(compared.ranks),
+        "rows": [as_mapping(row) for row in rows_of(compared, SHOWN_RANKS)],
+    }
 
 
 def _waits(ranks: pa.Table, steps: Sequence[StepTimes]) -> list[Wait]:
@@ -95,9 +72,7 @@ def _longest(compared: ComparedRun, text: Texts) -> Table:
     """The first ranks, as `stragglers` lists them."""
     keys = ("computing_us", "median_us", "slower", "lost_us", "slower_types", "state", "op_type")
     about = text("Against ranks that run the same operator types equally often, as `stragglers` does.")
-    if len(compared.ranks) > SHOWN_RANKS:
-        first = text("The first {shown} of {count} are listed.", shown=SHOWN_RANKS, count=len(compared.ranks))
-        about = text.joined(" ", (about, first))
+    about = about_first(about, SHOWN_RANKS, len(compared.ranks), text)
     rows = [
         [
             head(text.place(one.rank_id, one.device_id if one.rank_id is None else None)),
@@ -134,3 +109,42 @@ def _ratios(ranks: pl.DataFrame) -> tuple[list[str], list[str], Floats]:
     means[[row_of[name] for name in cells["op_type"]], cells["column"].to_numpy()] = cells["mean"].to_numpy()
     named = [str(device if rank is None else rank) for rank, device in places.iter_rows()]
     return types, named, means / np.nanmedian(means, axis=1, keepdims=True) - 1
+
+
+_MAPPED_RANKS = 64
+"""Rows and columns of a map: of more ranks those with the slowest links."""
+_LINK_EDGES = (0.5, 0.8, 0.95, 1.05)
+"""Where colours change: the bandwidth of a link against the median of its likes; below 0.8 it may be slow."""
+_LINK_COLOURS = ("heat3", "heat2", "heat1", "heat0", "heat-1")
+
+
+def links_part(stored: Sequence[StoredLinks], text: Texts) -> Context | None:
+    """A map of each group whose links were compared; None where there is none."""
+    maps = [one for one in stored if one.shares]
+    if not maps:
+        return None
+    legend = heat_legend([f"{edge:.0%}" for edge in _LINK_EDGES], _LINK_COLOURS)
+    legend.append((EMPTY, text("no such link, or not compared")))
+    return {"figures": [_figure(one, text) for one in maps], "legend": legend}
+
+
+def _figure(one: StoredLinks, text: Texts) -> Figure:
+    """From the rank of a row to the rank of a column."""
+    slowest = [
+        rank for source, destination, _ in one.shares for rank in (source, destination)
+    ]  # the slowest link is first
+    ranks = sorted(list(dict.fromkeys(slowest))[:_MAPPED_RANKS])
+    place = {rank: number for number, rank in enumerate(ranks)}
+    values = np.full((len(ranks), len(ranks)), np.nan)
+    for source, destination, share in one.shares:
+        if source in place and destination in place:
+            values[place[source], place[destination]] = share
+    said = text(
+        "Links of group {group} over {transport}, from the rank of a row to that of a column: bandwidth against links with the same work, {ranks} ranks, {links} links",
+        group=one.group or "–",  # noqa: RUF001 -- what tables print for none
+        transport=one.transport,
+        ranks=len(ranks),
+        links=one.count,
+    )
+    names = [str(rank) for rank in ranks]
+    return Figure(said, heat_map(names, names, values, _LINK_EDGES, _LINK_COLOURS, said))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,15 +16,14 @@ from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.runs import GroupTotal, StepTimes, Stored, TuningClaim
 from aoe_reports.present.values import NONE, show
-from aoe_reports.site.advice import Advised, NextPlan, advice_said, advised, commands, longest_only, next_plan, whole_in
+from aoe_reports.site.advice import advice_said, advised, commands, longest_only, next_plan, whole_in
 from aoe_reports.site.cells import Columns, Table, cell, changed, drawn, head, short, stated
 from aoe_reports.site.charts import Figure, bar, pair, stacked
-from aoe_reports.site.links import LinksPart, links_part
-from aoe_reports.site.overview import findings_table, interval
-from aoe_reports.site.pages import Page
+from aoe_reports.site.overview import findings_table, interval, run_row
+from aoe_reports.site.pages import Content, Context
 from aoe_reports.site.places import file_name, model_file, series_link
-from aoe_reports.site.ranks import RanksPart, ranks_part
-from aoe_reports.site.step import StepPart, step_part
+from aoe_reports.site.ranks import links_part, ranks_part
+from aoe_reports.site.step import step_part
 from aoe_reports.site.texts import Texts
 from aoe_reports.site.triage import state_of
 
@@ -69,46 +68,6 @@ def surroundings_of(facts: StoreFacts) -> dict[str, Surroundings]:
     return found
 
 
-@record
-class StepsPart:
-    """The steps of a run."""
-
-    charts: Sequence[Figure]
-    legend: Sequence[tuple[str, str]]
-    """How a part looks in the charts, and what it is called."""
-    table: Table
-
-
-@record
-class RunPage(Page):
-    """The page of a run."""
-
-    facts: Sequence[tuple[str, str]]
-    model: str
-    model_page: str
-    previous: tuple[str, str] | None
-    """The page of the run before, and its night."""
-    next: tuple[str, str] | None
-    compare: str
-    """The two runs that a comparison with the one before is of."""
-    changed: Table
-    measured: bool
-    steps: StepsPart
-    step: StepPart | None
-    types: Table
-    operators: Table
-    ranks: RanksPart | None
-    link_maps: LinksPart | None
-    tunings: Table
-    advice_said: str
-    advice_commands: Sequence[str]
-    advised: Advised | None
-    plan: NextPlan | None
-    claims: Table
-    verdicts: Table
-    findings: Table
-
-
 def run_page(
     run: RunFacts,
     details: RunDetails,
@@ -116,58 +75,88 @@ def run_page(
     pages: frozenset[str],
     text: Texts,
     advice: RunAdvice | None,
-) -> RunPage:
-    """The page of a run; `pages` are the series that have one."""
+) -> Content:
+    """The page of a run, and its JSON; `pages` are the series that have one."""
     before = around.before
+    counted = _steps_by_tasks(details.steps, advice)
+    ranks, ranks_told = (None, None) if details.ranks is None else ranks_part(details.ranks, details.steps, text)
     changed_columns = [(text("Item"), "text"), *text.columns(SeriesChange, "change", "state")]
     tuning_columns = [
         (text("Run"), "text"), (text("Kind"), "text"), (text("Status"), "text"), (text("Before (ms)"), "number"),
         (text("After (ms)"), "number"), ("", "text"), (text("Speed-up (before/after - 1)"), "number"),
     ]  # fmt: skip
-    return RunPage(
-        title=text("{model}, {night}", model=run.model, night=run.night),
-        facts=list(_facts(run, text)),
-        model=short(run.model),
-        model_page=f"../{model_file(run.model)}.html",
-        previous=_neighbour(before),
-        next=_neighbour(around.after),
-        compare=f"a={file_name(before.run_id)}&b={file_name(run.run_id)}" if before and not run.is_tuning else "",
-        changed=Table(changed_columns, [_change_cells(series, text) for series in around.changes]),
-        measured=not run.is_tuning,
-        steps=_steps_part(details, pages, text, advice),
-        step=None if advice is None else step_part(advice.picture, text),
-        types=_types_table(details, pages, text),
-        operators=_operators_table(details, pages, text),
-        ranks=None if details.ranks is None else ranks_part(details.ranks, details.steps, text),
-        link_maps=None if advice is None else links_part(advice.links, text),
-        tunings=Table(tuning_columns, [_tuning_cells(one, text) for one in around.tunings]),
-        advice_said=advice_said(advice, text),
-        advice_commands=commands(run),
-        advised=None if advice is None else advised(advice, text),
-        plan=None if advice is None else next_plan(advice, text),
-        claims=_claims_table([claim.row for claim in details.claims], text),
-        verdicts=_verdicts_table([verdict.row for verdict in around.verdicts], text),
-        findings=findings_table(run.findings[:SHOWN_FINDINGS], text),
-    )
+    page = {
+        "title": text("{model}, {night}", model=run.model, night=run.night),
+        "facts": list(_facts(run, text)),
+        "model": short(run.model),
+        "model_page": f"../{model_file(run.model)}.html",
+        "previous": _neighbour(before),
+        "next": _neighbour(around.after),
+        "compare": f"a={file_name(before.run_id)}&b={file_name(run.run_id)}" if before and not run.is_tuning else "",
+        "changed": Table(changed_columns, [_change_cells(series, text) for series in around.changes]),
+        "measured": not run.is_tuning,
+        "steps": _steps_part([*details.steps, *counted], pages, text, advice if counted else None),
+        "step": None if advice is None else step_part(advice.picture, text),
+        "types": _types_table(details, pages, text),
+        "operators": _operators_table(details, pages, text),
+        "ranks": ranks,
+        "link_maps": None if advice is None else links_part(advice.links, text),
+        "tunings": Table(tuning_columns, [_tuning_cells(one, text) for one in around.tunings]),
+        "advice_said": advice_said(advice, text),
+        "advice_commands": commands(run),
+        "advised": None if advice is None else advised(advice, text),
+        "plan": None if advice is None else next_plan(advice, text),
+        "claims": _claims_table([claim.row for claim in details.claims], text),
+        "verdicts": _verdicts_table([verdict.row for verdict in around.verdicts], text),
+        "findings": findings_table(run.findings[:SHOWN_FINDINGS], text),
+    }
+    stored = None if advice is None else asdict(advice)
+    picture = None if stored is None else stored.pop("picture")
+    return page, {
+        "row": run_row(run),
+        "body": run.body,
+        "previous": before and before.run_id,
+        "next": around.after and around.after.run_id,
+        "steps": details.steps,
+        "steps_by_tasks": counted,
+        "computing_us": details.computing_us,
+        "types": details.types,
+        "type_count": details.type_count,
+        "operators": details.operators,
+        "operator_count": details.operator_count,
+        "ranks": ranks_told,
+        "claims": [claim.document for claim in details.claims],
+        "advice": stored,
+        **({} if picture is None else {"picture": picture}),
+        "tunings": [one.run_id for one in around.tunings],
+        "verdicts": [one.document for one in around.verdicts],
+        "changed": [series.id for series in around.changes],
+        "findings": [finding.as_dict() for finding in run.findings],
+    }
 
 
-def _steps_part(details: RunDetails, pages: frozenset[str], text: Texts, advice: RunAdvice | None) -> StepsPart:
-    counted = steps_by_tasks(details.steps, advice)
-    steps: list[Step] = [*details.steps, *counted]
+def _steps_part(steps: Sequence[Step], pages: frozenset[str], text: Texts, counted: RunAdvice | None) -> Context:
+    """Steps; of some the parts are `counted` by advice."""
     titles = [title for title, _ in text.columns(StepTimes, "computing_ms", "communication_ms", "free_ms")]
-    about = [_about_counted(advice, text)] if counted and advice is not None else []
+    about = []
+    if counted is not None:
+        said = text(
+            "If no table contains the step breakdown, the components are computed from the start and end times of "
+            "the tasks: the whole capture, including gaps between steps, is divided by the number of steps."
+        )
+        about.append(" ".join([said, *longest_only(counted.summary, text)]))
     if len(steps) > SHOWN_STEPS:
         about.append(text("The {shown} longest of {count}.", shown=SHOWN_STEPS, count=len(steps)))
         steps = sorted(steps, key=lambda one: -(one.step_ms or 0.0))[:SHOWN_STEPS]
-    return StepsPart(
-        charts=[chart for step in steps if (chart := _step_chart(step, text))],
-        legend=list(zip(("computing", "communication", "free"), titles, strict=True)),
-        table=Table(
+    return {
+        "charts": [chart for step in steps if (chart := _step_chart(step, text))],
+        "legend": list(zip(("computing", "communication", "free"), titles, strict=True)),
+        "table": Table(
             [(text("Item"), "text"), *text.columns(StepTimes)],
             [_step_cells(step, pages, text) for step in steps],
             text.joined(" ", about),
         ),
-    )
+    }
 
 
 def _types_table(details: RunDetails, pages: frozenset[str], text: Texts) -> Table:
@@ -263,7 +252,7 @@ class CountedStep:
 Step = StepTimes | CountedStep
 
 
-def steps_by_tasks(steps: Sequence[StepTimes], advice: RunAdvice | None) -> list[CountedStep]:
+def _steps_by_tasks(steps: Sequence[StepTimes], advice: RunAdvice | None) -> list[CountedStep]:
     """The steps that only advice tells of."""
     told = [(step.rank_id, step.device_id) for step in steps if _has_parts(step)]
     found = {
@@ -313,15 +302,6 @@ _COUNTED = frozenset({"tasks", "timeline"})
 _LONGEST_US = 1e15
 """Thirty years: no step takes longer."""
 _ROUNDED = 1e-4
-
-
-def _about_counted(advice: RunAdvice, text: Texts) -> str:
-    """What has to be said of steps by tasks."""
-    said = text(
-        "If no table contains the step breakdown, the components are computed from the start and end times of "
-        "the tasks: the whole capture, including gaps between steps, is divided by the number of steps."
-    )
-    return " ".join([said, *longest_only(advice.summary, text)])
 
 
 def _step_chart(step: Step, text: Texts) -> Figure | None:

@@ -23,9 +23,9 @@ from aoe_reports.model.changes import (
     OperatorChange,
     PastNight,
     SeriesChange,
+    SeriesObservation,
     StepAttribution,
 )
-from aoe_reports.model.classes import record
 from aoe_reports.model.metrics import loss
 from aoe_reports.model.texts import N_
 from aoe_reports.present.reports.night_words import place_words
@@ -34,9 +34,8 @@ from aoe_reports.present.values import plain, show
 from aoe_reports.site.as_json import as_script
 from aoe_reports.site.cells import Table, cell, changed, head, level, linked, short, stated
 from aoe_reports.site.charts import Figure, Level, days_of, history_chart, waterfall
-from aoe_reports.site.observed import observed_table
 from aoe_reports.site.overview import interval
-from aoe_reports.site.pages import Page
+from aoe_reports.site.pages import Context
 from aoe_reports.site.places import file_name, model_file
 from aoe_reports.site.texts import Texts
 from aoe_reports.site.triage import slower_word, state_of
@@ -178,55 +177,6 @@ _COMPARED = frozenset({"confirmed", "drift", "improved"})
 """States of which the runs on both sides are to be compared."""
 
 
-@record
-class Hindsight:
-    """What a look back over all nights shows, where that is more than the watch."""
-
-    chart: Figure
-    levels: Table
-
-
-@record
-class Breakdown:
-    """A step's change over its parts."""
-
-    svg: Markup
-    table: Table
-    remarks: Sequence[str]
-
-
-@record
-class SeriesPage(Page):
-    """The page of a series."""
-
-    state_word: str
-    said: str
-    facts: Sequence[tuple[str, str]]
-    todo: str
-    command: str
-    sides: Sequence[tuple[str, str]]
-    accept: str
-    charts: Sequence[Figure]
-    banded: bool
-    levels: Table
-    observed: Table
-    """What it does that is no change of its level."""
-    hindsight: Hindsight | None
-    newest_title: str
-    newest: Table
-    changed: bool
-    recorded: Sequence[str]
-    """What else changed where its incident began."""
-    differences: Table
-    together: Table
-    attribution: Breakdown | None
-    model: str
-    model_page: str
-    step: str
-    """The file of the step that contains it."""
-    data: Markup
-
-
 class NightMark(NamedTuple):
     """A night that a chart names: another version ran than before, or everything was longer together."""
 
@@ -289,51 +239,51 @@ def series_page(
     past: Sequence[NightMark],
     pages: Collection[str],
     store: str,
-) -> SeriesPage:
+) -> Context:
     """The page of a series; `together` are the series that moved with it in its incident, `versions` those of its nights."""
     marks = _Marks(versions, past)
     row, watch = series.row, watch_of(series)
     state = state_of(row)
     sides = sides_of(series, runs)
+    difference_titles = (text("Since"), text("Fact"), text("Before"), text.sense("after a change", "Since"))
     newest_title = text("The newest {nights} nights", nights=min(SHOWN_NIGHTS, len(series.nights)))
     watched = text("The last {nights} nights", nights=series.watched)
-    return SeriesPage(
-        title=text.series(row) + text.told(place_words(row)),
-        state_word=state,
-        said=" ".join(filter(None, (_said(series, text), accepted_words(row, text)))),
-        facts=list(_facts(series, text)),
-        todo=_to_do(series, sides, text),
-        command=_command(sides, row) if sides or state not in _COMPARED else _list_of_runs(series, store),
-        sides=list(_side_links(sides, text)),
-        accept=_accept(row, store),
-        charts=[_chart(series, watch, watched, marks, text)] if series.watched else [],
-        banded=series.sigma is not None,
-        levels=_levels_table(series, watch, text),
-        observed=observed_table(series.observations, text),
-        hindsight=_hindsight(series, marks, text),
-        newest_title=newest_title,
-        newest=Table(
+    of_model, of_store = shlex.quote(plain(series.model)), shlex.quote(plain(store))
+    list_of_runs = f"aoe-reports history runs --workload {of_model} --store {of_store}"
+    return {
+        "title": text.series(row) + text.told(place_words(row)),
+        "state_word": state,
+        "said": " ".join(filter(None, (_said(series, text), accepted_words(row, text)))),
+        "facts": list(_facts(series, text)),
+        "todo": _to_do(series, sides, text),
+        "command": _command(sides, row) if sides or state not in _COMPARED else list_of_runs,
+        "sides": list(_side_links(sides, text)),
+        "accept": _accept(row, store),
+        "charts": [_chart(series, watch, watched, marks, text)] if series.watched else [],
+        "banded": series.sigma is not None,
+        "levels": _levels_table(series, watch, text),
+        "observed": observed_table(series.observations, text),
+        "hindsight": _hindsight(series, marks, text),
+        "newest_title": newest_title,
+        "newest": Table(
             [(text("Night"), "text"), (_value_title(row, text), "number"), (text("Run"), "text")],
             list(_newest(series, runs)),
         ),
-        changed=bool(_starts(series)),
-        recorded=recorded_words(incident, text),
-        differences=_differences_table(differences, text),
-        together=_together_table(row, together, pages, text),
-        attribution=_breakdown(row.attribution, text) if row.attribution else None,
-        model=short(series.model),
-        model_page=f"../{model_file(series.model)}.html",
-        step=file_name(series.step_series) if series.step_series in pages and series.step_series != series.id else "",
-        data=_data(series, watch, marks, text),
-    )
-
-
-def _differences_table(differences: Sequence[FactChange], text: Texts) -> Table:
-    titles = (text("Since"), text("Fact"), text("Before"), text.sense("after a change", "Since"))
-    return Table(
-        [(title, "text") for title in titles],
-        [[head(one.night), cell(text.fact(one.fact)), cell(one.before), cell(one.after)] for one in differences],
-    )
+        "changed": bool(_starts(series)),
+        "recorded": recorded_words(incident, text),
+        "differences": Table(
+            [(title, "text") for title in difference_titles],
+            [[head(one.night), cell(text.fact(one.fact)), cell(one.before), cell(one.after)] for one in differences],
+        ),
+        "together": _together_table(row, together, pages, text),
+        "attribution": _breakdown(row.attribution, text) if row.attribution else None,
+        "model": short(series.model),
+        "model_page": f"../{model_file(series.model)}.html",
+        "step": file_name(series.step_series)
+        if series.step_series in pages and series.step_series != series.id
+        else "",
+        "data": _data(series, watch, marks, text),
+    }
 
 
 def _together_table(row: SeriesChange, together: Sequence[Member], pages: Collection[str], text: Texts) -> Table:
@@ -343,19 +293,13 @@ def _together_table(row: SeriesChange, together: Sequence[Member], pages: Collec
     return Table([*columns, (levels, "number")], cells, _together_about(row, together, text))
 
 
-def _hindsight(series: SeriesFacts, marks: _Marks, text: Texts) -> Hindsight | None:
+def _hindsight(series: SeriesFacts, marks: _Marks, text: Texts) -> Context | None:
     look = hindsight_of(series)
-    if not look.levels or not _is_older(series):
-        return None
+    others = {shift.start for shift in series.hindsight} - {shift.start for shift in series.shifts}
+    if not look.levels or (series.watched == len(series.nights) and not others):
+        return None  # the whole history shows no more than the nights that are watched
     title = text("All {nights} nights", nights=len(series.nights))
-    return Hindsight(chart=_chart(series, look, title, marks, text), levels=_levels_table(series, look, text))
-
-
-def _is_older(series: SeriesFacts) -> bool:
-    """Whether the whole history shows more than the nights that are watched."""
-    return series.watched < len(series.nights) or not (
-        {shift.start for shift in series.hindsight} <= {shift.start for shift in series.shifts}
-    )
+    return {"chart": _chart(series, look, title, marks, text), "levels": _levels_table(series, look, text)}
 
 
 def _newest(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> Iterator[list[str]]:
@@ -363,17 +307,8 @@ def _newest(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> Iterator[list[
     newest = slice(-SHOWN_NIGHTS, None)
     told = zip(series.nights[newest], series.values[newest].tolist(), series.runs[newest], strict=True)
     for night, value, run in reversed(list(told)):
-        yield [_night_cell(night), level(value, series.row), _run_cell(run, run in runs)]
-
-
-@lru_cache(maxsize=4096)
-def _night_cell(night: str) -> str:
-    return head(night)
-
-
-@lru_cache(maxsize=65536)
-def _run_cell(run_id: str, there: bool) -> str:
-    return linked(run_id, f"../runs/{file_name(run_id)}.html" if there else None)
+        page = f"../runs/{file_name(run)}.html" if run in runs else None
+        yield [head(night), level(value, series.row), linked(run, page)]
 
 
 def _said(series: SeriesFacts, text: Texts) -> str:
@@ -531,10 +466,6 @@ def _to_do(series: SeriesFacts, sides: Sequence[RunFacts], text: Texts) -> str:
     )
 
 
-def _list_of_runs(series: SeriesFacts, store: str) -> str:
-    return f"aoe-reports history runs --workload {shlex.quote(plain(series.model))} --store {shlex.quote(plain(store))}"
-
-
 def _side_links(sides: Sequence[RunFacts], text: Texts) -> Iterator[tuple[str, str]]:
     """Where the runs on both sides are compared, and their pages."""
     if not sides:
@@ -655,7 +586,7 @@ def _levels_table(series: SeriesFacts, look: Look, text: Texts) -> Table:
     return Table(columns, rows)
 
 
-def _breakdown(told: StepAttribution, text: Texts) -> Breakdown:
+def _breakdown(told: StepAttribution, text: Texts) -> Context:
     """A step's change over its parts, as a waterfall and as a table that adds up to the same."""
     operators = told.operators
     beside = {
@@ -688,11 +619,11 @@ def _breakdown(told: StepAttribution, text: Texts) -> Breakdown:
         "Change of the step time: {total} us; operators {operators}, uncovered communication {communication}, free {free}, unattributed {rest}.",
         **said,
     )
-    return Breakdown(
-        svg=waterfall(parts, (text("the step"), told.total_us), text("Change per step by component (us)")),
-        table=Table(columns, rows, about),
-        remarks=list(_remarks(told, text)),
-    )
+    return {
+        "svg": waterfall(parts, (text("the step"), told.total_us), text("Change per step by component (us)")),
+        "table": Table(columns, rows, about),
+        "remarks": list(_remarks(told, text)),
+    }
 
 
 def _name(one: OperatorChange) -> str:
@@ -749,3 +680,22 @@ def _data(series: SeriesFacts, watch: Look, marks: _Marks, text: Texts) -> Marku
         "names": [text("Night"), _value_title(series.row, text), text("level"), text("95% range of normal nights")],
     }
     return as_script(data)
+
+
+def observed_table(observations: Sequence[SeriesObservation], text: Texts) -> Table:
+    """What a series does that is no change of its level."""
+    names = ("kind", "since", "until", "before", "after", "change", "scatter_before", "scatter_after")
+    cells = [
+        [
+            head(text.told(one.kind)),
+            cell(one.since),
+            cell(one.until),
+            level(one.before, one),
+            level(one.after, one),
+            changed(one.change, better=one.better),
+            cell(one.scatter_before, "percent"),
+            cell(one.scatter_after, "percent"),
+        ]
+        for one in observations
+    ]
+    return Table(list(text.columns(SeriesObservation, *names)), cells)

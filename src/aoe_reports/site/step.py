@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from aoe_reports.model.classes import record
 from aoe_reports.model.path_kinds import KIND_WORDS, KINDS
 from aoe_reports.model.step_picture import NoPicture, PictureGap, PictureOperator, StepPicture
 from aoe_reports.model.texts import in_language
@@ -27,41 +26,28 @@ from aoe_reports.present.values import plain
 from aoe_reports.site.as_json import as_script
 from aoe_reports.site.cells import Table, cell, head, words
 from aoe_reports.site.charts import Figure
+from aoe_reports.site.pages import Context
 from aoe_reports.site.texts import Texts
 
 
-@record
-class StepPart:
-    """The picture of a step of a run; `why_not` says why there is none."""
-
-    why_not: str = ""
-    figure: Figure | None = None
-    legend: Sequence[tuple[str, str]] = ()
-    """The class of a colour, and what it says."""
-    notes: Sequence[str] = ()
-    operators: Table = Table([], [])
-    gaps: Table = Table([], [])
-    data: Markup = Markup()
-    """All blocks of it, finer than they are drawn, for the script that zooms."""
-
-
-def step_part(picture: StepPicture | NoPicture | None, text: Texts) -> StepPart | None:
+def step_part(picture: StepPicture | NoPicture | None, text: Texts) -> Context | None:
     """The picture with its tables; None of a run that none was stored with."""
     if picture is None:
         return None
     if isinstance(picture, NoPicture):
-        return StepPart(why_not=text("There is no picture: {why}.", why=text.told(picture.why_not)))
+        return {"figure": None, "why_not": text("There is no picture: {why}.", why=text.told(picture.why_not))}
     drawn = draw_step(picture, text.language)
     said = in_language(description_of(picture), text.language)
     svg = f'<svg viewBox="0 0 {WIDTH} {drawn.height}" class="chart timeline" role="img" aria-label="{words(said)}">{drawn.inner}</svg>'
-    return StepPart(
-        figure=Figure(said, Markup(svg)),
-        legend=[(kind, text.told(word)) for kind, word in legend_of(picture)],
-        notes=as_sentences(notes_on(picture, drawn), text.language),
-        operators=_operators(picture.operators, text),
-        gaps=_gaps(picture.gaps, text),
-        data=_data(picture, text),
-    )
+    return {
+        "why_not": "",
+        "figure": Figure(said, Markup(svg)),
+        "legend": [(kind, text.told(word)) for kind, word in legend_of(picture)],
+        "notes": as_sentences(notes_on(picture, drawn), text.language),
+        "operators": _operators(picture.operators, text),
+        "gaps": _gaps(picture.gaps, text),
+        "data": _data(picture, text),
+    }
 
 
 def _operators(rows: Sequence[PictureOperator], text: Texts) -> Table:

@@ -20,14 +20,17 @@ from aoe_reports.formats.aoe.results import join_name
 from aoe_reports.formats.records.payloads import body_of, number_in, object_in, text_in, verdict_of
 from aoe_reports.history.detection.verdicts import Change, Levels, Parameters, Verdict
 from aoe_reports.history.detector import find_levels
-from aoe_reports.history.detector_run import DetectorRun
+from aoe_reports.history.detector_run import DetectorRun, read_coded
 from aoe_reports.history.listing import VERDICT, listed_verdict
+from aoe_reports.history.metric_series import NEEDED, metric_records
 from aoe_reports.history.options import RegressionOptions
 from aoe_reports.history.paged import paged_series
 from aoe_reports.history.regressions import Regressions, find_regressions
 from aoe_reports.history.series import (
     LABELS,
+    MAX_COST,
     MAX_MS,
+    MIN_COST,
     MIN_MS,
     Histories,
     judge_histories,
@@ -47,16 +50,15 @@ from aoe_reports.history.site_facts import (
 )
 from aoe_reports.history.stored_series import STEP_OF_OPERATORS_NS
 from aoe_reports.history.suspicions import past_nights
-from aoe_reports.model.changes import SeriesObservation
+from aoe_reports.model.changes import METRIC, SeriesChange, SeriesObservation
 from aoe_reports.model.columns import Ints, Mask, codes, floats, keep_where
 from aoe_reports.model.listings import ListedVerdict
-from aoe_reports.model.metrics import value_levels
+from aoe_reports.model.metrics import value_levels, value_of
 from aoe_reports.model.runs import StepTimes, Stored, TuningClaim
 from aoe_reports.model.shares import share_of
-from aoe_reports.site.stored_metrics import level_of, of_judged, values_of, with_metrics
 from aoe_reports.stats.budget import WATCHED_NIGHTS, Budget
 from aoe_reports.store import History, Where, equals
-from aoe_reports.store.layout import RANK_KIND, ROW_COUNTS
+from aoe_reports.store.layout import RANK_KIND, ROW_COUNTS, ROWS
 from aoe_reports.store.parts import StoredFile
 
 Row = dict[str, Any]
@@ -286,8 +288,8 @@ def _series(
 ) -> list[SeriesFacts]:
     left_out = [*(run.run_id for run in runs if run.status == "incomplete"), *regressions.detected.jumps]
     histories, gone = _histories(history, regressions, left_out)
-    histories = with_metrics(history, histories, regressions, left_out)
-    judged = of_judged(histories, regressions)
+    histories = _with_metrics(history, histories, regressions, left_out)
+    judged = _of_judged(histories, regressions)
     since = nights[-WATCHED_NIGHTS] if len(nights) > WATCHED_NIGHTS else ""
     start = sum(night < since for night in histories.nights)
     verdicts, first = _verdicts(histories, judged, regressions, start)
@@ -309,6 +311,7 @@ def _series(
         values = histories.costs[place]
         columns = np.flatnonzero(~np.isnan(values))
         verdict = verdicts[place]
+        changes = [*verdict.changes, *([verdict.suspect] if verdict.suspect is not None else [])]
         labels = every[regressions.places[row.series_id]]
         facts = newest.get(row.series_id, {"model": labels.model, "engine": labels.engine, "source": labels.source})
         found.append(
@@ -318,16 +321,16 @@ def _series(
                 engine=facts.get("engine") or "unknown",
                 source=facts.get("source") or "unknown",
                 nights=nights_of(columns.tobytes()),
-                values=np.ascontiguousarray(values_of(values[columns], row)),
+                values=np.ascontiguousarray(_values_of(values[columns], row)),
                 runs=tuple(histories.runs[place, columns].tolist()),
-                shifts=tuple(_placed_shift(change, row.better, columns, first) for change in _changes(verdict)),
-                level=level_of(verdict.level, row),
+                shifts=tuple(_placed_shift(change, row.better, columns, first) for change in changes),
+                level=_level_of(verdict.level, row),
                 sigma=verdict.sigma,
                 watched=int((columns >= start).sum()),
                 share_of_step=facts.get("share_of_step"),
                 step_series=facts.get("step_series"),
                 hindsight=tuple(_placed_shift(change, row.better, columns) for change in whole[place].changes),
-                hindsight_level=level_of(whole[place].level, row),
+                hindsight_level=_level_of(whole[place].level, row),
                 has_page=row.series_id in paged,
                 observations=tuple(observed.get(row.series_id, ())),
             )
@@ -368,10 +371,6 @@ def _look_back(histories: Histories, gone: Sequence[int], false_alarms_per_year:
     counts = (np.isfinite(values) & (values > 0)).sum(axis=1)
     eligible = int((counts >= least).sum()) + sum(count >= least for count in gone)
     return find_levels(values, Parameters(hindsight=True, budget=Budget.shared(false_alarms_per_year, eligible)))
-
-
-def _changes(verdict: Verdict) -> list[Change]:
-    return [*verdict.changes, *([verdict.suspect] if verdict.suspect is not None else [])]
 
 
 def _placed_shift(change: Change, better: str | None, columns: Any, first: int = 0) -> PlacedShift:
@@ -496,10 +495,8 @@ def _wholes(records: pl.DataFrame) -> pl.DataFrame:
 
 def _different(records: pl.DataFrame, name: str) -> dict[str, int]:
     """How many different ones each run has: what runs on two ranks is one."""
-    names = (
-        ["run_id", "op_type", name, "workload_args"] if name != "op_type" else ["run_id", "op_type", "workload_args"]
-    )
-    return dict(records.select(names).unique().group_by("run_id").len().iter_rows())
+    names = {"run_id", "op_type", name, "workload_args"}
+    return dict(records.select(sorted(names)).unique().group_by("run_id").len().iter_rows())
 
 
 def _spans(run_ids: pl.Series) -> dict[str, slice]:
@@ -641,3 +638,46 @@ def _claim(rows: Sequence[Row]) -> Stored[TuningClaim]:
     claim["unmeasured"] = object_in(first, "metadata").get("unmeasured") is True
     claim["speed_up"] = None if claim["unmeasured"] else speed_up(before, after)
     return Stored(row=TuningClaim(run=first["run_id"], **claim), document=claim)
+
+
+def _with_metrics(history: History, histories: Histories, told: Regressions, incomplete: Sequence[str]) -> Histories:
+    """The histories with those of metrics, which are in no column of records."""
+    places = {row.series_id: place for place, row in enumerate(told.rows) if row.scope == METRIC}
+    if not places:
+        return histories
+    columns = [name for name in (*NEEDED, *LABELS) if name in ROWS.names]
+    records = read_coded(history, list(dict.fromkeys(columns)), [equals("source", "foreign")])
+    records = records.filter(~pl.col("run_id").is_in(list(incomplete)))
+    found = metric_records(records, told.detected.input.declarations)
+    if found is None:
+        return histories
+    metrics = put_together(found[0], (MIN_COST, MAX_COST))
+    columns_of = {night: column for column, night in enumerate(histories.nights)}
+    columns_here = np.array([columns_of[night] for night in metrics.nights])
+    for row, labels in enumerate(metrics.labels):
+        if labels.series_id in places:
+            histories.costs[places[labels.series_id], columns_here] = metrics.costs[row]
+            histories.runs[places[labels.series_id], columns_here] = metrics.runs[row]
+    return histories
+
+
+def _values_of(costs: Floats, row: SeriesChange) -> Floats:
+    """The values of nights, by their costs."""
+    if row.better != "higher":
+        return costs
+    return np.where(costs > 0, 1 / np.where(costs > 0, costs, 1.0), costs)
+
+
+def _level_of(cost: float | None, row: SeriesChange) -> float | None:
+    """The value of a level, by its cost."""
+    return None if cost is None else value_of(cost, row.better)
+
+
+def _of_judged(histories: Histories, told: Regressions) -> Histories:
+    """The histories without what is not judged: series whose good direction nobody says."""
+    undirected = [place for place, row in enumerate(told.rows) if row.better is None]
+    if not undirected:
+        return histories
+    costs = histories.costs.copy()
+    costs[undirected] = np.nan
+    return replace(histories, costs=costs)

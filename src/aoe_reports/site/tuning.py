@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
-from typing import TypeVar
 
 import numpy as np
 
 from aoe_reports.history.site_facts import RunFacts, SeriesFacts, StoreFacts, speed_up
-from aoe_reports.model.classes import record
 from aoe_reports.model.listings import ListedVerdict
 from aoe_reports.model.rows import column, row
-from aoe_reports.model.runs import Stored
 from aoe_reports.model.texts import N_
 from aoe_reports.present.values import show
 from aoe_reports.site.cells import Table, cell, head, stated
 from aoe_reports.site.charts import days_of, history_chart
 from aoe_reports.site.overview import interval
-from aoe_reports.site.pages import Content, Page
+from aoe_reports.site.pages import Content
 from aoe_reports.site.places import file_name
 from aoe_reports.site.run import VERDICTS
 from aoe_reports.site.texts import Texts
 
-T = TypeVar("T")
 SHOWN_JOBS = 100
 """Jobs on the page, the newest: its JSON has all."""
 SHOWN_NAMES = 100
@@ -96,17 +91,16 @@ def _jobs_of(facts: StoreFacts) -> list[TuningJob]:
     """A row a tuning job, the newest first."""
     tunings = [run for run in facts.runs if run.is_tuning]
     tunings.sort(key=lambda run: (run.timestamp_ns, run.run_id), reverse=True)
-    jobs, verdicts = _by_model(tunings, attrgetter("model")), _by_model(facts.verdicts, attrgetter("row.workload"))
-    proven = {model: _proven(runs, verdicts[model]) for model, runs in jobs.items()}
-    steps = {model: facts.slowest_of(model) for model in jobs}
+    models = {run.model for run in tunings}
+    proven = {
+        model: _proven(
+            [run for run in tunings if run.model == model],
+            [one.row for one in facts.verdicts if one.row.workload == model],
+        )
+        for model in models
+    }
+    steps = {model: facts.slowest_of(model) for model in models}
     return [_job(run, proven[run.model], _measured(run, steps[run.model], facts)) for run in tunings]
-
-
-def _by_model(every: Iterable[T], model_of: Callable[[T], str]) -> dict[str, list[T]]:
-    found: dict[str, list[T]] = defaultdict(list)
-    for one in every:
-        found[model_of(one)].append(one)
-    return found
 
 
 def _job(run: RunFacts, proven: Mapping[str, Proven], measured: MeasuredStep | None) -> TuningJob:
@@ -139,11 +133,11 @@ def _job(run: RunFacts, proven: Mapping[str, Proven], measured: MeasuredStep | N
     )
 
 
-def _proven(runs: Sequence[RunFacts], verdicts: Sequence[Stored[ListedVerdict]]) -> dict[str, Proven]:
+def _proven(runs: Sequence[RunFacts], verdicts: Sequence[ListedVerdict]) -> dict[str, Proven]:
     """Of each night of a model's jobs that changed something the newest of the model's verdicts before the next one."""
     nights = sorted({run.night for run in runs if run.body.get("modified")})
     found: dict[str, Proven] = {}
-    for verdict in (one.row for one in verdicts):
+    for verdict in verdicts:
         place = bisect_left(nights, f"{verdict.night}\uffff") - 1
         if place < 0:
             continue
@@ -257,36 +251,25 @@ _NEVER: Mapping[str, str] = N_(
 """Why an operator counts as one that was never made quicker."""
 
 
-@record
-class TuningPage(Page):
-    """The page of tuning."""
-
-    jobs: Table
-    without_counts: str
-    never: Table
-    growth_chart: str
-    growth: Table
-
-
 def tuning_page(facts: StoreFacts, text: Texts) -> Content:
     """The page of all jobs, and its JSON."""
     jobs, never = _jobs_of(facts), _never_improved(facts)
     growth = _bank_growth(jobs)
     known = any(job.added is not None for job in jobs)
-    page = TuningPage(
-        title=text("Tuning jobs (AOE)"),
-        jobs=_jobs_table(jobs, text),
-        without_counts="" if known or not jobs else text("The stored jobs contain no counts."),
-        never=_never_table(never, text),
-        growth_chart=_growth_chart(growth, text),
-        growth=Table(
+    page = {
+        "title": text("Tuning jobs (AOE)"),
+        "jobs": _jobs_table(jobs, text),
+        "without_counts": "" if known or not jobs else text("The stored jobs contain no counts."),
+        "never": _never_table(never, text),
+        "growth_chart": _growth_chart(growth, text),
+        "growth": Table(
             text.columns(BankGrowth),
             [
                 [head(row.night), *(cell(number, "integer") for number in (row.jobs, row.added, row.updated, row.sum))]
                 for row in reversed(growth[-SHOWN_JOBS:])
             ],
         ),
-    )
+    }
     return page, {"rows": jobs, "never_improved": never, "bank_growth": growth}
 
 
@@ -310,7 +293,17 @@ def _never_table(never: Sequence[TunedOperator], text: Texts) -> Table:
     shown, about = never[:SHOWN_NAMES], ""
     if len(shown) < len(never):
         about = text("The first {shown} of {count}; the JSON has all.", shown=len(shown), count=len(never))
-    return Table(columns, [_never_cells(row, text) for row in shown], about)
+    rows = [
+        [
+            head(row.op_name, None, row.workload),
+            cell(text(_NEVER[str(row.reason)])),
+            cell(row.failed, "integer"),
+            cell(row.changed, "integer"),
+            cell(row.last_night),
+        ]
+        for row in shown
+    ]
+    return Table(columns, rows, about)
 
 
 def _job_cells(job: TuningJob, text: Texts) -> list[str]:
@@ -349,16 +342,6 @@ def _measured_cell(measured: MeasuredStep | None) -> str:
         return cell(None, "ms")
     nights = f"{measured.before_night[5:]} → {measured.after_night[5:]}"  # the JSON has the years
     return cell(f"{show(measured.before_ms, 'ms')} → {show(measured.after_ms, 'ms')}", "ms", nights)
-
-
-def _never_cells(row: TunedOperator, text: Texts) -> list[str]:
-    return [
-        head(row.op_name, None, row.workload),
-        cell(text(_NEVER[str(row.reason)])),
-        cell(row.failed, "integer"),
-        cell(row.changed, "integer"),
-        cell(row.last_night),
-    ]
 
 
 def _growth_chart(growth: Sequence[BankGrowth], text: Texts) -> str:

@@ -35,15 +35,12 @@ _STYLE: dict[Any, Any] = {
     "axes.spines.right": False,
     "text.parse_math": False,
 }
-MAX_LABELS = 10
 
 
 def draw(chart: Drawing, language: Language = "en") -> str:
     """The chart as an SVG document; what is written into it beside the chart's own words is in a language."""
     if isinstance(chart, BarChart):
         return _draw_bars(chart)
-    if isinstance(chart, Chart) and not chart.subtitle:
-        return _draw_lines(chart, language)
     with _fixed_style(_PICTURE | _STYLE), warnings.catch_warnings():
         # the reader's own fonts draw the text; that the one for measuring lacks Chinese is no news to anybody
         warnings.filterwarnings("ignore", message="Glyph .* missing")
@@ -165,7 +162,9 @@ def _paint_history(axes: Axes, chart: Chart, spell: Callable[[str], str]) -> Non
     days = [date.fromisoformat(night).toordinal() for night in chart.nights]
     place = dict(zip(chart.nights, days, strict=True))
     for values in chart.lines.values():
-        _paint_line(axes, [(day, value) for day, value in zip(days, values, strict=True) if value is not None])
+        known = [(day, value) for day, value in zip(days, values, strict=True) if value is not None]
+        size = 6 if len(known) <= DOTTED else 3
+        axes.plot(*zip(*with_gaps(known), strict=True), color=BLUE, linewidth=2, marker="o", markersize=size)
     for number, (first, last, value) in enumerate(chart.levels):
         ends = [place[first] - 0.5, place[last] + 0.5]
         axes.plot(ends, [value, value], color=RED if number else GREY, linewidth=5, alpha=0.8, solid_capstyle="butt")
@@ -183,15 +182,12 @@ def _paint_history(axes: Axes, chart: Chart, spell: Callable[[str], str]) -> Non
     axes.set_ylim(low - 0.03 * (high - low), high + 0.12 * (high - low))  # the words at the mark stand above the line
 
 
-def _paint_line(axes: Axes, known: Sequence[tuple[int, float]]) -> None:
-    """Values by day; the line is broken where nothing ran."""
-    points = []
+def with_gaps(known: Sequence[tuple[float, float]]) -> Iterator[tuple[float, float]]:
+    """Values by day; a line through them is broken where nothing ran."""
     for (earlier, _), (day, value) in pairwise([*known[:1], *known]):
         if day - earlier > GAP_DAYS:
-            points.append((day, math.nan))
-        points.append((day, value))
-    size = 6 if len(known) <= DOTTED else 3
-    axes.plot(*zip(*points, strict=True), color=BLUE, linewidth=2, marker="o", markersize=size)
+            yield day, math.nan
+        yield day, value
 
 
 def _mark_words(chart: Chart) -> str:
@@ -333,37 +329,3 @@ def _as_svg(figure: Figure) -> str:
     FigureCanvasSVG(figure)
     figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     return buffer.getvalue()
-
-
-def _draw_lines(chart: Chart, language: Language) -> str:
-    with mpl.rc_context(_STYLE), warnings.catch_warnings():
-        # the reader's own fonts draw the text; that the one for measuring lacks Chinese is no news to anybody
-        warnings.filterwarnings("ignore", message="Glyph .* missing")
-        figure = Figure(figsize=(9, 3), layout="constrained")
-        axes = figure.add_subplot()
-        places = range(len(chart.nights))
-        for name, values in chart.lines.items():
-            axes.plot(
-                places, [float("nan") if v is None else v for v in values], marker="o", markersize=3, label=plain(name)
-            )
-        if chart.marked is not None and chart.marked in chart.nights:
-            at = list(chart.nights).index(chart.marked)
-            axes.axvline(at - 0.5, color="tab:red", linestyle="--", linewidth=1)
-            axes.annotate(
-                plain(in_language(say("since {night}", night=chart.marked), language)),
-                (at - 0.5, 1),
-                xycoords=("data", "axes fraction"),
-                xytext=(-4, -4),
-                textcoords="offset points",
-                ha="right",
-                va="top",
-                color="tab:red",
-                fontsize=8,
-            )
-        step = max(1, -(-len(chart.nights) // MAX_LABELS))
-        axes.set_xticks(
-            list(places)[::step], [plain(night) for night in chart.nights[::step]], rotation=30, ha="right", fontsize=8
-        )
-        axes.set_ylabel(plain(chart.unit))
-        axes.set_title(plain(chart.title), fontsize=10, loc="left")
-        return _as_svg(figure)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from datetime import date
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from matplotlib.dates import date2num
@@ -14,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from aoe_reports.engine.question import Answer
 from aoe_reports.model.texts import Text, join, say
 from aoe_reports.present.figures.bars import column_title, largest_group
-from aoe_reports.present.figures.charts import DOTTED, GAP_DAYS
+from aoe_reports.present.figures.charts import DOTTED, with_gaps
 from aoe_reports.present.figures.fonts import BLUE, GREEN, GREY, ORANGE, PINK, RED, SKY
 from aoe_reports.present.figures.plot import Sheet, place_of, unit_for, with_unit
 from aoe_reports.present.values import NONE
@@ -83,7 +81,7 @@ def draw_series(answer: Answer, sheet: Sheet) -> None:
     rows: list[SeriesNight] = of_change or largest_group(answer.rows, lambda row: row.series_id, lambda _: 1)
     axes, first = sheet.axes, rows[0]
     axes.plot(
-        *_with_gaps([(_day(row.night), row.value) for row in rows]),
+        *zip(*with_gaps([(_day(row.night), row.value) for row in rows]), strict=True),
         color=BLUE,
         marker="o",
         markersize=5 if len(rows) <= DOTTED else 2,
@@ -99,18 +97,6 @@ def draw_series(answer: Answer, sheet: Sheet) -> None:
     name = [word for word in (first.workload, first.op_type, first.op_name, first.metric) if word]
     told = [_told_change(change, first.unit) for change in changes]
     sheet.tell(join(" · ", [*name, *place_of(None, first.rank_id, first.device_id)]), [*told[-1:]], told[:-1])
-
-
-def _with_gaps(known: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
-    """Days and values, the line between them broken where nothing ran for longer than a week."""
-    days, values = [known[0][0]], [known[0][1]]
-    for (earlier, _), (day, value) in pairwise(known):
-        if day - earlier > GAP_DAYS:
-            days.append(earlier)
-            values.append(math.nan)
-        days.append(day)
-        values.append(value)
-    return days, values
 
 
 def _told_change(change: NightChange, unit: str | None) -> Text:

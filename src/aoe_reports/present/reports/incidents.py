@@ -12,14 +12,13 @@ from aoe_reports.model.changes import (
     IncidentMember,
     SeriesChange,
     SuspectedCause,
-    ToldFact,
     by_effect,
     is_small,
 )
 from aoe_reports.model.metrics import loss
 from aoe_reports.model.report import Section
 from aoe_reports.model.rows import column, row, row_from
-from aoe_reports.model.texts import count_of, join, say
+from aoe_reports.model.texts import N_, count_of, join, say
 from aoe_reports.present.answers import grid_of
 from aoe_reports.present.reports.series_cells import series_grid
 
@@ -94,7 +93,11 @@ def incident_sections(incidents: Sequence[IncidentChange], rows: Sequence[Series
     told = worst_first(incidents)
     for number, incident in enumerate(told[:SHOWN_INCIDENTS]):
         members = [_member(member, by_series.get(member.series_id), incident.incident) for member in incident.members]
-        sentences = [*_where(incident), *_words(members), *_metadata(incident.metadata), *_date(incident)]
+        sentences = [_where(incident), *_words(members)]
+        for seen, words in _RECORDED.items():
+            if facts := [one for one in incident.metadata if one.seen in seen]:
+                sentences.append(say(words, facts=facts_in_words(facts)))
+        sentences += _date(incident)
         if number >= DETAILED:
             sentences.append(say("The JSON output lists its series."))
         elif len(members) > SHOWN_MEMBERS:
@@ -142,18 +145,16 @@ def _member(member: IncidentMember, row: SeriesChange | None, incident: str) -> 
     return row if row is not None and row.incident == incident else member
 
 
-def _where(incident: IncidentChange) -> list[str]:
-    return [
-        say(
-            "Incident {incident} ({model} on {hardware}{run}): {series}. {state}",
-            incident=incident.incident,
-            model=models_in_words(incident.models),
-            hardware=incident.hardware,
-            run=say(", run {run}", run=incident.since_run) if incident.since_run else "",
-            series=count_of(len(incident.members), "{number} series", "{number} series"),
-            state=_state(incident),
-        )
-    ]
+def _where(incident: IncidentChange) -> str:
+    return say(
+        "Incident {incident} ({model} on {hardware}{run}): {series}. {state}",
+        incident=incident.incident,
+        model=models_in_words(incident.models),
+        hardware=incident.hardware,
+        run=say(", run {run}", run=incident.since_run) if incident.since_run else "",
+        series=count_of(len(incident.members), "{number} series", "{number} series"),
+        state=_state(incident),
+    )
 
 
 def _state(incident: IncidentChange) -> str:
@@ -199,19 +200,14 @@ def _words(members: Sequence[Member]) -> Iterator[str]:
     yield from said
 
 
-def _metadata(changed: Sequence[ToldFact]) -> list[str]:
-    """What was recorded first stays the answer; what the nights say otherwise now follows it."""
-    first = [one for one in changed if one.seen != "later"]
-    only_first = [one for one in changed if one.seen == "first-only"]
-    later = [one for one in changed if one.seen == "later"]
-    said: list[str] = []
-    if first:
-        said.append(say("Other changes at that point: {facts}.", facts=facts_in_words(first)))
-    if only_first:
-        said.append(say("First recorded, but not in the current data: {facts}.", facts=facts_in_words(only_first)))
-    if later:
-        said.append(say("Found after the first record: {facts}.", facts=facts_in_words(later)))
-    return said
+_RECORDED = N_(
+    {
+        ("first", "first-only"): "Other changes at that point: {facts}.",
+        ("first-only",): "First recorded, but not in the current data: {facts}.",
+        ("later",): "Found after the first record: {facts}.",
+    }
+)
+"""What is said of facts that changed, by when they were seen: what was recorded first stays the answer."""
 
 
 def _date(incident: IncidentChange) -> list[str]:

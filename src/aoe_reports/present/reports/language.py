@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeVar, cast, overload
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar, cast
 
 from aoe_reports.model.documents import Cell, Cells
 from aoe_reports.model.report import BarChart, Chart, Drawing, Grid, Ranking, Report, Section, Waterfall
 from aoe_reports.model.rows import Column, Kind
-from aoe_reports.model.texts import Language, Text, in_language, in_value
-from aoe_reports.present.units import with_caption, with_units
+from aoe_reports.model.texts import Language, Text, in_language, in_value, say
+from aoe_reports.model.time_units import TIME_UNITS
+from aoe_reports.present.answers import LazyRows
+from aoe_reports.present.values import show
 
 Shape = TypeVar("Shape", bound=Drawing)
 """A kind of drawing."""
@@ -51,35 +54,11 @@ def _section(section: Section, language: Language) -> Section:
 
 
 def _grid(grid: Grid, language: Language) -> Grid:
+    def row_in(row: Cells) -> Cells:
+        return {column.key: cell_in(row.get(column.key), column.kind, language) for column in grid.columns}
+
     columns = tuple(replace(column, title=in_language(column.title, language)) for column in grid.columns)
-    return replace(grid, columns=columns, rows=_Rows(grid.rows, grid.columns, language))
-
-
-@dataclass(frozen=True, slots=True)
-class _Rows(Sequence[Cells]):
-    """Rows that are translated while they are gone through: there may be too many to be held."""
-
-    rows: Sequence[Cells]
-    columns: Sequence[Column]
-    language: Language
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[Cells]:
-        return map(self._row, self.rows)
-
-    @overload
-    def __getitem__(self, index: int) -> Cells: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Cells]: ...
-    def __getitem__(self, index: int | slice) -> Cells | Sequence[Cells]:
-        if isinstance(index, slice):
-            return _Rows(self.rows[index], self.columns, self.language)
-        return self._row(self.rows[index])
-
-    def _row(self, row: Cells) -> Cells:
-        return {column.key: cell_in(row.get(column.key), column.kind, self.language) for column in self.columns}
+    return replace(grid, columns=columns, rows=LazyRows(grid.rows, row_in))
 
 
 def cell_in(value: Cell, kind: Kind, language: Language) -> Cell:
@@ -139,3 +118,54 @@ def _drawing_in(drawing: Drawing, language: Language) -> Drawing:
             drawing = replace(drawing, title=title, subtitle=said(subtitle), unit=said(unit), description=description)
             named = [(_told(part, language), difference) for part, difference in parts]
             return replace(drawing, parts=named, whole=(_told(name, language), size))
+
+
+_IN_NS: Mapping[Kind, int] = {"us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
+"""What one of such a column is in nanoseconds."""
+_CAPTIONED = ("rank_id", "device_id", "hardware")
+"""Columns that stand above a table where all of its rows have the same."""
+
+
+def with_units(grid: Grid) -> Grid:
+    """The table with one unit for each time column, the largest of which its largest value has one."""
+    return replace(grid, columns=tuple(_with_unit(column, grid.rows) for column in grid.columns))
+
+
+def _with_unit(column: Column, rows: Sequence[Cells]) -> Column:
+    in_ns = _IN_NS.get(column.kind)
+    if in_ns is None:
+        return column
+    if any(isinstance(row.get(column.key), str) for row in rows) and not any(
+        _size_of(row.get(column.key)) for row in rows
+    ):
+        return replace(column, kind="text")  # each value has its own unit
+    largest = max(map(_size_of, (row.get(column.key) for row in rows)), default=0) * in_ns
+    smallest = TIME_UNITS[-1] if largest else next(one for one in TIME_UNITS if one[0] == in_ns)
+    size, unit = next((one for one in TIME_UNITS if largest >= one[0]), smallest)
+    return replace(column, title=f"{column.title} ({unit})", kind="time", factor=in_ns / size)
+
+
+def _size_of(value: Cell) -> float:
+    return abs(value) if isinstance(value, int | float) and math.isfinite(value) else 0
+
+
+def with_caption(section: Section, language: Language = "en") -> Section:
+    """The section with what is the same in all rows of its table above them."""
+    grid = section.grid
+    same = (
+        [] if grid is None else [one for one in grid.columns if one.key in _CAPTIONED and _is_constant(grid, one.key)]
+    )
+    if grid is None or not same:
+        return section
+    first = grid.rows[0]
+    caption = " · ".join(
+        in_language(say("{word}: {meaning}", word=one.title, meaning=show(first.get(one.key), one.kind)), language)
+        for one in same
+    )
+    columns = tuple(column for column in grid.columns if column not in same)
+    return replace(section, sentences=[*section.sentences, caption], grid=replace(grid, columns=columns))
+
+
+def _is_constant(grid: Grid, key: str) -> bool:
+    """Whether all of several rows have the same there."""
+    return len(grid.rows) > 1 and all(row.get(key) == grid.rows[0].get(key) for row in grid.rows)

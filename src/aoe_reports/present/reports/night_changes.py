@@ -9,9 +9,8 @@ from aoe_reports.model.causes import reason_words
 from aoe_reports.model.changes import METRIC, AlarmBudget, OperatorChange, SeriesChange, StepAttribution
 from aoe_reports.model.report import Chart, Section, Waterfall
 from aoe_reports.model.rows import column, row, row_from
-from aoe_reports.model.texts import capital, count_of, join, say
+from aoe_reports.model.texts import Text, capital, count_of, join, say
 from aoe_reports.present.answers import grid_of
-from aoe_reports.present.reports.budgets import gate_budgets
 from aoe_reports.present.reports.incidents import apart_of, incident_sections, is_open, suspicions_section
 from aoe_reports.present.reports.night_content import (
     Night,
@@ -70,7 +69,8 @@ def changes_sections(night: Night) -> Iterator[Section]:
     yield Section("Changes", sentences, shown)
     if night.suspicions:
         yield suspicions_section(night.suspicions)
-    yield from _incidents(night, told)
+    known = {move.incident for row in told for move in row.moves}
+    yield from incident_sections([one for one in night.incidents if one.incident in known], night.changes)
     yield from observation_sections(night.observations)
 
 
@@ -103,13 +103,6 @@ def _counted_changes(changes: Sequence[SeriesChange], told: Sequence[SeriesChang
     ]
     known = [one for one in counts if one.values["count"]]
     return say("{text}.", text=join(", ", known)) if known else say("No series changed.")
-
-
-def _incidents(night: Night, told: Sequence[SeriesChange]) -> Iterator[Section]:
-    """What changed together, of what is told tonight: what is open first."""
-    wanted = {move.incident for row in told for move in row.moves}
-    shown = [incident for incident in night.incidents if incident.incident in wanted]
-    yield from incident_sections(shown, night.changes)
 
 
 def _trend_words(trend: Trend, counted: str) -> str:
@@ -263,3 +256,15 @@ def _remarks(told: StepAttribution, night: Night) -> Iterator[str]:
     if others > 0:
         steps = count_of(others, "{number:,} other changed step", "{number:,} other changed steps")
         yield say("`regressions` shows the same breakdown for {steps}.", steps=steps)
+
+
+def gate_budgets(budget: AlarmBudget) -> Iterator[Text]:
+    """A sentence for each gate with a budget of its own."""
+    for one in budget.gates:
+        yield say(
+            "Gate {gate}: {eligible} of these series have a budget of their own instead; together they may raise {alarms:g} false "
+            "alarms a year.",
+            gate=one.gate,
+            eligible=one.eligible,
+            alarms=one.false_alarms_per_year,
+        )

@@ -20,8 +20,8 @@ from aoe_reports.model.report import Report, Section
 from aoe_reports.model.texts import count_of, join, say
 from aoe_reports.present.answers import grid_of
 from aoe_reports.present.night import night_headline
-from aoe_reports.present.reports.budgets import gate_budgets
 from aoe_reports.present.reports.incidents import apart_of, incident_sections, suspicions_section
+from aoe_reports.present.reports.night_changes import gate_budgets
 from aoe_reports.present.reports.observations import observation_sections
 from aoe_reports.present.reports.series_cells import has_metrics, series_grid
 

@@ -67,10 +67,7 @@ def series_grid(
 def _in_own_unit(cells: Cells, one: Valued) -> Cells:
     if one.scope != METRIC:
         return cells
-    levels = {name: None if value is None else value_words(value, one.unit) for name, value in _levels(one)}
+    known = {"before": one.before, "after": one.after}
+    levels = {name: None if value is None else value_words(value, one.unit) for name, value in known.items()}
     named = {"workload": series_name(one)} if "workload" in cells else {}
     return {**cells, **levels, **named, "impact_ms": None, "better": one.better}
-
-
-def _levels(one: Valued) -> Sequence[tuple[str, float | None]]:
-    return ("before", one.before), ("after", one.after)

@@ -336,7 +336,7 @@ def _modifications(modifications: Sequence[Modification]) -> list[Cells]:
             "before": m.before,
             "after": m.after,
             "bars": (m.before / longest, m.after / longest) if m.before and m.after else None,
-            **_shares(m),
+            **(found._asdict() if (found := _measured(m)) else dict.fromkeys(Gain._fields)),
             "claim": None if m.unmeasured else m.improvement,
             "remark": say("unmeasured") if m.unmeasured else None,
         }
@@ -347,11 +347,6 @@ def _modifications(modifications: Sequence[Modification]) -> list[Cells]:
 def _by_saving(modification: Modification) -> tuple[bool, Decimal, str, str]:
     found = _measured(modification)
     return found is None, -found.saved if found else Decimal(0), modification.name, modification.pointer
-
-
-def _shares(modification: Modification) -> dict[str, Decimal | None]:
-    found = _measured(modification)
-    return found._asdict() if found else dict.fromkeys(Gain._fields)
 
 
 def _place(task: TuningTask) -> str:
