@@ -9,7 +9,6 @@ from aoe_reports.cli import configuration_files
 from aoe_reports.formats import archives, discovery, expand, identify, metric_file
 from aoe_reports.formats.aoe import bank_file, operator_bank_file
 from aoe_reports.formats.aoe.result_files import MAX_RESULT_BYTES
-from aoe_reports.history import exchange
 from aoe_reports.jobs import notification
 
 ROWS = dict(
@@ -40,7 +39,6 @@ ROWS = dict(
         ),
         ("a configuration file, a file of metrics", (f"{configuration_files.MAX_BYTES >> 20} MiB",)),
         ("a configuration file, a file of metrics", (f"{metric_file.MAX_BYTES >> 20} MiB",)),
-        ("a line of an imported store", (f"{exchange.MAX_LINE_BYTES >> 20} MiB",)),
         ("an answer to `--notify`", (f"{notification._MAX_BYTES >> 20} MiB, {notification.TIMEOUT_S:.0f} s",)),
     ],
 )

@@ -32,4 +32,4 @@ def test_a_file_that_came_with_data_starts_no_processes(
     (tmp_path / "aoe-reports.toml").write_text("jobs = 1000\n")
     monkeypatch.chdir(tmp_path)
     ended = cli("hotspots", ".")
-    assert (ended.code, "a project file cannot set a limit" in ended.err) == (2, True)
+    assert (ended.code, "a project file cannot set this" in ended.err) == (2, True)

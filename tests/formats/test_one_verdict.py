@@ -58,7 +58,6 @@ def test_the_whole_events_of_a_timeline_are_used_and_its_damage_is_said(
     assert [re.search(r"trace_view\.json:\d+:\d+: ", line) is not None for line in lines] == [True] * bool(said)
 
 
-@pytest.mark.xfail(strict=True, reason="doubles are found by text when ranked by type, and by value otherwise")
 def test_a_row_that_appears_twice_is_found_by_every_grouping(cli: Cli, tmp_path: Path) -> None:
     # a file of 1.6 MB
     rows = [f"0,{'layer/' * 25}op{number},MatMul,AI_CORE,{1000 + 20 * number}.0,12.345\n" for number in range(9000)]
