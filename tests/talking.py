@@ -15,7 +15,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 
 @dataclass(frozen=True)
-class WordMap:
+class ToolAnswer:
     """What one call was answered with."""
 
     tool: str
@@ -38,18 +38,18 @@ class Assistant:
     portal: BlockingPortal
     client: Client
 
-    def __call__(self, tool: str, **arguments: Any) -> WordMap:
+    def __call__(self, tool: str, **arguments: Any) -> ToolAnswer:
         result = self.portal.call(self.client.call_tool, tool, arguments)
-        return told(tool, arguments, result)
+        return answer_of(tool, arguments, result)
 
-    def ask(self, question: str, *paths: Path, **more: Any) -> WordMap:
+    def ask(self, question: str, *paths: Path, **more: Any) -> ToolAnswer:
         """A question about paths."""
         return self("ask", question=question, paths=list(map(str, paths)), **more)
 
 
-def told(tool: str, arguments: Mapping[str, Any], result: Any) -> WordMap:
+def answer_of(tool: str, arguments: Mapping[str, Any], result: Any) -> ToolAnswer:
     """A result of the SDK as tests see it."""
-    return WordMap(tool, arguments, result.content[0].text, result.structured_content or {}, bool(result.is_error))
+    return ToolAnswer(tool, arguments, result.content[0].text, result.structured_content or {}, bool(result.is_error))
 
 
 def parameters(*arguments: object) -> StdioServerParameters:

@@ -16,7 +16,7 @@ from commandline import FIXTURES, Cli
 from mcp.client import Client
 from mcp.client.stdio import stdio_client
 from planted_ranks import write_job
-from talking import Assistant, WordMap, assistant, parameters, told
+from talking import Assistant, ToolAnswer, answer_of, assistant, parameters
 
 from aoe_reports.assistants.documents import MAX_PAGE, size_of
 from aoe_reports.schema.tables import TABLES
@@ -163,14 +163,14 @@ def test_all_pages_together_are_the_answer_and_none_is_too_large(fixtures: Assis
 
 def test_two_calls_at_once_and_one_that_is_cancelled(tmp_path: Path) -> None:
     write_job(tmp_path, 3, {})
-    found: dict[str, WordMap] = {}
+    found: dict[str, ToolAnswer] = {}
 
     async def talk() -> None:
         async with Client(stdio_client(parameters("--root", tmp_path))) as client:
 
             async def call(question: str) -> None:
                 arguments = {"question": question, "paths": [str(tmp_path)]}
-                found[question] = told("ask", arguments, await client.call_tool("ask", arguments))
+                found[question] = answer_of("ask", arguments, await client.call_tool("ask", arguments))
 
             with anyio.move_on_after(0.05) as scope:
                 await call("advise")

@@ -201,8 +201,8 @@ def test_what_a_killed_run_left_is_named_and_goes(
     process.kill()
     process.communicate()
     monkeypatch.setattr("aoe_reports.engine.output._seen", set())
-    told = cli("report", "--store", store, "-o", out / "report.md")
-    assert f"{left}: left over from a killed run; the next run that writes rows.csv deletes it" in told.err
+    ended_before = cli("report", "--store", store, "-o", out / "report.md")
+    assert f"{left}: left over from a killed run; the next run that writes rows.csv deletes it" in ended_before.err
     assert left.exists()
     ended = cli("history", "-o", out / "rows.csv", "--store", store)
     assert (ended.code, f"{left}: left over from a killed run; it is deleted" in ended.err) == (0, True)

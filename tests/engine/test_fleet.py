@@ -42,7 +42,7 @@ def _end(process: subprocess.Popen[Any]) -> None:
 def cluster(folder: Path, workers: int, *options: str) -> Iterator[str]:
     """A scheduler on loopback in a process of its own, and workers that are processes with a nanny each."""
     pytest.importorskip("distributed")
-    told, place = folder / "scheduler.json", ("--host", "127.0.0.1", "--no-dashboard")
+    scheduler_file, place = folder / "scheduler.json", ("--host", "127.0.0.1", "--no-dashboard")
     tests = str(Path(__file__).parents[1])
     with ExitStack() as running:
 
@@ -55,13 +55,13 @@ def cluster(folder: Path, workers: int, *options: str) -> Iterator[str]:
             running.callback(_end, process)
             return process
 
-        scheduler = start("dask_scheduler", "--port", 0, "--scheduler-file", told)
+        scheduler = start("dask_scheduler", "--port", 0, "--scheduler-file", scheduler_file)
         (folder / "scheduler").write_text(f"{scheduler.pid}")
         for _ in range(2400):
-            if (told.exists() and told.read_text().endswith("}")) or scheduler.poll() is not None:
+            if (scheduler_file.exists() and scheduler_file.read_text().endswith("}")) or scheduler.poll() is not None:
                 break
             time.sleep(0.05)
-        address = json.loads(told.read_text())["address"]
+        address = json.loads(scheduler_file.read_text())["address"]
         if workers:
             local = ("--nthreads", 1, "--local-directory", folder, *options)
             start("dask_worker", address, "--nworkers", workers, *local)

@@ -85,17 +85,17 @@ def test_a_damaged_result_is_made_again(ranks: Path, tmp_path: Path) -> None:
 
 
 def test_what_could_not_be_read_is_tried_again(tmp_path: Path) -> None:
-    handed: list[UnitResult] = [
+    results: list[UnitResult] = [
         (("read",), Notes()),
         (("part",), Notes(unreadable=True)),
         (None, Notes(unreadable=True)),
     ]
     keys = Keys("hotspots", Request(options=HotspotOptions(), notes=Notes()))
-    once = CachedReader(read=lambda _: handed.pop(), partials=Partials(tmp_path), keys=keys)
+    once = CachedReader(read=lambda _: results.pop(), partials=Partials(tmp_path), keys=keys)
     assert [once("unit") for _ in range(4)] == [
         (None, Notes(unreadable=True)), (("part",), Notes(unreadable=True)), (("read",), Notes()), (("read",), Notes()),
     ]  # fmt: skip
-    assert handed == []
+    assert results == []
 
 
 def test_nothing_of_another_program_is_taken_for_a_result(tmp_path: Path) -> None:

@@ -65,18 +65,18 @@ def test_records_are_lines_a_list_or_a_table_of_the_same(records: Path, tmp_path
     def runs() -> Any:
         return read_runs([records], RecordOptions(tz="UTC"), Notes())
 
-    told = [json.loads(line) for line in records_as_lines(runs())]
-    assert sorted((one["workload"], one["timestamp"][:10]) for one in told) == sorted(
+    rows = [json.loads(line) for line in records_as_lines(runs())]
+    assert sorted((one["workload"], one["timestamp"][:10]) for one in rows) == sorted(
         (workload, night) for night in NIGHTS for workload in ("a/step", "b/step")
     )
     listed = "".join(records_as_list(runs()))
-    assert json.loads(listed) == told
+    assert json.loads(listed) == rows
     assert listed.startswith("[\n  {\n    ")
     assert listed.endswith("\n  }\n]\n")
     assert "".join(records_as_list([])) == "[]\n"
     write_records_parquet(runs(), tmp_path / "new" / "r.parquet")
     table = pq.read_table(tmp_path / "new" / "r.parquet")
-    assert table["workload"].to_pylist() == [one["workload"] for one in told]
+    assert table["workload"].to_pylist() == [one["workload"] for one in rows]
     (tmp_path / "file").write_text("")
     with pytest.raises(AoeReportsError, match="cannot be written: "):
         write_records_parquet(runs(), tmp_path / "file" / "r.parquet")

@@ -12,7 +12,7 @@ from captures import write_tuning
 from aoe_reports.jobs.nightly import run_nightly
 from aoe_reports.jobs.nightly_options import NightlyOptions
 
-WordMap = list[str]
+Messages = list[str]
 
 
 def measure(place: Path, night: str, *names: str) -> Path:
@@ -32,10 +32,10 @@ def nights(tmp_path: Path) -> Path:
     return tmp_path / "nights"
 
 
-def missing(nights: Path, *paths: Path) -> WordMap:
+def missing(nights: Path, *paths: Path) -> Messages:
     options = NightlyOptions(store=str(nights.parent / "store"), tz="UTC")
     answer = run_nightly(paths, options)
-    told: WordMap = answer.more["missing"]
+    told: Messages = answer.more["missing"]
     for name in told:
         assert name in str(answer.headline)
     return told

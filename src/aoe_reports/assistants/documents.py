@@ -14,7 +14,7 @@ from aoe_reports.model.rows import as_mapping
 from aoe_reports.present.values import for_terminal
 
 MAX_PAGE = 20_000
-"""Characters of a page as ASCII JSON: usual tokenizers make at most 8,000 tokens of them."""
+"""Characters of a page as ASCII JSON: 8,000 tokens at 2.5 characters each."""
 MAX_ROW = 4000
 """Characters of a row as ASCII JSON: longer cells are cut."""
 MAX_ROWS = 2000

@@ -14,7 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 from aoe_reports.cli.commands import command_at, name_of
 from aoe_reports.cli.conversion import PlainValues
 from aoe_reports.cli.guide import Guide, guide_of, write_guide
-from aoe_reports.cli.language import spoken, told, with_language
+from aoe_reports.cli.language import spoken, translated, with_language
 from aoe_reports.cli.options import with_options
 from aoe_reports.locale import ENGLISH
 from aoe_reports.model.errors import UsageError
@@ -63,7 +63,7 @@ class Command(PlainValues, TyperCommand):
 
     def get_short_help_str(self, limit: int = 45) -> str:
         """What it does, for a list of commands: in English as much as fits, else all of it."""
-        return super().get_short_help_str(limit) if spoken() == ENGLISH else told(self.help)
+        return super().get_short_help_str(limit) if spoken() == ENGLISH else translated(self.help)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write an example and the page of the documentation."""

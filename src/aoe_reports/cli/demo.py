@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from aoe_reports.cli.guide import guided
-from aoe_reports.cli.language import spoken, told
+from aoe_reports.cli.language import spoken, translated
 from aoe_reports.cli.output import show, write
 from aoe_reports.model.options import Option
 from aoe_reports.model.texts import say
@@ -44,5 +44,5 @@ def demo(
         say("Pages: {path}", path=result.folder / "site" / "index.html"),
         "",
     ]
-    write("\n".join(map(told, lines)), None)
+    write("\n".join(map(translated, lines)), None)
     raise typer.Exit(0 if result.found else 1)

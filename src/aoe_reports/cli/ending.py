@@ -149,11 +149,11 @@ def _fail(message: str) -> None:
 
 
 def _tell(line: str) -> None:
-    from aoe_reports.cli.language import told
+    from aoe_reports.cli.language import translated
     from aoe_reports.present.values import plain
 
     with until_reader_leaves(sys.stderr):
-        sys.stderr.write(plain(told(line)) + "\n")
+        sys.stderr.write(plain(translated(line)) + "\n")
 
 
 @contextlib.contextmanager

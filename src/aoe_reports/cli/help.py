@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
-from aoe_reports.cli.language import told
+from aoe_reports.cli.language import translated
 from aoe_reports.model.texts import N_, join, say
 
 N_(
@@ -84,7 +84,7 @@ def _prepare(command: Any) -> None:
     """Let a command and all below it write their help with our formatter; in lists nothing is cut off."""
     command.context_class = _Context
     if isinstance(command, TyperGroup):
-        command.short_help = told(command.help or "")
+        command.short_help = translated(command.help or "")
         for one in command.commands.values():
             _prepare(one)
 
@@ -96,11 +96,11 @@ def _shown(error: TyperException) -> str:
     message = error.format_message()
     ctx: typer.Context | None = getattr(error, "ctx", None)
     if ctx is None:
-        return f"{plain(told(say('Error: {message}', message=error_text(message))))}\n"
+        return f"{plain(translated(say('Error: {message}', message=error_text(message))))}\n"
     if message == ctx.get_help():
         return f"{message}\n"
     hint = say("Try '{command} {option}' for help.", command=ctx.command_path, option=ctx.help_option_names[0])
-    lines = [told(hint), "", *told(say("Error: {message}", message=error_text(message))).splitlines()]
+    lines = [translated(hint), "", *translated(say("Error: {message}", message=error_text(message))).splitlines()]
     return "\n".join([ctx.get_usage(), *map(plain, lines), ""])
 
 
@@ -108,14 +108,14 @@ class _Formatter(typer.Context.formatter_class):  # type: ignore[misc,valid-type
     """Help whose words are looked up, in lines that count a Chinese letter as the two columns it takes."""
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
-        super().write_usage(prog, args, told(say("Usage: ")) if prefix is None else prefix)
+        super().write_usage(prog, args, translated(say("Usage: ")) if prefix is None else prefix)
 
     def write_heading(self, heading: str) -> None:
-        self.write(" " * self.current_indent + told(say("{heading}:", heading=say(heading))) + "\n")
+        self.write(" " * self.current_indent + translated(say("{heading}:", heading=say(heading))) + "\n")
 
     def write_text(self, text: str) -> None:
         indent = " " * self.current_indent
-        for line in _lines(told(text), self.width - self.current_indent):
+        for line in _lines(translated(text), self.width - self.current_indent):
             self.write(f"{indent}{line}\n")
 
     def write_dl(self, rows: Sequence[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
@@ -144,9 +144,9 @@ def _described(text: str) -> str:
     """What an option does, and what typer says of it in brackets behind."""
     found = _FACTS.fullmatch(text)
     if found is None:
-        return told(text)
-    facts = told(join("; ", map(_fact, found["facts"].split("; "))))
-    return f"{told(found['help'])}  [{facts}]" if found["help"] else f"[{facts}]"
+        return translated(text)
+    facts = translated(join("; ", map(_fact, found["facts"].split("; "))))
+    return f"{translated(found['help'])}  [{facts}]" if found["help"] else f"[{facts}]"
 
 
 def _fact(fact: str) -> str:

@@ -74,7 +74,7 @@ def spoken() -> Language:
     return _spoken.get()
 
 
-def told(text: str) -> str:
+def translated(text: str) -> str:
     """A text in the language of the command that runs."""
     return in_language(text, spoken())
 

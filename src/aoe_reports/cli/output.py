@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 import typer
 
 from aoe_reports.cli.ending import until_reader_leaves
-from aoe_reports.cli.language import spoken, told
+from aoe_reports.cli.language import spoken, translated
 from aoe_reports.cli.terminal import screen_of, write_control
 from aoe_reports.engine.question import exit_code_of
 from aoe_reports.formats.objects import asked_path
@@ -136,7 +136,7 @@ def notify(message: str) -> None:
     from aoe_reports.present.values import plain
 
     with until_reader_leaves(sys.stderr):
-        sys.stderr.write(plain(told(message)) + "\n")
+        sys.stderr.write(plain(translated(message)) + "\n")
 
 
 def show_report(form: str, report: "Report") -> str:

@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 
 from aoe_reports.cli.completion import is_completing
 from aoe_reports.cli.conversion import PlainValues
-from aoe_reports.cli.language import after_language, told
+from aoe_reports.cli.language import after_language, translated
 from aoe_reports.model.texts import say
 from aoe_reports.model.version import __version__
 
@@ -41,7 +41,7 @@ class Start(PlainValues, TyperGroup):
 
 def _start() -> Iterator[str]:
     """Three jobs with one command each, and where to go on."""
-    yield f"aoe-reports {__version__}: {told(say('outputs of msprof and AOE. Where to start:'))}"
+    yield f"aoe-reports {__version__}: {translated(say('outputs of msprof and AOE. Where to start:'))}"
     yield ""
     for job, command in (
         (say("Where does the time of a step go?"), "advise PROFILE"),
@@ -51,10 +51,10 @@ def _start() -> Iterator[str]:
         ),
         (say("Which operators are worth tuning, and did it help?"), "plan PROFILE -o plan --soc SOC"),
     ):
-        yield told(job)
+        yield translated(job)
         yield f"  aoe-reports {command}"
     yield ""
-    yield told(say("PROFILE is a folder that msprof or a framework's profiler wrote. More:"))
+    yield translated(say("PROFILE is a folder that msprof or a framework's profiler wrote. More:"))
     for command, text in (
         ("aoe-reports demo", say("the same on simulated nights")),
         ("aoe-reports doctor", say("does this installation work?")),
@@ -62,4 +62,4 @@ def _start() -> Iterator[str]:
         ("aoe-reports COMMAND --help", say("one command, with an example")),
         ("docs/tutorial.md", say("the documentation (README.md: all pages)")),
     ):
-        yield f"  {command:<28}{told(text)}"
+        yield f"  {command:<28}{translated(text)}"

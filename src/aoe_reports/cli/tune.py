@@ -7,7 +7,7 @@ import typer
 
 from aoe_reports.cli.guide import guided
 from aoe_reports.cli.job_options import Command, PlanFolder
-from aoe_reports.cli.language import spoken, told
+from aoe_reports.cli.language import spoken, translated
 from aoe_reports.cli.output import ChosenForm, Output, notify, print_findings, reply, show
 from aoe_reports.cli.progress import ProgressLine, progress_line, shows_progress
 from aoe_reports.model.texts import say
@@ -73,5 +73,5 @@ class _Teller:
         from aoe_reports.present.values import plain
 
         with suppress(OSError, ValueError):
-            sys.stderr.write(f"{indent}{plain(told(text))}\n")
+            sys.stderr.write(f"{indent}{plain(translated(text))}\n")
             sys.stderr.flush()

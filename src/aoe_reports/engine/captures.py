@@ -98,7 +98,7 @@ def files_without_run(discovery: Discovery) -> list[FoundFile]:
     return [file for file in discovery.files if file.name.source == "aoe" and file.name.kind not in runs]
 
 
-Heard = dict[Path, "Activity"]
+HostByFile = dict[Path, "Activity"]
 """What timelines told while tasks were read from them, by path: who looks for more need not read them again."""
 
 
@@ -117,7 +117,7 @@ def read_file(
     columns: frozenset[str] | None = None,
     *,
     hashed: bool = True,
-    heard: Heard | None = None,
+    host_by_file: HostByFile | None = None,
     collected: PrefetchedTasks | None = None,
 ) -> TableData:
     """One table of a file, checked; `columns` are the ones that are wanted."""
@@ -125,7 +125,9 @@ def read_file(
     if _told_by_timeline(file, kind):
         from aoe_reports.engine.timelines import read_table_of_timeline  # noqa: PLC0415 -- most captures have tables
 
-        told = read_table_of_timeline(file, kind, columns, hashed=hashed, heard=heard, collected=collected)
+        told = read_table_of_timeline(
+            file, kind, columns, hashed=hashed, host_by_file=host_by_file, collected=collected
+        )
         return check_table(told, complete=complete).with_constants(_told_by_name(file, kind))
     data = check_table(read_table_file(file, kind, columns, hashed=hashed), complete=complete)
     return data.with_constants(_told_by_name(file, kind))
@@ -264,7 +266,7 @@ def read_source(
     columns: frozenset[str] | None = None,
     *,
     hashed: bool = True,
-    heard: Heard | None = None,
+    host_by_file: HostByFile | None = None,
     collected: PrefetchedTasks | None = None,
     alike: frozenset[str] | None = None,
 ) -> list[TableData]:
@@ -282,28 +284,29 @@ def read_source(
             return [_of_columns(data, file, columns) for data, file in zip(tables, source.files, strict=True)]
     if columns is not None and len(source.files) == 1 and source.files[0].name.timeline:
         file, few = source.files[0], columns if alike is None else alike | {CALLS}
-        told = read_file(file, source.kind, few, hashed=hashed, heard=heard, collected=collected)
+        told = read_file(file, source.kind, few, hashed=hashed, host_by_file=host_by_file, collected=collected)
         if told.rows_differ:  # nearly always
             return [_of_columns(told, file, few)]
         more = columns | identity - COSTLY
         if not more <= few:
-            told = read_file(file, source.kind, more, hashed=hashed, heard=_emptied(heard))
+            told = read_file(file, source.kind, more, hashed=hashed, host_by_file=_emptied(host_by_file))
         if first_of_each(told.frame, sorted(identity & more)).all():  # nearly always: ids need not tell two rows apart
             return [_of_columns(told, file, columns)]
-        _emptied(heard)
+        _emptied(host_by_file)
     every = None if columns is None else columns | identity
     read = [
-        read_file(file, source.kind, every, hashed=hashed, heard=heard, collected=collected) for file in source.files
+        read_file(file, source.kind, every, hashed=hashed, host_by_file=host_by_file, collected=collected)
+        for file in source.files
     ]
     read = without_copies_between(read) if len(read) > 1 else read  # each has been looked at by itself
     return [_of_columns(data, file, columns) for data, file in zip(read, source.files, strict=True)]
 
 
-def _emptied(heard: Heard | None) -> Heard | None:
-    """The same without what was heard, which is large, before it is heard again."""
-    if heard is not None:
-        heard.clear()
-    return heard
+def _emptied(host_by_file: HostByFile | None) -> HostByFile | None:
+    """The same, emptied before the files are read again: what it holds is large."""
+    if host_by_file is not None:
+        host_by_file.clear()
+    return host_by_file
 
 
 def _is_large(file: FoundFile) -> bool:
@@ -344,14 +347,14 @@ def read_tasks(
     *,
     by_type: bool,
     all_tasks: bool = False,
-    heard: Heard | None = None,
+    host_by_file: HostByFile | None = None,
     collected: PrefetchedTasks | None = None,
     alike: bool = False,
     each: Callable[[FoundFile, TableData], TableData] | None = None,
 ) -> tuple[list[TaskSet], list[TableData]]:
     """Read only the tasks of a capture: of a table of tasks, else sums of them (by type) or a table of names.
 
-    Each has all of `fields` that a table of tasks may have, null where the export has none. `heard` is filled where timelines stand in for
+    Each has all of `fields` that a table of tasks may have, null where the export has none. `host_by_file` is filled where timelines stand in for
     tables; what is `collected` of these is not read again. Where tasks may be `alike`, those of which all `fields` are the same may be one row
     with how many they are (`calls`). Start times that cannot be are left out. `each` may add columns to what is read of a file.
     """
@@ -365,7 +368,7 @@ def read_tasks(
         asked = fields | _SUMS if facts == "sums" else fields | {"op_name"} if of_kernels else fields
         asked = asked | {"task_start_ns"} if marked else asked
         found = read_source(
-            source, asked, hashed=False, heard=heard, collected=collected, alike=fields if alike else None
+            source, asked, hashed=False, host_by_file=host_by_file, collected=collected, alike=fields if alike else None
         )
         if each is not None:
             found = [each(file, data) for file, data in zip(source.files, found, strict=True)]
@@ -465,7 +468,7 @@ def to_prefetch(capture: Capture, wanted: frozenset[str]) -> PrefetchedTasks | N
     return PrefetchedTasks(wanted) if one else None
 
 
-def heard_in(collected: PrefetchedTasks | None) -> Heard:
+def host_in(collected: PrefetchedTasks | None) -> HostByFile:
     """What those timelines told beside tasks."""
     told = {} if collected is None else collected.by_path
     return {path: tasks.activity for path, (tasks, _) in told.items() if tasks.activity is not None}

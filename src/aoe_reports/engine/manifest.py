@@ -188,10 +188,10 @@ class MapUnit:
         kept = self.partials.load(key)
         if kept is not None and is_readable(kept):
             return "kept"
-        handed: UnitResult = self.read(unit)
+        result: UnitResult = self.read(unit)
         self._check(unit, key)  # while it was read, too
-        self.partials.save(key, handed)
-        return "read" if is_readable(handed) else "unreadable"
+        self.partials.save(key, result)
+        return "read" if is_readable(result) else "unreadable"
 
     def _check(self, unit: Any, key: str) -> None:
         if self.keys.of(unit) != key:
@@ -219,10 +219,10 @@ def reduce(question: Question[Any, Any], manifest: Manifest, partials: Partials)
 def _kept(manifest: Manifest, partials: Partials) -> Iterator[tuple[Any, Any]]:
     asked = manifest.asked
     for unit, key in zip(asked.units, manifest.keys, strict=True):
-        handed = partials.load(key)
-        if handed is None:
+        result = partials.load(key)
+        if result is None:
             raise AoeReportsError(say("{path}: its partial result is damaged: map it again", path=unit.path))
-        part, notes = handed
+        part, notes = result
         asked.notes.take(notes)
         if part is not None:
             yield unit, part[0]

@@ -1,4 +1,4 @@
-"""What the units of a question handed on, kept by what they were: nobody reads twice what has not changed."""
+"""What the units of a question returned, kept by what they were: nobody reads twice what has not changed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FILE = f"{FoundFile.__module__}:{FoundFile.__qualname__}"
 
 
 class Partials:
-    """What units handed on, a file each, named by its key."""
+    """What units returned, a file each, named by its key."""
 
     def __init__(self, where: str | os.PathLike[str]) -> None:
         """In a folder, which is made when something is kept, or below a URI."""
@@ -39,7 +39,7 @@ class Partials:
         """Where they are, in the words of who asked."""
 
     def load(self, key: str) -> UnitResult | None:
-        """What a unit handed on; None where that is not kept, or damaged."""
+        """What a unit returned; None where that is not kept, or damaged."""
         data = self._place.read(_name(key), MAX_BYTES)
         if data is None:
             return None
@@ -63,9 +63,9 @@ class Partials:
         names = {name for folder in sorted(set(map(_folder, wanted))) for name in self._place.names(folder)}
         return {key for key in wanted if _name(key).rpartition("/")[2] in names}
 
-    def save(self, key: str, handed: UnitResult) -> None:
-        """Keep what a unit handed on: whole, or not at all."""
-        part, notes = handed
+    def save(self, key: str, result: UnitResult) -> None:
+        """Keep what a unit returned: whole, or not at all."""
+        part, notes = result
         text = freeze([key, part, notes.findings, notes.unreadable])
         self._place.write(_name(key), gzip.compress(text.encode("ascii"), compresslevel=1, mtime=0))
 
@@ -96,15 +96,15 @@ class Keys:
         return sha256(f"{self._common}{mine}".encode("ascii")).hexdigest()
 
 
-def is_readable(handed: UnitResult) -> bool:
+def is_readable(result: UnitResult) -> bool:
     """Whether all of a unit could be read; what could not may be there again next time."""
-    part, notes = handed
+    part, notes = result
     return part is not None and not notes.unreadable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CachedReader:
-    """Reads a unit that nobody has read yet, and keeps what it handed on; one that could not be read is tried again."""
+    """Reads a unit that nobody has read yet, and keeps what it returned; one that could not be read is tried again."""
 
     read: Callable[[Any], UnitResult]
     partials: Partials
@@ -116,9 +116,9 @@ class CachedReader:
         kept = self.partials.load(key)
         if kept is not None and is_readable(kept):
             return kept
-        handed = self.read(unit)
-        self.partials.save(key, handed)
-        return handed
+        result = self.read(unit)
+        self.partials.save(key, result)
+        return result
 
 
 def _files(told: Any) -> Iterator[str]:

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.engine.captures import Heard, PrefetchedTasks, collect_events_of
+from aoe_reports.engine.captures import HostByFile, PrefetchedTasks, collect_events_of
 from aoe_reports.engine.rules import STANDS_IN
 from aoe_reports.facts import breakdown
 from aoe_reports.facts.breakdown import Activity
@@ -32,7 +32,7 @@ def read_table_of_timeline(
     columns: frozenset[str] | None = None,
     *,
     hashed: bool = True,
-    heard: Heard | None = None,
+    host_by_file: HostByFile | None = None,
     collected: PrefetchedTasks | None = None,
 ) -> TableData:
     """The rows of `task_time` or `step_trace_time` that a timeline tells; damage is in the findings.
@@ -45,7 +45,7 @@ def read_table_of_timeline(
         frame, findings = _steps(file, collected)
         differ = False
     else:
-        frame, findings, differ = _tasks(file, columns, heard, collected)
+        frame, findings, differ = _tasks(file, columns, host_by_file, collected)
     return TableData(
         table=table,
         path=file.path,
@@ -61,27 +61,27 @@ def read_table_of_timeline(
 
 
 def _tasks(
-    file: FoundFile, wanted: frozenset[str] | None, heard: Heard | None, collected: PrefetchedTasks | None
+    file: FoundFile, wanted: frozenset[str] | None, host_by_file: HostByFile | None, collected: PrefetchedTasks | None
 ) -> tuple[pa.Table, list[Finding], bool]:
     """(the tasks, what is wrong with the timeline, whether it is known that none stands there twice)."""
     of_steps = wanted is None or "step" in wanted
     columns = {
         *event_columns(wanted),
-        *(HOST_COLUMNS if heard is not None else breakdown.EVENT_COLUMNS if of_steps else ()),
+        *(HOST_COLUMNS if host_by_file is not None else breakdown.EVENT_COLUMNS if of_steps else ()),
     }
 
     def new() -> TimelineTasks:
-        if heard is not None:
+        if host_by_file is not None:
             return TimelineTasks(HostActivity(), wanted)
         return TimelineTasks(Activity() if of_steps else None, wanted)
 
-    held = None if collected is None or heard is not None else collected.by_path.pop(file.path, None)
+    held = None if collected is None or host_by_file is not None else collected.by_path.pop(file.path, None)
     if held is not None and held[0].holds(wanted):
         tasks, findings = held[0], [*held[1]]
     else:
         tasks, findings = collect_events_of([file], columns, new)
-    if heard is not None and isinstance(tasks.activity, HostActivity):
-        heard[file.path] = tasks.activity
+    if host_by_file is not None and isinstance(tasks.activity, HostActivity):
+        host_by_file[file.path] = tasks.activity
     frame = tasks.frame()
     numbers, words = codes(frame["task_type"])
     strange = [number for number, word in enumerate(words, start=1) if _is_no_text(word)]

@@ -33,8 +33,8 @@ def find_slow_hosts(links: Iterable[Link], host_of: HostOf) -> list[SlowHost]:
     found = []
     while worst := max(_slow_hosts(left), key=lambda one: one.lost_ns, default=None):
         found.append(worst)
-        told = set(worst.slow_links)
-        left = [one for one in left if one.link not in told]
+        slow_links = set(worst.slow_links)
+        left = [one for one in left if one.link not in slow_links]
     return found
 
 

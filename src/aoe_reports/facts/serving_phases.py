@@ -85,7 +85,7 @@ def judge_phases(seen: Sequence[Seen], annotated: Sequence[Annotated | None]) ->
     judged: list[Iteration] = []
     running = 0
     for one, size, told in zip(seen, sizes, annotated, strict=True):
-        found = _told(told, size) if told is not None else None
+        found = _iteration_of(told, size) if told is not None else None
         if found is None:
             found = _judge(one, size, drafted, running)
             if found.phase == "unknown" and shaped and not _has_shapes(one):
@@ -141,15 +141,15 @@ def _drafted(sizes: Sequence[_Sizes]) -> int | None:
     return ratio if ratio is not None and ratio > 1 and count * 2 > len([one for one in sizes if one.tokens]) else None
 
 
-def _told(told: Annotated, size: _Sizes) -> Iteration | None:
+def _iteration_of(annotated: Annotated, size: _Sizes) -> Iteration | None:
     """What an annotation says an iteration is, else the batch of the service; null where neither does."""
-    batch = told.batch
-    if told.phase is None:
+    batch = annotated.batch
+    if annotated.phase is None:
         if batch is None or batch.phase is None:
             return None
-        told = replace(_of_batch(batch), start_ns=told.start_ns)
-        return _of_annotation(told, size, "batches")
-    found = _of_annotation(told, size, "annotations")
+        annotated = replace(_of_batch(batch), start_ns=annotated.start_ns)
+        return _of_annotation(annotated, size, "batches")
+    found = _of_annotation(annotated, size, "annotations")
     if found.tokens_by is None and batch is not None and batch.prompt_tokens is not None:
         of_batch = _of_annotation(_of_batch(batch), size, "batches")
         found = replace(found, tokens=of_batch.tokens, prompt_tokens=of_batch.prompt_tokens, tokens_by="batches")
@@ -190,24 +190,24 @@ def _with_sources(found: Iteration) -> Iteration:
     )
 
 
-def _of_annotation(told: Annotated, size: _Sizes, by: Literal["annotations", "batches"]) -> Iteration:
-    prompts, decoding = told.prompts, told.decoding
+def _of_annotation(annotated: Annotated, size: _Sizes, by: Literal["annotations", "batches"]) -> Iteration:
+    prompts, decoding = annotated.prompts, annotated.decoding
     both = prompts is not None and decoding is not None
     tokens = None
-    if told.prompt_tokens is not None and told.decoded_tokens is not None:
-        tokens = told.prompt_tokens + told.decoded_tokens
+    if annotated.prompt_tokens is not None and annotated.decoded_tokens is not None:
+        tokens = annotated.prompt_tokens + annotated.decoded_tokens
     drafted = None
-    if told.phase == "decode" and told.decoded_tokens and decoding and told.decoded_tokens > decoding:
-        drafted = told.decoded_tokens // decoding
-    sequences = (prompts or 0) + (decoding or 0) if both else decoding if told.phase == "decode" else prompts
+    if annotated.phase == "decode" and annotated.decoded_tokens and decoding and annotated.decoded_tokens > decoding:
+        drafted = annotated.decoded_tokens // decoding
+    sequences = (prompts or 0) + (decoding or 0) if both else decoding if annotated.phase == "decode" else prompts
     return Iteration(
-        phase=told.phase or "unknown",
+        phase=annotated.phase or "unknown",
         told_by=by,
         sequences=sequences or size.sequences,
         sequences_by=by if sequences else None,
         tokens_by=None if tokens is None else by,
         tokens=size.tokens if tokens is None else tokens,
-        prompt_tokens=told.prompt_tokens if told.phase != "decode" else None,
+        prompt_tokens=annotated.prompt_tokens if annotated.phase != "decode" else None,
         drafted=drafted,
         context_at_most=size.context,
     )

@@ -239,7 +239,7 @@ def merge_across_models(
 
 
 def _on_one_night(incidents: Sequence[Incident]) -> list[list[Incident]]:
-    """Incidents whose nights may be the same; those that were told as one anyway."""
+    """Incidents whose nights may be the same; those that were reported as one anyway."""
     gathered: list[list[Incident]] = []
     for one in sorted(incidents, key=lambda one: (one.place, one.id)):
         near = next((some for some in gathered if _may_be_one(some, one)), None)
@@ -251,7 +251,7 @@ def _on_one_night(incidents: Sequence[Incident]) -> list[list[Incident]]:
 
 
 def _may_be_one(some: Sequence[Incident], one: Incident) -> bool:
-    """Whether an incident of another model is of the same night as the first of some, or was told with one of them."""
+    """Whether an incident of another model is of the same night as the first of some, or was reported with one of them."""
     if any(other.id == one.id for other in some):
         return True
     apart = abs(some[0].place - one.place)

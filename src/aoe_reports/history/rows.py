@@ -83,7 +83,7 @@ def _with_change(examined: Examination, row: SeriesChange, index: int, change: C
 
 
 def _common(examined: Examination, index: int) -> SeriesChange:
-    """What a row says of its series, whatever it is held against."""
+    """What a row says of its series, whatever its baseline is."""
     verdict, labels = examined.judged.verdicts[index], examined.labels[index]
     cost = verdict.smallest_detectable
     return SeriesChange(
@@ -148,16 +148,16 @@ def _step_share(examined: Examination, index: int, before: float, after: float) 
 
 def _acknowledged(active: ActiveChange) -> Acknowledged | None:
     """Who accepted or announced a slow-down."""
-    told = active.accepted
-    if told is None:
+    accepted = active.accepted
+    if accepted is None:
         return None
-    kind = "ack" if isinstance(told, Acceptance) else "expect"
-    return Acknowledged(kind=kind, id=told.id, who=told.who, when=told.when, reason=told.reason)
+    kind = "ack" if isinstance(accepted, Acceptance) else "expect"
+    return Acknowledged(kind=kind, id=accepted.id, who=accepted.who, when=accepted.when, reason=accepted.reason)
 
 
 def _move(shift: LevelShift, incident: str | None, better: str | None) -> PinnedShift:
-    told: dict[str, Any] = {name: getattr(shift, name) for name in ("since", "since_run", "state")}
-    return PinnedShift(**told, **value_levels(shift, better), incident=incident)
+    values: dict[str, Any] = {name: getattr(shift, name) for name in ("since", "since_run", "state")}
+    return PinnedShift(**values, **value_levels(shift, better), incident=incident)
 
 
 def _attribution(examined: Examination, index: int, active: ActiveChange) -> StepAttribution | None:
@@ -309,14 +309,14 @@ def _incident_row(examined: Examination, incident: Incident) -> IncidentChange:
         impact_ms=lead.impact_ms,
         open=any(member.open for member in members),
         new=2 * sum(_is_new(examined, one) for one in incident.members) > len(members),
-        metadata=examined.surroundings.told(incident.id),
+        metadata=examined.surroundings.facts_of(incident.id),
         causes=causes,
         members=members,
     )
 
 
 def _is_new(examined: Examination, one: SeriesShift) -> bool:
-    """Whether a change was not told before the newest night; that of a series that did not run on it was."""
+    """Whether a change was first reported in the newest night; a change of a series that did not run in it is not new."""
     nights, series = examined.judged.histories.nights, examined.judged_series[examined.places[one.series]]
     return one.shift.found is None or one.shift.found == series.last_night() == nights[-1]
 
@@ -324,7 +324,7 @@ def _is_new(examined: Examination, one: SeriesShift) -> bool:
 def _member(examined: Examination, one: SeriesShift) -> IncidentMember:
     index, shift = examined.places[one.series], one.shift
     active = examined.active_changes[index]
-    told = any(each.since == shift.since for each in active.shifts)
+    is_active = any(each.since == shift.since for each in active.shifts)
     return IncidentMember(
         **{name: getattr(one.labels, name) for name in _OF_MEMBER},
         state=shift.state,
@@ -333,7 +333,7 @@ def _member(examined: Examination, one: SeriesShift) -> IncidentMember:
         after=value_of(shift.after, one.labels.better),
         change=value_change(shift.change, one.labels.better),
         impact_ms=one.impact_ms,
-        open=told and active.open and not examined.has_ended(index),
+        open=is_active and active.open and not examined.has_ended(index),
     )
 
 

@@ -87,18 +87,18 @@ class Surroundings:
         if names:
             yield ChangedFact("tuning_runs", None, ", ".join(names[:TUNINGS_NAMED]))
 
-    def told(self, incident: str) -> list[ToldFact]:
+    def facts_of(self, incident: str) -> list[ToldFact]:
         """What else changed there: as first recorded (`seen` is first; first-only: the nights now say otherwise), then what was seen later."""
         now = self._now[incident]
         seen = [one.metadata for _, one in self.recorded.incidents.get(incident, ()) if one.metadata is not None]
         first, *later = [*seen, now or []]
-        told = [fact_seen(fact, "first" if now is None or fact in now else "first-only") for fact in first]
+        rows = [fact_seen(fact, "first" if now is None or fact in now else "first-only") for fact in first]
         known = list(first)
         for fact in (one for facts in later for one in facts):
             if fact not in known:
                 known.append(fact)
-                told.append(fact_seen(fact, "later"))
-        return told
+                rows.append(fact_seen(fact, "later"))
+        return rows
 
 
 def fact_seen(fact: ChangedFact, seen: str) -> ToldFact:

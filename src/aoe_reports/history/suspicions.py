@@ -1,6 +1,6 @@
 """What the nights of several series show together, before it is proved: one cause for the newest nights, and single nights that are past.
 
-A suspicion is told while the newest nights show it, and is forgotten with the night that clears it. Who looks at a history later
+A suspicion is reported while the newest nights show it, and is forgotten with the night that clears it. Who looks at a history later
 asks about such a night: it is found again from the times around it.
 """
 

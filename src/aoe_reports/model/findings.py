@@ -58,10 +58,10 @@ class Finding:
 
     def as_text(self) -> Text:
         """`path:line:column: severity: message [rule]`, without the parts that are not known."""
-        told = {"place": self.place, "severity": say(self.severity), "message": self.message, "rule": self.rule}
+        values = {"place": self.place, "severity": say(self.severity), "message": self.message, "rule": self.rule}
         if self.pointer:
-            return say("{place}: {severity}: {message} at {pointer} [{rule}]", pointer=self.pointer, **told)
-        return say("{place}: {severity}: {message} [{rule}]", **told)
+            return say("{place}: {severity}: {message} at {pointer} [{rule}]", pointer=self.pointer, **values)
+        return say("{place}: {severity}: {message} [{rule}]", **values)
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def _renderer(module: str, function: str = "render") -> Callable[[Any], str]:
     """A function of a module; the module is imported when the first text is wanted: some take half a second."""
 
-    def render(told: Any) -> str:
-        text: str = getattr(import_module(f"aoe_reports.present.{module}"), function)(told)
+    def render(report: Any) -> str:
+        text: str = getattr(import_module(f"aoe_reports.present.{module}"), function)(report)
         return text
 
     return render

@@ -79,10 +79,10 @@ def render_regressions(changes: Changes) -> str:
     failures = sum(bool(row.fails) for row in changes.rows) + len(changes.reasons_of_no_row())
     skipped = sum(_skipped(row) is not None for row in changes.rows)
     counts = f'tests="{len(cases)}" failures="{failures}" errors="0" skipped="{skipped}" time="0"'
-    told = _text(finding.as_text() for finding in changes.findings)
+    notes = _text(finding.as_text() for finding in changes.findings)
     lines = [line for case in cases for line in case]
     return "".join(
-        suite(SUITE_OF_SERIES, counts, [*lines, *([f"    <system-err>{told}</system-err>"] if told else [])])
+        suite(SUITE_OF_SERIES, counts, [*lines, *([f"    <system-err>{notes}</system-err>"] if notes else [])])
     )
 
 
@@ -100,12 +100,12 @@ def _outcome(row: SeriesChange) -> Iterator[str]:
         yield f"      <skipped message={attribute(skipped)}/>"
     if row.state is None:
         return
-    told = _text([describe_change(row), *describe_attribution(row)])
+    details = _text([describe_change(row), *describe_attribution(row)])
     if row.fails:
         message = attribute(describe_change(row))
-        yield f"      <failure message={message} type={attribute(row.state)}>{told}</failure>"
+        yield f"      <failure message={message} type={attribute(row.state)}>{details}</failure>"
     else:
-        yield f"      <system-out>{told}</system-out>"
+        yield f"      <system-out>{details}</system-out>"
 
 
 def _skipped(row: SeriesChange) -> str | None:
@@ -116,10 +116,10 @@ def _skipped(row: SeriesChange) -> str | None:
 
 
 def _case_of_reason(reason: str, changes: Changes) -> list[str]:
-    told = next((finding.message for finding in changes.findings if finding.rule == reason), reason)
+    message = next((finding.message for finding in changes.findings if finding.rule == reason), reason)
     return [
         f'    <testcase name={attribute(reason)} classname="{OF_NO_SERIES}" time="0">',
-        f"      <failure message={attribute(told)} type={attribute(reason)}/>",
+        f"      <failure message={attribute(message)} type={attribute(reason)}/>",
         "    </testcase>",
     ]
 

@@ -80,8 +80,8 @@ def _pieces(lane: PipelineLane, duration_ns: int, y: int, language: Language) ->
     of_kinds = {kind: in_language(say(word), language) for kind, word in PIECE_WORDS.items()}
     for one in lane.pieces:
         top, high = (y + _BAR - _SEND, _SEND) if one.kind == "sending" else (y, _BAR)
-        told = f"{of_kinds[one.kind]}, +{one.start_ns / 1000:,.3f} us, {one.busy_ns / 1000:,.3f} us"
+        title = f"{of_kinds[one.kind]}, +{one.start_ns / 1000:,.3f} us, {one.busy_ns / 1000:,.3f} us"
         yield (
             f'<rect class="piece-{one.kind}" x="{one.start_ns * scale:.2f}" y="{top}" width="{max((one.end_ns - one.start_ns) * scale, 1):.2f}" '
-            f'height="{high}"><title>{words(told)}</title></rect>'
+            f'height="{high}"><title>{words(title)}</title></rect>'
         )

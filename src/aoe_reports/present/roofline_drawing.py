@@ -48,12 +48,12 @@ def draw_roofline(picture: RooflinePicture, language: Language) -> Drawn:
     order = sorted(picture.points, key=lambda one: -one.share)  # the small ones above the large
     parts += [_circle(one, axes, language) for one in order]
     if picture.left_out:
-        told = count_of(
+        note = count_of(
             picture.left_out,
             "{number} row without FLOPs is not drawn",
             "{number} rows without FLOPs are not drawn",
         )
-        parts.append(f'<text class="tick end" x="{WIDTH}" y="-8">{words(in_language(told, language))}</text>')
+        parts.append(f'<text class="tick end" x="{WIDTH}" y="-8">{words(in_language(note, language))}</text>')
     return Drawn("".join(parts), _TOP + _HEIGHT + _BELOW, len(picture.points), len(picture.points) + picture.left_out)
 
 

@@ -39,12 +39,12 @@ def draw_stacks(picture: StackPicture, language: Language) -> Drawn:
         for place in wide
     ]
     if len(wide) < len(picture.nodes):
-        told = count_of(
+        note = count_of(
             len(picture.nodes) - len(wide),
             "{number} frame is too narrow to be drawn",
             "{number} frames are too narrow to be drawn",
         )
-        parts.append(f'<text class="tick end" x="{WIDTH}" y="-8">{words(in_language(told, language))}</text>')
+        parts.append(f'<text class="tick end" x="{WIDTH}" y="-8">{words(in_language(note, language))}</text>')
     return Drawn("".join(parts), height, len(wide), len(picture.nodes))
 
 

@@ -89,8 +89,8 @@ def _rectangles(blocks: Blocks, picture: StepPicture, y: int, of_kinds: dict[Kin
     for start, end, number, on_path, name, count, busy in zip(*(column.tolist() for column in rows), strict=True):
         kind = KINDS[number]
         x, wide = LABEL + start * scale, max((end - start) * scale, 1)
-        told = title_of(picture.names[name] if name >= 0 else of_kinds[kind], start, busy, count)
-        yield f'<rect class="{CLASSES[kind]}" x="{x:.2f}" y="{y}" width="{wide:.2f}" height="{BAR}"><title>{words(told)}</title></rect>'
+        title = title_of(picture.names[name] if name >= 0 else of_kinds[kind], start, busy, count)
+        yield f'<rect class="{CLASSES[kind]}" x="{x:.2f}" y="{y}" width="{wide:.2f}" height="{BAR}"><title>{words(title)}</title></rect>'
         if on_path:
             route.append(f"M{x:.2f} {y + BAR + 1}h{wide:.2f}v{_MARK}h-{wide:.2f}z")
     if route:

@@ -80,8 +80,8 @@ def render(shown: Shown) -> Iterator[str]:
     else:
         title, drawn = description_of(picture), draw_step(picture, language)
         keys = [(kind, in_language(say(word), language)) for kind, word in legend_of(picture)]
-    inner, height, told = drawn.inner, drawn.height, str(in_value(title, language))
-    described = "" if about is None else f"<title>{words(told)}</title><desc>{words(in_value(about, language))}</desc>"
+    inner, height, label = drawn.inner, drawn.height, str(in_value(title, language))
+    described = "" if about is None else f"<title>{words(label)}</title><desc>{words(in_value(about, language))}</desc>"
     legend = "".join(
         f'<rect class="{kind}" x="{place * _KEY}" y="{height + 4}" width="12" height="12"/>'
         f'<text class="tick" x="{place * _KEY + 18}" y="{height + 14}">{words(word)}</text>'
@@ -93,7 +93,7 @@ def render(shown: Shown) -> Iterator[str]:
     )  # names in it are to be read: a narrow screen scrolls
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{-_MARGIN} {-_HEAD - _MARGIN} {across} {down}"{size}'
-        f' role="img" xml:lang="{html_tag(language)}" aria-label="{words(told)}">{described}\n<style>{_STYLE}{style}</style>\n'
+        f' role="img" xml:lang="{html_tag(language)}" aria-label="{words(label)}">{described}\n<style>{_STYLE}{style}</style>\n'
         f'<rect class="back" x="{-_MARGIN}" y="{-_HEAD - _MARGIN}" width="{across}" height="{down}"/>'
-        f'<text class="head" x="0" y="-8">{words(told)}</text>\n{inner}{legend}\n</svg>\n'
+        f'<text class="head" x="0" y="-8">{words(label)}</text>\n{inner}{legend}\n</svg>\n'
     )

@@ -44,8 +44,8 @@ def slow_links(
     links: Sequence[Link], hosts: Sequence[SlowHost], ends: Sequence[SlowEnd], label: str
 ) -> Iterator[Finding]:
     """Hosts with slow links, each once; then ranks with slow links only, each once; then links of others."""
-    told = {link for host in hosts for link in host.slow_links} | {link for end in ends for link in end.slow_links}
-    others = [link for link in links if link.slow and link not in told]
+    named = {link for host in hosts for link in host.slow_links} | {link for end in ends for link in end.slow_links}
+    others = [link for link in links if link.slow and link not in named]
     messages = chain(map(_slow_host, hosts), map(_slow_end, ends), map(_slow_link, others))
     yield from (SLOW_LINK.found(label, message) for message in islice(messages, EXAMPLES_PER_RULE))
     more = len(hosts) + len(ends) + len(others) - EXAMPLES_PER_RULE

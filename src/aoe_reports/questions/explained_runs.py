@@ -499,7 +499,7 @@ def _bytes_per_call(operators: Sequence[OperatorTime], capture: Capture, notes: 
 _OF_ALL_RANKS = frozenset({"allreduce", "allgather", "reducescatter", "alltoall", "alltoallv", "alltoallvc", "barrier"})
 """No rank is done with these before the last one has come."""
 _GROUP = re.compile(r"__\d+_\d+", re.ASCII)
-"""The number of the group in a name (`hcom_allReduce__868_0_1`), without which two groups are not told apart."""
+"""The number of the group in a name (`hcom_allReduce__868_0_1`), which distinguishes groups of one name."""
 P = TypeVar("P", bound=Hashable)
 
 

@@ -241,11 +241,11 @@ def sequences_of_tasks(tasks: pa.Table, step: int | None = None) -> TaskSequence
 
     Without streams all tasks are taken for those of one.
     """
-    told = step_of_tasks(tasks)
+    steps_of = step_of_tasks(tasks)
     if step is not None:
-        mine = np.zeros(tasks.num_rows, dtype=bool) if told is None else told[1] == step
+        mine = np.zeros(tasks.num_rows, dtype=bool) if steps_of is None else steps_of[1] == step
         tasks = tasks.filter(keep_where(mine))
-        told = step_of_tasks(tasks)
+        steps_of = step_of_tasks(tasks)
     start, timed = integers(tasks["task_start_ns"])
     if not len(start) or not timed.all():
         return None
@@ -254,7 +254,7 @@ def sequences_of_tasks(tasks: pa.Table, step: int | None = None) -> TaskSequence
     computes = ~is_communication(tasks["task_type"])
     names, words = codes(tasks["op_name"])
     streams, on_stream = integers(tasks["stream_id"])
-    steps = np.zeros(len(start), dtype=np.int64) if told is None else told[1]
+    steps = np.zeros(len(start), dtype=np.int64) if steps_of is None else steps_of[1]
     order = np.flatnonzero(computes)[np.argsort(start[computes], kind="stable")]
     kernels = Kernels(
         start[order],
@@ -264,7 +264,7 @@ def sequences_of_tasks(tasks: pa.Table, step: int | None = None) -> TaskSequence
         steps[order],
     )
     known = [*words]
-    count = 1 if told is None else max(len(distinct(steps[steps >= 0])), 1)
+    count = 1 if steps_of is None else max(len(distinct(steps[steps >= 0])), 1)
     found = find_sequences(kernels, known, _types(tasks), count)
     return TaskSequences(found, known, length or 0, has_value(tasks, "stream_id"))
 
@@ -277,5 +277,5 @@ def _types(tasks: pa.Table) -> dict[str, str]:
     known = (name_of > 0) & (type_of > 0)
     alone, counts = np.unique(name_of[known], return_counts=True)
     only = dict(zip(alone.tolist(), counts.tolist(), strict=True))
-    told = zip(name_of[known].tolist(), type_of[known].tolist(), strict=True)
-    return {name_words[name - 1]: type_words[kind - 1] for name, kind in told if only[name] == 1}
+    typed = zip(name_of[known].tolist(), type_of[known].tolist(), strict=True)
+    return {name_words[name - 1]: type_words[kind - 1] for name, kind in typed if only[name] == 1}

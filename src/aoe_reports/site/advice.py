@@ -25,7 +25,7 @@ def advice_said(stored: RunAdvice | None, text: Texts) -> str:
             "the profile directly."
         )
     why_not = stored.summary.why_not
-    return text("No advice could be derived: {why}", why=text.told(why_not)) if why_not else ""
+    return text("No advice could be derived: {why}", why=text.translated(why_not)) if why_not else ""
 
 
 def advised(stored: RunAdvice, text: Texts) -> Context:
@@ -57,7 +57,7 @@ def advised(stored: RunAdvice, text: Texts) -> Context:
             cell(row.count, "integer"),
             cell(row.total_us, "us"),
             cell(row.share, "percent"),
-            sentence(text.told(row.evidence or "")),
+            sentence(text.translated(row.evidence or "")),
             sentence(row.advice),
         ]
         for row in stored.stated[:SHOWN]
@@ -65,9 +65,9 @@ def advised(stored: RunAdvice, text: Texts) -> Context:
     return {
         "headlines": _headlines(summary, text),
         "advice": Table(columns, [_advice_cells(row, text) for row in shown], about),
-        "to_do": list(dict.fromkeys((str(row.rule), with_code(text.told(row.advice or ""))) for row in shown)),
+        "to_do": list(dict.fromkeys((str(row.rule), with_code(text.translated(row.advice or ""))) for row in shown)),
         "stated": Table(stated_columns, stated_rows, stated_about),
-        "notes": [with_code(text.told(note)) for note in summary.notes],
+        "notes": [with_code(text.translated(note)) for note in summary.notes],
     }
 
 
@@ -77,7 +77,7 @@ def _headlines(summary: AdviceSummary, text: Texts) -> list[str]:
         text(
             "{place}: {headline}.",
             place=text.place(whole_in(row, "rank_id"), whole_in(row, "device_id")) or text("the step"),
-            headline=text.told(row.get("headline") or ""),
+            headline=text.translated(row.get("headline") or ""),
         )
         for row in summary.headlines
     ]
@@ -106,7 +106,7 @@ def _advice_cells(row: StoredAdviceRow, text: Texts) -> list[str]:
         cell(row.bound_us, "us"),
         cell(share, "percent"),
         drawn(bar(min(max(share or 0.0, 0.0), 1.0), of=1.0)),
-        sentence(text.told(row.evidence or "")),
+        sentence(text.translated(row.evidence or "")),
     ]
 
 
@@ -130,7 +130,7 @@ def next_plan(stored: RunAdvice, text: Texts) -> Context:
         *text.columns(LeftOutRow, "rule", "meaning"), (text.sense("count", "Operators"), "number"), *text.columns(LeftOutRow, "total_us"),
     ]  # fmt: skip
     left_out = [
-        [head(row.rule), sentence(text.told(row.meaning or "")), cell(row.operators, "integer"), cell(row.total_us, "us")]
+        [head(row.rule), sentence(text.translated(row.meaning or "")), cell(row.operators, "integer"), cell(row.total_us, "us")]
         for row in stored.left_out[:SHOWN]
     ]  # fmt: skip
     about = text(
@@ -139,7 +139,7 @@ def next_plan(stored: RunAdvice, text: Texts) -> Context:
         count=count,
     )
     return {
-        "said": text.told(plan.get("headline") or "")
+        "said": text.translated(plan.get("headline") or "")
         if plan
         else text("No task of this run shows what could be tuned."),
         "candidates": Table(columns, [_candidate_cells(row, most, text) for row in stored.candidates[:SHOWN]], about),
@@ -158,7 +158,7 @@ def _candidate_cells(row: StoredCandidate, most: float, text: Texts) -> list[str
         drawn(bar(max(expected or 0.0, 0.0), of=most)),
         cell(row.bound_saving_us, "us"),
         cell(row.cost_s, "us"),
-        sentence(text.told(row.reason or "")),
+        sentence(text.translated(row.reason or "")),
     ]
 
 

@@ -317,8 +317,8 @@ class _Builder:
         wanted = {run.run_id: run for pair, _, _ in fresh.values() for run in (pair.baseline, pair.candidate)}
         details = {run.run_id: found for run, found in read_details(self.history, list(wanted.values()))}
         for pair, names, key in fresh.values():
-            told = compare_runs(pair, details[pair.baseline.run_id], details[pair.candidate.run_id])
-            made = self._both("compare", "comparison", names[0], comparison_page(told, self.text))
+            comparison = compare_runs(pair, details[pair.baseline.run_id], details[pair.candidate.run_id])
+            made = self._both("compare", "comparison", names[0], comparison_page(comparison, self.text))
             self._put("comparison", names, key, lambda made=made: made)
 
     def _lists(self) -> None:

@@ -273,14 +273,14 @@ def run_file(run: RunFacts, details: RunDetails, keys: str) -> bytes:
         "facts": run.facts,
         "steps": steps,
     }
-    told = {
+    comparison = {
         **_text(named),
         "counts": details.groups.counts,
         "totals_ns": details.groups.totals_ns,
         "untimed": details.untimed,
     }
     name = file_name(run.run_id)
-    return b'aoeRun("%s","%s",%s);\n' % (keys.encode(), name.encode(), _as_script(as_json(told)))
+    return b'aoeRun("%s","%s",%s);\n' % (keys.encode(), name.encode(), _as_script(as_json(comparison)))
 
 
 KEYS_AT = slice(8, 32)
@@ -289,8 +289,10 @@ KEYS_AT = slice(8, 32)
 
 def list_file(runs: Sequence[RunFacts]) -> bytes:
     """The runs that can be chosen, the newest first."""
-    told = [[file_name(run.run_id), run.night, run.model, run.run_id] for run in reversed(runs) if not run.is_tuning]
-    return b"aoeRuns(%s);\n" % _as_script(as_json(_text(told)))
+    comparisons = [
+        [file_name(run.run_id), run.night, run.model, run.run_id] for run in reversed(runs) if not run.is_tuning
+    ]
+    return b"aoeRuns(%s);\n" % _as_script(as_json(_text(comparisons)))
 
 
 def _as_script(content: bytes) -> bytes:
@@ -368,41 +370,46 @@ _SCRIPT: Mapping[str, str] = N_(
 """What the page that compares any two runs says, by the names that its script has for it; both kinds of pages say the same."""
 
 
-def comparison_page(told: RunComparison, text: Texts) -> Content:
+def comparison_page(comparison: RunComparison, text: Texts) -> Content:
     """The page of a pair, and its JSON: difference = candidate - baseline, ratio = candidate / baseline."""
-    pair = told.pair
+    pair = comparison.pair
     untimed = text(
         "Records without a total, not shown in any table: {baseline} in the baseline, {candidate} in the candidate.",
-        **told.untimed,
+        **comparison.untimed,
     )
     page: Context = {
         "title": text(
             "{model}, {night} compared with its baseline", model=pair.candidate.model, night=pair.candidate.night
         ),
         "about": about_baseline(pair, text),
-        "reasons": [_reason(reason, text) for reason in told.not_comparable],
+        "reasons": [_reason(reason, text) for reason in comparison.not_comparable],
         "sides": [
             (name, f"{run.night} · {run.run_id}", f"runs/{file_name(run.run_id)}.html")
             for name, run in ((text("Baseline"), pair.baseline), (text("Candidate"), pair.candidate))
         ],
-        "steps": Table(_columns(text("Component"), text, "ms"), [_step_cells(row, text) for row in told.steps]),
-        "tables": [_table(scope, rows, told.totals[scope], text) for scope, rows in told.tables.items() if rows],
+        "steps": Table(_columns(text("Component"), text, "ms"), [_step_cells(row, text) for row in comparison.steps]),
+        "tables": [
+            _table(scope, rows, comparison.totals[scope], text) for scope, rows in comparison.tables.items() if rows
+        ],
         "differences": Table(
             [(text("Fact"), "text"), (text("Baseline"), "text"), (text("Candidate"), "text")],
-            [[head(text.fact(one.fact)), cell(one.baseline), cell(one.candidate)] for one in told.metadata_differences],
+            [
+                [head(text.fact(one.fact)), cell(one.baseline), cell(one.candidate)]
+                for one in comparison.metadata_differences
+            ],
         ),
-        "untimed": untimed if any(told.untimed.values()) else "",
+        "untimed": untimed if any(comparison.untimed.values()) else "",
     }
     return page, {
         "baseline": pair.baseline.run_id,
         "candidate": pair.candidate.run_id,
         "why": pair.why,
-        "not_comparable": told.not_comparable,
-        "steps": told.steps,
-        **{f"{scope}_rows": rows for scope, rows in told.tables.items()},
-        "totals": told.totals,
-        "untimed": told.untimed,
-        "metadata_differences": told.metadata_differences,
+        "not_comparable": comparison.not_comparable,
+        "steps": comparison.steps,
+        **{f"{scope}_rows": rows for scope, rows in comparison.tables.items()},
+        "totals": comparison.totals,
+        "untimed": comparison.untimed,
+        "metadata_differences": comparison.metadata_differences,
     }
 
 

@@ -54,7 +54,7 @@ def _incident(
 ) -> list[str]:
     lead, run = members[0], incident.since_run
     return [
-        head(text.told(incident.title), f"{root}series/{file_name(lead.series_id)}.html", incident.incident),
+        head(text.translated(incident.title), f"{root}series/{file_name(lead.series_id)}.html", incident.incident),
         drawn(spark(series[lead.series_id], text)),
         changed(lead.change, better=lead.better),
         linked(incident.since, f"{root}runs/{file_name(run)}.html" if run else None),
@@ -72,7 +72,7 @@ def _state(
         return stated("confirmed", text("open"))
     if not incident.open:
         return stated("recovered", text("closed"))
-    others = text.told(models_in_words(sorted({member.model for member in incident.members if member.open})))
+    others = text.translated(models_in_words(sorted({member.model for member in incident.members if member.open})))
     rows = [series[member.series_id].row for member in members]
     quicker = [row.since for row in rows if row.state in {"recovered", "improved"} and row.since is not None]
     if not quicker:
@@ -84,7 +84,7 @@ def _state(
 def _suspected(suspicions: Iterable[SuspectedCause], text: Texts) -> Iterator[list[str]]:
     for one in suspicions:
         yield [
-            head(text.told(one.title), None, text("not in the newest night") if one.past else None),
+            head(text.translated(one.title), None, text("not in the newest night") if one.past else None),
             cell(None),
             changed(one.cause.change),
             cell(one.since),
@@ -95,7 +95,7 @@ def _suspected(suspicions: Iterable[SuspectedCause], text: Texts) -> Iterator[li
 
 
 def _facts(one: IncidentChange | SuspectedCause, text: Texts) -> str:
-    return text.told(facts_in_words(fact for fact in one.metadata if fact.seen != "later"))
+    return text.translated(facts_in_words(fact for fact in one.metadata if fact.seen != "later"))
 
 
 def spark(series: SeriesFacts, text: Texts) -> Markup:
@@ -106,7 +106,7 @@ def spark(series: SeriesFacts, text: Texts) -> Markup:
     of_time = series.row.scope != METRIC
     levels = {"low": min(values), "high": max(values), "now": values[-1]}
     shown = {
-        name: show(one, "ms") if of_time else text.told(value_words(one, series.row.unit))
+        name: show(one, "ms") if of_time else text.translated(value_words(one, series.row.unit))
         for name, one in levels.items()
     }
     said = text(

@@ -33,10 +33,10 @@ def model_page(model: str, facts: StoreFacts, text: Texts) -> Content:
     suspicions = [one for one in facts.suspicions if model in one.models]
     runs = [run for run in facts.runs if run.model == model]
     steps = _steps(series)
-    told = night_headline(changes, incidents=incidents, suspicions=suspicions, remark=facts.remark)
+    headline = night_headline(changes, incidents=incidents, suspicions=suspicions, remark=facts.remark)
     page = {
         "title": model,
-        "headline": plain(text.told(told)),
+        "headline": plain(text.translated(headline)),
         "tone": tone_of(changes),
         "facts": [
             (text("Newest night"), max(run.night for run in runs)),
@@ -82,7 +82,7 @@ def _step_cells(one: SeriesFacts, text: Texts) -> list[str]:
     row = one.row
     state = state_of(row)
     what = row.metric if row.scope == METRIC else row.workload.rpartition("/")[2] if row.scope == PHASE else row.scope
-    name = text.told(what) + text.told(rank_words(row.rank_id))
+    name = text.translated(what) + text.translated(rank_words(row.rank_id))
     return [
         head(name, series_link(one, _ROOT), row.hardware),
         drawn(spark(one, text)),

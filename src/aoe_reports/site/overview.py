@@ -115,7 +115,7 @@ def _headline(facts: StoreFacts, text: Texts) -> tuple[str, str, str]:
     """The headline of the night report, what follows it, and how it looks."""
     if not facts.nights:
         return (
-            text.told(headline(Night(night=None))),
+            text.translated(headline(Night(night=None))),
             text("Store a first night: aoe-reports ingest PATH --store {store}", store="URI"),
             "calm",
         )
@@ -126,7 +126,7 @@ def _headline(facts: StoreFacts, text: Texts) -> tuple[str, str, str]:
         remark=facts.remark,
         not_measured=[*facts.missing, *facts.absent],
     )
-    said = plain(text.told(tonight))
+    said = plain(text.translated(tonight))
     return said, "", tone_of(facts.regressions)
 
 
@@ -155,7 +155,7 @@ def cause_of(series: SeriesFacts, text: Texts) -> str:
         text(
             "{part} ({cause})",
             part=f"{short(one.op_name or one.op_type or '?')} {one.difference_us:+,.1f} us",
-            cause=text.told(reason_words(one.cause)),
+            cause=text.translated(reason_words(one.cause)),
         )
         for one in told.operators[:2]
     ]
@@ -210,7 +210,7 @@ def _changed_row(series: SeriesFacts, text: Texts) -> list[str]:
 def _where(series: SeriesFacts, text: Texts) -> str:
     row = series.row
     place = text.place(row.rank_id, row.device_id)
-    return " · ".join([text.told(row.scope), str(row.hardware), *([place] if place else [])])
+    return " · ".join([text.translated(row.scope), str(row.hardware), *([place] if place else [])])
 
 
 def interval(low: float | None, high: float | None) -> str:
@@ -246,18 +246,18 @@ def _aoe(model: str, runs: Sequence[RunFacts], facts: StoreFacts, text: Texts) -
         return cell(text("no tuning stored"))
     last = tunings[-1]
     kind = str(last.body.get("kind") or "?").upper()
-    said = text("{kind} on {night}: {status}", kind=kind, night=last.night, status=text.told(last.status))
+    said = text("{kind} on {night}: {status}", kind=kind, night=last.night, status=text.translated(last.status))
     gain = speed_up(*last.claimed_ms)
     more = [] if gain is None else [text("claims {gain}", gain=show(gain, "change"))]
     verdicts = [one.row.verdict for one in facts.verdicts if one.row.workload == model and one.row.scope == "step"]
-    more += [text("measured: {verdict}", verdict=text.told(verdict)) for verdict in verdicts[-1:]]
+    more += [text("measured: {verdict}", verdict=text.translated(verdict)) for verdict in verdicts[-1:]]
     return linked(said, f"runs/{file_name(last.run_id)}.html", "; ".join(more))
 
 
 def _not_whole_run(run: RunFacts, text: Texts) -> tuple[str, str, str]:
     """A run, its page, and when it was, how it ended, and the worst that was found in it."""
-    worst = [text.told(finding.message) for finding in _worst(run.findings)[:1]]
-    why = " · ".join([run.night, run.model, text.told(run.status), *worst])
+    worst = [text.translated(finding.message) for finding in _worst(run.findings)[:1]]
+    why = " · ".join([run.night, run.model, text.translated(run.status), *worst])
     return short(run.run_id), f"runs/{file_name(run.run_id)}.html", short(why)
 
 
@@ -278,7 +278,7 @@ def _health(facts: StoreFacts, tonight: Sequence[RunFacts], text: Texts) -> Iter
     gaps = [line for model in _models(facts) for line in _gaps(model, facts, watched[0], text)]
     yield from gaps or [text("Every model ran every night.")]
     past = facts.past_nights[::-1]
-    yield from (text.told(past_night_in_words(one)) for one in past[:SHOWN_PAST])
+    yield from (text.translated(past_night_in_words(one)) for one in past[:SHOWN_PAST])
     if len(past) > SHOWN_PAST:
         yield text("and {count} more", count=len(past) - SHOWN_PAST)
 
@@ -327,7 +327,7 @@ def findings_table(findings: Sequence[Finding], text: Texts) -> Table:
     rows = [
         [
             stated(finding.severity, text.word(finding.severity)),
-            cell(text.told(finding.message)),
+            cell(text.translated(finding.message)),
             cell(finding.place, "text", finding.pointer),
             cell(finding.rule),
         ]
@@ -346,10 +346,10 @@ def runs_table(runs: Iterable[RunFacts], lead: str, text: Texts, about: str = ""
         [
             head(run.run_id, f"{lead}{file_name(run.run_id)}.html"),
             cell(run.night),
-            cell(text.told(run.kind)),
+            cell(text.translated(run.kind)),
             cell(run.model),
             cell(run.hardware),
-            stated(run.status, text.told(run.status)),
+            stated(run.status, text.translated(run.status)),
             cell(len(run.findings), "integer"),
         ]
         for run in runs

@@ -48,7 +48,7 @@ def ranks_part(ranks: pa.Table, steps: Sequence[StepTimes], text: Texts) -> Cont
     page = {
         "figure": Figure(said, heat_map(types, places, ratios, EDGES, COLOURS, said)),
         "legend": legend,
-        "said": text.told(headline),
+        "said": text.translated(headline),
         "longest": _longest(compared, text),
     }
     return page, {
@@ -81,7 +81,7 @@ def _longest(compared: ComparedRun, text: Texts) -> Table:
             cell(one.slower, "change"),
             cell(None if one.lost_ns is None else one.lost_ns / 1000, "us"),
             cell(one.slower_types or 0, "integer"),
-            cell(None if one.state is None else text.told(one.state)),
+            cell(None if one.state is None else text.translated(one.state)),
             cell(one.op_type),
         ]
         for one in compared.ranks[:SHOWN_RANKS]

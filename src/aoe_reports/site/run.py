@@ -209,7 +209,7 @@ def _facts(run: RunFacts, text: Texts) -> Iterator[tuple[str, str]]:
     )
     for name in ("kind", "status", "hardware"):
         value = getattr(run, name)
-        yield text.word(name), value if name == "hardware" else text.told(value)
+        yield text.word(name), value if name == "hardware" else text.translated(value)
     for name, value in run.facts.items():
         if name != "hardware":
             yield text.fact(name), value
@@ -372,7 +372,7 @@ def _tuning_cells(run: RunFacts, text: Texts) -> list[str]:
     return [
         head(run.run_id, f"{file_name(run.run_id)}.html"),
         cell(str(run.body.get("kind") or "").upper()),
-        cell(text.told(run.status)),
+        cell(text.translated(run.status)),
         cell(before, "ms"),
         cell(after, "ms"),
         drawn(pair(before or None, after or None)),
@@ -428,7 +428,7 @@ def _verdict_cells(row: ListedVerdict, text: Texts) -> list[str]:
         cell(after, "us"),
         drawn(pair(before, after)),
         changed(row.change, interval(row.ci_low, row.ci_high)),
-        stated(VERDICTS.get(str(row.verdict), str(row.verdict)), text.told(row.verdict)),
+        stated(VERDICTS.get(str(row.verdict), str(row.verdict)), text.translated(row.verdict)),
     ]
 
 

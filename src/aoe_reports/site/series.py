@@ -169,7 +169,7 @@ def recorded_words(incident: IncidentChange | None, text: Texts) -> list[str]:
     for seen, words in _RECORDED.items():
         facts = [one for one in incident.metadata if one.seen in seen]
         if facts:
-            said.append(text(words, facts=text.told(facts_in_words(facts))))
+            said.append(text(words, facts=text.translated(facts_in_words(facts))))
     return said
 
 
@@ -251,7 +251,7 @@ def series_page(
     of_model, of_store = shlex.quote(plain(series.model)), shlex.quote(plain(store))
     list_of_runs = f"aoe-reports history runs --workload {of_model} --store {of_store}"
     return {
-        "title": text.series(row) + text.told(place_words(row)),
+        "title": text.series(row) + text.translated(place_words(row)),
         "state_word": state,
         "said": " ".join(filter(None, (_said(series, text), accepted_words(row, text)))),
         "facts": list(_facts(series, text)),
@@ -363,7 +363,7 @@ def _level_words(value: float | None, row: SeriesChange, text: Texts) -> str:
     """A level in words: of a time without its unit, of a metric with it."""
     if row.scope != METRIC or value is None:
         return show(value, "ms")
-    return text.told(value_words(value, row.unit))
+    return text.translated(value_words(value, row.unit))
 
 
 def _said_of_metric(row: SeriesChange, text: Texts, values: Mapping[str, Any], *, suspected: bool) -> str:
@@ -393,7 +393,7 @@ def _direction(better: str | None, text: Texts) -> str:
 def _facts(series: SeriesFacts, text: Texts) -> Iterator[tuple[str, str]]:
     row = series.row
     known = {
-        "model": series.model, "scope": text.told(row.scope), "op_type": row.op_type, "op_name": row.op_name,
+        "model": series.model, "scope": text.translated(row.scope), "op_type": row.op_type, "op_name": row.op_name,
         "hardware": row.hardware, "engine": series.engine, "rank": row.rank_id, "device": row.device_id,
     }  # fmt: skip
     yield from ((text.word(name), str(value)) for name, value in known.items() if value is not None)
@@ -586,24 +586,24 @@ def _levels_table(series: SeriesFacts, look: Look, text: Texts) -> Table:
     return Table(columns, rows)
 
 
-def _breakdown(told: StepAttribution, text: Texts) -> Context:
+def _breakdown(attribution: StepAttribution, text: Texts) -> Context:
     """A step's change over its parts, as a waterfall and as a table that adds up to the same."""
-    operators = told.operators
+    operators = attribution.operators
     beside = {
-        "operators_rest": told.other_operators_us,
-        "communication_not_overlapped": told.communication_not_overlapped_us,
-        "free": told.free_us,
-        "unattributed": told.unattributed_us,
+        "operators_rest": attribution.other_operators_us,
+        "communication_not_overlapped": attribution.communication_not_overlapped_us,
+        "free": attribution.free_us,
+        "unattributed": attribution.unattributed_us,
     }
     sums = [(text.word(name), part_us) for name, part_us in beside.items() if part_us is not None]
     parts = [(plain(_name(one)), one.difference_us) for one in operators] + sums
-    whole = [cell(part_us, "us") for part_us in (told.total_us, told.before_us, told.after_us)]
+    whole = [cell(part_us, "us") for part_us in (attribution.total_us, attribution.before_us, attribution.after_us)]
     amounts = {
-        "total": told.total_us,
-        "operators": told.operators_us,
-        "communication": told.communication_not_overlapped_us,
-        "free": told.free_us,
-        "rest": told.unattributed_us,
+        "total": attribution.total_us,
+        "operators": attribution.operators_us,
+        "communication": attribution.communication_not_overlapped_us,
+        "free": attribution.free_us,
+        "rest": attribution.unattributed_us,
     }
     said = {name: text("not stored") if part_us is None else f"{part_us:+,.3f}" for name, part_us in amounts.items()}
     columns = [
@@ -620,9 +620,9 @@ def _breakdown(told: StepAttribution, text: Texts) -> Context:
         **said,
     )
     return {
-        "svg": waterfall(parts, (text("the step"), told.total_us), text("Change per step by component (us)")),
+        "svg": waterfall(parts, (text("the step"), attribution.total_us), text("Change per step by component (us)")),
         "table": Table(columns, rows, about),
-        "remarks": list(_remarks(told, text)),
+        "remarks": list(_remarks(attribution, text)),
     }
 
 
@@ -639,7 +639,7 @@ def _operator_cells(one: OperatorChange, text: Texts) -> list[str]:
         cell(one.difference_us, "us"),
         cell(one.before_us, "us", before),
         cell(one.after_us, "us", after),
-        cell(text.told(reason_words(one.cause)), "text", one.repository_run),
+        cell(text.translated(reason_words(one.cause)), "text", one.repository_run),
     ]
 
 
@@ -687,7 +687,7 @@ def observed_table(observations: Sequence[SeriesObservation], text: Texts) -> Ta
     names = ("kind", "since", "until", "before", "after", "change", "scatter_before", "scatter_after")
     cells = [
         [
-            head(text.told(one.kind)),
+            head(text.translated(one.kind)),
             cell(one.since),
             cell(one.until),
             level(one.before, one),

@@ -35,14 +35,14 @@ def step_part(picture: StepPicture | NoPicture | None, text: Texts) -> Context |
     if picture is None:
         return None
     if isinstance(picture, NoPicture):
-        return {"figure": None, "why_not": text("There is no picture: {why}.", why=text.told(picture.why_not))}
+        return {"figure": None, "why_not": text("There is no picture: {why}.", why=text.translated(picture.why_not))}
     drawn = draw_step(picture, text.language)
     said = in_language(description_of(picture), text.language)
     svg = f'<svg viewBox="0 0 {WIDTH} {drawn.height}" class="chart timeline" role="img" aria-label="{words(said)}">{drawn.inner}</svg>'
     return {
         "why_not": "",
         "figure": Figure(said, Markup(svg)),
-        "legend": [(kind, text.told(word)) for kind, word in legend_of(picture)],
+        "legend": [(kind, text.translated(word)) for kind, word in legend_of(picture)],
         "notes": as_sentences(notes_on(picture, drawn), text.language),
         "operators": _operators(picture.operators, text),
         "gaps": _gaps(picture.gaps, text),
@@ -59,7 +59,7 @@ def _operators(rows: Sequence[PictureOperator], text: Texts) -> Table:
         [
             head(one.name),
             cell(one.lane),
-            cell(text.told(KIND_WORDS[one.kind])),
+            cell(text.translated(KIND_WORDS[one.kind])),
             cell(one.start_ns / 1000, "us"),
             cell(one.duration_ns / 1000, "us"),
             cell(text("yes") if one.on_path else text("no")),
@@ -76,7 +76,7 @@ def _gaps(rows: Sequence[PictureGap], text: Texts) -> Table:
     ]  # fmt: skip
     cells = [
         [
-            head(text.told(KIND_WORDS[one.kind])),
+            head(text.translated(KIND_WORDS[one.kind])),
             cell(one.start_ns / 1000, "us"),
             cell(one.duration_ns / 1000, "us"),
             cell(one.before),
@@ -96,7 +96,7 @@ def _data(picture: StepPicture, text: Texts) -> Markup:
         "lanes": [lane.cells for lane in picture.lanes],
         "named": [plain(label_of(lane, text.language)) for lane in picture.lanes],
         "names": list(map(plain, picture.names)),
-        "kinds": [[CLASSES[kind], text.told(KIND_WORDS[kind])] for kind in KINDS],
+        "kinds": [[CLASSES[kind], text.translated(KIND_WORDS[kind])] for kind in KINDS],
         "buttons": [text("Zoom in"), text("Zoom out"), text("Earlier"), text("Later"), text("Whole step")],
         "hint": text("Drag to move, Ctrl with the wheel or double-click to zoom; on the chart + and - zoom, arrow keys move, 0 shows all."),
     }  # fmt: skip

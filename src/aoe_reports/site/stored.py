@@ -640,15 +640,17 @@ def _claim(rows: Sequence[Row]) -> Stored[TuningClaim]:
     return Stored(row=TuningClaim(run=first["run_id"], **claim), document=claim)
 
 
-def _with_metrics(history: History, histories: Histories, told: Regressions, incomplete: Sequence[str]) -> Histories:
+def _with_metrics(
+    history: History, histories: Histories, regressions: Regressions, incomplete: Sequence[str]
+) -> Histories:
     """The histories with those of metrics, which are in no column of records."""
-    places = {row.series_id: place for place, row in enumerate(told.rows) if row.scope == METRIC}
+    places = {row.series_id: place for place, row in enumerate(regressions.rows) if row.scope == METRIC}
     if not places:
         return histories
     columns = [name for name in (*NEEDED, *LABELS) if name in ROWS.names]
     records = read_coded(history, list(dict.fromkeys(columns)), [equals("source", "foreign")])
     records = records.filter(~pl.col("run_id").is_in(list(incomplete)))
-    found = metric_records(records, told.detected.input.declarations)
+    found = metric_records(records, regressions.detected.input.declarations)
     if found is None:
         return histories
     metrics = put_together(found[0], (MIN_COST, MAX_COST))
@@ -673,9 +675,9 @@ def _level_of(cost: float | None, row: SeriesChange) -> float | None:
     return None if cost is None else value_of(cost, row.better)
 
 
-def _of_judged(histories: Histories, told: Regressions) -> Histories:
+def _of_judged(histories: Histories, regressions: Regressions) -> Histories:
     """The histories without what is not judged: series whose good direction nobody says."""
-    undirected = [place for place, row in enumerate(told.rows) if row.better is None]
+    undirected = [place for place, row in enumerate(regressions.rows) if row.better is None]
     if not undirected:
         return histories
     costs = histories.costs.copy()

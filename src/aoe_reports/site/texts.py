@@ -83,7 +83,7 @@ class Texts:
         """What a fact of a run is called; one that only its file names keeps that name."""
         return self.word(name) if name in _FACTS else name
 
-    def told(self, value: Any) -> str:
+    def translated(self, value: Any) -> str:
         """A text, or a word that reports have in their tables (a status, a verdict); names stay what they are."""
         return in_language(value if isinstance(value, str) else str(value), self.language)
 
@@ -93,7 +93,7 @@ class Texts:
 
     def series(self, one: Named) -> str:
         """What a series is called."""
-        return self.told(series_name(one)) if one.scope == METRIC else one.workload
+        return self.translated(series_name(one)) if one.scope == METRIC else one.workload
 
     def joined(self, separator: str, parts: Iterable[str]) -> str:
         """Parts with a separator between them."""

@@ -309,7 +309,7 @@ def _never_table(never: Sequence[TunedOperator], text: Texts) -> Table:
 def _job_cells(job: TuningJob, text: Texts) -> list[str]:
     kind = str(job.kind or "?").upper()
     name = job.tuning_name if job.tuning_name != job.workload else None
-    status = text.told(job.status) if job.status else ""
+    status = text.translated(job.status) if job.status else ""
     before, after = job.claimed_before_ms, job.claimed_after_ms
     times = None if before is None or after is None else f"{show(before, 'ms')} → {show(after, 'ms')} ms"
     return [
@@ -329,12 +329,12 @@ def _proven_cell(proven: Proven | None, text: Texts) -> str:
     step = proven.step
     more = [proven.night]
     if step is not None and step.change is not None:
-        told = {"verdict": text.told(str(step.verdict)), "change": show(step.change, "change")}
+        told = {"verdict": text.translated(str(step.verdict)), "change": show(step.change, "change")}
         more = [
             text("step {verdict}: {change} ({interval})", interval=interval(step.ci_low, step.ci_high), **told),
             *more,
         ]
-    return stated(VERDICTS.get(verdict, verdict), text.told(verdict), " · ".join(more))
+    return stated(VERDICTS.get(verdict, verdict), text.translated(verdict), " · ".join(more))
 
 
 def _measured_cell(measured: MeasuredStep | None) -> str:

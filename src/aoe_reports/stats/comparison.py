@@ -384,13 +384,13 @@ def _difference(group: int, baseline: _Measured, candidate: _Measured, groups: _
         return Difference(key, *counts, *totals, cause="vanished" if counts[0] else "new")
     interval = _interval(baseline.values.of(group), candidate.values.of(group))
     parts = _Parts(baseline.fine, candidate.fine, begin, end, groups)
-    told = bool(groups.told[begin:end].all())
+    measured = bool(groups.told[begin:end].all())
     calls, count, other = parts.split()
-    if not told and other:  # inputs are told of some calls only: no part of it can be called anything
+    if not measured and other:  # inputs are told of some calls only: no part of it can be called anything
         return Difference(key, *counts, *totals, interval)
-    changed, new, vanished = parts.changed() if told else (None, (), ())
-    inputs = float(other) if told else None
-    cause = _cause(calls, count, other, changed, told=told, scatters=interval is not None and interval.holds_zero)
+    changed, new, vanished = parts.changed() if measured else (None, (), ())
+    inputs = float(other) if measured else None
+    cause = _cause(calls, count, other, changed, told=measured, scatters=interval is not None and interval.holds_zero)
     return Difference(key, *counts, *totals, interval, calls, count, inputs, cause, new, vanished)
 
 

@@ -225,7 +225,7 @@ class Driver(Protocol[Task]):
         """How far the run is that writes these result files."""
 
     def judged(
-        self, stage: Stage, heard: Listener, ended: Ended, results: Results[Task], *, log: Path, bank: Path
+        self, stage: Stage, listener: Listener, ended: Ended, results: Results[Task], *, log: Path, bank: Path
     ) -> list[Finding]:
         """What is wrong with a stage's run; it went well if no error is among it. Findings of a log are `log`'s."""
 

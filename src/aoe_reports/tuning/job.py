@@ -455,7 +455,7 @@ class _Job:
         work = self.here / RUNS / name
         where = _where(stage, self.here, work)
         before = self._stamps(work, where)
-        heard = self.driver.listener(self.plan, stage)
+        listener = self.driver.listener(self.plan, stage)
         entry = self._begun(stage, name)
         number = len(asked.names) if asked and not asked.types else None
         next_look, seen, shown_before = 0.0, dict[Path, _Stamp](), None
@@ -474,7 +474,7 @@ class _Job:
                     self.teller.progress(stage.name, progress)
 
         def on_line(line: str, shown: str) -> None:
-            heard.take(line, shown)
+            listener.take(line, shown)
             self.teller.line(shown)
 
         began = time.monotonic()
@@ -497,7 +497,7 @@ class _Job:
         if ended.unended:
             self.teller.note(ended.describe_unended())
         look(force=True)
-        return self._judged(stage, entry, heard, ended, sorted(seen))
+        return self._judged(stage, entry, listener, ended, sorted(seen))
 
     def _begun(self, stage: Stage, name: str) -> StageRun:
         """Note that a stage begins."""
@@ -534,18 +534,18 @@ class _Job:
             self.teller.note(note)
         return stage, name, asked
 
-    def _judged(self, stage: Stage, entry: StageRun, heard: Listener, ended: Ended, fresh: list[Path]) -> _Attempt:
+    def _judged(self, stage: Stage, entry: StageRun, listener: Listener, ended: Ended, fresh: list[Path]) -> _Attempt:
         work = self.here / RUNS / entry.folder
         results: Results[Any] = self.driver.read(fresh, interrupted=ended.because != "exited")
         for path in fresh:
             if path.parent != work:
                 shutil.copy2(path, work / path.name)
-        said = self.driver.judged(stage, heard, ended, results, log=work / LOG, bank=self.here / BANK)
+        said = self.driver.judged(stage, listener, ended, results, log=work / LOG, bank=self.here / BANK)
         found = [replace(f, path=str(self.folder.show(Path(f.path)))) for f in (*results.findings, *said)]
         entry.status = "interrupted" if ended.because != "exited" else "failed" if has(found, "error") else "done"
         entry.exit_code, entry.signal, entry.ended = ended.exit_code, ended.signal, ended.because
         entry.result_files = tuple(sorted({path.name for path in fresh}))
-        entry.claims, entry.codes = tuple(heard.claims), tuple(sorted(heard.codes))
+        entry.claims, entry.codes = tuple(listener.claims), tuple(sorted(listener.codes))
         entry.still_running = ended.unended
         self._save()
         return _Attempt(entry, results.tasks, found)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from aoe_reports.engine.captures import heard_in, read_steps_noting, read_tasks, sources_of, to_prefetch
+from aoe_reports.engine.captures import host_in, read_steps_noting, read_tasks, sources_of, to_prefetch
 from aoe_reports.engine.rules import STANDS_IN
 from aoe_reports.engine.runs import find_runs
 from aoe_reports.facts.bounds import StepShares
@@ -84,7 +84,7 @@ def read_devices(
         findings += capture.findings
         collected = to_prefetch(capture, columns)
         steps = tuple(read_steps_noting(capture, findings, collected))
-        timelines = Timelines(capture, findings, heard=heard_in(collected))
+        timelines = Timelines(capture, findings, host_by_file=host_in(collected))
         sets, tables = read_tasks(capture, columns, by_type=False, collected=collected)
         findings += [finding for data in tables for finding in data.findings]
         metrics = None

@@ -175,21 +175,21 @@ def read_texts(
         except OddFileError:
             is_plain = library() is None and plain_look(path) is not None
     if is_plain:
-        told, taker = TextReading(path), new()
+        reading, taker = TextReading(path), new()
         try:
-            for window in _plain_windows(told):
+            for window in _plain_windows(reading):
                 taker.take(window)
         except OddFileError:
             pass
         else:
-            return taker, told
-    told, taker = TextReading(path), new()
+            return taker, reading
+    reading, taker = TextReading(path), new()
     try:
-        for window in _walked_windows(told):
+        for window in _walked_windows(reading):
             taker.take(window)
     except NotAList as error:
         return None, TextReading(path, damage=(error.finding(path),))
-    return taker, told
+    return taker, reading
 
 
 def _read_natively(path: Path, new: Callable[[], T], within: tuple[int, int], parts: int) -> tuple[T, TextReading]:
@@ -224,20 +224,20 @@ def times_of(text: Text) -> tuple[int, int]:
     return start, start + (duration_ns(event.get("dur")) or 0)
 
 
-def _plain_windows(told: TextReading) -> Iterator[Window]:
+def _plain_windows(reading: TextReading) -> Iterator[Window]:
     """The events of a file in which each is as exporters write them; OddFileError as soon as one is not."""
-    if not has_both_ends(told.path):
+    if not has_both_ends(reading.path):
         raise OddFileError
     try:
-        with told.path.open("rb") as file:
+        with reading.path.open("rb") as file:
             for heads, text in _lists(file):
                 if not text.isascii():
                     text.decode()
-                yield _window(heads, text, told)
+                yield _window(heads, text, reading)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, OverflowError) as error:
         raise OddFileError from error
     except OSError as error:
-        raise ReadError(told.path, error.strerror or str(error), say("a timeline was expected")) from error
+        raise ReadError(reading.path, error.strerror or str(error), say("a timeline was expected")) from error
 
 
 def _lists(file: BinaryIO) -> Iterator[tuple[list[Head], bytes]]:
@@ -278,7 +278,7 @@ def _in_front(text: bytes) -> tuple[list[Head], bytes, int]:
     return [], b"", 0
 
 
-def _window(heads: list[Head], text: bytes, told: TextReading) -> Window:
+def _window(heads: list[Head], text: bytes, reading: TextReading) -> Window:
     """Events that are as exporters write them; OddFileError where one is not."""
     window = Window(heads, [], [], _list=text)
     starts, ends = window.starts_us, window.ends_us
@@ -290,22 +290,22 @@ def _window(heads: list[Head], text: bytes, told: TextReading) -> Window:
         else:
             start, duration = _start_of(head.ts), _duration_of(head.dur)
             if phase == "X":
-                _judge_task(head, told)
+                _judge_task(head, reading)
             elif phase in PAIRED:
                 window.paired.append(len(starts))
             elif phase not in KNOWN_PHASES:
-                told.take_unknown(phase)
+                reading.take_unknown(phase)
         starts.append(start)
         ends.append(start + duration)
     return window
 
 
-def _judge_task(head: Head, told: TextReading) -> None:
+def _judge_task(head: Head, reading: TextReading) -> None:
     name = head.name
     if name is None or head.ts is None or head.dur is None:
         raise OddFileError
     if name.startswith("Stage"):
-        told.stage_rows += is_stage_row(name)
+        reading.stage_rows += is_stage_row(name)
 
 
 def _start_of(value: Time) -> float:
@@ -337,25 +337,25 @@ def _number_in(text: str) -> float:
         raise OddFileError from None
 
 
-def _walked_windows(told: TextReading) -> Iterator[Window]:
+def _walked_windows(reading: TextReading) -> Iterator[Window]:
     """The events of any file that can be used; NotAList where it is no whole list."""
     window = Window([], [], [], _texts=[])
     last: int | None = None
-    for index, element, event, text in walk_with_texts(told.path):
+    for index, element, event, text in walk_with_texts(reading.path):
         if isinstance(event, Damage):
-            told.damage = (*told.damage, event.finding(told.path))
+            reading.damage = (*reading.damage, event.finding(reading.path))
             continue
         if isinstance(event, Unusable):
             own = nanoseconds(element.get("ts")) if isinstance(element, dict) else None
-            told.take_wrong(index, event, last if own is None else own)
+            reading.take_wrong(index, event, last if own is None else own)
             continue
         if isinstance(event, Metadata):
             window.add(Head(METADATA, event.what, pid=event.pid, tid=event.tid), None, 0, text)
         else:
             last = event.start_ns if event.start_ns is not None else last
-            told.stage_rows += event.stage_row
+            reading.stage_rows += event.stage_row
             if event.phase not in KNOWN_PHASES:
-                told.take_unknown(event.phase)
+                reading.take_unknown(event.phase)
             name, pid, tid = (event.value(column) for column in ("name", "pid", "tid"))
             head = Head(event.phase, name, pid=pid, tid=tid, id=_ID.decode(text).id)
             window.add(head, event.start_ns, event.duration_ns or 0, text)

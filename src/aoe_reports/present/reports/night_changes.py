@@ -54,22 +54,22 @@ def changes_sections(night: Night) -> Iterator[Section]:
     if budget is None:
         yield Section("Changes", [say("Nothing was measured.")])
         return
-    told = [row for row in night.changes if is_news(row)]
-    rows = apart_of(told, night.suspicions)
+    rows_shown = [row for row in night.changes if is_news(row)]
+    rows = apart_of(rows_shown, night.suspicions)
     apart = [row_from(_ChangedSeries, one, what=subject_words(one)) for one in rows[:SHOWN_CHANGES]]
     sentences: list[str] = [_price(budget), *gate_budgets(budget)]
     if budget.baseline != "segment":
         sentences.append(say("The baseline was specified: {baseline}.", baseline=budget.baseline))
     if night.remark is not None:
         sentences.append(say("{text}.", text=capital(night.remark)))
-    sentences.append(_counted_changes(night.changes, told))
+    sentences.append(_counted_changes(night.changes, rows_shown))
     if len(rows) > SHOWN_CHANGES:
         sentences.append(say("The first {shown} of {count} are listed.", shown=SHOWN_CHANGES, count=len(rows)))
     shown = series_grid(_ChangedSeries, apart, rows[:SHOWN_CHANGES], whole=True) if apart else None
     yield Section("Changes", sentences, shown)
     if night.suspicions:
         yield suspicions_section(night.suspicions)
-    known = {move.incident for row in told for move in row.moves}
+    known = {move.incident for row in rows_shown for move in row.moves}
     yield from incident_sections([one for one in night.incidents if one.incident in known], night.changes)
     yield from observation_sections(night.observations)
 

@@ -126,7 +126,7 @@ def advise_capture(capture: Capture, chosen: Chosen, peaks: PeakOptions, finding
     wanted = TASK_COLUMNS | ROOFLINE_COLUMNS if may_be_roofed(capture, peaks) else TASK_COLUMNS
     if timeline_tells_tasks(capture):
         wanted |= {"stream_id"}  # by which it is seen that times of tasks contradict each other
-    sets, tables = read_tasks(capture, wanted, by_type=False, heard=timelines.heard)
+    sets, tables = read_tasks(capture, wanted, by_type=False, host_by_file=timelines.host_by_file)
     findings += [finding for data in tables for finding in data.findings]
     if sets and tables[-1].table.facts != "tasks":
         findings.append(_stands_in(tables[-1]))

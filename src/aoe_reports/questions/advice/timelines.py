@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from aoe_reports.engine.captures import Heard, collect_events_of, only_device_of, types_of_operators
+from aoe_reports.engine.captures import HostByFile, collect_events_of, only_device_of, types_of_operators
 from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity, DeviceBreakdown
 from aoe_reports.facts.host_activity import HOST_COLUMNS, HostActivity, WaitingDevice
 from aoe_reports.facts.host_causes import HostFacts, Replaceable, host_facts
@@ -33,14 +33,14 @@ class Timelines:
     """The only step that is asked for; None for all."""
     left_out: Mapping[int | None, Collection[int]] = field(default_factory=dict)
     """Steps by device that are in nothing of what devices did."""
-    heard: Heard = field(default_factory=dict)
+    host_by_file: HostByFile = field(default_factory=dict)
     """What was told by those that tasks were read from."""
     read: list[tuple[Sequence[FoundFile], Activity]] | None = None
 
     @property
     def are_read(self) -> bool:
         """Whether they were read for something else: then looking at more of them costs little."""
-        return bool(self.heard or self.read)
+        return bool(self.host_by_file or self.read)
 
     def activities(self) -> list[tuple[Sequence[FoundFile], Activity]]:
         """What each export, all of its slices, tells."""
@@ -51,8 +51,8 @@ class Timelines:
         return self.read
 
     def _activity(self, files: Sequence[FoundFile]) -> Activity:
-        if len(files) == 1 and (heard := self.heard.pop(files[0].path, None)) is not None:
-            return heard
+        if len(files) == 1 and (host_by_file := self.host_by_file.pop(files[0].path, None)) is not None:
+            return host_by_file
         activity, wrong = collect_events_of(
             files, HOST_COLUMNS if self.of_host else EVENT_COLUMNS, HostActivity if self.of_host else Activity
         )

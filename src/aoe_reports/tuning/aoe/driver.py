@@ -146,14 +146,14 @@ class AoeDriver:
         return progress_of(tasks, asked)
 
     def judged(
-        self, stage: Stage, heard: Listener, ended: Ended, results: Results[TuningResult], *, log: Path, bank: Path
+        self, stage: Stage, listener: Listener, ended: Ended, results: Results[TuningResult], *, log: Path, bank: Path
     ) -> list[Finding]:
         """What the console, the end of the process and the results (of gradients: the bank) say against it."""
-        assert isinstance(heard, Console)
+        assert isinstance(listener, Console)
         found, tuned = _gradients(bank) if stage.name == "gdat" else ([], None)
         return [
             *found,
-            *judge_stage(str(log), heard, ended, results.tasks, results.damaged, gradients=tuned),
+            *judge_stage(str(log), listener, ended, results.tasks, results.damaged, gradients=tuned),
         ]
 
     def outcome(

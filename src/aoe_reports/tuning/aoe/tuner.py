@@ -26,7 +26,7 @@ TITLE = "AOE"
 def read_claims(paths: Sequence[Path]) -> ClaimsRead:
     """What the results below some paths claim, in the order in which they were tuned; of damaged files nothing is used."""
     findings: list[Finding] = []
-    told: list[tuple[str, TuningResult]] = []
+    sourced: list[tuple[str, TuningResult]] = []
     unreadable = False
     for path in _files(paths):
         try:
@@ -38,8 +38,8 @@ def read_claims(paths: Sequence[Path]) -> ClaimsRead:
         found = check_result_file(file)
         findings += found
         if not any(f.severity == "error" and f.rule not in FAILED_TUNING for f in found):
-            told += [(str(path), result) for result in file.results if not result.ambiguous]
-    return ClaimsRead(claims_of_results(told), tuple(findings), unreadable)
+            sourced += [(str(path), result) for result in file.results if not result.ambiguous]
+    return ClaimsRead(claims_of_results(sourced), tuple(findings), unreadable)
 
 
 def _files(paths: Sequence[Path]) -> list[Path]:
@@ -51,24 +51,24 @@ def _files(paths: Sequence[Path]) -> list[Path]:
     ]
 
 
-def claims_of_results(told: Sequence[tuple[str, TuningResult]]) -> Claims:
+def claims_of_results(sourced: Sequence[tuple[str, TuningResult]]) -> Claims:
     """The claims of some tasks, each with its file: of an operator a later task has the last word."""
     last: dict[str, Claim] = {}
     unproven: dict[str, None] = {}
-    for source, result in told:
+    for source, result in sourced:
         if result.kind != "opat":
             continue
         if result.broken_off:
             unproven |= dict.fromkeys(modification.join_name for modification in result.modifications)
         else:
             last |= _of_task(source, result)
-    results = [result for _, result in told]
+    results = [result for _, result in sourced]
     return Claims(
         operators=tuple(last[name] for name in sorted(last)),
         model_us=_model_times(results),
         subgraphs=sum(len(result.modifications) for result in results if result.kind == "sgat"),
         unproven=tuple(name for name in unproven if name not in last),
-        claimed_by=(TITLE,) if told else (),
+        claimed_by=(TITLE,) if sourced else (),
     )
 
 
@@ -103,10 +103,10 @@ def _claim(source: str, modification: Modification) -> Claim | None:
 
 def _model_times(results: Sequence[TuningResult]) -> tuple[float, float] | None:
     """What the last task says of the model, in us; None where tasks are of several models: the step may be any one's."""
-    told = [r for r in results if r.model_baseline_ms and r.model_result_ms and not r.broken_off]
-    if not told or len({result.tuning_name for result in told}) > 1:
+    timed = [r for r in results if r.model_baseline_ms and r.model_result_ms and not r.broken_off]
+    if not timed or len({result.tuning_name for result in timed}) > 1:
         return None
-    before, after = told[-1].model_baseline_ms, told[-1].model_result_ms
+    before, after = timed[-1].model_baseline_ms, timed[-1].model_result_ms
     return (float(before) * 1000, float(after) * 1000) if before and after else None
 
 
