@@ -204,7 +204,7 @@ def test_words_facts_and_places_are_said_in_the_language_of_the_page() -> None:
     assert (english.place(None, 0), english.place(0, None), english.place(None, None)) == ("Device 0", "Rank 0", "")
     assert (english.fact("odd_fact"), english.fact("confirmed")) == ("odd_fact", "confirmed")
     assert english.joined(", ", ["a", "b"]) == "a, b"
-    assert english.told(5) == "5"
+    assert english.translated(5) == "5"
     assert (english.tag, chinese.tag) == ("en", "zh-Hans")
     columns = dict(english.columns(SeriesChange, "workload", "change", "before"))
     assert set(columns.values()) == {"text", "number"}
