@@ -95,7 +95,7 @@ class _Module:
     def __init__(self, path: Path) -> None:
         self.tree = ast.parse(path.read_text("utf-8"))
         self.room = path.parent.name
-        self.of_site = SOURCE / "site" in path.parents
+        self.of_site = "site" in path.parts[-3:-1]
         self.makers = MAKERS if "aoe_reports.model.rows import" in path.read_text("utf-8") else MAKERS | {"column": ()}
         self.outside: dict[str, list[ast.expr]] = {}
         self.values = self.outside

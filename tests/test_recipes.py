@@ -165,7 +165,7 @@ def test_a_page_of_the_site_is_one_function_and_one_line(package: Path, tmp_path
 
 
 def test_a_rule_of_advice_is_one_function_and_its_declaration(package: Path) -> None:
-    module = package / "questions" / "advice" / "computing.py"
+    module = package / "topics" / "advice" / "computing.py"
     _replace_once(module, "_PIPE_SOURCE = say(", f"{ADVICE}_PIPE_SOURCE = say(")
     text = module.read_text()
     assert text.endswith("\n)\n")
