@@ -25,8 +25,6 @@ WHOLE = (
     "output.md",
     "sql.md",
     "sql-tables.md",
-    "compare.md",
-    "check.md",
     "results.md",
     "report.md",
     "quality.md",
