@@ -62,7 +62,6 @@ WHOLE = (
     "rules.md",
     "commands.md",
     "tables.md",
-    "record-schema-proposal.md",
 )
 """Pages that are translated as a whole; of the others, the title, for the navigation."""
 DATED = ('"POT-', '"PO-Rev', '"Report-', '"Last-T', '"Language-T', '"Generated')

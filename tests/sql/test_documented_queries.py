@@ -48,7 +48,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CaptureDataba
 
 
 def test_there_are_many_queries() -> None:
-    assert len(OF_CAPTURES) >= 15
+    assert len(OF_CAPTURES) >= 12
     assert len(OF_STORE) >= 5
 
 
