@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import os
+import re
 import sys
 from contextlib import redirect_stdout, suppress
 from pathlib import Path
@@ -13,7 +15,7 @@ from aoe_reports.cli.commands import COMMANDS, name_of
 from aoe_reports.cli.main import GROUPS, run_app
 from aoe_reports.engine.question import Question
 from aoe_reports.formats.ascend.tables import TIMELINES
-from aoe_reports.formats.table import Table
+from aoe_reports.formats.table import Column, Table
 from aoe_reports.formats.vendor import VENDORS
 from aoe_reports.jobs.rules import list_rules
 from aoe_reports.present import RENDERERS
@@ -27,12 +29,16 @@ DOCS = Path(__file__).parent
 NOTE = "<!-- written by docs/generate.py: change the source, then run `make docs` -->\n\n"
 
 
+TABLES_HEAD = """# Tables
+
+Every kind of table that is read, by vendor. A column is listed with its headers, the newest first and without units, unless the only one is its own
+name (`task_start_ns`: `Task Start`). Times are whole nanoseconds (`_ns`).
+"""
+
+
 def tables() -> str:
     """Every table with its columns and headers, vendor by vendor."""
-    parts = [
-        NOTE,
-        "# Tables\n\nEvery kind of table that is read, from the declarations in `src/aoe_reports/formats/`: a folder a vendor.\n",
-    ]
+    parts = [NOTE, TABLES_HEAD]
     for vendor in VENDORS.values():
         parts += [_table(table) for table in vendor.tables.values()]
     parts.append("\n## Timelines\n\n| kind | holds | written by | events as a table |\n|---|---|---|---|\n")
@@ -43,30 +49,38 @@ def tables() -> str:
 
 
 def _table(table: Table) -> str:
-    """One table: who writes it, and its columns."""
+    """One table: who writes it, and its columns by type."""
     dates = ", ".join(sorted({date for date, _ in table.vintages}))
     seen = f"; headers of {dates}" if dates else ""
     writer = "msprof and torch_npu" if table.source == "both" else table.source
     files = ", ".join(f"`{name}`" for name in table.called or [f"{word}*" for word in table.file_kinds])
-    parts = [
-        f"\n## {table.name}\n\n{table.title}. Files {files}, written by {writer}{seen}.\n\n",
-        "| column | headers (newest first, without unit) | type | |\n|---|---|---|---|\n",
-    ]
+    columns: dict[str, list[str]] = {}
     for column in table.columns:
-        headers = ", ".join(f"`{header}`" for header in column.headers)
-        need = "needed in every row" if column.needed else "optional" if column.optional else ""
-        parts.append(f"| `{column.field}` | {headers} | {column.type} | {need} |\n")
+        need = ", in every row" if column.needed else ", optional" if column.optional else ""
+        columns.setdefault(f"{column.type}{need}", []).append(_column(column))
     for derived in table.derived:
         of = ", ".join(f"`{name}`" for name in derived.of)
-        parts.append(f"| `{derived.column.field}` | | {derived.column.type} | derived from {of} |\n")
-    return "".join(parts)
+        columns.setdefault(f"{derived.column.type}, derived", []).append(f"`{derived.column.field}` ({of})")
+    rows = "".join(f"| {kind} | {', '.join(names)} |\n" for kind, names in columns.items())
+    return (
+        f"\n## {table.name}\n\n{table.title}. Files {files}, written by {writer}{seen}.\n\n"
+        f"| type | columns |\n|---|---|\n{rows}"
+    )
+
+
+def _column(column: Column) -> str:
+    """A column, and its headers unless they only repeat its name."""
+    named = re.sub("[^a-z0-9]+", "_", column.headers[0].lower()) if len(column.headers) == 1 else ""
+    if named == column.field.removesuffix("_ns"):
+        return f"`{column.field}`"
+    return f"`{column.field}` ({', '.join(f'`{header}`' for header in column.headers)})"
 
 
 def sql_tables() -> str:
     """Every table that a query can name, with its columns."""
     parts = [
         NOTE,
-        "# Tables of SQL\n\nWhat [`sql`](sql.md) queries; `aoe-reports sql --tables` prints the same. `convert` writes the tables of captures.\n",
+        "# Tables of SQL\n\nWhat [`sql`](sql.md) queries; `aoe-reports sql --tables` prints the same. `→` leads to the column that is meant.\n",
     ]
     for of, tables in SQL_GROUPS.items():
         parts.append(f"\n## Tables of {of}\n")
@@ -76,20 +90,24 @@ def sql_tables() -> str:
 
 def _sql_table(table: SqlTable) -> str:
     key = f" Key: {', '.join(f'`{name}`' for name in table.key)}." if table.key else ""
-    parts = [
-        f"\n### {table.name}\n\n{table.comment}{key}\n\n| column | type | content | refers to |\n|---|---|---|---|\n"
-    ]
+    parts = [f"\n### {table.name}\n\n{table.comment}{key}\n\n| column | content |\n|---|---|\n"]
     for column in table.columns:
-        refers_to = f"`{column.refers_to}`" if column.refers_to else ""
-        parts.append(f"| `{column.name}` | {column.type} | {column.comment} | {refers_to} |\n")
+        refers_to = f" → `{column.refers_to}`" if column.refers_to else ""
+        parts.append(f"| `{column.name}` {column.type}{refers_to} | {column.comment} |\n")
     return "".join(parts)
 
 
 def rules() -> str:
-    """Every rule with severity and reason."""
-    parts = [NOTE, "# Rules\n\nEvery rule that a finding can name; `aoe-reports check --rules` prints the same.\n\n"]
-    parts.append("| rule | severity | on | reason | source |\n|---|---|---|---|---|\n")
-    parts += [f"| `{r.rule}` | {r.severity} | {r.on} | {r.reason} | {r.source} |\n" for r in list_rules()]
+    """Every rule with severity and reason, by what it is on."""
+    parts = [NOTE, "# Rules\n\nEvery rule that a finding can name; `aoe-reports check --rules` prints the same.\n"]
+    for on, group in itertools.groupby(list_rules(), key=lambda rule: rule.on):
+        listed = list(group)
+        with_source = any(rule.source for rule in listed)
+        source = " source |" if with_source else ""
+        parts.append(f"\n## On {on}\n\n| rule | severity | reason |{source}\n|---|---|---|{'---|' if source else ''}\n")
+        for rule in listed:
+            source = f" {rule.source} |" if with_source else ""
+            parts.append(f"| `{rule.rule}` | {rule.severity} | {rule.reason} |{source}\n")
     return "".join(parts)
 
 
@@ -106,26 +124,20 @@ operator may have several. `bound_share` is its share of the step.
 
 | advice on | bound |
 |---|---|
-| operators | T x (1 - A x U): device time T, share A of it in which cube or vector worked, share U of the cores that its blocks keep busy. The arithmetic remains, everything else is hidden or removed, and all cores work. Without counters A is 0, and the bound is the operator's own time (Amdahl). At most `bound_saving_us` |
+| operators | T x (1 - A x U): device time T, share A of it in which cube or vector worked, share U of the cores that its blocks keep busy. Without counters A is 0, and the bound is the operator's own time (Amdahl). At most `bound_saving_us` |
 | AI CPU operators, conversions | all of their device time, at most `bound_saving_us` |
 | waiting, small kernels, shapes | idle time before the tasks, at most the free time of a step |
 | communication, free time | the time in the step table |
-| waits for the host (`host-*`), steps of optimizers | idle time of that cause by the timeline, at most the free time of a step of the step table; where tasks tell the steps, with the time between these |
-| sequences that a fused operator replaces | from the first begin to the last end of each occurrence, without its longest task; at most what these tasks, and the time between them, are of the critical path |
-| operators by the roof (`far-from-roof`, `near-roof`) | T x (1 - R), with R the share of the roof that is certain; of calls shorter than 10 us all of T. What a smaller data type or fusing gains is beyond it |
+| waits for the host (`host-*`), steps of optimizers | idle time of that cause by the timeline, at most the free time of a step |
+| sequences that a fused operator replaces | from the first begin to the last end of each occurrence, without its longest task; at most what these tasks are of the critical path |
+| operators by the roof (`far-from-roof`, `near-roof`) | T x (1 - R), with R the share of the roof that is certain; of calls shorter than 10 us all of T |
 | contention | what calls beside communication would have taken less without, at most `bound_saving_us` |
 
-`bound_saving_us` (in `headlines`) is the limit for all tuning of operators: computing that is not overlapped by communication. Operators
-do not change communication and free time, so a step cannot become shorter than these. Work that overlaps a single operator is
-not considered, because all later tasks begin earlier when an operator becomes shorter. Communication keeps its
+`bound_saving_us` (in `headlines`) is the limit for all tuning of operators: computing that is not overlapped by communication. Communication keeps its
 measured duration; if one rank waits for another, see `slow-rank`.
 
-The step breakdown comes from the first available source, which `source` in `headlines` names:
-
-1. `step_trace_time`
-2. unions of the task intervals (on the real exports equal to 0.02 us per step)
-3. a timeline, if the tasks contain no communication and other files do
-4. none: the bounds are those of the operators' own time
+The step breakdown comes from the first available source, which `source` in `headlines` names: `step_trace_time`; unions of the task intervals; a timeline, if the tasks contain no communication and other files
+do; else the bounds are those of the operators' own time.
 
 ## What bounds an operator
 
@@ -137,60 +149,39 @@ The step breakdown comes from the first available source, which `source` in `hea
 | `ai-cpu` | the operator runs on the AI CPU |
 | `unknown` | otherwise |
 
-- **Ratios** are means over the calls, weighted by their time. For a task on both kinds of cores, the core that works longer
-  decides. Columns with `aic_`, with `aiv_` and without a prefix are treated alike. `aic_metrics` ArithmeticUtilization contains
-  only cube and vector, so the result is never `none`.
-- **Blocks** run on the cores in rounds: U = blocks / (rounds x cores). On real exports an operator of 256 blocks on 48 cores
-  kept 42.67 of them busy, as this formula predicts.
-- **Cores** and their rated frequency come from `info.json`. Without this file, the number of cores is the largest number of blocks that the
-  counters show at work at once, which is a lower limit. Without counters, it is the number of blocks used for at least half
-  of the time (`usual_blocks`).
-- **Frequency** is cycles / time / cores at work (1800.0 MHz for every task of the real exports).
-- **Shapes** are dynamic according to `OP State`. If the export does not have it, the files that msprof writes only for models with dynamic shapes
-  decide (`thread_group_*`, `ge_op_execute_*`). Otherwise the state is unknown, never static.
+- **Ratios** are means over the calls, weighted by their time. For a task on both kinds of cores, the core that works longer decides.
+- **Blocks** run on the cores in rounds: U = blocks / (rounds x cores).
+- **Cores** and their rated frequency come from `info.json`; without it, the number of cores is the largest number of blocks that the
+  counters show at work at once, a lower limit.
+- **Frequency** is cycles / time / cores at work.
+- **Shapes** are dynamic according to `OP State`, else by the files that msprof writes only for models with dynamic shapes. Otherwise the state is unknown, never static.
 
-## What other questions find out
+## Advice from other questions
 
-| advice | facts of | read where |
+| advice | facts of | needs |
 |---|---|---|
-| `host-launching`, `host-synchronisation`, `host-copying`, `host-data-loading`, `host-compilation`, `host-garbage-collection` | `host`: what the threads that launch were in while the device was idle | free time takes `least_step_share` of a step, or the operators of a sequence with a fused form take as much, or the timeline is read anyway |
-| `fused-optimizer`, `fusible-sequence` | `host` (calls, sequences by the API reference of torch_npu), `critical-path` where a sequence could save `least_step_share` | as above |
-| `far-from-roof`, `near-roof` | `roofline`: FLOPs and bytes by formula, peaks of the chip | the capture names a chip (or a family) whose bandwidth is public (see docs/roofline.md), or `--chip`, `--peak-tflops` and `--peak-gb-per-s` tell |
-| `contention` | `communication --contention` | `least_step_share` of a step is computing beside communication, and the table of tasks has communication |
-| a caveat (`trimmed`) | `quality`: warm-up, tear-down | the capture has a table of steps |
+| `host-*` | [`host`](host.md) | a timeline, and `least_step_share` of a step in free time |
+| `fused-optimizer`, `fusible-sequence` | [`host`](host.md), [`critical-path`](critical-path.md) | as above |
+| `far-from-roof`, `near-roof` | [`roofline`](roofline.md) | a chip whose bandwidth is public, or `--chip`, `--peak-tflops` and `--peak-gb-per-s` |
+| `contention` | [`communication --contention`](communication.md#packets) | `least_step_share` of a step is computing beside communication, and the table of tasks has communication |
+| a caveat (`trimmed`) | [`quality`](quality.md) | a table of steps |
 
-No timeline is read for anything else, and a capture without one (or without tables) is told what the rest tells. An operator that certainly reaches 80% of its roof
-is in no rule that sends it to a tuner: `near-roof` says so instead, of those that take `repeated_share` of computing. What AOE does not tune (operators that torch_npu runs
-through aclnn, dynamic shapes) is told as such where a tuned tiling is what to try. `evidence` names the file (`source`). `ingest`
+An operator that certainly reaches 80% of its roof is in no rule that sends it to a tuner. `evidence` names the file (`source`). `ingest`
 stores advice without these rules: it reads no timeline for advice.
 
 ## Beside msprof-analyze
 
-What `msprof-analyze advisor all` (26.2.0 from PyPI) and this package say of the same public captures of torch_npu: one job of eight ranks of 910B of 2025-01
-(ranks 0 and 1, as text and as databases, levels 0 to 2; a step of AlexNet) and rank 0 of one of 2023-09. Figures are of rank 0, level 1, if nothing else is said.
+`msprof-analyze advisor all` (26.2.0) and `advise` on the same public captures (910B; one job of eight ranks of 2025-01, one of 2023-09):
 
-| topic | msprof-analyze | here | who is right, and why |
-|---|---|---|---|
-| parts of the step, text | 136.581 ms: computing 8.874, communication 101.963, free 25.744 | the same | both: it is the profiler's own table |
-| the same, database (level 2) | 129.206 ms, free 30.225 | 124.220 ms, free 25.239 (`breakdown`, `steps`, `advise`) | here: `StepTraceTime` of the capture has these figures, and so have its tasks |
-| why communication takes 75% | transfer 101.963 ms, waiting 0.000 ms | `awaited-rank`: in 3 of 3 operators the ranks wait for rank 5, which was not read, up to 101.6 ms; transit is 3.7 ms of 106.0 | here: the `Notify_Wait` tasks of the timeline name the peer |
-| slow ranks, links | no slow node; 15.65 and 15.50 GB/s | no slow rank of the two that were read; no slow link | both, of the two ranks; that a third is awaited is said here only |
-| alignment | "2 operators are unaligned, this lowers the performance" | 1.4% of the bytes are in unaligned copies (15.62 GB/s; 15.65 of the others): in the table, no advice | here: the last copies of an all-reduce, which cost less than 0.04 ms of the step |
-| packets (2023-09) | "50.00% of the volume of RDMA is smaller than 1 MB" | 4 of 7 RDMA packets, 812 bytes of 152 MB, took 0.038 ms: in the table, no advice | here: half of the packets is not half of the volume, and the step takes 291.7 ms |
-| dynamic shapes, levels 1 and 2 | `set_compile_mode(jit_compile=False)` | `dynamic-shape`, 100% of computing, at most 25.15 ms | both: `OP State` is `dynamic` |
-| the same, level 0 and 2023-09 | the same advice | nothing: unknown | open: these exports have no `OP State`, so nothing can be known from them |
-| what bounds operators, text | `vec_mte2_mte3 bound` for a list, without a gain | `mte2-bound` and others, each with the most that a step can gain (1.845 ms for ForeachAddList) | both; only a bound tells that all operators together give 4.8 ms of 136.6 |
-| the same, database | "no ratio is above 80%" for 171 operators | `mte2-bound`: ForeachAddList, MatMulV2, ForeachMulScalar, Mul, Conv2D | here: the file has mte2 ratios of 0.90 to 0.99 for these; the advisor's own list shows 0 for vector cores |
-| conversions of formats | TransData among vector operators with room ("68.2%") | `format-conversion`: 57 TransData, 16.0% of computing, at most 1.423 ms | here: no tuning of TransData helps as much as not needing it |
-| idle device | 18.85% free, no advice | `free-time`, `host-launching` (16.578 of 25.7 ms, 12.1% of the step), `wait-in-front` with the operators behind the gaps; `host` lists the rest: 2.7 ms compiling, 1.0 ms synchronising | here: the timeline tells when each task was launched |
-| fused optimizer | `NpuFusedSGD`, with the Python stack | `host`: `Optimizer.step#SGD.step`, 10.5 ms on the host, fused form `torch_npu.optim.NpuFusedSGD`; no advice, as the device waited less than 1% of its time in it | both: that it is there; here: what it could gain |
-| how far from the peak (database) | nothing | `far-from-roof`: ForeachAddList at 71% of its roof (0.95 ms), MatMulV2 at 27% (0.33 ms), Conv2D at 15%, each bounded by memory; the text exports name no chip | here only: the advisor has no peaks |
-| sequences to fuse | nothing for these captures | nothing: no sequence could save 5% of the step | both |
-| AI CPU (2023-09) | Cast, 72.9 and 72.2 us | `ai-cpu-operator`: Cast, 145 us, 0.2% of computing | both |
-| environment variables | `ACLNN_CACHE_LIMIT`, `HOST_CACHE_CAPACITY`, `PYTORCH_NPU_ALLOC_CONF` for every capture | nothing | open: no capture tells what is set, so this is advice without evidence |
-| a damaged row (2023-09, line 17) | not said; no parts of the step ("not collected by PyTorch") | named with its line and left out; computing 25.8%, communication 50.3%, free 24.0% | here |
-
-No capture of the table is one of a server, of experts, or has lost packets: what both say of these is not compared.
+| topic | msprof-analyze | here |
+|---|---|---|
+| parts of the step | the same from text; from a database 129.206 ms, free 30.225 | 124.220 ms, free 25.239, as `StepTraceTime` of the capture |
+| why communication takes 75% | transfer 101.963 ms, waiting 0.000 ms | `awaited-rank`: the ranks wait for rank 5, up to 101.6 ms; transit is 3.7 ms |
+| what bounds operators | a list without gains; from a database "no ratio is above 80%" | `mte2-bound` and others, each with the most that a step can gain; the file has mte2 ratios of 0.90 to 0.99 |
+| idle device | 18.85% free, no advice | `host-launching` (16.578 of 25.7 ms), `wait-in-front` |
+| distance from the peak | nothing | `far-from-roof` for three operators |
+| dynamic shapes without `OP State`; environment variables | advice for every capture | nothing: the captures do not record it |
+| a damaged row | not reported | named with its line and left out |
 
 ## From Python
 

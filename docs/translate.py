@@ -25,8 +25,6 @@ WHOLE = (
     "output.md",
     "sql.md",
     "sql-tables.md",
-    "compare.md",
-    "check.md",
     "results.md",
     "report.md",
     "quality.md",
@@ -64,7 +62,6 @@ WHOLE = (
     "rules.md",
     "commands.md",
     "tables.md",
-    "record-schema-proposal.md",
 )
 """Pages that are translated as a whole; of the others, the title, for the navigation."""
 DATED = ('"POT-', '"PO-Rev', '"Report-', '"Last-T', '"Language-T', '"Generated')

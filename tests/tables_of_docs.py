@@ -10,9 +10,14 @@ from commandline import ROOT
 @cache
 def rules_of_docs() -> dict[str, list[str]]:
     """Of each rule in docs/rules.md: severity, what it is on, reason and source."""
-    lines = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8").splitlines()
-    cells = [line.strip("|").split(" | ") for line in lines if line.startswith("| `")]
-    return {name.strip(" `"): [cell.strip() for cell in rest] for name, *rest in cells}
+    rules = {}
+    for section in (ROOT / "docs" / "rules.md").read_text(encoding="utf-8").split("\n## On ")[1:]:
+        on, *lines = section.splitlines()
+        for line in lines:
+            if line.startswith("| `"):
+                name, severity, reason, *source = (cell.strip() for cell in line.strip("|").split(" | "))
+                rules[name.strip("`")] = [severity, on, reason, "".join(source)]
+    return rules
 
 
 @cache

@@ -95,7 +95,7 @@ STAGES = {
     "README.md": Stage(_readme),
     "docs/tutorial.md": Stage(_nothing, output=True),
     "docs/device-time.md": Stage(_fixtures, output=True),
-    "docs/check.md": Stage(_fixtures, output=True),
+    "docs/input.md": Stage(_fixtures, output=True),
     "docs/serving.md": Stage(_fixtures),
     **{
         f"docs/howto/{name}.md": Stage(_demo, output=True)

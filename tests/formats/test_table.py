@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from aoe_reports.formats.ascend.tables import TABLES
-from aoe_reports.formats.table import snake_case, split_unit, table_of_header
+from aoe_reports.formats.table import Column, snake_case, split_unit, table_of_header
 from aoe_reports.formats.vendor import TABLES as ALL_TABLES
 
 OP_SUMMARY_VINTAGES = {
@@ -159,6 +160,12 @@ def test_a_column_that_stands_before_its_neighbour_is_noticed() -> None:
 DOCS = Path(__file__).parents[2] / "docs" / "tables.md"
 
 
+def _repeats_its_name(column: Column) -> bool:
+    return [re.sub("[^a-z0-9]+", "_", header.lower()) for header in column.headers] == [
+        column.field.removesuffix("_ns")
+    ]
+
+
 @pytest.mark.parametrize("name", ALL_TABLES)
 def test_docs_tell_each_table_as_it_is_declared(name: str) -> None:
     table = ALL_TABLES[name]
@@ -168,22 +175,23 @@ def test_docs_tell_each_table_as_it_is_declared(name: str) -> None:
     dates = ", ".join(sorted({date for date, _ in table.vintages}))
     since = f"; headers of {dates}" if dates else ""
     assert told[0] == f"{table.title}. Files {', '.join(files)}, written by {writer}{since}."
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in told if line.startswith("| `")]
-    assert rows == [
-        *(
-            [
-                f"`{column.field}`",
-                ", ".join(f"`{header}`" for header in column.headers),
-                column.type,
-                "needed in every row" if column.needed else "optional" if column.optional else "",
-            ]
+    rows = [re.fullmatch(r"\| ([a-z ,]+) \| (.*) \|", line) for line in told if line.startswith("| ") and "`" in line]
+    listed = {
+        name: (named[1], re.findall("`([^`]+)`", of))
+        for named in rows
+        if named
+        for name, of in re.findall(r"`(\w+)`(?: \(([^`()]*(?:`[^`]+`[^`()]*)+)\))?", named[2])
+    }
+    assert listed == {
+        **{
+            column.field: (
+                column.type + (", in every row" if column.needed else ", optional" if column.optional else ""),
+                [] if _repeats_its_name(column) else list(column.headers),
+            )
             for column in table.columns
-        ),
-        *(
-            [f"`{one.column.field}`", "", one.column.type, f"derived from {', '.join(f'`{of}`' for of in one.of)}"]
-            for one in table.derived
-        ),
-    ]
+        },
+        **{one.column.field: (f"{one.column.type}, derived", list(one.of)) for one in table.derived},
+    }
     marks = [mark for _, mark in table.vintages]
     assert all(field.type != "unknown" for field in table.match(marks).fields), "a header that no exporter wrote"
 

@@ -1,4 +1,4 @@
-"""The recipe in docs/tuning.md: its pieces, put into a copy of the package, make a tuner whose claims `verify` judges."""
+"""The recipe in docs/tuning.md: the example, put into a copy of the package, is a tuner whose claims `verify` judges."""
 
 from __future__ import annotations
 
@@ -25,18 +25,12 @@ def copy(tmp_path: Path) -> Path:
     shutil.copytree(ROOT / "src", root / "src", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "schemas", root / "schemas")
     package = root / "src" / "aoe_reports"
-    text = (ROOT / "docs" / "tuning.md").read_text()
-    pieces = dict(re.findall(r"^```python\n# (\S+?)(?:, in TUNERS)?\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
-    line = pieces.pop("formats/tuner_files.py")
-    assert line.strip().count("\n") == 0
+    (line,) = re.findall(r'^"timer": "\S+"$', (ROOT / "docs" / "tuning.md").read_text(), re.MULTILINE)
     registry = package / "formats" / "tuner_files.py"
     before, opening, after = registry.read_text().partition("TUNERS: dict[str, str] = {\n")
     assert opening
-    registry.write_text(before + opening + line + after)
-    assert sorted(pieces) == ["tuning/timer/__init__.py", "tuning/timer/tuner.py"]
-    (package / "tuning" / "timer").mkdir()
-    for name, content in pieces.items():
-        (package / name).write_text(content)
+    registry.write_text(f"{before}{opening}    {line},\n{after}")
+    shutil.copytree(ROOT / "examples" / "tuner" / "timer", package / "tuning" / "timer")
     return root
 
 
