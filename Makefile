@@ -9,7 +9,7 @@ install = $(UV) $(1) || $(PIP) install $(1)
 DEMO   ?= aoe-reports-demo
 LOWEST  = $(VENV)/lowest
 LOWEST_TESTS = tests/test_lowest.py tests/cli/test_commands.py tests/cli/test_progress.py tests/jobs/test_report.py tests/present tests/site tests/store/test_findings.py \
-	tests/store/test_care.py tests/formats/test_exports.py tests/formats/test_results.py tests/formats/test_timeline.py tests/history/test_series.py tests/engine/test_remote_captures.py
+	tests/store/test_care.py tests/formats/test_exports.py tests/formats/test_results.py tests/formats/test_timeline.py tests/history/series/test_series.py tests/engine/test_remote_captures.py
 
 LOCK = $(BIN)/uv pip compile --quiet --system-certs --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock" $(UPGRADE)
 

@@ -27,9 +27,9 @@ import polars as pl
 from numpy.typing import NDArray
 from peers import Look, false_alarms, peers_for, told_within
 
-from aoe_reports.history.attribution import StepNight, attribute_change
+from aoe_reports.history.changes.attribution import StepNight, attribute_change
+from aoe_reports.history.detection.detector import detect_changes, review_history
 from aoe_reports.history.detection.verdicts import Parameters, Verdict
-from aoe_reports.history.detector import detect_changes, review_history
 from aoe_reports.stats.budget import SUSPECTS_PER_ALARM, WATCHED_NIGHTS, Budget
 
 NIGHTS, CHANGE, NEAR, FIRST = 365, 200, 10, 60

@@ -21,7 +21,7 @@ NAMES = (
 OURS = """
 import sys
 from pathlib import Path
-from aoe_reports.formats.discovery import discover
+from aoe_reports.formats.sources.discovery import discover
 from aoe_reports.formats.capture import group_runs
 from aoe_reports.formats.vendor import group_captures
 found = discover([Path(sys.argv[1])])

@@ -20,9 +20,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from aoe_reports.history.detection.detector import detect_changes
 from aoe_reports.history.detection.guard import plain_scores, plain_steps
 from aoe_reports.history.detection.verdicts import Parameters
-from aoe_reports.history.detector import detect_changes
 from aoe_reports.stats.budget import WATCHED_NIGHTS
 from aoe_reports.stats.run_lengths import FITS, GUARD, LOOKS, SUSPICIONS, Fit
 

@@ -25,8 +25,8 @@ from typing import Any
 
 from aoe_reports.formats.records.identity import Member, content_hash_of, identity_of, run_id_of
 from aoe_reports.formats.records.record import Record
-from aoe_reports.history.ingest import TEND_EVERY
-from aoe_reports.history.listing import _COLUMNS as READ
+from aoe_reports.history.runs.ingest import TEND_EVERY
+from aoe_reports.history.runs.listing import _COLUMNS as READ
 from aoe_reports.model.findings import Finding
 from aoe_reports.store import History, Origin, Run, RunHeader, equals
 from aoe_reports.store.care import compact, compact_if_needed

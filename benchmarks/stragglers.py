@@ -13,7 +13,7 @@ import time
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.facts.stragglers import find_stragglers
+from aoe_reports.topics.steps.straggler_facts import find_stragglers
 
 USUAL_NS = 10_000_000
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from aoe_reports.jobs.verify import verify
 from aoe_reports.jobs.verify_options import VerifyOptions
 from aoe_reports.simulation.tuning import OUTCOMES, Outcome, write_loop
-from aoe_reports.tuning.plan import Plan
-from aoe_reports.tuning.plan_folder import write_plan
+from aoe_reports.tuning.plan.folder import write_plan
+from aoe_reports.tuning.plan.plan import Plan
 
 EXPECTED = {
     "faster": ("confirmed", False),

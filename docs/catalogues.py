@@ -95,6 +95,7 @@ class _Module:
     def __init__(self, path: Path) -> None:
         self.tree = ast.parse(path.read_text("utf-8"))
         self.room = path.parent.name
+        self.of_site = "site" in path.parts[-3:-1]
         self.makers = MAKERS if "aoe_reports.model.rows import" in path.read_text("utf-8") else MAKERS | {"column": ()}
         self.outside: dict[str, list[ast.expr]] = {}
         self.values = self.outside
@@ -154,7 +155,7 @@ class _Module:
         elif name in {"join", "joined"} and len(node.args) > 1 and isinstance(first, str):
             yield None, f"{{}}{first}{{}}"
         else:
-            places = (0,) if name == "text" and self.room == "site" else self.makers.get(name, ())
+            places = (0,) if name == "text" and self.of_site else self.makers.get(name, ())
             for place in places:
                 if place < len(node.args):
                     yield from ((None, text) for text in self._texts(node.args[place]))

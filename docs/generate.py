@@ -18,10 +18,10 @@ from aoe_reports.formats.vendor import VENDORS
 from aoe_reports.jobs.rules import list_rules
 from aoe_reports.present import RENDERERS
 from aoe_reports.present.schema import schema_of_answers
-from aoe_reports.questions.advice.registry import RULES
-from aoe_reports.questions.advice.thresholds import list_thresholds
 from aoe_reports.schema.store_tables import GROUPS as SQL_GROUPS
 from aoe_reports.schema.table import Table as SqlTable
+from aoe_reports.topics.advice.registry import RULES
+from aoe_reports.topics.advice.thresholds import list_thresholds
 
 DOCS = Path(__file__).parent
 NOTE = "<!-- written by docs/generate.py: change the source, then run `make docs` -->\n\n"

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from aoe_reports.history.detector import detect_changes
+from aoe_reports.history.detection.detector import detect_changes
 from aoe_reports.stats.budget import SERIES_RATE, Budget
 from aoe_reports.stats.run_lengths import FITS, LOOKS, SUSPICIONS
 

@@ -18,9 +18,9 @@ from hypothesis import settings
 from small_store import write_small_store
 from stores import store_at_once
 
-from aoe_reports.engine import executors
-from aoe_reports.questions.records.options import RecordOptions
+from aoe_reports.engine.fleet import executors
 from aoe_reports.simulation.nights import MODEL, write_nights
+from aoe_reports.topics.records.options import RecordOptions
 
 if TYPE_CHECKING:
     from goldens.harness import Place

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from stores import store_at_once
 
-from aoe_reports.questions.records.options import RecordOptions
+from aoe_reports.topics.records.options import RecordOptions
 
 HOSTILE = (
     "<script>alert(1)</script>\"'&amp;</td>",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from aoe_reports.facts.dependencies import EVENT_COLUMNS
+from aoe_reports.topics.critical_path.dependencies import EVENT_COLUMNS
 
 PID = (4211 << 10) | 3
 NUMBERS = ("connection_id", "start_ns", "duration_ns", "stream_id")

@@ -10,9 +10,9 @@ from captures import BERT, FIRST, QUIET, Kernel, changed, write_night, write_tun
 from stores import store_at_once
 
 from aoe_reports.formats.records.record import canonical_json
-from aoe_reports.questions.records.options import RecordOptions
 from aoe_reports.store import History
 from aoe_reports.store.layout import table_of
+from aoe_reports.topics.records.options import RecordOptions
 
 SLOW = changed(Kernel("matmul", "MatMulV2", 900.0, calls=2), Kernel("gelu", "Gelu", 50.0), gone=["softmax"])
 STEP = {"change": -0.1, "ci_low": -0.12, "ci_high": -0.08, "measured_before_us": 1000.0, "measured_after_us": 900.0}

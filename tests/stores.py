@@ -14,15 +14,15 @@ import pyarrow as pa
 
 from aoe_reports.engine.ask import read_units
 from aoe_reports.engine.question import Notes
-from aoe_reports.history.advising import Advisor
-from aoe_reports.history.ingest import AdvisedRunReader, ingest
 from aoe_reports.history.origin import origin_of
-from aoe_reports.history.sharing import Sharing
-from aoe_reports.questions.records.options import IngestOptions, RecordOptions
-from aoe_reports.questions.records.runs import runs_read, units_by_run
+from aoe_reports.history.runs.advising import Advisor
+from aoe_reports.history.runs.ingest import AdvisedRunReader, ingest
+from aoe_reports.history.runs.sharing import Sharing
 from aoe_reports.store import History, Run
 from aoe_reports.store.history import _pieces
 from aoe_reports.store.layout import EXTRA_KINDS, RUN_KINDS, rows_of
+from aoe_reports.topics.records.options import IngestOptions, RecordOptions
+from aoe_reports.topics.records.runs import runs_read, units_by_run
 
 
 def store_at_once(

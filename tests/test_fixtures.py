@@ -11,8 +11,8 @@ from commandline import FIXTURES, Cli
 
 from aoe_reports.formats.ascend.tables import TIMELINES
 from aoe_reports.formats.ascend.tables.system import SYSTEM_TABLES
-from aoe_reports.formats.discovery import discover
 from aoe_reports.formats.schemas import load_schema
+from aoe_reports.formats.sources.discovery import discover
 from aoe_reports.formats.vendor import TABLES
 from aoe_reports.jobs.rules import list_rules
 

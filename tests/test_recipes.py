@@ -48,7 +48,7 @@ from __future__ import annotations
 
 from aoe_reports.history.site_facts import StoreFacts
 from aoe_reports.site.cells import Table, cell, head
-from aoe_reports.site.pages import Content
+from aoe_reports.site.render import Content
 from aoe_reports.site.texts import Texts
 
 
@@ -144,7 +144,7 @@ def test_an_output_format_is_one_function_and_one_line(package: Path) -> None:
 
 def test_a_page_of_the_site_is_one_function_and_one_line(package: Path, tmp_path: Path) -> None:
     (package / "site" / "workloads.py").write_text(PAGE)
-    registry, line = package / "site" / "navigation.py", "from aoe_reports.site.tuning import tuning_page\n"
+    registry, line = package / "site" / "navigation.py", "from aoe_reports.site.pages.tuning import tuning_page\n"
     _replace_once(registry, line, f"{line}from aoe_reports.site.workloads import workloads\n")
     last = '    StorePage("comparisons", "compare.html", N_("Compare"), chooser_page, "choose"),\n'
     made = '    StorePage("workloads", "workloads.html", N_("Workloads"), workloads),\n'
@@ -165,7 +165,7 @@ def test_a_page_of_the_site_is_one_function_and_one_line(package: Path, tmp_path
 
 
 def test_a_rule_of_advice_is_one_function_and_its_declaration(package: Path) -> None:
-    module = package / "questions" / "advice" / "computing.py"
+    module = package / "topics" / "advice" / "computing.py"
     _replace_once(module, "_PIPE_SOURCE = say(", f"{ADVICE}_PIPE_SOURCE = say(")
     text = module.read_text()
     assert text.endswith("\n)\n")

@@ -6,9 +6,10 @@ import pytest
 from commandline import ROOT
 
 from aoe_reports.cli import configuration_files
-from aoe_reports.formats import archives, discovery, expand, identify, metric_file
+from aoe_reports.formats import metric_file
 from aoe_reports.formats.aoe import bank_file, operator_bank_file
 from aoe_reports.formats.aoe.result_files import MAX_RESULT_BYTES
+from aoe_reports.formats.sources import archives, discovery, expand, identify
 from aoe_reports.jobs import notification
 
 ROWS = dict(

@@ -31,15 +31,16 @@ PLACES = {
     "locale": "catalogues",
     "site": "pages leave here, are served, and are made of templates",
     "simulation": "made-up exports are written as exporters write them",
-    "tuning/adopt.py": "banks that are put into use",
-    "tuning/bank_exchange.py": "banks that are put into use",
-    "tuning/bank_files.py": "banks",
-    "tuning/guardian.py": "/proc",
-    "tuning/job.py": "the folder of a job",
-    "tuning/plan_folder.py": "the folder of a job",
-    "tuning/runner.py": "the console of a job",
+    "topics/files/spool.py": "temporary rows of a check",
+    "tuning/banks/adopt.py": "banks that are put into use",
+    "tuning/banks/exchange.py": "banks that are put into use",
+    "tuning/banks/files.py": "banks",
+    "tuning/job/guardian.py": "/proc",
+    "tuning/job/job.py": "the folder of a job",
+    "tuning/plan/folder.py": "the folder of a job",
+    "tuning/job/runner.py": "the console of a job",
     "tuning/aoe": "results and machines of AOE",
-    "history/export.py": "records as files",
+    "history/runs/export.py": "records as files",
     "jobs/doctor": "whether temporary files can be written, and when a store was",
     "jobs/nightly.py": "the folder of a site",
     "jobs/notification.py": "what a receiver answers",
@@ -99,7 +100,7 @@ def test_nothing_starts_a_shell_or_runs_text_as_code() -> None:
     found = [
         (module, line, name) for module, line, name, of in _calls() if name in SHELLS and of in {"", "os", "posix"}
     ]
-    assert [one for one in found if one[0] != "tuning/guardian.py"] == []
+    assert [one for one in found if one[0] != "tuning/job/guardian.py"] == []
 
 
 def test_one_module_opens_connections() -> None:

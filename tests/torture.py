@@ -21,15 +21,15 @@ import pyarrow as pa
 
 from aoe_reports.engine.question import Notes
 from aoe_reports.history.care import undo_run
-from aoe_reports.history.ingest import ingest
+from aoe_reports.history.runs.ingest import ingest
 from aoe_reports.model.errors import StoreError
-from aoe_reports.questions.records.options import IngestOptions
 from aoe_reports.simulation.nights import write_nights
 from aoe_reports.store import History, equals
 from aoe_reports.store.care import compact
 from aoe_reports.store.layout import EXTRA_KINDS, RUN_KINDS
 from aoe_reports.store.log import Origin
 from aoe_reports.store.verify import verify
+from aoe_reports.topics.records.options import IngestOptions
 
 OPTIONS = IngestOptions(workload="w", tz="UTC")
 

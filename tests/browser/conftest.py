@@ -16,10 +16,10 @@ from dashboards import HOSTILE, store_hostile_names
 from made_traces import dense
 
 from aoe_reports.engine.question import Notes
-from aoe_reports.history.ingest import ingest
-from aoe_reports.questions.records.options import IngestOptions
+from aoe_reports.history.runs.ingest import ingest
 from aoe_reports.simulation.nights import MODEL, write_nights
 from aoe_reports.site.build import build_site
+from aoe_reports.topics.records.options import IngestOptions
 
 AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
 MORE = ("valid/torch_npu_two_ranks", "valid/torch_npu_memory_and_communication", "valid/ten_iterations",

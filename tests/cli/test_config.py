@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from aoe_reports.cli.configuration import is_of_analysis, known_options
 from aoe_reports.cli.configuration_files import find_configuration, read_configuration
 from aoe_reports.cli.main import app
-from aoe_reports.formats import expand
+from aoe_reports.formats.sources import expand
 from aoe_reports.locale import languages
 from aoe_reports.model.errors import UsageError
 

@@ -53,7 +53,7 @@ def test_whatever_is_raised_ends_with_one_line_and_a_code_of_its_own(
     def fail(*_: object, **__: object) -> None:
         raise raised()
 
-    monkeypatch.setattr("aoe_reports.history.listing.list_history", fail)
+    monkeypatch.setattr("aoe_reports.history.runs.listing.list_history", fail)
     ended = cli("history", "--store", "s")
     assert (ended.code, ended.err.count("\n"), words in ended.err) == (code, 1, True), ended.err
     assert ended.code not in EXPECTED

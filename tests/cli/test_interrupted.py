@@ -55,7 +55,7 @@ def after(work):
 
 class Finder:
     def find_spec(self, name, path=None, target=None):
-        if name == "aoe_reports.history.ingest":
+        if name == "aoe_reports.history.runs.ingest":
             strike()
 """
 

@@ -174,7 +174,7 @@ def test_ctrl_c_leaves_one_clean_line(tmp_path: Path) -> None:
     script = f"""
 import os, signal, sys, threading, time
 from pathlib import Path
-import aoe_reports.history.regressions as regressions
+import aoe_reports.history.changes.regressions as regressions
 from aoe_reports.cli import progress
 
 write, shown = sys.stderr.write, threading.Event()

@@ -12,7 +12,7 @@ import pytest
 from commandline import FIXTURES, Cli
 from stores import store_at_once
 
-from aoe_reports.questions.records.options import RecordOptions
+from aoe_reports.topics.records.options import RecordOptions
 
 FIRST = date(2026, 1, 1)
 WHEN = ("--from", "2026-03-01", "--change", "5%")

@@ -20,7 +20,7 @@ from commandline import FIXTURES
 
 from aoe_reports.engine.captures import read_file
 from aoe_reports.formats.csv.summary import TableData
-from aoe_reports.formats.discovery import discover
+from aoe_reports.formats.sources.discovery import discover
 from aoe_reports.model.findings import Finding
 
 VALID = FIXTURES / "msprof" / "valid"

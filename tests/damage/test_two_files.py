@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from aoe_reports.engine.captures import read_file
 from aoe_reports.formats.ascend.tables.op_summary import COMMUNICATION_TASKS
-from aoe_reports.formats.discovery import discover
+from aoe_reports.formats.sources.discovery import discover
 from aoe_reports.model.findings import Finding
-from aoe_reports.questions.check import check
 from aoe_reports.rules.forms.agreement import COUNTED_TOLERANCE_NS
+from aoe_reports.topics.files.check import check
 
 KERNELS, STATISTIC = bases()["kernel_details"], bases()["op_statistic"]
 EXAMPLES = settings(max_examples=20, deadline=None)

@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 from odd_question import Odd, number_and_process, number_unless_poison, slow_until_others_are_done
 
-from aoe_reports.engine import executors
 from aoe_reports.engine.ask import ask, asking
-from aoe_reports.engine.executors import AHEAD, Processes, Serial
+from aoe_reports.engine.fleet import executors
+from aoe_reports.engine.fleet.executors import AHEAD, Processes, Serial
 from aoe_reports.engine.question import RunOptions
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.rows import as_mapping
-from aoe_reports.questions.compare import compare
-from aoe_reports.questions.explain import explain
-from aoe_reports.questions.hotspots import HotspotOptions, Hotspots, hotspots
+from aoe_reports.topics.comparison.compare import compare
+from aoe_reports.topics.comparison.explain import explain
+from aoe_reports.topics.device_time.hotspots import HotspotOptions, Hotspots, hotspots
 
 HEADER = "Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
 

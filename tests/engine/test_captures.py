@@ -34,13 +34,13 @@ from aoe_reports.engine.locks import locked_at_once
 from aoe_reports.engine.question import MAX_ID, Notes, RunOptions, Stream, exit_code_of, one_table
 from aoe_reports.engine.runs import find_runs, label_of
 from aoe_reports.formats.capture import Source
-from aoe_reports.formats.discovery import discover
-from aoe_reports.model.changes import IncidentCause
+from aoe_reports.formats.sources.discovery import discover
 from aoe_reports.model.errors import ReadError, UsageError
 from aoe_reports.model.findings import Finding
+from aoe_reports.model.history.changes import IncidentCause
 from aoe_reports.model.options import check_options
 from aoe_reports.model.rows import Rows
-from aoe_reports.questions.hotspots import hotspots
+from aoe_reports.topics.device_time.hotspots import hotspots
 
 MSPROF = FIXTURES / "msprof" / "valid"
 FIELDS = frozenset({"op_type", "op_name", "task_type", "task_duration_ns"})

@@ -20,7 +20,7 @@ import sys
 from pathlib import Path
 from odd_question import held_until_it_ends
 from aoe_reports.cli.ending import own_process, run_and_exit
-from aoe_reports.engine.executors import Processes
+from aoe_reports.engine.fleet.executors import Processes
 """
 DRIVER = """
 units = [(Path(sys.argv[1]), number) for number in range(9)]

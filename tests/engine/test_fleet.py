@@ -23,11 +23,11 @@ from odd_question import Odd, dies_once, ends_the_scheduler_first, slow_until_ot
 from stores import stored_rows
 
 from aoe_reports.engine.ask import ask
-from aoe_reports.engine.executors import AutoExecutor, Processes, Serial, executor_here, executor_of
-from aoe_reports.engine.fleet import AHEAD, LOCAL, Fleet
+from aoe_reports.engine.fleet.dask_executor import AHEAD, LOCAL, Fleet
+from aoe_reports.engine.fleet.executors import AutoExecutor, Processes, Serial, executor_here, executor_of
 from aoe_reports.engine.question import RunOptions
 from aoe_reports.model.errors import AoeReportsError, UsageError
-from aoe_reports.questions.communication import CommunicationOfRuns, CommunicationOptions
+from aoe_reports.topics.communication.communication import CommunicationOfRuns, CommunicationOptions
 
 HEADER = "Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
 
@@ -193,14 +193,14 @@ main()
 
 
 def test_nobody_at_an_address_is_an_error_in_one_line(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aoe_reports.engine.fleet.CONNECT_S", 1)
+    monkeypatch.setattr("aoe_reports.engine.fleet.dask_executor.CONNECT_S", 1)
     ended = cli("hotspots", FIXTURES / "msprof" / "valid", "--scheduler", "tcp://127.0.0.1:9")
     assert ended.code == 3
     assert "tcp://127.0.0.1:9: no scheduler answers" in ended.err
 
 
 def test_a_cluster_without_workers_is_an_error_after_a_while(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("aoe_reports.engine.fleet.WORKERLESS_S", 1)
+    monkeypatch.setattr("aoe_reports.engine.fleet.dask_executor.WORKERLESS_S", 1)
     with (
         cluster(tmp_path, workers=0) as place,
         pytest.raises(AoeReportsError, match=f"{re.escape(place)}: no worker is left"),
@@ -209,14 +209,14 @@ def test_a_cluster_without_workers_is_an_error_after_a_while(monkeypatch: pytest
 
 
 def test_a_scheduler_that_says_nothing_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aoe_reports.engine.fleet.CONNECT_S", 1)
+    monkeypatch.setattr("aoe_reports.engine.fleet.dask_executor.CONNECT_S", 1)
     with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(AoeReportsError, match="no scheduler answers"):
         list(Fleet(f"tcp://127.0.0.1:{silent.getsockname()[1]}").map(str, [1]))
 
 
 @pytest.mark.parametrize("address", ["nonsense://x", "tls://127.0.0.1:1", "tcp://", "http://127.0.0.1:1"])
 def test_an_address_that_is_none_is_an_error_in_one_line(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aoe_reports.engine.fleet.CONNECT_S", 1)
+    monkeypatch.setattr("aoe_reports.engine.fleet.dask_executor.CONNECT_S", 1)
     with pytest.raises(AoeReportsError, match="no scheduler answers"):
         list(Fleet(address).map(str, [1]))
     client = pytest.importorskip("distributed").Client

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from commandline import Cli
 
-from aoe_reports.engine.partials import Partials
+from aoe_reports.engine.fleet.partials import Partials
 
 pytestmark = pytest.mark.torture
 

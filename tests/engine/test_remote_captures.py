@@ -19,9 +19,9 @@ from captures import QUIET, write_night
 from commandline import FIXTURES, Cli, Ended
 
 from aoe_reports import hotspots
-from aoe_reports.engine.frozen import freeze, thaw
-from aoe_reports.formats import bucket, objects
-from aoe_reports.formats.objects import ObjectPath, object_of, path_of
+from aoe_reports.engine.fleet.frozen import freeze, thaw
+from aoe_reports.formats.sources import bucket, objects
+from aoe_reports.formats.sources.objects import ObjectPath, object_of, path_of
 from aoe_reports.simulation.tuning import write_loop
 
 VALID = FIXTURES / "msprof" / "valid"

@@ -16,8 +16,8 @@ from commandline import FIXTURES, Cli
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aoe_reports.engine.keeping import Folder, Place, place_of
-from aoe_reports.engine.partials import Partials
+from aoe_reports.engine.fleet.keeping import Folder, Place, place_of
+from aoe_reports.engine.fleet.partials import Partials
 from aoe_reports.engine.question import Notes
 
 VALID = FIXTURES / "msprof" / "valid"
@@ -311,5 +311,5 @@ def test_a_file_uri_is_a_folder(tmp_path: Path) -> None:
 def test_what_is_too_large_is_no_result(server: Server, uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
     partials = Partials(uri)
     partials.save(KEY, (("x" * 5000,), Notes()))
-    monkeypatch.setattr("aoe_reports.engine.partials.MAX_BYTES", 4000)
+    monkeypatch.setattr("aoe_reports.engine.fleet.partials.MAX_BYTES", 4000)
     assert partials.load(KEY) is None

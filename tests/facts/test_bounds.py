@@ -13,8 +13,8 @@ from values import check_values
 
 from aoe_reports.facts.bounds import CoreCounts, StepShares, cap_saving, measure_operators
 from aoe_reports.facts.idle import idle_before_tasks, shares_of_tasks
-from aoe_reports.model.columns import exact_sum, integers
-from aoe_reports.model.intervals import union
+from aoe_reports.model.arrays.columns import exact_sum, integers
+from aoe_reports.model.arrays.intervals import union
 
 PIPES = {
     "aic_": {"mac": "cube", "scalar": "scalar", "mte1": "mte1", "mte2": "mte2", "fixpipe": "fixpipe"},

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity, break_down_events, part_time
-from aoe_reports.facts.exposed import exposed_of
 from aoe_reports.facts.host_calls import host_call
-from aoe_reports.model.intervals import Intervals, covered, union, united
+from aoe_reports.model.arrays.intervals import Intervals, covered, union, united
+from aoe_reports.topics.comparison.exposed import exposed_of
 
 SPANS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12)), max_size=12)
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from aoe_reports.facts.communication import OperatorTime, Transfer
-from aoe_reports.facts.communication_run import Communication
-from aoe_reports.model.communication_rows import TransportVolume
+from aoe_reports.model.topics.communication import TransportVolume
+from aoe_reports.topics.communication.facts import OperatorTime, Transfer
+from aoe_reports.topics.communication.run import Communication
 
 NOMINAL = {"HCCS": 28.0, "RDMA": 25.0, "PCIE": 20.0}
 

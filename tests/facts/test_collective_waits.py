@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoe_reports.facts.exposed import Ran
-from aoe_reports.questions.explained_runs import waits_among_ranks
+from aoe_reports.topics.comparison.explained_runs import waits_among_ranks
+from aoe_reports.topics.comparison.exposed import Ran
 
 NAMES = ("hcom_allReduce__868_0_1", "hcom_allGather__868_1_1", "hcom_reduceScatter__5_0_1", "hcom_alltoallv__5_1_1")
 

@@ -12,7 +12,7 @@ import pytest
 from commandline import Cli
 
 from aoe_reports import breakdown, host
-from aoe_reports.questions.host import HostTime
+from aoe_reports.topics.host.host import HostTime
 
 HOST, DEVICE, PYTHON, COLLECTOR = 1, 2, 3, 4
 MAIN, LAUNCHER = 10, 11

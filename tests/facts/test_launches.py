@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aoe_reports.facts.launches import clocks_of, queue_of
-from aoe_reports.model.intervals import covered, covered_each, union
+from aoe_reports.model.arrays.intervals import covered, covered_each, union
 
 entries = st.lists(st.tuples(st.integers(0, 200), st.integers(0, 90)), min_size=1, max_size=30)
 spans = st.lists(st.tuples(st.integers(0, 200), st.integers(1, 40)), max_size=20)

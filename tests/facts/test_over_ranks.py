@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoe_reports.facts.records.context import RunContext
-from aoe_reports.facts.records.over_ranks import over_ranks
 from aoe_reports.formats.records.record import Record
-from aoe_reports.model.changes import RecordScope
+from aoe_reports.model.history.changes import RecordScope
+from aoe_reports.topics.records.context import RunContext
+from aoe_reports.topics.records.over_ranks import over_ranks
 
 CONTEXT = RunContext("20260101T000000-00000000", 0, "net", source="msprof")
 

@@ -6,11 +6,11 @@ import pyarrow as pa
 import pytest
 
 from aoe_reports.facts.parallel import layout_of
-from aoe_reports.facts.pipeline import longest_of, stages_of
 from aoe_reports.facts.steps import stages_of_cluster
-from aoe_reports.facts.stragglers import find_stragglers
 from aoe_reports.formats.ascend.groups import places_of_cluster, places_of_rank
-from aoe_reports.model.parallel import GroupPlace
+from aoe_reports.model.topics.parallel import GroupPlace
+from aoe_reports.topics.steps.pipeline import longest_of, stages_of
+from aoe_reports.topics.steps.straggler_facts import find_stragglers
 
 
 def test_the_place_of_a_rank_is_that_among_the_members_in_their_order() -> None:

@@ -14,21 +14,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from values import check_values
 
-from aoe_reports.facts.records import from_profile
-from aoe_reports.facts.records.context import RunContext
-from aoe_reports.facts.records.from_profile import (
+from aoe_reports.facts.tasks import TaskSet, split_devices
+from aoe_reports.formats.aoe.results import TuningResult, results_of_document
+from aoe_reports.formats.records.record import Record
+from aoe_reports.model.topics.steps import Step
+from aoe_reports.topics.records import from_profile
+from aoe_reports.topics.records.context import RunContext
+from aoe_reports.topics.records.from_profile import (
     TASK_FIELDS,
     groups_of_communication,
     groups_of_tasks,
     records_from_groups,
     records_from_steps,
 )
-from aoe_reports.facts.records.from_result import LARGEST, plain_number, records_from_result
-from aoe_reports.facts.records.operators import MIN_AGREEMENT, OperatorMix, agreement, differences
-from aoe_reports.facts.tasks import TaskSet, split_devices
-from aoe_reports.formats.aoe.results import TuningResult, results_of_document
-from aoe_reports.formats.records.record import Record
-from aoe_reports.model.steps import Step
+from aoe_reports.topics.records.from_result import LARGEST, plain_number, records_from_result
+from aoe_reports.topics.records.operators import MIN_AGREEMENT, OperatorMix, agreement, differences
 
 CONTEXT = RunContext("20260101T020304-00000000", 1_767_225_600_500_000_000, "net", "910B", source="msprof")
 ROWS = st.lists(

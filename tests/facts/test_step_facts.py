@@ -17,7 +17,7 @@ from aoe_reports.facts.steps import (
     steps_of_device,
 )
 from aoe_reports.facts.tasks import TaskSet, split_devices
-from aoe_reports.model.steps import Step
+from aoe_reports.model.topics.steps import Step
 
 PARTS = {"computing_ns": 100, "communication_ns": 25, "communication_not_overlapped_ns": 20, "overlapped_ns": 5, "free_ns": 30}  # fmt: skip
 TRACE = {"iteration_id": 1, "iteration_time_ns": 70, "iteration_end_ns": 100, "fp_start_ns": 40, "bp_end_ns": 90, "fp_to_bp_time_ns": 50, "iteration_refresh_ns": 10, "data_aug_bound_ns": 3}  # fmt: skip

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoe_reports.facts.critical_path import ends_of, late_ends
 from aoe_reports.formats import native
 from aoe_reports.formats.native import library
-from aoe_reports.model.columns import Ints
+from aoe_reports.model.arrays.columns import Ints
+from aoe_reports.topics.critical_path.facts import ends_of, late_ends
 
 BUILT = pytest.mark.skipif(library() is None, reason="the library is not built for this machine")
 TIMES = st.integers(-(2**40), 2**40)

@@ -17,8 +17,8 @@ from aoe_reports import read_profile
 from aoe_reports.formats.aoe.bank_file import BankFile, read_bank
 from aoe_reports.formats.aoe.gradients import GradientModel, bank_of_document
 from aoe_reports.formats.ascend.names import parse_name
-from aoe_reports.model.banks import BankSummary
 from aoe_reports.model.findings import EXAMPLES_PER_RULE
+from aoe_reports.model.topics.banks import BankSummary
 from aoe_reports.rules.gradient_bank import check_bank_file
 
 VALID = FIXTURES / "aoe" / "valid" / "gradient_bank" / "Ascend910B_gradient_fusion.json"

@@ -13,7 +13,7 @@ import pytest
 from commandline import FIXTURES
 
 from aoe_reports.formats.capture import Capture, CaptureInfo
-from aoe_reports.formats.discovery import discover
+from aoe_reports.formats.sources.discovery import discover
 from aoe_reports.formats.vendor import group_captures, vendor_of
 
 HEADER = "Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us)\n"

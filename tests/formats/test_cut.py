@@ -16,13 +16,14 @@ from hypothesis import strategies as st
 from made_events import TRACE, X, bad, flows, metadata, no_surrogates, styles, tasks, write
 
 from aoe_reports.formats.native import library
-from aoe_reports.formats.trace import native, texts
-from aoe_reports.formats.trace.beside import Processes, Renamed, members, moved
-from aoe_reports.formats.trace.cut import Cut
+from aoe_reports.formats.trace import native
+from aoe_reports.formats.trace.cutting import texts
+from aoe_reports.formats.trace.cutting.beside import Processes, Renamed, members, moved
+from aoe_reports.formats.trace.cutting.cut import Cut
+from aoe_reports.formats.trace.cutting.survey import ALWAYS, Survey, ranges_at_a_glance, survey
+from aoe_reports.formats.trace.cutting.texts import read_texts
 from aoe_reports.formats.trace.events import look_at_timeline
 from aoe_reports.formats.trace.shape import OddFileError
-from aoe_reports.formats.trace.survey import ALWAYS, Survey, ranges_at_a_glance, survey
-from aoe_reports.formats.trace.texts import read_texts
 from aoe_reports.formats.trace.walk import Metadata, Row, as_text, walk_events
 from aoe_reports.model.errors import ReadError
 
@@ -245,7 +246,7 @@ def test_asynchronous_events_are_paired_by_their_id_not_their_thread(tmp_path: P
 
 
 def test_too_much_that_never_ends_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aoe_reports.formats.trace.cut._MAX_OPEN", 3)
+    monkeypatch.setattr("aoe_reports.formats.trace.cutting.cut._MAX_OPEN", 3)
     with pytest.raises(ReadError, match="more than 3 events begin that have not ended"):
         kept(tmp_path, [event("B", number) for number in range(5)], 0, 10)
 
@@ -360,7 +361,7 @@ def all_at_once(*_: object) -> None:
 def test_a_range_on_the_edge_of_a_block_is_seen_at_a_glance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     events = [{**X, "name": f"Step#{number}", "args": {"text": "算" * 20}} for number in range(50)]
     path = write(tmp_path, json.dumps(events, ensure_ascii=False))
-    monkeypatch.setattr("aoe_reports.formats.trace.survey._EVENT_BYTES", 400)
+    monkeypatch.setattr("aoe_reports.formats.trace.cutting.survey._EVENT_BYTES", 400)
     for size in (1, 7, 64, 100, 5000):
-        monkeypatch.setattr("aoe_reports.formats.trace.survey._BLOCK_BYTES", size)
+        monkeypatch.setattr("aoe_reports.formats.trace.cutting.survey._BLOCK_BYTES", size)
         assert [name for name, _, _ in ranges_at_a_glance(path, "Step#")] == [event["name"] for event in events]

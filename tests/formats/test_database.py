@@ -24,8 +24,8 @@ from aoe_reports.formats.sqlite.counters import counter_header
 from aoe_reports.formats.sqlite.queries import SOURCES
 from aoe_reports.formats.sqlite.source import Words, said_by
 from aoe_reports.model.errors import ReadError
-from aoe_reports.model.parallel import GroupPlace
 from aoe_reports.model.texts import Text, say
+from aoe_reports.model.topics.parallel import GroupPlace
 from aoe_reports.rules.tables.check import check_table
 
 NO_ID = 4294967295

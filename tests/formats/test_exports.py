@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from aoe_reports.formats.ascend.capture import group_captures, newest_exports
 from aoe_reports.formats.ascend.names import parse_name
-from aoe_reports.formats.found import FoundFile
+from aoe_reports.formats.sources.found import FoundFile
 
 FOLDER = Path("/x/PROF_000001_20260605155111872_ABCDEFGHIJKLMNOP/mindstudio_profiler_output")
 DEVICE = FOLDER.parent / "device_0" / "summary"

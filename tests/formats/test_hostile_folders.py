@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from commandline import FIXTURES, Cli, Ended
 
-from aoe_reports.formats import discovery, expand, identify
-from aoe_reports.formats.discovery import discover
+from aoe_reports.formats.sources import discovery, expand, identify
+from aoe_reports.formats.sources.discovery import discover
 
 PROFILE = FIXTURES / "msprof" / "valid" / "torch_npu_two_ranks"
 KERNELS = PROFILE / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv"

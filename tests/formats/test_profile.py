@@ -17,7 +17,7 @@ from aoe_reports.formats.capture import group_runs
 from aoe_reports.formats.convert import convert
 from aoe_reports.formats.csv.scan import scan
 from aoe_reports.formats.csv.summary import read_table
-from aoe_reports.formats.discovery import discover
+from aoe_reports.formats.sources.discovery import discover
 from aoe_reports.formats.trace.events import look_at_timeline, sum_durations
 from aoe_reports.formats.trace.walk import walk_events
 

@@ -13,7 +13,7 @@ import pytest
 
 from aoe_reports.formats.aoe.result_files import ResultFile, read_results
 from aoe_reports.formats.aoe.results import outline_of, results_of_document
-from aoe_reports.formats.found import FileName
+from aoe_reports.formats.sources.found import FileName
 from aoe_reports.model.errors import ReadError
 
 NAME = FileName("opat", "json", "aoe")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aoe_reports.formats.found import FileName
+from aoe_reports.formats.sources.found import FileName
 from aoe_reports.formats.trace.rows import read_timeline
 
 STEPS = FileName("step_trace", "json", "msprof", device_id=0, model_id=2)

@@ -63,7 +63,7 @@ def test_tables_that_share_a_field_with_tasks_have_its_type() -> None:
 
 
 def test_to_know_a_file_takes_no_pyarrow() -> None:
-    code = "import sys; import aoe_reports.formats.discovery; sys.exit(bool({'pyarrow', 'numpy'} & set(sys.modules)))"
+    code = "import sys; import aoe_reports.formats.sources.discovery; sys.exit(bool({'pyarrow', 'numpy'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

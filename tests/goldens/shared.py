@@ -23,15 +23,15 @@ from aoe_reports.history import care
 
 ANSWERING = (
     "aoe_reports.engine.ask.ask",
-    "aoe_reports.history.acknowledge.acknowledge",
-    "aoe_reports.history.ingest.ingest",
-    "aoe_reports.history.listing.list_history",
-    "aoe_reports.history.regressions.find_regressions",
+    "aoe_reports.history.changes.acknowledge.acknowledge",
+    "aoe_reports.history.runs.ingest.ingest",
+    "aoe_reports.history.runs.listing.list_history",
+    "aoe_reports.history.changes.regressions.find_regressions",
     "aoe_reports.jobs.nightly.run_nightly",
     "aoe_reports.jobs.report.report_night",
     "aoe_reports.jobs.verify.verify",
     "aoe_reports.jobs.verify_claims.check_claims",
-    "aoe_reports.tuning.planning.make_plan",
+    "aoe_reports.tuning.plan.planning.make_plan",
 )
 """What commands ask, as they import it."""
 ASIDE = frozenset({"executor", "language", "progress"})

@@ -13,13 +13,13 @@ from stores import store_at_once
 
 from aoe_reports.engine.question import Notes
 from aoe_reports.history.care import compact_store, store_info, undo_run, vacuum_store, verify_store, wrong_in
-from aoe_reports.history.ingest import ingest
+from aoe_reports.history.changes.regressions import find_regressions
 from aoe_reports.history.options import RegressionOptions, VacuumOptions
-from aoe_reports.history.regressions import find_regressions
+from aoe_reports.history.runs.ingest import ingest
 from aoe_reports.model.errors import LeftOutWarning, UsageError
-from aoe_reports.questions.records.options import IngestOptions, RecordOptions
 from aoe_reports.store import History
 from aoe_reports.store.layout import table_of
+from aoe_reports.topics.records.options import IngestOptions, RecordOptions
 
 NIGHTS = tuple(f"2026-01-{day:02}" for day in range(1, 13))
 

@@ -6,13 +6,13 @@ import polars as pl
 import pytest
 
 from aoe_reports.engine.question import Notes
-from aoe_reports.history.detector_run import read_coded
-from aoe_reports.history.ingest import ingest
-from aoe_reports.questions.records.options import IngestOptions
+from aoe_reports.history.detection.run import read_coded
+from aoe_reports.history.runs.ingest import ingest
 from aoe_reports.simulation.nights import MODEL, write_nights
 from aoe_reports.store import History, Where, equals
 from aoe_reports.store.care import compact
 from aoe_reports.store.layout import ROWS
+from aoe_reports.topics.records.options import IngestOptions
 
 COLUMNS = [field.name for field in ROWS]
 

@@ -15,7 +15,7 @@ from commandline import Cli
 from stores import store_at_once
 from talking import assistant
 
-from aoe_reports.questions.records.options import RecordOptions
+from aoe_reports.topics.records.options import RecordOptions
 
 BEFORE = 24
 SMALL = ("Cast", "Slice", "ZerosLike")

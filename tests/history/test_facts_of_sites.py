@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from aoe_reports.history.site_facts import SeriesFacts, StoreFacts
-from aoe_reports.model.changes import SeriesChange
 from aoe_reports.model.classes import declared_fields
+from aoe_reports.model.history.changes import SeriesChange
 
 
 def series(name: str, scope: str, model: str, *values: float) -> SeriesFacts:

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
+from aoe_reports.history.detection.detector import detect_changes
 from aoe_reports.history.detection.guard import MIN_NIGHTS, plain_scores, plain_steps
 from aoe_reports.history.detection.verdicts import Change, Parameters, Verdict
-from aoe_reports.history.detector import detect_changes
 from aoe_reports.stats.budget import GUARD_SHARE, SUSPECTS_PER_ALARM, Budget
 from aoe_reports.stats.run_lengths import FITS, GUARD, SUSPICIONS
 

@@ -11,7 +11,7 @@ from captures import Kernel, Night, write_night
 from commandline import Cli
 from stores import store_at_once
 
-from aoe_reports.questions.records.options import RecordOptions
+from aoe_reports.topics.records.options import RecordOptions
 
 BEFORE, AFTER = 25, 6
 RANKS = (0, 1)

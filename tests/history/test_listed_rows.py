@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from aoe_reports.history.advising import _each_once
-from aoe_reports.history.listing import list_history
 from aoe_reports.history.options import HistoryOptions
-from aoe_reports.history.stored_advice import listed_rows, read_advice, summary_of, unfit_names
+from aoe_reports.history.runs.advising import _each_once
+from aoe_reports.history.runs.listing import list_history
+from aoe_reports.history.runs.stored_advice import listed_rows, read_advice, summary_of, unfit_names
 from aoe_reports.store import History
 from aoe_reports.store.layout import table_of
 

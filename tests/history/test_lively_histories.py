@@ -12,7 +12,7 @@ import numpy as np
 from commandline import Cli
 from stores import store_at_once
 
-from aoe_reports.questions.records.options import RecordOptions
+from aoe_reports.topics.records.options import RecordOptions
 
 NOISE = 0.01
 LAST = date(2026, 6, 30)

@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from aoe_reports.history.pinned import is_date, parse_baseline
-from aoe_reports.history.surroundings import changed_metadata
+from aoe_reports.history.changes.surroundings import changed_metadata
+from aoe_reports.history.series.pinned import is_date, parse_baseline
 
 
 def frame(*records: dict[str, Any]) -> pl.DataFrame:

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from commandline import Cli
 
-from aoe_reports.history.baselines import LevelShift
-from aoe_reports.history.rows import bad_spans, known_bad
+from aoe_reports.history.changes.rows import bad_spans, known_bad
+from aoe_reports.history.series.baselines import LevelShift
 
 NIGHTS, CHANGED = 40, 30
 

@@ -15,7 +15,7 @@ from commandline import Cli, Ended
 from stores import store_at_once, stored_rows
 from unchecked import store_unchecked
 
-from aoe_reports.questions.records.options import RecordOptions
+from aoe_reports.topics.records.options import RecordOptions
 
 FIRST = date(2026, 1, 1)
 NOISE = 0.004

@@ -10,10 +10,10 @@ import pytest
 from made_series import gauss
 from stores import store_at_once
 
+from aoe_reports.history.changes.regressions import find_regressions
 from aoe_reports.history.options import RegressionOptions
-from aoe_reports.history.regressions import find_regressions
-from aoe_reports.model.changes import SeriesChange
-from aoe_reports.questions.records.options import RecordOptions
+from aoe_reports.model.history.changes import SeriesChange
+from aoe_reports.topics.records.options import RecordOptions
 
 NIGHTS = [(date(2026, 1, 1) + timedelta(days=day)).isoformat() for day in range(40)]
 EVERY_SECOND = NIGHTS[::2]

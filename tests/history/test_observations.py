@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from commandline import Cli
 
+from aoe_reports.history.detection.detector import detect_changes
 from aoe_reports.history.detection.verdicts import Observed, Verdict
-from aoe_reports.history.detector import detect_changes
 
 COUNT = 40
 FIRST = date(2026, 1, 1)

@@ -13,11 +13,11 @@ from commandline import Cli
 from stores import store_at_once, stored_rows
 
 from aoe_reports.engine.question import Notes
-from aoe_reports.history.ingest import over_all_ranks
-from aoe_reports.questions.records.options import RecordOptions
-from aoe_reports.questions.records.runs import read_runs
+from aoe_reports.history.runs.ingest import over_all_ranks
 from aoe_reports.store import History
 from aoe_reports.store.layout import RANK_KIND
+from aoe_reports.topics.records.options import RecordOptions
+from aoe_reports.topics.records.runs import read_runs
 
 RANKS, NIGHTS, SINCE = 5, 22, 14
 SLOW = 3

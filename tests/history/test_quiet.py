@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aoe_reports.history.detection.candidates import prepare
+from aoe_reports.history.detection.detector import detect_changes, judge
 from aoe_reports.history.detection.quiet import quiet_verdicts
 from aoe_reports.history.detection.verdicts import Parameters
-from aoe_reports.history.detector import detect_changes, judge
 from aoe_reports.stats.budget import Budget
 
 SERIES, NIGHTS, CHANGE = 40, 120, 80

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from captures import BERT, QUIET, RANKER, Kernel, Night, changed, write_night
 from commandline import Cli
-from questions.test_workloads import (
+from stores import stored_rows
+from topics.test_workloads import (
     MODELS,
     conflicts,
     date_of,
@@ -22,7 +23,6 @@ from questions.test_workloads import (
     write_models,
     write_summary,
 )
-from stores import stored_rows
 from unchecked import store_unchecked
 
 REAL = Path(os.environ.get("AOE_REPORTS_REAL_DATA", Path(__file__).parents[3] / "shared" / "data")) / "msprof"

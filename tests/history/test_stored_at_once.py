@@ -9,11 +9,11 @@ from commandline import FIXTURES
 from stores import store_at_once
 
 from aoe_reports.engine.question import Notes
-from aoe_reports.history.ingest import ingest
-from aoe_reports.questions.records.options import IngestOptions, RecordOptions
+from aoe_reports.history.runs.ingest import ingest
 from aoe_reports.simulation.nights import write_nights
 from aoe_reports.store import History
 from aoe_reports.store.layout import RUN_KINDS
+from aoe_reports.topics.records.options import IngestOptions, RecordOptions
 
 
 def rows(store: Path) -> dict[str, list[str]]:

@@ -15,7 +15,7 @@ import pytest
 from commandline import Cli, Ended
 from stores import store_at_once
 
-from aoe_reports.questions.records.options import RecordOptions
+from aoe_reports.topics.records.options import RecordOptions
 
 FIRST = date(2026, 1, 1)
 

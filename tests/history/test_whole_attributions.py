@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 from whole_texts import assert_recorded
 
-from aoe_reports.history.attribution import COLUMNS, Attribution, StepNight, attribute_change
+from aoe_reports.history.changes.attribution import COLUMNS, Attribution, StepNight, attribute_change
 
 EXPECTED = Path(__file__).with_name("whole_attributions")
 SCHEMA = dict.fromkeys(COLUMNS, pl.String) | {"communication": pl.Boolean, "count": pl.Int64, "total_ns": pl.Int64}

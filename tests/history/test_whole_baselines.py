@@ -13,7 +13,9 @@ import pytest
 from made_series import Values, gauss, stepped
 from whole_texts import assert_recorded
 
-from aoe_reports.history.baselines import (
+from aoe_reports.history.detection.detector import detect_changes
+from aoe_reports.history.detection.verdicts import Parameters
+from aoe_reports.history.series.baselines import (
     Acceptance,
     ActiveChange,
     Expectation,
@@ -23,9 +25,7 @@ from aoe_reports.history.baselines import (
     find_active,
     limit_of,
 )
-from aoe_reports.history.detection.verdicts import Parameters
-from aoe_reports.history.detector import detect_changes
-from aoe_reports.history.pinned import hold_against
+from aoe_reports.history.series.pinned import hold_against
 
 EXPECTED = Path(__file__).with_name("whole_baselines")
 NIGHTS = [(date(2026, 1, 1) + timedelta(days=index)).isoformat() for index in range(120)]

@@ -14,8 +14,8 @@ import numpy as np
 from made_series import Values, gauss, stepped
 from whole_texts import assert_recorded
 
+from aoe_reports.history.detection.detector import detect_changes, find_levels, review_history
 from aoe_reports.history.detection.verdicts import Change, Levels, Parameters, Verdict
-from aoe_reports.history.detector import detect_changes, find_levels, review_history
 from aoe_reports.stats.budget import Budget
 
 EXPECTED = Path(__file__).with_name("whole_verdicts")

@@ -11,8 +11,8 @@ import pytest
 from made_series import gauss, stepped
 from stores import store_at_once
 
-from aoe_reports.questions.records.options import RecordOptions
 from aoe_reports.store import Run
+from aoe_reports.topics.records.options import RecordOptions
 
 NAMES = ("net", 'a "quoted" name')
 METRIC = "throughput"

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from commandline import Cli
 
-from aoe_reports.history import series
+from aoe_reports.history.changes.regressions import find_regressions
 from aoe_reports.history.options import RegressionOptions
-from aoe_reports.history.regressions import find_regressions
-from aoe_reports.history.series import detect_changes
+from aoe_reports.history.series import series
+from aoe_reports.history.series.series import detect_changes
 from aoe_reports.simulation.nights import write_nights
 from aoe_reports.site.build import build_site
 

@@ -11,8 +11,8 @@ from commandline import Cli
 from small_store import SLOW
 from stores import store_at_once
 
-from aoe_reports.questions.records.options import RecordOptions
 from aoe_reports.simulation.nights import write_nights
+from aoe_reports.topics.records.options import RecordOptions
 
 REPORTS = {"report.html", "report.md", "report.json"}
 

@@ -20,10 +20,10 @@ from PIL import Image
 from stores import store_at_once
 
 from aoe_reports.engine.question import Notes
-from aoe_reports.history.ingest import ingest
-from aoe_reports.questions.records.options import IngestOptions, RecordOptions
+from aoe_reports.history.runs.ingest import ingest
 from aoe_reports.simulation.nights import MODEL
 from aoe_reports.store import History
+from aoe_reports.topics.records.options import IngestOptions, RecordOptions
 
 NEWEST, SLOW = "2026-02-14", "2026-02-07"
 TYPE = "$\\frac{1}{0}$ \u5377\u79ef \u202ecba & <b>"

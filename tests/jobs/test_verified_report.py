@@ -12,13 +12,13 @@ from aoe_reports.jobs.verified_report import Page, headline, verified_report
 from aoe_reports.jobs.verify_answer import ACCEPT, VerifyFacts
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.report import BarChart, Section
-from aoe_reports.tuning.plan import Candidate, Plan, Rejected
-from aoe_reports.tuning.plan_folder import TunedOutcome
-from aoe_reports.tuning.reconciliation import Reconciliation
+from aoe_reports.tuning.plan.folder import TunedOutcome
+from aoe_reports.tuning.plan.plan import Candidate, Plan, Rejected
 from aoe_reports.tuning.tuner import Claim, Claims
-from aoe_reports.tuning.verdict_intervals import Noise
-from aoe_reports.tuning.verdict_rows import Method, Row, StepClaim
-from aoe_reports.tuning.verification import Verdict
+from aoe_reports.tuning.verify.intervals import Noise
+from aoe_reports.tuning.verify.reconciliation import Reconciliation
+from aoe_reports.tuning.verify.rows import Method, Row, StepClaim
+from aoe_reports.tuning.verify.verification import Verdict
 
 STEP = Row(scope="step", measured_before_us=1000.0, measured_after_us=950.0, change=-0.05, ci_low=-0.07, ci_high=-0.03, verdict="confirmed")  # fmt: skip
 TYPE = replace(STEP, scope="op_type", op_type="MatMulV2", change=-0.2, ci_low=-0.25, ci_high=-0.15)

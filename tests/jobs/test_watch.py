@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from aoe_reports.formats.aoe.result_files import ResultFile, read_results
-from aoe_reports.formats.found import FileName
+from aoe_reports.formats.sources.found import FileName
 from aoe_reports.jobs.watch import watch
 from aoe_reports.model.errors import ReadError
 

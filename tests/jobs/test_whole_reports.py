@@ -15,8 +15,8 @@ from small_store import SLOW
 from whole_texts import assert_recorded, rounded, rounded_text
 
 from aoe_reports.simulation.tuning import BEFORE, OPERATORS, write_profile, write_result
-from aoe_reports.tuning.plan import Plan
-from aoe_reports.tuning.plan_folder import write_plan
+from aoe_reports.tuning.plan.folder import write_plan
+from aoe_reports.tuning.plan.plan import Plan
 
 EXPECTED = Path(__file__).with_name("whole_reports")
 QUICKER = {"block5/conv": 0.8, "block6/conv": 0.97, "block1/conv": 1.1}

@@ -11,7 +11,7 @@ from commandline import FIXTURES, Cli
 from aoe_reports.jobs.rules import list_rules
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import Text, in_language
-from aoe_reports.questions.check import check
+from aoe_reports.topics.files.check import check
 
 
 def test_every_reason_is_in_the_catalogue() -> None:

@@ -9,6 +9,7 @@ from typing import get_args
 import pytest
 
 from aoe_reports.model.findings import SEVERITIES, Finding, Severity
+from aoe_reports.model.history.runs import TuningClaim
 from aoe_reports.model.rules import (
     ALL_FILES,
     COMMUNICATION,
@@ -24,7 +25,6 @@ from aoe_reports.model.rules import (
     checked_rules_in,
     rules_in,
 )
-from aoe_reports.model.runs import TuningClaim
 from aoe_reports.model.texts import say
 
 RULE = Scope("clocks").rule("late", "warning", "a clock that is late", "arithmetic")

@@ -7,8 +7,6 @@ from typing import Any, get_args
 
 import pytest
 
-from aoe_reports.model.causes import causes_in_words, models_in_words, reason_words
-from aoe_reports.model.changes import IncidentCause
 from aoe_reports.model.errors import (
     AoeReportsError,
     LeftOutWarning,
@@ -20,6 +18,8 @@ from aoe_reports.model.errors import (
     of_the_system,
 )
 from aoe_reports.model.groupings import GROUPINGS, KEYS, LOCATIONS, TELLS, By, ComparedBy, LocatedBy
+from aoe_reports.model.history.causes import causes_in_words, models_in_words, reason_words
+from aoe_reports.model.history.changes import IncidentCause
 from aoe_reports.model.report import BarChart, Chart, Grid, Report, Section
 from aoe_reports.model.texts import Text, say
 

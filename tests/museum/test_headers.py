@@ -28,7 +28,7 @@ from museum.writer import (
 
 from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.csv.summary import TableData
-from aoe_reports.formats.identify import identify
+from aoe_reports.formats.sources.identify import identify
 from aoe_reports.formats.table_file import read_table_file
 
 FORMATS = Path(os.environ.get("AOE_REPORTS_FORMATS", ROOT.parent / "shared" / "formats"))

@@ -274,7 +274,7 @@ def test_a_file_that_vanished_is_named_once(aoe: Path, cli: Cli, monkeypatch: py
     def gone(path: Path, _: int | None) -> bytes:
         raise ReadError(path, "No such file or directory", "an AOE result file was expected")
 
-    monkeypatch.setattr("aoe_reports.questions.checked_files.read_bytes", gone)
+    monkeypatch.setattr("aoe_reports.topics.files.checked_files.read_bytes", gone)
     path = next((aoe / "array_grouped").iterdir())
     ended = cli("check", path, "--format", "json")
     (finding,) = ended.json["findings"]

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from aoe_reports.model.changes import (
+from aoe_reports.model.classes import declared_fields
+from aoe_reports.model.history.changes import (
     Acknowledged,
     IncidentCause,
     IncidentChange,
@@ -17,7 +18,6 @@ from aoe_reports.model.changes import (
     SuspectedCause,
     ToldFact,
 )
-from aoe_reports.model.classes import declared_fields
 from aoe_reports.model.report import BarChart, Chart, Ranking, Section, Waterfall
 from aoe_reports.model.texts import in_language, say
 from aoe_reports.present.reports.incidents import incident_sections, suspicions_section

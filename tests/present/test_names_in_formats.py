@@ -18,7 +18,7 @@ def test_results_of_check_are_found_by_name(cli: Cli) -> None:
 
 
 def test_regressions_are_found_by_name() -> None:
-    from aoe_reports.model.changes import AlarmBudget
+    from aoe_reports.model.history.changes import AlarmBudget
     from aoe_reports.present import REGRESSION_RENDERERS
     from aoe_reports.present.reports.changes import Changes
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from aoe_reports.model.advice import AdviceSummary, StoredAdviceRow, StoredCandidate
-from aoe_reports.model.changes import AlarmBudget
 from aoe_reports.model.classes import declared_fields
 from aoe_reports.model.findings import Finding
-from aoe_reports.model.listings import ListedVerdict
+from aoe_reports.model.history.advice import AdviceSummary, StoredAdviceRow, StoredCandidate
+from aoe_reports.model.history.changes import AlarmBudget
+from aoe_reports.model.history.listings import ListedVerdict
+from aoe_reports.model.history.runs import IngestedRun
 from aoe_reports.model.report import Chart, Grid, Report, Section
 from aoe_reports.model.rows import Column
-from aoe_reports.model.runs import IngestedRun
 from aoe_reports.present import RENDERERS
 from aoe_reports.present.figures import draw
 from aoe_reports.present.html import LONG

@@ -15,7 +15,7 @@ from aoe_reports.engine.question import Answer
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.rows import Rows
 from aoe_reports.present.notebook import MAX_CHARACTERS, MAX_ROWS
-from aoe_reports.questions.hotspots import Hotspot
+from aoe_reports.topics.device_time.hotspots import Hotspot
 
 CAPTURE = ROOT / "fixtures" / "msprof" / "valid" / "torch_npu_two_ranks"
 

@@ -11,24 +11,24 @@ from commandline import FIXTURES, ROOT, Cli
 from goldens.timeline import write_timelines
 
 from aoe_reports.present.schema import schema_of_answers
-from aoe_reports.questions.advise import Advise
-from aoe_reports.questions.bank import Bank
-from aoe_reports.questions.bank_diff import BankDiff
-from aoe_reports.questions.breakdown import Breakdown
-from aoe_reports.questions.check import Check
-from aoe_reports.questions.communication import CommunicationOfRuns
-from aoe_reports.questions.compare import Compare
-from aoe_reports.questions.critical_path import CriticalPath
-from aoe_reports.questions.explain import Explain
-from aoe_reports.questions.host import Host
-from aoe_reports.questions.hotspots import Hotspots
-from aoe_reports.questions.inspect import Inspect
-from aoe_reports.questions.quality import Quality
-from aoe_reports.questions.roofline import RooflineOfRuns
-from aoe_reports.questions.serving import Serving
-from aoe_reports.questions.stacks import Stacks
-from aoe_reports.questions.steps import Steps
-from aoe_reports.questions.stragglers import Stragglers
+from aoe_reports.topics.advice.advise import Advise
+from aoe_reports.topics.banks.bank import Bank
+from aoe_reports.topics.banks.diff import BankDiff
+from aoe_reports.topics.communication.communication import CommunicationOfRuns
+from aoe_reports.topics.comparison.compare import Compare
+from aoe_reports.topics.comparison.explain import Explain
+from aoe_reports.topics.critical_path.critical_path import CriticalPath
+from aoe_reports.topics.device_time.breakdown import Breakdown
+from aoe_reports.topics.device_time.hotspots import Hotspots
+from aoe_reports.topics.files.check import Check
+from aoe_reports.topics.files.inspect import Inspect
+from aoe_reports.topics.host.host import Host
+from aoe_reports.topics.locations.stacks import Stacks
+from aoe_reports.topics.quality.quality import Quality
+from aoe_reports.topics.roofline.roofline import RooflineOfRuns
+from aoe_reports.topics.serving.serving import Serving
+from aoe_reports.topics.steps.steps import Steps
+from aoe_reports.topics.steps.stragglers import Stragglers
 
 SCHEMA = json.loads((ROOT / "docs" / "outputs.schema.json").read_text())
 MSPROF = FIXTURES / "msprof" / "valid"

@@ -18,16 +18,16 @@ from matplotlib.dates import num2date
 
 from aoe_reports import Plot, communication, compare, hotspots, inspect, plot, read_series, roofline, steps, stragglers
 from aoe_reports.engine.question import Answer
-from aoe_reports.model.breakdown import Parts
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding
-from aoe_reports.model.roofline_picture import RooflinePicture, RooflinePoint, RooflineRoof
+from aoe_reports.model.history.series import NightChange, SeriesNight
+from aoe_reports.model.pictures.roofline import RooflinePicture, RooflinePoint, RooflineRoof
+from aoe_reports.model.pictures.waterfall import WaterfallBar, WaterfallPicture
 from aoe_reports.model.rows import Rows
-from aoe_reports.model.series import NightChange, SeriesNight
-from aoe_reports.model.stragglers import ComparedRank
 from aoe_reports.model.texts import say
-from aoe_reports.model.waterfall_picture import WaterfallBar, WaterfallPicture
-from aoe_reports.questions.hotspots import Hotspot
+from aoe_reports.model.topics.breakdown import Parts
+from aoe_reports.model.topics.stragglers import ComparedRank
+from aoe_reports.topics.device_time.hotspots import Hotspot
 
 VALID = ROOT / "fixtures" / "msprof" / "valid"
 TWO_RANKS = VALID / "torch_npu_two_ranks"

@@ -20,13 +20,13 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as read_prometheus
 from stores import store_at_once
 
+from aoe_reports.history.changes.regressions import find_regressions
 from aoe_reports.history.options import RegressionOptions
-from aoe_reports.history.regressions import find_regressions
 from aoe_reports.model.findings import Finding
 from aoe_reports.present import REGRESSION_RENDERERS
 from aoe_reports.present.reports.changes import Changes
 from aoe_reports.present.values import plain
-from aoe_reports.questions.records.options import RecordOptions
+from aoe_reports.topics.records.options import RecordOptions
 
 FORMATS = tuple(REGRESSION_RENDERERS)
 MODEL = 'net <script>alert("1")</script> |x| \x1b[31m `b` \u202e ]]> {0} [a](http://b) \\ $1$'

@@ -12,7 +12,9 @@ from xml.etree import ElementTree as ET
 import pytest
 from whole_texts import assert_recorded
 
-from aoe_reports.model.changes import (
+from aoe_reports.model.classes import declared_fields
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.history.changes import (
     Acknowledged,
     AlarmBudget,
     IncidentCause,
@@ -27,10 +29,8 @@ from aoe_reports.model.changes import (
     Suspicion,
     ToldFact,
 )
-from aoe_reports.model.classes import declared_fields
-from aoe_reports.model.findings import Finding
-from aoe_reports.model.listings import ListedVerdict
-from aoe_reports.model.runs import IngestedRun, Stored, TuningClaim
+from aoe_reports.model.history.listings import ListedVerdict
+from aoe_reports.model.history.runs import IngestedRun, Stored, TuningClaim
 from aoe_reports.model.texts import Language, in_language
 from aoe_reports.present import REGRESSION_RENDERERS, RENDERERS
 from aoe_reports.present.figures import draw

@@ -16,9 +16,9 @@ from aoe_reports.present import text
 from aoe_reports.present.answers import grid_of
 from aoe_reports.present.screen import BETWEEN, SHORT_TEXT, Measured, Screen, fit
 from aoe_reports.present.values import width
-from aoe_reports.questions.roofline import RoofedOperator
-from aoe_reports.tuning.plan import PlacedCandidate
-from aoe_reports.tuning.verdict_rows import Row
+from aoe_reports.topics.roofline.roofline import RoofedOperator
+from aoe_reports.tuning.plan.plan import PlacedCandidate
+from aoe_reports.tuning.verify.rows import Row
 
 measured = st.builds(
     Measured,

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from aoe_reports.model.classes import declared_fields
-from aoe_reports.model.listings import ListedVerdict
+from aoe_reports.model.history.listings import ListedVerdict
+from aoe_reports.model.history.runs import IngestedRun
 from aoe_reports.model.report import Ranking, Section
-from aoe_reports.model.runs import IngestedRun
 from aoe_reports.present.reports.night_content import Hotspots, Job, Night, StoredRun, TypeTime
 from aoe_reports.present.reports.night_runs import hotspots_section, read_section, run_sections, verdict_sections
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from aoe_reports.model.changes import (
+from aoe_reports.model.classes import declared_fields
+from aoe_reports.model.history.changes import (
     Acknowledged,
     AlarmBudget,
     IncidentCause,
@@ -22,11 +23,10 @@ from aoe_reports.model.changes import (
     SuspectedCause,
     ToldFact,
 )
-from aoe_reports.model.classes import declared_fields
 from aoe_reports.model.names import shorten_middle
 from aoe_reports.model.time_units import times_in_one_unit
+from aoe_reports.present.ci.openmetrics import render
 from aoe_reports.present.night import night_headline, verdict_line
-from aoe_reports.present.openmetrics import render
 from aoe_reports.present.reports.changes import (
     Changes,
     describe_acknowledgement,

@@ -10,8 +10,8 @@ from catalogues import CHINESE
 
 from aoe_reports.model.findings import SEVERITIES
 from aoe_reports.present.reports import words
-from aoe_reports.tuning.verdict_rows import Scope
-from aoe_reports.tuning.verification import Verdict
+from aoe_reports.tuning.verify.rows import Scope
+from aoe_reports.tuning.verify.verification import Verdict
 
 
 def listed() -> set[str]:

@@ -17,8 +17,8 @@ from jobs.test_notification import receiver
 from real.test_oracles import DATA
 from stores import store_at_once
 
-from aoe_reports.questions.records.options import RecordOptions
 from aoe_reports.simulation.nights import write_nights
+from aoe_reports.topics.records.options import RecordOptions
 
 CASES = Path(os.environ.get("AOE_REPORTS_CASES", ROOT.parent / "shared" / "cases"))
 TORCH = DATA / "msprof" / "torch_npu_2025-01"

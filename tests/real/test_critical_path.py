@@ -10,14 +10,14 @@ import pytest
 from commandline import ROOT
 
 from aoe_reports import breakdown, critical_path
-from aoe_reports.engine.dependencies import dependencies_of
-from aoe_reports.facts.critical_path import ends_after, window_of
-from aoe_reports.facts.step_paths import operators_of, paths_of
-from aoe_reports.facts.step_pictures import bytes_of
-from aoe_reports.formats.discovery import discover
+from aoe_reports.formats.sources.discovery import discover
 from aoe_reports.formats.vendor import group_captures, vendor_of
-from aoe_reports.model.blocks import read_blocks
-from aoe_reports.model.step_picture import MAX_BYTES
+from aoe_reports.model.pictures.blocks import read_blocks
+from aoe_reports.model.pictures.step import MAX_BYTES
+from aoe_reports.topics.critical_path.facts import ends_after, window_of
+from aoe_reports.topics.critical_path.reading import dependencies_of
+from aoe_reports.topics.critical_path.step_paths import operators_of, paths_of
+from aoe_reports.topics.critical_path.step_pictures import bytes_of
 
 DATA = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data")) / "msprof"
 CAPTURES = [

@@ -15,8 +15,8 @@ from real.test_oracles import DATA
 from aoe_reports.engine.captures import look_at, read_file
 from aoe_reports.formats.ascend.names import INFO_KINDS
 from aoe_reports.formats.csv.summary import TableData
-from aoe_reports.formats.discovery import discover
-from aoe_reports.formats.found import FoundFile
+from aoe_reports.formats.sources.discovery import discover
+from aoe_reports.formats.sources.found import FoundFile
 from aoe_reports.formats.vendor import TABLES
 from aoe_reports.model.findings import Finding
 

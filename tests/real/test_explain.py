@@ -12,9 +12,9 @@ from aoe_reports import breakdown, communication, explain, host
 from aoe_reports.engine.captures import collect_events_of
 from aoe_reports.engine.runs import find_runs
 from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity
-from aoe_reports.facts.exposed import exposed_of
-from aoe_reports.formats.discovery import discover
+from aoe_reports.formats.sources.discovery import discover
 from aoe_reports.formats.vendor import vendor_of
+from aoe_reports.topics.comparison.exposed import exposed_of
 
 DATA = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data")) / "msprof"
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"no real captures in {DATA}")

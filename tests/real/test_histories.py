@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from commandline import ROOT
 
-from aoe_reports.history.detector import detect_changes
+from aoe_reports.history.detection.detector import detect_changes
 from aoe_reports.stats.budget import WATCHED_NIGHTS
 
 SHARED = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data")).parent

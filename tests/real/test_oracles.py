@@ -15,8 +15,8 @@ from aoe_reports.formats.aoe.result_files import read_results
 from aoe_reports.formats.ascend.capture import group_captures
 from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.csv.summary import read_table
-from aoe_reports.formats.discovery import discover
-from aoe_reports.formats.found import FileName
+from aoe_reports.formats.sources.discovery import discover
+from aoe_reports.formats.sources.found import FileName
 from aoe_reports.formats.trace.rows import read_timeline
 from aoe_reports.rules.forms.statistics import check_statistics
 from aoe_reports.rules.results.check import check_result_file

@@ -11,7 +11,7 @@ import pytest
 from documents import FIXTURES
 
 from aoe_reports.formats.aoe.result_files import parse_results
-from aoe_reports.formats.found import FileName
+from aoe_reports.formats.sources.found import FileName
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.rules.results.check import check_result_file, check_result_text
 

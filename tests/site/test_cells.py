@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from markupsafe import Markup
 
-from aoe_reports.model.changes import Acknowledged, SeriesChange
 from aoe_reports.model.classes import declared_fields
+from aoe_reports.model.history.changes import Acknowledged, SeriesChange
 from aoe_reports.site.cells import (
     Table,
     as_html,
@@ -26,8 +26,8 @@ from aoe_reports.site.cells import (
     with_code,
     words,
 )
+from aoe_reports.site.pages.triage import by_effect, group_of, grouped, slower_word, state_of, sure_change, sure_effect
 from aoe_reports.site.texts import Texts
-from aoe_reports.site.triage import by_effect, group_of, grouped, slower_word, state_of, sure_change, sure_effect
 
 NONE = "–"
 ROW = SeriesChange(**{**dict.fromkeys(declared_fields(SeriesChange)), "series_id": "s", "workload": "net", "scope": "op", "state": "confirmed", "since": "2026-01-05", "change": 0.1})  # type: ignore[arg-type] # fmt: skip

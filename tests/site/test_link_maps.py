@@ -13,8 +13,8 @@ import pytest
 from captures import QUIET, write_night
 from commandline import Cli
 
-from aoe_reports.facts.link_maps import MAX_LINKS, MAX_MAPS, link_maps
-from aoe_reports.model.communication_rows import Link
+from aoe_reports.model.topics.communication import Link
+from aoe_reports.topics.communication.link_maps import MAX_LINKS, MAX_MAPS, link_maps
 
 RANKS = 4
 LINK = Link(
@@ -101,7 +101,7 @@ def test_the_slowest_links_of_the_slowest_groups_are_kept() -> None:
 
 @pytest.mark.parametrize("cell", [[0, 1], [0, 1, -5], [0, True, 5], "0-1", [0, 1, 1 << 31], None])
 def test_what_is_no_link_is_left_out_and_named(cell: Any) -> None:
-    from aoe_reports.history.stored_advice import _advice_of, unfit_names
+    from aoe_reports.history.runs.stored_advice import _advice_of, unfit_names
 
     body = {"group": "g", "transport": "HCCS", "count": 1, "links": [[0, 1, 500], cell]}
     row = {"state": "links", "body": json.dumps(body)}

@@ -14,7 +14,7 @@ import pytest
 from commandline import Cli
 from stores import store_at_once
 
-from aoe_reports.questions.records.options import RecordOptions
+from aoe_reports.topics.records.options import RecordOptions
 
 NIGHTS = 40
 ODD: dict[str, Sequence[tuple[str, Any]]] = {

@@ -6,7 +6,7 @@ import pytest
 from markupsafe import Markup
 
 from aoe_reports.model.texts import say
-from aoe_reports.site.pages import _environment
+from aoe_reports.site.render import _environment
 
 NAME = "<b>\x1b[31m"
 

@@ -23,11 +23,11 @@ from dashboards import HOSTILE, store_hostile_names
 from stores import store_at_once
 
 from aoe_reports.engine.question import Notes
-from aoe_reports.history.ingest import ingest
-from aoe_reports.questions.records.options import IngestOptions, RecordOptions
+from aoe_reports.history.runs.ingest import ingest
 from aoe_reports.simulation.nights import MODEL
 from aoe_reports.site.build import build_site
 from aoe_reports.site.publish import Generation
+from aoe_reports.topics.records.options import IngestOptions, RecordOptions
 
 REAL = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data")) / "msprof"
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoe_reports.history.series import put_together
+from aoe_reports.history.series.series import put_together
 from aoe_reports.site.stored import _block, _details, _months
 from aoe_reports.store.parts import StoredFile
 

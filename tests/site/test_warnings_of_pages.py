@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from stores import store_at_once
 
-from aoe_reports.questions.records.options import RecordOptions
 from aoe_reports.simulation.nights import MODEL
 from aoe_reports.site.build import build_site
+from aoe_reports.topics.records.options import RecordOptions
 
 FIRST = date(2026, 1, 1)
 

@@ -14,8 +14,8 @@ import duckdb
 import pytest
 from commandline import FIXTURES, Cli
 
-from aoe_reports.engine import capture_files
-from aoe_reports.engine.cache import Cache
+from aoe_reports.engine.tables import capture_files
+from aoe_reports.engine.tables.cache import Cache
 
 COUNT = "SELECT count(*) AS tasks FROM task"
 ALL = "SELECT (SELECT count(*) FROM task) AS tasks, (SELECT count(*) FROM event) AS events, (SELECT count(*) FROM source) AS files"
@@ -108,7 +108,7 @@ def test_files_that_changed_are_read_anew(cli: Cli, cache: Path, profile: Path, 
 def test_what_changes_while_it_is_read_or_just_before_is_not_kept(cache: Path, profile: Path) -> None:
     file = next(profile.rglob("kernel_details.csv"))
     code = f"""
-from aoe_reports.engine import loading
+from aoe_reports.engine.tables import loading
 write = loading.write_part
 def changing(*arguments):
     write(*arguments)

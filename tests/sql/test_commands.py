@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 from commandline import FIXTURES, Cli
 
-from aoe_reports.engine.database import open_capture
-from aoe_reports.engine.query_process import Limits, started
+from aoe_reports.engine.tables.database import open_capture
+from aoe_reports.engine.tables.query_process import Limits, started
 
 T = TypeVar("T")
 PROFILE = str(FIXTURES / "msprof" / "valid" / "torch_npu_two_ranks")

@@ -12,9 +12,9 @@ from captures import HEADER
 from commandline import FIXTURES, ROOT
 from goldens.timeline import write_timelines
 
-from aoe_reports.engine.database import CaptureDatabase, open_capture
-from aoe_reports.engine.query import check_query
-from aoe_reports.engine.table_database import TableDatabase
+from aoe_reports.engine.tables.database import CaptureDatabase, open_capture
+from aoe_reports.engine.tables.query import check_query
+from aoe_reports.engine.tables.table_database import TableDatabase
 from aoe_reports.history.database import StoreDatabase, open_store
 from aoe_reports.schema.store_tables import STORE_TABLES
 from aoe_reports.schema.tables import TABLES

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aoe_reports.engine.timeline_table import READ, insert_plain
+from aoe_reports.engine.tables.timeline_table import READ, insert_plain
 from aoe_reports.formats.trace.events import stream_events, with_findings
 from aoe_reports.formats.trace.shape import OddFileError, wanted_schema
 from aoe_reports.formats.trace.walk import batches_by_walking, look_by_walking

@@ -13,10 +13,10 @@ from commandline import FIXTURES, Cli
 from goldens.timeline import write_timelines
 
 from aoe_reports.engine.ask import ask
-from aoe_reports.engine.database import CaptureDatabase, open_capture
-from aoe_reports.questions.hotspots import HotspotOptions, Hotspots
-from aoe_reports.questions.steps import StepOptions, Steps
+from aoe_reports.engine.tables.database import CaptureDatabase, open_capture
 from aoe_reports.schema.tables import TABLES
+from aoe_reports.topics.device_time.hotspots import HotspotOptions, Hotspots
+from aoe_reports.topics.steps.steps import StepOptions, Steps
 
 FOLDERS = sorted(
     folder

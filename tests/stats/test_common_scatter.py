@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aoe_reports.history.detector import detect_changes
+from aoe_reports.history.detection.detector import detect_changes
 from aoe_reports.stats.common_scatter import MIN_SERIES, common_scatter
 
 SERIES, NIGHTS, CHANGE = 40, 100, 60

@@ -20,13 +20,13 @@ from deltalake import DeltaTable, write_deltalake
 
 from aoe_reports.engine.question import Notes
 from aoe_reports.formats.records.record import canonical_json
-from aoe_reports.history.ingest import ingest as ingest_paths
-from aoe_reports.questions.records.options import IngestOptions
+from aoe_reports.history.runs.ingest import ingest as ingest_paths
 from aoe_reports.simulation.nights import MODEL, write_nights
 from aoe_reports.store import History, Origin, equals
 from aoe_reports.store.care import compact
 from aoe_reports.store.layout import PARTITIONS, ROW_COUNTS, ROWS, RUN_KINDS
 from aoe_reports.store.parts import NewFile, StoredFile
+from aoe_reports.topics.records.options import IngestOptions
 
 NIGHTS = 8
 

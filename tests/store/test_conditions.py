@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 from stores import store_at_once
 
-from aoe_reports.questions.records.options import RecordOptions
 from aoe_reports.store import History
 from aoe_reports.store.conditions import Sign, columns_of, equals, matching, may_hold, undecided
+from aoe_reports.topics.records.options import RecordOptions
 
 COMPARE = {"=": operator.eq, "!=": operator.ne, "<=": operator.le, ">=": operator.ge}
 NIGHTS = [f"2026-01-{day:02}" for day in range(1, 7)]

@@ -18,7 +18,7 @@ from deltalake.exceptions import CommitFailedError
 
 from aoe_reports.engine.question import Notes
 from aoe_reports.history.care import undo_run
-from aoe_reports.history.ingest import ingest as ingest_paths
+from aoe_reports.history.runs.ingest import ingest as ingest_paths
 from aoe_reports.simulation.nights import write_nights
 from aoe_reports.store import History
 from aoe_reports.store.layout import PARTITIONS, ROW_COUNTS, ROWS

@@ -8,12 +8,12 @@ import pytest
 
 from aoe_reports.engine.objects import object_store
 from aoe_reports.engine.question import Notes
-from aoe_reports.history.ingest import ingest
-from aoe_reports.questions.records.options import IngestOptions
+from aoe_reports.history.runs.ingest import ingest
 from aoe_reports.simulation.nights import write_nights
 from aoe_reports.store import History, Origin
 from aoe_reports.store.care import compact, vacuum
 from aoe_reports.store.verify import verify
+from aoe_reports.topics.records.options import IngestOptions
 
 
 def test_a_store_in_an_object_store_is_written_read_merged_and_verified(

@@ -9,9 +9,9 @@ import pytest
 from commandline import Cli, Ended
 
 from aoe_reports.engine.question import Notes
-from aoe_reports.questions.records.options import RecordOptions
-from aoe_reports.questions.records.runs import read_runs
 from aoe_reports.store import History
+from aoe_reports.topics.records.options import RecordOptions
+from aoe_reports.topics.records.runs import read_runs
 
 
 def store_older(path: Path, store: Path) -> None:

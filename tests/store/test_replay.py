@@ -11,10 +11,10 @@ import pytest
 from pyarrow import fs
 from stores import store_at_once
 
-from aoe_reports.questions.records.options import RecordOptions
 from aoe_reports.store import History
 from aoe_reports.store.parts import Folder
 from aoe_reports.store.replay import Replay, not_covered, versions_in
+from aoe_reports.topics.records.options import RecordOptions
 
 
 @pytest.fixture(scope="module")

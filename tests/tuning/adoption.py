@@ -15,7 +15,7 @@ from tuning.jobs import SOC, Bench
 
 LayoutName = Literal["default", "linked", "one-folder", "nothing-yet"]
 LAYOUTS: tuple[LayoutName, ...] = ("default", "linked", "one-folder", "nothing-yet")
-MODULES = ("aoe_reports.tuning.adopt", "aoe_reports.present.as_json")
+MODULES = ("aoe_reports.tuning.banks.adopt", "aoe_reports.present.as_json")
 ERRORS = (errno.ENOSPC, errno.EACCES, errno.EXDEV)
 Bank = dict[str, str]
 

@@ -17,8 +17,8 @@ from unittest import mock
 
 from commandline import ROOT, Ended
 
-from aoe_reports.tuning.plan import Candidate, Job, Plan, Rejected
-from aoe_reports.tuning.plan_folder import write_plan
+from aoe_reports.tuning.plan.folder import write_plan
+from aoe_reports.tuning.plan.plan import Candidate, Job, Plan, Rejected
 
 STAND_IN = ROOT / "tests" / "support" / "aoe.py"
 SOC = "Ascend910B"

@@ -14,8 +14,8 @@ from aoe_reports.simulation.tuning import write_loop
 from aoe_reports.tuning.claim_list.tuner import read_claim_list
 from aoe_reports.tuning.msoptuner.tuner import read_candidates
 from aoe_reports.tuning.names import shapes_key
-from aoe_reports.tuning.plan import Plan
-from aoe_reports.tuning.plan_folder import write_plan
+from aoe_reports.tuning.plan.folder import write_plan
+from aoe_reports.tuning.plan.plan import Plan
 from aoe_reports.tuning.triton.printed import read_printed
 from aoe_reports.tuning.tuner import Claim, claims_together, tuner
 from aoe_reports.tuning.tuner import Claims as TunerClaims

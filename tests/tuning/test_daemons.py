@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from tuning.jobs import Bench
 
-from aoe_reports.tuning.plan import Job
+from aoe_reports.tuning.plan.plan import Job
 
 pytestmark = pytest.mark.torture
 

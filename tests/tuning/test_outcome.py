@@ -20,14 +20,20 @@ from aoe_reports.tuning.aoe.codes import CONSOLE_CODES, codes_of_line, explain_c
 from aoe_reports.tuning.aoe.console import Console
 from aoe_reports.tuning.aoe.driver import AoeDriver
 from aoe_reports.tuning.aoe.outcome import is_part_of, judge_stage, outcome_rows, progress_of
-from aoe_reports.tuning.bank import difference, digest_of, document_of_listing, entry_of_bytes, listing_of_document
-from aoe_reports.tuning.job_state import PrintedClaim
+from aoe_reports.tuning.banks.bank import (
+    difference,
+    digest_of,
+    document_of_listing,
+    entry_of_bytes,
+    listing_of_document,
+)
+from aoe_reports.tuning.job.progress import describe_progress
+from aoe_reports.tuning.job.runner import Ended
+from aoe_reports.tuning.job.state import PrintedClaim
 from aoe_reports.tuning.names import type_key
-from aoe_reports.tuning.plan import Candidate, Plan, Rejected, TuneOps
-from aoe_reports.tuning.progress import describe_progress
-from aoe_reports.tuning.runner import Ended
-from aoe_reports.tuning.verdict_rows import step_claim
-from aoe_reports.tuning.verification import Verification
+from aoe_reports.tuning.plan.plan import Candidate, Plan, Rejected, TuneOps
+from aoe_reports.tuning.verify.rows import step_claim
+from aoe_reports.tuning.verify.verification import Verification
 
 
 def results(operators: list[dict[str, Any]], failed: tuple[str, ...] = (), **counts: int) -> Any:

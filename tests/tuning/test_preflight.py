@@ -20,7 +20,7 @@ from aoe_reports.tuning.aoe.preflight import (
     document_of_host,
     host_of_document,
 )
-from aoe_reports.tuning.plan import Candidate, Job, Mode, Plan, Scenario
+from aoe_reports.tuning.plan.plan import Candidate, Job, Mode, Plan, Scenario
 
 GOOD: dict[str, Any] = {
     "home": "/home/me",

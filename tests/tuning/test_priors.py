@@ -12,9 +12,9 @@ import pytest
 from aoe_reports.tuning.aoe.bank import RUNTIME_KB
 from aoe_reports.tuning.aoe.prior_jobs import read_prior_jobs
 from aoe_reports.tuning.aoe.tuner import read_claims
-from aoe_reports.tuning.prior import Gain, Priors, cost_of_summary, saved_share
-from aoe_reports.tuning.prior_jobs import PriorJobs, PriorSources
-from aoe_reports.tuning.verdict_intervals import LEVEL, Interval, Noise, widened
+from aoe_reports.tuning.plan.prior import Gain, Priors, cost_of_summary, saved_share
+from aoe_reports.tuning.plan.prior_jobs import PriorJobs, PriorSources
+from aoe_reports.tuning.verify.intervals import LEVEL, Interval, Noise, widened
 
 
 @pytest.mark.parametrize(

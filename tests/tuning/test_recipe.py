@@ -14,8 +14,8 @@ import pytest
 from commandline import ROOT
 
 from aoe_reports.simulation.tuning import TUNED, write_loop
-from aoe_reports.tuning.plan import Plan
-from aoe_reports.tuning.plan_folder import write_plan
+from aoe_reports.tuning.plan.folder import write_plan
+from aoe_reports.tuning.plan.plan import Plan
 
 
 @pytest.fixture

@@ -6,9 +6,10 @@ import pytest
 from tables_of_docs import rules_of_docs
 
 from aoe_reports.model.rules import Rule, rules_in
-from aoe_reports.tuning import adopt, rules
+from aoe_reports.tuning import rules
 from aoe_reports.tuning import triton as rules_of_triton
 from aoe_reports.tuning.aoe import preflight
+from aoe_reports.tuning.banks import adopt
 
 RULES = rules_in(rules, adopt, preflight, rules_of_triton)
 

@@ -8,9 +8,9 @@ from pathlib import Path, PurePosixPath
 import pytest
 from values import check_values
 
-from aoe_reports.tuning import bank_exchange
-from aoe_reports.tuning.bank import BankLayout
-from aoe_reports.tuning.bank_exchange import (
+from aoe_reports.tuning.banks import exchange as bank_exchange
+from aoe_reports.tuning.banks.bank import BankLayout
+from aoe_reports.tuning.banks.exchange import (
     AdoptError,
     Left,
     NewFolder,

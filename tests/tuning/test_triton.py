@@ -12,8 +12,8 @@ from values import check_values
 
 from aoe_reports.model.errors import UsageError
 from aoe_reports.simulation.tuning import TUNED, Outcome, write_loop
-from aoe_reports.tuning.plan import Plan
-from aoe_reports.tuning.plan_folder import write_plan
+from aoe_reports.tuning.plan.folder import write_plan
+from aoe_reports.tuning.plan.plan import Plan
 from aoe_reports.tuning.tuner import Claim, bank_of_tuner, claims_together, tuner
 from aoe_reports.tuning.tuner import Claims as TunerClaims
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from tuning.jobs import NAMES, SOC, STAND_IN, Bench, rules, write_bank
 
-from aoe_reports.tuning.plan import Candidate, Job
-from aoe_reports.tuning.planning import expected_files
+from aoe_reports.tuning.plan.plan import Candidate, Job
+from aoe_reports.tuning.plan.planning import expected_files
 
 
 def test_a_job_is_run_and_everything_is_collected(bench: Bench) -> None:
@@ -550,7 +550,7 @@ def test_a_bank_that_cannot_be_read_is_not_taken_for_the_jobs_own(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench.plan()
-    monkeypatch.setattr("aoe_reports.tuning.bank_files.MAX_BANK_FILE_BYTES", 4)
+    monkeypatch.setattr("aoe_reports.tuning.banks.files.MAX_BANK_FILE_BYTES", 4)
     write_bank(bench.root / "in_use", "MatMulV2", NAMES)
     ended = bench.tune(TUNE_BANK_PATH=str(bench.root / "in_use"))
     assert (ended.code, "too large" in ended.err) == (3, True)
@@ -715,7 +715,7 @@ def test_a_dry_run_prints_and_runs_nothing(bench: Bench) -> None:
 
 
 def test_a_long_log_is_kept_at_both_ends(bench: Bench) -> None:
-    from aoe_reports.tuning.runner import Limits, run_process, stopping
+    from aoe_reports.tuning.job.runner import Limits, run_process, stopping
 
     log = bench.root / "log"
     lines: list[str] = []

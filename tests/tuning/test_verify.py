@@ -29,11 +29,11 @@ from aoe_reports.simulation.tuning import (
     write_profile,
     write_result,
 )
-from aoe_reports.tuning.plan import Plan
-from aoe_reports.tuning.plan_folder import write_plan
-from aoe_reports.tuning.verdict_intervals import Interval
-from aoe_reports.tuning.verdict_rows import judge
-from aoe_reports.tuning.verdicts import is_same_work
+from aoe_reports.tuning.plan.folder import write_plan
+from aoe_reports.tuning.plan.plan import Plan
+from aoe_reports.tuning.verify.intervals import Interval
+from aoe_reports.tuning.verify.rows import judge
+from aoe_reports.tuning.verify.verdicts import is_same_work
 
 SCHEMA = json.loads((ROOT / "schemas" / "verification.schema.json").read_text())
 COLUMNS = [

@@ -17,8 +17,8 @@ from aoe_reports.assistants.documents import MAX_ROWS, Document, RefusedError, T
 from aoe_reports.engine.ask import ask
 from aoe_reports.engine.question import Question, Stream
 from aoe_reports.engine.runs import find_runs, label_of
-from aoe_reports.engine.sql import SqlOptions, list_sql_tables, query_captures, rows_of
-from aoe_reports.formats.discovery import discover
+from aoe_reports.engine.tables.sql import SqlOptions, list_sql_tables, query_captures, rows_of
+from aoe_reports.formats.sources.discovery import discover
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.findings import SEVERITIES, Finding
 from aoe_reports.model.options import Declared, check_options, declared

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from aoe_reports.assistants.documents import RefusedError, neutral
 from aoe_reports.formats.ascend.capture import capture_root
-from aoe_reports.formats.objects import ObjectPath, asked_path
+from aoe_reports.formats.sources.objects import ObjectPath, asked_path
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.texts import say
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from aoe_reports.assistants.answers import findings_table
 from aoe_reports.assistants.documents import Document, RefusedError, neutral, plain_table
-from aoe_reports.history.listing import list_history
+from aoe_reports.history.changes.regressions import find_regressions
 from aoe_reports.history.options import HistoryOptions, RegressionOptions
-from aoe_reports.history.regressions import find_regressions
-from aoe_reports.model.changes import IncidentChange
+from aoe_reports.history.runs.listing import list_history
 from aoe_reports.model.documents import JsonObject
-from aoe_reports.model.listings import ListedRun
+from aoe_reports.model.history.changes import IncidentChange
+from aoe_reports.model.history.listings import ListedRun
 from aoe_reports.model.rows import as_mapping
 from aoe_reports.present.night import night_headline
 from aoe_reports.present.reports.incidents import worst_first

@@ -35,7 +35,7 @@ def ack(
     output: Output = None,
 ) -> None:
     """Accept a slow-down as the new level. The baseline moves to that level, and the slow-down no longer fails any gate."""
-    from aoe_reports.history.acknowledge import acknowledge
+    from aoe_reports.history.changes.acknowledge import acknowledge
 
     done = acknowledge(place.store, subject, _with_reason(chosen))
     _reply("ack", N_("Acknowledgement"), place, done, form, output)
@@ -57,7 +57,7 @@ def expect(
     output: Output = None,
 ) -> None:
     """Announce an expected change. A slow-down of the given size that begins on the given nights is reported as expected and fails no gate."""
-    from aoe_reports.history.acknowledge import expect as announce
+    from aoe_reports.history.changes.acknowledge import expect as announce
 
     chosen = _with_reason(chosen)
     _refuse_empty(workload, "WORKLOAD")
@@ -74,7 +74,7 @@ def tag(
     output: Output = None,
 ) -> None:
     """Name a run. `--baseline tag:NAME` then finds its night."""
-    from aoe_reports.history.acknowledge import tag as name_run
+    from aoe_reports.history.changes.acknowledge import tag as name_run
 
     _refuse_empty(name, "NAME")
     done = name_run(place.store, _storable(name), replace(chosen, who=_storable(chosen.who)))

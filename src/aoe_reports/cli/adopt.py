@@ -12,7 +12,7 @@ from aoe_reports.model.texts import say
 from aoe_reports.tuning.options import AdoptOptions
 
 if TYPE_CHECKING:
-    from aoe_reports.tuning.adopt import InUse
+    from aoe_reports.tuning.banks.adopt import InUse
 
 
 @guided(example="adopt plan", page="tuning")
@@ -20,7 +20,7 @@ def adopt(folder: PlanFolder, chosen: AdoptOptions, form: ChosenForm = "text", o
     """Put a job's private bank into use. `verify` must have confirmed it; the old bank is kept, and no process sees a partial bank."""
     import os
 
-    from aoe_reports.tuning.adopt import adopt as put_into_use
+    from aoe_reports.tuning.banks.adopt import adopt as put_into_use
 
     done = put_into_use(folder, os.environ, chosen)
     answer = done.answer(folder, strict=chosen.strict)

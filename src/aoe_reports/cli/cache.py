@@ -8,8 +8,8 @@ from aoe_reports.cli.command import Group, command_in
 from aoe_reports.cli.guide import Guide, guided
 from aoe_reports.cli.language import LanguageOption
 from aoe_reports.cli.output import ChosenForm, Output, reply
-from aoe_reports.engine.cache import Cache, CacheContent, CacheFolderOptions, cache_in
 from aoe_reports.engine.question import one_table
+from aoe_reports.engine.tables.cache import Cache, CacheContent, CacheFolderOptions, cache_in
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.rows import Rows
 from aoe_reports.model.texts import say

@@ -15,7 +15,7 @@ from aoe_reports.model.options import Option
 from aoe_reports.model.rows import Rows
 from aoe_reports.model.texts import say
 from aoe_reports.present.forms import CHECK_FORMS, FORMS
-from aoe_reports.questions.check import Check, CheckOptions
+from aoe_reports.topics.files.check import Check, CheckOptions
 
 if TYPE_CHECKING:
     from aoe_reports.model.rules import ListedRule
@@ -44,7 +44,7 @@ def check(
 ) -> None:
     """Validate results, banks, records and tables. Checks AOE results, gradient banks and records against schemas and rules, and tables against their declarations."""
     from aoe_reports.engine.ask import ask
-    from aoe_reports.engine.executors import executor_here
+    from aoe_reports.engine.fleet.executors import executor_here
     from aoe_reports.present.reports.tuning import summarise
 
     is_named = chosen.rules or chosen.select or chosen.ignore or form == "sarif"
@@ -104,8 +104,8 @@ def _follow(paths: list[Path], interval: float, max_size: int | None) -> None:
     """Tell of each change of the results below some paths until all are there, or somebody says that it is enough."""
     import signal
 
-    from aoe_reports.formats.discovery import result_files
-    from aoe_reports.formats.objects import ObjectPath
+    from aoe_reports.formats.sources.discovery import result_files
+    from aoe_reports.formats.sources.objects import ObjectPath
     from aoe_reports.jobs.watch import watch as watch_results
 
     for path in paths:

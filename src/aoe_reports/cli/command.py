@@ -123,7 +123,7 @@ def _refuse_uris(given: Mapping[str, Any]) -> None:
     for name, value in given.items():
         for one in value if isinstance(value, list | tuple) else (value,):
             if type(one) is PosixPath and str(one).lower().startswith(("s3:/", "s3a:/")) and name not in _MAY_BE_URI:
-                from aoe_reports.formats.objects import asked_path
+                from aoe_reports.formats.sources.objects import asked_path
 
                 uri = asked_path(one)
                 raise UsageError(say("{uri}: expected a file or folder of this machine, not an object store", uri=uri))

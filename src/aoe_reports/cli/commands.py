@@ -14,26 +14,26 @@ if TYPE_CHECKING:
     from aoe_reports.engine.question import Question
 
 COMMANDS = (
-    "questions.inspect:Inspect", "cli.table:table", "cli.sql:sql", "cli.sql:convert", "cli.check:check", "questions.quality:Quality", "questions.hotspots:Hotspots",
-    "questions.steps:Steps", "questions.breakdown:Breakdown", "questions.critical_path:CriticalPath", "questions.host:Host",
-    "questions.communication:CommunicationOfRuns", "questions.stragglers:Stragglers", "questions.compare:Compare",
-    "questions.explain:Explain", "questions.roofline:RooflineOfRuns", "questions.stacks:Stacks", "questions.serving:Serving",
-    "questions.advise:Advise", "cli.trace:trace", "cli.map:map", "cli.map:reduce", "cli.collect:collect", "cli.plan:plan",
+    "topics.files.inspect:Inspect", "cli.table:table", "cli.sql:sql", "cli.sql:convert", "cli.check:check", "topics.quality.quality:Quality", "topics.device_time.hotspots:Hotspots",
+    "topics.steps.steps:Steps", "topics.device_time.breakdown:Breakdown", "topics.critical_path.critical_path:CriticalPath", "topics.host.host:Host",
+    "topics.communication.communication:CommunicationOfRuns", "topics.steps.stragglers:Stragglers", "topics.comparison.compare:Compare",
+    "topics.comparison.explain:Explain", "topics.roofline.roofline:RooflineOfRuns", "topics.locations.stacks:Stacks", "topics.serving.serving:Serving",
+    "topics.advice.advise:Advise", "cli.trace:trace", "cli.map:map", "cli.map:reduce", "cli.collect:collect", "cli.plan:plan",
     "cli.preflight:preflight", "cli.tune:tune", "cli.verify:verify", "cli.adopt:adopt", "cli.normalize:normalize", "cli.ingest:ingest",
     "cli.history:history", "cli.regressions:regressions", "cli.acknowledge:ack", "cli.acknowledge:expect", "cli.acknowledge:tag",
     "cli.report:report", "cli.site:site", "cli.serve:serve", "cli.mcp:mcp", "cli.nightly:nightly", "cli.demo:demo", "cli.config:config",
     "cli.doctor:doctor",
 )  # fmt: skip
 """module:name, in the order of --help: a function, or a question, which is called as its module."""
-OF_BANK = {"list": "questions.bank:Bank", "diff": "questions.bank_diff:BankDiff"}
+OF_BANK = {"list": "topics.banks.bank:Bank", "diff": "topics.banks.diff:BankDiff"}
 """The commands of the group `bank`, by their names."""
-_OF_QUESTIONS = "questions."
+_OF_QUESTIONS = "topics."
 
 
 def name_of(place: str) -> str:
     """What the command at a place is called."""
     module, _, name = place.partition(":")
-    return module.removeprefix(_OF_QUESTIONS).replace("_", "-") if module.startswith(_OF_QUESTIONS) else name
+    return module.rpartition(".")[2].replace("_", "-") if module.startswith(_OF_QUESTIONS) else name
 
 
 @cache

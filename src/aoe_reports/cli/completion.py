@@ -53,7 +53,7 @@ def _names(kind: Completes, ctx: typer.Context) -> Iterable[str]:
 
         return [one.rule for one in list_rules()]
     if kind == "tables":
-        from aoe_reports.questions.table import list_tables
+        from aoe_reports.topics.files.table import list_tables
 
         return [row.kind for row in list_tables().rows]
     from aoe_reports.history.named import names_in

@@ -26,7 +26,7 @@ from aoe_reports.model.rows import column, row
 from aoe_reports.model.texts import join, say
 
 if TYPE_CHECKING:
-    from aoe_reports.questions.advice.thresholds import Thresholds
+    from aoe_reports.topics.advice.thresholds import Thresholds
 
 
 @row
@@ -115,7 +115,7 @@ def thresholds_of(ctx: typer.Context) -> Thresholds | None:
     found: InForce | None = ctx.find_root().obj
     if found is None or not any(file.table.get(THRESHOLDS) for file in found.files):
         return None
-    from aoe_reports.questions.advice.thresholds import Thresholds
+    from aoe_reports.topics.advice.thresholds import Thresholds
 
     changed: dict[str, Any] = {}
     for file in reversed(found.files):

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from aoe_reports.model.memory import keep_large_apart
+from aoe_reports.model.arrays.memory import keep_large_apart
 
 INTERNAL_ERROR = 70
 """EX_SOFTWARE of sysexits.h: a bug of ours, or no memory; never to be taken for what was read being damaged or slower."""

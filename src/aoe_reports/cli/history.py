@@ -30,7 +30,7 @@ def history(
     rows: MostRows = MAX_ROWS,
 ) -> None:
     """List the contents of the store. Oldest first: runs, records, single ranks, recorded changes, acknowledgements, advice, verdicts, observations."""
-    from aoe_reports.history.listing import list_history, stored_documents
+    from aoe_reports.history.runs.listing import list_history, stored_documents
 
     if form == "jsonl":
         if what != "records" or chosen.last is not None or chosen.run is not None:

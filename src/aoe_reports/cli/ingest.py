@@ -6,9 +6,9 @@ from aoe_reports.cli.output import MAX_ROWS, ChosenForm, MostRows, Output, Paths
 from aoe_reports.cli.progress import progress_line
 from aoe_reports.engine.question import one_table
 from aoe_reports.history.options import StoreOptions
+from aoe_reports.model.history.runs import IngestedRun
 from aoe_reports.model.rows import Rows
-from aoe_reports.model.runs import IngestedRun
-from aoe_reports.questions.records.options import IngestOptions
+from aoe_reports.topics.records.options import IngestOptions
 
 
 @guided(example="ingest profile --workload net --store aoe-history", page="store")
@@ -21,10 +21,10 @@ def ingest(
     rows: MostRows = MAX_ROWS,
 ) -> None:
     """Check, normalise and store every run. Repeating the command adds nothing."""
-    from aoe_reports.engine.executors import executor_here
+    from aoe_reports.engine.fleet.executors import executor_here
     from aoe_reports.engine.question import Notes
-    from aoe_reports.history.ingest import ingest as ingest_paths
-    from aoe_reports.history.ingest import stored_row
+    from aoe_reports.history.runs.ingest import ingest as ingest_paths
+    from aoe_reports.history.runs.ingest import stored_row
     from aoe_reports.model.findings import in_order
 
     notes = Notes()

@@ -42,9 +42,9 @@ def map(  # noqa: A001 -- the name of the command
     output: Output = None,
 ) -> None:
     """Read one share of a question. Keeps a partial result for each capture; what is there already is not read again."""
-    from aoe_reports.engine.executors import executor_here
-    from aoe_reports.engine.manifest import Mapped, Share, map_share, read_manifest
-    from aoe_reports.engine.partials import Partials
+    from aoe_reports.engine.fleet.executors import executor_here
+    from aoe_reports.engine.fleet.manifest import Mapped, Share, map_share, read_manifest
+    from aoe_reports.engine.fleet.partials import Partials
     from aoe_reports.engine.question import one_table
     from aoe_reports.model.rows import Rows
 
@@ -66,9 +66,9 @@ def reduce(
     rows: MostRows = MAX_ROWS,
 ) -> None:
     """Answer a question from its partial results. Reads no capture, and names those that no job has read."""
-    from aoe_reports.engine.manifest import read_manifest
-    from aoe_reports.engine.manifest import reduce as reduced
-    from aoe_reports.engine.partials import Partials
+    from aoe_reports.engine.fleet.manifest import read_manifest
+    from aoe_reports.engine.fleet.manifest import reduce as reduced
+    from aoe_reports.engine.fleet.partials import Partials
 
     found = read_manifest(manifest)
     answer = reduced(question_of(found.question), found, Partials(partials))

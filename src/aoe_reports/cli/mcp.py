@@ -47,7 +47,7 @@ def mcp(chosen: AssistantOptions) -> None:
         raise UsageError(say("mcp: expected --root DIR, --store URI, or both: what assistants may read"))
     from aoe_reports.assistants.places import Places
     from aoe_reports.cli.commands import every_question
-    from aoe_reports.questions.check import Check
+    from aoe_reports.topics.files.check import Check
 
     places = Places.of(chosen.root)
     try:

@@ -20,7 +20,7 @@ def nightly(
     output: Output = None,
 ) -> None:
     """Check, normalise, store, compare and report. The comparison uses the history; exit 1 for damage or a regression."""
-    from aoe_reports.engine.executors import executor_here
+    from aoe_reports.engine.fleet.executors import executor_here
     from aoe_reports.jobs.nightly import run_nightly
 
     with terminable(), progress_line() as progress:

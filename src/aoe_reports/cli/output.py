@@ -11,7 +11,7 @@ from aoe_reports.cli.ending import until_reader_leaves
 from aoe_reports.cli.language import spoken, translated
 from aoe_reports.cli.terminal import screen_of, write_control
 from aoe_reports.engine.question import exit_code_of
-from aoe_reports.formats.objects import asked_path
+from aoe_reports.formats.sources.objects import asked_path
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding, listed
 from aoe_reports.model.options import Option

@@ -31,7 +31,7 @@ def plan(
     import os
     from dataclasses import replace
 
-    from aoe_reports.tuning.planning import make_plan
+    from aoe_reports.tuning.plan.planning import make_plan
 
     here = Path.cwd() if command else None
     options = replace(chosen, command=tuple(command or ()), working_folder=here, language=spoken())

@@ -34,7 +34,7 @@ def _describe(folder: Path, output: Path | None) -> None:
 
     from aoe_reports.tuning.aoe.machine import look_at_host
     from aoe_reports.tuning.aoe.preflight import document_of_host
-    from aoe_reports.tuning.plan import to_json
-    from aoe_reports.tuning.plan_folder import read_plan
+    from aoe_reports.tuning.plan.folder import read_plan
+    from aoe_reports.tuning.plan.plan import to_json
 
     write(to_json(document_of_host(look_at_host(read_plan(folder), folder, os.environ))), output)

@@ -52,7 +52,7 @@ def command_of(question: Question[Any, Any]) -> Callable[..., None]:
         ctx: typer.Context, form: Format, output: Path | None, chosen: Any, *, rows: int, **arguments: Any
     ) -> None:
         from aoe_reports.engine.ask import ask
-        from aoe_reports.engine.executors import executor_here
+        from aoe_reports.engine.fleet.executors import executor_here
 
         paths = [path for one in question.arguments for path in _listed(arguments[one.name])]
         chosen = replace(chosen, **_configured(ctx, question))
@@ -84,7 +84,7 @@ def command_of(question: Question[Any, Any]) -> Callable[..., None]:
 
 def _written_down(question: Question[Any, Any], paths: list[Path], chosen: Any, to: Path, progress: Progress) -> int:
     """Write the manifest, and say what was found on the way; the exit code, which is that of the answer where there is nothing to read."""
-    from aoe_reports.engine.manifest import manifest_of, write_manifest
+    from aoe_reports.engine.fleet.manifest import manifest_of, write_manifest
 
     manifest = manifest_of(question, paths, chosen, progress=progress)
     write_manifest(to, manifest)

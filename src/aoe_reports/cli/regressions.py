@@ -30,7 +30,7 @@ def regressions(
     ] = False,
 ) -> None:
     """Detect regressions and improvements. Shows since when, by how much, and which operators caused the change, for the stored nights."""
-    from aoe_reports.history.regressions import find_regressions
+    from aoe_reports.history.changes.regressions import find_regressions
     from aoe_reports.present import REGRESSION_RENDERERS, RENDERERS
     from aoe_reports.present.night import verdict_line
     from aoe_reports.present.reports.regressions import regressions_report

@@ -19,10 +19,10 @@ from aoe_reports.cli.output import (
     write,
     write_pieces,
 )
-from aoe_reports.engine.cache import CacheOptions
 from aoe_reports.engine.question import Stream, exit_code_of
-from aoe_reports.engine.sql import SqlOptions
-from aoe_reports.formats.objects import asked_path
+from aoe_reports.engine.tables.cache import CacheOptions
+from aoe_reports.engine.tables.sql import SqlOptions
+from aoe_reports.formats.sources.objects import asked_path
 from aoe_reports.history.options import AlarmOptions, StoreOptions
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import in_order
@@ -60,7 +60,7 @@ def sql(
     chosen: SqlOptions,
 ) -> None:
     """Query captures, or a store of nights, in SQL. Tables and columns are documented; the query can read nothing else."""
-    from aoe_reports.engine.sql import list_sql_tables, read_query
+    from aoe_reports.engine.tables.sql import list_sql_tables, read_query
 
     if tables:
         if form == "parquet":
@@ -117,7 +117,7 @@ def _asked(
         from aoe_reports.history.database import query_store
 
         return query_store(store, query, chosen, alarms)
-    from aoe_reports.engine.sql import query_captures
+    from aoe_reports.engine.tables.sql import query_captures
 
     return query_captures(asked_path(path), query, chosen)
 
@@ -137,7 +137,7 @@ def convert(
     chosen: CacheOptions,
 ) -> None:
     """Write the tables of captures as a DuckDB file or as Parquet, for other tools. `sql --tables` describes them."""
-    from aoe_reports.engine.database import save_captures
+    from aoe_reports.engine.tables.database import save_captures
 
     notes = save_captures(path, output, chosen)
     print_findings(in_order(notes.findings))

@@ -38,7 +38,7 @@ def table(
 ) -> None:
     """Print one table or timeline. Names and units are canonical (durations in us, time stamps in ns)."""
     from aoe_reports.present.streams import render_stream, write_parquet
-    from aoe_reports.questions.table import list_tables, stream_table
+    from aoe_reports.topics.files.table import list_tables, stream_table
 
     if listed:
         shown = "json" if form == "json" else "text"

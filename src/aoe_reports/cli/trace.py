@@ -11,7 +11,7 @@ from aoe_reports.cli.guide import guided
 from aoe_reports.cli.output import Output, Paths, print_findings, write_bytes, write_pieces
 from aoe_reports.cli.progress import progress_line
 from aoe_reports.model.findings import in_order
-from aoe_reports.questions.trace import TraceOptions
+from aoe_reports.topics.files.trace import TraceOptions
 
 _GZIP = 31
 
@@ -19,7 +19,7 @@ _GZIP = 31
 @guided(example="trace profile --step 7 -o step.json", page="trace")
 def trace(paths: Paths, chosen: TraceOptions, output: Output = None) -> None:
     """Cut a part out of timelines. Prints a Chrome trace for Perfetto, chrome://tracing and MindStudio Insight; several runs stand side by side and begin together."""
-    from aoe_reports.questions.trace import traced
+    from aoe_reports.topics.files.trace import traced
 
     with progress_line() as progress, traced(paths, chosen, progress) as found:
         if found.cuttings:

@@ -14,7 +14,7 @@ from aoe_reports.model.texts import say
 from aoe_reports.tuning.options import TuneOptions
 
 if TYPE_CHECKING:
-    from aoe_reports.tuning.progress import Progress
+    from aoe_reports.tuning.job.progress import Progress
 
 
 @guided(example="tune plan --dry-run", page="tuning")
@@ -24,8 +24,8 @@ def tune(
     """Run a planned tuning job on a private bank. Reports the result of each operator, the tuned bank and how to measure again."""
     from dataclasses import replace
 
-    from aoe_reports.tuning.job import dry_run
-    from aoe_reports.tuning.job import tune as run
+    from aoe_reports.tuning.job.job import dry_run
+    from aoe_reports.tuning.job.job import tune as run
 
     options = replace(chosen, command=tuple(command or ()), language=spoken())
     if options.dry_run:
@@ -59,7 +59,7 @@ class _Teller:
             self._write(text, indent="  ")
 
     def progress(self, stage: str, progress: "Progress") -> None:
-        from aoe_reports.tuning.progress import describe_progress
+        from aoe_reports.tuning.job.progress import describe_progress
 
         if shows_progress():
             self._progress(lambda: describe_progress(stage, progress), progress.share)

@@ -9,8 +9,8 @@ from typing import Any
 from aoe_reports.engine.captures import in_short
 from aoe_reports.engine.question import Finished, Question, Request, Unit
 from aoe_reports.formats.capture import Capture
-from aoe_reports.model.expected import find_absent
 from aoe_reports.model.findings import Finding
+from aoe_reports.model.history.expected import find_absent
 from aoe_reports.model.texts import N_, join, say
 
 _OF_SOME_RANKS = ("rank", "device", "phase")

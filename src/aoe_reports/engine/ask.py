@@ -10,8 +10,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from aoe_reports.engine.executors import Executor, executor_of, is_read_elsewhere
-from aoe_reports.engine.partials import CachedReader, Keys, Partials, UnitResult
+from aoe_reports.engine.fleet.executors import Executor, executor_of, is_read_elsewhere
+from aoe_reports.engine.fleet.partials import CachedReader, Keys, Partials, UnitResult
 from aoe_reports.engine.question import (
     Answer,
     CaptureOptions,
@@ -24,8 +24,8 @@ from aoe_reports.engine.question import (
     Unit,
     answer_of,
 )
-from aoe_reports.formats.objects import asked_path, fetching
 from aoe_reports.formats.rules import UNREADABLE
+from aoe_reports.formats.sources.objects import asked_path, fetching
 from aoe_reports.model.classes import declared_fields
 from aoe_reports.model.errors import AoeReportsError, ReadError
 from aoe_reports.model.findings import has

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aoe_reports.engine.executors import threads_of_unit
+from aoe_reports.engine.fleet.executors import threads_of_unit
 from aoe_reports.engine.rules import NOTHING_MEASURED
 from aoe_reports.facts.steps import has_numbers, steps_of, with_parts
 from aoe_reports.facts.tasks import TaskSet, split_devices
@@ -19,21 +19,21 @@ from aoe_reports.formats.ascend.names import OPERATOR_BANKS, RESULT_KINDS, UNREA
 from aoe_reports.formats.capture import Capture, Source, group_runs
 from aoe_reports.formats.csv.parse import BLOCK_BYTES
 from aoe_reports.formats.csv.summary import START, TableData
-from aoe_reports.formats.discovery import Discovery
-from aoe_reports.formats.expand import expanded
-from aoe_reports.formats.found import FoundFile
 from aoe_reports.formats.mindspore.names import UNREAD_KINDS
+from aoe_reports.formats.sources.discovery import Discovery
+from aoe_reports.formats.sources.expand import expanded
+from aoe_reports.formats.sources.found import FoundFile
 from aoe_reports.formats.table import Facts
 from aoe_reports.formats.table_file import read_table_file
 from aoe_reports.formats.tasks import CALLS, filled_up
 from aoe_reports.formats.trace.shape import COSTLY, M, TimelineLook
 from aoe_reports.formats.vendor import TABLES, TASK_TYPES, group_captures, vendor_of
-from aoe_reports.model.columns import has_value, keep_where, valid, words_in
+from aoe_reports.model.arrays.columns import has_value, keep_where, valid, words_in
+from aoe_reports.model.arrays.memory import give_back
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding, has
-from aoe_reports.model.memory import give_back
-from aoe_reports.model.steps import Step
 from aoe_reports.model.texts import N_, join, say
+from aoe_reports.model.topics.steps import Step
 from aoe_reports.rules.forms.statistics import check_statistics
 from aoe_reports.rules.tables.check import check_table
 from aoe_reports.rules.tables.copies import cannot_repeat, first_of_each, without_copies_between

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from aoe_reports.engine.captures import cluster_captures, joined, read_source
 from aoe_reports.facts.parallel import Layout, layout_of
 from aoe_reports.facts.steps import stages_of_cluster, steps_of_cluster
-from aoe_reports.formats.objects import path_of
 from aoe_reports.formats.rules import INFO_FILE
-from aoe_reports.model.parallel import Places
-from aoe_reports.model.steps import Step
+from aoe_reports.formats.sources.objects import path_of
+from aoe_reports.model.topics.parallel import Places
+from aoe_reports.model.topics.steps import Step
 
 if TYPE_CHECKING:
     from aoe_reports.engine.question import Notes, Unit
-    from aoe_reports.formats.discovery import Discovery
+    from aoe_reports.formats.sources.discovery import Discovery
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

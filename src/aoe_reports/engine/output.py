@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from aoe_reports.engine.locks import locked_site_of
-from aoe_reports.formats.owned import RANDOM, delete, left, make_owned
+from aoe_reports.formats.sources.owned import RANDOM, delete, left, make_owned
 from aoe_reports.model.errors import NoticeWarning
 from aoe_reports.model.texts import say
 

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from aoe_reports.formats.capture import Capture
-    from aoe_reports.formats.found import FoundFile
-    from aoe_reports.model.pipeline_picture import PipelinePicture
-    from aoe_reports.model.roofline_picture import RooflinePicture
+    from aoe_reports.formats.sources.found import FoundFile
+    from aoe_reports.model.pictures.pipeline import PipelinePicture
+    from aoe_reports.model.pictures.roofline import RooflinePicture
+    from aoe_reports.model.pictures.stacks import StackPicture
+    from aoe_reports.model.pictures.step import StepPicture
+    from aoe_reports.model.pictures.waterfall import WaterfallPicture
     from aoe_reports.model.rows import Rows
-    from aoe_reports.model.stack_picture import StackPicture
-    from aoe_reports.model.step_picture import StepPicture
-    from aoe_reports.model.waterfall_picture import WaterfallPicture
 
 MAX_ID = 2**31 - 1
 """The largest number of a rank, device or step that an option takes."""
@@ -129,7 +129,7 @@ class Notes:
 
     def failed(self, path: object, error: Exception) -> None:
         """Keep what could not be read, and why."""
-        from aoe_reports.formats.identify import unreadable_file  # noqa: PLC0415 -- pyarrow
+        from aoe_reports.formats.sources.identify import unreadable_file  # noqa: PLC0415 -- pyarrow
 
         self.unreadable = True
         self.findings.append(unreadable_file(path, error))
@@ -353,7 +353,7 @@ class Reader(ABC, Generic[O, P]):
 
     def discover(self, paths: Sequence[Path], asked: Request[O]) -> Any:
         """What lies below the paths."""
-        from aoe_reports.formats.discovery import discover  # noqa: PLC0415 -- pyarrow
+        from aoe_reports.formats.sources.discovery import discover  # noqa: PLC0415 -- pyarrow
 
         files = discover(paths, max_expanded=asked.options.max_expanded)
         asked.notes.take(Notes(list(files.findings), files.unreadable))

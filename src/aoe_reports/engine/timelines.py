@@ -15,13 +15,13 @@ from aoe_reports.facts.host_activity import HOST_COLUMNS, HostActivity
 from aoe_reports.facts.timeline_tasks import TimelineTasks, event_columns
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.csv.summary import TableData
-from aoe_reports.formats.digest import sha256_of
-from aoe_reports.formats.found import FoundFile
+from aoe_reports.formats.sources.digest import sha256_of
+from aoe_reports.formats.sources.found import FoundFile
 from aoe_reports.formats.tasks import count_of_tasks
 from aoe_reports.formats.trace.rules import TIMELINE_EVENT
 from aoe_reports.formats.trace.shape import integer_array
 from aoe_reports.formats.vendor import TABLES, vendor_of
-from aoe_reports.model.columns import codes, column_of, has_value, integers
+from aoe_reports.model.arrays.columns import codes, column_of, has_value, integers
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aoe_reports.facts.clock import Clock, measure_clock
-from aoe_reports.model.columns import (
+from aoe_reports.model.arrays.columns import (
     Floats,
     Ints,
     Mask,
@@ -27,10 +27,10 @@ from aoe_reports.model.columns import (
     integers,
     words_in,
 )
-from aoe_reports.model.memory import give_back
+from aoe_reports.model.arrays.memory import give_back
+from aoe_reports.model.arrays.thousandths import narrowed, widened
 from aoe_reports.model.shares import share_of
 from aoe_reports.model.texts import say
-from aoe_reports.model.thousandths import narrowed, widened
 from aoe_reports.stats.grouping import Names, group_codes, is_communication, largest
 
 Bound = Literal[

@@ -39,8 +39,7 @@ from aoe_reports.formats.ascend.tables.timelines import (
     profiled_process,
 )
 from aoe_reports.formats.spilled import Numbers
-from aoe_reports.model.breakdown import Gap, Parts
-from aoe_reports.model.columns import (
+from aoe_reports.model.arrays.columns import (
     Ints,
     LazyWordMap,
     Mask,
@@ -55,8 +54,9 @@ from aoe_reports.model.columns import (
     order_by,
     rising,
 )
-from aoe_reports.model.intervals import Intervals, covered, union, united
+from aoe_reports.model.arrays.intervals import Intervals, covered, union, united
 from aoe_reports.model.texts import say
+from aoe_reports.model.topics.breakdown import Gap, Parts
 
 EVENT_COLUMNS = (
     "ph", "name", "category", "flow_id", "connection_id", "pid", "process", "thread", "start_ns", "duration_ns", "task_type", "stage_row",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aoe_reports.model.columns import Floats, Ints, Mask, SomeRows, has_value, integers, words_in
+from aoe_reports.model.arrays.columns import Floats, Ints, Mask, SomeRows, has_value, integers, words_in
 
 _MIN_US = 5.0
 """Times have three decimals: of shorter ones the third tells too little."""

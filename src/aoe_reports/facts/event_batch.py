@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.model.columns import (
+from aoe_reports.model.arrays.columns import (
     Ints,
     Mask,
     Words,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from aoe_reports.formats.spilled import Numbers
-from aoe_reports.model.columns import Ints, distinct_rows
-from aoe_reports.model.intervals import Intervals, common, union
+from aoe_reports.model.arrays.columns import Ints, distinct_rows
+from aoe_reports.model.arrays.intervals import Intervals, common, union
 
 EVENT_WAITS = ("event wait", "notify wait", "stream wait event")
 """What types of tasks begin with that compute nothing (in lower case without underscores): their stream waits until another stream, or another device, reaches some point.

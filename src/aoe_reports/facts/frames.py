@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aoe_reports.facts.steps import in_order, steps_of
-from aoe_reports.model.columns import keep_where
+from aoe_reports.model.arrays.columns import keep_where
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.groupings import GROUPINGS, KEYS, TELLS, By, ComparedBy
-from aoe_reports.model.steps import Step
 from aoe_reports.model.texts import join, say
+from aoe_reports.model.topics.steps import Step
 from aoe_reports.stats.comparison import Compared, Side, choose_calls, compare_calls
 from aoe_reports.stats.grouping import Group, group_tasks, is_communication
 

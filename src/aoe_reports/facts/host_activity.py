@@ -29,9 +29,9 @@ from aoe_reports.facts.launches import Queue, clocks_of, queue_of
 from aoe_reports.facts.spans import Spans, SpansOf, chosen_of
 from aoe_reports.formats.ascend.tables.timelines import DEVICE_PROCESS
 from aoe_reports.formats.spilled import Numbers
-from aoe_reports.model.columns import Ints, Mask, WordMap, coded_in, distinct, distinct_rows, exact_sum, order_by
-from aoe_reports.model.host import Calls, HostWait
-from aoe_reports.model.intervals import Intervals, covered_each, union
+from aoe_reports.model.arrays.columns import Ints, Mask, WordMap, coded_in, distinct, distinct_rows, exact_sum, order_by
+from aoe_reports.model.arrays.intervals import Intervals, covered_each, union
+from aoe_reports.model.topics.host import Calls, HostWait
 
 HOST_COLUMNS = (*ACTIVITY_COLUMNS, "stream_id")
 """The columns of events that are looked at."""

@@ -20,9 +20,9 @@ from aoe_reports.facts.event_waits import waited_for_events
 from aoe_reports.facts.host_calls import CallGroup
 from aoe_reports.facts.launches import Queue, queue_of
 from aoe_reports.formats.spilled import Numbers
-from aoe_reports.model.columns import Ints, Mask, distinct, distinct_places, is_among
-from aoe_reports.model.host import HostWait
-from aoe_reports.model.intervals import Intervals, union
+from aoe_reports.model.arrays.columns import Ints, Mask, distinct, distinct_places, is_among
+from aoe_reports.model.arrays.intervals import Intervals, union
+from aoe_reports.model.topics.host import HostWait
 
 WaitCause = Literal[
     "garbage collection",

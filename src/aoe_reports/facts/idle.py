@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from aoe_reports.facts.bounds import StepShares
 from aoe_reports.facts.breakdown import part_time
-from aoe_reports.model.breakdown import Parts
-from aoe_reports.model.columns import Ints, Mask, distinct, exact_sum, has_value, integers, order_by
-from aoe_reports.model.intervals import union
-from aoe_reports.model.steps import Step
+from aoe_reports.model.arrays.columns import Ints, Mask, distinct, exact_sum, has_value, integers, order_by
+from aoe_reports.model.arrays.intervals import union
+from aoe_reports.model.topics.breakdown import Parts
+from aoe_reports.model.topics.steps import Step
 from aoe_reports.stats.grouping import is_communication
 
 STEP_COLUMNS = ("step", "iteration")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aoe_reports.model.columns import Ints, Mask, exact_sum, in_order
+from aoe_reports.model.arrays.columns import Ints, Mask, exact_sum, in_order
 
 _LATE_LAUNCHES = 100
 """One in so many launches may seem to be quicker than the clocks of host and device allow: those are mistaken, and left out."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from aoe_reports.model.parallel import GroupPlace, ParallelKind, Places
+from aoe_reports.model.topics.parallel import GroupPlace, ParallelKind, Places
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from aoe_reports.formats.spilled import Numbers, SpilledColumns
-from aoe_reports.model.columns import Ints, Mask, distinct, rising
-from aoe_reports.model.intervals import Intervals, united
+from aoe_reports.model.arrays.columns import Ints, Mask, distinct, rising
+from aoe_reports.model.arrays.intervals import Intervals, united
 
 WINDOW_SPANS = 1 << 18
 """About so many spans are looked at at the same time."""

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aoe_reports.facts.tasks import RankOf, TaskSet
-from aoe_reports.model.steps import Step
+from aoe_reports.model.topics.steps import Step
 
 STEP_RANGE = "ProfilerStep#"
 """What the name of the range begins with that the framework's profiler records around a step."""

@@ -12,11 +12,11 @@ from datetime import UTC, tzinfo
 from itertools import compress, groupby
 from pathlib import Path
 
-from aoe_reports.formats.found import FoundFile, Writer
+from aoe_reports.formats.sources.found import FoundFile, Writer
 from aoe_reports.model.findings import Finding
-from aoe_reports.model.parallel import GroupPlace
 from aoe_reports.model.texts import join
 from aoe_reports.model.timestamps import digits_to_ns
+from aoe_reports.model.topics.parallel import GroupPlace
 
 RANKS_APART_NS = 120 * 1_000_000_000
 """Captures of several ranks belong to one job when they were made within this time of each other."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from aoe_reports.formats.table import NO_ID, Field, split_unit
-from aoe_reports.model.columns import (
+from aoe_reports.model.arrays.columns import (
     Floats,
     Ints,
     Mask,

@@ -9,7 +9,7 @@ import numpy as np
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.rules import NEGATIVE_DURATION
 from aoe_reports.formats.table import Derived, Table
-from aoe_reports.model.columns import Mask, integers
+from aoe_reports.model.arrays.columns import Mask, integers
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.texts import join, say
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from aoe_reports.model.errors import UsageError, of_the_system
-from aoe_reports.model.metrics import BETTER, Declaration, Declarations, Meaning
+from aoe_reports.model.history.metrics import BETTER, Declaration, Declarations, Meaning
 from aoe_reports.model.texts import join, say
 
 MAX_BYTES = 1 << 20

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.model.columns import Ints
+from aoe_reports.model.arrays.columns import Ints
 
 LIBRARY = Path(__file__).with_name("libreader.so")
 _VERSION = 9

@@ -10,7 +10,7 @@ from typing import IO, Any, cast
 
 import numpy as np
 
-from aoe_reports.model.columns import Ints
+from aoe_reports.model.arrays.columns import Ints
 
 BLOCK_ROWS = 1 << 18
 """So many rows are held before they are written."""

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from aoe_reports.formats.csv.summary import TableData, nothing_of, read_table
 from aoe_reports.formats.derive import fields_to_read, with_derived
-from aoe_reports.formats.expand import expanded
-from aoe_reports.formats.found import FoundFile
+from aoe_reports.formats.sources.expand import expanded
+from aoe_reports.formats.sources.found import FoundFile
 from aoe_reports.formats.vendor import TABLES
 
 

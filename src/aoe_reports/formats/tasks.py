@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.model.columns import Ints, Mask, SomeRows, integers
+from aoe_reports.model.arrays.columns import Ints, Mask, SomeRows, integers
 
 _WORDS = pa.dictionary(pa.int32(), pa.string())
 _NUMBERS = pa.int64()

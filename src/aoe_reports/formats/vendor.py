@@ -10,11 +10,11 @@ from typing import Protocol
 
 from aoe_reports.formats.ascend import vendor as ascend
 from aoe_reports.formats.capture import Capture, Source
-from aoe_reports.formats.found import FileName, FoundFile, Writer
 from aoe_reports.formats.mindspore import vendor as mindspore
 from aoe_reports.formats.msopprof import vendor as msopprof
 from aoe_reports.formats.msserviceprofiler import vendor as msserviceprofiler
 from aoe_reports.formats.rocprof import vendor as rocprof
+from aoe_reports.formats.sources.found import FileName, FoundFile, Writer
 from aoe_reports.formats.table import Table, TaskTypes
 from aoe_reports.model.findings import Finding
 

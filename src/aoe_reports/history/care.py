@@ -11,11 +11,11 @@ import pyarrow as pa
 
 from aoe_reports.formats.records import payloads
 from aoe_reports.formats.records.payloads import NotDecodableError
-from aoe_reports.history import stored_advice
+from aoe_reports.history.changes.recorded import change_of, word_of
 from aoe_reports.history.options import VacuumOptions
 from aoe_reports.history.origin import origin_of
-from aoe_reports.history.recorded import change_of, word_of
 from aoe_reports.history.rules import STORE_BODY, STORE_ROW
+from aoe_reports.history.runs import stored_advice
 from aoe_reports.model.errors import LeftOutWarning, UsageError
 from aoe_reports.model.findings import Finding, has, in_order
 from aoe_reports.model.rows import column, row

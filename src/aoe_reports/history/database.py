@@ -14,16 +14,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aoe_reports.engine.query_process import Limits, started
 from aoe_reports.engine.question import Notes, Stream
-from aoe_reports.engine.sql import SqlOptions
-from aoe_reports.engine.table_database import NOT_WRITTEN, TableDatabase, insert_frame, insert_rows, whole_or_not
-from aoe_reports.formats.owned import TemporaryFolder
+from aoe_reports.engine.tables.query_process import Limits, started
+from aoe_reports.engine.tables.sql import SqlOptions
+from aoe_reports.engine.tables.table_database import NOT_WRITTEN, TableDatabase, insert_frame, insert_rows, whole_or_not
 from aoe_reports.formats.records.metrics import metrics_in
-from aoe_reports.history.listing import list_history
+from aoe_reports.formats.sources.owned import TemporaryFolder
 from aoe_reports.history.options import AlarmOptions, HistoryOptions, RegressionOptions
-from aoe_reports.history.stored_advice import listed_rows
-from aoe_reports.model.columns import column_of, scalar
+from aoe_reports.history.runs.listing import list_history
+from aoe_reports.history.runs.stored_advice import listed_rows
+from aoe_reports.model.arrays.columns import column_of, scalar
 from aoe_reports.model.errors import AoeReportsError
 from aoe_reports.model.options import declared
 from aoe_reports.model.texts import say
@@ -33,7 +33,7 @@ from aoe_reports.store import History
 from aoe_reports.store.layout import HEADER_COLUMNS, RANK_KIND, headers_of
 
 if TYPE_CHECKING:
-    from aoe_reports.history.regressions import Regressions
+    from aoe_reports.history.changes.regressions import Regressions
 
 _KINDS = {"record": "record", "rank_record": RANK_KIND, "run_finding": "finding"}
 """The tables whose columns are columns of the store, with the kind of its rows."""
@@ -84,7 +84,7 @@ class StoreDatabase(TableDatabase):
     @cached_property
     def regressions(self) -> Regressions:
         """What `regressions --all` answers; its findings become those of the database."""
-        from aoe_reports.history.regressions import find_regressions  # noqa: PLC0415 -- polars
+        from aoe_reports.history.changes.regressions import find_regressions  # noqa: PLC0415 -- polars
 
         alarms = {one.name: getattr(self._alarms, one.name) for one in declared(AlarmOptions)}
         answer = find_regressions(self.history, RegressionOptions(every=True, **alarms))
@@ -110,7 +110,7 @@ def _runs(database: StoreDatabase) -> Iterator[_Cells]:
 
 
 def _metrics(database: StoreDatabase) -> Iterator[_Cells]:
-    from aoe_reports.history.metric_series import metric_series_id  # noqa: PLC0415 -- polars
+    from aoe_reports.history.series.metrics import metric_series_id  # noqa: PLC0415 -- polars
 
     read = lru_cache(maxsize=4096)(metrics_in)
     names = ("run_id", "source", "series_id", "metrics")

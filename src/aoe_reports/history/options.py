@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from aoe_reports.model.changes import Scope
 from aoe_reports.model.errors import UsageError
+from aoe_reports.model.history.changes import Scope
 from aoe_reports.model.options import STORE_VARIABLE, declared, option, options
 from aoe_reports.model.texts import say
 from aoe_reports.stats.budget import FALSE_ALARMS_PER_YEAR
 
 if TYPE_CHECKING:
-    from aoe_reports.history.gate import Gate
-    from aoe_reports.history.pinned import Baseline
-    from aoe_reports.history.series import SeriesLabels
-    from aoe_reports.model.metrics import Declarations
+    from aoe_reports.history.changes.gate import Gate
+    from aoe_reports.history.series.pinned import Baseline
+    from aoe_reports.history.series.series import SeriesLabels
+    from aoe_reports.model.history.metrics import Declarations
 
 EXIT_CODES = {"regression": 1, "nothing-selected": 4, "suspect": 5, "not-enough-data": 4, "expected-absent": 4}
 """The exit code of each reason that the history gives, the one that counts first."""
@@ -107,7 +107,7 @@ class GateOptions(StrictDataOptions):
 
     def gates(self) -> tuple[Gate, ...]:
         """The gates; where none is given, every change that has an effect on a step. Raises UsageError."""
-        from aoe_reports.history.gate import DEFAULT_GATE, parse_gate  # noqa: PLC0415 -- msgspec
+        from aoe_reports.history.changes.gate import DEFAULT_GATE, parse_gate  # noqa: PLC0415 -- msgspec
 
         try:
             return tuple(map(parse_gate, self.gate)) or (DEFAULT_GATE,)
@@ -124,7 +124,7 @@ class GateOptions(StrictDataOptions):
 
     def held_against(self) -> Baseline:
         """The baseline. Raises UsageError."""
-        from aoe_reports.history.pinned import parse_baseline  # noqa: PLC0415 -- numpy
+        from aoe_reports.history.series.pinned import parse_baseline  # noqa: PLC0415 -- numpy
 
         try:
             return parse_baseline(self.baseline)

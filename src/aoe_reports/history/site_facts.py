@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.facts.records.context import UNKNOWN
-from aoe_reports.formats.objects import path_of
-from aoe_reports.model.advice import AdviceSummary, LeftOutRow, StoredAdviceRow, StoredCandidate, StoredLinks
-from aoe_reports.model.changes import (
+from aoe_reports.formats.sources.objects import path_of
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.history.advice import AdviceSummary, LeftOutRow, StoredAdviceRow, StoredCandidate, StoredLinks
+from aoe_reports.model.history.changes import (
     AlarmBudget,
     IncidentChange,
     PastNight,
@@ -22,12 +22,12 @@ from aoe_reports.model.changes import (
     SeriesObservation,
     SuspectedCause,
 )
-from aoe_reports.model.findings import Finding
-from aoe_reports.model.listings import ListedVerdict
-from aoe_reports.model.runs import StepTimes, Stored, TuningClaim
-from aoe_reports.model.step_picture import NoPicture, StepPicture
+from aoe_reports.model.history.listings import ListedVerdict
+from aoe_reports.model.history.runs import StepTimes, Stored, TuningClaim
+from aoe_reports.model.pictures.step import NoPicture, StepPicture
 from aoe_reports.store import History, Where
 from aoe_reports.store.layout import CAPTURES, message_of
+from aoe_reports.topics.records.context import UNKNOWN
 
 _COMMIT = re.compile(r"(?:^|[._-])(?:commit|revision|git)", re.IGNORECASE)
 Floats = np.ndarray[Any, np.dtype[np.float64]]

@@ -8,28 +8,28 @@ from dataclasses import replace
 from pathlib import Path
 
 from aoe_reports.engine.ask import Progress, no_progress
-from aoe_reports.engine.executors import Executor
+from aoe_reports.engine.fleet.executors import Executor
 from aoe_reports.engine.locks import locked
 from aoe_reports.engine.output import REPORT_FILES, REPORT_PAGE, write_whole
 from aoe_reports.engine.question import Answer, Notes, exit_code_of
-from aoe_reports.history.clocks import read_runs
-from aoe_reports.history.ingest import Stored, ingest, stored_row
-from aoe_reports.history.missing import Missing, findings_of_missing, missing_models
+from aoe_reports.history.changes.missing import Missing, findings_of_missing, missing_models
+from aoe_reports.history.changes.regressions import Regressions, find_regressions
 from aoe_reports.history.options import EXIT_CODES, RegressionOptions, View
-from aoe_reports.history.paged import paged_series
-from aoe_reports.history.regressions import Regressions, find_regressions
 from aoe_reports.history.rules import NOT_ENOUGH_DATA
+from aoe_reports.history.runs.clocks import read_runs
+from aoe_reports.history.runs.ingest import Stored, ingest, stored_row
+from aoe_reports.history.series.paged import paged_series
 from aoe_reports.jobs.nightly_options import NightlyOptions
 from aoe_reports.jobs.notification import send, shape_of
 from aoe_reports.jobs.report import read_night, stored_runs
-from aoe_reports.model.changes import SeriesChange
 from aoe_reports.model.classes import record
 from aoe_reports.model.errors import AoeReportsError, NoticeWarning, UsageError
-from aoe_reports.model.expected import EXPECTED_ABSENT
 from aoe_reports.model.findings import Finding, in_order, reasons_of
+from aoe_reports.model.history.changes import SeriesChange
+from aoe_reports.model.history.expected import EXPECTED_ABSENT
+from aoe_reports.model.history.runs import IngestedRun
 from aoe_reports.model.report import Pages
 from aoe_reports.model.rows import Rows
-from aoe_reports.model.runs import IngestedRun
 from aoe_reports.model.texts import Language, say
 from aoe_reports.present.forms import FORMS, Shown
 from aoe_reports.present.night import night_report, verdict_line

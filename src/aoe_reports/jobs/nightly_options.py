@@ -8,7 +8,7 @@ from aoe_reports.history.options import GateOptions, StoreOptions
 from aoe_reports.model.options import option, options
 from aoe_reports.model.texts import say
 from aoe_reports.present.notification import Shape
-from aoe_reports.questions.records.options import IngestOptions
+from aoe_reports.topics.records.options import IngestOptions
 
 
 @options

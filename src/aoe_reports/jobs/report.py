@@ -16,25 +16,25 @@ import polars as pl
 from aoe_reports.engine.output import write_whole
 from aoe_reports.engine.question import Answer
 from aoe_reports.formats.records.payloads import body_of
-from aoe_reports.history.clocks import read_runs, runs_with_wrong_clock
+from aoe_reports.history.changes.regressions import Regressions, find_regressions
 from aoe_reports.history.detection.verdicts import Parameters
-from aoe_reports.history.listing import verdict_rows
 from aoe_reports.history.options import EXIT_CODES, STRICT_REASONS, RegressionOptions, View
-from aoe_reports.history.pinned import is_date
-from aoe_reports.history.regressions import Regressions, find_regressions
-from aoe_reports.history.series import LABELS, put_together
+from aoe_reports.history.runs.clocks import read_runs, runs_with_wrong_clock
+from aoe_reports.history.runs.listing import verdict_rows
+from aoe_reports.history.runs.stored_advice import read_advice
+from aoe_reports.history.series.pinned import is_date
+from aoe_reports.history.series.series import LABELS, put_together
 from aoe_reports.history.site_facts import RunFacts, stored_findings
-from aoe_reports.history.stored_advice import read_advice
 from aoe_reports.jobs.report_options import ReportOptions
-from aoe_reports.model.changes import METRIC, SeriesChange
 from aoe_reports.model.classes import record
 from aoe_reports.model.errors import AoeReportsError, UsageError
 from aoe_reports.model.findings import Finding, in_order
-from aoe_reports.model.listings import ListedVerdict
-from aoe_reports.model.metrics import value_of
+from aoe_reports.model.history.changes import METRIC, SeriesChange
+from aoe_reports.model.history.listings import ListedVerdict
+from aoe_reports.model.history.metrics import value_of
+from aoe_reports.model.history.runs import Stored, TuningClaim
 from aoe_reports.model.names import shorten_middle
 from aoe_reports.model.report import BarChart
-from aoe_reports.model.runs import Stored, TuningClaim
 from aoe_reports.model.texts import Language, join, say
 from aoe_reports.present.as_json import FORMAT_VERSION
 from aoe_reports.present.night import night_report

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from aoe_reports.engine import rules as of_captures
-from aoe_reports.facts import bucket_order, communication, communication_fleet, contention, packets, pipeline_steps
 from aoe_reports.formats import rules as of_files
 from aoe_reports.formats.csv import rules as of_csv
 from aoe_reports.formats.sqlite import rules as of_databases
 from aoe_reports.formats.trace import rules as of_timelines
 from aoe_reports.formats.tuner_files import tuner_file_kinds
 from aoe_reports.history import rules as of_history
-from aoe_reports.model import expected
+from aoe_reports.model.history import expected
 from aoe_reports.model.rules import ListedRule, rules_in
-from aoe_reports.questions import rules as of_questions
 from aoe_reports.rules import gradient_bank, operator_bank, profiling_options, records, schema
 from aoe_reports.rules import rules as of_tables
 from aoe_reports.rules.forms import statistics
 from aoe_reports.rules.results import FILE_RULES, RULES
 from aoe_reports.rules.tables import steps, streams, task_types, times, values
 from aoe_reports.store import rules as of_the_store
-from aoe_reports.tuning import adopt
+from aoe_reports.topics import rules as of_questions
+from aoe_reports.topics.communication import bucket_order, contention, packets, pipeline_steps
+from aoe_reports.topics.communication import facts as communication
+from aoe_reports.topics.communication import over_ranks as communication_fleet
 from aoe_reports.tuning import rules as of_tuning
 from aoe_reports.tuning.aoe import preflight
+from aoe_reports.tuning.banks import adopt
 
 MODULES = (
     expected, of_files, of_csv, of_databases, of_timelines, of_captures, of_questions, of_history, of_the_store, of_tuning, adopt,

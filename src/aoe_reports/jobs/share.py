@@ -14,14 +14,14 @@ from aoe_reports.formats.aoe.redaction import Redaction
 from aoe_reports.formats.aoe.result_files import kind_of, parse_results, read_bytes
 from aoe_reports.formats.aoe.results import Kind
 from aoe_reports.formats.ascend.names import parse_name
-from aoe_reports.formats.discovery import result_files
-from aoe_reports.formats.found import FileName
 from aoe_reports.formats.rules import JSON_TOO_LARGE
+from aoe_reports.formats.sources.discovery import result_files
+from aoe_reports.formats.sources.found import FileName
 from aoe_reports.model.errors import AoeReportsError, UsageError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.rows import Rows, column, row
 from aoe_reports.model.texts import join, say
-from aoe_reports.questions.check import Check, CheckOptions
+from aoe_reports.topics.files.check import Check, CheckOptions
 
 _SALT_BYTES = 32
 _SHOWN_WORDS = 200

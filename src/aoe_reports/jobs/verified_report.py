@@ -11,12 +11,12 @@ from aoe_reports.model.report import BarChart, Grid, Report, Section
 from aoe_reports.model.rows import Column, Rows, as_mapping, column, columns_of, row
 from aoe_reports.model.texts import Text, count_of, join, say
 from aoe_reports.present.answers import section_of
-from aoe_reports.tuning.plan import Plan
-from aoe_reports.tuning.plan_folder import TunedOutcome
-from aoe_reports.tuning.reconciliation import Reconciliation
+from aoe_reports.tuning.plan.folder import TunedOutcome
+from aoe_reports.tuning.plan.plan import Plan
 from aoe_reports.tuning.tuner import Claim, Claims
-from aoe_reports.tuning.verdict_rows import Method, Row
-from aoe_reports.tuning.verification import PASSED, Verdict
+from aoe_reports.tuning.verify.reconciliation import Reconciliation
+from aoe_reports.tuning.verify.rows import Method, Row
+from aoe_reports.tuning.verify.verification import PASSED, Verdict
 
 SHOWN = 15
 """Operators that are listed or drawn; verify.json has them all."""

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Literal
 
 from aoe_reports.engine.output import write_whole
-from aoe_reports.formats.discovery import why_not_read
 from aoe_reports.formats.records.record import canonical_json
 from aoe_reports.formats.rules import UNREADABLE
+from aoe_reports.formats.sources.discovery import why_not_read
 from aoe_reports.formats.tuner_files import TUNERS
 from aoe_reports.history.origin import origin_of
 from aoe_reports.jobs.verified_report import Page, verified_report
@@ -36,15 +36,14 @@ from aoe_reports.model.texts import say
 from aoe_reports.model.timestamps import night_of
 from aoe_reports.present import RENDERERS
 from aoe_reports.present.reports.language import report_in
-from aoe_reports.questions.records.load import EPOCH_FROM_NS
 from aoe_reports.store import History
 from aoe_reports.store.layout import month_of, table_of
+from aoe_reports.topics.records.load import EPOCH_FROM_NS
 from aoe_reports.tuning.answers import JobAnswer, job_answer
-from aoe_reports.tuning.bank import difference, digest_of
-from aoe_reports.tuning.bank_files import list_bank
-from aoe_reports.tuning.job import BANK_BEFORE
-from aoe_reports.tuning.plan import to_json
-from aoe_reports.tuning.plan_folder import (
+from aoe_reports.tuning.banks.bank import difference, digest_of
+from aoe_reports.tuning.banks.files import list_bank
+from aoe_reports.tuning.job.job import BANK_BEFORE
+from aoe_reports.tuning.plan.folder import (
     BANK,
     RUNS,
     VERIFY,
@@ -57,6 +56,7 @@ from aoe_reports.tuning.plan_folder import (
     read_state,
     read_verification,
 )
+from aoe_reports.tuning.plan.plan import to_json
 from aoe_reports.tuning.rules import (
     VERIFY_BANK_CHANGED,
     VERIFY_BANK_NOT_USED,
@@ -70,9 +70,9 @@ from aoe_reports.tuning.rules import (
     VERIFY_STEPS_DIFFER,
 )
 from aoe_reports.tuning.tuner import Claims, ClaimsRead, bank_of_tuner, claims_together, tuner, tuner_of_plan
-from aoe_reports.tuning.verdict_rows import Row
-from aoe_reports.tuning.verdicts import Verified, is_same_work, verify_claims
-from aoe_reports.tuning.verification import Verdict, Verification
+from aoe_reports.tuning.verify.rows import Row
+from aoe_reports.tuning.verify.verdicts import Verified, is_same_work, verify_claims
+from aoe_reports.tuning.verify.verification import Verdict, Verification
 
 REPORTS = {"verify.md": "markdown", "verify.html": "html"}
 

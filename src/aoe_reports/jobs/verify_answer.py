@@ -11,8 +11,7 @@ from aoe_reports.model.findings import FAILED_TUNING, Finding, Severity, reasons
 from aoe_reports.model.report import Highlight
 from aoe_reports.model.rows import as_mapping, column, row
 from aoe_reports.model.texts import join, say
-from aoe_reports.questions.rules import COMPARABILITY_UNKNOWN, NOT_COMPARABLE
-from aoe_reports.tuning.reconciliation import Reconciliation, rounded_row
+from aoe_reports.topics.rules import COMPARABILITY_UNKNOWN, NOT_COMPARABLE
 from aoe_reports.tuning.rules import (
     VERIFY_CLAIM_NOT_ATTRIBUTABLE,
     VERIFY_CLAIM_SCALE,
@@ -23,11 +22,12 @@ from aoe_reports.tuning.rules import (
     VERIFY_OTHER_WORKLOAD,
     VERIFY_SAME_PROFILE,
 )
-from aoe_reports.tuning.verdict_intervals import LARGE_DRIFT, MIN_CONTROLS, Noise
-from aoe_reports.tuning.verdict_matches import SAME_TIME
-from aoe_reports.tuning.verdict_rows import Method, Row, StepClaim
-from aoe_reports.tuning.verdicts import Verified
-from aoe_reports.tuning.verification import PASSED, Verdict
+from aoe_reports.tuning.verify.intervals import LARGE_DRIFT, MIN_CONTROLS, Noise
+from aoe_reports.tuning.verify.matches import SAME_TIME
+from aoe_reports.tuning.verify.reconciliation import Reconciliation, rounded_row
+from aoe_reports.tuning.verify.rows import Method, Row, StepClaim
+from aoe_reports.tuning.verify.verdicts import Verified
+from aoe_reports.tuning.verify.verification import PASSED, Verdict
 
 ACCEPT: dict[Accept, str] = {
     "confirmed": say("the overall verdict is a gain, at least one item is confirmed, and no operator regressed"),

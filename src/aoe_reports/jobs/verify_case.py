@@ -9,20 +9,20 @@ from pathlib import Path
 from aoe_reports.engine.rules import NOTHING_MEASURED
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.capture import Capture
-from aoe_reports.formats.identify import unreadable_file
-from aoe_reports.formats.objects import asked_path
+from aoe_reports.formats.sources.identify import unreadable_file
+from aoe_reports.formats.sources.objects import asked_path
 from aoe_reports.jobs.verify_options import VerifyOptions
-from aoe_reports.model.columns import has_value, integers
+from aoe_reports.model.arrays.columns import has_value, integers
 from aoe_reports.model.errors import ReadError, UsageError
 from aoe_reports.model.findings import Finding, Severity, has
 from aoe_reports.model.texts import say
-from aoe_reports.questions.compared_runs import ComparedRun, may_be_compared
-from aoe_reports.questions.records.load import EPOCH_FROM_NS
-from aoe_reports.tuning.measured import MeasuredDevice, captures_of_run, digest_of_captures, read_devices
-from aoe_reports.tuning.plan import Plan
+from aoe_reports.topics.comparison.compared_runs import ComparedRun, may_be_compared
+from aoe_reports.topics.records.load import EPOCH_FROM_NS
+from aoe_reports.tuning.plan.measured import MeasuredDevice, captures_of_run, digest_of_captures, read_devices
+from aoe_reports.tuning.plan.plan import Plan
 from aoe_reports.tuning.rules import VERIFY_DEVICE, VERIFY_ORDER, VERIFY_OTHER_WORKLOAD, VERIFY_SAME_PROFILE
-from aoe_reports.tuning.verdict_sides import KEYS, MeasuredSide, same_workload_share, side_of_tasks
-from aoe_reports.tuning.verdicts import SAME_WORKLOAD_SHARE
+from aoe_reports.tuning.verify.sides import KEYS, MeasuredSide, same_workload_share, side_of_tasks
+from aoe_reports.tuning.verify.verdicts import SAME_WORKLOAD_SHARE
 
 FREQUENCY = "current_mhz"
 """The clock of the cores, which profilers of single kernels tell."""

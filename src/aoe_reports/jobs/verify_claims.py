@@ -10,17 +10,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from aoe_reports.formats.discovery import why_not_read
-from aoe_reports.formats.head import head_of
-from aoe_reports.formats.objects import asked_path
 from aoe_reports.formats.rules import UNKNOWN_FILE, UNREADABLE
+from aoe_reports.formats.sources.discovery import why_not_read
+from aoe_reports.formats.sources.head import head_of
+from aoe_reports.formats.sources.objects import asked_path
 from aoe_reports.formats.tuner_files import TUNERS, kind_of_tuner_file
 from aoe_reports.formats.vendor import parse_name
 from aoe_reports.jobs.claims_report import ClaimsFacts, ClaimsPage, claims_report
 from aoe_reports.jobs.verify_answer import facts_of, highlight, reasons_for, remarks_on_claims, remarks_on_noise
 from aoe_reports.jobs.verify_case import FREQUENCY, Measured, Profile, may_be_held, profile_of, was_taken_first
 from aoe_reports.jobs.verify_options import VerifyOptions
-from aoe_reports.model.columns import floats
+from aoe_reports.model.arrays.columns import floats
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding, Severity, has
 from aoe_reports.model.findings import in_order as findings_in_order
@@ -30,7 +30,7 @@ from aoe_reports.model.texts import join, say
 from aoe_reports.stats.bootstrap import MIN_VALUES
 from aoe_reports.tuning.answers import JobAnswer
 from aoe_reports.tuning.claim_files import tables_below, why_no_table
-from aoe_reports.tuning.measured import runs_below
+from aoe_reports.tuning.plan.measured import runs_below
 from aoe_reports.tuning.rules import (
     VERIFY_FREQUENCY,
     VERIFY_NOT_IN_TURNS,
@@ -40,10 +40,10 @@ from aoe_reports.tuning.rules import (
     VERIFY_SAME_PROFILE,
 )
 from aoe_reports.tuning.tuner import Claims, claims_together, tuner
-from aoe_reports.tuning.verdict_intervals import LARGE_DRIFT
-from aoe_reports.tuning.verdict_rows import Row
-from aoe_reports.tuning.verdict_sides import called, repeated
-from aoe_reports.tuning.verdicts import Verified, verify_claims
+from aoe_reports.tuning.verify.intervals import LARGE_DRIFT
+from aoe_reports.tuning.verify.rows import Row
+from aoe_reports.tuning.verify.sides import called, repeated
+from aoe_reports.tuning.verify.verdicts import Verified, verify_claims
 
 
 def check_claims(before: Path, after: Path, options: VerifyOptions) -> JobAnswer:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from aoe_reports.formats.aoe.result_files import read_results
 from aoe_reports.formats.aoe.results import TuningResult, status_of
-from aoe_reports.formats.discovery import result_files
-from aoe_reports.formats.found import FileName
 from aoe_reports.formats.rules import JSON_SYNTAX, JSON_TRUNCATED
+from aoe_reports.formats.sources.discovery import result_files
+from aoe_reports.formats.sources.found import FileName
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.texts import join, say
 

@@ -27,9 +27,9 @@ def _renderer(module: str, function: str = "render") -> Callable[[Any], str]:
 
 RENDERERS: dict[str, Callable[[Report], str]] = {form: _renderer(form) for form in ("text", "markdown", "html")}
 REGRESSION_RENDERERS: dict[str, Callable[[Changes], str]] = {
-    "junit": _renderer("junit", "render_regressions"),
-    "sarif": _renderer("sarif", "render_regressions"),
-    "github": _renderer("regressions_github"),
-    "openmetrics": _renderer("openmetrics"),
-    "grafana": _renderer("grafana"),
+    "junit": _renderer("ci.junit", "render_regressions"),
+    "sarif": _renderer("ci.sarif", "render_regressions"),
+    "github": _renderer("ci.regressions_github"),
+    "openmetrics": _renderer("ci.openmetrics"),
+    "grafana": _renderer("ci.grafana"),
 }

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from aoe_reports.engine.question import Answer
-from aoe_reports.model.banks import BankSummary
 from aoe_reports.model.findings import SEVERITIES, listed, reasons_of
 from aoe_reports.model.report import Grid, Report, Section
 from aoe_reports.model.rows import Column, as_mapping, columns_of
 from aoe_reports.model.texts import count_of, join, say
+from aoe_reports.model.topics.banks import BankSummary
 from aoe_reports.present import RENDERERS
 from aoe_reports.present.answers import first_rows, report_of, section_of
 from aoe_reports.present.as_json import render_pieces as json_pieces

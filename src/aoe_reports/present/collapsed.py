@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from aoe_reports.model.stack_picture import StackPicture
+from aoe_reports.model.pictures.stacks import StackPicture
 from aoe_reports.present.values import plain
 
 if TYPE_CHECKING:

@@ -99,10 +99,10 @@ FORMS: dict[str, Form] = {
 }
 """The forms of every answer, as `--format` names them."""
 
-ANNOTATED_FORMS: dict[str, Form] = FORMS | {"github": Form(_in("github", "as_annotations"))}
+ANNOTATED_FORMS: dict[str, Form] = FORMS | {"github": Form(_in("ci.github", "as_annotations"))}
 """The forms of answers that tell something by themselves."""
 
-DRAWN_FORMS: dict[str, Form] = FORMS | {"svg": Form(_in("svg"), has_findings=False)}
+DRAWN_FORMS: dict[str, Form] = FORMS | {"svg": Form(_in("drawings.svg"), has_findings=False)}
 """The forms of answers that can be drawn."""
 
 STACK_FORMS: dict[str, Form] = DRAWN_FORMS | {"collapsed": Form(_in("collapsed"), has_findings=False)}
@@ -114,8 +114,8 @@ CHECK_FORMS: dict[str, Form] = {
     "csv": FORMS["csv"],
     "markdown": Form(_in("checked", "as_markdown")),
     "html": Form(_in("checked", "as_html")),
-    "junit": Form(_in("junit")),
-    "sarif": Form(_in("sarif")),
-    "github": Form(_in("github")),
+    "junit": Form(_in("ci.junit")),
+    "sarif": Form(_in("ci.sarif")),
+    "github": Form(_in("ci.github")),
 }
 """The forms of what `check` found."""

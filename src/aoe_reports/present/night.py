@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from aoe_reports.model.causes import NAMED, causes_in_words, facts_in_words, main_causes, models_in_words
-from aoe_reports.model.changes import (
+from aoe_reports.model.findings import SEVERITIES, Finding
+from aoe_reports.model.history.causes import NAMED, causes_in_words, facts_in_words, main_causes, models_in_words
+from aoe_reports.model.history.changes import (
     LOCATED,
     METRIC,
     MIN_STEP_SHARE,
@@ -25,8 +26,7 @@ from aoe_reports.model.changes import (
     by_effect,
     is_small,
 )
-from aoe_reports.model.findings import SEVERITIES, Finding
-from aoe_reports.model.metrics import loss
+from aoe_reports.model.history.metrics import loss
 from aoe_reports.model.report import Report, Section
 from aoe_reports.model.texts import Text, capital, count_of, join, say
 from aoe_reports.model.time_units import times_in_one_unit

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from aoe_reports.model.changes import IncidentChange
 from aoe_reports.model.classes import record
 from aoe_reports.model.documents import JsonObject
+from aoe_reports.model.history.changes import IncidentChange
 from aoe_reports.model.rows import as_mapping
 from aoe_reports.model.texts import Language, in_language
 from aoe_reports.present.values import plain

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from aoe_reports.engine.output import whole_file
 from aoe_reports.engine.question import Stream
-from aoe_reports.engine.sql import rows_of
+from aoe_reports.engine.tables.sql import rows_of
 from aoe_reports.model.documents import Cell, Cells
 from aoe_reports.model.errors import AoeReportsError
 from aoe_reports.model.findings import Finding, in_order, reasons_of

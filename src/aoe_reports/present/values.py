@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from aoe_reports.model.documents import Cells
-from aoe_reports.model.metrics import loss
+from aoe_reports.model.history.metrics import loss
 from aoe_reports.model.rows import Column, Kind
 from aoe_reports.model.texts import Text
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from aoe_reports.formats.aoe.result_files import as_utf8, parse_floats, parse_json
-from aoe_reports.formats.objects import path_of
 from aoe_reports.formats.schemas import SCHEMA_NAMES
+from aoe_reports.formats.sources.objects import path_of
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding, is_below
 from aoe_reports.model.texts import join, say

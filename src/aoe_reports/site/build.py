@@ -10,18 +10,19 @@ from typing import Any
 
 from aoe_reports.engine.locks import MANIFEST, locked
 from aoe_reports.engine.output import REPORT_FILES, REPORT_PAGE
-from aoe_reports.history.detector_run import DetectorRun
+from aoe_reports.history.detection.run import DetectorRun
+from aoe_reports.history.runs.stored_advice import StoredAdvice
 from aoe_reports.history.site_facts import RunFacts, SeriesFacts, StoreFacts
-from aoe_reports.history.stored_advice import StoredAdvice
-from aoe_reports.model.changes import IncidentChange
 from aoe_reports.model.documents import Json, JsonObject
 from aoe_reports.model.errors import AoeReportsError, UsageError
-from aoe_reports.model.metrics import TIME_UNIT
+from aoe_reports.model.history.changes import IncidentChange
+from aoe_reports.model.history.metrics import TIME_UNIT
 from aoe_reports.model.rows import as_mapping, column, row
 from aoe_reports.model.texts import Language, say
 from aoe_reports.site import FORMAT
 from aoe_reports.site.as_json import as_json
-from aoe_reports.site.comparison import (
+from aoe_reports.site.navigation import PAGES
+from aoe_reports.site.pages.comparison import (
     KEYS_AT,
     compare_runs,
     comparison_page,
@@ -31,14 +32,10 @@ from aoe_reports.site.comparison import (
     pairs_of,
     run_file,
 )
-from aoe_reports.site.model import model_page
-from aoe_reports.site.navigation import PAGES
-from aoe_reports.site.overview import run_row
-from aoe_reports.site.pages import ASSETS, Content, Context, asset, links_of, look, render_page
-from aoe_reports.site.places import MODELS, file_name, model_file
-from aoe_reports.site.publish import Generation, key_of, new_generation
-from aoe_reports.site.run import Surroundings, run_page, surroundings_of
-from aoe_reports.site.series import (
+from aoe_reports.site.pages.model import model_page
+from aoe_reports.site.pages.overview import run_row
+from aoe_reports.site.pages.run import Surroundings, run_page, surroundings_of
+from aoe_reports.site.pages.series import (
     Look,
     differences_of,
     hindsight_of,
@@ -49,9 +46,12 @@ from aoe_reports.site.series import (
     versions_in,
     watch_of,
 )
+from aoe_reports.site.pages.triage import state_of
+from aoe_reports.site.places import MODELS, file_name, model_file
+from aoe_reports.site.publish import Generation, key_of, new_generation
+from aoe_reports.site.render import ASSETS, Content, Context, asset, links_of, look, render_page
 from aoe_reports.site.stored import read_details, read_facts
 from aoe_reports.site.texts import Texts
-from aoe_reports.site.triage import state_of
 from aoe_reports.stats.budget import FALSE_ALARMS_PER_YEAR
 from aoe_reports.store import History
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from aoe_reports.model.changes import METRIC
-from aoe_reports.model.metrics import loss
+from aoe_reports.model.history.changes import METRIC
+from aoe_reports.model.history.metrics import loss
 from aoe_reports.model.rows import Kind
 from aoe_reports.present.reports.series_cells import Valued, value_words
 from aoe_reports.present.values import NONE, plain, show

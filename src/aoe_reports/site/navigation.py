@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from aoe_reports.history.site_facts import StoreFacts
 from aoe_reports.model.texts import N_
-from aoe_reports.site.comparison import chooser_page
-from aoe_reports.site.overview import all_runs, all_series, overview
-from aoe_reports.site.pages import Content
+from aoe_reports.site.pages.comparison import chooser_page
+from aoe_reports.site.pages.overview import all_runs, all_series, overview
+from aoe_reports.site.pages.tuning import tuning_page
+from aoe_reports.site.render import Content
 from aoe_reports.site.texts import Texts
-from aoe_reports.site.tuning import tuning_page
 
 
 class StorePage(NamedTuple):

@@ -17,7 +17,7 @@ from urllib.parse import unquote
 
 from aoe_reports.model.errors import AoeReportsError, NoticeWarning, UsageError
 from aoe_reports.model.texts import say
-from aoe_reports.site.pages import POLICY
+from aoe_reports.site.render import POLICY
 
 HOST = "127.0.0.1"
 TYPES = {

@@ -18,15 +18,16 @@ import pyarrow as pa
 
 from aoe_reports.formats.aoe.results import join_name
 from aoe_reports.formats.records.payloads import body_of, number_in, object_in, text_in, verdict_of
+from aoe_reports.history.changes.regressions import Regressions, find_regressions
+from aoe_reports.history.changes.suspicions import past_nights
+from aoe_reports.history.detection.detector import find_levels
+from aoe_reports.history.detection.run import DetectorRun, read_coded
 from aoe_reports.history.detection.verdicts import Change, Levels, Parameters, Verdict
-from aoe_reports.history.detector import find_levels
-from aoe_reports.history.detector_run import DetectorRun, read_coded
-from aoe_reports.history.listing import VERDICT, listed_verdict
-from aoe_reports.history.metric_series import NEEDED, metric_records
 from aoe_reports.history.options import RegressionOptions
-from aoe_reports.history.paged import paged_series
-from aoe_reports.history.regressions import Regressions, find_regressions
-from aoe_reports.history.series import (
+from aoe_reports.history.runs.listing import VERDICT, listed_verdict
+from aoe_reports.history.series.metrics import NEEDED, metric_records
+from aoe_reports.history.series.paged import paged_series
+from aoe_reports.history.series.series import (
     LABELS,
     MAX_COST,
     MAX_MS,
@@ -36,6 +37,7 @@ from aoe_reports.history.series import (
     judge_histories,
     put_together,
 )
+from aoe_reports.history.series.stored import STEP_OF_OPERATORS_NS
 from aoe_reports.history.site_facts import (
     Claim,
     Floats,
@@ -48,13 +50,11 @@ from aoe_reports.history.site_facts import (
     speed_up,
     stored_findings,
 )
-from aoe_reports.history.stored_series import STEP_OF_OPERATORS_NS
-from aoe_reports.history.suspicions import past_nights
-from aoe_reports.model.changes import METRIC, SeriesChange, SeriesObservation
-from aoe_reports.model.columns import Ints, Mask, codes, floats, keep_where
-from aoe_reports.model.listings import ListedVerdict
-from aoe_reports.model.metrics import value_levels, value_of
-from aoe_reports.model.runs import StepTimes, Stored, TuningClaim
+from aoe_reports.model.arrays.columns import Ints, Mask, codes, floats, keep_where
+from aoe_reports.model.history.changes import METRIC, SeriesChange, SeriesObservation
+from aoe_reports.model.history.listings import ListedVerdict
+from aoe_reports.model.history.metrics import value_levels, value_of
+from aoe_reports.model.history.runs import StepTimes, Stored, TuningClaim
 from aoe_reports.model.shares import share_of
 from aoe_reports.stats.budget import WATCHED_NIGHTS, Budget
 from aoe_reports.store import History, Where, equals

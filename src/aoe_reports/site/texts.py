@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any
 
 from aoe_reports.locale import ENGLISH, html_tag, separator_in, translated
-from aoe_reports.model.causes import Named, series_name
-from aoe_reports.model.changes import METRIC
+from aoe_reports.model.history.causes import Named, series_name
+from aoe_reports.model.history.changes import METRIC
 from aoe_reports.model.rows import Column, columns_of
 from aoe_reports.model.texts import N_, Language, in_language
 from aoe_reports.present.values import STATES, WORDS

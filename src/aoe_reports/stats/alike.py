@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.formats.tasks import CALLS
-from aoe_reports.model.columns import Ints, Mask, column_of, column_of_words, integers, occurring
+from aoe_reports.model.arrays.columns import Ints, Mask, column_of, column_of_words, integers, occurring
 from aoe_reports.stats.grouping import Names, group_codes
 
 _BITS = 32

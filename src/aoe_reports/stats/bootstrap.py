@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from aoe_reports.model.columns import Ints
+from aoe_reports.model.arrays.columns import Ints
 from aoe_reports.stats.grouping import quantile
 
 SEED = 20260101

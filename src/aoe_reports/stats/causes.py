@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from aoe_reports.model.columns import Floats, Ints, Mask
+from aoe_reports.model.arrays.columns import Floats, Ints, Mask
 
 Labels = tuple[Any, ...]
 """What a time is told by; None stands for every value where it is of a cause."""

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.formats.vendor import TASK_TYPES
-from aoe_reports.model.columns import Ints, Mask, exact_sum, integers, keep_where
+from aoe_reports.model.arrays.columns import Ints, Mask, exact_sum, integers, keep_where
 from aoe_reports.model.groupings import ComparedBy
 from aoe_reports.stats.bootstrap import MIN_VALUES, difference_of_means
 from aoe_reports.stats.grouping import Names, group_codes, is_communication, sorted_within

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from aoe_reports.formats.tasks import calls_of
 from aoe_reports.formats.vendor import TASK_TYPES
-from aoe_reports.model.columns import Ints, Mask, SomeRows, Words, codes, integers, words_in
+from aoe_reports.model.arrays.columns import Ints, Mask, SomeRows, Words, codes, integers, words_in
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aoe_reports.model.columns import scalar, values_of
+from aoe_reports.model.arrays.columns import scalar, values_of
 
 Sign = Literal["=", "!=", "<=", ">="]
 

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from aoe_reports.model.columns import scalar
+from aoe_reports.model.arrays.columns import scalar
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.store.layout import PARTITIONS
 from aoe_reports.store.parts import BOUNDED

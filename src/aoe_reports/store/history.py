@@ -19,7 +19,7 @@ from deltalake.exceptions import CommitFailedError
 from deltalake.transaction import RemoveAction
 
 from aoe_reports.formats.records.record import canonical_json
-from aoe_reports.model.columns import Mask, codes, keep_where
+from aoe_reports.model.arrays.columns import Mask, codes, keep_where
 from aoe_reports.model.errors import StoreError, WorkloadConflictError
 from aoe_reports.model.texts import say
 from aoe_reports.store.conditions import Where, equals

@@ -13,7 +13,7 @@ from aoe_reports.formats.records.identity import Member
 from aoe_reports.formats.records.payloads import NotDecodableError, decode, leave_out, members_of, read_body
 from aoe_reports.formats.records.record import JSON_FIELDS, Record, canonical_json
 from aoe_reports.formats.records.row import columns_of_records, json_column
-from aoe_reports.model.columns import cells_of
+from aoe_reports.model.arrays.columns import cells_of
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import Text, as_fields, from_fields, say
 
@@ -142,7 +142,7 @@ class Run:
     rest: Callable[[Run], Run] | None = None
     """Adds what is worked out only once it is certain that the run is to be stored."""
     named_by: str = "option"
-    """What told the name of the workload (questions.records.naming); not stored."""
+    """What told the name of the workload (topics.records.naming); not stored."""
 
     def whole(self) -> Run:
         """The run with everything that is stored of it."""

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from deltalake.transaction import AddAction, RemoveAction
 from pyarrow import fs
 
-from aoe_reports.model.columns import scalar
+from aoe_reports.model.arrays.columns import scalar
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.errors import StoreError, reason
 from aoe_reports.model.texts import say

@@ -14,11 +14,11 @@ import pyarrow.compute as pc
 from aoe_reports.formats.records.from_document import RunKind
 from aoe_reports.formats.records.payloads import NotDecodableError, decode, is_night, members_of
 from aoe_reports.formats.records.record import JSON_FIELDS, RECORD_SOURCES, Phase
-from aoe_reports.model.changes import SCOPES
-from aoe_reports.model.columns import bits, codes, floats, keep_where, scalar, valid
+from aoe_reports.model.arrays.columns import bits, codes, floats, keep_where, scalar, valid
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.errors import LeftOutWarning
 from aoe_reports.model.findings import SEVERITIES
+from aoe_reports.model.history.changes import SCOPES
 from aoe_reports.model.texts import say
 
 _RUN, _RECORD, _RANK, _FINDING, _ADVICE, _VERDICT = "run", "record", "rank", "finding", "advice", "verdict"

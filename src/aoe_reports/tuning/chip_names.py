@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from aoe_reports.facts.chips import CHIPS
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.names import near_names
 from aoe_reports.model.texts import join, say
+from aoe_reports.topics.roofline.chips import CHIPS
 
 _SERIES = "031|035|310|610|615|910|950"
 """The numbers of the series in CANN's platform_config/*.ini (github.com/hicann/runtime)."""

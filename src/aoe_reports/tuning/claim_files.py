@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from aoe_reports.formats.aoe.result_files import read_bytes
-from aoe_reports.formats.head import head_of, header_of
-from aoe_reports.formats.identify import unreadable_file
+from aoe_reports.formats.sources.head import head_of, header_of
+from aoe_reports.formats.sources.identify import unreadable_file
 from aoe_reports.formats.tuner_files import TunerFileKind, tuner_file_kinds
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding

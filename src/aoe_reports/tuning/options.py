@@ -13,7 +13,7 @@ from aoe_reports.model.options import STORE_VARIABLE, option, options
 from aoe_reports.model.texts import Language, say
 
 if TYPE_CHECKING:
-    from aoe_reports.tuning.plan import Job
+    from aoe_reports.tuning.plan.plan import Job
 
 Scenario = Literal["offline", "tf-training", "tf-online-inference", "pytorch", "mindspore", "ir-graph"]
 Mode = Literal["opat", "sgat", "both", "gdat"]

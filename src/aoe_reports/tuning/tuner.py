@@ -16,9 +16,9 @@ from aoe_reports.formats.tuner_files import TUNERS
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import join, say
-from aoe_reports.tuning.bank import Bank
-from aoe_reports.tuning.driver import Driver
-from aoe_reports.tuning.plan import Plan
+from aoe_reports.tuning.banks.bank import Bank
+from aoe_reports.tuning.job.driver import Driver
+from aoe_reports.tuning.plan.plan import Plan
 
 # What a tuner claims
 

@@ -10,9 +10,9 @@ from typing import Any
 from aoe_reports.formats.aoe.gradients import GradientBank, bank_of_document
 from aoe_reports.formats.aoe.result_files import as_utf8, parse_json, read_bytes
 from aoe_reports.formats.ascend.names import parse_name
-from aoe_reports.formats.found import FileName
-from aoe_reports.formats.objects import path_of
 from aoe_reports.formats.rules import JSON_TOO_LARGE
+from aoe_reports.formats.sources.found import FileName
+from aoe_reports.formats.sources.objects import path_of
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from aoe_reports.model.banks import BankSummary
+from aoe_reports.model.topics.banks import BankSummary
 
 PLACEHOLDER = (0, 0, 0, 0, 0)
 """Both lists of a model that is in the bank and not tuned yet."""

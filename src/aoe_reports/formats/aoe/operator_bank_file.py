@@ -19,8 +19,8 @@ from aoe_reports.formats.aoe.operator_banks import (
 )
 from aoe_reports.formats.aoe.result_files import as_utf8, parse_floats, parse_json, read_bytes
 from aoe_reports.formats.json.text import of_parser
-from aoe_reports.formats.objects import path_of
 from aoe_reports.formats.rules import JSON_TOO_LARGE, OPERATOR_BANK_ENTRY
+from aoe_reports.formats.sources.objects import path_of
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
 

@@ -15,10 +15,10 @@ import jiter
 
 from aoe_reports.formats.aoe.results import Kind, TuningResult, results_of_document
 from aoe_reports.formats.ascend.names import parse_name
-from aoe_reports.formats.found import FileName
 from aoe_reports.formats.json.text import explain, recover, with_repeated_keys
-from aoe_reports.formats.objects import path_of
 from aoe_reports.formats.rules import JSON_DUPLICATE_KEY, JSON_ENCODING, JSON_SYNTAX, JSON_TOO_LARGE, JSON_TRUNCATED
+from aoe_reports.formats.sources.found import FileName
+from aoe_reports.formats.sources.objects import path_of
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding, is_below
 from aoe_reports.model.texts import Text, say

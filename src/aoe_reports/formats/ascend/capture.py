@@ -29,9 +29,9 @@ from aoe_reports.formats.ascend.names import (
     is_unique_name,
 )
 from aoe_reports.formats.capture import Capture, CaptureInfo
-from aoe_reports.formats.found import FoundFile, Writer
-from aoe_reports.formats.objects import absolute_of
 from aoe_reports.formats.rules import INFO_FILE, SEVERAL_EXPORTS, SLICE_MISSING, SUPERSEDED
+from aoe_reports.formats.sources.found import FoundFile, Writer
+from aoe_reports.formats.sources.objects import absolute_of
 from aoe_reports.model.documents import JsonObject, object_of
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.texts import join, say

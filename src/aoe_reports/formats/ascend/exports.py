@@ -15,8 +15,8 @@ from aoe_reports.formats.ascend.names import (
     tables_of_name,
 )
 from aoe_reports.formats.ascend.tables import TABLES
-from aoe_reports.formats.found import FileName, FoundFile
-from aoe_reports.formats.head import head_of, header_of
+from aoe_reports.formats.sources.found import FileName, FoundFile
+from aoe_reports.formats.sources.head import head_of, header_of
 from aoe_reports.formats.table import Table, table_among
 from aoe_reports.model.findings import Finding
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TypeAlias, TypeGuard
 
 from aoe_reports.model.documents import object_of, text_of
-from aoe_reports.model.parallel import GroupPlace, ParallelKind
+from aoe_reports.model.topics.parallel import GroupPlace, ParallelKind
 
 KINDS: dict[str, ParallelKind] = {"pp": "pp", "tp": "tp", "cp": "cp", "ep": "ep", "exp": "ep", "dp": "dp"}
 """The names that Megatron and MindSpeed give to groups that are of one kind (of two, `dp_cp`, tell nothing more)."""

@@ -6,7 +6,7 @@ import re
 
 from aoe_reports.formats.aoe.operator_banks import NAMED_BANKS, bank_name_of, named_bank_of
 from aoe_reports.formats.ascend.tables import FILE_KINDS, TIMELINES
-from aoe_reports.formats.found import FileName
+from aoe_reports.formats.sources.found import FileName
 from aoe_reports.formats.table import NO_ID, Table
 
 FRAMEWORK_FOLDER = "ASCEND_PROFILER_OUTPUT"

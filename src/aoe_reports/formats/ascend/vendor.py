@@ -12,7 +12,7 @@ from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.ascend.tables.op_summary import COMMUNICATION_TASKS, COMPUTE_TASKS
 from aoe_reports.formats.ascend.tables.timelines import WHOLE_TIMELINES
 from aoe_reports.formats.capture import Capture, Source
-from aoe_reports.formats.found import FoundFile, Writer
+from aoe_reports.formats.sources.found import FoundFile, Writer
 from aoe_reports.formats.table import Table, TaskTypes
 
 __all__ = [

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 from aoe_reports.formats.records.record import SCHEMA_VERSION
 from aoe_reports.model.documents import JsonObject
-from aoe_reports.model.metrics import Better
+from aoe_reports.model.history.metrics import Better
 from aoe_reports.model.texts import Text
 
 UNKNOWN_HARDWARE = "unknown"

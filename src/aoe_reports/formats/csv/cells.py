@@ -14,7 +14,7 @@ import pyarrow as pa
 from aoe_reports.formats.convert import LONGEST_NS
 from aoe_reports.formats.csv.structure import Block, Octets, Uints
 from aoe_reports.formats.table import NULL_TOKENS
-from aoe_reports.model.columns import Ints, Mask
+from aoe_reports.model.arrays.columns import Ints, Mask
 
 Mix = Callable[[Sequence[Uints], Ints], Uints]
 """Makes 64 bits of the parts and lengths of words, the upper ones well mixed."""

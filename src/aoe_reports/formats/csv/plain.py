@@ -18,9 +18,9 @@ from aoe_reports.formats.convert import WORDS, convert
 from aoe_reports.formats.csv.parse import BLOCK_BYTES, LARGE_BYTES, convert_options, text_type
 from aoe_reports.formats.csv.slices import slices_of
 from aoe_reports.formats.table import Field
-from aoe_reports.model.columns import Mask, floats, valid
-from aoe_reports.model.memory import give_back
-from aoe_reports.model.thousandths import narrowed, widened
+from aoe_reports.model.arrays.columns import Mask, floats, valid
+from aoe_reports.model.arrays.memory import give_back
+from aoe_reports.model.arrays.thousandths import narrowed, widened
 
 
 def read_plain(path: Path, header_bytes: int, cells: int, wanted: Sequence[Field]) -> pa.Table | None:

@@ -8,7 +8,7 @@ from aoe_reports.formats.convert import nanoseconds
 from aoe_reports.formats.csv.cells import letters, mixed, plain_nanoseconds
 from aoe_reports.formats.csv.structure import Block, Uints
 from aoe_reports.formats.table import Field
-from aoe_reports.model.columns import Ints
+from aoe_reports.model.arrays.columns import Ints
 
 _LONGEST_START = 24
 _POINT, _ZERO = ord("."), ord("0")

@@ -20,7 +20,7 @@ from aoe_reports.formats.csv.parse import BLOCK_BYTES, read_name, text_type
 from aoe_reports.formats.csv.rising import DuplicateCheck
 from aoe_reports.formats.csv.structure import MARGIN, Block, Records
 from aoe_reports.formats.table import Field
-from aoe_reports.model.columns import Ints, Mask, column_of
+from aoe_reports.model.arrays.columns import Ints, Mask, column_of
 
 _MAX_COLUMNS = 8
 """With more of them taking cells out costs what finding them saves."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from aoe_reports.model.columns import Ints
+from aoe_reports.model.arrays.columns import Ints
 
 Uints = np.ndarray[Any, np.dtype[np.uint64]]
 """64 bits, or eight bytes, at once; the first one is the lowest."""

@@ -37,10 +37,10 @@ from aoe_reports.formats.csv.rules import (
     WRAPPED_DURATION,
 )
 from aoe_reports.formats.csv.scan import scan
-from aoe_reports.formats.digest import sha256_from
 from aoe_reports.formats.rules import CSV_UNPARSABLE, EMPTY_FILE, MISSING_VALUE, UNIT_MISMATCH
+from aoe_reports.formats.sources.digest import sha256_from
 from aoe_reports.formats.table import NULL_TOKENS, Column, Field, Match, Table
-from aoe_reports.model.columns import Ints, Mask, column_of, keep_where, valid
+from aoe_reports.model.arrays.columns import Ints, Mask, column_of, keep_where, valid
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.rules import Rule

@@ -11,7 +11,7 @@ from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.csv.summary import TableData, nothing_of
 from aoe_reports.formats.json.summary import Row, read_document, table_of_rows
 from aoe_reports.formats.rules import JSON_ROW, TOTAL_MISMATCH
-from aoe_reports.model.columns import integers
+from aoe_reports.model.arrays.columns import integers
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.texts import say

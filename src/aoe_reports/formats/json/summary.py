@@ -36,7 +36,7 @@ from aoe_reports.formats.rules import (
     MISSING_VALUE,
 )
 from aoe_reports.formats.table import NULL_TOKENS, Field, Table
-from aoe_reports.model.columns import Mask, keep_where, valid
+from aoe_reports.model.arrays.columns import Mask, keep_where, valid
 from aoe_reports.model.documents import Json
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding

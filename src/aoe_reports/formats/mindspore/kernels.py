@@ -7,7 +7,7 @@ import re
 import pyarrow as pa
 
 from aoe_reports.formats.mindspore.names import COMMUNICATION
-from aoe_reports.model.columns import words_told
+from aoe_reports.model.arrays.columns import words_told
 
 _NUMBER = re.compile(r"-op\d+$", re.ASCII)
 COMMUNICATION_TYPES = frozenset(

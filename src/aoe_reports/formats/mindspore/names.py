@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from aoe_reports.formats.found import FileName, Form
+from aoe_reports.formats.sources.found import FileName, Form
 
 WRITER = "mindinsight"
 """Who writes them: MindSpore's profiler, for MindInsight. Exports that newer MindSpore makes through msprof are `mindspore`'s."""

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from aoe_reports.formats.capture import Capture, CaptureInfo, Source
-from aoe_reports.formats.found import FoundFile, Writer
-from aoe_reports.formats.head import head_of, header_of
 from aoe_reports.formats.mindspore.names import COMMUNICATION, UNREAD_KINDS, WRITER, parse_name
 from aoe_reports.formats.mindspore.tables import KERNEL_FLOPS, TABLES
+from aoe_reports.formats.sources.found import FoundFile, Writer
+from aoe_reports.formats.sources.head import head_of, header_of
 from aoe_reports.formats.table import Table, TaskTypes
 from aoe_reports.model.findings import Finding
 

@@ -6,7 +6,7 @@ import re
 
 import pyarrow as pa
 
-from aoe_reports.model.columns import words_told
+from aoe_reports.model.arrays.columns import words_told
 
 _PART = re.compile(r"_mix_ai[cv]$")
 

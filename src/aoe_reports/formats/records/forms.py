@@ -19,11 +19,11 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from aoe_reports.formats.head import HEAD_BYTES
 from aoe_reports.formats.records.payloads import NotDecodableError, decode
 from aoe_reports.formats.records.record import FIELDS, JSON_FIELDS
 from aoe_reports.formats.records.row import STORED_COLUMNS, record_of_row
 from aoe_reports.formats.rules import RECORDS_TABLE
+from aoe_reports.formats.sources.head import HEAD_BYTES
 from aoe_reports.model.documents import Json, JsonObject
 from aoe_reports.model.errors import LeftOutWarning
 from aoe_reports.model.findings import Finding

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 from aoe_reports.formats.records.payloads import NotDecodableError, decode
 from aoe_reports.model.documents import JsonObject
-from aoe_reports.model.metrics import BETTER, Meaning
+from aoe_reports.model.history.metrics import BETTER, Meaning
 
 MAX_METRICS = 1000
 """Of one record: more are no metrics, but data."""

@@ -12,8 +12,8 @@ from msgspec import Meta
 
 from aoe_reports.formats.records.identity import Int64
 from aoe_reports.formats.vendor import VENDORS
-from aoe_reports.model.changes import RecordScope
 from aoe_reports.model.documents import Json, JsonObject
+from aoe_reports.model.history.changes import RecordScope
 
 RecordSource = str
 """Who measured: a vendor's profiler, or `aoe`, or `foreign` (any tool that writes benchmark log records)."""

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.model.columns import codes, column_of, words_told
+from aoe_reports.model.arrays.columns import codes, column_of, words_told
 
 _WRAPPING = re.compile(r"\s*\[clone [^]]*\]|\.kd$|\(anonymous namespace\)::")
 _DIGITS = re.compile(r"(\d{1,18})$", re.ASCII)

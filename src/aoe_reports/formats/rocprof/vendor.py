@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from aoe_reports.formats.capture import Capture, CaptureInfo, Source
-from aoe_reports.formats.found import FileName, FoundFile, Writer
 from aoe_reports.formats.rocprof.tables import KERNEL_TRACE, RESULTS
+from aoe_reports.formats.sources.found import FileName, FoundFile, Writer
 from aoe_reports.formats.table import Table, TaskTypes
 from aoe_reports.model.findings import Finding
 

@@ -14,7 +14,7 @@ from aoe_reports.formats.sqlite.rules import DB_VALUE
 from aoe_reports.formats.sqlite.series import Built, Series, Wanted, listed
 from aoe_reports.formats.sqlite.source import MAX_NS, Cells, CellType, Database, Rows
 from aoe_reports.formats.table import NO_ID, NULL_TOKENS
-from aoe_reports.model.columns import Ints, Mask
+from aoe_reports.model.arrays.columns import Ints, Mask
 from aoe_reports.model.texts import say
 
 COMMUNICATION_BYTES_A_MEGABYTE = 1_000_000

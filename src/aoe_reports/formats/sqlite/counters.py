@@ -6,7 +6,7 @@ import numpy as np
 
 from aoe_reports.formats.sqlite.rules import DB_DANGLING_ID
 from aoe_reports.formats.sqlite.source import Cells, CellType, Database
-from aoe_reports.model.columns import Ints, Mask, distinct
+from aoe_reports.model.arrays.columns import Ints, Mask, distinct
 from aoe_reports.model.texts import say
 
 _PACKED_TIMES = {"aic_total_time": "aicore_time(us)", "aiv_total_time": "aiv_time(us)", "total_time": "aicore_time(us)"}

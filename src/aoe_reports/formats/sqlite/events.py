@@ -15,7 +15,7 @@ from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Rows, W
 from aoe_reports.formats.sqlite.statistics import api_level
 from aoe_reports.formats.sqlite.tasks import report_untyped
 from aoe_reports.formats.table import NULL_TOKENS
-from aoe_reports.model.columns import Ints, Mask, distinct, distinct_rows
+from aoe_reports.model.arrays.columns import Ints, Mask, distinct, distinct_rows
 from aoe_reports.model.texts import say
 
 EVENT_TYPES: dict[str, CellType] = {

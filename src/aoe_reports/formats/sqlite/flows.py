@@ -14,7 +14,7 @@ import numpy as np
 from aoe_reports.formats.ascend.tables.timelines import FORWARD_CATEGORY, LAUNCH_CATEGORY
 from aoe_reports.formats.sqlite.series import SPAN, Series, repeated
 from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Words, find
-from aoe_reports.model.columns import Ints, Mask
+from aoe_reports.model.arrays.columns import Ints, Mask
 
 FLOW_TYPES: dict[str, CellType] = {
     "ph": "words",

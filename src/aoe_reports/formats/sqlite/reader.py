@@ -19,7 +19,7 @@ import pyarrow as pa
 from aoe_reports.formats.ascend.groups import members_named, places_of_rank
 from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.csv.summary import TableData
-from aoe_reports.formats.digest import sha256_of
+from aoe_reports.formats.sources.digest import sha256_of
 from aoe_reports.formats.sqlite.events import EVENT_TYPES, events_of
 from aoe_reports.formats.sqlite.flows import FLOW_TYPES, flows_of
 from aoe_reports.formats.sqlite.queries import SOURCES
@@ -27,10 +27,10 @@ from aoe_reports.formats.sqlite.rules import DB_DAMAGED, DB_INCOMPLETE
 from aoe_reports.formats.sqlite.series import Built, Series, Source, Wanted
 from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Words, opened, said_by
 from aoe_reports.formats.table import NULL_TOKENS, Column, Match, Table, snake_case
-from aoe_reports.model.columns import Ints, column_of, distinct_rows
+from aoe_reports.model.arrays.columns import Ints, column_of, distinct_rows
 from aoe_reports.model.findings import Finding
-from aoe_reports.model.parallel import GroupPlace
 from aoe_reports.model.texts import Text, say
+from aoe_reports.model.topics.parallel import GroupPlace
 
 _MAX_DICTIONARY_BYTES = 2**31 - 1
 _OF_FRAMEWORKS = ("PYTORCH_API", "STEP_TIME", "MEMORY_RECORD", "OP_MEMORY", "PYTORCH_CALLCHAINS")

@@ -10,7 +10,7 @@ import numpy as np
 from aoe_reports.formats.convert import LONGEST_NS
 from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Rows, Words, find
 from aoe_reports.formats.table import NO_ID, NULL_TOKENS
-from aoe_reports.model.columns import Ints, Mask, distinct
+from aoe_reports.model.arrays.columns import Ints, Mask, distinct
 from aoe_reports.model.texts import say
 
 Series = Cells | Words

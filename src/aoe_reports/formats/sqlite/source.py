@@ -24,7 +24,7 @@ import numpy as np
 from aoe_reports.formats.rules import MISSING_VALUE
 from aoe_reports.formats.sqlite.rules import DB_DANGLING_ID, DB_INCOMPLETE, DB_JOURNAL, DB_VALUE, INEXACT_TIMESTAMP
 from aoe_reports.formats.table import NO_ID, NULL_TOKENS
-from aoe_reports.model.columns import Floats, Ints, Mask
+from aoe_reports.model.arrays.columns import Floats, Ints, Mask
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.rules import Rule

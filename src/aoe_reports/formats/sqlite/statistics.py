@@ -9,7 +9,7 @@ import numpy as np
 from aoe_reports.formats.sqlite.series import SPAN, Built, Series, Wanted, by_id, codes, read_picked, spans
 from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Words, find
 from aoe_reports.formats.sqlite.tasks import communication, compute_tasks
-from aoe_reports.model.columns import Ints, distinct
+from aoe_reports.model.arrays.columns import Ints, distinct
 from aoe_reports.model.texts import say
 
 _API_LEVELS = {5000: "runtime", 5500: "hccl", 10000: "node", 15000: "model", 20000: "acl"}

@@ -32,7 +32,7 @@ from aoe_reports.formats.sqlite.series import (
     words_of,
 )
 from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Rows, Words
-from aoe_reports.model.columns import Ints, Mask, distinct
+from aoe_reports.model.arrays.columns import Ints, Mask, distinct
 from aoe_reports.model.texts import say
 
 COMMUNICATION_TYPE = "COMMUNICATION"

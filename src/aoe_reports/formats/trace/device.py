@@ -7,8 +7,8 @@ import zlib
 from collections.abc import Callable
 from functools import partial
 
-from aoe_reports.formats.found import FoundFile
-from aoe_reports.formats.identify import MAX_EXPANDED_BYTES
+from aoe_reports.formats.sources.found import FoundFile
+from aoe_reports.formats.sources.identify import MAX_EXPANDED_BYTES
 
 _OF_DEVICE = (b'"Task Type"', b'"task type"')
 """Arguments that every task of a device has, and nothing of the host."""

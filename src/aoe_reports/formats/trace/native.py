@@ -34,7 +34,7 @@ from aoe_reports.formats.trace.shape import (
     text_array,
     thread_key,
 )
-from aoe_reports.model.columns import Ints, bits, column_of, column_of_words, integers
+from aoe_reports.model.arrays.columns import Ints, bits, column_of, column_of_words, integers
 
 _TEXTS = tuple(TEXT_ARGS)
 _NUMBERS = ("connection_id", *(name for name in INTEGER_ARGS if name != "connection_id"))

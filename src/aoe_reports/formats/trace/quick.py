@@ -48,7 +48,7 @@ from aoe_reports.formats.trace.shape import (
 )
 from aoe_reports.formats.trace.sql import MAX_EVENT_BYTES, connected
 from aoe_reports.formats.trace.walk import connection_of_flow, number_of
-from aoe_reports.model.columns import Ints, Mask, WordMap, codes, distinct, keep_where, texts_of, whole_numbers
+from aoe_reports.model.arrays.columns import Ints, Mask, WordMap, codes, distinct, keep_where, texts_of, whole_numbers
 
 BATCH_ROWS = 1 << 15
 _SOURCES = {

@@ -14,9 +14,9 @@ import pyarrow as pa
 
 from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.csv.summary import TableData, nothing_of
-from aoe_reports.formats.digest import sha256_of
-from aoe_reports.formats.found import FileName
 from aoe_reports.formats.rules import JSON_SHAPE
+from aoe_reports.formats.sources.digest import sha256_of
+from aoe_reports.formats.sources.found import FileName
 from aoe_reports.formats.table import Table
 from aoe_reports.formats.trace.json_list import Broken, Damage, NotAList, elements
 from aoe_reports.formats.trace.walk import NO_PHASE, ODD_ARGS, Unusable, unusable_events

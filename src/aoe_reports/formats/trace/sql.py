@@ -16,7 +16,7 @@ import duckdb
 import pyarrow as pa
 
 from aoe_reports.formats.ascend.tables.timelines import FLOW_CATEGORY
-from aoe_reports.formats.owned import TemporaryFolder
+from aoe_reports.formats.sources.owned import TemporaryFolder
 from aoe_reports.formats.table import NO_ID
 from aoe_reports.formats.trace.parts import PartFiles
 from aoe_reports.formats.trace.scan import glance_at

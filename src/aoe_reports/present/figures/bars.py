@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, TypeVar
 
 from aoe_reports.engine.question import Answer
 from aoe_reports.model.names import shorten_middle
+from aoe_reports.model.pictures.waterfall import WaterfallPicture
 from aoe_reports.model.rows import Field, fields_of
 from aoe_reports.model.texts import N_, Text, join, say
 from aoe_reports.model.time_units import times_in_one_unit
-from aoe_reports.model.waterfall_picture import WaterfallPicture
 from aoe_reports.present.figures.fonts import BLUE, GREEN, GREY, ORANGE, RED, SKY
 from aoe_reports.present.figures.plot import Sheet, first_of, place_of, unit_for, with_unit
 from aoe_reports.present.values import NONE
 
 if TYPE_CHECKING:
-    from aoe_reports.model.breakdown import Parts
-    from aoe_reports.questions.compare import Change
-    from aoe_reports.questions.hotspots import Hotspot
+    from aoe_reports.model.topics.breakdown import Parts
+    from aoe_reports.topics.comparison.compare import Change
+    from aoe_reports.topics.device_time.hotspots import Hotspot
 
 T = TypeVar("T")
 _ROOM = 0.08

@@ -18,8 +18,8 @@ from aoe_reports.present.figures.plot import Sheet, place_of, unit_for, with_uni
 from aoe_reports.present.values import NONE
 
 if TYPE_CHECKING:
-    from aoe_reports.model.series import NightChange, SeriesNight
-    from aoe_reports.model.steps import Step
+    from aoe_reports.model.history.series import NightChange, SeriesNight
+    from aoe_reports.model.topics.steps import Step
 
 _COLOURS = (BLUE, ORANGE, GREEN, PINK, SKY, RED)
 _MARKERS = "os^vDP"

@@ -12,16 +12,16 @@ from matplotlib.ticker import EngFormatter
 
 from aoe_reports.engine.question import Answer
 from aoe_reports.model.errors import UsageError
-from aoe_reports.model.roofline_picture import POINT_WORDS, PointKind, RooflinePicture
+from aoe_reports.model.pictures.roofline import POINT_WORDS, PointKind, RooflinePicture
 from aoe_reports.model.texts import join, say
+from aoe_reports.present.drawings.roofline import amount, description_of_roofline
 from aoe_reports.present.figures.bars import column_title, largest_group
 from aoe_reports.present.figures.fonts import BLUE, GREEN, GREY, ORANGE, PINK, RED
 from aoe_reports.present.figures.plot import Sheet, place_of, with_unit
-from aoe_reports.present.roofline_drawing import amount, description_of_roofline
 from aoe_reports.present.values import NONE
 
 if TYPE_CHECKING:
-    from aoe_reports.model.stragglers import ComparedRank
+    from aoe_reports.model.topics.stragglers import ComparedRank
 
 _POINTS: dict[PointKind, tuple[str, str]] = {
     "compute": (BLUE, "o"),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from aoe_reports.model.causes import series_name
-from aoe_reports.model.changes import METRIC, AlarmBudget, IncidentChange, SeriesChange, SuspectedCause
 from aoe_reports.model.findings import Finding
-from aoe_reports.model.metrics import TIME_UNIT, loss
+from aoe_reports.model.history.causes import series_name
+from aoe_reports.model.history.changes import METRIC, AlarmBudget, IncidentChange, SeriesChange, SuspectedCause
+from aoe_reports.model.history.metrics import TIME_UNIT, loss
 
 STATES: Mapping[str, str] = {
     "confirmed": "slower since a night: at least three nights say so, and the proof is what the budget of false alarms asks for",

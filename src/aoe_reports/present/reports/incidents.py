@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from aoe_reports.model.causes import facts_in_words, models_in_words, series_name
-from aoe_reports.model.changes import (
+from aoe_reports.model.history.causes import facts_in_words, models_in_words, series_name
+from aoe_reports.model.history.changes import (
     NOTICED,
     IncidentChange,
     IncidentMember,
@@ -15,7 +15,7 @@ from aoe_reports.model.changes import (
     by_effect,
     is_small,
 )
-from aoe_reports.model.metrics import loss
+from aoe_reports.model.history.metrics import loss
 from aoe_reports.model.report import Section
 from aoe_reports.model.rows import column, row, row_from
 from aoe_reports.model.texts import N_, count_of, join, say

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from aoe_reports.model.causes import reason_words
-from aoe_reports.model.changes import METRIC, AlarmBudget, OperatorChange, SeriesChange, StepAttribution
+from aoe_reports.model.history.causes import reason_words
+from aoe_reports.model.history.changes import METRIC, AlarmBudget, OperatorChange, SeriesChange, StepAttribution
 from aoe_reports.model.report import Chart, Section, Waterfall
 from aoe_reports.model.rows import column, row, row_from
 from aoe_reports.model.texts import Text, capital, count_of, join, say

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aoe_reports.model.advice import AdviceSummary, StoredAdviceRow, StoredCandidate
-from aoe_reports.model.changes import (
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.history.advice import AdviceSummary, StoredAdviceRow, StoredCandidate
+from aoe_reports.model.history.changes import (
     NOTICED,
     WHOLE,
     AlarmBudget,
@@ -19,11 +20,10 @@ from aoe_reports.model.changes import (
     exceeds,
     is_small,
 )
-from aoe_reports.model.findings import Finding
-from aoe_reports.model.listings import ListedVerdict
-from aoe_reports.model.metrics import TIME_UNIT
+from aoe_reports.model.history.listings import ListedVerdict
+from aoe_reports.model.history.metrics import TIME_UNIT
+from aoe_reports.model.history.runs import IngestedRun, Stored, TuningClaim
 from aoe_reports.model.rows import column, row
-from aoe_reports.model.runs import IngestedRun, Stored, TuningClaim
 from aoe_reports.present.reports.incidents import is_open, is_slower, is_suspected, matters
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from aoe_reports.model.advice import StoredAdviceRow, StoredCandidate
 from aoe_reports.model.documents import JsonObject
-from aoe_reports.model.listings import ListedVerdict
+from aoe_reports.model.history.advice import StoredAdviceRow, StoredCandidate
+from aoe_reports.model.history.listings import ListedVerdict
+from aoe_reports.model.history.runs import IngestedRun, TuningClaim
 from aoe_reports.model.report import Ranking, Section
-from aoe_reports.model.runs import IngestedRun, TuningClaim
 from aoe_reports.model.texts import Text, count_of, join, say
 from aoe_reports.present.answers import grid_of
 from aoe_reports.present.reports.night_content import (

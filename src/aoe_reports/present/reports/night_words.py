@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from aoe_reports.model.advice import StoredAdviceRow, StoredCandidate
-from aoe_reports.model.causes import operator_words, part_words, rank_words
-from aoe_reports.model.changes import METRIC, IncidentCause, OperatorChange, SeriesChange, SeriesObservation
-from aoe_reports.model.listings import ListedVerdict
+from aoe_reports.model.history.advice import StoredAdviceRow, StoredCandidate
+from aoe_reports.model.history.causes import operator_words, part_words, rank_words
+from aoe_reports.model.history.changes import METRIC, IncidentCause, OperatorChange, SeriesChange, SeriesObservation
+from aoe_reports.model.history.listings import ListedVerdict
 from aoe_reports.model.names import shorten_middle
 from aoe_reports.model.texts import join, say
 from aoe_reports.present.reports.night_content import Trend

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from aoe_reports.model.changes import SeriesObservation
+from aoe_reports.model.history.changes import SeriesObservation
 from aoe_reports.model.report import Section
 from aoe_reports.model.rows import column, row, row_from
 from aoe_reports.model.texts import say

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 
-from aoe_reports.model.causes import reason_words
-from aoe_reports.model.changes import (
+from aoe_reports.model.history.causes import reason_words
+from aoe_reports.model.history.changes import (
     AlarmBudget,
     IncidentChange,
     OperatorChange,

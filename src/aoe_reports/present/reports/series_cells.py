@@ -6,10 +6,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from aoe_reports.model.causes import Named, series_name
-from aoe_reports.model.changes import METRIC
 from aoe_reports.model.documents import Cells
-from aoe_reports.model.metrics import TIME_UNIT
+from aoe_reports.model.history.causes import Named, series_name
+from aoe_reports.model.history.changes import METRIC
+from aoe_reports.model.history.metrics import TIME_UNIT
 from aoe_reports.model.report import Grid
 from aoe_reports.model.texts import say
 from aoe_reports.present.answers import grid_of

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from aoe_reports.model.columns import exact_sum, integers
+from aoe_reports.model.arrays.columns import exact_sum, integers
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.texts import say
 

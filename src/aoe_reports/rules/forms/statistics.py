@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from aoe_reports.formats.ascend.tables.op_summary import COMMUNICATION_TASKS
 from aoe_reports.formats.csv.summary import TableData
-from aoe_reports.model.columns import Ints, codes, exact_sum, integers, keep_where, words_in
+from aoe_reports.model.arrays.columns import Ints, codes, exact_sum, integers, keep_where, words_in
 from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.rules import TABLES
 from aoe_reports.model.texts import say

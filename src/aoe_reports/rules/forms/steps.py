@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from aoe_reports.formats.ascend.tables.op_summary import COMMUNICATION_TASKS
 from aoe_reports.formats.csv.summary import TableData
-from aoe_reports.model.columns import has_value, integers, words_in
+from aoe_reports.model.arrays.columns import has_value, integers, words_in
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
 from aoe_reports.rules.forms.agreement import COUNTED_TOLERANCE_NS, capped

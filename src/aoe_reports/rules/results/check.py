@@ -19,7 +19,7 @@ from aoe_reports.formats.aoe.results import (
     outline_of,
     tasks_of_document,
 )
-from aoe_reports.formats.found import FileName
+from aoe_reports.formats.sources.found import FileName
 from aoe_reports.model.documents import object_of
 from aoe_reports.model.findings import Finding, is_below
 from aoe_reports.model.rules import Rule

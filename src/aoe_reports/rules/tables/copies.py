@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.formats.csv.summary import START, TableData
-from aoe_reports.model.columns import Ints, Mask, integers
+from aoe_reports.model.arrays.columns import Ints, Mask, integers
 from aoe_reports.model.texts import say
 from aoe_reports.rules.rules import DUPLICATE_ROW
 from aoe_reports.rules.tables.rows import as_integers, findings_of_rows

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.formats.csv.summary import TableData
-from aoe_reports.model.columns import Ints, Mask, codes, floats, integers
+from aoe_reports.model.arrays.columns import Ints, Mask, codes, floats, integers
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.rules import Rule
 from aoe_reports.model.texts import say

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from aoe_reports.formats.csv.summary import TableData
-from aoe_reports.model.columns import Mask, integers, words_in
+from aoe_reports.model.arrays.columns import Mask, integers, words_in
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.rules import TABLES
 from aoe_reports.model.texts import join, say

@@ -8,7 +8,7 @@ import numpy as np
 
 from aoe_reports.formats.ascend.tables.op_summary import COMPUTE_TASKS
 from aoe_reports.formats.csv.summary import START, TableData
-from aoe_reports.model.columns import Ints, Mask, distinct_rows, integers, places_by, valid, words_in
+from aoe_reports.model.arrays.columns import Ints, Mask, distinct_rows, integers, places_by, valid, words_in
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding, Severity
 from aoe_reports.model.rules import TABLES, Rule
 from aoe_reports.model.texts import say

@@ -8,7 +8,7 @@ import numpy as np
 
 from aoe_reports.formats.ascend.tables.op_summary import TASK_TYPES
 from aoe_reports.formats.csv.summary import TableData
-from aoe_reports.model.columns import codes
+from aoe_reports.model.arrays.columns import codes
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.rules import TABLES
 from aoe_reports.model.texts import say

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from aoe_reports.formats.csv.summary import TableData
-from aoe_reports.model.columns import Ints, floats, integers
+from aoe_reports.model.arrays.columns import Ints, floats, integers
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.rules import TABLES
 from aoe_reports.model.texts import say

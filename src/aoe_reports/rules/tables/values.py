@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.rules import NEGATIVE_DURATION
-from aoe_reports.model.columns import column_of, floats, holds_negative, integers
+from aoe_reports.model.arrays.columns import column_of, floats, holds_negative, integers
 from aoe_reports.model.rules import TABLES
 from aoe_reports.model.texts import say
 from aoe_reports.rules.tables.rows import findings_of_rows

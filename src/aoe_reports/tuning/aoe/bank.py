@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from aoe_reports.formats.aoe.operator_bank_file import parse_operator_bank
 from aoe_reports.model.findings import has
-from aoe_reports.tuning.bank import Bank, BankLayout
+from aoe_reports.tuning.banks.bank import Bank, BankLayout
 
 RUNTIME_KB = "_runtime_kb.json"
 """What names of operator banks end with: `<soc>_<cores>_AiCore_<type>_runtime_kb.json`, one JSON object a line."""

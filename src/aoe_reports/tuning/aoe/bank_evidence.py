@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from aoe_reports.facts.bank_coverage import BankedOperator, BankIndex, CalledOperator
 from aoe_reports.formats.aoe.operands import product_of
 from aoe_reports.formats.aoe.operator_bank_file import read_operator_bank
 from aoe_reports.model.errors import ReadError
+from aoe_reports.topics.banks.coverage import BankedOperator, BankIndex, CalledOperator
 from aoe_reports.tuning.aoe.bank import holds_lines
-from aoe_reports.tuning.driver import BankSides
-from aoe_reports.tuning.plan import Candidate
+from aoe_reports.tuning.job.driver import BankSides
+from aoe_reports.tuning.plan.plan import Candidate
 
 BankState = Literal["changed", "kept"]
 """Whether a job added or changed the entry of an operator, or left one as it was."""

@@ -10,8 +10,9 @@ from aoe_reports.formats.ascend.profiling import Framework, recipe
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.errors import ReadError, UsageError
 from aoe_reports.model.texts import Language, Text, in_language, join, say
-from aoe_reports.tuning.driver import Argument, Stage
-from aoe_reports.tuning.plan import (
+from aoe_reports.tuning.job.driver import Argument, Stage
+from aoe_reports.tuning.plan.folder import read_json
+from aoe_reports.tuning.plan.plan import (
     REDACTED,
     TENSORFLOW,
     Job,
@@ -22,7 +23,6 @@ from aoe_reports.tuning.plan import (
     tune_ops_of_document,
     tune_ops_of_plan,
 )
-from aoe_reports.tuning.plan_folder import read_json
 
 TUNE_OPS = "tune_ops.json"
 AOE_CONFIG = "aoe_config.json"

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from aoe_reports.model.texts import join, say
 from aoe_reports.tuning.aoe.codes import codes_of_line
-from aoe_reports.tuning.driver import Runs
-from aoe_reports.tuning.job_state import PrintedClaim
+from aoe_reports.tuning.job.driver import Runs
+from aoe_reports.tuning.job.state import PrintedClaim
 from aoe_reports.tuning.options import Scenario
-from aoe_reports.tuning.plan import TENSORFLOW
+from aoe_reports.tuning.plan.plan import TENSORFLOW
 
 FINISHED = ("Aoe process finished", "process finished. Performance improved by")
 """What aoe says in the end: releases since 6.2, and those before (seeds of both in the AOE guides)."""

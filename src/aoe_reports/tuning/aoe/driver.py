@@ -11,8 +11,8 @@ from aoe_reports.engine.output import write_whole
 from aoe_reports.formats.aoe.bank_file import read_bank
 from aoe_reports.formats.aoe.result_files import read_results
 from aoe_reports.formats.aoe.results import TuningResult
-from aoe_reports.formats.identify import unreadable_file
 from aoe_reports.formats.rules import JSON_TRUNCATED
+from aoe_reports.formats.sources.identify import unreadable_file
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import FAILED_TUNING, Finding
 from aoe_reports.model.texts import Language, say
@@ -37,7 +37,7 @@ from aoe_reports.tuning.aoe.machine import findings_of_checks, look_at_host
 from aoe_reports.tuning.aoe.outcome import came_to_its_end, judge_stage, outcome_rows, progress_of
 from aoe_reports.tuning.aoe.preflight import Declared, check_host
 from aoe_reports.tuning.aoe.prior_jobs import read_prior_jobs
-from aoe_reports.tuning.driver import (
+from aoe_reports.tuning.job.driver import (
     Argument,
     Attempted,
     BankSides,
@@ -48,12 +48,12 @@ from aoe_reports.tuning.driver import (
     Results,
     Stage,
 )
-from aoe_reports.tuning.job_state import Tool
-from aoe_reports.tuning.plan import TENSORFLOW, Plan, TuneOps, to_json
-from aoe_reports.tuning.plan_folder import PLAN
-from aoe_reports.tuning.prior_jobs import PriorJobs, PriorSources
-from aoe_reports.tuning.progress import Progress
-from aoe_reports.tuning.runner import Ended
+from aoe_reports.tuning.job.progress import Progress
+from aoe_reports.tuning.job.runner import Ended
+from aoe_reports.tuning.job.state import Tool
+from aoe_reports.tuning.plan.folder import PLAN
+from aoe_reports.tuning.plan.plan import TENSORFLOW, Plan, TuneOps, to_json
+from aoe_reports.tuning.plan.prior_jobs import PriorJobs, PriorSources
 
 
 @dataclass(frozen=True, slots=True)

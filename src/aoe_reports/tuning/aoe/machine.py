@@ -30,11 +30,11 @@ from aoe_reports.tuning.aoe.preflight import (
     declared_of_text,
     host_of_document,
 )
-from aoe_reports.tuning.bank_files import bank_of_plan
+from aoe_reports.tuning.banks.files import bank_of_plan
+from aoe_reports.tuning.job.runner import output_of
 from aoe_reports.tuning.options import PreflightOptions
-from aoe_reports.tuning.plan import Plan
-from aoe_reports.tuning.plan_folder import PLAN, read_plan
-from aoe_reports.tuning.runner import output_of
+from aoe_reports.tuning.plan.folder import PLAN, read_plan
+from aoe_reports.tuning.plan.plan import Plan
 
 DEFAULT_TUNING_PARALLEL = 8
 """TUNING_PARALLEL_NUM where aoe.ini leaves it out (AOE reference: aoe.ini)."""

@@ -13,10 +13,11 @@ from aoe_reports.model.texts import join, say
 from aoe_reports.tuning.aoe.bank_evidence import BankEvidence, BankState
 from aoe_reports.tuning.aoe.codes import explain_code, is_failure
 from aoe_reports.tuning.aoe.console import Console
-from aoe_reports.tuning.driver import OutcomeRow, Status
+from aoe_reports.tuning.job.driver import OutcomeRow, Status
+from aoe_reports.tuning.job.progress import Progress
+from aoe_reports.tuning.job.runner import Ended
 from aoe_reports.tuning.names import type_key
-from aoe_reports.tuning.plan import TENSORFLOW, Candidate, Plan, TuneOps
-from aoe_reports.tuning.progress import Progress
+from aoe_reports.tuning.plan.plan import TENSORFLOW, Candidate, Plan, TuneOps
 from aoe_reports.tuning.rules import (
     TUNE_BAD_RESULT,
     TUNE_BANK_NOT_TUNED,
@@ -35,7 +36,6 @@ from aoe_reports.tuning.rules import (
     TUNE_NOT_ENDED,
     TUNE_TIMEOUT,
 )
-from aoe_reports.tuning.runner import Ended
 
 _TUNED_COPY = re.compile(r"_OPAT_\d+\Z")
 

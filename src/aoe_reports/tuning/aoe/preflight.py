@@ -17,7 +17,7 @@ from aoe_reports.model.rules import CheckedRule, Scope
 from aoe_reports.model.texts import Text, join, say
 from aoe_reports.tuning.aoe.command import options_of_aoe
 from aoe_reports.tuning.chip_names import check_chip
-from aoe_reports.tuning.plan import TENSORFLOW, Plan
+from aoe_reports.tuning.plan.plan import TENSORFLOW, Plan
 
 Verdict = Literal["ok", "warn", "fail", "unknown"]
 

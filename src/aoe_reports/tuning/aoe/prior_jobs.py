@@ -10,21 +10,21 @@ from pathlib import Path
 import pyarrow as pa
 from msgspec import Struct, convert
 
-from aoe_reports.facts.records.from_result import plain_number
 from aoe_reports.formats.aoe.result_files import read_bytes, read_results
 from aoe_reports.formats.aoe.results import TuningResult, join_name
-from aoe_reports.formats.discovery import result_files, why_not_read
 from aoe_reports.formats.records.payloads import Number, body_of, number_in, object_in, text_in
 from aoe_reports.formats.rules import NOTHING_FOUND, UNREADABLE
+from aoe_reports.formats.sources.discovery import result_files, why_not_read
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import FAILED_TUNING, has
 from aoe_reports.model.texts import join, say
 from aoe_reports.rules.results.check import check_result_file
 from aoe_reports.store import History, equals
+from aoe_reports.topics.records.from_result import plain_number
 from aoe_reports.tuning.aoe.bank import RUNTIME_KB
-from aoe_reports.tuning.bank_files import MAX_BANK_FILE_BYTES
-from aoe_reports.tuning.prior import Gain, cost_of_summary, saved_share
-from aoe_reports.tuning.prior_jobs import PriorJobs, PriorSources
+from aoe_reports.tuning.banks.files import MAX_BANK_FILE_BYTES
+from aoe_reports.tuning.plan.prior import Gain, cost_of_summary, saved_share
+from aoe_reports.tuning.plan.prior_jobs import PriorJobs, PriorSources
 from aoe_reports.tuning.rules import BANK_ENTRY
 
 

@@ -9,15 +9,15 @@ from pathlib import Path
 from aoe_reports.formats.aoe.result_files import read_results
 from aoe_reports.formats.aoe.results import Modification, TuningResult
 from aoe_reports.formats.ascend.names import RESULT_KINDS, parse_name
-from aoe_reports.formats.discovery import result_files
-from aoe_reports.formats.identify import unreadable_file
+from aoe_reports.formats.sources.discovery import result_files
+from aoe_reports.formats.sources.identify import unreadable_file
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import FAILED_TUNING, Finding
 from aoe_reports.rules.results.check import check_result_file
 from aoe_reports.tuning.aoe.bank import AOE_BANK
 from aoe_reports.tuning.aoe.driver import AOE_DRIVER
-from aoe_reports.tuning.bank import Bank
-from aoe_reports.tuning.driver import Driver
+from aoe_reports.tuning.banks.bank import Bank
+from aoe_reports.tuning.job.driver import Driver
 from aoe_reports.tuning.tuner import Claim, Claims, ClaimsRead, Tuner
 
 TITLE = "AOE"

@@ -9,7 +9,7 @@ from pathlib import Path
 from aoe_reports.formats.tuner_files import TunerFile
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
-from aoe_reports.tuning.bank import Bank
+from aoe_reports.tuning.banks.bank import Bank
 from aoe_reports.tuning.claim_files import CLAIMS_DUPLICATE, CLAIMS_NO_GAIN, ClaimRow, read_claim_table, read_each
 from aoe_reports.tuning.claim_list import COLUMNS, FILES
 from aoe_reports.tuning.names import shapes_key

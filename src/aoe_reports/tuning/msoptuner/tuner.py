@@ -10,7 +10,7 @@ from aoe_reports.formats.tuner_files import TunerFile
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.texts import say
-from aoe_reports.tuning.bank import Bank
+from aoe_reports.tuning.banks.bank import Bank
 from aoe_reports.tuning.claim_files import CLAIMS_FORM, ClaimRow, read_claim_table, read_each
 from aoe_reports.tuning.msoptuner import COLUMNS, FILES, OPTUNER_NOT_MEASURED, TIME
 from aoe_reports.tuning.tuner import Claim, Claims, ClaimsRead, Tuner, claims_together

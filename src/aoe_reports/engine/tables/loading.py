@@ -1,0 +1,183 @@
+"""Fills the tables of a capture database: one function for the tables that one reading gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from aoe_reports.engine.captures import read_steps_noting, read_tasks, stream_events_of
+from aoe_reports.engine.question import Notes
+from aoe_reports.engine.runs import LoadedCapture
+from aoe_reports.engine.tables.capture_files import PART_OF, notes_as_text
+from aoe_reports.engine.tables.table_database import MEMORY_LIMIT, insert_rows, whole_or_not
+from aoe_reports.engine.tables.timeline_table import READ, insert_plain
+from aoe_reports.facts.tasks import TaskSet
+from aoe_reports.formats.csv.summary import TableData
+from aoe_reports.formats.sources.expand import expanded
+from aoe_reports.formats.sources.found import FoundFile
+from aoe_reports.formats.tasks import TASK_COLUMNS, filled_up
+from aoe_reports.formats.trace.shape import OddFileError
+from aoe_reports.formats.vendor import TASK_TYPES
+from aoe_reports.model.arrays.columns import column_of
+from aoe_reports.model.findings import Finding, in_order
+from aoe_reports.model.version import __version__
+from aoe_reports.schema import tables as schema
+
+_FIELDS = frozenset(TASK_COLUMNS)
+
+
+def write_part(file: Path, part: str, captures: Sequence[LoadedCapture], notes: Notes) -> None:
+    """Write a part of some captures as a new database file. What is found is added to the notes; a file that cannot be read is a finding."""
+    with duckdb.connect(str(file), config={"memory_limit": MEMORY_LIMIT}) as connection:
+        tables = [schema.TABLES[name] for name, place in PART_OF.items() if place == part]
+        for table in (*tables, schema.LOADED, schema.FINDING, schema.READING):
+            connection.execute(table.ddl)
+        for capture in captures:
+            with notes.where_unreadable(capture.capture.root):
+                _LOADERS[part](connection, capture, notes)
+        insert_rows(connection, schema.FINDING, [*map(_finding_row, in_order(notes.findings))])
+        insert_rows(connection, schema.READING, [(__version__, notes_as_text(notes))])
+        connection.execute("CHECKPOINT")  # closing does it, too, but says nothing where the disk is full
+
+
+def load_capture(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture, notes: Notes) -> None:
+    """Fill `capture` and `source` with what is known without reading a table of a profiler."""
+    del notes
+    insert_rows(connection, schema.CAPTURE, [loaded.row])
+    insert_rows(connection, schema.SOURCE, loaded.source_rows)
+
+
+def load_tasks(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture, notes: Notes) -> None:
+    """Fill `task` and `operator` with the tasks that questions read."""
+
+    def each(file: FoundFile, data: TableData) -> TableData:
+        number = loaded.source_of(file)
+        counts = (number, "task", data.rows_read, data.frame.num_rows, data.rows_reported)
+        insert_rows(connection, schema.LOADED, [counts])
+        return _with_source(data, number)
+
+    sets, tables = read_tasks(loaded.capture, _FIELDS, by_type=False, all_tasks=True, each=each)
+    with whole_or_not(connection):
+        for tasks in sets:
+            _insert_tasks(connection, loaded.number, tasks)
+    notes.add(finding for data in tables for finding in data.findings)
+
+
+def _with_source(data: TableData, number: int) -> TableData:
+    """The rows with the file, the row and the line that each comes from."""
+    count = data.frame.num_rows
+    known = np.ones(count, dtype=bool)
+    rows = np.arange(count, dtype=np.int64) if data.rows is None else data.rows
+    lines = rows + 2 if data.lines is None else data.lines.take(rows)
+    frame = data.frame.append_column("source_id", column_of(np.full(count, number, dtype=np.int64), known))
+    frame = frame.append_column("source_row", column_of(rows + 1, known))
+    return data.with_frame(frame.append_column("source_line", column_of(lines, known & data.is_text)))
+
+
+_OPERATOR = {"name": "op_name", "type": "op_type", "state": "op_state"} | {
+    name: name for name in schema.OPERATOR.names if name.startswith(("input_", "output_"))
+}
+"""The columns of `operator`, and what readers call them."""
+
+
+def _insert_tasks(connection: duckdb.DuckDBPyConnection, capture: int, tasks: TaskSet) -> None:
+    same = " AND ".join(f"operator.{name} IS NOT DISTINCT FROM frame.{field}" for name, field in _OPERATOR.items())
+    fields = ", ".join(f"{field} AS {name}" for name, field in _OPERATOR.items())
+    order = ", ".join(f"{name} NULLS FIRST" for name in _OPERATOR)
+    connection.register("frame", filled_up(tasks.frame, _FIELDS)[0])
+    connection.execute(f"""
+        INSERT INTO operator
+        SELECT (SELECT count(*) FROM operator) + row_number() OVER (ORDER BY {order}), *
+        FROM (SELECT DISTINCT {fields} FROM frame EXCEPT SELECT * EXCLUDE (operator_id) FROM operator)
+    """)
+    connection.execute(
+        f"""
+        INSERT INTO task
+        SELECT $capture, $rank, frame.device_id, model_id, step, stream_id, task_id, context_id, task_type,
+            CASE WHEN task_type IN $communication THEN 'communication'
+                WHEN task_type IS NULL OR task_type IN $compute THEN 'compute' ELSE 'other' END,
+            operator_id, task_start_ns, task_duration_ns, task_start_ns + task_duration_ns, task_wait_ns, block_num, mix_block_num,
+            source_id, source_row, source_line
+        FROM frame JOIN operator ON {same}
+        ORDER BY source_id, source_row
+        """,
+        {
+            "capture": capture,
+            "rank": tasks.rank_id,
+            "communication": sorted(TASK_TYPES.communication),
+            "compute": sorted(TASK_TYPES.compute),
+        },
+    )
+    connection.unregister("frame")
+
+
+def load_steps(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture, notes: Notes) -> None:
+    """Fill `step` from the best source of steps."""
+    steps = read_steps_noting(loaded.capture, notes.findings)
+    _, *names = schema.STEP.names
+    insert_rows(connection, schema.STEP, [(loaded.number, *(getattr(step, name) for name in names)) for step in steps])
+
+
+def load_events(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture, notes: Notes) -> None:
+    """Fill `event` from every timeline, and every database that has events; one that cannot be read costs no other."""
+    for file in loaded.event_files:
+        ids = {"capture": loaded.number, "rank": loaded.capture.info.rank_id, "source": loaded.source_of(file)}
+        with notes.where_unreadable(file.path):
+            notes.add(_events_of(connection, file, ids))
+        counted = "SELECT $source, 'event', count(*), count(*), 0 FROM event WHERE source_id = $source"
+        connection.execute(f"INSERT INTO loaded {counted}", {"source": ids["source"]})
+
+
+def _events_of(connection: duckdb.DuckDBPyConnection, file: FoundFile, ids: dict[str, Any]) -> list[Finding]:
+    if file.name.form != "db":
+        with expanded(file) as (path, wrong), suppress(OddFileError):
+            if wrong is None:
+                return [replace(finding, path=str(file.path)) for finding in insert_plain(connection, path, ids)]
+    into = f"event SELECT $capture, $rank, $source, $before + row_number() OVER (), {', '.join(READ)}"
+    with stream_events_of(file, READ) as (batches, found):
+        _insert_batches(connection, batches, into, ids)
+    return found
+
+
+def _insert_batches(
+    connection: duckdb.DuckDBPyConnection, batches: Iterable[pa.RecordBatch], into: str, ids: dict[str, Any]
+) -> None:
+    """Insert all rows of a file or none; $before is the number of rows before those of a batch."""
+    before = 0
+    with whole_or_not(connection):
+        for batch in batches:
+            connection.register("batch", batch)
+            connection.execute(f"INSERT INTO {into} FROM batch", {**ids, "before": before})
+            connection.unregister("batch")
+            before += batch.num_rows
+
+
+def load_event_args(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture, notes: Notes) -> None:
+    """Fill `event_args` as `load_events` fills `event`, which says what is wrong with the files."""
+    for file in loaded.event_files:
+        with notes.where_unreadable(file.path), stream_events_of(file, ["args"]) as (batches, _):
+            into = "event_args SELECT $source, $before + row_number() OVER (), args"
+            _insert_batches(connection, batches, into, {"source": loaded.source_of(file)})
+    connection.execute("DELETE FROM event_args WHERE args IS NULL")
+
+
+def _finding_row(finding: Finding) -> tuple[Any, ...]:
+    one = finding
+    return (one.severity, one.rule, one.path, one.line, one.column, one.pointer, str(one.message))
+
+
+_LOADERS: dict[str, Callable[[duckdb.DuckDBPyConnection, LoadedCapture, Notes], None]] = {
+    "capture": load_capture,
+    "task": load_tasks,
+    "step": load_steps,
+    "event": load_events,
+    "event_args": load_event_args,
+}
+"""What fills the tables of each part."""

@@ -1,1 +1,0 @@
-"""Tables and results as benchmark log records."""

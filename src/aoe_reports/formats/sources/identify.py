@@ -1,0 +1,198 @@
+"""Tells what one file is: by its name, and where others may be called so, too, by its head."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from aoe_reports.formats.aoe.operator_banks import NAMED_BANKS
+from aoe_reports.formats.ascend.names import ARCHIVE_NAME, NO_TABLES, READ_ARCHIVE
+from aoe_reports.formats.benchmarks.megatron import HEAD_BYTES, is_training_log
+from aoe_reports.formats.benchmarks.registry import begins_as_benchmark
+from aoe_reports.formats.msserviceprofiler import names as msserviceprofiler
+from aoe_reports.formats.records.forms import is_header_of_records, is_parquet_of_records
+from aoe_reports.formats.rules import ARCHIVE, NOT_READ, SPARSE_FILE, UNKNOWN_FILE, UNREADABLE
+from aoe_reports.formats.sources.found import TUNER, FileName, FoundFile
+from aoe_reports.formats.sources.head import head_of, header_of
+from aoe_reports.formats.sources.objects import ObjectPath
+from aoe_reports.formats.table import table_of_header
+from aoe_reports.formats.tuner_files import kind_of_tuner_file
+from aoe_reports.formats.vendor import TABLES, parse_name, vendor_of
+from aoe_reports.model.errors import ReadError, of_the_system
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.texts import Text, join, say
+
+MAX_EXPANDED_BYTES = 1 << 30
+"""How far one compressed file may expand unless told otherwise."""
+
+SPARSE_FROM_BYTES = 256 << 20
+"""A text of this size that was never written as a whole is not read: a hole costs nothing to make, and hours to read."""
+
+_LOOKED_INTO = frozenset({".csv", ".json", ".jsonl", ".parquet", ".log"})
+_LOGS = frozenset({".log", ".txt", ".out"})
+_RECORD = re.compile(r'"runtime_ms_mean"\s*:')
+"""Every benchmark log record (schema v0.1) has it; quoted inside of a text, as in a Delta log, it looks otherwise."""
+_OUTPUT = re.compile(r'\{\s*"command"\s*:')
+"""What a command of ours printed as JSON: rows that are named like fields of records are none."""
+
+_UNREAD = (
+    (
+        re.compile(r"cluster_communication(_matrix)?\.json"),
+        say(
+            "the analysis of a cluster repeats what communication.json and communication_matrix.json of each rank hold"
+        ),
+    ),
+    (re.compile(r"fusion_result\.json"), say("which fusion rules of graphs took effect, without times")),
+    (
+        re.compile(r"communicator_group\.json"),
+        say("groups of ranks as a simulator of networks takes them; profilers write communication_group.json"),
+    ),
+    *msserviceprofiler.UNREAD,
+)
+"""Files of the platform of which nothing is read, and why; each by its name."""
+
+_PACKED = say(
+    "an archive of this kind is not read; unpack it first (.zip, .tar, .tar.gz and .tgz are read where they are named)"
+)
+_PACKED_IN_BUCKET = say("an archive in a bucket is not read; fetch it and name the file")
+_PACKED_IN_ARCHIVE = say("an archive in an archive is not read; unpack the outer one and name this one")
+_PACKED_BESIDE = say("an archive is read only where it is named itself, as it may hold what lies beside it")
+
+
+def _why_packed(path: Path) -> Text:
+    """Why an archive is not read where it lies."""
+    if isinstance(path, ObjectPath):
+        return _PACKED_IN_BUCKET if path.is_uri else _PACKED_IN_ARCHIVE
+    return _PACKED_BESIDE if READ_ARCHIVE.search(path.name) else _PACKED
+
+
+def why(error: Exception) -> str:
+    """What the operating system says, without its number."""
+    return of_the_system(getattr(error, "strerror", None) or str(error))
+
+
+def unread_bank(file: FoundFile) -> Finding:
+    """What a bank is that is recognised and not read."""
+    _, what = NAMED_BANKS[file.name.kind]
+    return NOT_READ.found(str(file.path), say("recognised, but not read: {why}", why=what))
+
+
+def unreadable_file(path: object, error: Exception) -> Finding:
+    """That something cannot be read, and why; of the file that the error names, where it names one."""
+    if isinstance(error, ReadError):
+        return UNREADABLE.found(str(error.path), join("; ", (error.what, error.expected)), error.line)
+    return UNREADABLE.found(str(getattr(error, "filename", None) or path), why(error))
+
+
+def identify(path: Path, *, explicit: bool, findings: list[Finding]) -> FoundFile | None:
+    """Tell what a file is by its name, and where that is not enough by its head."""
+    name = parse_name(path.name, path.parent.name)
+    unread = next((reason for pattern, reason in _UNREAD if pattern.fullmatch(path.name)), None)
+    if unread is not None:
+        rule = UNKNOWN_FILE if explicit else NOT_READ
+        findings.append(rule.found(str(path), say("recognised, but not read: {why}", why=unread)))
+        return None
+    if name is None and not (explicit or path.suffix.lower() in _LOOKED_INTO):
+        if ARCHIVE_NAME.search(path.name):
+            findings.append(ARCHIVE.found(str(path), say("{why}; skipped", why=_why_packed(path))))
+        return None
+    if name is None and ARCHIVE_NAME.search(path.name):
+        why_not = _why_packed(path) if isinstance(path, ObjectPath) else _PACKED
+        message = say("{why}; only files and folders are read", why=why_not)
+        findings.append(UNREADABLE.found(str(path), message))
+        return None
+    try:
+        found = _identified(path, name, findings, explicit=explicit)
+    except OSError as error:
+        if name is not None or explicit:
+            message = say("the file cannot be read: {why}", why=why(error))
+            findings.append(UNREADABLE.found(str(path), message))
+        return None
+    return found
+
+
+def _identified(path: Path, name: FileName | None, findings: list[Finding], *, explicit: bool) -> FoundFile | None:
+    """What a file is: by its name alone where no other file is called so, else by its head."""
+    size = path.stat().st_size
+    if not _is_database(name) and is_sparse(path, size):
+        findings.append(SPARSE_FILE.found(str(path), NEVER_WRITTEN))
+        return None
+    found = _by_content(path, size) if name is None else FoundFile(path, name, size)
+    if found is not None and found.name.source != TUNER and found.name.kind not in NO_TABLES:  # said when they are read
+        found = vendor_of(found.name.source).identify(found, findings) or _called_alike(found)
+    if found is None and explicit:
+        message = say("neither its name nor its content matches a known kind; see `aoe-reports table --list`")
+        findings.append(UNKNOWN_FILE.found(str(path), message))
+    return found
+
+
+def _called_alike(found: FoundFile) -> FoundFile | None:
+    """Records or claims of a tuner that somebody gave the name of a profiler's table."""
+    if found.name.form != "csv" or found.name.packed or found.size == 0:
+        return None
+    alike = _by_content(found.path, found.size)
+    return alike if alike is not None and not alike.holds else None
+
+
+def _is_database(name: FileName | None) -> bool:
+    """Whether pages that were never written may be in order: a database reads only those that it needs."""
+    return name is not None and name.form == "db"
+
+
+def is_sparse(path: Path, size: int) -> bool:
+    """Whether a part of a large file was never written; a file system that does not know says no, and so does one that compresses."""
+    if size < SPARSE_FROM_BYTES or isinstance(path, ObjectPath):
+        return False
+    with path.open("rb") as file:
+        try:
+            return os.lseek(file.fileno(), 0, os.SEEK_HOLE) < size
+        except OSError:
+            return False
+
+
+NEVER_WRITTEN = say(
+    "parts of this file were never written (a sparse file: truncated or preallocated); its content is not used"
+)
+
+
+def _by_content(path: Path, size: int) -> FoundFile | None:
+    """Tell a table by its header, an AOE result, gradient bank or records by their words."""
+    if path.suffix.lower() == ".parquet":
+        of_records = is_parquet_of_records(path)
+        return FoundFile(path, FileName("record", "parquet", "foreign"), size) if of_records else None
+    text = head_of(path)
+    name = _by_words(text)
+    if name is None and path.suffix.lower() in _LOGS:
+        with path.open("rb") as file:
+            if is_training_log(file.read(HEAD_BYTES)):
+                name = FileName("record", "txt", "foreign")
+    is_json = text.startswith(("[", "{"))
+    header = [] if name is not None or is_json else header_of(text)
+    if is_header_of_records(header):
+        return FoundFile(path, FileName("record", "csv", "foreign"), size)
+    table = table_of_header(header, TABLES.values()) if header else None
+    if table is None:
+        name = name or _of_tuner(path, text)
+        return None if name is None else FoundFile(path, name, size)
+    writer = "msprof" if table.source == "both" else table.source
+    # a proper name goes before what merely looks like one
+    return FoundFile(path, FileName(table.name, "csv", writer, other=path.stem), size, (table.name,))
+
+
+def _of_tuner(path: Path, head: str) -> FileName | None:
+    """What a tuner declares a file to be; None for what is nobody's."""
+    found = kind_of_tuner_file(path.name, head)
+    return FileName(found.kind, found.form, TUNER) if found is not None else None
+
+
+def _by_words(text: str) -> FileName | None:
+    """Tell an AOE result, a gradient bank or records."""
+    if '"basic"' in text and '"tuning_name"' in text:  # however it begins: a damaged one may lack its first bracket
+        return FileName("sgat" if '"SGAT"' in text else "opat", "json", "aoe")
+    if not text.startswith(("[", "{")):
+        return None
+    if '"modelhash"' in text and '"gradientSize"' in text:
+        return FileName("gdat", "json", "aoe")
+    is_record = (_RECORD.search(text) or begins_as_benchmark(text)) and not _OUTPUT.match(text)
+    return FileName("record", "json", "foreign") if is_record else None

@@ -1,0 +1,118 @@
+"""Gates: which changes fail a job. `scope=step,effect>=3%,alarms<=2/year` is one; a change fails when it passes any of the gates."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from aoe_reports.model.history.changes import MIN_STEP_SHARE, NOTICED, SCOPES
+from aoe_reports.model.texts import join, say
+
+if TYPE_CHECKING:
+    from aoe_reports.history.series.series import SeriesLabels
+
+LABELS = ("workload", "model", "scope", "op_type", "op_name", "metric", "hardware")
+MIN_ALARMS, MAX_ALARMS = 1e-6, 1e9
+"""False alarms a year that a gate may allow, as `--max-false-alarms-per-year` may."""
+_CONDITION = re.compile(r"\s*(?P<name>[a-z_]+)\s*(?P<sign>!=|>=|<=|=)\s*(?P<value>.*?)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What a change has to be to fail: labels that are (or are not) so, and how much slower at least."""
+
+    labels: tuple[tuple[str, str, str], ...] = ()
+    """(label, "=" or "!=", value), all of which hold."""
+    least_effect: float = 0.0
+    """Of a loss: 0.03 is 3 % more time, or 3 % less of a metric where higher is better."""
+    least_share: float = 0.0
+    """What it adds to a step, as a share of it; a step, a metric or a phase passes whatever it is, as does what nobody can relate to a step."""
+    alarms_per_year: float | None = None
+    """False alarms that all series that it watches may raise together; None: they share those of the store."""
+
+    def watches(self, labels: SeriesLabels) -> bool:
+        """Whether a series is one of those that it names."""
+        return all((getattr(labels, name) == value) == (sign == "=") for name, sign, value in self.labels)
+
+    def holds(self, labels: SeriesLabels, loss: float, step_share: float | None) -> bool:
+        """Whether a series with a loss (`after / before - 1`, of what is better when higher the negative of that) passes."""
+        has_share = labels.scope in NOTICED or step_share is None or abs(step_share) >= self.least_share
+        return self.watches(labels) and loss >= self.least_effect and has_share
+
+
+DEFAULT_GATE = Gate(least_share=MIN_STEP_SHARE)
+"""The floor of the default gate: a smaller change is reported and fails no job."""
+
+
+def parse_gate(text: str) -> Gate:
+    """The gate that a text says; ValueError says what is wrong with it."""
+    labels, least, alarms = [], {"effect": 0.0, "share": 0.0}, None
+    for part in text.split(","):
+        found = _CONDITION.fullmatch(part)
+        if found is None:
+            raise ValueError(
+                say(
+                    "{part!r}: expected FACT=VALUE, FACT!=VALUE, effect>=PERCENT%, share>=PERCENT% or alarms<=N/year",
+                    part=part.strip(),
+                )
+            )
+        name, sign, value = found["name"], found["sign"], found["value"]
+        if name in least:
+            least[name] = max(least[name], _fraction(name, sign, value))
+        elif name == "alarms":
+            alarms = min(_alarms(sign, value), math.inf if alarms is None else alarms)
+        elif name not in LABELS:
+            raise ValueError(
+                say(
+                    "{name!r}: expected effect, share, alarms, {names} or {last}",
+                    name=name,
+                    names=join(", ", LABELS[:-1]),
+                    last=LABELS[-1],
+                )
+            )
+        elif sign in {">=", "<="}:
+            raise ValueError(say("{part!r}: only effect and share take >=, and only alarms <=", part=part.strip()))
+        elif not value or value.startswith("="):  # would hold for no series, and let every change pass
+            raise ValueError(say("{part!r}: expected {name}=VALUE or {name}!=VALUE", part=part.strip(), name=name))
+        elif name == "scope" and value not in SCOPES:
+            raise ValueError(say("{part!r}: expected one of {names}", part=part.strip(), names=join(", ", SCOPES)))
+        else:
+            labels.append((name, sign, value))
+    return Gate(tuple(labels), least["effect"], least["share"], alarms)
+
+
+def _fraction(name: str, sign: str, value: str) -> float:
+    """3% as 0.03; a bare 3 is refused, since who writes it means 3 % and would get a gate that never fails."""
+    number = value.removesuffix("%").strip()
+    try:
+        effect = float(number) / (100 if value.endswith("%") else 1)
+    except ValueError:
+        effect = math.nan
+    bare = not value.endswith("%")
+    if sign != ">=" or not math.isfinite(effect) or effect < 0 or (bare and effect >= 1):
+        raise ValueError(
+            say("{name}{sign}{value}: expected {name}>=3% or {name}>=0.03", name=name, sign=sign, value=value)
+        )
+    return effect
+
+
+def _alarms(sign: str, value: str) -> float:
+    """2/year as 2; without the year nobody knows of what."""
+    number, _, unit = value.partition("/")
+    try:
+        alarms = float(number)
+    except ValueError:
+        alarms = math.nan
+    if sign != "<=" or unit.strip() != "year" or not MIN_ALARMS <= alarms <= MAX_ALARMS:
+        raise ValueError(
+            say(
+                "alarms{sign}{value}: expected alarms<=2/year, a number of false alarms from {least:g} to {most:g}",
+                sign=sign,
+                value=value,
+                least=MIN_ALARMS,
+                most=MAX_ALARMS,
+            )
+        )
+    return alarms

@@ -1,0 +1,121 @@
+"""The numbers that records have beside their times, as series: one a metric of each series of records.
+
+Only records of other tools have such series: what ours have in `metrics` are parts of the time that they tell (docs/metrics.md).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import polars as pl
+
+from aoe_reports.formats.records.metrics import Metric, metrics_in
+from aoe_reports.formats.records.record import canonical_json
+from aoe_reports.history.rules import METRIC_UNITS
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.history.changes import METRIC
+from aoe_reports.model.history.metrics import Declarations, Meaning, cost_of, meaning_of
+from aoe_reports.model.texts import join, say
+
+NEEDED = ("series_id", "night", "run_id", "timestamp_ns", "metrics", "source", "model", "workload")
+"""Columns of records without which there are no metrics."""
+
+
+def metric_series_id(series_id: str, name: str) -> str:
+    """The identity of a metric of a series of records: what is measured, how and where, and the name. Units are no part of it."""
+    return hashlib.sha256(canonical_json([series_id, METRIC, name]).encode()).hexdigest()[:16]
+
+
+def metric_records(records: pl.DataFrame, declarations: Declarations = ()) -> tuple[pl.DataFrame, list[Finding]] | None:
+    """(metrics of foreign records as records of their own, what is odd about them); None where there are none.
+
+    The cost of a metric stands where a record has its mean time. `records` have the columns NEEDED, and of labels what there is.
+    """
+    if not set(NEEDED) <= set(records.columns):
+        return None
+    sources = records["source"].dtype
+    if isinstance(sources, pl.Enum) and "foreign" not in sources.categories:  # of millions the words tell it at once
+        return None
+    mine = records.filter((pl.col("source").cast(pl.String) == "foreign") & (pl.col("metrics").cast(pl.String) != "{}"))
+    if mine.is_empty():
+        return None
+    mine = mine.sort("timestamp_ns", "run_id")
+    found = _Columns(mine, declarations)
+    if not found.values:
+        return None
+    rows = mine.drop("metrics")[found.places].with_columns(pl.col(pl.Enum).cast(pl.String))
+    rows = rows.with_columns(
+        pl.Series("series_id", found.ids),
+        pl.col("series_id").alias("record_series"),
+        pl.Series("metric", found.names),
+        pl.lit(METRIC).alias("scope"),
+        pl.Series("runtime_ms_mean", found.costs(), dtype=pl.Float64),
+        pl.lit(None, dtype=pl.Int64).alias("total_ns"),
+        pl.Series("unit", [found.meanings[one].unit for one in found.ids], dtype=pl.String),
+        pl.Series("better", [found.meanings[one].better for one in found.ids], dtype=pl.String),
+    )
+    return rows.filter(pl.Series(found.of_one_unit())), list(found.mixed_units())
+
+
+class _Columns:
+    """The metrics of records in the order of time, a column each; what is told of a series is what its newest record tells."""
+
+    def __init__(self, records: pl.DataFrame, declarations: Declarations) -> None:
+        self.places: list[int] = []
+        self.ids: list[str] = []
+        self.names: list[str] = []
+        self.values: list[float] = []
+        self._told: list[Meaning] = []
+        self._newest: dict[str, Meaning] = {}
+        self._models: dict[str, str] = {}
+        read = lru_cache(maxsize=65536)(metrics_in)
+        identity = lru_cache(maxsize=None)(metric_series_id)
+        columns: list[list[Any]] = [
+            records[name].cast(pl.String).to_list() for name in ("series_id", "model", "metrics")
+        ]
+        for place, (series_id, model, text) in enumerate(zip(*columns, strict=True)):
+            for one in read(text):
+                self._add(place, identity(series_id, one.name), one, model)
+        self.meanings = {
+            name: meaning_of(metric, self._newest[name], declarations)
+            for name, metric in dict(zip(self.ids, self.names, strict=True)).items()
+        }
+
+    def _add(self, place: int, series: str, one: Metric, model: str) -> None:
+        self.places.append(place)
+        self.ids.append(series)
+        self.names.append(one.name)
+        self.values.append(one.value)
+        self._told.append(one.told)
+        before = self._newest.get(series, one.told)
+        self._newest[series] = Meaning(one.told.unit or before.unit, one.told.better or before.better)
+        self._models[series] = model
+
+    def costs(self) -> list[float]:
+        """What the detector is given of each."""
+        return [cost_of(value, self.meanings[one].better) for one, value in zip(self.ids, self.values, strict=True)]
+
+    def of_one_unit(self) -> list[bool]:
+        """Whether each is in the unit that the newest record of its series has: numbers of two units are never compared."""
+        units = {series: told.unit for series, told in self._newest.items()}
+        return [told.unit in {None, units[series]} for series, told in zip(self.ids, self._told, strict=True)]
+
+    def mixed_units(self) -> Iterator[Finding]:
+        """The series whose records name several units."""
+        units: dict[str, set[str]] = {}
+        for series, told in zip(self.ids, self._told, strict=True):
+            if told.unit is not None:
+                units.setdefault(series, set()).add(told.unit)
+        names = dict(zip(self.ids, self.names, strict=True))
+        for series, found in units.items():
+            if len(found) > 1:
+                message = say(
+                    "{metric} is in {units} on different nights: only the nights in {newest} are compared",
+                    metric=names[series],
+                    units=join(", ", sorted(found)),
+                    newest=self._newest[series].unit,
+                )
+                yield METRIC_UNITS.found(self._models[series], message)

@@ -1,0 +1,99 @@
+"""An answer as one SVG picture: a file of its own that needs nothing, light or dark as its reader is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from aoe_reports.locale import html_tag
+from aoe_reports.model.pictures.pipeline import PipelinePicture
+from aoe_reports.model.pictures.roofline import RooflinePicture
+from aoe_reports.model.pictures.stacks import StackPicture
+from aoe_reports.model.pictures.waterfall import WaterfallPicture
+from aoe_reports.model.texts import in_language, in_value, say
+from aoe_reports.present.drawings.pipeline import description_of_pipeline, draw_pipeline
+from aoe_reports.present.drawings.roofline import description_of_roofline, draw_roofline, legend_of_roofline
+from aoe_reports.present.drawings.stack import description_of_stacks, draw_stacks, legend_of_stacks
+from aoe_reports.present.drawings.step import WIDTH, Drawn, description_of, draw_step, legend_of, words
+from aoe_reports.present.drawings.waterfall import draw_waterfall, legend_of_waterfall
+
+if TYPE_CHECKING:
+    from aoe_reports.present.forms import Shown
+
+_STYLE = """
+svg { --back: #fff; --ink: #1d2127; --soft: #59616d; --grid: #e4e7eb; font: 12px system-ui, sans-serif; }
+.computing { fill: #2f6fc4; } .communication { fill: #d0852c; } .other-task { fill: #7b8794; }
+.whole { fill: #7b8794; } .longer { fill: #c0483f; } .shorter { fill: #2f8f83; }
+.launch { fill: #8250c4; } .host { fill: #2f8f83; } .unexplained-wait { fill: #c0483f; }
+.back { fill: var(--back); } .route { fill: var(--ink); } .grid { stroke: var(--grid); }
+.tick { fill: var(--soft); } .end { text-anchor: end; } .middle { text-anchor: middle; } .head { fill: var(--ink); }
+@media (prefers-color-scheme: dark) {
+  svg { --back: #1b1f25; --ink: #e6e8eb; --soft: #a3abb7; --grid: #2b313a; }
+  .computing { fill: #5f97ea; } .communication { fill: #e0a04f; } .other-task { fill: #8d99a6; }
+  .whole { fill: #8d99a6; } .longer { fill: #f08a80; } .shorter { fill: #5cc4b6; }
+  .launch { fill: #b18cf0; } .host { fill: #5cc4b6; } .unexplained-wait { fill: #f08a80; }
+}
+"""
+_ROOFLINE_STYLE = """.roof { stroke: var(--ink); stroke-width: 1.5; } .point { fill-opacity: .75; stroke: var(--back); }
+.roof-compute { fill: #2f6fc4; } .roof-memory { fill: #d0852c; } .roof-cache { fill: #2f8f83; }
+.roof-small { fill: #8250c4; } .roof-unbounded { fill: #7b8794; }
+@media (prefers-color-scheme: dark) {
+  .roof-compute { fill: #5f97ea; } .roof-memory { fill: #e0a04f; } .roof-cache { fill: #5cc4b6; }
+  .roof-small { fill: #b18cf0; } .roof-unbounded { fill: #8d99a6; }
+}
+"""
+_PIPELINE_STYLE = """.said { fill: var(--ink); font-size: 16px; } .lane rect { stroke: var(--back); stroke-width: .5; } .lane .piece-sending { stroke: none; }
+.piece-forward { fill: #2f6fc4; } .piece-backward { fill: #2f8f83; } .piece-computing { fill: #7b8794; }
+.piece-waiting { fill: #d0852c; } .piece-sending { fill: var(--ink); } .lane-back { fill: var(--grid); }
+@media (max-width: 600px) { .said, .head { font-size: 26px; } }
+@media (prefers-color-scheme: dark) {
+  .piece-forward { fill: #5f97ea; } .piece-backward { fill: #5cc4b6; } .piece-computing { fill: #8d99a6; } .piece-waiting { fill: #e0a04f; }
+}
+"""
+_STACKS_STYLE = """.flame-frame { fill: #e0a04f; } .flame-module { fill: #6c9fe3; } .flame-operator { fill: #6fbf9a; }
+.flame-label { fill: #14181d; font-size: 11px; }
+@media (prefers-color-scheme: dark) {
+  .flame-frame { fill: #b97f35; } .flame-module { fill: #5287d0; } .flame-operator { fill: #4a9d78; }
+}
+"""
+_HEAD, _KEY, _MARGIN = 24, 150, 12
+
+
+def render(shown: Shown) -> Iterator[str]:
+    """The picture of a step, or of a change of it, its legend below; what is said instead where there is none."""
+    language, picture = shown.language, shown.answer.picture
+    drawn, keys, style, about = Drawn("", 0, 0, 0), [], "", None
+    if picture is None:
+        title: str = say("no step here that can be drawn")
+    elif isinstance(picture, WaterfallPicture):
+        title, drawn = picture.title, draw_waterfall(picture, language)
+        keys = legend_of_waterfall(picture, language)
+    elif isinstance(picture, RooflinePicture):
+        title, drawn, about = picture.title, draw_roofline(picture, language), description_of_roofline(picture)
+        keys, style = legend_of_roofline(picture, language), _ROOFLINE_STYLE
+    elif isinstance(picture, StackPicture):
+        title, drawn, about = picture.title, draw_stacks(picture, language), description_of_stacks(picture)
+        keys, style = legend_of_stacks(language), _STACKS_STYLE
+    elif isinstance(picture, PipelinePicture):
+        title, drawn, about = picture.title, draw_pipeline(picture, language), description_of_pipeline()
+        style = _PIPELINE_STYLE
+    else:
+        title, drawn = description_of(picture), draw_step(picture, language)
+        keys = [(kind, in_language(say(word), language)) for kind, word in legend_of(picture)]
+    inner, height, label = drawn.inner, drawn.height, str(in_value(title, language))
+    described = "" if about is None else f"<title>{words(label)}</title><desc>{words(in_value(about, language))}</desc>"
+    legend = "".join(
+        f'<rect class="{kind}" x="{place * _KEY}" y="{height + 4}" width="12" height="12"/>'
+        f'<text class="tick" x="{place * _KEY + 18}" y="{height + 14}">{words(word)}</text>'
+        for place, (kind, word) in enumerate(keys)
+    )
+    across, down = WIDTH + 2 * _MARGIN, _HEAD + height + (24 if keys else 0) + 2 * _MARGIN
+    size = (
+        f' width="{across}" height="{down}"' if isinstance(picture, StackPicture) else ""
+    )  # names in it are to be read: a narrow screen scrolls
+    yield (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{-_MARGIN} {-_HEAD - _MARGIN} {across} {down}"{size}'
+        f' role="img" xml:lang="{html_tag(language)}" aria-label="{words(label)}">{described}\n<style>{_STYLE}{style}</style>\n'
+        f'<rect class="back" x="{-_MARGIN}" y="{-_HEAD - _MARGIN}" width="{across}" height="{down}"/>'
+        f'<text class="head" x="0" y="-8">{words(label)}</text>\n{inner}{legend}\n</svg>\n'
+    )

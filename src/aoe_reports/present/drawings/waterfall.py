@@ -1,0 +1,51 @@
+"""The parts of a change as SVG: bars below one another, each from where the one above ends. No script, no style in it."""
+
+from __future__ import annotations
+
+from aoe_reports.model.names import shorten_middle
+from aoe_reports.model.pictures.waterfall import BAR_WORDS, WaterfallBar, WaterfallPicture
+from aoe_reports.model.texts import Language, in_language, in_value, say
+from aoe_reports.model.time_units import times_in_one_unit
+from aoe_reports.present.drawings.step import BAR, ROW, TOP, WIDTH, Drawn, words
+
+_LABEL, _VALUE = 380, 110
+"""Pixels: of what a bar is called, of its time behind it."""
+_LABEL_CHARACTERS = 56
+_ROOM = 0.08
+"""So much of what the bars span is left free before the first: the axis does not begin at 0, or parts would not be seen."""
+
+
+def draw_waterfall(picture: WaterfallPicture, language: Language) -> Drawn:
+    """All bars; times stand behind them, exact ones in titles, in nanoseconds."""
+    levels = [level for bar in picture.bars for level in (bar.start_ns, bar.end_ns) if bar.kind != "whole" or level]
+    least, most = min(levels, default=0), max(levels, default=1)
+    span = max(most - least, 1)
+    begin = max(least - round(span * _ROOM), 0)
+    scale = (WIDTH - _LABEL - _VALUE) / max(most - begin, 1)
+    (time,), unit = times_in_one_unit(begin)
+    axis = in_language(say("bars begin at {time} {unit}", time=time, unit=unit), language)
+    parts = [f'<text class="tick end" x="{WIDTH}" y="-8">{words(axis)}</text>']
+    for row, bar in enumerate(picture.bars):
+        y = TOP + ROW * row
+        label = str(in_value(bar.label, language))
+        left = (max(min(bar.start_ns, bar.end_ns), begin) - begin) * scale
+        right = (max(bar.start_ns, bar.end_ns) - begin) * scale
+        exact = f"{bar.end_ns - bar.start_ns:+,}" if bar.kind != "whole" else f"{bar.end_ns:,}"
+        parts.append(
+            f'<text class="tick" x="0" y="{y + BAR - 4}"><title>{words(label)}</title>{words(shorten_middle(label, _LABEL_CHARACTERS))}</text>'
+            f'<rect class="{bar.kind}" x="{_LABEL + left:.2f}" y="{y}" width="{max(right - left, 1):.2f}" height="{BAR}">'
+            f"<title>{words(label)}: {exact} ns</title></rect>"
+            f'<text class="tick" x="{_LABEL + right + 6:.2f}" y="{y + BAR - 4}">{words(_told(bar))}</text>'
+        )
+    return Drawn("".join(parts), TOP + ROW * len(picture.bars), len(picture.bars), len(picture.bars))
+
+
+def legend_of_waterfall(picture: WaterfallPicture, language: Language) -> list[tuple[str, str]]:
+    """(class, words) of each kind of bar that is drawn, in order."""
+    drawn = {bar.kind for bar in picture.bars}
+    return [(kind, in_language(words, language)) for kind, words in BAR_WORDS.items() if kind in drawn]
+
+
+def _told(bar: WaterfallBar) -> str:
+    (time,), unit = times_in_one_unit(bar.end_ns - bar.start_ns)
+    return f"{'+' if bar.kind == 'longer' else ''}{time} {unit}"

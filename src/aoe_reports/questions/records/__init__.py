@@ -1,1 +1,0 @@
-"""Captures and results as runs of records."""

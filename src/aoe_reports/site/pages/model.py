@@ -1,0 +1,93 @@
+"""The page of a model: what is open, its steps rank by rank, its newest runs, and where the rest of it lies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aoe_reports.history.site_facts import SeriesFacts, StoreFacts
+from aoe_reports.model.history.causes import rank_words
+from aoe_reports.model.history.changes import METRIC, NOTICED, PHASE, SeriesChange
+from aoe_reports.model.history.runs import StepTimes
+from aoe_reports.model.rows import as_mapping
+from aoe_reports.present.night import night_headline
+from aoe_reports.present.values import plain, show
+from aoe_reports.site.cells import Table, about_first, changed, drawn, head, level, linked, stated
+from aoe_reports.site.pages.comparison import page_of, pairs_of
+from aoe_reports.site.pages.incidents import incidents_table, spark
+from aoe_reports.site.pages.overview import interval, run_row, runs_table
+from aoe_reports.site.pages.triage import state_of, tone_of
+from aoe_reports.site.places import file_name, series_link
+from aoe_reports.site.render import Content
+from aoe_reports.site.texts import Texts
+
+SHOWN_RUNS, SHOWN_STEPS = 30, 64
+_ROOT = "../"
+
+
+def model_page(model: str, facts: StoreFacts, text: Texts) -> Content:
+    """The page of a model, and its JSON."""
+    series = [one for one in facts.series if one.model == model]
+    ours = {one.id for one in series}
+    changes = [row for row in facts.regressions if row.series_id in ours]
+    incidents = [one for one in facts.incidents.values() if model in one.models]
+    suspicions = [one for one in facts.suspicions if model in one.models]
+    runs = [run for run in facts.runs if run.model == model]
+    steps = _steps(series)
+    headline = night_headline(changes, incidents=incidents, suspicions=suspicions, remark=facts.remark)
+    page = {
+        "title": model,
+        "headline": plain(text.translated(headline)),
+        "tone": tone_of(changes),
+        "facts": [
+            (text("Newest night"), max(run.night for run in runs)),
+            (text("Runs"), show(len(runs), "integer")),
+            (text("Series"), show(len(series), "integer")),
+        ],
+        "incidents": incidents_table(facts, text, model=model, root=_ROOT),
+        "steps": _steps_table(steps, text),
+        "runs": runs_table(runs[: -SHOWN_RUNS - 1 : -1], f"{_ROOT}runs/", text),
+        "compared": f"{_ROOT}{page_of(model)}.html" if model in pairs_of(facts) else "",
+    }
+    return page, {
+        "model": model,
+        "incidents": [one.incident for one in incidents],
+        "suspicions": [as_mapping(one) for one in suspicions],
+        "steps": [as_mapping(one.row) for one in steps],
+        "runs": [run_row(run) for run in runs],
+    }
+
+
+def _steps(series: Sequence[SeriesFacts]) -> list[SeriesFacts]:
+    """What is measured of a model as a whole, the longest first; then its metrics."""
+    wholes = [one for one in series if one.row.scope in NOTICED and one.nights]
+    return sorted(wholes, key=lambda one: (one.row.scope == METRIC, _order(one), one.id))
+
+
+def _order(one: SeriesFacts) -> tuple[float, str]:
+    """The longest time first; metrics, which have several units, by name."""
+    return (0.0, str(one.row.metric)) if one.row.scope == METRIC else (-one.values[-1], "")
+
+
+def _steps_table(steps: Sequence[SeriesFacts], text: Texts) -> Table:
+    columns = [
+        (text("Item"), "text"), (text("History"), "text"), *text.columns(StepTimes, "step_ms"), (text("State"), "text"),
+        *text.columns(SeriesChange, "change", "since"),
+    ]  # fmt: skip
+    about = text("The mean of the newest night, the longest first.")
+    about = about_first(about, SHOWN_STEPS, len(steps), text)
+    return Table(columns, [_step_cells(one, text) for one in steps[:SHOWN_STEPS]], about)
+
+
+def _step_cells(one: SeriesFacts, text: Texts) -> list[str]:
+    row = one.row
+    state = state_of(row)
+    what = row.metric if row.scope == METRIC else row.workload.rpartition("/")[2] if row.scope == PHASE else row.scope
+    name = text.translated(what) + text.translated(rank_words(row.rank_id))
+    return [
+        head(name, series_link(one, _ROOT), row.hardware),
+        drawn(spark(one, text)),
+        level(float(one.values[-1]), row),
+        stated(state, text.state(state, row)),
+        changed(row.change, interval(row.ci_low, row.ci_high), row.better),
+        linked(row.since, f"{_ROOT}runs/{file_name(row.since_run)}.html" if row.since_run else None),
+    ]

@@ -1,0 +1,701 @@
+"""The page of a series: its history, its changes, what else changed then, what the step's change went on, what to do."""
+
+from __future__ import annotations
+
+import shlex
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from markupsafe import Markup
+
+from aoe_reports.history.site_facts import PlacedShift, RunFacts, SeriesFacts, differing_facts
+from aoe_reports.model.history.causes import facts_in_words, reason_words
+from aoe_reports.model.history.changes import (
+    METRIC,
+    IncidentChange,
+    IncidentMember,
+    OperatorChange,
+    PastNight,
+    SeriesChange,
+    SeriesObservation,
+    StepAttribution,
+)
+from aoe_reports.model.history.metrics import loss
+from aoe_reports.model.texts import N_
+from aoe_reports.present.reports.night_words import place_words
+from aoe_reports.present.reports.series_cells import has_metrics, value_words
+from aoe_reports.present.values import plain, show
+from aoe_reports.site.as_json import as_script
+from aoe_reports.site.cells import Table, cell, changed, head, level, linked, short, stated
+from aoe_reports.site.charts import Figure, Level, days_of, history_chart, waterfall
+from aoe_reports.site.pages.overview import interval
+from aoe_reports.site.pages.triage import slower_word, state_of
+from aoe_reports.site.places import file_name, model_file
+from aoe_reports.site.render import Context
+from aoe_reports.site.texts import Texts
+
+SHOWN_NIGHTS = 14
+"""Nights in the page's own table: two weeks; its JSON has all."""
+SHOWN_MEMBERS = 30
+"""Series of one incident on the page of each; the JSON of the first page has all."""
+SHOWN_VERSIONS, LONGEST_VERSION = 6, 16
+"""Versions in a chart, and characters of each."""
+SHOWN_COMMAND = 600
+"""Characters of a command to copy; a longer one is made of names that nobody pastes."""
+
+
+_TO_DO: Mapping[str, str] = N_(
+    {
+        "confirmed": "See below what changed on that night, and compare the runs before and after the change:",
+        "drift": "Look for a small increase every night. Compare the first and the last night:",
+        "suspect": "Run the night again: a third night decides.",
+        "recovered": "Nothing.",
+        "acknowledged": "Nothing: the new level is accepted. A further slow-down is reported again.",
+        "improved": "Check whether the workload is still the same:",
+    }
+)
+"""What is to be done about a series, by its state."""
+_RECORDED = N_(
+    {
+        ("first", "first-only"): "Other changes at the start of the incident: {facts}.",
+        ("first-only",): "First recorded, but not in the current data: {facts}.",
+        ("later",): "Found after the first record: {facts}.",
+    }
+)
+"""What is said of changes that were recorded with an incident, by when they were seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactChange:
+    """What the store knows of the runs before and at a change that differs."""
+
+    night: str
+    fact: str
+    before: str | None
+    after: str | None
+
+
+def differences_of(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> list[FactChange]:
+    """What differs at each change."""
+    found = []
+    for start in _starts(series):
+        if sides := _sides(series, start - 1, start, runs):
+            night = series.nights[start]
+            found += [FactChange(night, name, was, became) for name, was, became in differing_facts(*sides)]
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What one look at a history showed: of the nights from `start` on."""
+
+    start: int
+    shifts: Sequence[PlacedShift]
+    levels: Sequence[Level]
+    sigma: float | None = None
+    """Relative scatter from night to night."""
+
+
+def watch_of(series: SeriesFacts) -> Look:
+    """The nights that were judged: the levels between changes; a drift is a slope, and a suspicion no level."""
+    start = len(series.nights) - series.watched
+    shifts = [shift for shift in series.shifts if shift.state != "suspect"]
+    return Look(start, series.shifts, _levels(shifts, start, len(series.nights), series.level), series.sigma)
+
+
+def hindsight_of(series: SeriesFacts) -> Look:
+    """The whole history, looked at once."""
+    return Look(0, series.hindsight, _levels(series.hindsight, 0, len(series.nights), series.hindsight_level))
+
+
+def _levels(shifts: Sequence[PlacedShift], begin: int, count: int, newest: float | None) -> list[Level]:
+    if newest is None or begin == count:
+        return []
+    found = []
+    edges = [begin, *(shift.start for shift in shifts), count]
+    for shift, (start, until) in zip([None, *shifts], pairwise(edges), strict=True):
+        if until <= start:
+            continue
+        if shift is None:
+            level = shifts[0].before if shifts else newest
+            found.append(Level(start, until, level, level))
+        else:
+            found.append(Level(start, until, shift.before if shift.state == "drift" else shift.after, shift.after))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """Another series of the same incident, and the word for how it stands."""
+
+    change: IncidentMember
+    state: str
+
+
+def together_with(
+    series: SeriesFacts, incidents: Mapping[str, IncidentChange], accepted: Collection[str]
+) -> list[Member]:
+    """The other series of the same incident; of some series somebody accepted that they are slower."""
+    incident = incidents.get(series.row.incident or "")
+    return [
+        Member(
+            one,
+            slower_word(one.state, loss(one.change, one.better), accepted=not one.open and one.series_id in accepted),
+        )
+        for one in (() if incident is None else incident.members)
+        if one.series_id != series.id
+    ]
+
+
+def recorded_words(incident: IncidentChange | None, text: Texts) -> list[str]:
+    """What else changed where an incident began, as it was first recorded; what is seen otherwise now comes after it."""
+    if incident is None:
+        return []
+    said = []
+    if incident.since_now is not None:
+        said.append(
+            text(
+                "The incident was first recorded as starting on {since}; the current data gives {now}.",
+                since=incident.since,
+                now=incident.since_now,
+            )
+        )
+    for seen, words in _RECORDED.items():
+        facts = [one for one in incident.metadata if one.seen in seen]
+        if facts:
+            said.append(text(words, facts=text.translated(facts_in_words(facts))))
+    return said
+
+
+_COMPARED = frozenset({"confirmed", "drift", "improved"})
+"""States of which the runs on both sides are to be compared."""
+
+
+class NightMark(NamedTuple):
+    """A night that a chart names: another version ran than before, or everything was longer together."""
+
+    place: int
+    """Among the nights of its series."""
+    label: str
+
+
+class _Marks(NamedTuple):
+    """What the charts of a series name."""
+
+    versions: Sequence[NightMark]
+    past: Sequence[NightMark]
+
+
+def versions_in(series: SeriesFacts, of_runs: Mapping[str, tuple[str, ...]]) -> list[NightMark]:
+    """Where other versions began in a series, the newest that fit a chart; a run that names none says nothing."""
+    found, last = [], None
+    for place, run in enumerate(series.runs):
+        version = of_runs.get(run)
+        if not version or version == last:
+            continue
+        if last is not None:
+            label = " ".join(part for part in version if part not in last) or " ".join(version)
+            found.append(
+                NightMark(place, label if len(label) <= LONGEST_VERSION else f"{label[: LONGEST_VERSION - 1]}…")
+            )
+        last = version
+    return found[-SHOWN_VERSIONS:]
+
+
+def past_in(series: SeriesFacts, past: Sequence[PastNight], text: Texts) -> list[NightMark]:
+    """The nights of a series on which its machine, its model or its rank differed."""
+    row = series.row
+    mine = [
+        one
+        for one in past
+        if series.model in one.models and one.hardware == row.hardware and one.cause.rank_id in {None, row.rank_id}
+    ]
+    places = {night: place for place, night in enumerate(series.nights)} if mine else {}
+    return [NightMark(places[one.night], _past_label(one, text)) for one in mine if one.night in places]
+
+
+def _past_label(one: PastNight, text: Texts) -> str:
+    change = show(one.cause.change, "change")
+    if one.cause.kind == "rank":
+        return text("rank {rank} {change}", rank=one.cause.rank_id, change=change)
+    return text("whole machine {change}" if one.cause.kind == "machine" else "whole model {change}", change=change)
+
+
+def series_page(
+    series: SeriesFacts,
+    runs: Mapping[str, RunFacts],
+    text: Texts,
+    *,
+    differences: Sequence[FactChange],
+    incident: IncidentChange | None,
+    together: Sequence[Member],
+    versions: Sequence[NightMark],
+    past: Sequence[NightMark],
+    pages: Collection[str],
+    store: str,
+) -> Context:
+    """The page of a series; `together` are the series that moved with it in its incident, `versions` those of its nights."""
+    marks = _Marks(versions, past)
+    row, watch = series.row, watch_of(series)
+    state = state_of(row)
+    sides = sides_of(series, runs)
+    difference_titles = (text("Since"), text("Fact"), text("Before"), text.sense("after a change", "Since"))
+    newest_title = text("The newest {nights} nights", nights=min(SHOWN_NIGHTS, len(series.nights)))
+    watched = text("The last {nights} nights", nights=series.watched)
+    of_model, of_store = shlex.quote(plain(series.model)), shlex.quote(plain(store))
+    list_of_runs = f"aoe-reports history runs --workload {of_model} --store {of_store}"
+    return {
+        "title": text.series(row) + text.translated(place_words(row)),
+        "state_word": state,
+        "said": " ".join(filter(None, (_said(series, text), accepted_words(row, text)))),
+        "facts": list(_facts(series, text)),
+        "todo": _to_do(series, sides, text),
+        "command": _command(sides, row) if sides or state not in _COMPARED else list_of_runs,
+        "sides": list(_side_links(sides, text)),
+        "accept": _accept(row, store),
+        "charts": [_chart(series, watch, watched, marks, text)] if series.watched else [],
+        "banded": series.sigma is not None,
+        "levels": _levels_table(series, watch, text),
+        "observed": observed_table(series.observations, text),
+        "hindsight": _hindsight(series, marks, text),
+        "newest_title": newest_title,
+        "newest": Table(
+            [(text("Night"), "text"), (_value_title(row, text), "number"), (text("Run"), "text")],
+            list(_newest(series, runs)),
+        ),
+        "changed": bool(_starts(series)),
+        "recorded": recorded_words(incident, text),
+        "differences": Table(
+            [(title, "text") for title in difference_titles],
+            [[head(one.night), cell(text.fact(one.fact)), cell(one.before), cell(one.after)] for one in differences],
+        ),
+        "together": _together_table(row, together, pages, text),
+        "attribution": _breakdown(row.attribution, text) if row.attribution else None,
+        "model": short(series.model),
+        "model_page": f"../{model_file(series.model)}.html",
+        "step": file_name(series.step_series)
+        if series.step_series in pages and series.step_series != series.id
+        else "",
+        "data": _data(series, watch, marks, text),
+    }
+
+
+def _together_table(row: SeriesChange, together: Sequence[Member], pages: Collection[str], text: Texts) -> Table:
+    columns = [(text("Item"), "text"), *text.columns(SeriesChange, "state", "change")]
+    cells = [_together_cells(one, pages, text) for one in together[:SHOWN_MEMBERS]]
+    levels = text("After, before") if has_metrics([one.change for one in together]) else text("After, before (ms)")
+    return Table([*columns, (levels, "number")], cells, _together_about(row, together, text))
+
+
+def _hindsight(series: SeriesFacts, marks: _Marks, text: Texts) -> Context | None:
+    look = hindsight_of(series)
+    others = {shift.start for shift in series.hindsight} - {shift.start for shift in series.shifts}
+    if not look.levels or (series.watched == len(series.nights) and not others):
+        return None  # the whole history shows no more than the nights that are watched
+    title = text("All {nights} nights", nights=len(series.nights))
+    return {"chart": _chart(series, look, title, marks, text), "levels": _levels_table(series, look, text)}
+
+
+def _newest(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> Iterator[list[str]]:
+    """The newest nights with their times and runs, the newest first."""
+    newest = slice(-SHOWN_NIGHTS, None)
+    told = zip(series.nights[newest], series.values[newest].tolist(), series.runs[newest], strict=True)
+    for night, value, run in reversed(list(told)):
+        page = f"../runs/{file_name(run)}.html" if run in runs else None
+        yield [head(night), level(value, series.row), linked(run, page)]
+
+
+def _said(series: SeriesFacts, text: Texts) -> str:
+    row = series.row
+    if row.state is None:
+        return _unchanged(row, text)
+    suspected = row.state == "suspect"
+    values = {
+        "since": row.since,
+        # but of a suspicion the words say which way
+        "change": show(row.change, "change") if suspected else show(abs(row.change or 0.0), "percent"),
+        "low": show(row.ci_low, "change"),
+        "high": show(row.ci_high, "change"),
+        "before": _level_words(row.before, row, text),
+        "after": _level_words(row.after, row, text),
+    }
+    if row.scope == METRIC:
+        return _said_of_metric(row, text, values, suspected=suspected)
+    if suspected:
+        return text(
+            (
+                "Outliers since {since}: {before} ms became {after} ms ({change}). One or two nights are not "
+                "sufficient evidence."
+            ),
+            **values,
+        )
+    return text(
+        "{change} slower since {since} (95% interval {low} to {high}): {before} ms became {after} ms."
+        if (row.change or 0.0) > 0
+        else "{change} quicker since {since} (95% interval {low} to {high}): {before} ms became {after} ms.",
+        **values,
+    )
+
+
+def _unchanged(row: SeriesChange, text: Texts) -> str:
+    """That nothing changed, or why nothing can be said."""
+    if row.reason == "no-direction":
+        return text("Nobody has said whether more of this metric is better or worse: it is kept, and not judged.")
+    if row.reason:
+        return text("{nights} nights have a time: too few to judge.", nights=row.nights)
+    if row.smallest_detectable is None:
+        return text("No change in the last {nights} nights.", nights=row.nights)
+    said = (
+        "No change in the last {nights} nights. A loss of {smallest} would be detected within two weeks."
+        if row.scope == METRIC
+        else "No change in the last {nights} nights. A slow-down of {smallest} would be detected within two weeks."
+    )
+    return text(said, nights=row.nights, smallest=show(row.smallest_detectable, "percent"))
+
+
+def _level_words(value: float | None, row: SeriesChange, text: Texts) -> str:
+    """A level in words: of a time without its unit, of a metric with it."""
+    if row.scope != METRIC or value is None:
+        return show(value, "ms")
+    return text.translated(value_words(value, row.unit))
+
+
+def _said_of_metric(row: SeriesChange, text: Texts, values: Mapping[str, Any], *, suspected: bool) -> str:
+    if suspected:
+        return text(
+            "Outliers since {since}: {before} became {after} ({change}). One or two nights are not sufficient evidence.",
+            **values,
+        )
+    return text(
+        "{change} worse since {since} (95% interval {low} to {high}): {before} became {after}."
+        if loss(row.change or 0.0, row.better) > 0
+        else "{change} better since {since} (95% interval {low} to {high}): {before} became {after}.",
+        **values,
+    )
+
+
+def _value_title(row: SeriesChange, text: Texts) -> str:
+    return text("Value") if row.scope == METRIC else text("Time (ms)")
+
+
+def _direction(better: str | None, text: Texts) -> str:
+    if better is None:
+        return text("not declared")
+    return text("higher is better") if better == "higher" else text("lower is better")
+
+
+def _facts(series: SeriesFacts, text: Texts) -> Iterator[tuple[str, str]]:
+    row = series.row
+    known = {
+        "model": series.model, "scope": text.translated(row.scope), "op_type": row.op_type, "op_name": row.op_name,
+        "hardware": row.hardware, "engine": series.engine, "rank": row.rank_id, "device": row.device_id,
+    }  # fmt: skip
+    yield from ((text.word(name), str(value)) for name, value in known.items() if value is not None)
+    if row.scope == METRIC:
+        yield text("Metric"), str(row.metric)
+        yield text("Unit"), row.unit or text("unknown")
+        yield text("Good direction"), _direction(row.better, text)
+    if series.share_of_step is not None and row.scope != "step":
+        yield text("Share of the step"), show(series.share_of_step, "percent")
+    if row.smallest_detectable is not None:
+        yield text("Minimum detectable effect"), show(row.smallest_detectable, "percent")
+
+
+def accepted_words(row: SeriesChange, text: Texts) -> str:
+    """Who accepted or announced a slow-down, when and why; nothing where nobody did."""
+    told = row.acknowledged
+    if not told:
+        return ""
+    values = {"who": told.who or text("unnamed user"), "when": told.when[:10], "reason": told.reason}
+    return text(
+        "Accepted by {who} on {when}: {reason}" if told.kind == "ack" else "Announced by {who} on {when}: {reason}",
+        **values,
+    )
+
+
+def _sides(series: SeriesFacts, before: int, after: int, runs: Mapping[str, RunFacts]) -> list[RunFacts]:
+    """The runs of two of its nights; nothing where the store has not both."""
+    if before < 0:
+        return []
+    found = [runs[run] for run in (series.runs[before], series.runs[after]) if run in runs]
+    return found if len(found) == 2 else []  # noqa: PLR2004 -- both sides
+
+
+def sides_of(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> list[RunFacts]:
+    """The runs on both sides of the newest change, where they are to be compared; of a drift its ends."""
+    start = _newest_start(series)
+    if start is None:
+        return []
+    shift = next((one for one in series.shifts if one.start == start), None)
+    return _sides(series, start - 1, shift.until - 1 if shift is not None and shift.state == "drift" else start, runs)
+
+
+def _newest_start(series: SeriesFacts) -> int | None:
+    """The place of the night that the newest change of a row began on: the watch may see it no more, and it is still told."""
+    row = series.row
+    since = row.moves[-1].since if row.moves else row.since
+    if state_of(row) not in _COMPARED or since is None:
+        return None
+    place = bisect_left(series.nights, since)
+    return place if place < len(series.nights) else None
+
+
+def _starts(series: SeriesFacts) -> list[int]:
+    """The places of the nights that changes began on."""
+    newest = _newest_start(series)
+    return sorted({*(shift.start for shift in series.shifts), *([] if newest is None else [newest])})
+
+
+def _to_do(series: SeriesFacts, sides: Sequence[RunFacts], text: Texts) -> str:
+    """What is to be done about a series."""
+    row, state = series.row, state_of(series.row)
+    if not row.state:
+        return ""
+    if sides or state not in _COMPARED:
+        return text(_TO_DO[state])
+    return text(
+        "The store has no run before the change, which was recorded with run {run} of {night}. These are the runs that it has:",
+        run=row.since_run or "?",
+        night=row.since,
+    )
+
+
+def _side_links(sides: Sequence[RunFacts], text: Texts) -> Iterator[tuple[str, str]]:
+    """Where the runs on both sides are compared, and their pages."""
+    if not sides:
+        return
+    before, after = sides
+    names = [file_name(side.run_id) for side in sides]
+    if not any(side.is_tuning for side in sides):
+        said = text("Compare the runs of {before} and {after}", before=before.night, after=after.night)
+        yield said, f"../compare.html#a={names[0]}&b={names[1]}"
+    yield text("Run before the change, {night}", night=before.night), f"../runs/{names[0]}.html"
+    yield text("Run after the change, {night}", night=after.night), f"../runs/{names[1]}.html"
+
+
+def _command(sides: Sequence[RunFacts], row: SeriesChange) -> str:
+    """What tells more of the newest change: of a step why it is longer, else which operators are; none where no captures can be named."""
+    paths = [side.folder for side in sides]
+    if len(set(paths)) < 2 or not all(paths) or any(side.kind != "profile" for side in sides):  # noqa: PLR2004 -- both sides
+        return ""
+    if row.rank_id and not all(side.has_folder for side in sides):
+        return ""
+    question = "explain" if row.scope == "step" else "compare"
+    of_rank = "" if row.rank_id is None else f" --rank {row.rank_id}"
+    command = f"aoe-reports {question} {' '.join(shlex.quote(plain(path)) for path in paths)}{of_rank}"
+    return command if len(command) <= SHOWN_COMMAND else ""
+
+
+def _accept(row: SeriesChange, store: str) -> str:
+    """How somebody says that the new level is meant; nothing where there is nothing to accept, or somebody did."""
+    if row.state not in {"confirmed", "drift"} or row.acknowledged is not None:
+        return ""
+    return f"aoe-reports ack {row.incident or row.series_id} --reason 'TEXT' --store {shlex.quote(plain(store))}"
+
+
+def _together_about(row: SeriesChange, together: Sequence[Member], text: Texts) -> str:
+    said = text(
+        "Incident {incident}: other series that changed on the same night: {count}.",
+        incident=row.incident or "",
+        count=len(together),
+    )
+    shown = min(SHOWN_MEMBERS, len(together))
+    return said if shown == len(together) else f"{said} {text('The first {shown} are listed.', shown=shown)}"
+
+
+def _together_cells(member: Member, pages: Collection[str], text: Texts) -> list[str]:
+    one = member.change
+    return [
+        head(
+            text.series(one),
+            f"{file_name(one.series_id)}.html" if one.series_id in pages else None,
+            text("rank {rank}", rank=one.rank_id) if one.rank_id is not None else None,
+        ),
+        stated(member.state, text.state(member.state, one)),
+        changed(one.change, better=one.better),
+        level(one.after, one, one.before),
+    ]
+
+
+def _chart(series: SeriesFacts, look: Look, title: str, marks: _Marks, text: Texts) -> Figure:
+    start, values = look.start, series.values[look.start :]
+    inside = [Level(one.start - start, one.until - start, one.first, one.last) for one in look.levels]
+    said = text(
+        "Values of {count} nights from {first} to {last}, between {low} and {high}; {changes} level shifts."
+        if series.row.scope == METRIC
+        else "Times of {count} nights from {first} to {last}, between {low} and {high} ms; {changes} level shifts.",
+        count=len(values),
+        first=series.nights[start],
+        last=series.nights[-1],
+        low=_level_words(float(values.min()), series.row, text),
+        high=_level_words(float(values.max()), series.row, text),
+        changes=len(look.shifts),
+    )
+    versions, past = ([one for one in some if one.place >= start] for some in marks)
+    if versions:
+        said = text.joined(" ", (said, text("New versions: {versions}.", versions=_named(versions, series, text))))
+    if past:
+        said = text.joined(" ", (said, text("Single nights that differ: {nights}.", nights=_named(past, series, text))))
+    days = days_of(series.nights)[start:]
+    return Figure(
+        title,
+        history_chart(
+            days,
+            values,
+            inside,
+            look.sigma,
+            [shift.start - start for shift in look.shifts],
+            said,
+            versions=[(one.place - start, one.label) for one in versions],
+            past=[(one.place - start, one.label) for one in past],
+        ),
+    )
+
+
+def _named(marks: Sequence[NightMark], series: SeriesFacts, text: Texts) -> str:
+    return text.joined(", ", (f"{one.label} ({series.nights[one.place]})" for one in marks))
+
+
+def _levels_table(series: SeriesFacts, look: Look, text: Texts) -> Table:
+    """The levels, each with the change that it began with."""
+    columns = [
+        (text("From"), "text"), (text("To"), "text"), (text("Nights"), "number"),
+        (text("Level") if series.row.scope == METRIC else text("Level (ms)"), "number"),
+        (text("Change from previous level"), "number"), (text("95% interval"), "text"), (text("State"), "text"),
+    ]  # fmt: skip
+    begun = {shift.start: shift for shift in reversed(look.shifts)}
+    shifts = [begun.get(one.start) if place else None for place, one in enumerate(look.levels)]
+    rows = [
+        [
+            head(series.nights[one.start]),
+            cell(series.nights[one.until - 1]),
+            cell(one.until - one.start, "integer"),
+            level(one.last, series.row),
+            changed(None if shift is None else shift.change, better=series.row.better),
+            cell(shift and interval(shift.ci_low, shift.ci_high)),
+            cell(shift and text.state(shift.state, series.row)),
+        ]
+        for one, shift in zip(look.levels, shifts, strict=True)
+    ]
+    return Table(columns, rows)
+
+
+def _breakdown(attribution: StepAttribution, text: Texts) -> Context:
+    """A step's change over its parts, as a waterfall and as a table that adds up to the same."""
+    operators = attribution.operators
+    beside = {
+        "operators_rest": attribution.other_operators_us,
+        "communication_not_overlapped": attribution.communication_not_overlapped_us,
+        "free": attribution.free_us,
+        "unattributed": attribution.unattributed_us,
+    }
+    sums = [(text.word(name), part_us) for name, part_us in beside.items() if part_us is not None]
+    parts = [(plain(_name(one)), one.difference_us) for one in operators] + sums
+    whole = [cell(part_us, "us") for part_us in (attribution.total_us, attribution.before_us, attribution.after_us)]
+    amounts = {
+        "total": attribution.total_us,
+        "operators": attribution.operators_us,
+        "communication": attribution.communication_not_overlapped_us,
+        "free": attribution.free_us,
+        "rest": attribution.unattributed_us,
+    }
+    said = {name: text("not stored") if part_us is None else f"{part_us:+,.3f}" for name, part_us in amounts.items()}
+    columns = [
+        (text("Component"), "text"), (text("Difference, per step (us)"), "number"), (text("Before (us)"), "number"),
+        (text("After (us)"), "number"), (text("Why"), "text"),
+    ]  # fmt: skip
+    rows = [
+        *(_operator_cells(one, text) for one in operators),
+        *([head(name), cell(value, "us"), cell(None, "us"), cell(None, "us"), cell(None)] for name, value in sums),
+        [head(text("the step")), *whole, cell(None)],
+    ]
+    about = text(
+        "Change of the step time: {total} us; operators {operators}, uncovered communication {communication}, free {free}, unattributed {rest}.",
+        **said,
+    )
+    return {
+        "svg": waterfall(parts, (text("the step"), attribution.total_us), text("Change per step by component (us)")),
+        "table": Table(columns, rows, about),
+        "remarks": list(_remarks(attribution, text)),
+    }
+
+
+def _name(one: OperatorChange) -> str:
+    return one.op_name or one.op_type or "?"
+
+
+def _operator_cells(one: OperatorChange, text: Texts) -> list[str]:
+    before, after = (
+        text("calls per step: {count}", count=f"{count:g}") for count in (one.count_before, one.count_after)
+    )
+    return [
+        head(_name(one), None, one.op_type if one.op_name else None),
+        cell(one.difference_us, "us"),
+        cell(one.before_us, "us", before),
+        cell(one.after_us, "us", after),
+        cell(text.translated(reason_words(one.cause)), "text", one.repository_run),
+    ]
+
+
+def _remarks(told: StepAttribution, text: Texts) -> Iterator[str]:
+    """What moved from operators to operators, and what was left out."""
+    for shift in told.shifts:
+        sources, targets = ", ".join(shift.from_), ", ".join(shift.to)
+        moved = f"{shift.moved_us:,.3f}"
+        yield text("{sources} became {targets} ({moved} us moved).", sources=sources, targets=targets, moved=moved)
+    if told.left_out_nights:
+        yield text("Outlier nights, left out: {nights}.", nights=", ".join(told.left_out_nights))
+
+
+_EPOCH = date(1970, 1, 1).toordinal()
+
+
+@lru_cache(maxsize=256)
+def _spans(days: bytes) -> Sequence[tuple[int, int]]:
+    """(first day, how many) of each run of dates: most series share them."""
+    numbers = np.frombuffer(days, dtype=np.int64) - _EPOCH
+    parts = np.split(numbers, np.flatnonzero(np.diff(numbers) != 1) + 1)
+    return [(int(part[0]), len(part)) for part in parts if len(part)]
+
+
+def _data(series: SeriesFacts, watch: Look, marks: _Marks, text: Texts) -> Markup:
+    """The history for the script that zooms: runs of dates, times with seven digits, levels, changes."""
+    # seven digits: more than a screen shows, half of what a page would weigh
+    scale = 10.0 ** (6 - np.floor(np.log10(np.maximum(np.abs(series.values), 1e-300))))
+    data = {
+        "days": _spans(days_of(series.nights).tobytes()),
+        "values": np.round(series.values * scale) / scale,
+        "levels": [[one.start, one.until, one.first, one.last] for one in watch.levels],
+        "changes": [shift.start for shift in watch.shifts],
+        "versions": [[one.place, plain(one.label)] for one in marks.versions],
+        "past": [[one.place, plain(one.label)] for one in marks.past],
+        "band": None if watch.sigma is None else float(np.exp(1.96 * watch.sigma)),
+        "watched": series.watched,
+        "names": [text("Night"), _value_title(series.row, text), text("level"), text("95% range of normal nights")],
+    }
+    return as_script(data)
+
+
+def observed_table(observations: Sequence[SeriesObservation], text: Texts) -> Table:
+    """What a series does that is no change of its level."""
+    names = ("kind", "since", "until", "before", "after", "change", "scatter_before", "scatter_after")
+    cells = [
+        [
+            head(text.translated(one.kind)),
+            cell(one.since),
+            cell(one.until),
+            level(one.before, one),
+            level(one.after, one),
+            changed(one.change, better=one.better),
+            cell(one.scatter_before, "percent"),
+            cell(one.scatter_after, "percent"),
+        ]
+        for one in observations
+    ]
+    return Table(list(text.columns(SeriesObservation, *names)), cells)

@@ -1,0 +1,136 @@
+"""What knowledge banks cover."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aoe_reports.engine.ask import asking
+from aoe_reports.engine.question import FileUnit, Finished, Notes, Question, Request, RunOptions, Unit
+from aoe_reports.model.classes import record
+from aoe_reports.model.options import option, options
+from aoe_reports.model.rows import Rows
+from aoe_reports.model.texts import join, say
+from aoe_reports.topics.banks.banked import BankedEntry, BankedFile, entries_of
+from aoe_reports.topics.banks.profile import CoveredShape, HotShapes, coverage_of, headline_of, hot_shapes
+from aoe_reports.topics.rules import BANK_CHIP
+
+if TYPE_CHECKING:
+    from aoe_reports.formats.sources.discovery import Discovery
+    from aoe_reports.model.findings import Finding
+
+_Part = tuple[BankedFile, list[BankedEntry]] | list[HotShapes]
+
+
+@options
+class BankOptions(RunOptions):
+    """A profile whose operators are looked up in the banks."""
+
+    profile: Path | None = option(
+        default=None, help="A profile: show which of its hot operator shapes the banks cover.", names="place"
+    )
+    top: int = option(default=20, minimum=1, help="Number of operator shapes per rank of the profile.")
+    soc: str | None = option(default=None, help="Chip of the profile, where it does not tell it.", names="nothing")
+
+
+@record
+class FoundBanks:
+    """The banks, and the files of the profile."""
+
+    banks: Discovery
+    profile: Discovery | None
+
+
+class Bank(Question[BankOptions, _Part]):
+    """List what knowledge banks cover: entries by chip, operator type, shapes and version. Reads banks of operators (runtime_kb, Auto Tune) and of gradients; with --profile it shows which hot operator shapes are covered, stale or missing."""
+
+    example = "bank list bank --profile profile"
+    page = "banks"
+    title = "Banks"
+    options = BankOptions
+    tables = (("rows", BankedEntry), ("files", BankedFile), ("coverage", CoveredShape))
+    nothing = "no bank here that can be read"
+
+    def discover(self, paths: Sequence[Path], asked: Request[BankOptions]) -> FoundBanks:
+        """What lies below the paths, and the profile."""
+        from aoe_reports.engine.fleet.executors import is_read_elsewhere
+        from aoe_reports.formats.sources.discovery import discover
+
+        banks = super().discover(paths, asked)
+        profile = asked.options.profile
+        if profile is None:
+            return FoundBanks(banks=banks, profile=None)
+        if is_read_elsewhere(asked.options):
+            profile = profile.absolute()  # who reads has a folder of its own
+        files = discover([profile], max_expanded=asked.options.max_expanded)
+        asked.notes.take(Notes(list(files.findings), files.unreadable))
+        return FoundBanks(banks=banks, profile=files)
+
+    def units(self, files: FoundBanks, asked: Request[BankOptions]) -> list[FileUnit | Unit]:
+        """Every bank, and every capture of the profile."""
+        from aoe_reports.engine.captures import bank_files, nothing_measured, operator_bank_files, unread_banks
+        from aoe_reports.formats.sources.identify import unread_bank
+
+        asked.notes.add(map(unread_bank, unread_banks(files.banks)))
+        found = [FileUnit(file=file) for file in (*operator_bank_files(files.banks), *bank_files(files.banks))]
+        if files.profile is None:
+            return list[FileUnit | Unit](found)
+        captures = super().units(files.profile, asked)
+        if not captures and files.profile.files:
+            asked.notes.add([nothing_measured([asked.options.profile], say("no profile here"))])
+        return [*found, *captures]
+
+    def map_unit(self, unit: FileUnit | Unit, asked: Request[BankOptions]) -> _Part:
+        """What one bank holds; of a capture what takes most time."""
+        if isinstance(unit, Unit):
+            return hot_shapes(unit, asked.options.top, asked.options.soc, asked.notes)
+        return entries_of(unit.file, asked.notes)
+
+    def finish(self, parts: Sequence[tuple[FileUnit | Unit, _Part]], asked: Request[BankOptions]) -> Finished:
+        """The entries bank by bank, and what of the profile they cover; people see the entries last."""
+        banks = [part for _, part in parts if isinstance(part, tuple)]
+        files = [of_file for of_file, _ in banks]
+        entries = [entry for _, some in banks for entry in some]
+        ranks = [rank for _, part in parts if isinstance(part, list) for rank in part]
+        covered = coverage_of(ranks, entries) if files else []
+        with_profile = asked.options.profile is not None
+        coverage = Rows(
+            type=CoveredShape,
+            rows=covered,
+            key="coverage",
+            title=say("Hot operator shapes"),
+            of_runs=True,
+            place=1,
+            is_csv=with_profile,
+        )
+        asked.notes.add(_without_chip(asked.options.soc, entries, asked.inputs))
+        return Finished(
+            tables=(
+                Rows(type=BankedEntry, rows=entries, title=say("Entries"), place=2, is_shown=not with_profile),
+                Rows(type=BankedFile, rows=files, key="files"),
+                coverage,
+            ),
+            headline=headline_of(covered),
+        )
+
+    def is_answered(self, finished: Finished) -> bool:
+        """Whether there is a bank."""
+        return bool(finished.tables[1].rows)
+
+
+def _without_chip(soc: str | None, entries: Sequence[BankedEntry], inputs: Sequence[str]) -> list[Finding]:
+    """That the chip that somebody named has no entry in any bank, and which have."""
+    chips = {entry.soc for entry in entries if entry.soc}
+    if soc is None or not chips or soc.casefold() in {chip.casefold() for chip in chips}:
+        return []
+    message = say(
+        "--soc {soc}: no bank here has an entry for this chip; chips here: {chips}",
+        soc=soc,
+        chips=join(", ", sorted(chips)),
+    )
+    return [BANK_CHIP.found(min(inputs), message)]
+
+
+bank = asking(Bank(), BankOptions)
+"""What the knowledge banks below some paths cover: `bank([path]).rows`."""

@@ -1,0 +1,148 @@
+"""Which of the operators that take most time in a profile a bank covers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from aoe_reports.model.classes import record
+from aoe_reports.model.rows import US, column, row
+from aoe_reports.model.texts import count_of, join, say
+from aoe_reports.topics.banks.banked import BankedEntry
+from aoe_reports.topics.banks.coverage import BankedOperator, BankIndex, CalledOperator, Coverage
+
+if TYPE_CHECKING:
+    from aoe_reports.engine.question import Notes, Unit
+
+_KEYS = ("op_type", "input_shapes", "input_data_types", "input_formats", "output_data_types")
+
+
+@record
+class HotShape:
+    """Tasks of one operator type with the same inputs, of one rank."""
+
+    called: CalledOperator
+    count: int
+    total_ns: int
+    share: float | None
+
+
+@record
+class HotShapes:
+    """What takes most time on one rank of a capture, and the chip that it ran on."""
+
+    run: str
+    rank_id: int | None
+    soc: str | None
+    cores: int | None
+    shapes: tuple[HotShape, ...]
+
+
+@row
+class CoveredShape:
+    """An operator with its inputs, and whether a bank has an entry for it; the share is of all computing of the rank."""
+
+    position: int = column("#", "integer")
+    run: str = column("Run")
+    rank_id: int | None = column("Rank", "integer")
+    op_type: str | None = column("Operator type")
+    input_shapes: str | None = column("Input shapes")
+    input_data_types: str | None = column("Data types", detail=True)
+    input_formats: str | None = column("Formats", detail=True)
+    output_data_types: str | None = column()
+    count: int = column("Tasks", "integer")
+    total_ns: int = column("Total", unit=US)
+    share: float | None = column("Share", "percent")
+    status: Coverage = column("Status", "state")
+    reason: str = column("Reason", "sentence")
+
+
+def hot_shapes(unit: Unit, top: int, soc: str | None, notes: Notes) -> list[HotShapes]:
+    """What takes most time on each rank of a capture. Raises ReadError or OSError where it cannot be read."""
+    from aoe_reports.engine.captures import read_tasks
+    from aoe_reports.facts.tasks import TaskSet
+    from aoe_reports.topics.task_source import of_source
+
+    capture = unit.capture
+    notes.add(capture.findings)
+    sets, tables = read_tasks(capture, frozenset({*_KEYS, "task_type", "task_duration_ns", "device_id"}), by_type=False)
+    notes.add(finding for data in tables for finding in data.findings)
+    notes.add(of_source(capture, sets, tables))
+    cores = capture.info.hardware.get("ai_core_num")
+    ranks: dict[int | None, list[TaskSet]] = {}
+    for tasks in sets:
+        ranks.setdefault(tasks.rank_id, []).append(tasks)
+    return [
+        HotShapes(
+            run=unit.run,
+            rank_id=rank,
+            soc=soc or capture.info.device_type,
+            cores=cores if isinstance(cores, int) else None,
+            shapes=tuple(_ranked(mine, top)),
+        )
+        for rank, mine in sorted(ranks.items(), key=lambda pair: -1 if pair[0] is None else pair[0])
+    ]
+
+
+def _ranked(sets: Sequence[object], top: int) -> Iterable[HotShape]:
+    import pyarrow as pa
+
+    from aoe_reports.model.arrays.columns import exact_sum, integers, keep_where
+    from aoe_reports.stats.grouping import group_tasks, is_communication
+
+    frame = pa.concat_tables([tasks.frame for tasks in sets], promote_options="permissive")  # type: ignore[attr-defined]
+    durations, _ = integers(frame["task_duration_ns"])
+    computing = ~is_communication(frame["task_type"])
+    whole = exact_sum(durations[computing])
+    for group in group_tasks(frame.filter(keep_where(computing)), _KEYS, top):
+        share = round(group.total_ns / whole, 6) if whole else None
+        yield HotShape(called=CalledOperator(*group.key), count=group.count, total_ns=group.total_ns, share=share)
+
+
+def coverage_of(ranks: Sequence[HotShapes], entries: Sequence[BankedEntry]) -> list[CoveredShape]:
+    """Whether banks cover what takes most time, rank by rank."""
+    banked = [operator_of(entry) for entry in entries if entry.kind != "gdat"]
+    return [one for rank in ranks for one in _of_rank(rank, banked)]
+
+
+def operator_of(entry: BankedEntry) -> BankedOperator:
+    """An entry of a bank of operators, as operators are looked up."""
+    from aoe_reports.formats.aoe.operands import product_of
+
+    return BankedOperator(entry.soc, entry.cores, entry.op_type, product_of(entry.info), entry.key)
+
+
+def _of_rank(rank: HotShapes, banked: Sequence[BankedOperator]) -> Iterable[CoveredShape]:
+    index = BankIndex(banked, rank.soc, rank.cores)
+    for position, shape in enumerate(rank.shapes, start=1):
+        covered = index.look_up(shape.called)
+        yield CoveredShape(
+            position=position,
+            run=rank.run,
+            rank_id=rank.rank_id,
+            op_type=shape.called.op_type,
+            input_shapes=shape.called.input_shapes,
+            input_data_types=shape.called.data_types,
+            input_formats=shape.called.formats,
+            output_data_types=shape.called.output_types,
+            count=shape.count,
+            total_ns=shape.total_ns,
+            share=shape.share,
+            status=covered.status,
+            reason=covered.reason,
+        )
+
+
+def headline_of(rows: Sequence[CoveredShape]) -> str:
+    """How much of the time of the shapes listed is covered, and how much is not."""
+    whole = sum(one.total_ns for one in rows)
+    if not whole:
+        return ""
+    told = []
+    for status in ("covered", "stale", "missing", "unclear"):
+        some = [one for one in rows if one.status == status]
+        if some:
+            share = sum(one.total_ns for one in some) / whole
+            told.append(say("{count} {status} ({share:.1%})", count=len(some), status=say(status), share=share))
+    shapes = count_of(len(rows), "{number} operator shape", "{number} operator shapes")
+    return say("{shapes}, by their time: {told}.", shapes=shapes, told=join(", ", told))

@@ -1,0 +1,522 @@
+"""Communication: who waited, which link was slow, what all-reduce is left behind the backward pass."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aoe_reports.engine.ask import asking
+from aoe_reports.engine.question import CaptureOptions, Finished, Question, Request, Unit, only
+from aoe_reports.model.findings import Finding
+from aoe_reports.model.options import option, options
+from aoe_reports.model.pictures.pipeline import PipelinePicture
+from aoe_reports.model.rows import Rows, labelled, row_from
+from aoe_reports.model.texts import say
+from aoe_reports.model.topics.communication import (
+    Alignment,
+    AwaitedRank,
+    Contended,
+    GradientCollective,
+    GroupOfRanks,
+    Link,
+    Operator,
+    PacketClass,
+    Segment,
+    SlowEnd,
+    SlowHost,
+    Tail,
+    TransportVolume,
+    TypeOfOperator,
+)
+
+if TYPE_CHECKING:
+    from aoe_reports.formats.aoe.gradients import GradientModel
+    from aoe_reports.formats.sources.discovery import Discovery
+    from aoe_reports.topics.communication.facts import OperatorTime
+    from aoe_reports.topics.communication.reading import Launched
+    from aoe_reports.topics.communication.run import BusRate, Communication
+
+MAX_SINGLE_RANKS = 16
+"""People are shown single ranks of a run with so many at most, unless they ask for one: pages of rows all alike hide what matters."""
+
+
+@options
+class CommunicationOptions(CaptureOptions):
+    """Which ranks and steps are shown, how many links and operators, and a bank of gradient tuning."""
+
+    bank: Path | None = option(default=None, help="A gradient tuning bank (<soc>_gradient_fusion.json).", names="place")
+    rank: int | None = only("rank")
+    step: int | None = only("step")
+    top: int = option(default=20, minimum=1, help="Number of operators and links per run.")
+    contention: bool = option(
+        default=False, help="Also compare computing beside communication with computing alone; reads tables of tasks."
+    )
+    bucket_order: bool = option(
+        default=False,
+        help="Also tell why collectives of gradients start late, and what could be hidden; reads timelines.",
+    )
+    pipeline: bool = option(
+        default=False,
+        help="Also tell how long the stages of a pipeline wait in the slowest step; reads timelines. --format svg, which draws it, asks for it.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Banks:
+    """What the banks of gradient tuning here hold."""
+
+    models: list[GradientModel] = field(default_factory=list)
+    segments: list[Segment] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class RunTables:
+    """The rows that runs have come to so far."""
+
+    types: list[TypeOfOperator] = field(default_factory=list)
+    operators: list[Operator] = field(default_factory=list)
+    transports: list[TransportVolume] = field(default_factory=list)
+    packets: list[PacketClass] = field(default_factory=list)
+    alignments: list[Alignment] = field(default_factory=list)
+    contentions: list[Contended] = field(default_factory=list)
+    gradients: list[GradientCollective] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+    awaited: list[AwaitedRank] = field(default_factory=list)
+    groups: list[GroupOfRanks] = field(default_factory=list)
+    slow_hosts: list[SlowHost] = field(default_factory=list)
+    slow_ends: list[SlowEnd] = field(default_factory=list)
+    tails: list[Tail] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    """How many there are of those of which only the first are rows, by the key of their table; ranks of the largest run."""
+
+    @property
+    def single_ranks(self) -> bool:
+        """Whether people are shown rows of single ranks."""
+        return self.counts["ranks"] <= MAX_SINGLE_RANKS
+
+
+class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
+    """Summarise communication by group, link and rank. Covers time, waiting, bandwidth, slow links, slow ranks and the tail of the gradients."""
+
+    example = "communication profile"
+    page = "communication"
+    title = "Communication"
+    options = CommunicationOptions
+    tables = (
+        ("rows", TypeOfOperator),
+        ("operators", Operator),
+        ("transports", TransportVolume),
+        ("packets", PacketClass),
+        ("alignments", Alignment),
+        ("contentions", Contended),
+        ("gradients", GradientCollective),
+        ("links", Link),
+        ("awaited", AwaitedRank),
+        ("groups", GroupOfRanks),
+        ("slow_hosts", SlowHost),
+        ("slow_ends", SlowEnd),
+        ("tails", Tail),
+        ("segments", Segment),
+    )
+    form_help = "Output format; csv contains the operators by rank, group and type, svg is a picture of a pipeline."
+    has_picture = True
+    for_picture = "pipeline"
+    nothing = "no communication here"
+    every_rank = "rows"
+    every_step = False
+
+    def prepare(self, files: Discovery, asked: Request[CommunicationOptions]) -> Banks:
+        """The gradients of the banks that are here, and of the one that is named."""
+        from aoe_reports.engine.captures import bank_files
+
+        paths, named = [file.path for file in bank_files(files)], asked.options.bank
+        if named is not None and named.absolute() not in {path.absolute() for path in paths}:
+            paths.append(named)
+        banks = Banks()
+        for path in paths:
+            with asked.notes.where_unreadable(path):
+                asked.notes.add(_read_bank(path, banks))
+        return banks
+
+    def map_unit(self, unit: Unit, asked: Request[CommunicationOptions]) -> Communication:
+        """What one rank tells; what was read before something that cannot be read stays."""
+        from aoe_reports.engine.captures import PrefetchedTasks
+        from aoe_reports.topics.communication.reading import (
+            columns_of_contention,
+            read_communication,
+            read_contention,
+            read_launch_order,
+        )
+        from aoe_reports.topics.communication.run import Communication
+        from aoe_reports.topics.quality.trimming import unusual_of_table
+
+        found, notes = Communication(), asked.notes
+        collected = PrefetchedTasks(columns_of_contention(asked.options.step)) if asked.options.contention else None
+        launched: Launched | None = {} if asked.options.bucket_order or asked.options.pipeline else None
+        notes.add(unit.capture.findings)
+        with notes.where_unreadable(unit.path):
+            transfers = read_communication(
+                unit.capture, found, asked.context.models, asked.options.step, notes.findings, collected, launched
+            )
+            if asked.options.contention:
+                read_contention(unit.capture, found, asked.options.step, asked.options.top, notes.findings, collected)
+            if launched is not None:
+                read_launch_order(
+                    unit.capture, found, asked.options.step, notes.findings, launched,
+                    bucket_order=asked.options.bucket_order, stages_of=transfers if asked.options.pipeline else None,
+                )  # fmt: skip
+            if asked.options.step is None:
+                found.unusual = unusual_of_table(unit.capture)
+            found.nominal_gb_per_s = dict(unit.capture.info.nominal_gb_per_s)
+            if host := unit.capture.info.host:
+                ranks = {one.rank_id for one in found.transfers}
+                found.hosts = {rank: host for rank in ranks if rank is not None}
+        return found
+
+    def finish(self, parts: Sequence[tuple[Unit, Communication]], asked: Request[CommunicationOptions]) -> Finished:
+        """The ranks of each run together: links are compared with all of their likes, ranks with all others."""
+        from aoe_reports.topics.communication.pipeline_steps import pipeline_step
+        from aoe_reports.topics.communication.run import Communication
+        from aoe_reports.topics.communication.words import pipeline_picture, pipeline_waits
+        from aoe_reports.topics.quality.trimming import note_unusual_of_run
+
+        runs: dict[int, tuple[str, Communication]] = {}
+        for unit, part in parts:
+            runs.setdefault(unit.number, (unit.run, Communication()))[1].take(part)
+        tables = RunTables()
+        for label, run in runs.values():
+            shown = {place: one for place, one in run.unusual.items() if asked.options.rank in {None, place[0]}}
+            note_unusual_of_run(label, shown, asked.notes)
+            asked.notes.add(_add_run(run, label, asked.options, tables))
+        picture = None
+        if asked.options.pipeline:
+            found = {label: pipeline_step(run.stages) for label, run in runs.values()}
+            asked.notes.add(pipeline_waits(found))
+            picture = pipeline_picture(found.values())
+        return Finished(tables=_tables(tables, asked.context.segments), run_above=True, picture=picture)
+
+    def is_answered(self, finished: Finished) -> bool:
+        """Whether there are operators, links, tails, what runs beside communication or a pipeline: a bank alone tells of no communication."""
+        return (isinstance(finished.picture, PipelinePicture) and bool(finished.picture.lanes)) or any(
+            table.rows
+            for table in finished.tables
+            if table.key in {"rows", "links", "tails", "contentions", "gradients"}
+        )
+
+
+communication = asking(CommunicationOfRuns(), CommunicationOptions)
+"""The communication of the runs below some paths: `communication([path]).table("links")`."""
+
+
+def _tables(tables: RunTables, segments: Sequence[Segment]) -> tuple[Rows[Any], ...]:
+    return (
+        Rows(
+            type=TypeOfOperator,
+            rows=tables.types,
+            title="By rank, group and type of operator",
+            place=1,
+            is_shown=tables.single_ranks,
+            sentences=[
+                say(
+                    "Wait ratio = wait / (wait + transit); synchronization is the waiting before the first "
+                    "transfer. Values are as the profiler states them for one plane: time spent waiting for "
+                    "other planes counts as idle. Bus: the bytes of all links of the rank per time of transit."
+                )
+            ],
+        ),
+        Rows(
+            type=Operator,
+            rows=tables.operators,
+            key="operators",
+            place=1,
+            title="Longest operators",
+            sentences=_of_how_many(tables.counts["operators"], tables.operators),
+        ),
+        Rows(
+            type=TransportVolume,
+            rows=tables.transports,
+            key="transports",
+            place=1,
+            is_shown=tables.single_ranks,
+            title="By transport",
+            sentences=[say("SDMA counts the data carried by HCCS, PCIE and SIO a second time.")],
+        ),
+        Rows(
+            type=PacketClass,
+            rows=tables.packets,
+            key="packets",
+            title="Packets",
+            sentences=[
+                say(
+                    "Extra time: how much longer smaller packets took than their bytes at the rate of the fastest size that holds "
+                    "at least 5% of the volume."
+                )
+            ],
+        ),
+        Rows(
+            type=Alignment,
+            rows=tables.alignments,
+            key="alignments",
+            title="Alignment of copies",
+            is_shown=tables.single_ranks,
+            sentences=[
+                say("Unaligned: the size is no multiple of 512 bytes. From the tasks of a timeline; without RDMA.")
+            ],
+        ),
+        Rows(
+            type=Contended,
+            rows=tables.contentions,
+            key="contentions",
+            title="Computing beside communication",
+            is_shown=tables.single_ranks,
+            sentences=[
+                say(
+                    "Tasks that communication runs beside for half of them or more, against tasks of the same type and shapes beside "
+                    "none; extra time is the difference of the medians times the calls. Slower: by more than 3 standard errors, by the order of all calls, too, and not only later."
+                )
+            ],
+        ),
+        Rows(
+            type=GradientCollective,
+            rows=tables.gradients,
+            key="gradients",
+            title="Collectives of gradients that nothing hides",
+            sentences=[
+                say(
+                    "Late: from the end of the last kernel that was launched before it to its start. Could be hidden: how much less would be "
+                    "exposed if collectives of a group started in the order in which they are ready, at most; all ranks would have to. For other "
+                    "ranks: the part of its time before the first transfer, which an earlier start of this rank alone does not shorten."
+                ),
+                *_of_how_many(tables.counts["gradients"], tables.gradients),
+            ],
+        ),
+        Rows(
+            type=Link,
+            rows=tables.links,
+            key="links",
+            place=-1,
+            title="Links",
+            sentences=[
+                say(
+                    "Relative to the median of links of the same transport that carried a similar volume (at "
+                    "least 0.5 MB) in the same operators; slow: below 80% of the median, and an outlier (more "
+                    "than 3 robust standard deviations) in more than half of the comparisons. Ranks are numbered "
+                    "within the group."
+                ),
+                *_of_how_many(tables.counts["links"], tables.links),
+            ],
+        ),
+        Rows(
+            type=AwaitedRank,
+            rows=tables.awaited,
+            key="awaited",
+            place=-4,
+            title="Ranks that others wait for",
+            sentences=[
+                say(
+                    "Attributed to the peer that a rank waits for longest before the first transfer of an "
+                    "operator, if a timeline names it; otherwise to the rank that waits least. Waits of less "
+                    "than 20% of an operator are not counted."
+                )
+            ],
+        ),
+        Rows(
+            type=GroupOfRanks,
+            rows=tables.groups,
+            key="groups",
+            title="Groups over all ranks",
+            sentences=[
+                say(
+                    "Each rank's sums compared: median, 95th percentile, the worst and its rank. Skew: how far apart the "
+                    "ranks come to a collective, from their waits before the first transfer, since clocks of hosts "
+                    "cannot be compared; where the last rank was not read, at least this much."
+                ),
+                *([] if tables.single_ranks else [say("`--rank N` and JSON show single ranks.")]),
+            ],
+        ),
+        Rows(
+            type=SlowHost,
+            rows=tables.slow_hosts,
+            key="slow_hosts",
+            place=-3,
+            title="Hosts with slow links",
+            sentences=[
+                say(
+                    "More than half of the compared links of at least two of its ranks to or from at least two other hosts are "
+                    "slow: look at its network card, cable and port."
+                )
+            ],
+        ),
+        Rows(
+            type=SlowEnd,
+            rows=tables.slow_ends,
+            key="slow_ends",
+            place=-2,
+            title="Ranks with slow links only",
+            sentences=[
+                say(
+                    "All compared links from or to the rank are slow, two at least: look at the rank and its host, not at "
+                    "each link. Ranks are numbered within the group."
+                )
+            ],
+        ),
+        Rows(
+            type=Tail,
+            rows=tables.tails,
+            key="tails",
+            title="All-reduce after the backward pass",
+            sentences=[
+                say(
+                    "Gradients that are reduced while others are still being computed are hidden. The bound is "
+                    "the most that gradient tuning can save: the tail minus the part that must remain (with a "
+                    "bank: the share of the last gradient), and no more than the forward and backward pass can "
+                    "accommodate."
+                )
+            ],
+        ),
+        Rows(
+            type=Segment,
+            rows=segments,
+            key="segments",
+            title="Gradients of the bank",
+            sentences=[
+                say(
+                    "Gradients in the two segments in which they are reduced if no strategy is set (96.54% and "
+                    "3.46% of the bytes); the bank holds gradients, and their segments are created when a graph "
+                    "is compiled. Time: the share of the time between the first and the last gradient that has "
+                    "passed when the segment is complete."
+                )
+            ],
+        ),
+    )
+
+
+def _of_how_many(count: int, rows: Sequence[Any]) -> list[str]:
+    if count <= len(rows):
+        return []
+    return [
+        say("The first {shown:,} of {count:,} are listed; `--top {count}` lists all.", shown=len(rows), count=count)
+    ]
+
+
+def _read_bank(path: Path, banks: Banks) -> list[Finding]:
+    """Take in the gradients of a bank, and the segments that they are reduced in by default; what is wrong with it."""
+    from aoe_reports.formats.aoe.bank_file import read_bank
+    from aoe_reports.rules.gradient_bank import check_bank_file
+    from aoe_reports.topics.communication.gradient_tail import default_segments
+
+    file = read_bank(path)
+    banks.models.extend(file.bank.models)
+    segments = [segment for model in file.bank.models for segment in default_segments(model)]
+    banks.segments.extend(replace(segment, path=str(path)) for segment in segments)
+    return check_bank_file(file)
+
+
+def _add_run(run: Communication, label: str, chosen: CommunicationOptions, tables: RunTables) -> Iterator[Finding]:
+    """Add the rows of one run; what is found in it."""
+    from aoe_reports.topics.communication.hosts import find_slow_hosts
+    from aoe_reports.topics.communication.over_ranks import find_slow_ends
+    from aoe_reports.topics.communication.packets import alignments_of_ranks, classes_of, resent
+    from aoe_reports.topics.communication.words import (
+        contended,
+        gradient_rows,
+        out_of_order,
+        retransmitted,
+        slow_links,
+        slow_ranks,
+        small_packets_sent,
+        tails_left,
+        unaligned,
+        unpaired,
+    )
+
+    def is_shown(rank: int | None) -> bool:
+        return chosen.rank in {None, rank}
+
+    shown = [time for time in run.operators if is_shown(time.rank_id)]
+    tables.types.extend(_types_of_operators(shown, label, run.bus_rates()))
+    longest = sorted(shown, key=lambda time: -time.elapsed_ns)[: chosen.top]
+    tables.operators.extend(
+        row_from(Operator, time, position=position, run=label) for position, time in enumerate(longest, start=1)
+    )
+    tables.counts["operators"] += len(shown)
+    tables.transports.extend(labelled(_transports_of(one for one in run.volumes if is_shown(one.rank_id)), label))
+    classes = classes_of(one for one in run.packets if is_shown(one.rank_id))
+    tables.packets.extend(labelled(classes, label))
+    alignments = alignments_of_ranks(one for one in run.alignments if is_shown(one.rank_id))
+    tables.alignments.extend(labelled(alignments, label))
+    contentions = [one for one in run.contentions if is_shown(one.rank_id)]
+    for one in contentions:
+        tables.contentions.extend(
+            replace(some, run=label, rank_id=one.rank_id, device_id=one.device_id) for some in one.contention.operators
+        )
+    orders = [one for one in run.orders if is_shown(one.rank_id)]
+    gradients = [one for order in orders for one in gradient_rows(order, run, chosen.step)]
+    tables.gradients.extend(labelled(gradients[: chosen.top], label))
+    tables.counts["gradients"] += len(gradients)
+    links, awaited = run.links, run.awaited
+    known = {transfer.link for transfer in run.transfers if is_shown(transfer.rank_id)}
+    mine = [link for link in links if (link.group, link.source_rank, link.destination_rank, link.transport) in known]
+    for link in mine[: chosen.top]:
+        nominal, own = run.nominal_gb_per_s.get(link.transport), link.bandwidth_gb_per_s
+        ratio = own / nominal if own is not None and nominal else None
+        tables.links.append(replace(link, run=label, nominal_ratio=ratio))
+    tables.counts["links"] += len(mine)
+    tables.awaited.extend(labelled(awaited, label))
+    tables.groups.extend(labelled(run.groups, label))
+    hosts = find_slow_hosts(links, run.host_of)
+    tables.slow_hosts.extend(labelled(hosts, label))
+    of_hosts = {link for host in hosts for link in host.slow_links}
+    ends = find_slow_ends(link for link in links if link not in of_hosts)
+    tables.slow_ends.extend(labelled(ends, label))
+    tables.counts["ranks"] = max(tables.counts["ranks"], len({time.rank_id for time in shown}))
+    tables.tails.extend(labelled((tail for tail in run.tails if is_shown(tail.rank_id)), label))
+    yield from slow_links(links, hosts, ends, label)
+    yield from slow_ranks(awaited, label)
+    yield from unpaired(run.unpaired, label)
+    yield from retransmitted(resent(run.operators, run.rdma), label)
+    yield from small_packets_sent(classes, label)
+    yield from unaligned(alignments, label)
+    yield from contended(contentions, label)
+    yield from out_of_order(orders, label)
+    yield from tails_left(run.tails, label)
+
+
+def _types_of_operators(
+    times: Sequence[OperatorTime], label: str, buses: Mapping[tuple[int | None, str | None, str], BusRate]
+) -> Iterator[TypeOfOperator]:
+    from aoe_reports.topics.communication.facts import grouped, summed
+
+    by_type = grouped(times, lambda time: (time.rank_id, time.group, time.type, time.op_type))
+    for (rank, group, kind, op_type), mine in by_type.items():
+        bus = buses.get((rank, group, op_type))
+        rate = None if bus is None else bus.gb_per_s
+        yield TypeOfOperator(
+            run=label,
+            rank_id=rank,
+            group=group,
+            type=kind,
+            op_type=op_type,
+            operators=len(mine),
+            elapsed_ns=sum(time.elapsed_ns for time in mine),
+            transit_ns=summed(time.transit_ns for time in mine),
+            wait_ns=summed(time.wait_ns for time in mine),
+            synchronization_ns=summed(time.synchronization_ns for time in mine),
+            idle_ns=summed(time.idle_ns for time in mine),
+            transit_bytes=None if bus is None else bus.transit_bytes,
+            bus_gb_per_s=None if rate is None else round(rate, 4),
+            bus_nominal_ratio=round(rate / bus.nominal, 4) if bus and rate and bus.nominal else None,
+        )
+
+
+def _transports_of(volumes: Iterable[TransportVolume]) -> Iterator[TransportVolume]:
+    """Volume and time by transport; SDMA is what HCCS, PCIE and SIO carried, once more."""
+    from aoe_reports.topics.communication.facts import grouped
+
+    for mine in grouped(volumes, lambda one: (one.rank_id, one.group, one.op_type, one.transport)).values():
+        size, time = sum(one.transit_bytes for one in mine), sum(one.transit_ns for one in mine)
+        if size or time:
+            yield replace(mine[0], transit_bytes=size, transit_ns=time)

@@ -1,0 +1,440 @@
+"""What the findings of `communication` say: hosts, ranks and links that are slow, ranks that others wait for, tails of gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, islice
+
+from aoe_reports.engine.rules import GRADIENT_TAIL
+from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
+from aoe_reports.model.pictures.pipeline import PipelinePicture
+from aoe_reports.model.texts import N_, Text, count_of, join, say
+from aoe_reports.model.topics.communication import (
+    Alignment,
+    AwaitedRank,
+    GradientCollective,
+    Link,
+    PacketClass,
+    SlowEnd,
+    SlowHost,
+    Tail,
+)
+from aoe_reports.topics.communication.bucket_order import BUCKET_ORDER
+from aoe_reports.topics.communication.bucket_order import MIN_SHARE as ORDER_SHARE
+from aoe_reports.topics.communication.contention import CONTENTION, MIN_SHARE
+from aoe_reports.topics.communication.facts import SLOW_LINK, SLOW_RANK, OperatorTime, grouped
+from aoe_reports.topics.communication.over_ranks import UNPAIRED, Unpaired
+from aoe_reports.topics.communication.packets import (
+    ALIGNED_BYTES,
+    RETRANSMISSION,
+    SMALL_PACKETS,
+    UNALIGNED,
+    UNALIGNED_SHARE,
+    RdmaTime,
+    small_packets,
+)
+from aoe_reports.topics.communication.pipeline_steps import PIPELINE_STEP, PipelineStep
+from aoe_reports.topics.communication.run import BucketOrderOf, Communication, ContentionOf
+
+_SHOWN_LINKS = 4
+
+
+def slow_links(
+    links: Sequence[Link], hosts: Sequence[SlowHost], ends: Sequence[SlowEnd], label: str
+) -> Iterator[Finding]:
+    """Hosts with slow links, each once; then ranks with slow links only, each once; then links of others."""
+    named = {link for host in hosts for link in host.slow_links} | {link for end in ends for link in end.slow_links}
+    others = [link for link in links if link.slow and link not in named]
+    messages = chain(map(_slow_host, hosts), map(_slow_end, ends), map(_slow_link, others))
+    yield from (SLOW_LINK.found(label, message) for message in islice(messages, EXAMPLES_PER_RULE))
+    more = len(hosts) + len(ends) + len(others) - EXAMPLES_PER_RULE
+    if more > 0:
+        yield SLOW_LINK.found(label, say("and {count} more of this kind", count=more))
+
+
+def _slow_link(link: Link) -> str:
+    return say(
+        (
+            "link {link} over {transport}: {share:.1%} of the bandwidth of links with the same work, an outlier in "
+            "{slow} of {compared} comparisons; it took {lost:.3f} us longer than those links would have taken"
+        ),
+        link=_of_group(f"{link.source_rank}-{link.destination_rank}", link.group),
+        transport=link.transport,
+        share=link.relative_bandwidth_ratio or 0.0,
+        slow=link.slow_in,
+        compared=link.compared,
+        lost=(link.lost_ns or 0) / 1000,
+    )
+
+
+def _slowest(links: Sequence[Link]) -> str:
+    """The first links as evidence, and how many more there are."""
+    shown = [
+        f"{one.source_rank}-{one.destination_rank} ({one.relative_bandwidth_ratio or 0.0:.1%})"
+        for one in links[:_SHOWN_LINKS]
+    ]
+    more = len(links) - _SHOWN_LINKS
+    return join(", ", [*shown, say("and {count} more", count=more)] if more > 0 else shown)
+
+
+def _slow_host(one: SlowHost) -> str:
+    """A host with its slowest links as evidence."""
+    templates = N_(
+        (
+            "host {host}: {slow} of the {compared} links of its {ranks} ranks to and from other hosts over {transport} are slow, in the middle at {share:.1%} of the bandwidth of links with the same work, which took {lost:.3f} us longer: {links}",
+            "host {host}: {slow} of the {compared} links of its {ranks} ranks to other hosts over {transport} are slow, in the middle at {share:.1%} of the bandwidth of links with the same work, which took {lost:.3f} us longer: {links}",
+            "host {host}: {slow} of the {compared} links of its {ranks} ranks from other hosts over {transport} are slow, in the middle at {share:.1%} of the bandwidth of links with the same work, which took {lost:.3f} us longer: {links}",
+        )
+    )
+    both, sends, receives = templates
+    return say(
+        both if one.sends_slowly and one.receives_slowly else sends if one.sends_slowly else receives,
+        host=one.host,
+        slow=one.links,
+        compared=one.compared,
+        ranks=one.ranks,
+        transport=one.transport,
+        share=one.relative_bandwidth_ratio,
+        lost=one.lost_ns / 1000,
+        links=_slowest(one.slow_links),
+    )
+
+
+def _slow_end(end: SlowEnd) -> str:
+    """A rank with its slowest links as evidence."""
+    values = {
+        "rank": _of_group(str(end.rank), end.group),
+        "count": end.links,
+        "transport": end.transport,
+        "lost": end.lost_ns / 1000,
+        "links": _slowest(end.slow_links),
+    }
+    if end.sends_slowly and end.receives_slowly:
+        return say(
+            (
+                "all {count} links of rank {rank} over {transport} are slow, which took {lost:.3f} us longer than other "
+                "links would have taken: {links}"
+            ),
+            **values,
+        )
+    if end.sends_slowly:
+        return say(
+            (
+                "all {count} links from rank {rank} over {transport} are slow, which took {lost:.3f} us longer than other "
+                "links would have taken: {links}"
+            ),
+            **values,
+        )
+    return say(
+        (
+            "all {count} links to rank {rank} over {transport} are slow, which took {lost:.3f} us longer than other "
+            "links would have taken: {links}"
+        ),
+        **values,
+    )
+
+
+def slow_ranks(awaited: Sequence[AwaitedRank], label: str) -> list[Finding]:
+    found = []
+    for one in awaited:
+        times = say(
+            "in {operators} of {of_operators} operators in which ranks wait, {waited:.3f} us in total",
+            operators=one.operators,
+            of_operators=one.of_operators,
+            waited=one.waited_ns / 1000,
+        )
+        if one.slow:
+            late = say("{rank}, which was not captured,", rank=late_rank(one)) if one.is_absent else late_rank(one)
+            message = say(
+                "always the same rank: the others wait for rank {rank} {times}"
+                if one.is_always_the_same
+                else "the others wait for rank {rank} {times}",
+                rank=late,
+                times=times,
+            )
+        elif not one.is_known and one.operators * 2 > one.of_operators:
+            message = say(
+                "{ranks} wait for a rank that was not captured, {times}"
+                if one.is_absent
+                else "{ranks} wait for a rank that cannot be determined, {times}",
+                ranks=_of_group(say("all ranks that were read"), one.group),
+                times=times,
+            )
+        else:
+            continue
+        found.append(SLOW_RANK.found(label, message))
+    return found[:EXAMPLES_PER_RULE]
+
+
+_SHOWN_RANKS = 4
+
+
+def unpaired(found: Sequence[Unpaired], label: str) -> list[Finding]:
+    told = []
+    for one in found[:EXAMPLES_PER_RULE]:
+        ranks = sorted(one.by_rank.items(), key=lambda item: (-abs(item[1][0] - item[1][1]), item[0]))
+        counts = [
+            say("rank {rank}: {sends} and {receives}", rank=rank, sends=sends, receives=receives)
+            for rank, (sends, receives) in ranks[:_SHOWN_RANKS]
+        ]
+        message = say(
+            "{sends} sends and {receives} receives in {where}: its ranks did not record the same steps, or one does not answer ({counts})",
+            sends=one.sends,
+            receives=one.receives,
+            where=_of_group(_step(one.step), one.group),
+            counts=join(", ", counts),
+        )
+        told.append(UNPAIRED.found(label, message))
+    return told
+
+
+def _step(step: int | None) -> str:
+    return say("all steps") if step is None else say("step {step}", step=step)
+
+
+def small_packets_sent(classes: Sequence[PacketClass], label: str) -> Iterator[Finding]:
+    """What smaller packets cost, by transport."""
+    for small, fast in small_packets(classes):
+        message = say(
+            "{transport}: packets below {most:,} bytes carry {bytes:.1%} of the volume and take {time:.1%} of the time ({slow:.3f} GB/s; "
+            "{fast:.3f} GB/s from {least:,} bytes on), {lost:.3f} us more than at that rate; send larger buckets "
+            "(bucket_cap_mb of DistributedDataParallel) or fewer collectives",
+            transport=small.transport,
+            most=small.most_bytes or fast.least_bytes,
+            bytes=small.bytes_share or 0.0,
+            time=small.time_share or 0.0,
+            slow=small.gb_per_s or 0.0,
+            fast=fast.gb_per_s or 0.0,
+            least=fast.least_bytes,
+            lost=(small.lost_ns or 0) / 1000,
+        )
+        yield SMALL_PACKETS.found(label, message)
+
+
+def unaligned(alignments: Sequence[Alignment], label: str) -> Iterator[Finding]:
+    """Transports over which a rank copies mostly sizes that are no multiple of 512 bytes."""
+    found = [one for one in alignments if one.unaligned_bytes >= UNALIGNED_SHARE * one.size_bytes]
+    for one in found[:EXAMPLES_PER_RULE]:
+        message = say(
+            "{transport}: {share:.1%} of the bytes of rank {rank} are in copies whose size is no multiple of {size} bytes ({copies} of "
+            "{all}); pad the tensors, or choose buckets whose part for each rank is such a multiple",
+            transport=one.transport,
+            share=one.unaligned_bytes / one.size_bytes,
+            rank="-" if one.rank_id is None else str(one.rank_id),
+            size=ALIGNED_BYTES,
+            copies=one.unaligned_copies,
+            all=one.copies,
+        )
+        yield UNALIGNED.found(label, message)
+    if len(found) > EXAMPLES_PER_RULE:
+        yield UNALIGNED.found(label, say("and {count} more of this kind", count=len(found) - EXAMPLES_PER_RULE))
+
+
+def contended(found: Sequence[ContentionOf], label: str) -> Iterator[Finding]:
+    """Devices whose computing is slower beside communication."""
+    lost = [one for one in found if one.contention.lost_ns >= max(MIN_SHARE * one.contention.computing_ns, 1)]
+    lost.sort(key=lambda one: -one.contention.lost_ns)
+    for one in lost[:EXAMPLES_PER_RULE]:
+        device = one.contention
+        message = count_of(
+            device.slower,
+            "rank {rank}: an operator is slower beside communication than without, {lost:.3f} us in all ({share:.1%} of computing; "
+            "{compared:.1%} of what runs beside communication can be compared)",
+            "rank {rank}: {number} operators are slower beside communication than without, {lost:.3f} us in all ({share:.1%} of computing; "
+            "{compared:.1%} of what runs beside communication can be compared)",
+            rank="-" if one.rank_id is None else str(one.rank_id),
+            lost=device.lost_ns / 1000,
+            share=device.lost_ns / device.computing_ns,
+            compared=device.compared_ns / device.beside_ns,
+        )
+        yield CONTENTION.found(label, message)
+    if len(lost) > EXAMPLES_PER_RULE:
+        yield CONTENTION.found(label, say("and {count} more of this kind", count=len(lost) - EXAMPLES_PER_RULE))
+
+
+def gradient_rows(of_device: BucketOrderOf, run: Communication, step: int | None) -> Iterator[GradientCollective]:
+    """The exposed collectives of gradients of one device, with what they waited for other ranks by the timeline, else by a table."""
+    waits: dict[tuple[int | None, str], list[int | None]] = {}
+    for one in run.operators:
+        if one.rank_id == of_device.rank_id:
+            own = one.wait_ns if one.synchronization_ns is None else one.synchronization_ns
+            waits.setdefault((one.step, one.op_name), []).append(own)
+    of_peers: dict[tuple[int | None, str], list[int | None]] = {}
+    for wait in run.peer_waits:
+        if wait.rank_id == of_device.rank_id:
+            of_peers.setdefault((wait.step, wait.op_name), []).append(wait.waited_ns)
+    waits |= of_peers
+    for some in of_device.order.collectives:
+        if step in {None, some.step}:
+            mine = waits.get((some.step, some.op_name)) or waits.get((None, some.op_name)) or []
+            waited = mine[0] if len(mine) == 1 else None
+            yield replace(some, rank_id=of_device.rank_id, device_id=of_device.device_id, waited_ns=waited)
+
+
+def out_of_order(found: Sequence[BucketOrderOf], label: str) -> Iterator[Finding]:
+    """Devices on which an earlier start of collectives of gradients would hide a part of them."""
+    late = [one for one in found if one.order.hidden_ns >= max(ORDER_SHARE * one.order.length_ns, 1)]
+    late.sort(key=lambda one: -one.order.hidden_ns)
+    for one in late[:EXAMPLES_PER_RULE]:
+        order = one.order
+        message = say(
+            "rank {rank}: collectives of gradients are exposed for {exposed:.3f} us; started in the order in which their inputs are ready at most "
+            "{hidden:.3f} us of it would be hidden ({share:.1%} of the time); they start late because of: {reason}",
+            rank="-" if one.rank_id is None else str(one.rank_id),
+            exposed=order.exposed_ns / 1000,
+            hidden=order.hidden_ns / 1000,
+            share=order.hidden_ns / order.length_ns,
+            reason=order.late_because,
+        )
+        yield BUCKET_ORDER.found(label, message)
+    if len(late) > EXAMPLES_PER_RULE:
+        yield BUCKET_ORDER.found(label, say("and {count} more of this kind", count=len(late) - EXAMPLES_PER_RULE))
+
+
+def retransmitted(found: Sequence[tuple[OperatorTime, RdmaTime]], label: str) -> Iterator[Finding]:
+    """Operators whose RDMA packets were sent again."""
+    for operator, transfer in found[:EXAMPLES_PER_RULE]:
+        message = say(
+            "{where}: the RDMA transfer of {op_name} took {transit:.3f} s, and no rank was through in 4 s: packets were lost and sent "
+            "again after a timeout; look at the switch, the optical modules and the network card of rank {rank}",
+            where=_of_group(_step(operator.step), operator.group),
+            op_name=operator.op_name,
+            transit=transfer.transit_ns / 1e9,
+            rank="-" if transfer.rank_id is None else str(transfer.rank_id),
+        )
+        yield RETRANSMISSION.found(label, message)
+    if len(found) > EXAMPLES_PER_RULE:
+        yield RETRANSMISSION.found(label, say("and {count} more of this kind", count=len(found) - EXAMPLES_PER_RULE))
+
+
+def tails_left(tails: Sequence[Tail], label: str) -> list[Finding]:
+    """What gradient tuning could save, by rank; nothing where no all-reduce ends behind the backward pass."""
+    found = []
+    for whose, mine in grouped(tails, lambda tail: (tail.rank_id, tail.device_id, tail.model_id)).items():
+        if unmeasured := sum(one.unmeasured_reduces for one in mine):
+            message = say(
+                ("{count} all-reduces of step_trace have no duration: the tail after the backward pass may be longer"),
+                count=unmeasured,
+            )
+            found.append(GRADIENT_TAIL.found(label, message))
+        if any(one.tail_ns for one in mine):
+            found.append(GRADIENT_TAIL.found(label, _whose(whose, _tail_message(mine))))
+    return found[:EXAMPLES_PER_RULE]
+
+
+def _tail_message(mine: Sequence[Tail]) -> str:
+    """The tail of the iterations of one device and model, on average."""
+    tail, bound = sum(one.tail_ns for one in mine), sum(one.bound_ns for one in mine)
+    whole, reduce = sum(one.iteration_ns for one in mine), sum(one.reduce_ns for one in mine)
+    times = {
+        "count": len(mine),
+        "tail": tail / len(mine) / 1000,
+        "part": tail / reduce,
+        "bound": bound / len(mine) / 1000,
+    }
+    if whole:
+        return say(
+            (
+                "in {count} iterations, on average {tail:.3f} us of all-reduce ({share:.1%} of the iteration) run "
+                "after the backward pass, {part:.1%} of all all-reduce time; gradient tuning can save at most "
+                "{bound:.3f} us"
+            ),
+            share=tail / whole,
+            **times,
+        )
+    return say(
+        (
+            "in {count} iterations, on average {tail:.3f} us of all-reduce run after the backward pass, {part:.1%} "
+            "of all all-reduce time; gradient tuning can save at most {bound:.3f} us"
+        ),
+        **times,
+    )
+
+
+def _whose(whose: tuple[int | None, ...], message: str) -> str:
+    """A message with the rank, device and model that it is about, as far as they are known."""
+    templates = N_(("rank {value}", "device {value}", "model {value}"))
+    known = zip(templates, whose, strict=True)
+    words = [say(template, value=value) for template, value in known if value is not None]
+    return say("{name}: {why}", name=join(", ", words), why=message) if words else message
+
+
+def late_rank(one: AwaitedRank) -> str:
+    """The rank that others wait for: its rank in the job, and its number within the group where that is another, or all that is known."""
+    if one.number is None:
+        return str(one.rank)
+    number = number_in_group(str(one.number), one.group)
+    if one.rank is None:
+        return number
+    if one.rank == one.number:
+        return _of_group(str(one.rank), one.group)
+    return say("{rank} (number {number})", rank=one.rank, number=number)
+
+
+def number_in_group(number: str, group: str | None) -> str:
+    """A rank known only by its number within its group."""
+    return say("{number} of its group", number=number) if group is None else _of_group(number, group)
+
+
+def _of_group(what: str, group: str | None) -> str:
+    return what if group is None else say("{what} of group {group}", what=what, group=group)
+
+
+def pipeline_waits(found: Mapping[str, PipelineStep | None]) -> Iterator[Finding]:
+    """How much of a step the stages of each run wait, or that there is no pipeline."""
+    for label, one in found.items():
+        said = (
+            _no_pipeline()
+            if one is None
+            else say("{what}: {told}", what=_pipeline_title(one), told=join("; ", _pipeline_lines(one)))
+        )
+        yield PIPELINE_STEP.found(label, said)
+
+
+def pipeline_picture(found: Iterable[PipelineStep | None]) -> PipelinePicture:
+    """The slowest step of all runs; without any why there is none."""
+    there = [one for one in found if one is not None]
+    if not there:
+        return PipelinePicture(title=_no_pipeline())
+    one = max(there, key=lambda some: some.duration_ns)
+    return PipelinePicture(
+        title=_pipeline_title(one), lines=tuple(_pipeline_lines(one)), duration_ns=one.duration_ns, lanes=one.lanes
+    )
+
+
+def _no_pipeline() -> Text:
+    return say(
+        "no pipeline to draw: no timelines here in which two stages send and receive in one step, beside one another"
+    )
+
+
+def _pipeline_title(one: PipelineStep) -> Text:
+    stages, duration = len(one.lanes), one.duration_ns / 1e6
+    if one.step is None:
+        return say("pipeline of {stages} stages, {duration:,.3f} ms", stages=stages, duration=duration)
+    return say(
+        "step {step}: pipeline of {stages} stages, {duration:,.3f} ms", step=one.step, stages=stages, duration=duration
+    )
+
+
+def _pipeline_lines(one: PipelineStep) -> Iterator[Text]:
+    """The measured share of bubbles, that of the schedule, and what the difference is worth."""
+    yield say("bubbles: {share:.1%} of the step", share=float(one.waiting_share))
+    least = one.least_share
+    if least is None and one.has_all_stages:
+        yield say("the micro-batches cannot be told")
+        return
+    if least is None:
+        yield say("not all stages were read")
+        return
+    yield say(
+        "schedule: (p-1)/(m+p-1) = {share:.1%}, p = {stages}, m = {count}",
+        share=float(least),
+        stages=len(one.lanes),
+        count=one.micro_batches,
+    )
+    yield say(
+        "difference: {time:+,.3f} ms of the step of each stage",
+        time=float((one.waiting_share - least) * one.duration_ns) / 1e6,
+    )

@@ -1,0 +1,160 @@
+"""What `explain` found, in words: the headline, and a section for each device."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aoe_reports.model.history.causes import reason_words
+from aoe_reports.model.pictures.waterfall import BarKind, WaterfallBar, WaterfallPicture
+from aoe_reports.model.report import Grid, Section
+from aoe_reports.model.rows import as_mapping, columns_of, telling_columns
+from aoe_reports.model.texts import Text, count_of, join, say
+from aoe_reports.model.time_units import times_in_one_unit
+from aoe_reports.topics.comparison.explain import ChangePart, Condition, ExplainedStep
+
+_NAMED = 3
+"""So many parts are in a headline."""
+_AREAS = {"computing": say("computing"), "communication": say("communication"), "idle": say("idle")}
+
+
+def headline_of(steps: Sequence[ExplainedStep], rows: Sequence[ChangePart]) -> str:
+    """How much the step changed that changed most, and the largest parts of it."""
+    most = _largest_change(steps)
+    if most is None:
+        return ""
+    return say(
+        "A step{rank}: {change}{parts}.{others}",
+        rank="" if most.rank_id is None else say(" on rank {rank}", rank=most.rank_id),
+        change=_change(most),
+        parts=_largest([part for part in rows if _whose(part) == _whose(most)]),
+        others=""
+        if len(steps) == 1
+        else count_of(len(steps) - 1, " {number} other device below.", " {number} other devices below."),
+    )
+
+
+def picture_of(steps: Sequence[ExplainedStep], rows: Sequence[ChangePart]) -> WaterfallPicture | None:
+    """The waterfall of the step that changed most."""
+    most = _largest_change(steps)
+    if most is None:
+        return None
+    bars = [WaterfallBar(say("before"), 0, most.before_ns, "whole")]
+    for one in rows:
+        if _whose(one) == _whose(most):
+            kind: BarKind = "longer" if one.difference_ns > 0 else "shorter"
+            bars.append(WaterfallBar(_label(one), one.reached_ns - one.difference_ns, one.reached_ns, kind))
+    rank = "" if most.rank_id is None else say(" on rank {rank}", rank=most.rank_id)
+    return WaterfallPicture(
+        say("A step{rank}: {change}", rank=rank, change=_change(most)),
+        (*bars, WaterfallBar(say("after"), 0, most.after_ns, "whole")),
+    )
+
+
+def _largest_change(steps: Sequence[ExplainedStep]) -> ExplainedStep | None:
+    return max(steps, key=lambda step: abs(step.difference_ns), default=None)
+
+
+def _label(one: ChangePart) -> str:
+    cause = reason_words(one.cause, one.area)
+    if one.name is None:
+        return cause
+    where = _where(one)
+    if where is None:
+        return say("{name}: {cause}", name=one.name, cause=cause)
+    return say("{name} in {where}: {cause}", name=one.name, where=where, cause=cause)
+
+
+def _where(one: ChangePart) -> Text | str | None:
+    """The layer or module in which a part happened, or in how many layers it did."""
+    if one.layers_changed is None:
+        return one.location
+    if one.layers_changed == one.layers:
+        layers = say("all {count} layers", count=one.layers)
+    else:
+        layers = say("{count} of {all} layers", count=one.layers_changed, all=one.layers)
+    return layers if one.location is None else say("{module} ({layers})", module=one.location, layers=layers)
+
+
+def _whose(one: ExplainedStep | ChangePart) -> tuple[int | None, int | None]:
+    return one.rank_id, one.device_id
+
+
+def _change(step: ExplainedStep) -> Text:
+    (before, after), unit = times_in_one_unit(step.before_ns, step.after_ns)
+    if step.ratio is None:
+        return say("{before} → {after} {unit}", before=before, after=after, unit=unit)
+    return say(
+        "{change:+.1%} ({before} → {after} {unit})", change=step.ratio - 1, before=before, after=after, unit=unit
+    )
+
+
+def _largest(parts: Sequence[ChangePart]) -> str:
+    """The largest parts, whichever way they go: what one adds another may take back."""
+    return join("", (say("; {part}", part=_words(one)) for one in parts[:_NAMED] if one.cause != "others"))
+
+
+def _words(one: ChangePart) -> Text:
+    (time,), unit = times_in_one_unit(one.difference_ns)
+    sign = "+" if one.difference_ns > 0 else ""
+    return say("{what} {sign}{time} {unit}", what=_label(one), sign=sign, time=time, unit=unit)
+
+
+def sections_of(
+    steps: Sequence[ExplainedStep], rows: Sequence[ChangePart], conditions: Sequence[Condition]
+) -> list[Section]:
+    """What differs between the runs, then the parts of each device."""
+    found = [_conditions(conditions)] if any(one.differs for one in conditions) else []
+    for step in steps:
+        mine = [
+            as_mapping(one)
+            | {"cause": reason_words(one.cause, one.area), "area": _AREAS.get(one.area or ""), "location": _where(one)}
+            for one in rows
+            if _whose(one) == _whose(step)
+        ]
+        grid = Grid(telling_columns(columns_of(ChangePart), mine), mine) if mine else None
+        found.append(Section(_title(step), _sentences(step), grid=grid))
+    return found
+
+
+def _conditions(conditions: Sequence[Condition]) -> Section:
+    rows = [as_mapping(one) for one in conditions if one.differs]
+    return Section(
+        say("What differs between the runs"), [], grid=Grid(telling_columns(columns_of(Condition), rows), rows)
+    )
+
+
+def _title(step: ExplainedStep) -> str:
+    return say(
+        "{candidate} compared with {baseline}{rank}",
+        candidate=step.candidate,
+        baseline=step.baseline,
+        rank="" if step.rank_id is None else say(", rank {rank}", rank=step.rank_id),
+    )
+
+
+def _sentences(step: ExplainedStep) -> list[str]:
+    sums = say(
+        (
+            "A mean step: before {before:,.3f} us (of {baseline_steps}), after {after:,.3f} us (of {candidate_steps}), "
+            "difference {difference:+,.3f} us: computing {computing:+,.3f}, communication that nothing hides "
+            "{communication:+,.3f}, idle {idle:+,.3f}."
+        ),
+        before=step.before_ns / 1000,
+        after=step.after_ns / 1000,
+        baseline_steps=_steps(step.baseline_steps),
+        candidate_steps=_steps(step.candidate_steps),
+        difference=step.difference_ns / 1000,
+        computing=step.computing_ns / 1000,
+        communication=step.communication_ns / 1000,
+        idle=step.idle_ns / 1000,
+    )
+    if step.awaited_after is None:
+        return [sums]
+    waited = say("The rank that others wait for longest: {after}", after=step.awaited_after)
+    if step.awaited_before not in {None, step.awaited_after}:
+        return [sums, say("{waited} (before: {before}).", waited=waited, before=step.awaited_before)]
+    return [sums, say("{waited}.", waited=waited)]
+
+
+def _steps(count: int) -> Text:
+    return count_of(count, "{number} step", "{number} steps")

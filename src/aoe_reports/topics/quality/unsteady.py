@@ -1,0 +1,37 @@
+"""Says of captures that are compared whether their steps are steady enough to be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from aoe_reports.engine.question import Notes
+from aoe_reports.model.texts import say
+from aoe_reports.model.topics.steps import Step
+from aoe_reports.topics.quality.facts import DeviceFacts, judge_device
+from aoe_reports.topics.quality.steadiness import Place, series_of
+from aoe_reports.topics.quality.words import evidence_of
+from aoe_reports.topics.rules import UNSTEADY
+
+
+def note_unsteady(
+    path: str, steps: Iterable[Step], notes: Notes, *, rank: int | None = None, device: int | None = None
+) -> None:
+    """Say if steps (of one rank or device) scatter or drift too much to be compared, of several ranks the worst.
+
+    The table of steps decides alone: whether they run other numbers of tasks, as in serving, `quality` looks at.
+    """
+    by_device: dict[Place, list[Step]] = {}
+    for step in steps:
+        if rank in {None, step.rank_id} and (step.device_id is None or device in {None, step.device_id}):
+            by_device.setdefault((step.rank_id, step.device_id), []).append(step)
+    judged = [
+        judge_device(DeviceFacts(rank_id=place[0], device_id=place[1], steps=tuple(mine)), series_of(mine))
+        for place, mine in by_device.items()
+    ]
+    told = [judgement for one in judged for judgement in one.judgements if judgement.effect == "no-baseline"]
+    if told:
+        worst = max(told, key=lambda one: one.weight)
+        message = say(
+            "{evidence}; `quality` tells whether anything can be compared with them", evidence=evidence_of(worst)
+        )
+        notes.add([UNSTEADY.found(path, message)])
