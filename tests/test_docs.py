@@ -106,3 +106,10 @@ def test_examples_run(script: Path, tmp_path: Path) -> None:
     ended = subprocess.run([sys.executable, script], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout
+
+
+def test_every_room_has_its_line_in_the_count_of_lines() -> None:
+    counted = subprocess.run([sys.executable, ROOT / "docs" / "lines.py"], capture_output=True, text=True, check=True)
+    rooms = {path.name for path in (ROOT / "src" / "aoe_reports").iterdir() if path.is_dir() and path.name[0] != "_"}
+    lines = dict(line.split(maxsplit=1) for line in counted.stdout.splitlines())
+    assert rooms | {"native", "total"} <= set(lines)
