@@ -30,7 +30,7 @@ FROM ${PYTHON_IMAGE}
 ARG VERSION=unknown
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="aoe-reports" \
-      org.opencontainers.image.description="Reads, checks, stores and compares what msprof and the Ascend Optimization Engine leave behind" \
+      org.opencontainers.image.description="Reads the files of msprof and the Ascend Optimization Engine: what got slower, since when, and what tuning gained" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}"

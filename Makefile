@@ -25,7 +25,7 @@ PLAIN  = not browser and not integrations and not notebooks and not site_docs an
 READER = src/aoe_reports/formats/libreader.so
 READING_TESTS = tests/formats tests/damage tests/real tests/engine tests/facts/test_timing.py
 
-.PHONY: demo test with-reader lint types contracts tests everything browser browser-tests integrations notebooks torture goldens goldens-update lowest coverage docs site-docs docs-catalogue lock release catalogues snapshots benchmarks clean
+.PHONY: demo test with-reader lint types contracts tests everything browser browser-tests integrations notebooks torture goldens goldens-update lowest coverage docs site-docs docs-catalogue lock release catalogues snapshots benchmarks lines clean
 
 demo: $(VENV)/.installed
 	$(BIN)/aoe-reports demo -o $(DEMO)
@@ -130,6 +130,10 @@ release: $(VENV)/.tools
 # The texts that people read, from the source into what translators write
 catalogues: $(VENV)/.tools
 	$(BIN)/python docs/catalogues.py
+
+# How many lines each room has, and its tests
+lines:
+	$(PYTHON) docs/lines.py
 
 snapshots: $(VENV)/.tools browser
 	$(BIN)/python docs/snapshots.py

@@ -44,6 +44,7 @@ PAGES = [
         ROOT / name
         for name in (
             "README.md",
+            "README.zh.md",
             "ARCHITECTURE.md",
             "CONTRIBUTING.md",
             "CHANGELOG.md",
@@ -67,9 +68,10 @@ def test_a_per_cent_is_written_as_the_program_writes_it(page: Path) -> None:
     assert re.findall(r".*\d\s+%(?!\w).*", page.read_text()) == []
 
 
-def test_the_readme_is_short_and_begins_with_two_commands() -> None:
-    text = (ROOT / "README.md").read_text()
-    assert len(text.splitlines()) <= 150
+@pytest.mark.parametrize("name", ["README.md", "README.zh.md"])
+def test_the_readme_is_short_and_has_the_two_targets(name: str) -> None:
+    text = (ROOT / name).read_text()
+    assert len(text.splitlines()) <= 120
     assert re.findall(r"^make (\S+)", text, re.MULTILINE) == ["demo", "test"]
 
 
@@ -104,3 +106,10 @@ def test_examples_run(script: Path, tmp_path: Path) -> None:
     ended = subprocess.run([sys.executable, script], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout
+
+
+def test_every_room_has_its_line_in_the_count_of_lines() -> None:
+    counted = subprocess.run([sys.executable, ROOT / "docs" / "lines.py"], capture_output=True, text=True, check=True)
+    rooms = {path.name for path in (ROOT / "src" / "aoe_reports").iterdir() if path.is_dir() and path.name[0] != "_"}
+    lines = dict(line.split(maxsplit=1) for line in counted.stdout.splitlines())
+    assert rooms | {"native", "total"} <= set(lines)

@@ -1,9 +1,10 @@
-"""Recipes of CONTRIBUTING, followed in a copy of the package: a table, an output format, a page, a rule of advice."""
+"""Recipes of CONTRIBUTING, followed in a copy of the package: a question, a table, an output format, a page, a rule of advice."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -108,6 +109,22 @@ def _ask(package: Path, *arguments: object) -> str:
     )
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
+
+
+def test_a_question_is_one_module_and_one_line(package: Path) -> None:
+    """The module stands in CONTRIBUTING as a whole."""
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    (question,) = re.findall(
+        r"^```python\n# src/aoe_reports/topics/device_time/longest.py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL
+    )
+    (package / "topics" / "device_time" / "longest.py").write_text(question)
+    line = '"topics.device_time.hotspots:Hotspots",'
+    (commands,) = (path for path in (package / "cli").rglob("*.py") if line in path.read_text())
+    _replace_once(commands, line, f'{line} "topics.device_time.longest:Longest",')
+    fixture = ROOT / "fixtures" / "msprof" / "valid" / "torch_npu_two_ranks"
+    answer = json.loads(_ask(package, "longest", fixture, "--top", "1", "--rank", "0", "--format", "json"))
+    assert [(row["op_name"], row["duration_us"]) for row in answer["rows"]] == [("hcom_allReduce__586_1_1", 793.839)]
+    assert "Longest tasks" in _ask(package, "longest", fixture)
 
 
 def test_a_kind_of_table_is_one_declaration_and_one_line(package: Path, tmp_path: Path) -> None:
