@@ -25,7 +25,7 @@ PLAIN  = not browser and not integrations and not notebooks and not site_docs an
 READER = src/aoe_reports/formats/libreader.so
 READING_TESTS = tests/formats tests/damage tests/real tests/engine tests/facts/test_timing.py
 
-.PHONY: demo test with-reader lint types contracts tests everything browser browser-tests integrations notebooks torture goldens goldens-update lowest coverage docs site-docs docs-catalogue lock release catalogues snapshots benchmarks clean
+.PHONY: demo test with-reader lint types contracts tests slow-tests everything browser browser-tests integrations notebooks torture goldens goldens-update lowest coverage docs site-docs docs-catalogue lock release catalogues snapshots benchmarks clean
 
 demo: $(VENV)/.installed
 	$(BIN)/aoe-reports demo -o $(DEMO)
@@ -54,6 +54,10 @@ contracts: $(VENV)/.tools
 
 tests: $(VENV)/.tools
 	$(PYTEST) -m "$(PLAIN)"
+
+# The tests that took most CPU seconds in the runs since `make clean`, and their share of all
+slow-tests: $(VENV)/.tools
+	$(BIN)/python tests/cpu_seconds.py
 
 # What any group of tests installs, at once: then several of them can run beside each other
 everything: $(VENV)/.tools browser
@@ -173,4 +177,4 @@ $(VENV)/.notebooks: $(VENV)/.tools
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(DEMO) dist docs/_build tests/browser/node_modules .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(DEMO) build dist docs/_build tests/browser/node_modules .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

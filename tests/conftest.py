@@ -25,6 +25,7 @@ from aoe_reports.simulation.nights import MODEL, write_nights
 if TYPE_CHECKING:
     from goldens.harness import Place
 
+pytest_plugins = ["cpu_seconds"]
 settings.register_profile("untimed", deadline=None)  # no test depends on how busy the machine is
 settings.load_profile("untimed")
 # a job in the background ignores Ctrl-C, one of nohup a hangup, and so would all that tests start to interrupt it
