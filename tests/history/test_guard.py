@@ -7,10 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from aoe_reports.history.detection.guard import MIN_NIGHTS, plain_scores, plain_steps
+from aoe_reports.history.detection.guard import AROUND, BEFORE, LAG, MIN_NIGHTS, NEW, plain_scores, plain_steps
 from aoe_reports.history.detection.verdicts import Change, Parameters, Verdict
 from aoe_reports.history.detector import detect_changes
 from aoe_reports.stats.budget import GUARD_SHARE, SUSPECTS_PER_ALARM, Budget
+from aoe_reports.stats.noise import scale
 from aoe_reports.stats.run_lengths import FITS, GUARD, SUSPICIONS
 
 NOISE = 0.01
@@ -103,7 +104,7 @@ def test_a_step_downwards_scores_below_zero() -> None:
 def test_nights_behind_the_end_of_a_series_are_none_of_its() -> None:
     logs = quiet(1, 60)
     logs[:, 50:] += 0.1
-    assert plain_scores(logs, np.array([52]), 3.0, 0.0) == [{}]
+    assert plain_scores(logs, np.array([53]), 3.0, 0.0) == [{}]
     assert plain_scores(logs, np.array([54]), 3.0, 0.0) != [{}]
 
 
@@ -112,6 +113,45 @@ def test_too_few_nights_do_not_know_their_scatter() -> None:
     logs[:, -4:] += 0.2
     assert scores(logs) != [{}]
     assert scores(logs[:, 1:]) == [{}]
+    longer = np.concatenate([logs[:, 1:], np.zeros((1, 20))], axis=1)
+    assert plain_scores(longer, np.array([MIN_NIGHTS - 1]), 3.0, 0.0) == [{}]
+
+
+@pytest.mark.parametrize(("noisy", "step"), [(slice(0, 50), 10), (slice(80, 160), 120), (slice(110, 160), 150)])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_score_is_the_least_distance_in_scatters_of_all_nights_or_of_those_around(
+    noisy: slice, step: int, sign: int
+) -> None:
+    calm = 0.3 * quiet(1, 160)
+    calm[:, noisy] *= 5
+    logs = calm.copy()
+    logs[:, step:] += sign * 0.3
+    differences = np.abs(logs[0, LAG:] - logs[0, :-LAG])
+    around = differences[max(step - AROUND, 0) : step + AROUND - LAG]
+    assert scale(around) > scale(differences)
+    nearest = (logs[0, step : step + NEW] * sign).min() * sign
+    expected = (nearest - np.median(logs[0, step - BEFORE : step])) / (scale(around) / math.sqrt(2))
+    (found,) = scores(logs, 8.0)
+    assert list(found) == [step + later for later in range(NEW)]
+    assert found[step] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("beyond", "steps"),
+    [
+        ({10: 5.0, 11: 6.0, 12: 5.0, 13: 4.0}, [10]),
+        ({10: 5.0, 12: 5.0}, [10]),
+        ({10: 5.0, 12: 5.0, 13: 5.0}, [10]),
+        ({10: 5.0, 11: 5.0, 13: 5.0}, [10, 13]),
+        ({10: 5.0, 14: 5.0}, [10, 14]),
+        ({10: 5.0, 11: -5.0}, [10, 11]),
+        ({10: 3.0, 14: 2.9}, [10]),
+        ({10: 2.9, 11: 3.0}, [11]),
+        ({7: -3.0, 8: -3.5}, [7]),
+    ],
+)
+def test_nights_that_show_one_step_are_one_step(beyond: dict[int, float], steps: list[int]) -> None:
+    assert plain_steps(beyond, 3.0) == {night: beyond[night] for night in steps}
 
 
 def test_a_plain_step_below_the_least_effect_is_none() -> None:
@@ -119,6 +159,9 @@ def test_a_plain_step_below_the_least_effect_is_none() -> None:
     values[50:] = 100.46
     assert plain_scores(np.log(values)[None], np.array([60]), 4.0, 0.0) != [{}]
     assert plain_scores(np.log(values)[None], np.array([60]), 4.0, 0.005) == [{}]
+    values[25:] *= 1.2
+    (found,) = plain_scores(np.log(values)[None], np.array([60]), 4.0, 0.005)
+    assert list(plain_steps(found, 4.0)) == [25]
 
 
 def test_two_steps_of_one_direction_four_nights_apart_are_two() -> None:
