@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from commandline import ROOT
+from copies import copied_package, replace_once, run_in_copy
 
 from aoe_reports.simulation.tuning import TUNED, write_loop
 from aoe_reports.tuning.plan import Plan
@@ -22,17 +19,14 @@ from aoe_reports.tuning.plan_folder import write_plan
 def copy(tmp_path: Path) -> Path:
     """A copy of the package with the tuner of the recipe."""
     root = tmp_path / "copy"
-    shutil.copytree(ROOT / "src", root / "src", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(ROOT / "schemas", root / "schemas")
-    package = root / "src" / "aoe_reports"
+    package = copied_package(root)
     text = (ROOT / "docs" / "tuning.md").read_text()
     pieces = dict(re.findall(r"^```python\n# (\S+?)(?:, in TUNERS)?\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
     line = pieces.pop("formats/tuner_files.py")
     assert line.strip().count("\n") == 0
     registry = package / "formats" / "tuner_files.py"
-    before, opening, after = registry.read_text().partition("TUNERS: dict[str, str] = {\n")
-    assert opening
-    registry.write_text(before + opening + line + after)
+    opening = "TUNERS: dict[str, str] = {\n"
+    replace_once(registry, opening, opening + line)
     assert sorted(pieces) == ["tuning/timer/__init__.py", "tuning/timer/tuner.py"]
     (package / "tuning" / "timer").mkdir()
     for name, content in pieces.items():
@@ -41,9 +35,7 @@ def copy(tmp_path: Path) -> Path:
 
 
 def run(copy: Path, *args: object) -> dict[str, object]:
-    environment = {**os.environ, "PYTHONPATH": str(copy / "src")}
-    command = [sys.executable, "-m", "aoe_reports", *map(str, args), "--format", "json"]
-    ended = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=copy, check=False)
+    ended = run_in_copy(copy, *args, "--format", "json")
     assert ended.stderr == ""
     told: dict[str, object] = json.loads(ended.stdout)
     return told
