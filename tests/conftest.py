@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import pytest
 import typer.main
 from commandline import FIXTURES, Cli, Ended
-from hypothesis import settings
 from small_store import write_small_store
 from stores import store_at_once
 
@@ -25,9 +24,7 @@ from aoe_reports.simulation.nights import MODEL, write_nights
 if TYPE_CHECKING:
     from goldens.harness import Place
 
-pytest_plugins = ["cpu_seconds"]
-settings.register_profile("untimed", deadline=None)  # no test depends on how busy the machine is
-settings.load_profile("untimed")
+pytest_plugins = ["cpu_seconds", "hypothesis_profiles"]
 # a job in the background ignores Ctrl-C, one of nohup a hangup, and so would all that tests start to interrupt it
 signal.signal(signal.SIGINT, signal.default_int_handler)
 for ignored in (signal.SIGHUP, signal.SIGQUIT):

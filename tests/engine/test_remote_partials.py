@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from buckets import BUCKET, SECRET, Server
 from commandline import FIXTURES, Cli
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aoe_reports.engine.keeping import Folder, Place, place_of
@@ -273,7 +273,6 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, data:
     check_round_trip(Folder(path=tmp_path_factory.mktemp("kept")), data, "/".join(name))
 
 
-@settings(max_examples=30)
 @given(files=st.dictionaries(NAMES, st.binary(max_size=4096), min_size=1, max_size=3))
 def test_what_is_written_to_a_bucket_is_read(running: Server, files: dict[tuple[str, str], bytes]) -> None:
     if BUCKET not in [one["Name"] for one in running.client.list_buckets()["Buckets"]]:

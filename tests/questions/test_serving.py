@@ -11,8 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from commandline import FIXTURES, Cli
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis_profiles import FEW
 from planted_serving import HARD, KINDS, VLLM, Planted, Server, planted, planted_by, right
 
 from aoe_reports import hotspots, serving
@@ -92,7 +93,7 @@ def test_a_decode_that_verifies_drafts_tells_how_many_tokens_each_sequence_has()
     assert len(found.iterations) == len(one.truth)  # the passes of the draft model are parts of others
 
 
-@settings(max_examples=12, deadline=None)
+@FEW
 @given(kind=st.sampled_from([*KINDS, *HARD]), seed=st.integers(0, 1000))
 def test_parts_and_idle_time_are_the_iteration_and_iterations_follow_one_another(kind: str, seed: int) -> None:
     one = planted(kind, seed, 8)
