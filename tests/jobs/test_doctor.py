@@ -117,13 +117,20 @@ def test_a_copy_beside_the_installed_one_and_a_missing_installation_are_told(mon
 
 
 MODULES = ("numpy", "pyarrow", "deltalake", "msgspec", "jinja2", "matplotlib")
+SLOW_TO_IMPORT = ("dask", "distributed", "mcp", "pandas")
+"""Empty modules replace them where another module is broken."""
+
+
+def break_modules(folder: Path, modules: Sequence[str], how: str) -> None:
+    """Modules for `run` that cannot be imported."""
+    (folder / "first").mkdir()
+    for module in (*SLOW_TO_IMPORT, *modules):
+        (folder / "first" / f"{module}.py").write_text(f"{how}\n" if module in modules else "")
 
 
 def check_broken(folder: Path, modules: Sequence[str], how: str) -> None:
     """Where importing some modules ends like this, each of them is a row, and all else is looked at."""
-    (folder / "first").mkdir()
-    for module in modules:
-        (folder / "first" / f"{module}.py").write_text(f"{how}\n")
+    break_modules(folder, modules, how)
     ended = run(folder, "doctor", "--format", "json")
     rows = {row["name"]: row for row in json.loads(ended.stdout)["rows"]}
     assert (ended.returncode, ended.stderr, rows["TMPDIR"]["state"]) == (1, "", "ok")
@@ -143,8 +150,7 @@ def test_where_no_module_can_be_imported_each_is_a_row(tmp_path: Path, how: str)
 
 
 def test_without_the_library_of_the_command_line_it_is_said_plainly(tmp_path: Path) -> None:
-    (tmp_path / "first").mkdir()
-    (tmp_path / "first" / "typer.py").write_text("raise ImportError('broken', name='typer')\n")
+    break_modules(tmp_path, ["typer"], "raise ImportError('broken', name=__name__)")
     ended = run(tmp_path, "doctor")
     assert (ended.returncode, ended.stdout) == (70, "")
     first, second = ended.stderr.splitlines()
@@ -153,8 +159,7 @@ def test_without_the_library_of_the_command_line_it_is_said_plainly(tmp_path: Pa
 
 
 def test_other_commands_point_to_the_doctor(tmp_path: Path) -> None:
-    (tmp_path / "first").mkdir()
-    (tmp_path / "first" / "deltalake.py").write_text("raise ImportError('broken', name='deltalake')\n")
+    break_modules(tmp_path, ["deltalake"], "raise ImportError('broken', name=__name__)")
     ended = run(tmp_path, "history", "--store", "x")
     assert (ended.returncode, ended.stdout) == (70, "")
     assert ended.stderr == (
