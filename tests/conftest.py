@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import typer.main
+from buckets import Server, s3_server
 from commandline import FIXTURES, Cli, Ended
 from small_store import write_small_store
 from stores import store_at_once
@@ -58,6 +59,13 @@ def commands_made_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(typer.main, "get_command", lambda app: made(app, spoken()))
         yield
+
+
+@pytest.fixture(scope="session")
+def object_server() -> Iterator[Server]:
+    """A server of objects; who uses it empties it first."""
+    with s3_server() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

@@ -183,15 +183,6 @@ def test_claims_are_checked_against_profiles_in_a_bucket(cli: Cli, server: Serve
     assert (refused.code, "not an object store" in refused.err) == (2, True)
 
 
-@pytest.mark.parametrize("options", [["--jobs", "2"], ["--scheduler", "dask://local"]])
-def test_other_processes_fetch_for_themselves(cli: Cli, server: Server, ranks: Path, options: list[str]) -> None:
-    uri = server.upload(ranks, "night")
-    here = cli("hotspots", "--format", "csv", ranks)
-    command = [sys.executable, "-m", "aoe_reports", "hotspots", "--format", "csv", *options, uri]
-    there = subprocess.run(command, env=server.environment, capture_output=True, text=True, check=False)
-    assert (there.returncode, there.stdout.replace(uri, str(ranks)), there.stderr) == (0, here.out, "")
-
-
 def test_a_single_object_and_a_part_of_a_capture_are_read(cli: Cli, server: Server, tmp_path: Path) -> None:
     capture = write_night(tmp_path, 0, QUIET, rank=3)
     uri = server.upload(capture, f"deep/{capture.name}")
@@ -507,20 +498,24 @@ def write_database(folder: Path, rank: int) -> None:
 
 
 @pytest.mark.parametrize("options", [[], ["--jobs", "2"], ["--scheduler", "dask://local"]])
-def test_a_database_is_fetched_once_and_nothing_is_left(server: Server, tmp_path: Path, options: list[str]) -> None:
+def test_each_process_fetches_for_itself_once_and_leaves_nothing(
+    cli: Cli, server: Server, ranks: Path, tmp_path: Path, options: list[str]
+) -> None:
     for rank in range(3):
-        write_database(tmp_path / "run", rank)
-    uri = server.upload(tmp_path / "run", "run")
+        write_database(ranks, rank)
+    here = cli("hotspots", "--format", "csv", ranks)
+    uri = server.upload(ranks, "run")
     (tmp_path / "temporary").mkdir()
     server.requests()
     ended = subprocess.run(
-        [sys.executable, "-m", "aoe_reports", "hotspots", uri, *options],
+        [sys.executable, "-m", "aoe_reports", "hotspots", "--format", "csv", *options, uri],
         env=server.environment | {"TMPDIR": str(tmp_path / "temporary")},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert "Traceback" not in ended.stderr
+    assert (ended.returncode, ended.stdout.replace(uri, str(ranks))) == (here.code, here.out)
+    assert ended.stderr.replace(uri, str(ranks)) == here.err
     asked = [name for name in fetched(server) if name.endswith(".db")]
     assert (len(asked), len(set(asked))) == (3, 3)
     assert [one.name for one in (tmp_path / "temporary").iterdir() if one.name.startswith("aoe_reports-")] == []
