@@ -191,6 +191,15 @@ def test_a_rank_is_chosen(pair: tuple[Path, Path]) -> None:
     assert "nothing-measured" in {finding.rule for finding in explain([*pair], rank=3).findings}
 
 
+def test_two_devices_of_different_ranks_are_explained_with_a_word(cli: Cli, pair: tuple[Path, Path]) -> None:
+    info = pair[1] / "rank0_ascend_pt" / "profiler_info_0.json"
+    info.rename(info.with_name("profiler_info_3.json"))
+    found = cli("explain", *pair, "--format", "json").json
+    assert [(step["rank_id"], step["baseline_steps"]) for step in found["steps"]] == [(3, 4)]
+    said = {one["message"] for one in found["findings"] if one["rule"] == "comparability-unknown"}
+    assert "the rank differs from the baseline or is unknown" in said
+
+
 def test_nothing_changed_from_a_run_to_itself(cli: Cli, pair: tuple[Path, Path]) -> None:
     found = cli("explain", pair[0], pair[0], "--format", "json").json
     assert (found["rows"], found["steps"][0]["difference_us"]) == ([], 0)
@@ -235,6 +244,8 @@ def test_waiting_that_the_ranks_of_one_run_alone_tell_is_held_against_nothing(
     runs = [ranks_without_tables(tmp_path / name, late) for name, late in (("before", 0.0), ("after", 300.0))]
     shutil.rmtree(runs[side] / "rank1_ascend_pt")
     found = cli("explain", *runs, "--format", "json").json
+    absent = [(one["path"], one["message"]) for one in found["findings"] if one["rule"] == "expected-absent"]
+    assert [(path, str(runs[1 - side]) in message) for path, message in absent] == [(str(runs[side]), True)]
     assert (found["rows"][0]["area"], found["rows"][0]["cause"]) == ("communication", "slower-calls")
     assert not any("counts as waiting" in one["message"] for one in found["findings"])
 
