@@ -19,6 +19,7 @@ from aoe_reports.present import REGRESSION_RENDERERS, RENDERERS
 from aoe_reports.present.forms import CHECK_FORMS
 
 
+@pytest.mark.slow
 def test_the_generated_pages_are_up_to_date() -> None:
     ended = subprocess.run(
         [sys.executable, ROOT / "docs" / "generate.py", "--check"], capture_output=True, text=True, check=False

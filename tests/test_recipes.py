@@ -88,6 +88,7 @@ def _ask(package: Path, *arguments: object) -> str:
     return ended.stdout
 
 
+@pytest.mark.slow
 def test_a_kind_of_table_is_one_declaration_and_one_line(package: Path, tmp_path: Path) -> None:
     tables = package / "formats" / "ascend" / "tables"
     (tables / "fan_speed.py").write_text(TABLE)
@@ -106,6 +107,7 @@ def test_a_kind_of_table_is_one_declaration_and_one_line(package: Path, tmp_path
     assert "pass" in _ask(package, "check", data.parent)
 
 
+@pytest.mark.slow
 def test_an_output_format_is_one_function_and_one_line(package: Path) -> None:
     (package / "present" / "tabs.py").write_text(FORM)
     forms = package / "present" / "forms.py"
@@ -120,6 +122,7 @@ def test_an_output_format_is_one_function_and_one_line(package: Path) -> None:
     assert "tabs" in _ask(package, "steps", "--help")
 
 
+@pytest.mark.slow
 def test_a_page_of_the_site_is_one_function_and_one_line(package: Path, tmp_path: Path) -> None:
     (package / "site" / "workloads.py").write_text(PAGE)
     registry, line = package / "site" / "navigation.py", "from aoe_reports.site.tuning import tuning_page\n"
@@ -142,6 +145,7 @@ def test_a_page_of_the_site_is_one_function_and_one_line(package: Path, tmp_path
     assert '<a href="../workloads.html">Workloads</a>' in (site / "runs" / "index.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_rule_of_advice_is_one_function_and_its_declaration(package: Path) -> None:
     module = package / "questions" / "advice" / "computing.py"
     replace_once(module, "_PIPE_SOURCE = say(", f"{ADVICE}_PIPE_SOURCE = say(")

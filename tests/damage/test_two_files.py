@@ -55,6 +55,7 @@ def test_undamaged_files_have_nothing_to_say_of_each_other() -> None:
     assert checked(KERNELS.data, STATISTIC.data)[0] == []
 
 
+@pytest.mark.slow
 @given(place=places, how=st.sampled_from(["flip", "delete", "insert"]), byte=bytes_of_weight)
 def test_any_byte_of_the_tasks(place: float, how: str, byte: int) -> None:
     said_or_same(damaged(KERNELS, place, how, byte), STATISTIC.data)
@@ -65,6 +66,7 @@ def test_any_byte_of_the_statistic(place: float, how: str, byte: int) -> None:
     said_or_same(KERNELS.data, damaged(STATISTIC, place, how, byte))
 
 
+@pytest.mark.slow
 @given(row=places, place=places, digit=st.sampled_from("0123456789"))
 def test_any_digit_of_a_duration(row: float, place: float, digit: str) -> None:
     rows = cells(KERNELS.data)
@@ -75,6 +77,7 @@ def test_any_digit_of_a_duration(row: float, place: float, digit: str) -> None:
     said_or_same(as_csv(rows, KERNELS.data), STATISTIC.data)
 
 
+@pytest.mark.slow
 @given(one=places, other=places)
 @example(one=9.5 / 23, other=10.5 / 23)
 def test_cells_that_changed_places_under_their_headers(one: float, other: float) -> None:
@@ -85,6 +88,7 @@ def test_cells_that_changed_places_under_their_headers(one: float, other: float)
     said_or_same(as_csv(rows, KERNELS.data), STATISTIC.data)
 
 
+@pytest.mark.slow
 @given(one=places, other=places)
 def test_cells_of_the_statistic_that_changed_places(one: float, other: float) -> None:
     rows = cells(STATISTIC.data)
@@ -108,6 +112,7 @@ def test_tasks_that_end_after_any_row() -> None:
         assert checked(b"".join(lines[:count]), STATISTIC.data)[0], count
 
 
+@pytest.mark.slow
 def test_a_row_that_is_gone_or_there_twice() -> None:
     lines = KERNELS.data.splitlines(keepends=True)
     for gone in range(len(lines)):

@@ -65,6 +65,7 @@ def named(ended: Ended) -> dict[str, str]:
     return {one["path"]: one["message"] for one in ended.json["findings"] if one["rule"] == "unreadable"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_the_answer_is_that_of_a_folder_but_for_its_name(cli: Cli, server: Server, question: str) -> None:
     uri = server.upload(VALID, "valid")
@@ -100,6 +101,7 @@ def test_an_archive_in_a_bucket_is_named_with_what_to_do(cli: Cli, server: Serve
         assert finding["message"].startswith("an archive in a bucket is not read; fetch it and name the file; ")
 
 
+@pytest.mark.slow
 def test_commands_that_store_and_print_read_buckets(cli: Cli, server: Server, tmp_path: Path) -> None:
     for rank in (0, 1):
         write_night(tmp_path / "night", 0, QUIET, rank=rank)
@@ -497,6 +499,7 @@ def write_database(folder: Path, rank: int) -> None:
         database.commit()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--jobs", "2"], ["--scheduler", "dask://local"]])
 def test_each_process_fetches_for_itself_once_and_leaves_nothing(
     cli: Cli, server: Server, ranks: Path, tmp_path: Path, options: list[str]

@@ -107,6 +107,7 @@ def refused(*_: object) -> None:
     raise OddFileError
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_windows")
 @given(st.lists(st.one_of(tasks, flows, metadata), max_size=12).filter(no_surrogates), styles, ends, ends)
 def test_what_reaches_in_is_there_as_it_stands_in_the_file(
@@ -119,6 +120,7 @@ def test_what_reaches_in_is_there_as_it_stands_in_the_file(
     assert all(line in source for line in lines) or style.get("indent")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_windows")
 @given(st.lists(tasks, min_size=1, max_size=6).filter(no_surrogates), near, near, st.data())
 def test_the_ends_of_the_time_are_exact_to_a_nanosecond(

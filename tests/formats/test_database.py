@@ -818,6 +818,7 @@ def test_a_truncated_file_gives_findings_and_no_smaller_sum(made, tmp_path, part
         assert total(path, kind)[1]
 
 
+@pytest.mark.slow
 @given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
 def test_a_flipped_bit_is_never_a_traceback(made, tmp_path, place, bit):
     # (SQLite has no checksums: a bit flipped inside a value is another value, and nothing tells)

@@ -496,6 +496,7 @@ def test_both_ways_of_reading_agree(tmp_path: Path, events: list[dict[str, Any]]
         assert parsed_args(quickly) == parsed_args(walked(path))
 
 
+@pytest.mark.slow
 @given(st.lists(st.one_of(tasks, flows, metadata, bad), max_size=12).filter(no_surrogates))
 def test_events_are_rows_or_metadata_or_reported(tmp_path: Path, events: list[Any]) -> None:
     if events and isinstance(events[0], dict) and "ph" not in events[0]:
@@ -513,6 +514,7 @@ def test_events_are_rows_or_metadata_or_reported(tmp_path: Path, events: list[An
     ]
 
 
+@pytest.mark.slow
 @given(st.lists(st.one_of(tasks, metadata, bad), max_size=12).filter(no_surrogates))
 def test_sums_are_those_of_the_frame(tmp_path: Path, events: list[Any]) -> None:
     path = write(tmp_path, [X, *events])
@@ -582,6 +584,7 @@ def test_a_changed_byte_ends_in_no_traceback(tmp_path: Path, at: int, byte: int)
     check_damage(tmp_path, TRACE[:at] + bytes([byte]) + TRACE[at + 1 :])
 
 
+@pytest.mark.slow
 @given(
     st.integers(0, len(TRACE)),
     st.one_of(st.binary(max_size=4), st.sampled_from([b"]", b"},", b"[", b'"', b"NaN", b"{}"])),

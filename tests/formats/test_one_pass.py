@@ -81,6 +81,7 @@ def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cuts, "MIN_PART_BYTES", 1)
 
 
+@pytest.mark.slow
 @given(st.lists(st.one_of(tasks, flows, metadata), max_size=12).filter(no_surrogates), styles, st.integers(1, 4), asked)
 def test_events_as_exporters_write_them(
     tmp_path: Path, events: list[dict[str, Any]], style: Any, count: int, columns: list[str]
@@ -88,6 +89,7 @@ def test_events_as_exporters_write_them(
     check(write(tmp_path, json.dumps(events, **style)), count, asked=[columns])
 
 
+@pytest.mark.slow
 @given(st.lists(st.one_of(tasks, flows, metadata, bad), max_size=12).filter(no_surrogates), st.integers(1, 3), asked)
 def test_events_that_cannot_be_used_are_reported_as_before(
     tmp_path: Path, events: list[Any], count: int, columns: list[str]

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 from commandline import ROOT
 from copies import copied_package, run_in_copy
 
@@ -27,6 +28,7 @@ def test_one_word_means_communication_to_all_vendors_or_to_none() -> None:
     assert TASK_TYPES.communication.isdisjoint(TASK_TYPES.compute)
 
 
+@pytest.mark.slow
 def test_no_task_type_means_computing() -> None:
     from aoe_reports.stats.grouping import is_communication
 

@@ -105,6 +105,7 @@ def test_what_was_told_is_told_once(steps: list[float], seed: int) -> None:
     )
 
 
+@pytest.mark.slow
 @FEW
 @given(ratios, seeds)
 def test_a_regression_is_never_lost_while_its_level_lasts(step: float, seed: int) -> None:

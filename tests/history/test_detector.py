@@ -184,6 +184,7 @@ def test_where_a_quiet_past_begins_does_not_move_a_step(seed: int, more: int) ->
     assert abs(other - more - one) <= 2
 
 
+@pytest.mark.slow
 @given(st.randoms(use_true_random=False))
 @FEW
 def test_a_series_is_judged_by_itself(random) -> None:
@@ -242,6 +243,7 @@ def test_a_smaller_budget_detects_less() -> None:
     assert 0.005 < detectable[0] < detectable[1] < detectable[2] < 0.05
 
 
+@pytest.mark.slow
 def test_the_smallest_detectable_change_is_detected_in_nine_cases_of_ten() -> None:
     table = np.stack([noisy(seed, 114) for seed in range(400)])
     shift = np.mean([verdict.smallest_detectable or 0 for verdict in detect_changes(table[:, :100])])

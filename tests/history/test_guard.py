@@ -43,6 +43,7 @@ def told(verdict: Verdict, nights: int, size: float) -> Change | None:
     return said if said is not None and said.change * size > 0 else None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [0.16, -0.16, 1.0, -1.0])
 @pytest.mark.parametrize(("nights", "steps"), [(35, 2), (70, 3)])
 def test_no_large_step_of_a_lively_history_is_told_by_nobody_in_its_fourth_night(
@@ -53,6 +54,7 @@ def test_no_large_step_of_a_lively_history_is_told_by_nobody_in_its_fourth_night
     assert np.mean([one.state != "suspect" for one in said if one is not None]) >= 0.98
 
 
+@pytest.mark.slow
 def test_of_smaller_steps_that_nobody_would_tell_the_guard_leaves_few() -> None:
     values = lively(35, 2, 0.08)
     without, guarded = (
@@ -204,6 +206,7 @@ def test_quiet_nights_of_any_noise_keep_the_guards_share() -> None:
         assert sum(len(plain_steps(one, Budget(0.01).guard)) for one in found) <= most
 
 
+@pytest.mark.slow
 def test_plain_steps_close_together_break_nothing() -> None:
     random = np.random.default_rng(3)
     for nights in (20, 30, 45):

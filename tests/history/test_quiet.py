@@ -65,6 +65,7 @@ def _made(kind: str, seed: int, nights: int, gaps: float) -> np.ndarray:
     return np.asarray(values)
 
 
+@pytest.mark.slow
 @given(
     kind=st.sampled_from(sorted(NOISES)),
     seed=st.integers(0, 10_000),

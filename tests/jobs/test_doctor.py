@@ -139,6 +139,7 @@ def check_broken(folder: Path, modules: Sequence[str], how: str) -> None:
         assert f"{metadata.version(module)}, but it cannot be imported: " in rows[module]["value"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", MODULES)
 def test_a_module_that_cannot_be_imported_is_a_row_and_no_traceback(tmp_path: Path, module: str) -> None:
     check_broken(tmp_path, [module], "raise ImportError('broken', name=__name__)")
@@ -149,6 +150,7 @@ def test_where_no_module_can_be_imported_each_is_a_row(tmp_path: Path, how: str)
     check_broken(tmp_path, MODULES, how)
 
 
+@pytest.mark.slow
 def test_without_the_library_of_the_command_line_it_is_said_plainly(tmp_path: Path) -> None:
     break_modules(tmp_path, ["typer"], "raise ImportError('broken', name=__name__)")
     ended = run(tmp_path, "doctor")
@@ -416,6 +418,7 @@ def test_programs_are_looked_for_on_path(cli: Cli, tmp_path: Path, monkeypatch: 
     assert (rows["aoe"]["state"], rows["aoe"]["value"]) == ("missing", "needed for: `tune` with AOE")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("built", [True, False])
 def test_the_compiled_reader_of_timelines_is_there_or_missing(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, *, built: bool

@@ -20,6 +20,7 @@ SEEDS = range(7)
 """Of 18 changes each: 126 pairs."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_planted_cause_is_named_first(tmp_path: Path, seed: int) -> None:
     wrong = []
@@ -191,6 +192,7 @@ def test_a_rank_is_chosen(pair: tuple[Path, Path]) -> None:
     assert "nothing-measured" in {finding.rule for finding in explain([*pair], rank=3).findings}
 
 
+@pytest.mark.slow
 def test_two_devices_of_different_ranks_are_explained_with_a_word(cli: Cli, pair: tuple[Path, Path]) -> None:
     info = pair[1] / "rank0_ascend_pt" / "profiler_info_0.json"
     info.rename(info.with_name("profiler_info_3.json"))

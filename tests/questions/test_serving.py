@@ -41,6 +41,7 @@ def _right(one: Planted) -> list[bool]:
     return right(one, found.iteration_of.tolist(), [each.phase for each in found.iterations])
 
 
+@pytest.mark.slow
 def test_iterations_of_planted_servers_are_told_without_annotations() -> None:
     told = {kind: [each for seed in range(SEEDS) for each in _right(planted(kind, seed, ITERATIONS))] for kind in KINDS}
     tally = {kind: sum(each) / len(each) for kind, each in told.items()}
@@ -263,6 +264,7 @@ def test_queries_tell_tokens_and_sequences(shapes: str, types: str, rows: int | 
     assert tuple(query_of(shapes, types, rows)) == told
 
 
+@pytest.mark.slow
 @given(st.text(max_size=40), st.text(max_size=20))
 def test_odd_shapes_are_none(shapes: str, types: str) -> None:
     shapes_of(shapes)

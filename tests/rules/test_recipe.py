@@ -57,6 +57,7 @@ def run(tree: Path, *arguments: str) -> Any:
     return json.loads(run_in_copy(tree, *arguments, "--format", "json").stdout)
 
 
+@pytest.mark.slow
 def test_check_reports_the_new_rule_and_nothing_else(tree: Path) -> None:
     """The digits that it looks at are lost in floats: it sees those of the file all the same."""
     (finding,) = run(tree, "check", "fixtures/aoe/invalid/many-digits")["findings"]
@@ -65,11 +66,13 @@ def test_check_reports_the_new_rule_and_nothing_else(tree: Path) -> None:
     assert finding["pointer"].endswith("/performance_before_tune(us)")
 
 
+@pytest.mark.slow
 def test_check_lists_the_new_rule(tree: Path) -> None:
     rows = {row["rule"]: row for row in run(tree, "check", "--rules")["rows"]}
     assert rows["many-digits"]["reason"] == "nobody measures picoseconds"
     assert rows["many-digits"]["on"] == "AOE results"
 
 
+@pytest.mark.slow
 def test_the_new_rule_can_be_selected(tree: Path) -> None:
     assert run(tree, "check", "fixtures", "--ignore", "many-digits")["findings"] == []

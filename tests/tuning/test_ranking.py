@@ -75,6 +75,7 @@ def test_the_headline_of_a_plan_sums_saving_and_cost(step_us: float | None, said
     assert headline(Plan("offline", "opat", step_us=step_us, candidates=(first, second))) == said
 
 
+@pytest.mark.slow
 @given(ROWS, st.floats(0, 1), st.sampled_from(["offline", "pytorch"]), st.integers(0, 3))
 def test_a_plan_loses_no_time_and_promises_no_more_than_the_step_allows(
     rows: list[dict[str, object]], least: float, scenario: str, seed: int

@@ -41,6 +41,7 @@ def run(copy: Path, *args: object) -> dict[str, object]:
     return told
 
 
+@pytest.mark.slow
 def test_a_tuner_made_by_the_recipe_is_recognised_and_verified(copy: Path, tmp_path: Path) -> None:
     loop = write_loop(tmp_path / "loop", "faster", 1)
     left = tmp_path / "left"
