@@ -110,6 +110,22 @@ def test_sizes_that_the_exporters_print(cell: str, unit: int, expected: int) -> 
     assert values(of([cell], field("size", unit))) == [expected]
 
 
+@pytest.mark.parametrize(
+    ("cells", "unit", "expected", "bad"),
+    [
+        (["5", "x", None, "4611686018427387904"], 1, [5, None, None, None], [False, True, False, True]),
+        (["4611686018427387392", "-4611686018427387904"], 1, [4611686018427387392, None], [False, True]),
+        (["4503599627370495.5", "4503599627370496"], 1024, [4611686018427387392, None], [False, True]),
+        (["-1", "inf"], 1024, [-1024, None], [False, True]),
+    ],
+)
+def test_a_size_beyond_62_bits_is_bad_and_costs_no_other(
+    cells: list[str | None], unit: int, expected: list[int | None], bad: list[bool]
+) -> None:
+    got = of(cells, field("size", unit))
+    assert (values(got), got.bad.tolist()) == (expected, bad)
+
+
 def test_shares_are_parts_of_one() -> None:
     assert values(of(["22.077", "100", None, "0.5"], field("share"))) == [pytest.approx(0.22077), 1.0, None, 0.005]
 

@@ -123,6 +123,8 @@ def test_a_damaged_timeline_is_not_held_against_a_whole_one(cli: Cli, pair: tupl
     result = cli("explain", *pair, "--format", "json")
     assert result.code == 1
     assert {"json-truncated", "comparability-unknown"} <= result.rules()
+    said = [one["message"] for one in result.json["findings"] if one["rule"] == "comparability-unknown"]
+    assert any("the baseline is told by its timeline, this by its table of tasks" in message for message in said)
     assert (result.json["steps"][0]["baseline_told_by"], result.json["steps"][0]["candidate_told_by"]) == (
         "timeline",
         "tasks",
@@ -200,6 +202,31 @@ def test_two_devices_of_different_ranks_are_explained_with_a_word(cli: Cli, pair
     assert [(step["rank_id"], step["baseline_steps"]) for step in found["steps"]] == [(3, 4)]
     said = {one["message"] for one in found["findings"] if one["rule"] == "comparability-unknown"}
     assert "the rank differs from the baseline or is unknown" in said
+
+
+def test_runs_without_a_rank_in_common_are_not_comparable(cli: Cli, pair: tuple[Path, Path], tmp_path: Path) -> None:
+    info = pair[1] / "rank0_ascend_pt" / "profiler_info_0.json"
+    info.rename(info.with_name("profiler_info_3.json"))
+    ended = cli("explain", ranks_without_tables(tmp_path / "two", 0.0), pair[1], "--format", "json")
+    assert (ended.code, ended.json["steps"]) == (1, [])
+    (said,) = (one["message"] for one in ended.json["findings"] if one["rule"] == "not-comparable")
+    assert said.endswith("no rank is on both sides")
+
+
+@pytest.mark.parametrize("unknown", [0, 1])
+def test_steps_that_only_one_side_tells_are_said(cli: Cli, pair: tuple[Path, Path], unknown: int) -> None:
+    for path in pair:
+        (path / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT" / "trace_view.json").unlink()
+    output = pair[unknown] / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+    with (output / "kernel_details.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    with (output / "kernel_details.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, [name for name in rows[0] if name != "Step Id"], extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+    found = cli("explain", *pair, "--format", "json").json["findings"]
+    said = [one["message"] for one in found if one["rule"] == "comparability-unknown"]
+    assert "only one side tells its steps: the other is taken for one step" in said
 
 
 def test_nothing_changed_from_a_run_to_itself(cli: Cli, pair: tuple[Path, Path]) -> None:
