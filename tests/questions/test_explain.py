@@ -195,6 +195,22 @@ def test_a_rank_is_chosen(pair: tuple[Path, Path]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "damage", "rule"),
+    [
+        ("profiler_info_0.json", '{"cann_version": "8.0"', "info-file"),
+        ("ASCEND_PROFILER_OUTPUT/kernel_details.csv", "1,aclnnMul\n", "csv-ragged-row"),
+    ],
+)
+def test_damage_of_a_file_beside_the_timeline_is_told(
+    cli: Cli, pair: tuple[Path, Path], name: str, damage: str, rule: str
+) -> None:
+    path = pair[1] / "rank0_ascend_pt" / name
+    path.write_text((path.read_text() if name.endswith("csv") else "") + damage)
+    found = cli("explain", *pair, "--format", "json").json["findings"]
+    assert (rule, str(path)) in {(one["rule"], one["path"]) for one in found}
+
+
 def test_two_devices_of_different_ranks_are_explained_with_a_word(cli: Cli, pair: tuple[Path, Path]) -> None:
     info = pair[1] / "rank0_ascend_pt" / "profiler_info_0.json"
     info.rename(info.with_name("profiler_info_3.json"))
