@@ -16,21 +16,25 @@ LOCK = $(BIN)/uv pip compile --quiet --system-certs --universal --python-version
 # What Python compiles is kept: else each of the thousands of interpreters that tests start, and each worker with its tests, compiles all anew
 unexport PYTHONDONTWRITEBYTECODE
 
-# a file of tests stays with one worker: what its tests share is made once
-PYTEST = $(BIN)/pytest --numprocesses auto --dist loadfile --max-worker-restart 0
+# a file of tests stays with one worker: what its tests share is made once; files with slow tests come first (tests/conftest.py)
+PYTEST = $(BIN)/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 # the files that name a marker: each worker would import all others only to leave them out
 MARKED = $(shell grep --recursive --files-with-matches --word-regexp --include='test_*.py' 'mark\.$(1)' tests)
 # what has a group of its own is no part of `make test`
 PLAIN  = not browser and not integrations and not notebooks and not site_docs and not torture
 READER = src/aoe_reports/formats/libreader.so
-READING_TESTS = tests/formats tests/damage tests/real tests/engine tests/facts/test_timing.py
+READING_TESTS = tests/formats tests/damage tests/real tests/facts/test_timing.py
 
-.PHONY: demo test with-reader lint types contracts tests everything browser browser-tests integrations notebooks torture goldens goldens-update lowest coverage docs site-docs docs-catalogue lock release catalogues snapshots benchmarks lines clean
+.PHONY: demo test quick with-reader lint types contracts tests slow-tests everything browser browser-tests integrations notebooks torture goldens goldens-update lowest coverage docs site-docs docs-catalogue lock release catalogues snapshots benchmarks lines clean
 
 demo: $(VENV)/.installed
 	$(BIN)/aoe-reports demo -o $(DEMO)
 
 test: lint types contracts tests
+
+# While you edit: without the tests that take more than a second each
+quick: lint
+	$(PYTEST) -m "$(PLAIN) and not slow"
 
 # The compiled reader gives what is read without it: the tests of reading, and what commands print of timelines, once more with it
 with-reader: $(VENV)/.tools
@@ -54,6 +58,10 @@ contracts: $(VENV)/.tools
 
 tests: $(VENV)/.tools
 	$(PYTEST) -m "$(PLAIN)"
+
+# The tests that took most CPU seconds in the runs since `make clean`, and their share of all
+slow-tests: $(VENV)/.tools
+	$(BIN)/python tests/cpu_seconds.py
 
 # What any group of tests installs, at once: then several of them can run beside each other
 everything: $(VENV)/.tools browser
@@ -91,7 +99,7 @@ goldens-update: $(VENV)/.tools
 lowest: $(VENV)/.tools
 	$(BIN)/python -m venv --clear --without-pip $(LOWEST)
 	$(BIN)/uv pip install --quiet --system-certs --python $(LOWEST)/bin/python --resolution lowest-direct --editable . --group test
-	AOE_REPORTS_LOWEST=1 $(LOWEST)/bin/pytest --quiet --numprocesses auto --dist loadfile -m "$(PLAIN)" $(LOWEST_TESTS)
+	AOE_REPORTS_LOWEST=1 $(LOWEST)/bin/pytest --quiet --numprocesses auto --dist loadfile -m "$(PLAIN) and not slow" $(LOWEST_TESTS)
 
 # The same with what they reach; counting lines takes almost as long as the tests themselves
 coverage: $(VENV)/.tools browser
@@ -177,4 +185,4 @@ $(VENV)/.notebooks: $(VENV)/.tools
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(DEMO) dist docs/_build tests/browser/node_modules .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(DEMO) build dist docs/_build tests/browser/node_modules .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -6,6 +6,7 @@ import math
 import shutil
 import signal
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -13,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 import typer.main
+from buckets import Server, s3_server
 from commandline import FIXTURES, Cli, Ended
-from hypothesis import settings
 from small_store import write_small_store
 from stores import store_at_once
 
@@ -25,12 +26,18 @@ from aoe_reports.topics.records.options import RecordOptions
 if TYPE_CHECKING:
     from goldens.harness import Place
 
-settings.register_profile("untimed", deadline=None)  # no test depends on how busy the machine is
-settings.load_profile("untimed")
+pytest_plugins = ["cpu_seconds", "hypothesis_profiles"]
 # a job in the background ignores Ctrl-C, one of nohup a hangup, and so would all that tests start to interrupt it
 signal.signal(signal.SIGINT, signal.default_int_handler)
 for ignored in (signal.SIGHUP, signal.SIGQUIT):
     signal.signal(ignored, signal.SIG_DFL)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Puts files with slow tests first: else one worker begins such a file when the others have nothing left to do."""
+    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
+    items.sort(key=lambda item: -slow[item.path])
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -60,6 +67,13 @@ def commands_made_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(typer.main, "get_command", lambda app: made(app, spoken()))
         yield
+
+
+@pytest.fixture(scope="session")
+def object_server() -> Iterator[Server]:
+    """A server of objects; who uses it empties it first."""
+    with s3_server() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

@@ -26,6 +26,7 @@ from aoe_reports.model.version import __version__
 HEAVY = ("polars", "pandas", "pyarrow", "matplotlib", "duckdb", "jsonschema", "numpy", "deltalake", "jinja2")
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_the_schemas_the_template_the_catalogues_and_the_type_marker(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,6 +96,7 @@ def test_help_imports_nothing_heavy() -> None:
     assert "nightly" in ended.stdout
 
 
+@pytest.mark.slow
 def test_no_command_loads_pandas_which_pyarrow_looks_for_and_doctor_finds_it(tmp_path: Path) -> None:
     profile = ROOT / "fixtures" / "msprof" / "valid" / "merged_two_devices"
     command = [

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from commandline import ROOT
-
-PACKAGE = ROOT / "src" / "aoe_reports"
+from copies import copied_package, replace_once, run_in_copy
 
 TABLE = '''"""fan_speed: how fast the fans turn."""
 
@@ -85,28 +80,11 @@ RULE = """
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
     """A copy of the package."""
-    copy = tmp_path / "src" / "aoe_reports"
-    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(ROOT / "schemas", tmp_path / "schemas")
-    return copy
-
-
-def _replace_once(path: Path, old: str, new: str) -> None:
-    text = path.read_text()
-    assert text.count(old) == 1
-    path.write_text(text.replace(old, new))
+    return copied_package(tmp_path)
 
 
 def _ask(package: Path, *arguments: object) -> str:
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    environment = {**kept, "PYTHONPATH": str(package.parent)}  # one call compiles the copy for the next
-    ended = subprocess.run(
-        [sys.executable, "-m", "aoe_reports", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment,
-    )
+    ended = run_in_copy(package.parents[1], *arguments)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
 
@@ -120,20 +98,21 @@ def test_a_question_is_one_module_and_one_line(package: Path) -> None:
     (package / "topics" / "device_time" / "longest.py").write_text(question)
     line = '"topics.device_time.hotspots:Hotspots",'
     (commands,) = (path for path in (package / "cli").rglob("*.py") if line in path.read_text())
-    _replace_once(commands, line, f'{line} "topics.device_time.longest:Longest",')
+    replace_once(commands, line, f'{line} "topics.device_time.longest:Longest",')
     fixture = ROOT / "fixtures" / "msprof" / "valid" / "torch_npu_two_ranks"
     answer = json.loads(_ask(package, "longest", fixture, "--top", "1", "--rank", "0", "--format", "json"))
     assert [(row["op_name"], row["duration_us"]) for row in answer["rows"]] == [("hcom_allReduce__586_1_1", 793.839)]
     assert "Longest tasks" in _ask(package, "longest", fixture)
 
 
+@pytest.mark.slow
 def test_a_kind_of_table_is_one_declaration_and_one_line(package: Path, tmp_path: Path) -> None:
     tables = package / "formats" / "ascend" / "tables"
     (tables / "fan_speed.py").write_text(TABLE)
     registry = tables / "__init__.py"
     line = "from aoe_reports.formats.ascend.tables.fusion_op import FUSION_OP\n"
-    _replace_once(registry, line, f"from aoe_reports.formats.ascend.tables.fan_speed import FAN_SPEED\n{line}")
-    _replace_once(registry, "        FUSION_OP,\n", "        FAN_SPEED,\n        FUSION_OP,\n")
+    replace_once(registry, line, f"from aoe_reports.formats.ascend.tables.fan_speed import FAN_SPEED\n{line}")
+    replace_once(registry, "        FUSION_OP,\n", "        FAN_SPEED,\n        FUSION_OP,\n")
     data = tmp_path / "PROF_1" / "mindstudio_profiler_output" / "fan_speed_20260101000000.csv"
     data.parent.mkdir(parents=True)
     data.write_text("Device_id,Fan,Turn Time(us)\n0,1,2.5\n0,2,3.125\n")
@@ -145,10 +124,11 @@ def test_a_kind_of_table_is_one_declaration_and_one_line(package: Path, tmp_path
     assert "pass" in _ask(package, "check", data.parent)
 
 
+@pytest.mark.slow
 def test_an_output_format_is_one_function_and_one_line(package: Path) -> None:
     (package / "present" / "tabs.py").write_text(FORM)
     forms = package / "present" / "forms.py"
-    _replace_once(
+    replace_once(
         forms,
         '    "csv": Form(_csv, has_findings=False),\n',
         '    "csv": Form(_csv, has_findings=False),\n    "tabs": Form(_in("tabs"), has_findings=False),\n',
@@ -159,13 +139,14 @@ def test_an_output_format_is_one_function_and_one_line(package: Path) -> None:
     assert "tabs" in _ask(package, "steps", "--help")
 
 
+@pytest.mark.slow
 def test_a_page_of_the_site_is_one_function_and_one_line(package: Path, tmp_path: Path) -> None:
     (package / "site" / "workloads.py").write_text(PAGE)
     registry, line = package / "site" / "navigation.py", "from aoe_reports.site.pages.tuning import tuning_page\n"
-    _replace_once(registry, line, f"{line}from aoe_reports.site.workloads import workloads\n")
+    replace_once(registry, line, f"{line}from aoe_reports.site.workloads import workloads\n")
     last = '    StorePage("comparisons", "compare.html", N_("Compare"), chooser_page, "choose"),\n'
     made = '    StorePage("workloads", "workloads.html", N_("Workloads"), workloads),\n'
-    _replace_once(registry, last, last + made)
+    replace_once(registry, last, last + made)
     store, site = tmp_path / "store", tmp_path / "site"
     fixture = ROOT / "fixtures" / "msprof" / "valid" / "torch_npu_two_ranks"
     _ask(package, "ingest", fixture, "--store", store, "--workload", "net", "--tz", "UTC")
@@ -181,9 +162,10 @@ def test_a_page_of_the_site_is_one_function_and_one_line(package: Path, tmp_path
     assert '<a href="../workloads.html">Workloads</a>' in (site / "runs" / "index.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_rule_of_advice_is_one_function_and_its_declaration(package: Path) -> None:
     module = package / "topics" / "advice" / "computing.py"
-    _replace_once(module, "_PIPE_SOURCE = say(", f"{ADVICE}_PIPE_SOURCE = say(")
+    replace_once(module, "_PIPE_SOURCE = say(", f"{ADVICE}_PIPE_SOURCE = say(")
     text = module.read_text()
     assert text.endswith("\n)\n")
     module.write_text(text.removesuffix("\n)\n") + RULE)

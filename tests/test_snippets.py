@@ -153,6 +153,7 @@ def _steps(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
         yield lines[begin].removeprefix("$ "), lines[begin + 1 : end]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", sorted(STAGES))
 def test_what_is_shown_happens(
     page: str, cli: Cli, demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

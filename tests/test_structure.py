@@ -103,6 +103,7 @@ def test_nothing_starts_a_shell_or_runs_text_as_code() -> None:
     assert [one for one in found if one[0] != "tuning/job/guardian.py"] == []
 
 
+@pytest.mark.slow
 def test_one_module_opens_connections() -> None:
     found = {
         str(path.relative_to(SOURCE))

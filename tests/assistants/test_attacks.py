@@ -97,6 +97,7 @@ def _info_of_the_capture(folder: Path, outside: Path) -> None:
     (folder / "PROF_1" / "host").symlink_to(outside)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "plant",
     [_link_folder, _link_file, _link_by_a_link, _link_that_dangles, _info_of_the_capture],
@@ -115,6 +116,7 @@ def test_no_link_leads_out(plant, yard: Path, tmp_path: Path) -> None:
             assert "nothing here is read" in found.text
 
 
+@pytest.mark.slow
 def test_links_that_stay_below_a_root_and_a_root_that_is_a_link_are_read(yard: Path, tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     shutil.copytree(CAPTURE, tmp_path / "real" / "a")
@@ -127,6 +129,7 @@ def test_links_that_stay_below_a_root_and_a_root_that_is_a_link_are_read(yard: P
         assert not one("runs", path=".").is_error
 
 
+@pytest.mark.slow
 def test_archives_write_nowhere_and_their_links_lead_nowhere(yard: Path, tmp_path: Path) -> None:
     root = tmp_path / "root"
     root.mkdir()
@@ -147,6 +150,7 @@ def test_archives_write_nowhere_and_their_links_lead_nowhere(yard: Path, tmp_pat
     assert sorted(path.name for path in tmp_path.iterdir()) == ["root"]
 
 
+@pytest.mark.slow
 def test_pipes_and_devices_are_not_waited_for(tmp_path: Path) -> None:
     folder = tmp_path / TABLE.parent
     folder.mkdir(parents=True)
@@ -155,6 +159,7 @@ def test_pipes_and_devices_are_not_waited_for(tmp_path: Path) -> None:
         assert not one("runs", path=str(tmp_path)).is_error
 
 
+@pytest.mark.slow
 def test_names_that_speak_stay_data(tmp_path: Path) -> None:
     shutil.copytree(CAPTURE, tmp_path / "root")
     table = tmp_path / "root" / TABLE
@@ -169,6 +174,7 @@ def test_names_that_speak_stay_data(tmp_path: Path) -> None:
     assert max(len(row["op_name"]) for row in found.rows("rows")) < 500
 
 
+@pytest.mark.slow
 def test_files_with_names_that_speak_are_asked_about_by_what_is_told(tmp_path: Path) -> None:
     root = tmp_path / os.fsdecode(b"not \xff\xfe UTF-8\n\x1b[2J \xe2\x80\xae")
     shutil.copytree(CAPTURE, root)
@@ -181,6 +187,7 @@ def test_files_with_names_that_speak_are_asked_about_by_what_is_told(tmp_path: P
     assert asked.rows("rows")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["cut", "empty", "bytes", "nested"])
 def test_damaged_captures_are_told_and_end_no_server(damage: str, tmp_path: Path) -> None:
     shutil.copytree(CAPTURE, tmp_path / "root")

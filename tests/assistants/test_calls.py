@@ -80,6 +80,7 @@ def test_every_question_is_answered_within_its_page(fixtures: Assistant) -> None
         assert json.loads(found.text) == found.content
 
 
+@pytest.mark.slow
 def test_an_answer_says_what_the_command_line_says(fixtures: Assistant, cli: Cli) -> None:
     ended = cli("hotspots", RANKS, "--format", "json", "--by", "op_name", "--top", "3", "--rank", "1")
     found = fixtures.ask("hotspots", RANKS, options={"by": "op_name", "top": 3, "rank": 1})
@@ -145,6 +146,7 @@ def test_a_question_without_paths_is_described(fixtures: Assistant) -> None:
     assert "total_us" in found.rows("tables")[0]["columns"]
 
 
+@pytest.mark.slow
 def test_all_pages_together_are_the_answer_and_none_is_too_large(fixtures: Assistant, tmp_path: Path) -> None:
     write_job(tmp_path, 40, {}, layers=1)
     with assistant("--root", tmp_path) as one:
@@ -161,6 +163,7 @@ def test_all_pages_together_are_the_answer_and_none_is_too_large(fixtures: Assis
     assert again.rows("rows") == pages[1].rows("rows")
 
 
+@pytest.mark.slow
 def test_two_calls_at_once_and_one_that_is_cancelled(tmp_path: Path) -> None:
     write_job(tmp_path, 3, {})
     found: dict[str, ToolAnswer] = {}
@@ -185,6 +188,7 @@ def test_two_calls_at_once_and_one_that_is_cancelled(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_call_that_takes_too_long_says_what_to_ask_instead_and_the_next_one_is_answered(tmp_path: Path) -> None:
     program = (
         "import sys\n"
@@ -227,6 +231,7 @@ def _told(root: Path, lines: list[str], last: int) -> list[dict[str, Any]]:
         return told
 
 
+@pytest.mark.slow
 def test_it_ends_with_its_input_and_survives_what_is_no_message(tmp_path: Path) -> None:
     ended = _raw("--root", tmp_path)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
@@ -239,6 +244,7 @@ _OPEN = '{"jsonrpc": "2.0", "id": %s, "method": "tools/call", "params": {"name":
 _LAST = '{"method": "tools/call", "params": {"id": 9, "arguments": {"path": %s}}, "jsonrpc": "2.0", "id": %s}'
 
 
+@pytest.mark.slow
 def test_what_no_parser_takes_is_answered_with_an_error_and_the_server_goes_on(tmp_path: Path) -> None:
     nested, digits = "[" * 3000 + "]" * 3000, "7" * 5000
     start = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
@@ -256,6 +262,7 @@ def test_what_no_parser_takes_is_answered_with_an_error_and_the_server_goes_on(t
     assert [one["id"] for one in told if "result" in one] == [0, 7]
 
 
+@pytest.mark.slow
 def test_paths_longer_than_texts_are_whole(tmp_path: Path) -> None:
     folder = tmp_path.joinpath(*["long" * 20] * 9)
     shutil.copytree(RANKS / "rank0_ascend_pt", folder / "rank0_ascend_pt")

@@ -6,8 +6,9 @@ import json
 import unicodedata
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as some
+from hypothesis_profiles import FEW
 
 from aoe_reports.assistants.documents import MAX_PAGE, Document, Table, neutral, page_of, plain, plain_table, size_of
 
@@ -35,7 +36,7 @@ DOCUMENTS = some.builds(
 )
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@FEW
 @given(DOCUMENTS)
 def test_pages_fit_and_are_the_whole_answer(document: Document) -> None:
     start, found = 0, {table.key: 0 for table in document.tables}

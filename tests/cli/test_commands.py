@@ -279,6 +279,7 @@ def test_a_path_that_is_not_there_comes_last_and_ends_with_3(cli: Cli, msprof: P
     assert ended.json["reasons"] == ["damage"]
 
 
+@pytest.mark.slow
 def test_damage_leaves_the_healthy_and_the_stored_alone(cli: Cli, msprof: Path, tmp_path: Path) -> None:
     store = tmp_path / "s"
     cli("nightly", msprof / "ten_iterations", "--store", store, "--workload", "w")

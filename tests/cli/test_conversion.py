@@ -49,6 +49,7 @@ def test_parameters_of_groups_are_plain_too() -> None:
     assert all(isinstance(each, PlainValues) for each in groups)
 
 
+@pytest.mark.slow
 def test_neither_plain_values_nor_a_timeline_load_what_takes_long(tmp_path: Path) -> None:
     step = {"ph": "X", "name": "ProfilerStep#1", "ts": 1, "dur": 9, "pid": 1, "tid": 1}
     task = {"ph": "X", "name": "MatMul", "ts": 3, "dur": 2, "pid": 2, "tid": 3, "args": {"Task Type": "AI_CORE"}}

@@ -6,11 +6,11 @@ import pytest
 from commandline import Cli
 from damage.bases import Base, bases, changed_cells, changed_unit, laid
 from damage.test_files import bytes_of_weight, damaged, places
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis_profiles import FEW
 
 RANKED = ("op_summary", "kernel_details", "op_statistic", "summary_as_json")
-SETTINGS = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 damages = st.sampled_from(["flip", "delete", "insert", "cut", "NUL", "GBK"])
 
@@ -25,7 +25,7 @@ def harmed(base: Base, place: float, how: str, byte: int) -> bytes:
 
 
 @pytest.mark.parametrize("kind", list(bases()))
-@SETTINGS
+@FEW
 @given(place=places, how=damages, byte=bytes_of_weight)
 def test_check_ends_with_its_code(cli: Cli, kind: str, place: float, how: str, byte: int) -> None:
     base = bases()[kind]
@@ -38,7 +38,7 @@ def test_check_ends_with_its_code(cli: Cli, kind: str, place: float, how: str, b
 
 
 @pytest.mark.parametrize("kind", RANKED)
-@SETTINGS
+@FEW
 @given(place=places, how=damages, byte=bytes_of_weight)
 def test_hotspots_are_right_or_something_is_said(cli: Cli, kind: str, place: float, how: str, byte: int) -> None:
     base = bases()[kind]
@@ -60,7 +60,7 @@ def sums(rows: list[dict]) -> dict:
 
 
 @pytest.mark.parametrize("kind", list(bases()))
-@SETTINGS
+@FEW
 @given(place=places, how=damages, byte=bytes_of_weight)
 def test_advise_ends_with_its_code(cli: Cli, kind: str, place: float, how: str, byte: int) -> None:
     base = bases()[kind]

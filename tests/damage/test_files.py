@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 from damage.bases import Base, Read, as_csv, bases, cells, changed_cells, changed_unit, read, undamaged
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from hypothesis_profiles import FEW
 
 CSV = [kind for kind, base in bases().items() if base.path.endswith(".csv")]
 ALL = list(bases())
-EXAMPLES = settings(max_examples=15, deadline=None)
-MANY = settings(max_examples=40, deadline=None)
 
 places = st.floats(0, 1, exclude_max=True)
 """Where in a file, in a row, in a line of columns."""
@@ -35,7 +34,7 @@ def hold(base: Base, data: bytes, found: Read | None = None) -> None:
 
 
 @pytest.mark.parametrize("kind", ALL)
-@EXAMPLES
+@FEW
 @given(place=places)
 def test_cut_anywhere(kind: str, place: float) -> None:
     base = bases()[kind]
@@ -55,7 +54,7 @@ def test_a_statistic_that_is_cut_between_two_rows_is_noticed_by_its_shares() -> 
 
 
 @pytest.mark.parametrize("kind", CSV)
-@EXAMPLES
+@FEW
 @given(place=places, cells_too=st.booleans())
 def test_a_column_is_dropped(kind: str, place: float, cells_too: bool) -> None:
     base = bases()[kind]
@@ -70,7 +69,7 @@ def test_a_column_is_dropped(kind: str, place: float, cells_too: bool) -> None:
 
 
 @pytest.mark.parametrize("kind", CSV)
-@EXAMPLES
+@FEW
 @given(one=places, other=places)
 def test_two_headers_are_swapped(kind: str, one: float, other: float) -> None:
     base = bases()[kind]
@@ -81,7 +80,7 @@ def test_two_headers_are_swapped(kind: str, one: float, other: float) -> None:
 
 
 @pytest.mark.parametrize("kind", CSV)
-@EXAMPLES
+@FEW
 @given(one=places, other=places)
 def test_two_columns_are_swapped_whole(kind: str, one: float, other: float) -> None:
     base = bases()[kind]
@@ -96,7 +95,7 @@ def test_two_columns_are_swapped_whole(kind: str, one: float, other: float) -> N
 
 
 @pytest.mark.parametrize("kind", CSV)
-@EXAMPLES
+@FEW
 @given(place=places)
 def test_the_header_stands_in_the_middle_again(kind: str, place: float) -> None:
     base = bases()[kind]
@@ -108,7 +107,7 @@ def test_the_header_stands_in_the_middle_again(kind: str, place: float) -> None:
 
 
 @pytest.mark.parametrize("kind", CSV)
-@EXAMPLES
+@FEW
 @given(one=places, other=places, cells_too=st.booleans())
 def test_a_header_stands_there_twice(kind: str, one: float, other: float, cells_too: bool) -> None:
     """A column once more, or the name of another over it."""
@@ -124,7 +123,7 @@ def test_a_header_stands_there_twice(kind: str, one: float, other: float, cells_
 
 
 @pytest.mark.parametrize("kind", CSV)
-@EXAMPLES
+@FEW
 @given(row=places, place=places, cell=st.none() | st.sampled_from(["", "N/A", "0", "7", "x", "AI_CORE", "1.5", '"']))
 def test_a_cell_too_many_or_too_few(kind: str, row: float, place: float, cell: str | None) -> None:
     base = bases()[kind]
@@ -152,7 +151,7 @@ NUMBERS = {
 
 
 @pytest.mark.parametrize("kind", NUMBERS)
-@EXAMPLES
+@FEW
 @given(
     row=places,
     column=places,
@@ -183,7 +182,6 @@ bytes_of_weight = st.sampled_from(list(b'",\r\n\t\0 ;:@.-+e"[]{}/\\\xef\xff\x80'
 
 
 @pytest.mark.parametrize("kind", ALL)
-@MANY
 @given(place=places, how=st.sampled_from(["flip", "delete", "insert"]), byte=bytes_of_weight)
 @example(place=0.2890625, how="flip", byte=13)
 def test_one_byte_is_broken(kind: str, place: float, how: str, byte: int) -> None:
@@ -215,7 +213,7 @@ def test_line_ends_that_were_converted_twice_are_no_damage() -> None:
 
 
 @pytest.mark.parametrize("kind", ALL)
-@EXAMPLES
+@FEW
 @given(place=places, text=st.sampled_from(["矩阵", "算子", "é"]), nul=st.booleans())
 def test_other_encodings_and_nul_bytes(kind: str, place: float, text: str, nul: bool) -> None:
     base = bases()[kind]
@@ -232,7 +230,7 @@ def test_other_encodings_and_nul_bytes(kind: str, place: float, text: str, nul: 
 JSON = bases()["summary_as_json"]
 
 
-@EXAMPLES
+@FEW
 @given(
     row=places, column=places, value=st.none() | st.sampled_from(["x", -1, -0.5, True, [], {}, [1], {"a": 1}, 1e300])
 )
@@ -245,7 +243,7 @@ def test_a_value_of_a_json_summary_is_something_else(row: float, column: float, 
     assert not read(JSON, json.dumps(document).encode()).silent
 
 
-@EXAMPLES
+@FEW
 @given(row=places, column=places, what=st.sampled_from(["drop", "drop everywhere", "rename", "swap", "no row"]))
 def test_a_row_of_a_json_summary_has_other_keys(row: float, column: float, what: str) -> None:
     document = json.loads(JSON.data)
@@ -269,7 +267,7 @@ def test_a_row_of_a_json_summary_has_other_keys(row: float, column: float, what:
 COMMUNICATION = bases()["communication"]
 
 
-@EXAMPLES
+@FEW
 @given(
     key=st.sampled_from(["Elapse Time(ms)", "Transit Time(ms)", "Wait Time(ms)", "Idle Time(ms)", None]),
     value=st.sampled_from(["x", -1, None, [], {}, "drop", "drop", 12.5]),

@@ -219,6 +219,7 @@ def test_a_renamed_result_is_the_same_run(cli: Cli, aoe: Path, tmp_path: Path) -
     ]
 
 
+@pytest.mark.slow
 def test_another_teams_regression_is_not_mine(
     cli: Cli, simulated_nights: Path, simulated_store: Path, tmp_path: Path
 ) -> None:

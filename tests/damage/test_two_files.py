@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from damage.bases import TORCH, Signature, as_csv, bases, cells, laid, signature
 from damage.test_files import at, bytes_of_weight, damaged, places
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from aoe_reports.engine.captures import read_file
@@ -16,7 +16,6 @@ from aoe_reports.rules.forms.agreement import COUNTED_TOLERANCE_NS
 from aoe_reports.topics.files.check import check
 
 KERNELS, STATISTIC = bases()["kernel_details"], bases()["op_statistic"]
-EXAMPLES = settings(max_examples=20, deadline=None)
 
 
 def checked(tasks: bytes, statistic: bytes) -> tuple[list[Finding], dict[str, Signature]]:
@@ -56,19 +55,18 @@ def test_undamaged_files_have_nothing_to_say_of_each_other() -> None:
     assert checked(KERNELS.data, STATISTIC.data)[0] == []
 
 
-@EXAMPLES
+@pytest.mark.slow
 @given(place=places, how=st.sampled_from(["flip", "delete", "insert"]), byte=bytes_of_weight)
 def test_any_byte_of_the_tasks(place: float, how: str, byte: int) -> None:
     said_or_same(damaged(KERNELS, place, how, byte), STATISTIC.data)
 
 
-@EXAMPLES
 @given(place=places, how=st.sampled_from(["flip", "delete", "insert"]), byte=bytes_of_weight)
 def test_any_byte_of_the_statistic(place: float, how: str, byte: int) -> None:
     said_or_same(KERNELS.data, damaged(STATISTIC, place, how, byte))
 
 
-@EXAMPLES
+@pytest.mark.slow
 @given(row=places, place=places, digit=st.sampled_from("0123456789"))
 def test_any_digit_of_a_duration(row: float, place: float, digit: str) -> None:
     rows = cells(KERNELS.data)
@@ -79,7 +77,7 @@ def test_any_digit_of_a_duration(row: float, place: float, digit: str) -> None:
     said_or_same(as_csv(rows, KERNELS.data), STATISTIC.data)
 
 
-@EXAMPLES
+@pytest.mark.slow
 @given(one=places, other=places)
 @example(one=9.5 / 23, other=10.5 / 23)
 def test_cells_that_changed_places_under_their_headers(one: float, other: float) -> None:
@@ -90,7 +88,7 @@ def test_cells_that_changed_places_under_their_headers(one: float, other: float)
     said_or_same(as_csv(rows, KERNELS.data), STATISTIC.data)
 
 
-@EXAMPLES
+@pytest.mark.slow
 @given(one=places, other=places)
 def test_cells_of_the_statistic_that_changed_places(one: float, other: float) -> None:
     rows = cells(STATISTIC.data)
@@ -114,6 +112,7 @@ def test_tasks_that_end_after_any_row() -> None:
         assert checked(b"".join(lines[:count]), STATISTIC.data)[0], count
 
 
+@pytest.mark.slow
 def test_a_row_that_is_gone_or_there_twice() -> None:
     lines = KERNELS.data.splitlines(keepends=True)
     for gone in range(len(lines)):

@@ -65,6 +65,7 @@ def named(ended: Ended) -> dict[str, str]:
     return {one["path"]: one["message"] for one in ended.json["findings"] if one["rule"] == "unreadable"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_the_answer_is_that_of_a_folder_but_for_its_name(cli: Cli, server: Server, question: str) -> None:
     uri = server.upload(VALID, "valid")
@@ -100,6 +101,7 @@ def test_an_archive_in_a_bucket_is_named_with_what_to_do(cli: Cli, server: Serve
         assert finding["message"].startswith("an archive in a bucket is not read; fetch it and name the file; ")
 
 
+@pytest.mark.slow
 def test_commands_that_store_and_print_read_buckets(cli: Cli, server: Server, tmp_path: Path) -> None:
     for rank in (0, 1):
         write_night(tmp_path / "night", 0, QUIET, rank=rank)
@@ -181,15 +183,6 @@ def test_claims_are_checked_against_profiles_in_a_bucket(cli: Cli, server: Serve
     assert (here.code, remote.code, remote.json["rows"]) == (0, 0, here.json["rows"])
     refused = cli("verify", there[0], "--after", there[1])
     assert (refused.code, "not an object store" in refused.err) == (2, True)
-
-
-@pytest.mark.parametrize("options", [["--jobs", "2"], ["--scheduler", "dask://local"]])
-def test_other_processes_fetch_for_themselves(cli: Cli, server: Server, ranks: Path, options: list[str]) -> None:
-    uri = server.upload(ranks, "night")
-    here = cli("hotspots", "--format", "csv", ranks)
-    command = [sys.executable, "-m", "aoe_reports", "hotspots", "--format", "csv", *options, uri]
-    there = subprocess.run(command, env=server.environment, capture_output=True, text=True, check=False)
-    assert (there.returncode, there.stdout.replace(uri, str(ranks)), there.stderr) == (0, here.out, "")
 
 
 def test_a_single_object_and_a_part_of_a_capture_are_read(cli: Cli, server: Server, tmp_path: Path) -> None:
@@ -506,21 +499,26 @@ def write_database(folder: Path, rank: int) -> None:
         database.commit()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--jobs", "2"], ["--scheduler", "dask://local"]])
-def test_a_database_is_fetched_once_and_nothing_is_left(server: Server, tmp_path: Path, options: list[str]) -> None:
+def test_each_process_fetches_for_itself_once_and_leaves_nothing(
+    cli: Cli, server: Server, ranks: Path, tmp_path: Path, options: list[str]
+) -> None:
     for rank in range(3):
-        write_database(tmp_path / "run", rank)
-    uri = server.upload(tmp_path / "run", "run")
+        write_database(ranks, rank)
+    here = cli("hotspots", "--format", "csv", ranks)
+    uri = server.upload(ranks, "run")
     (tmp_path / "temporary").mkdir()
     server.requests()
     ended = subprocess.run(
-        [sys.executable, "-m", "aoe_reports", "hotspots", uri, *options],
+        [sys.executable, "-m", "aoe_reports", "hotspots", "--format", "csv", *options, uri],
         env=server.environment | {"TMPDIR": str(tmp_path / "temporary")},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert "Traceback" not in ended.stderr
+    assert (ended.returncode, ended.stdout.replace(uri, str(ranks))) == (here.code, here.out)
+    assert ended.stderr.replace(uri, str(ranks)) == here.err
     asked = [name for name in fetched(server) if name.endswith(".db")]
     assert (len(asked), len(set(asked))) == (3, 3)
     assert [one.name for one in (tmp_path / "temporary").iterdir() if one.name.startswith("aoe_reports-")] == []

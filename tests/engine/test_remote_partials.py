@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from buckets import BUCKET, SECRET, Server
 from commandline import FIXTURES, Cli
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aoe_reports.engine.fleet.keeping import Folder, Place, place_of
@@ -102,6 +102,7 @@ def test_what_is_kept_is_not_read_or_written_again(cli: Cli, server: Server, uri
     assert {method for method, _, _ in server.requests()} == {"GET"}
 
 
+@pytest.mark.slow
 def test_without_a_uri_no_client_is_loaded_and_nothing_asked(server: Server, ranks: Path, tmp_path: Path) -> None:
     code = (
         "import sys; from aoe_reports import hotspots\n"
@@ -112,6 +113,7 @@ def test_without_a_uri_no_client_is_loaded_and_nothing_asked(server: Server, ran
     assert server.requests() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "damage", [lambda data: data[:-9], lambda data: b"", lambda data: data[:30] + b"?" + data[31:]]
 )
@@ -137,6 +139,7 @@ def test_what_is_not_mapped_is_named(cli: Cli, server: Server, uri: str, manifes
     assert ended.err.endswith(f"2 of 5 units are not mapped: {ranks / 'rank_1'}, {ranks / 'rank_3'}\n")
 
 
+@pytest.mark.slow
 def test_jobs_that_race_keep_the_same_bytes(cli: Cli, server: Server, uri: str, manifest: Path) -> None:
     racing = [started(manifest, uri, shard) for shard in ("1/1", "1/1", "1/2")]
     assert [process.communicate()[1] for process in racing] == [""] * 3
@@ -238,6 +241,7 @@ def test_no_configuration_file_says_where_results_are_kept(
     assert server.requests() == []
 
 
+@pytest.mark.slow
 def test_killed_anywhere_only_what_is_missing_is_read_again(cli: Cli, server: Server, uri: str, tmp_path: Path) -> None:
     for rank in range(30):
         folder = tmp_path / "night" / f"rank_{rank}"
@@ -273,7 +277,6 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, data:
     check_round_trip(Folder(path=tmp_path_factory.mktemp("kept")), data, "/".join(name))
 
 
-@settings(max_examples=30)
 @given(files=st.dictionaries(NAMES, st.binary(max_size=4096), min_size=1, max_size=3))
 def test_what_is_written_to_a_bucket_is_read(running: Server, files: dict[tuple[str, str], bytes]) -> None:
     if BUCKET not in [one["Name"] for one in running.client.list_buckets()["Buckets"]]:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from values import check_values
 
-from aoe_reports.facts.bounds import CoreCounts, StepShares, cap_saving, measure_operators
+from aoe_reports.facts.bounds import CoreCounts, StepShares, cap_saving, measure_operators, most_blocks
 from aoe_reports.facts.idle import idle_before_tasks, shares_of_tasks
 from aoe_reports.model.arrays.columns import exact_sum, integers
 from aoe_reports.model.arrays.intervals import union
@@ -162,6 +162,54 @@ def test_tuning_saves_no_arithmetic() -> None:
     assert only([row]).saving_ns == 4_000
     assert only([row], cores=CoreCounts(24, 48)).saving_ns == 7_000
     assert only([{**row, "task_type": "AI_CPU"}]).saving_ns == 10_000
+    assert only([{**row, "aic_mac_ratio": 1.2}]).saving_ns == 0
+
+
+def test_where_no_blocks_are_known_of_one_operator_all_cores_are_in_use() -> None:
+    row = {"task_duration_ns": 10_000, **counters("aic_", "mac", 0.6)}
+    rows = [{**row, "op_name": "half", "block_num": 12}, {**row, "op_name": "unknown", "block_num": None}]
+    bounds = measure_operators(tasks_of(rows), CoreCounts(24, 48))
+    assert bounds is not None
+    told = {one.op_name: (one.block_use, one.saving_ns) for one in bounds.operators()}
+    assert told == {"half": (0.5, 7_000), "unknown": (None, 4_000)}
+
+
+@pytest.mark.parametrize(("share", "use"), [(4, 0.5), (5, 0.5), (3, None)])
+def test_blocks_are_usual_that_at_least_half_of_the_time_is_run_with(share: int, use: float | None) -> None:
+    rows = [{"op_name": f"op{n}", "block_num": 20} for n in range(share)]
+    rows += [{"op_name": f"rest{n}", "block_num": 10 - n} for n in range(4)]
+    bounds = measure_operators(tasks_of(rows))
+    assert bounds is not None
+    assert {one.op_name: one.block_use for one in bounds.operators()}["rest0"] == use
+
+
+@pytest.mark.parametrize(("blocks", "use"), [(1 << 16, 1.0), ((1 << 16) + 1, None)])
+def test_nothing_fills_a_chip_with_more_blocks(blocks: int, use: float | None) -> None:
+    assert only([{"block_num": blocks}]).block_use == use
+
+
+@pytest.mark.parametrize(
+    ("cores", "most"),
+    [
+        (CoreCounts(), (24, 48)),
+        (CoreCounts(24, 48), (24, 48)),
+        (CoreCounts(24), (48, None)),
+        (CoreCounts(None, 48), (24, 48)),
+    ],
+)
+def test_the_most_blocks_are_those_of_each_kind_of_cores(
+    cores: CoreCounts, most: tuple[int | None, int | None]
+) -> None:
+    rows = [
+        {"task_type": "AI_CORE", "block_num": 20, "mix_block_num": 99},
+        {"task_type": "MIX_AIC", "block_num": 24, "mix_block_num": 48},
+        {"task_type": "MIX_AIV", "block_num": 40, "mix_block_num": 99},
+        {"task_type": "AI_CPU", "block_num": 70, "mix_block_num": 99},
+        {"task_type": "AI_CORE", "block_num": None, "mix_block_num": None},
+    ]
+    assert most_blocks(tasks_of(rows), cores) == most
+    assert most_blocks(tasks_of([{"task_type": "AI_CORE", "block_num": 0}]), cores) == (None, None)
+    assert most_blocks(tasks_of([{"task_type": "AI_CORE"}]), cores) == (None, None)
 
 
 @given(

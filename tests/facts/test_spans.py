@@ -11,7 +11,7 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aoe_reports.facts import breakdown, spans
@@ -60,7 +60,6 @@ def told(rows: list[dict[str, Any]], cut: int, gaps: int) -> list[DeviceBreakdow
     return first.break_down(gaps)
 
 
-@settings(max_examples=150, deadline=None)
 @given(ROWS, st.integers(0, 40), st.integers(0, 5), st.integers(1, 4), st.integers(1, 3), st.sampled_from([0, 4, 100]))
 def test_files_and_windows_change_nothing(
     rows: list[dict[str, Any]], cut: int, gaps: int, window: int, sampled: int, many: int

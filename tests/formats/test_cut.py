@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_events import TRACE, X, bad, flows, metadata, no_surrogates, styles, tasks, write
 
@@ -27,7 +27,6 @@ from aoe_reports.formats.trace.shape import OddFileError
 from aoe_reports.formats.trace.walk import Metadata, Row, as_text, walk_events
 from aoe_reports.model.errors import ReadError
 
-many = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 ends = st.one_of(st.integers(0, 10**12), st.integers(0, 2 * 10**18), st.just(1690000000123456750))
 near = st.integers(-5_000, 5_000)
 
@@ -109,7 +108,7 @@ def refused(*_: object) -> None:
     raise OddFileError
 
 
-@many
+@pytest.mark.slow
 @pytest.mark.usefixtures("_windows")
 @given(st.lists(st.one_of(tasks, flows, metadata), max_size=12).filter(no_surrogates), styles, ends, ends)
 def test_what_reaches_in_is_there_as_it_stands_in_the_file(
@@ -122,7 +121,7 @@ def test_what_reaches_in_is_there_as_it_stands_in_the_file(
     assert all(line in source for line in lines) or style.get("indent")
 
 
-@many
+@pytest.mark.slow
 @pytest.mark.usefixtures("_windows")
 @given(st.lists(tasks, min_size=1, max_size=6).filter(no_surrogates), near, near, st.data())
 def test_the_ends_of_the_time_are_exact_to_a_nanosecond(
@@ -137,7 +136,6 @@ def test_the_ends_of_the_time_are_exact_to_a_nanosecond(
     check(path, one, one + 1)
 
 
-@many
 @pytest.mark.usefixtures("_windows")
 @given(st.lists(st.one_of(tasks, flows, metadata, bad), max_size=12).filter(no_surrogates), ends, ends)
 def test_events_that_cannot_be_used_are_left_out_and_told(
@@ -146,14 +144,12 @@ def test_events_that_cannot_be_used_are_left_out_and_told(
     check_damaged(write(tmp_path, events), min(start, end), max(start, end))
 
 
-@many
 @pytest.mark.usefixtures("_windows")
 @given(st.integers(0, len(TRACE) - 1), st.integers(0, 255))
 def test_a_changed_byte_is_found_as_by_the_other_readers(tmp_path: Path, at: int, byte: int) -> None:
     check_damaged(write(tmp_path, TRACE[:at] + bytes([byte]) + TRACE[at + 1 :]), 0, 2**61)
 
 
-@many
 @pytest.mark.usefixtures("_windows")
 @given(
     st.integers(0, len(TRACE)),
@@ -320,7 +316,6 @@ def test_only_process_flow_and_time_of_an_event_are_replaced() -> None:
     assert json.loads(block)["id"] != json.loads(next(Renamed("after", 2, 0, processes).events([text + b"\n"])))["id"]
 
 
-@many
 @given(st.lists(st.one_of(tasks, flows, metadata), max_size=8).filter(no_surrogates), styles, st.data())
 def test_ranges_at_a_glance_are_those_of_a_look(
     tmp_path: Path, events: list[dict[str, Any]], style: Any, data: st.DataObject

@@ -9,7 +9,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aoe_reports.formats.ascend.tables import TABLES
@@ -806,7 +806,6 @@ def total(path: Path, kind: str) -> tuple[int, tuple]:
     return sum(value or 0 for value in column(data, SUMS[kind])), data.findings
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(part=st.floats(0, 1, exclude_max=True))
 def test_a_truncated_file_gives_findings_and_no_smaller_sum(made, tmp_path, part):
     content = made.read_bytes()
@@ -819,7 +818,7 @@ def test_a_truncated_file_gives_findings_and_no_smaller_sum(made, tmp_path, part
         assert total(path, kind)[1]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.slow
 @given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
 def test_a_flipped_bit_is_never_a_traceback(made, tmp_path, place, bit):
     # (SQLite has no checksums: a bit flipped inside a value is another value, and nothing tells)
@@ -836,7 +835,6 @@ def test_a_flipped_bit_is_never_a_traceback(made, tmp_path, place, bit):
         data.frame.validate(full=True)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_lost_page_is_found_or_changes_nothing(made, tmp_path, data):
     content = bytearray(made.read_bytes())

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from made_events import NAMES, NO_OBJECTS, TRACE, X, bad, flows, metadata, no_surrogates, styles, tasks, write
 
@@ -26,8 +26,6 @@ from aoe_reports.formats.trace.sql import OddFileError, batches_by_sql, look_by_
 from aoe_reports.formats.trace.walk import batches_by_walking, look_by_walking
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE
-
-quick = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def rows(path: Path, *columns: str) -> list[Any]:
@@ -484,7 +482,6 @@ def parsed_args(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{**row, "args": row["args"] and json.loads(row["args"])} for row in found]
 
 
-@quick
 @given(st.lists(st.one_of(tasks, flows, metadata), max_size=12).filter(no_surrogates), styles)
 def test_both_ways_of_reading_agree(tmp_path: Path, events: list[dict[str, Any]], style: dict[str, Any]) -> None:
     path = write(tmp_path, json.dumps(events, **style))
@@ -499,7 +496,7 @@ def test_both_ways_of_reading_agree(tmp_path: Path, events: list[dict[str, Any]]
         assert parsed_args(quickly) == parsed_args(walked(path))
 
 
-@quick
+@pytest.mark.slow
 @given(st.lists(st.one_of(tasks, flows, metadata, bad), max_size=12).filter(no_surrogates))
 def test_events_are_rows_or_metadata_or_reported(tmp_path: Path, events: list[Any]) -> None:
     if events and isinstance(events[0], dict) and "ph" not in events[0]:
@@ -517,7 +514,7 @@ def test_events_are_rows_or_metadata_or_reported(tmp_path: Path, events: list[An
     ]
 
 
-@quick
+@pytest.mark.slow
 @given(st.lists(st.one_of(tasks, metadata, bad), max_size=12).filter(no_surrogates))
 def test_sums_are_those_of_the_frame(tmp_path: Path, events: list[Any]) -> None:
     path = write(tmp_path, [X, *events])
@@ -582,13 +579,12 @@ def test_of_a_file_cut_anywhere_the_whole_events_are_used(tmp_path: Path, end: i
         assert (finding.line, finding.column) == (1, len(before) + end + 1)
 
 
-@settings(quick, max_examples=40)
 @given(st.integers(0, len(TRACE) - 1), st.integers(0, 255))
 def test_a_changed_byte_ends_in_no_traceback(tmp_path: Path, at: int, byte: int) -> None:
     check_damage(tmp_path, TRACE[:at] + bytes([byte]) + TRACE[at + 1 :])
 
 
-@settings(quick, max_examples=40)
+@pytest.mark.slow
 @given(
     st.integers(0, len(TRACE)),
     st.one_of(st.binary(max_size=4), st.sampled_from([b"]", b"},", b"[", b'"', b"NaN", b"{}"])),
@@ -598,7 +594,6 @@ def test_inserted_bytes_end_in_no_traceback(tmp_path: Path, at: int, more: bytes
     check_damage(tmp_path, TRACE[:at] + more + TRACE[at:])
 
 
-@quick
 @given(st.binary(max_size=40))
 def test_any_bytes_end_in_no_traceback(tmp_path: Path, data: bytes) -> None:
     check_damage(tmp_path, data)

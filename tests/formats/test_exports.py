@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aoe_reports.formats.ascend.capture import group_captures, newest_exports
@@ -65,7 +65,6 @@ def test_two_folders_do_not_supersede_each_other() -> None:
 exports = st.lists(st.integers(1, 4), min_size=1, max_size=4)
 
 
-@settings(max_examples=100, deadline=None)
 @given(exports=exports, python=st.booleans(), apart=st.integers(0, 3), order=st.randoms(use_true_random=False))
 def test_the_last_export_is_used_whole(exports: list[int], python: bool, apart: int, order) -> None:
     """Exports one after the other, each of some slices written `apart` seconds after each other."""

@@ -249,6 +249,7 @@ def run_on_terminal(*args: object, **environment: str) -> str:
     return shown.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["ingest", "nightly"])
 def test_no_progress_is_shown_where_no_line_can_be_written_over(
     cli: Cli, command: str, data: Path, tmp_path: Path

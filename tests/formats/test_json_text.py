@@ -199,6 +199,7 @@ def is_within(part: Any, whole: Any) -> bool:
     return type(part) is type(whole) and part == whole
 
 
+@pytest.mark.slow
 @given(DOCUMENTS.filter(lambda document: isinstance(document, dict | list)), WRITERS)
 def test_what_a_prefix_says_is_true_and_grows(document: Any, write: Any) -> None:
     data = write(document).encode()
@@ -262,6 +263,7 @@ def test_hostile_texts_are_walked_through_once(data: bytes) -> None:
     locate(data, ["/0" * DEEP, "/k (262145)", "/" + "k" * 2**18])
 
 
+@pytest.mark.slow
 def test_what_is_repeated_is_located() -> None:
     repeated = b"{" + b",".join([b'"k":1'] * 2**16) + b"}"
     assert locate(repeated, ["/k (65536)"]) == {"/k (65536)": (1, 6 * 2**16)}

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_events import NAMES, TRACE, X, args, bad, flows, ids, metadata, names, no_surrogates, styles, tasks, write
 
@@ -23,7 +23,6 @@ from aoe_reports.formats.trace.shape import LATEST_NS, LONGEST_US, OddFileError,
 from aoe_reports.formats.trace.walk import batches_by_walking, look_by_walking
 
 pytestmark = pytest.mark.skipif(compiled.library() is None, reason="the compiled reader was not built")
-many = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 COLUMNS = [*EVENTS_SCHEMA.names, "frequency_mhz"]
 
 
@@ -81,7 +80,6 @@ def proves(tmp_path: Path, event: dict[str, Any] | str) -> bool:
     return read(write(tmp_path, f"[{plain}, {text}, {plain}]")) is not None
 
 
-@many
 @given(st.lists(st.one_of(tasks, flows, metadata), max_size=12).filter(no_surrogates), styles, st.integers(1, 4))
 def test_what_is_proved_is_right(tmp_path: Path, events: list[dict[str, Any]], style: Any, count: int) -> None:
     read(write(tmp_path, json.dumps(events, **style)), count)
@@ -98,7 +96,6 @@ plain_tasks = st.fixed_dictionaries(
 )
 
 
-@many
 @given(st.lists(plain_tasks, min_size=1, max_size=12).filter(no_surrogates), styles, st.integers(1, 4))
 def test_plain_events_are_proved(tmp_path: Path, events: list[dict[str, Any]], style: Any, count: int) -> None:
     text = json.dumps(events, **style)
@@ -182,7 +179,6 @@ def test_damage_anywhere_is_never_taken_for_plain(tmp_path: Path) -> None:
     assert 50 < proved < 500
 
 
-@many
 @given(st.lists(st.one_of(tasks, flows, metadata, bad), max_size=6).filter(no_surrogates), st.data())
 def test_a_changed_byte_anywhere(tmp_path: Path, events: list[Any], data: st.DataObject) -> None:
     text = json.dumps(events, ensure_ascii=False).encode()

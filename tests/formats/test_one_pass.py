@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from made_events import TRACE, X, bad, flows, metadata, no_surrogates, styles, tasks, write
 
@@ -25,7 +25,6 @@ from aoe_reports.formats.trace.events import (
 from aoe_reports.formats.trace.quick import collect_quickly
 from aoe_reports.formats.trace.shape import OddFileError
 
-many = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 COLUMNS = EVENTS_SCHEMA.names
 FEW = ["ph", "name", "start_ns"]
 asked = st.sampled_from([COLUMNS, FEW])
@@ -82,7 +81,7 @@ def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cuts, "MIN_PART_BYTES", 1)
 
 
-@many
+@pytest.mark.slow
 @given(st.lists(st.one_of(tasks, flows, metadata), max_size=12).filter(no_surrogates), styles, st.integers(1, 4), asked)
 def test_events_as_exporters_write_them(
     tmp_path: Path, events: list[dict[str, Any]], style: Any, count: int, columns: list[str]
@@ -90,7 +89,7 @@ def test_events_as_exporters_write_them(
     check(write(tmp_path, json.dumps(events, **style)), count, asked=[columns])
 
 
-@many
+@pytest.mark.slow
 @given(st.lists(st.one_of(tasks, flows, metadata, bad), max_size=12).filter(no_surrogates), st.integers(1, 3), asked)
 def test_events_that_cannot_be_used_are_reported_as_before(
     tmp_path: Path, events: list[Any], count: int, columns: list[str]
@@ -98,13 +97,11 @@ def test_events_that_cannot_be_used_are_reported_as_before(
     check(write(tmp_path, events), count, asked=[columns])
 
 
-@many
 @given(st.integers(0, len(TRACE) - 1), st.integers(0, 255), st.integers(1, 3), asked)
 def test_a_changed_byte(tmp_path: Path, at: int, byte: int, count: int, columns: list[str]) -> None:
     check(write(tmp_path, TRACE[:at] + bytes([byte]) + TRACE[at + 1 :]), count, asked=[columns])
 
 
-@many
 @given(
     st.integers(0, len(TRACE)),
     st.sampled_from([b"]", b"},", b"[", b'"', b"NaN", b"{}", b":inf", b"true", b"1e3", b"\xff", b"},{", b" , "]),

@@ -7,7 +7,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from aoe_reports.formats.ascend.tables import TABLES
@@ -18,7 +18,6 @@ HEADER = (
     "Device_id,Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us),Block Num,Input Shapes,"
     "aic_mac_ratio,aiv_time(us),Something New,Note"
 )
-MANY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def read_whole(path: Path) -> TableData:
@@ -101,13 +100,11 @@ def rows_of(numbers: st.SearchStrategy[str]) -> st.SearchStrategy[list[str]]:
 PLAIN = "0,a,MatMul,AI_CORE,17.250\t,2.500,8,N/A,0.5,1.25,{},x"
 
 
-@MANY
 @given(rows=rows_of(counters), slice_bytes=st.integers(150, 1500), end=st.sampled_from(["\n", "\r\n"]))
 def test_rows_as_exporters_write_them(tmp_path: Path, rows: list[str], slice_bytes: int, end: str) -> None:
     same(tmp_path, "".join(row + end for row in rows), slice_bytes)
 
 
-@MANY
 @given(rows=rows_of(st.one_of(counters, odd_numbers)), slice_bytes=st.integers(150, 1500))
 @example(rows=[PLAIN.format("N/A"), PLAIN.format("1.5"), PLAIN.format("N/A")], slice_bytes=150)
 @example(rows=[PLAIN.format("N/A"), PLAIN.format("word"), PLAIN.format("N/A")], slice_bytes=150)
@@ -126,7 +123,6 @@ edits = st.tuples(
 )
 
 
-@MANY
 @given(rows=rows_of(counters), changes=st.lists(edits, max_size=3), slice_bytes=st.integers(150, 1500))
 @example(rows=[PLAIN.format("1")] * 30, changes=[(400, 0, "\n\n")], slice_bytes=300)
 @example(rows=[PLAIN.format("1")] * 30, changes=[(400, 0, '"')], slice_bytes=300)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from damage.bases import as_csv, bases, cells
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aoe_reports.formats.ascend.tables import TABLES
@@ -142,7 +142,6 @@ def test_other_short_iterations_stay_out(row: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["op_summary", "kernel_details", "task_time", "step_trace", "api_statistic"])
-@settings(max_examples=40, deadline=None)
 @given(
     row=st.floats(0, 1, exclude_max=True),
     place=st.floats(0, 1, exclude_max=True),

@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from values import check_values
 
@@ -25,7 +25,6 @@ HEADER = "Device_id,Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(
 CELLS = HEADER.count(",") + 1
 TABLE = TABLES["op_summary"]
 FIELDS = frozenset({"op_type", "task_type", "task_duration_ns"})
-MANY = settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def thorough(path: Path, fields: frozenset[str] = FIELDS) -> TableData:
@@ -103,7 +102,6 @@ bodies = st.lists(rows, min_size=1, max_size=30)
 blocks = st.integers(200, 1500)
 
 
-@MANY
 @given(rows=bodies, block_bytes=blocks, end=st.sampled_from(["\n", "\r\n"]))
 def test_rows_as_exporters_write_them(tmp_path: Path, rows: list[str], block_bytes: int, end: str) -> None:
     same(tmp_path, "".join(row + end for row in rows).encode(), block_bytes)
@@ -116,7 +114,6 @@ edits = st.tuples(
 )
 
 
-@MANY
 @given(rows=bodies, changes=st.lists(edits, max_size=3), block_bytes=blocks, end=st.sampled_from(["\n", "\r\n"]))
 @example(rows=["0,a,T,C,1,2.5,0,s"] * 30, changes=[(400, 0, ",")], block_bytes=300, end="\n")
 @example(rows=["0,a,T,C,1,2.5,0,s"] * 30, changes=[(400, 0, "\n\n")], block_bytes=300, end="\n")
@@ -131,14 +128,12 @@ def test_damage_anywhere(
     same(tmp_path, text.encode(), block_bytes)
 
 
-@MANY
 @given(rows=bodies, cut=st.integers(0, 10_000), block_bytes=blocks)
 def test_a_file_that_is_cut_anywhere(tmp_path: Path, rows: list[str], cut: int, block_bytes: int) -> None:
     body = "".join(row + "\n" for row in rows).encode()
     same(tmp_path, body[: cut % (len(body) + 1)], block_bytes)
 
 
-@MANY
 @given(
     rows=bodies,
     fields=st.sets(st.sampled_from(["device_id", "op_type", "task_type", "task_wait_ns", "input_shapes"])),
@@ -244,7 +239,6 @@ def test_very_long_cells(tmp_path: Path, length: int, *, is_quick: bool) -> None
     assert same(tmp_path, text.encode(), 1 << 16, header=PLAIN_HEADER) is is_quick
 
 
-@MANY
 @given(texts=st.lists(words | st.text("ab", max_size=30), min_size=1, max_size=60), mixing=st.integers(0, 2))
 @example(texts=["abcdefghijklmno", "abcdefghhijklmno"], mixing=1)
 def test_words_of_one_hash_stay_apart(texts: list[str], mixing: int) -> None:
@@ -286,7 +280,6 @@ numbers = st.one_of(
 )
 
 
-@MANY
 @given(texts=st.lists(numbers, min_size=1, max_size=40), factor=st.sampled_from([1, 1000, 10**6, 10**9]))
 @example(texts=["0.000", "9999.999", "10000.000", "0.0", "1.", ".1", "1", "", "99999999.99999999"], factor=1000)
 def test_plain_numbers_are_exact(texts: list[str], factor: int) -> None:
@@ -327,7 +320,6 @@ LAST = {
 }
 
 
-@MANY
 @given(
     last=st.sampled_from(sorted(LAST)),
     rows=st.lists(exported, min_size=8, max_size=30),
@@ -361,7 +353,6 @@ def test_a_file_that_is_cut_in_its_last_row_holds_no_value_that_the_whole_one_ha
         assert data.frame.num_rows == len(lines)
 
 
-@MANY
 @given(rows=bodies, block_bytes=blocks, missing=st.integers(1, 12))
 def test_rows_that_do_not_end_with_a_line_end(tmp_path: Path, rows: list[str], block_bytes: int, missing: int) -> None:
     body = "".join(f"{row}\n" for row in rows).encode()

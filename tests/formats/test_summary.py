@@ -9,7 +9,7 @@ from decimal import ROUND_HALF_EVEN, Decimal
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aoe_reports.formats.ascend.tables import TABLES
@@ -251,7 +251,6 @@ cells = st.one_of(
 names = st.text(alphabet=st.characters(exclude_characters="\r\n\0", exclude_categories=["Cs"]), max_size=12)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(st.tuples(names, cells, st.integers(-2, 2)), max_size=20))
 def test_rows_read_are_rows_summed_plus_rows_reported(rows: list[tuple[str, str, int]], tmp_path: Path) -> None:
     """Against Python's csv and Decimal: same sum, and nothing lost without a word."""

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 from commandline import ROOT
+from copies import copied_package, run_in_copy
 
 from aoe_reports.facts.tasks import split_devices
 from aoe_reports.formats.tasks import TASK_COLUMNS, filled_up
@@ -28,6 +28,7 @@ def test_one_word_means_communication_to_all_vendors_or_to_none() -> None:
     assert TASK_TYPES.communication.isdisjoint(TASK_TYPES.compute)
 
 
+@pytest.mark.slow
 def test_no_task_type_means_computing() -> None:
     from aoe_reports.stats.grouping import is_communication
 
@@ -72,8 +73,7 @@ def test_the_recipe_for_a_vendor_works(tmp_path: Path) -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text()
     recipe = text[text.index("## A vendor: one folder") :]
     blocks = dict(re.findall(r"^```(?:python|csv)\n# (\S+)\n(.*?)^```$", recipe, flags=re.MULTILINE | re.DOTALL))
-    copy = tmp_path / "src" / "aoe_reports"
-    shutil.copytree(ROOT / "src" / "aoe_reports", copy, ignore=shutil.ignore_patterns("__pycache__"))
+    copy = copied_package(tmp_path)
     (data,) = (name for name in blocks if name.endswith(".csv"))
     (tmp_path / data).write_text(blocks.pop(data))
     registry = copy / "formats" / "vendor.py"
@@ -88,10 +88,7 @@ def test_the_recipe_for_a_vendor_works(tmp_path: Path) -> None:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(code)
-    ended = subprocess.run(
-        [sys.executable, "-m", "aoe_reports", "hotspots", data, "--by", "op_name", "--format", "json"],
-        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path / "src")}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    ended = run_in_copy(tmp_path, "hotspots", data, "--by", "op_name", "--format", "json")
     assert ended.returncode == 0, ended.stderr
     rows = json.loads(ended.stdout)["rows"]
     assert [(row["op_name"], row["count"], row["total_us"]) for row in rows] == [("gemm", 2, 30.5), ("copy", 1, 4.0)]

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from aoe_reports.history.detection.detector import detect_changes
-from aoe_reports.history.detection.guard import MIN_NIGHTS, plain_scores, plain_steps
+from aoe_reports.history.detection.guard import AROUND, BEFORE, LAG, MIN_NIGHTS, NEW, plain_scores, plain_steps
 from aoe_reports.history.detection.verdicts import Change, Parameters, Verdict
 from aoe_reports.stats.budget import GUARD_SHARE, SUSPECTS_PER_ALARM, Budget
+from aoe_reports.stats.noise import scale
 from aoe_reports.stats.run_lengths import FITS, GUARD, SUSPICIONS
 
 NOISE = 0.01
@@ -42,6 +43,7 @@ def told(verdict: Verdict, nights: int, size: float) -> Change | None:
     return said if said is not None and said.change * size > 0 else None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [0.16, -0.16, 1.0, -1.0])
 @pytest.mark.parametrize(("nights", "steps"), [(35, 2), (70, 3)])
 def test_no_large_step_of_a_lively_history_is_told_by_nobody_in_its_fourth_night(
@@ -52,6 +54,7 @@ def test_no_large_step_of_a_lively_history_is_told_by_nobody_in_its_fourth_night
     assert np.mean([one.state != "suspect" for one in said if one is not None]) >= 0.98
 
 
+@pytest.mark.slow
 def test_of_smaller_steps_that_nobody_would_tell_the_guard_leaves_few() -> None:
     values = lively(35, 2, 0.08)
     without, guarded = (
@@ -103,7 +106,7 @@ def test_a_step_downwards_scores_below_zero() -> None:
 def test_nights_behind_the_end_of_a_series_are_none_of_its() -> None:
     logs = quiet(1, 60)
     logs[:, 50:] += 0.1
-    assert plain_scores(logs, np.array([52]), 3.0, 0.0) == [{}]
+    assert plain_scores(logs, np.array([53]), 3.0, 0.0) == [{}]
     assert plain_scores(logs, np.array([54]), 3.0, 0.0) != [{}]
 
 
@@ -112,6 +115,45 @@ def test_too_few_nights_do_not_know_their_scatter() -> None:
     logs[:, -4:] += 0.2
     assert scores(logs) != [{}]
     assert scores(logs[:, 1:]) == [{}]
+    longer = np.concatenate([logs[:, 1:], np.zeros((1, 20))], axis=1)
+    assert plain_scores(longer, np.array([MIN_NIGHTS - 1]), 3.0, 0.0) == [{}]
+
+
+@pytest.mark.parametrize(("noisy", "step"), [(slice(0, 50), 10), (slice(80, 160), 120), (slice(110, 160), 150)])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_score_is_the_least_distance_in_scatters_of_all_nights_or_of_those_around(
+    noisy: slice, step: int, sign: int
+) -> None:
+    calm = 0.3 * quiet(1, 160)
+    calm[:, noisy] *= 5
+    logs = calm.copy()
+    logs[:, step:] += sign * 0.3
+    differences = np.abs(logs[0, LAG:] - logs[0, :-LAG])
+    around = differences[max(step - AROUND, 0) : step + AROUND - LAG]
+    assert scale(around) > scale(differences)
+    nearest = (logs[0, step : step + NEW] * sign).min() * sign
+    expected = (nearest - np.median(logs[0, step - BEFORE : step])) / (scale(around) / math.sqrt(2))
+    (found,) = scores(logs, 8.0)
+    assert list(found) == [step + later for later in range(NEW)]
+    assert found[step] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("beyond", "steps"),
+    [
+        ({10: 5.0, 11: 6.0, 12: 5.0, 13: 4.0}, [10]),
+        ({10: 5.0, 12: 5.0}, [10]),
+        ({10: 5.0, 12: 5.0, 13: 5.0}, [10]),
+        ({10: 5.0, 11: 5.0, 13: 5.0}, [10, 13]),
+        ({10: 5.0, 14: 5.0}, [10, 14]),
+        ({10: 5.0, 11: -5.0}, [10, 11]),
+        ({10: 3.0, 14: 2.9}, [10]),
+        ({10: 2.9, 11: 3.0}, [11]),
+        ({7: -3.0, 8: -3.5}, [7]),
+    ],
+)
+def test_nights_that_show_one_step_are_one_step(beyond: dict[int, float], steps: list[int]) -> None:
+    assert plain_steps(beyond, 3.0) == {night: beyond[night] for night in steps}
 
 
 def test_a_plain_step_below_the_least_effect_is_none() -> None:
@@ -119,6 +161,9 @@ def test_a_plain_step_below_the_least_effect_is_none() -> None:
     values[50:] = 100.46
     assert plain_scores(np.log(values)[None], np.array([60]), 4.0, 0.0) != [{}]
     assert plain_scores(np.log(values)[None], np.array([60]), 4.0, 0.005) == [{}]
+    values[25:] *= 1.2
+    (found,) = plain_scores(np.log(values)[None], np.array([60]), 4.0, 0.005)
+    assert list(plain_steps(found, 4.0)) == [25]
 
 
 def test_two_steps_of_one_direction_four_nights_apart_are_two() -> None:
@@ -161,6 +206,7 @@ def test_quiet_nights_of_any_noise_keep_the_guards_share() -> None:
         assert sum(len(plain_steps(one, Budget(0.01).guard)) for one in found) <= most
 
 
+@pytest.mark.slow
 def test_plain_steps_close_together_break_nothing() -> None:
     random = np.random.default_rng(3)
     for nights in (20, 30, 45):

@@ -112,6 +112,7 @@ def test_without_a_memory_an_old_change_is_not_known(cli: Cli, store: Path) -> N
     assert regressions(cli, store).json["rows"] == []
 
 
+@pytest.mark.slow
 def test_recording_twice_adds_nothing_and_a_change_that_moves_is_the_same(cli: Cli, store: Path) -> None:
     values = levels((30, 10.0), (40, 10.15))
     fill(store, values[:36])
@@ -306,6 +307,7 @@ def test_a_chosen_baseline_without_newer_nights_is_no_answer(cli: Cli, store: Pa
     assert (ended.code, row(ended)["reason"], ended.rules()) == (4, "too-few-nights", {"not-enough-data"})
 
 
+@pytest.mark.slow
 def test_what_moved_on_one_night_is_one_incident_with_what_else_changed(cli: Cli, store: Path) -> None:
     def cann(index: int) -> dict[str, Any]:
         newer = index >= 30
@@ -514,6 +516,7 @@ def nightly(cli: Cli, store: Path, path: Path, *more: object) -> Ended:
     return cli("nightly", path, "--store", store, "--workload", "net", "--tz", "UTC", "--format", "json", *more)
 
 
+@pytest.mark.slow
 def test_nightly_night_by_night(cli: Cli, store: Path, tmp_path: Path) -> None:
     values = levels((20, 10.0), (12, 10.5), (12, 10.0))
     said = []
@@ -533,6 +536,7 @@ def test_nightly_night_by_night(cli: Cli, store: Path, tmp_path: Path) -> None:
     assert [one["state"] for one in kept] == ["confirmed", "recovered"]
 
 
+@pytest.mark.slow
 def test_nightly_takes_the_options_of_regressions(cli: Cli, store: Path, tmp_path: Path) -> None:
     values = levels((20, 10.0), (10, 10.3))
     path = write(tmp_path / "nights" / "a.jsonl", values)
@@ -551,6 +555,7 @@ def test_nightly_takes_the_options_of_regressions(cli: Cli, store: Path, tmp_pat
     assert nightly(cli, tmp_path / "t", spiked).code == 0
 
 
+@pytest.mark.slow
 def test_a_nightly_over_the_same_nights_says_the_same(cli: Cli, store: Path, tmp_path: Path) -> None:
     path = write(tmp_path / "nights" / "a.jsonl", levels((20, 10.0), (10, 10.3), (10, 9.8)))
     told = [nightly(cli, store, path).json["changes"] for _ in range(2)]

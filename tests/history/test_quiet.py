@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aoe_reports.history.detection.candidates import prepare
@@ -65,7 +65,7 @@ def _made(kind: str, seed: int, nights: int, gaps: float) -> np.ndarray:
     return np.asarray(values)
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.slow
 @given(
     kind=st.sampled_from(sorted(NOISES)),
     seed=st.integers(0, 10_000),

@@ -80,6 +80,7 @@ def test_a_gain_that_aoe_filled_in_is_no_claim(cli: Cli, tmp_path: Path, outcome
     assert f"(a difference of exactly 1 us); it is not counted: {filled}" in page
 
 
+@pytest.mark.slow
 def test_sixty_planted_claims_are_judged_right(cli: Cli, tmp_path: Path) -> None:
     right, confirmed, count = 0, [], 0
     for case in write_claims(tmp_path, 1):

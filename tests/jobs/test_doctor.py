@@ -117,13 +117,20 @@ def test_a_copy_beside_the_installed_one_and_a_missing_installation_are_told(mon
 
 
 MODULES = ("numpy", "pyarrow", "deltalake", "msgspec", "jinja2", "matplotlib")
+SLOW_TO_IMPORT = ("dask", "distributed", "mcp", "pandas")
+"""Empty modules replace them where another module is broken."""
+
+
+def break_modules(folder: Path, modules: Sequence[str], how: str) -> None:
+    """Modules for `run` that cannot be imported."""
+    (folder / "first").mkdir()
+    for module in (*SLOW_TO_IMPORT, *modules):
+        (folder / "first" / f"{module}.py").write_text(f"{how}\n" if module in modules else "")
 
 
 def check_broken(folder: Path, modules: Sequence[str], how: str) -> None:
     """Where importing some modules ends like this, each of them is a row, and all else is looked at."""
-    (folder / "first").mkdir()
-    for module in modules:
-        (folder / "first" / f"{module}.py").write_text(f"{how}\n")
+    break_modules(folder, modules, how)
     ended = run(folder, "doctor", "--format", "json")
     rows = {row["name"]: row for row in json.loads(ended.stdout)["rows"]}
     assert (ended.returncode, ended.stderr, rows["TMPDIR"]["state"]) == (1, "", "ok")
@@ -132,6 +139,7 @@ def check_broken(folder: Path, modules: Sequence[str], how: str) -> None:
         assert f"{metadata.version(module)}, but it cannot be imported: " in rows[module]["value"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", MODULES)
 def test_a_module_that_cannot_be_imported_is_a_row_and_no_traceback(tmp_path: Path, module: str) -> None:
     check_broken(tmp_path, [module], "raise ImportError('broken', name=__name__)")
@@ -142,9 +150,9 @@ def test_where_no_module_can_be_imported_each_is_a_row(tmp_path: Path, how: str)
     check_broken(tmp_path, MODULES, how)
 
 
+@pytest.mark.slow
 def test_without_the_library_of_the_command_line_it_is_said_plainly(tmp_path: Path) -> None:
-    (tmp_path / "first").mkdir()
-    (tmp_path / "first" / "typer.py").write_text("raise ImportError('broken', name='typer')\n")
+    break_modules(tmp_path, ["typer"], "raise ImportError('broken', name=__name__)")
     ended = run(tmp_path, "doctor")
     assert (ended.returncode, ended.stdout) == (70, "")
     first, second = ended.stderr.splitlines()
@@ -153,8 +161,7 @@ def test_without_the_library_of_the_command_line_it_is_said_plainly(tmp_path: Pa
 
 
 def test_other_commands_point_to_the_doctor(tmp_path: Path) -> None:
-    (tmp_path / "first").mkdir()
-    (tmp_path / "first" / "deltalake.py").write_text("raise ImportError('broken', name='deltalake')\n")
+    break_modules(tmp_path, ["deltalake"], "raise ImportError('broken', name=__name__)")
     ended = run(tmp_path, "history", "--store", "x")
     assert (ended.returncode, ended.stdout) == (70, "")
     assert ended.stderr == (
@@ -411,6 +418,7 @@ def test_programs_are_looked_for_on_path(cli: Cli, tmp_path: Path, monkeypatch: 
     assert (rows["aoe"]["state"], rows["aoe"]["value"]) == ("missing", "needed for: `tune` with AOE")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("built", [True, False])
 def test_the_compiled_reader_of_timelines_is_there_or_missing(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, *, built: bool

@@ -144,6 +144,7 @@ def test_the_history_and_the_hotspots_are_those_of_the_store(cli: Cli, store: Pa
     assert report["hotspots"]["total_us"] == pytest.approx(sum(row["total_us"] for row in hot))
 
 
+@pytest.mark.slow
 def test_an_earlier_night_is_reported_as_it_was(cli: Cli, store: Path, nights: Path, tmp_path: Path) -> None:
     put(nights, tmp_path / "then", 0, 42)  # 2026-02-11, when AOE ran twice
     pages = []
@@ -253,6 +254,7 @@ def test_figures_are_pictures_with_words(cli: Cli, store: Path, tmp_path: Path) 
     )
 
 
+@pytest.mark.slow
 def test_the_same_store_gives_the_same_bytes(store: Path, tmp_path: Path) -> None:
     """Also at another time and place, under another seed of hashes, and beside settings of matplotlib in the current folder."""
     (tmp_path / "matplotlibrc").write_text("font.size: 40\nfigure.dpi: 33\nsavefig.bbox: tight\naxes.facecolor: red\n")
@@ -272,6 +274,7 @@ def test_the_same_store_gives_the_same_bytes(store: Path, tmp_path: Path) -> Non
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_pictures_of_another_night_do_not_stay(cli: Cli, store: Path, tmp_path: Path) -> None:
     folder = tmp_path / "figures"
     assert cli("report", "--store", store, "--png", folder).code == 0
@@ -296,6 +299,7 @@ def images(tokens: Any) -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.slow
 def test_markdown_links_its_pictures(cli: Cli, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reader = MarkdownIt("commonmark").enable("table")
     folder = tmp_path / "pictures (of) today"
@@ -323,6 +327,7 @@ class Tags(HTMLParser):
         self.found.append((tag, dict(attrs)))
 
 
+@pytest.mark.slow
 def test_html_is_one_file(cli: Cli, store: Path, tmp_path: Path) -> None:
     page = cli("report", "--store", store, "--format", "html").out
     pictures = [known for tag, known in Tags(page).found if tag == "img"]

@@ -51,7 +51,7 @@ _HEARD = re.compile(r"\b(?:alt|aria-label|title|data-hint|data-filter)=\"([^\"]*
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the package with one more catalogue, in which every text stands in brackets."""
     folder = tmp_path_factory.mktemp("package")
-    shutil.copytree(FOLDER.parent, folder / "aoe_reports", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(FOLDER.parent, folder / "aoe_reports")
     shutil.copytree(ROOT / "schemas", folder / "aoe_reports" / "json_schemas")  # as a wheel has them
     made = folder / "aoe_reports" / "locale" / "xx.po"
     made.write_text(HEAD)

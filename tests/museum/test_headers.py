@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from commandline import ROOT
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from museum.headers import EXHIBITS, HISTORY, IN_CODE, REMOVED, Exhibit
 from museum.writer import (
@@ -138,7 +138,6 @@ def documented(exhibit: Exhibit) -> str:
 styles = st.builds(Style, st.booleans(), st.booleans(), st.booleans(), st.booleans(), st.booleans())
 
 
-@settings(max_examples=120, deadline=None)
 @given(case=st.sampled_from(CASES), style=styles, count=st.integers(1, 12), seed=st.integers(0, 2**32))
 def test_every_header_in_every_style(case: tuple[Exhibit, str], style: Style, count: int, seed: int) -> None:
     exhibit, form = case

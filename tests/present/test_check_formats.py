@@ -82,6 +82,7 @@ def test_rules_are_no_results(cli: Cli, form: str) -> None:
     assert (ended.code, ended.out) == (2, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True])
 def test_junit_has_a_case_a_file_and_says_everything(cli: Cli, strict: bool) -> None:
     arguments = [FIXTURES / "aoe", FIXTURES / "msprof" / "invalid", *(["--strict"] if strict else [])]
@@ -124,6 +125,7 @@ def test_junit_survives_every_character(cli: Cli, odd: Path) -> None:
     ended.out.encode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["aoe", "msprof/invalid", "msprof/valid"])
 def test_sarif_is_what_the_standard_says(cli: Cli, folder: str) -> None:
     run = _sarif(cli, FIXTURES / folder, FIXTURES / "nothing")

@@ -152,6 +152,7 @@ def drawings(name: str) -> list[Drawing]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [NASTY, "", "W" * 5000, "\u6a21\u578b" * 300, "\U00013000\ud800\x00"])
 def test_every_drawing_survives_every_name(name: str) -> None:
     for drawing in drawings(name):

@@ -10,6 +10,7 @@ from aoe_reports.model.findings import Finding
 from aoe_reports.model.report import Grid, Section
 from aoe_reports.model.rows import Column
 from aoe_reports.model.time_units import times_in_one_unit
+from aoe_reports.present.figures.plot import unit_for
 from aoe_reports.present.night import findings_section
 from aoe_reports.present.reports.language import with_caption, with_units
 from aoe_reports.present.values import cell
@@ -29,6 +30,7 @@ def shown(kind: str, *values: float | None) -> list[str]:
         ("us", (0, None), ["Total (us)", "0", "–"]),
         ("ms", (0, 0.0), ["Total (ms)", "0", "0"]),
         ("ms", (-12.3456, 3.2), ["Total (ms)", "-12.35", "3.200"]),
+        ("us", (-12_345.6, 3.2), ["Total (ms)", "-12.35", "0.003200"]),
         ("ms", (12_345_678.9, 1), ["Total (s)", "12,346", "0.001000"]),
         ("ms", (), ["Total (ms)"]),
         ("integer", (12345,), ["Total", "12,345"]),
@@ -62,6 +64,8 @@ def test_what_all_rows_share_stands_above_them() -> None:
     [
         ((1e9, 5e8), (["1.000", "0.500"], "s")),
         ((1e6, -2.5e5), (["1.000", "-0.250"], "ms")),
+        ((-1e6, 2.5e5), (["-1.000", "0.250"], "ms")),
+        ((-999_999.0,), (["-1,000.0"], "us")),
         ((999_999.0, 1e3), (["1,000.0", "1.0"], "us")),
         ((1e3, 0.0), (["1.000", "0.000"], "us")),
         ((999.0, 1.0), (["999.0", "1.0"], "ns")),
@@ -71,6 +75,7 @@ def test_times_side_by_side_have_the_unit_of_the_largest(
     times_ns: tuple[float, ...], said: tuple[list[str], str]
 ) -> None:
     assert times_in_one_unit(*times_ns) == said
+    assert unit_for(*times_ns)[1] == said[1]
 
 
 @pytest.mark.parametrize(("count", "cut"), [(2, []), (3, ["The first 2 of 3 are listed; the file has them all."])])

@@ -150,6 +150,7 @@ def test_a_receiver_that_repeats_the_key_has_it_printed_nowhere(cli: Cli, tmp_pa
     assert written == []
 
 
+@pytest.mark.slow
 def test_a_rank_that_two_nights_lack_is_missing(cli: Cli, tmp_path: Path) -> None:
     """Twenty nights of four ranks, then two of three."""
     for number in range(22):

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-ROOT = Path(__file__).parents[2]
+from commandline import ROOT
+from copies import copied_package, replace_once, run_in_copy
 
 RULE = '''"""The rule on times with many digits."""
 
@@ -39,14 +35,11 @@ LAST_MODULE = "operators, parts_and_whole\n"
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the tree with one more rule and its fixture."""
     copy = tmp_path_factory.mktemp("tree")
-    for folder in ("src", "schemas"):
-        shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    rules = copy / "src" / "aoe_reports" / "rules" / "results"
+    rules = copied_package(copy) / "rules" / "results"
     (rules / "many_digits.py").write_text(RULE)
-    registry = (rules / "__init__.py").read_text()
-    assert registry.count(LAST_MODULE) == 1
-    registry = registry.replace(LAST_MODULE, LAST_MODULE.replace("\n", ", many_digits\n"))
-    (rules / "__init__.py").write_text(registry.replace("    keys,\n", "    keys,\n    many_digits,\n"))
+    registry = rules / "__init__.py"
+    replace_once(registry, LAST_MODULE, LAST_MODULE.replace("\n", ", many_digits\n"))
+    replace_once(registry, "    keys,\n", "    keys,\n    many_digits,\n")
     made = copy / "fixtures" / "aoe" / "invalid" / "many-digits"
     made.mkdir(parents=True)
     source = next((ROOT / "fixtures" / "aoe" / "valid" / "array_flat").glob("aoe_result_*.json"))
@@ -61,12 +54,10 @@ def _lengthened(found: re.Match[str]) -> str:
 
 
 def run(tree: Path, *arguments: str) -> Any:
-    environment = {**os.environ, "PYTHONPATH": str(tree / "src")}
-    command = [sys.executable, "-m", "aoe_reports", *arguments, "--format", "json"]
-    ended = subprocess.run(command, env=environment, cwd=tree, capture_output=True, text=True, check=False)
-    return json.loads(ended.stdout)
+    return json.loads(run_in_copy(tree, *arguments, "--format", "json").stdout)
 
 
+@pytest.mark.slow
 def test_check_reports_the_new_rule_and_nothing_else(tree: Path) -> None:
     """The digits that it looks at are lost in floats: it sees those of the file all the same."""
     (finding,) = run(tree, "check", "fixtures/aoe/invalid/many-digits")["findings"]
@@ -75,11 +66,13 @@ def test_check_reports_the_new_rule_and_nothing_else(tree: Path) -> None:
     assert finding["pointer"].endswith("/performance_before_tune(us)")
 
 
+@pytest.mark.slow
 def test_check_lists_the_new_rule(tree: Path) -> None:
     rows = {row["rule"]: row for row in run(tree, "check", "--rules")["rows"]}
     assert rows["many-digits"]["reason"] == "nobody measures picoseconds"
     assert rows["many-digits"]["on"] == "AOE results"
 
 
+@pytest.mark.slow
 def test_the_new_rule_can_be_selected(tree: Path) -> None:
     assert run(tree, "check", "fixtures", "--ignore", "many-digits")["findings"] == []

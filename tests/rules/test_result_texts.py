@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from documents import FIXTURES, texts
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis_profiles import MANY
 
 from aoe_reports.formats.aoe.result_files import parse_results
 from aoe_reports.formats.aoe.results import outline_of
@@ -27,7 +28,7 @@ def agree(data: bytes, kind: str) -> None:
     assert outline == outline_of(file.results)
 
 
-@settings(max_examples=600)
+@MANY
 @given(texts(), st.sampled_from(["opat", "sgat"]))
 def test_floats_and_digits_agree_on_changed_documents(text: str, kind: str) -> None:
     agree(text.encode("utf-8", "replace"), kind)
@@ -84,7 +85,7 @@ def document(operator: str, time: str = "1") -> bytes:
     return text.encode()
 
 
-@settings(max_examples=400)
+@MANY
 @given(st.decimals("0.001", 10**6, places=3), st.decimals("0.0001", 10**3, places=4), st.integers(-300, 300))
 def test_floats_and_digits_agree_on_claims_near_the_tolerance(before: object, share: object, offset: int) -> None:
     after = f"{float(str(before)) / (1 + float(str(share))):.3f}"

@@ -10,8 +10,9 @@ from typing import Any
 import jsonschema
 import pytest
 from documents import FIXTURES, exact, mutated, texts
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis_profiles import MANY
 
 import aoe_reports
 import aoe_reports.rules.validate
@@ -33,13 +34,13 @@ def agree(name: str, document: Any, plain: Any = None) -> None:
         assert {finding.pointer for finding in found} == expected
 
 
-@settings(max_examples=1500)
+@MANY
 @given(mutated(), KINDS)
 def test_both_validators_agree_on_changed_documents(document: Any, name: str) -> None:
     agree(name, document)
 
 
-@settings(max_examples=300)
+@MANY
 @given(texts(), KINDS)
 def test_both_validators_agree_on_exact_decimals(text: str, name: str) -> None:
     agree(name, exact(text), json.loads(text))

@@ -57,6 +57,7 @@ def _run(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_what_was_read_once_is_not_read_again(cli: Cli, cache: Path, profile: Path) -> None:
     first = cli("sql", profile, ALL, "--format", "json")
     assert (cache.stat().st_mode & 0o777, _parts(cache)) == (
@@ -68,12 +69,14 @@ def test_what_was_read_once_is_not_read_again(cli: Cli, cache: Path, profile: Pa
     assert (again.returncode, again.stdout) == (first.code, first.out)
 
 
+@pytest.mark.slow
 def test_duckdb_is_loaded_by_the_process_of_the_query_only(cli: Cli, cache: Path, profile: Path) -> None:
     cli("sql", profile, COUNT)
     ended = _run("import sys; assert 'duckdb' not in sys.modules; sys.modules['duckdb'] = None", "sql", profile, COUNT)
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_findings_and_the_exit_code_are_the_same_from_the_cache_in_every_language(
     cli: Cli, cache: Path, tmp_path: Path
 ) -> None:
@@ -86,6 +89,7 @@ def test_findings_and_the_exit_code_are_the_same_from_the_cache_in_every_languag
     assert cli("sql", damaged, query, "--no-cache", "--lang", "zh") == first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ["content", "time", "inode", "another file"])
 def test_files_that_changed_are_read_anew(cli: Cli, cache: Path, profile: Path, change: str) -> None:
     cli("sql", profile, COUNT)
@@ -105,6 +109,7 @@ def test_files_that_changed_are_read_anew(cli: Cli, cache: Path, profile: Path, 
     assert len(_names(cache)) == 2
 
 
+@pytest.mark.slow
 def test_what_changes_while_it_is_read_or_just_before_is_not_kept(cache: Path, profile: Path) -> None:
     file = next(profile.rglob("kernel_details.csv"))
     code = f"""
@@ -121,6 +126,7 @@ loading.write_part = changing"""
     assert list(cache.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["nothing", "garbage", "no tables", "cut", "not complete", "another table"])
 def test_a_file_that_cannot_be_used_is_thrown_away_and_said(cli: Cli, cache: Path, profile: Path, damage: str) -> None:
     rows = cli("sql", profile, COUNT).out
@@ -141,6 +147,7 @@ def test_a_file_that_cannot_be_used_is_thrown_away_and_said(cli: Cli, cache: Pat
     assert (cli("sql", profile, COUNT).err, _names(cache)) == ("", {file.name})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["sql", "convert"])
 def test_damage_that_only_the_query_reaches_is_an_error_once(
     cli: Cli, cache: Path, profile: Path, command: str
@@ -170,6 +177,7 @@ def _is_damaged_inside(file: Path) -> bool:
     return reached == "task"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["from aoe_reports.engine import loading; loading.notes_as_text", "cache.Cache.keep"])
 def test_a_killed_writer_leaves_nothing_that_is_used(cli: Cli, cache: Path, profile: Path, place: str) -> None:
     killed = _run(f"{place} = lambda *_: os.kill(os.getpid(), signal.SIGKILL)", "sql", profile, COUNT)
@@ -181,6 +189,7 @@ def test_a_killed_writer_leaves_nothing_that_is_used(cli: Cli, cache: Path, prof
     assert _parts(cache) == ["task.duckdb"]
 
 
+@pytest.mark.slow
 def test_processes_that_fill_it_at_once_answer_the_same(cache: Path, profile: Path) -> None:
     command = [sys.executable, "-c", SMALL + MAIN, "sql", str(profile), ALL, "--format", "csv"]
     pipe = subprocess.PIPE
@@ -219,6 +228,7 @@ def test_a_cache_that_cannot_be_written_is_said_once(
     assert list(cache.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_where_no_disk_has_room_both_commands_say_so(cache: Path, profile: Path) -> None:
     code = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))"
     target = profile.parent / "x.duckdb"
@@ -231,6 +241,7 @@ def test_where_no_disk_has_room_both_commands_say_so(cache: Path, profile: Path)
     assert not target.exists()
 
 
+@pytest.mark.slow
 def test_what_was_not_used_for_longest_goes_first(cli: Cli, cache: Path, profile: Path, tmp_path: Path) -> None:
     cli("sql", profile, COUNT)
     (first,) = cache.iterdir()

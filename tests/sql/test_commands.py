@@ -26,6 +26,7 @@ DAMAGED = str(FIXTURES / "msprof" / "invalid" / "csv-ragged-row")
 BY_CORE = "SELECT core, count(*) AS tasks, sum(duration_ns) AS total_ns FROM task GROUP BY core ORDER BY core"
 
 
+@pytest.mark.slow
 def test_every_form_has_the_rows_with_the_names_and_units_of_the_query(cli: Cli, tmp_path: Path) -> None:
     rows = cli("sql", PROFILE, BY_CORE, "--format", "json").json["rows"]
     assert rows[0] == {"core": "AI_CORE", "tasks": 12, "total_ns": 2126610}
@@ -73,6 +74,7 @@ def test_moments_to_the_nanosecond_leave_as_text(cli: Cli) -> None:
     assert cli("sql", PROFILE, query).code == 0
 
 
+@pytest.mark.slow
 def test_a_query_comes_from_a_file(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "query.sql"
     file.write_text(BY_CORE, encoding="utf-8")
@@ -82,6 +84,7 @@ def test_a_query_comes_from_a_file(cli: Cli, tmp_path: Path) -> None:
     assert cli("sql", PROFILE, BY_CORE, "--file", str(file)).code == 2
 
 
+@pytest.mark.slow
 def test_damage_is_reported_beside_the_rows(cli: Cli) -> None:
     ended = cli("sql", DAMAGED, "SELECT count(*) AS tasks FROM task", "--format", "json")
     assert (ended.code, ended.rules()) == (1, {"csv-ragged-row"})
@@ -169,6 +172,7 @@ def test_columns_of_one_name_are_told_apart(cli: Cli) -> None:
     assert cli("sql", PROFILE, query, "--format", "csv").out == "a,a_2,a_1,a_3\n1,2,3,4\n"
 
 
+@pytest.mark.slow
 def test_a_result_without_rows_has_its_columns(cli: Cli, tmp_path: Path) -> None:
     query, file = "SELECT kind, duration_ns FROM task WHERE false", tmp_path / "rows.parquet"
     assert cli("sql", PROFILE, query, "--format", "csv").out == "kind,duration_ns\n"
@@ -185,6 +189,7 @@ def test_a_query_that_fails_after_many_rows_leaves_no_file(cli: Cli, tmp_path: P
     assert "Traceback" not in ended.err
 
 
+@pytest.mark.slow
 def test_who_stops_reading_waits_for_nothing() -> None:
     query = "SELECT i, repeat('x', 100) AS a FROM range(3000000) AS t(i)"
     command = [sys.executable, "-m", "aoe_reports", "sql", PROFILE, query, "--format", "csv"]
@@ -275,6 +280,7 @@ def test_what_cannot_mean_anything_is_refused(cli: Cli, arguments: tuple[str, ..
     assert cli("sql", *arguments).code == 2
 
 
+@pytest.mark.slow
 def test_convert_writes_the_tables_as_one_file_or_as_parquet(cli: Cli, tmp_path: Path) -> None:
     file, folder = tmp_path / "new" / "capture.duckdb", tmp_path / "tables"
     assert cli("convert", PROFILE, "-o", str(file)).code == 0
@@ -291,6 +297,7 @@ def test_convert_writes_the_tables_as_one_file_or_as_parquet(cli: Cli, tmp_path:
     ]
 
 
+@pytest.mark.slow
 def test_convert_replaces_a_file_and_no_folder(cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "capture.duckdb"
     file.write_text("something else")

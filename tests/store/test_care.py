@@ -171,6 +171,7 @@ def test_compaction_merges_and_sorts_and_changes_no_row(cli: Cli, store: Path, n
         assert workloads == sorted(workloads)
 
 
+@pytest.mark.slow
 def test_an_ingest_of_many_merges_small_files_by_itself(cli: Cli, tmp_path: Path) -> None:
     write_nights(tmp_path / "nights", 40)
     ingest(cli, tmp_path / "nights", tmp_path / "store")
@@ -180,6 +181,7 @@ def test_an_ingest_of_many_merges_small_files_by_itself(cli: Cli, tmp_path: Path
     assert care(cli, tmp_path / "store", "verify").code == 0
 
 
+@pytest.mark.slow
 def test_a_damaged_file_keeps_an_ingest_from_merging_and_that_is_said(
     cli: Cli, nights: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -343,6 +345,7 @@ def as_nobody(store: Path, *commands: tuple[object, ...]) -> list[Ended]:
     return [Ended(int(code or 0), out, err) for code, out, err in json.loads(done.stdout)]
 
 
+@pytest.mark.slow
 def test_a_store_that_may_only_be_read_is_read_and_refuses_to_be_written_in_one_line(closed: Path) -> None:
     run = History.open(str(closed)).runs()[0].run_id
     commands = [("history",), ("store", "info"), ("store", "verify"), ("store", "compact"), ("store", "undo", run)]
@@ -353,6 +356,7 @@ def test_a_store_that_may_only_be_read_is_read_and_refuses_to_be_written_in_one_
     assert (merged.code, merged.err.count("\n")) in {(0, 0), (3, 1)}, merged.err
 
 
+@pytest.mark.slow
 def test_a_file_that_may_not_be_read_is_not_called_damaged(closed: Path) -> None:
     part = parts(closed, "record")[0]
     (closed / part.path).chmod(0)

@@ -192,6 +192,7 @@ def test_numbers_beyond_64_bit_are_stored_and_whole(cli: Cli, aoe: Path, tmp_pat
     assert cli("site", "--store", tmp_path / "s", "-o", tmp_path / "site").code == 0
 
 
+@pytest.mark.slow
 def test_a_finding_that_is_made_of_something_else_is_told(cli: Cli, msprof: Path, tmp_path: Path) -> None:
     rows = rows_of_paths(msprof.parent / "invalid")
     made = [row for row in rows if row["kind"] == "finding" and row.get("body")]

@@ -5,27 +5,20 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from buckets import BUCKET, SECRET, Server, s3_server
+from buckets import BUCKET, SECRET, Server
 from commandline import FIXTURES
 
 STORE = f"s3://{BUCKET}/years/history"
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[Server]:
-    with s3_server() as server:
-        yield server
-
-
 @pytest.fixture
-def bucket(running: Server) -> dict[str, str]:
+def bucket(object_server: Server) -> dict[str, str]:
     """The environment in which an empty bucket is found."""
-    running.empty()
-    return running.environment
+    object_server.empty()
+    return object_server.environment
 
 
 def started(environment: dict[str, str], *arguments: object) -> subprocess.Popen[str]:
@@ -57,11 +50,11 @@ def test_a_store_on_s3_is_written_once_and_read(bucket: dict[str, str]) -> None:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(running: Server, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+def undisturbed(object_server: Server, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The records of a store in which two runs were stored while nothing failed."""
-    running.empty()
-    assert outcomes(ingest(running.environment, "ten_iterations", "torch_npu_two_ranks")) == ["added", "added"]
-    return exported(running.environment, tmp_path_factory.mktemp("undisturbed") / "rows.jsonl")
+    object_server.empty()
+    assert outcomes(ingest(object_server.environment, "ten_iterations", "torch_npu_two_ranks")) == ["added", "added"]
+    return exported(object_server.environment, tmp_path_factory.mktemp("undisturbed") / "rows.jsonl")
 
 
 def exported(environment: dict[str, str], path: Path) -> list[str]:
@@ -80,7 +73,7 @@ def exported(environment: dict[str, str], path: Path) -> list[str]:
     ],
 )
 def test_lost_answers_and_throttling_lose_and_double_nothing(
-    running: Server,
+    object_server: Server,
     undisturbed: list[str],
     bucket: dict[str, str],
     tmp_path: Path,
@@ -89,9 +82,9 @@ def test_lost_answers_and_throttling_lose_and_double_nothing(
     words: str,
 ) -> None:
     """Where the answer to a commit is lost, its writer is told that it failed, while it is there."""
-    running.fail(kind, method, words, times=3)
+    object_server.fail(kind, method, words, times=3)
     assert outcomes(ingest(bucket, "ten_iterations", "torch_npu_two_ranks")) == ["added", "added"]
-    assert running.fail() == 0
+    assert object_server.fail() == 0
     assert exported(bucket, tmp_path / "rows.jsonl") == undisturbed
     assert outcomes(ingest(bucket, "torch_npu_two_ranks")) == ["unchanged"]
 
@@ -125,8 +118,8 @@ def test_what_cannot_be_reached_is_one_line_without_a_secret(
     assert SECRET not in out + err
 
 
-def test_no_secret_gets_into_the_store(running: Server, bucket: dict[str, str]) -> None:
+def test_no_secret_gets_into_the_store(object_server: Server, bucket: dict[str, str]) -> None:
     outcomes(ingest(bucket, "torch_npu_two_ranks"))
-    found = running.objects()
+    found = object_server.objects()
     assert any("_delta_log" in key for key in found)
     assert [key for key, data in found.items() if SECRET.encode() in data] == []

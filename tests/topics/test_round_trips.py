@@ -12,7 +12,7 @@ from typing import Any, get_args
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aoe_reports.formats.records.from_document import record_of_document
@@ -121,7 +121,6 @@ def same(left: Any, right: Any) -> bool:
     return type(left) is type(right) and left == right
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(documents=st.lists(DOCUMENTS, min_size=1, max_size=3), lines=st.booleans())
 def test_a_foreign_record_comes_back_as_it_was(tmp_path: Path, documents: list[dict[str, Any]], lines: bool) -> None:
     path = tmp_path / ("r.jsonl" if lines else "r.json")
@@ -136,7 +135,6 @@ def test_a_foreign_record_comes_back_as_it_was(tmp_path: Path, documents: list[d
             assert same(back[name], document[name])
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(record=OWN)
 def test_a_record_of_ours_comes_back_as_it_was(tmp_path: Path, record: Record) -> None:
     path = tmp_path / "r.json"

@@ -70,6 +70,7 @@ def write_summary(folder: Path, number: int, op_type: str = "Conv2D", device: in
 # names
 
 
+@pytest.mark.slow
 def test_three_models_in_one_folder_are_three_workloads(cli: Cli, tmp_path: Path) -> None:
     nights = write_models(tmp_path / "nights", *range(10))
     ended = cli("nightly", nights, "--store", tmp_path / "store", "--format", "json")

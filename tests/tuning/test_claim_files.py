@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from commandline import FIXTURES, Cli
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tuning.jobs import Bench
 
@@ -95,7 +95,6 @@ def test_a_file_beyond_the_limit_is_not_read(tmp_path: Path, cli: Cli) -> None:
     assert cli("check", log, "--max-size", "1000", "--format", "json").rules() == {"autotune-form"}
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.one_of(st.binary(max_size=200), st.text(alphabet='a,"\n\r\0;12.=: ms', max_size=200).map(str.encode)))
 def test_nothing_that_a_file_may_hold_raises(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "x"

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from commandline import ROOT
+from copies import copied_package, replace_once, run_in_copy
 
 from aoe_reports.simulation.tuning import TUNED, write_loop
 from aoe_reports.tuning.plan.folder import write_plan
@@ -22,27 +20,22 @@ from aoe_reports.tuning.plan.plan import Plan
 def copy(tmp_path: Path) -> Path:
     """A copy of the package with the tuner of the recipe."""
     root = tmp_path / "copy"
-    shutil.copytree(ROOT / "src", root / "src", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(ROOT / "schemas", root / "schemas")
-    package = root / "src" / "aoe_reports"
+    package = copied_package(root)
     (line,) = re.findall(r'^"timer": "\S+"$', (ROOT / "docs" / "tuning.md").read_text(), re.MULTILINE)
-    registry = package / "formats" / "tuner_files.py"
-    before, opening, after = registry.read_text().partition("TUNERS: dict[str, str] = {\n")
-    assert opening
-    registry.write_text(f"{before}{opening}    {line},\n{after}")
+    opening = "TUNERS: dict[str, str] = {\n"
+    replace_once(package / "formats" / "tuner_files.py", opening, f"{opening}    {line},\n")
     shutil.copytree(ROOT / "examples" / "tuner" / "timer", package / "tuning" / "timer")
     return root
 
 
 def run(copy: Path, *args: object) -> dict[str, object]:
-    environment = {**os.environ, "PYTHONPATH": str(copy / "src")}
-    command = [sys.executable, "-m", "aoe_reports", *map(str, args), "--format", "json"]
-    ended = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=copy, check=False)
+    ended = run_in_copy(copy, *args, "--format", "json")
     assert ended.stderr == ""
     told: dict[str, object] = json.loads(ended.stdout)
     return told
 
 
+@pytest.mark.slow
 def test_a_tuner_made_by_the_recipe_is_recognised_and_verified(copy: Path, tmp_path: Path) -> None:
     loop = write_loop(tmp_path / "loop", "faster", 1)
     left = tmp_path / "left"

@@ -376,6 +376,7 @@ def test_it_takes_no_longer_than_it_may(bench: Bench, behaviour: str) -> None:
     assert bench.running() == []
 
 
+@pytest.mark.slow
 def test_subgraphs_go_first_and_a_broken_run_is_reloaded(bench: Bench) -> None:
     bench.plan(mode="both")
     process = bench.start("tune", bench.folder, "--format", "json", STAND_IN="hang")
@@ -449,6 +450,7 @@ def test_a_plan_that_changed_is_another_job(bench: Bench) -> None:
     assert "--restart" in ended.err
 
 
+@pytest.mark.slow
 def test_started_by_somebody_who_ignores_how_children_end_it_knows_all_the_same(bench: Bench) -> None:
     bench.plan()
     done = subprocess.run(
@@ -714,6 +716,7 @@ def test_a_dry_run_prints_and_runs_nothing(bench: Bench) -> None:
     assert not (bench.folder / "state.json").exists()
 
 
+@pytest.mark.slow
 def test_a_long_log_is_kept_at_both_ends(bench: Bench) -> None:
     from aoe_reports.tuning.job.runner import Limits, run_process, stopping
 

@@ -315,6 +315,7 @@ def test_a_row_holds_one_claim_and_its_verdict_is_about_that_one(bench: Bench) -
     assert text.splitlines()[0].endswith("AOE claims 66.7% less.")
 
 
+@pytest.mark.slow
 def test_two_claims_that_agree_are_no_contradiction(bench: Bench) -> None:
     loop = write_loop(bench.root / "loop", "faster", 1)
     (only,) = verified(bench, loop).json["step_claims"]

@@ -29,6 +29,7 @@ def ranks(tmp_path: Path) -> Path:
     return tmp_path / "night"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("paths", [(VALID,), (INVALID,)], ids=["valid", "invalid"])
 @pytest.mark.parametrize("question", OF_CAPTURES)
 def test_shares_in_any_order_come_to_the_same_bytes(

@@ -106,6 +106,7 @@ def test_nothing_of_another_program_is_taken_for_a_result(tmp_path: Path) -> Non
     assert partials.load("ab" * 32) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("question", OF_CAPTURES)
 def test_an_answer_from_what_is_kept_is_the_answer_to_the_byte(cli: Cli, tmp_path: Path, question: str) -> None:
     for paths in ([FIXTURES / "msprof" / "valid"], [FIXTURES / "msprof" / "invalid"]):

@@ -88,6 +88,7 @@ def test_the_answer_is_that_of_the_folder(
     assert len(told[1]) > 200
 
 
+@pytest.mark.slow
 def test_processes_and_a_cache_read_it_alike(cli: Cli, two_ranks: Path, tmp_path: Path) -> None:
     archive = archive_of(two_ranks, tmp_path / "run.tar.gz")
     asked = ("hotspots", archive, "--format", "json")

@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aoe_reports.formats.sources.expand import expanded
@@ -73,7 +73,6 @@ def test_garbage_behind_the_end_is_not_passed_over(tmp_path: Path) -> None:
     assert rules(found(tmp_path, gzip.compress(ROWS.encode()) + b"garbage")) == ["gzip-damaged"]
 
 
-@settings(max_examples=40, deadline=None)
 @given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
 def test_a_flipped_bit_is_noticed_or_changes_nothing(
     place: float, bit: int, tmp_path_factory: pytest.TempPathFactory

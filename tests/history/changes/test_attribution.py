@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aoe_reports.history.changes.attribution import COLUMNS, Attribution, StepNight, attribute_change
@@ -155,7 +155,6 @@ NIGHTS = st.lists(st.tuples(st.integers(0, 2**55), st.integers(1, 97)), min_size
 
 
 @given(st.lists(CALLS, max_size=30), NIGHTS, NIGHTS, st.randoms(use_true_random=False))
-@settings(max_examples=60, deadline=None)
 def test_the_parts_are_the_whole_in_any_order(calls, before, after, random) -> None:
     nights = [night("before", total, str(n + 1), steps) for n, (total, steps) in enumerate(before)]
     nights += [night("after", total, str(n + 1), steps) for n, (total, steps) in enumerate(after)]

@@ -62,6 +62,7 @@ def test_the_planted_operator_is_named_and_the_steps_change_is_divided_exactly(
     assert ended.json["budget"]["eligible"] == ended.json["budget"]["series"] == 36
 
 
+@pytest.mark.slow
 def test_a_run_that_repeats_a_suspected_night_clears_the_suspicion_or_leaves_it(cli: Cli, tmp_path: Path) -> None:
     def stored(name: str, day: int, time_ms: float) -> None:
         one = {
@@ -169,6 +170,7 @@ def whole_ns(us: float) -> int:
     return found.numerator
 
 
+@pytest.mark.slow
 def test_too_few_nights_are_no_answer(cli: Cli, stores: dict[int, Path], tmp_path: Path) -> None:
     ended = cli("regressions", "--store", stores[3], "--format", "json")
     assert (ended.code, ended.json["rows"], ended.rules()) == (0, [], {"not-enough-data"})
@@ -178,6 +180,7 @@ def test_too_few_nights_are_no_answer(cli: Cli, stores: dict[int, Path], tmp_pat
     assert cli("regressions", "--store", tmp_path / "none").code == 3
 
 
+@pytest.mark.slow
 def test_the_order_of_ingesting_changes_no_byte(
     cli: Cli, nights: Path, stores: dict[int, Path], tmp_path: Path
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aoe_reports.formats.records.record import Record
@@ -76,7 +76,6 @@ def told_of(rows: list[dict[str, Any]], at: int, tuned: list[TunedOperator] | No
 
 
 @given(st.lists(NIGHT, min_size=2, max_size=6), st.data(), st.randoms(use_true_random=False))
-@settings(max_examples=60)
 def test_the_parts_are_the_whole_for_any_history(nights: Any, data: st.DataObject, random: Any) -> None:
     rows = [row for number, night in enumerate(nights) for row in rows_of_night(number, night)]
     at = data.draw(st.integers(1, len(nights) - 1))

@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis_profiles import FEW
 
 from aoe_reports.history.detection.detector import detect_changes, find_levels, review_history
 from aoe_reports.history.detection.verdicts import Parameters, Verdict
@@ -154,7 +155,6 @@ def test_ten_years_are_judged() -> None:
 
 
 @given(st.integers(0, 1000), st.lists(st.integers(0, 99), max_size=40, unique=True))
-@settings(max_examples=40, deadline=None)
 def test_missing_nights_move_indexes_and_nothing_else(seed: int, gaps: list[int]) -> None:
     values = stepped(seed, at=80, nights=100)
     values[gaps] = np.nan
@@ -168,7 +168,6 @@ def test_missing_nights_move_indexes_and_nothing_else(seed: int, gaps: list[int]
 
 
 @given(st.integers(0, 1000), st.sampled_from([2.0**-20, 0.5, 1024.0]))
-@settings(max_examples=40, deadline=None)
 def test_the_unit_does_not_matter(seed: int, unit: float) -> None:
     values = stepped(seed, at=80, shift=0.03)
     one, other = judge(values), judge(values * unit)
@@ -177,7 +176,6 @@ def test_the_unit_does_not_matter(seed: int, unit: float) -> None:
 
 
 @given(st.integers(0, 1000), st.integers(0, 30))
-@settings(max_examples=40, deadline=None)
 def test_where_a_quiet_past_begins_does_not_move_a_step(seed: int, more: int) -> None:
     values = stepped(seed, at=100, nights=130)
     longer = np.concatenate([noisy(seed + 5000, more), values])
@@ -186,8 +184,9 @@ def test_where_a_quiet_past_begins_does_not_move_a_step(seed: int, more: int) ->
     assert abs(other - more - one) <= 2
 
 
+@pytest.mark.slow
 @given(st.randoms(use_true_random=False))
-@settings(max_examples=10, deadline=None)
+@FEW
 def test_a_series_is_judged_by_itself(random) -> None:
     table = np.stack([stepped(seed, at=20 + seed % 90, shift=0.02 * (seed % 4)) for seed in range(150)])
     table[::7, 90:] = np.nan
@@ -213,7 +212,6 @@ def test_levels_are_those_of_the_verdicts(hindsight: bool) -> None:
 
 
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=60))
-@settings(max_examples=100, deadline=None)
 def test_no_value_breaks_it(values: list[float]) -> None:
     for verdict in detect_changes(np.array([values], dtype=float)):
         told = [*verdict.changes, *([verdict.suspect] if verdict.suspect else [])]
@@ -245,6 +243,7 @@ def test_a_smaller_budget_detects_less() -> None:
     assert 0.005 < detectable[0] < detectable[1] < detectable[2] < 0.05
 
 
+@pytest.mark.slow
 def test_the_smallest_detectable_change_is_detected_in_nine_cases_of_ten() -> None:
     table = np.stack([noisy(seed, 114) for seed in range(400)])
     shift = np.mean([verdict.smallest_detectable or 0 for verdict in detect_changes(table[:, :100])])
@@ -285,7 +284,6 @@ def test_what_happened_before_is_suspect_only_when_two_nights_agree() -> None:
     st.floats(1e-6, 1e9),
     st.lists(st.sampled_from([0.0, -1.0, -1e300, math.inf, -math.inf, math.nan, None]), min_size=1, max_size=200),
 )
-@settings(max_examples=60, deadline=None)
 def test_what_is_no_time_never_makes_a_constant_series_alarm(level: float, nights: list[float | None]) -> None:
     values = np.array([level if night is None else night for night in nights])
     for (verdict,) in (detect_changes(values), review_history(values)):
@@ -294,7 +292,6 @@ def test_what_is_no_time_never_makes_a_constant_series_alarm(level: float, night
 
 
 @given(st.lists(st.floats(100.0, 100.2), min_size=1, max_size=150))
-@settings(max_examples=60, deadline=None)
 def test_nothing_below_the_least_effect_is_ever_told(values: list[float]) -> None:
     for (verdict,) in (detect_changes(values), review_history(values)):
         assert (verdict.changes, verdict.suspect) == ((), None)
@@ -335,7 +332,6 @@ def test_hindsight_asks_less_of_a_larger_share_of_false_changes() -> None:
 
 
 @given(st.integers(0, 1000), st.lists(st.integers(0, 99), max_size=30, unique=True))
-@settings(max_examples=20, deadline=None)
 def test_hindsight_looks_over_gaps_and_at_each_series_alone(seed: int, gaps: list[int]) -> None:
     values = stepped(seed, at=50, shift=0.04, nights=100)
     values[gaps] = np.nan

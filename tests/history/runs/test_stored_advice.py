@@ -423,6 +423,7 @@ AT_PEAK_US = 2 * 4096**3 / (24 * 8192 * 1.8e9) * 1e6
 """What a product of such matrices takes at the peak of 24 cores of 1.8 GHz."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names_hardware", [True, False])
 def test_the_next_plan_leaves_out_what_is_near_the_roof_as_plan_does(
     cli: Cli, tmp_path: Path, *, names_hardware: bool

@@ -9,8 +9,9 @@ from itertools import accumulate
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis_profiles import FEW
 
 from aoe_reports.history.changes.incidents import Group, SeriesShift, group_incidents
 from aoe_reports.history.detection.detector import detect_changes
@@ -63,7 +64,6 @@ def acceptance(active: ActiveChange) -> Acceptance:
     return Acceptance(active.shifts[-1].since, limit_of(active), "id", None, "2026-02-01", "known")
 
 
-@settings(max_examples=30)
 @given(st.lists(ratios, min_size=1, max_size=5), seeds)
 def test_slow_downs_that_nobody_accepted_add_up(steps: list[float], seed: int) -> None:
     active = find_active(course(stairs(steps, seed)))
@@ -76,7 +76,6 @@ def test_slow_downs_that_nobody_accepted_add_up(steps: list[float], seed: int) -
     assert active.ci_low < (active.change or 0) < active.ci_high
 
 
-@settings(max_examples=30)
 @given(st.lists(ratios, min_size=2, max_size=5), st.integers(1, 5), seeds)
 def test_an_acceptance_covers_what_was_there_and_nothing_later(steps: list[float], known: int, seed: int) -> None:
     known = min(known, len(steps))
@@ -91,7 +90,6 @@ def test_an_acceptance_covers_what_was_there_and_nothing_later(steps: list[float
     assert active.change == pytest.approx(math.prod(steps[known:]) - 1, abs=0.006)
 
 
-@settings(max_examples=20)
 @given(st.lists(st.sampled_from([0.95, 0.97, 1.03, 1.05]), max_size=5), seeds)
 def test_what_was_told_is_told_once(steps: list[float], seed: int) -> None:
     whole = course(stairs(steps, seed))
@@ -107,7 +105,8 @@ def test_what_was_told_is_told_once(steps: list[float], seed: int) -> None:
     )
 
 
-@settings(max_examples=12)
+@pytest.mark.slow
+@FEW
 @given(ratios, seeds)
 def test_a_regression_is_never_lost_while_its_level_lasts(step: float, seed: int) -> None:
     values = stairs([step, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0], seed)
@@ -126,7 +125,6 @@ def test_a_regression_is_never_lost_while_its_level_lasts(step: float, seed: int
     assert active.change == pytest.approx(step - 1, abs=0.004)
 
 
-@settings(max_examples=20)
 @given(st.sampled_from([1.03, 1.05, 1.08]), st.floats(-0.02, 0.12), st.floats(0.0, 0.1), seeds)
 def test_an_expectation_covers_what_its_range_reaches(step: float, low: float, width: float, seed: int) -> None:
     expected = Expectation(NIGHTS[SPAN - 1], NIGHTS[SPAN + 1], low, low + width, "id", None, "2026-01-01", "upgrade")
@@ -194,7 +192,6 @@ def test_any_text_is_a_baseline_or_refused(text: str) -> None:
     assert str(parsed) == text
 
 
-@settings(max_examples=30)
 @given(st.sampled_from([0.9, 1.0, 1.1]), st.integers(1, SPAN), seeds)
 def test_a_chosen_baseline_is_held_against_later_nights_only(step: float, count: int, seed: int) -> None:
     values = stairs([step], seed)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis_profiles import FEW
 
 from aoe_reports.history.series.series import judge_histories, put_together
 
@@ -107,7 +108,7 @@ def test_nothing_is_nothing() -> None:
 
 
 @given(st.randoms(use_true_random=False))
-@settings(max_examples=10, deadline=None)
+@FEW
 def test_the_order_of_records_does_not_matter(random) -> None:
     records = [*slowed("a"), *slowed("b", at=20), record("a", 3, 12.0, "x"), record("c", 5, 1.0)]
     judged = judge_histories(put_together(frame(*records)))
@@ -131,7 +132,6 @@ _ROWS = st.lists(
 
 
 @given(_ROWS)
-@settings(max_examples=60, deadline=None)
 def test_nights_of_one_run_and_of_several_are_put_together_alike(records: list[dict[str, object]]) -> None:
     found = put_together(frame(*records))
     timed = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,29 +17,6 @@ from aoe_reports.model.topics.communication import AwaitedRank
 from aoe_reports.topics.advice.captures import _facts_of_timelines
 from aoe_reports.topics.advice.registry import RULES, Facts, Thresholds, find_advice
 from aoe_reports.topics.advice.report import evidence_words
-
-
-def test_the_numbers_are_those_of_their_sources() -> None:
-    assert asdict(Thresholds()) == {
-        "bound_ratio": 0.8,
-        "least_step_share": 0.05,
-        "least_operator_share": 0.01,
-        "wait_us": 10.0,
-        "small_kernel_us": 10.0,
-        "small_kernel_share": 0.5,
-        "frequency_drop_share": 0.05,
-        "conversions": 2,
-        "conflict_ratio": 0.04,
-        "slower_share": 0.05,
-        "slower_sigmas": 4.0,
-        "least_alike": 5,
-        "odd_shape_share": 0.1,
-        "many_shapes": 10,
-        "repeated_calls": 10,
-        "repeated_share": 0.05,
-        "memory_gb_per_s": None,
-        "slow_call_times": 100.0,
-    }
 
 
 def says(rule: str, known: Facts, **changed: float) -> bool:

@@ -484,6 +484,12 @@ def test_one_call_that_takes_longer_than_all_others_comes_first(cli: Cli, tmp_pa
     )
 
 
+@pytest.mark.parametrize(("us", "said"), [(2_999, False), (3_000, True)])
+def test_a_call_is_slow_from_a_hundred_times_the_median(cli: Cli, tmp_path: Path, us: int, said: bool) -> None:
+    rows = cli("advise", of_calls(tmp_path, [us, *[30] * 19]), "--format", "json").json["rows"]
+    assert ("slow-call" in {one["rule"] for one in rows}) is said
+
+
 def test_calls_that_are_all_long_are_communication_that_is_not_overlapped(cli: Cli, tmp_path: Path) -> None:
     """Nor is it one where many calls are long: then that is how the job is."""
     for n, us in enumerate(([5_000] * 10, [30] * 5 + [9_000] * 3)):

@@ -20,6 +20,7 @@ SEEDS = range(7)
 """Of 18 changes each: 126 pairs."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_planted_cause_is_named_first(tmp_path: Path, seed: int) -> None:
     wrong = []
@@ -122,6 +123,8 @@ def test_a_damaged_timeline_is_not_held_against_a_whole_one(cli: Cli, pair: tupl
     result = cli("explain", *pair, "--format", "json")
     assert result.code == 1
     assert {"json-truncated", "comparability-unknown"} <= result.rules()
+    said = [one["message"] for one in result.json["findings"] if one["rule"] == "comparability-unknown"]
+    assert any("the baseline is told by its timeline, this by its table of tasks" in message for message in said)
     assert (result.json["steps"][0]["baseline_told_by"], result.json["steps"][0]["candidate_told_by"]) == (
         "timeline",
         "tasks",
@@ -191,6 +194,57 @@ def test_a_rank_is_chosen(pair: tuple[Path, Path]) -> None:
     assert "nothing-measured" in {finding.rule for finding in explain([*pair], rank=3).findings}
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "damage", "rule"),
+    [
+        ("profiler_info_0.json", '{"cann_version": "8.0"', "info-file"),
+        ("ASCEND_PROFILER_OUTPUT/kernel_details.csv", "1,aclnnMul\n", "csv-ragged-row"),
+    ],
+)
+def test_damage_of_a_file_beside_the_timeline_is_told(
+    cli: Cli, pair: tuple[Path, Path], name: str, damage: str, rule: str
+) -> None:
+    path = pair[1] / "rank0_ascend_pt" / name
+    path.write_text((path.read_text() if name.endswith("csv") else "") + damage)
+    found = cli("explain", *pair, "--format", "json").json["findings"]
+    assert (rule, str(path)) in {(one["rule"], one["path"]) for one in found}
+
+
+def test_two_devices_of_different_ranks_are_explained_with_a_word(cli: Cli, pair: tuple[Path, Path]) -> None:
+    info = pair[1] / "rank0_ascend_pt" / "profiler_info_0.json"
+    info.rename(info.with_name("profiler_info_3.json"))
+    found = cli("explain", *pair, "--format", "json").json
+    assert [(step["rank_id"], step["baseline_steps"]) for step in found["steps"]] == [(3, 4)]
+    said = {one["message"] for one in found["findings"] if one["rule"] == "comparability-unknown"}
+    assert "the rank differs from the baseline or is unknown" in said
+
+
+def test_runs_without_a_rank_in_common_are_not_comparable(cli: Cli, pair: tuple[Path, Path], tmp_path: Path) -> None:
+    info = pair[1] / "rank0_ascend_pt" / "profiler_info_0.json"
+    info.rename(info.with_name("profiler_info_3.json"))
+    ended = cli("explain", ranks_without_tables(tmp_path / "two", 0.0), pair[1], "--format", "json")
+    assert (ended.code, ended.json["steps"]) == (1, [])
+    (said,) = (one["message"] for one in ended.json["findings"] if one["rule"] == "not-comparable")
+    assert said.endswith("no rank is on both sides")
+
+
+@pytest.mark.parametrize("unknown", [0, 1])
+def test_steps_that_only_one_side_tells_are_said(cli: Cli, pair: tuple[Path, Path], unknown: int) -> None:
+    for path in pair:
+        (path / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT" / "trace_view.json").unlink()
+    output = pair[unknown] / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
+    with (output / "kernel_details.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    with (output / "kernel_details.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, [name for name in rows[0] if name != "Step Id"], extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+    found = cli("explain", *pair, "--format", "json").json["findings"]
+    said = [one["message"] for one in found if one["rule"] == "comparability-unknown"]
+    assert "only one side tells its steps: the other is taken for one step" in said
+
+
 def test_nothing_changed_from_a_run_to_itself(cli: Cli, pair: tuple[Path, Path]) -> None:
     found = cli("explain", pair[0], pair[0], "--format", "json").json
     assert (found["rows"], found["steps"][0]["difference_us"]) == ([], 0)
@@ -235,6 +289,8 @@ def test_waiting_that_the_ranks_of_one_run_alone_tell_is_held_against_nothing(
     runs = [ranks_without_tables(tmp_path / name, late) for name, late in (("before", 0.0), ("after", 300.0))]
     shutil.rmtree(runs[side] / "rank1_ascend_pt")
     found = cli("explain", *runs, "--format", "json").json
+    absent = [(one["path"], one["message"]) for one in found["findings"] if one["rule"] == "expected-absent"]
+    assert [(path, str(runs[1 - side]) in message) for path, message in absent] == [(str(runs[side]), True)]
     assert (found["rows"][0]["area"], found["rows"][0]["cause"]) == ("communication", "slower-calls")
     assert not any("counts as waiting" in one["message"] for one in found["findings"])
 

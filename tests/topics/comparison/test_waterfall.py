@@ -113,6 +113,7 @@ def test_nothing_changes_from_a_run_to_itself(one: Side) -> None:
     assert told(waterfall_of(one, one)) == []
 
 
+@pytest.mark.slow
 @given(sides, sides)
 def test_the_way_back_is_as_long(before: Side, after: Side) -> None:
     there, back = waterfall_of(before, after), waterfall_of(after, before)

@@ -11,8 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from commandline import FIXTURES, Cli
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis_profiles import FEW
 from planted_serving import HARD, KINDS, VLLM, Planted, Server, planted, planted_by, right
 
 from aoe_reports import hotspots, serving
@@ -40,6 +41,7 @@ def _right(one: Planted) -> list[bool]:
     return right(one, found.iteration_of.tolist(), [each.phase for each in found.iterations])
 
 
+@pytest.mark.slow
 def test_iterations_of_planted_servers_are_told_without_annotations() -> None:
     told = {kind: [each for seed in range(SEEDS) for each in _right(planted(kind, seed, ITERATIONS))] for kind in KINDS}
     tally = {kind: sum(each) / len(each) for kind, each in told.items()}
@@ -92,7 +94,7 @@ def test_a_decode_that_verifies_drafts_tells_how_many_tokens_each_sequence_has()
     assert len(found.iterations) == len(one.truth)  # the passes of the draft model are parts of others
 
 
-@settings(max_examples=12, deadline=None)
+@FEW
 @given(kind=st.sampled_from([*KINDS, *HARD]), seed=st.integers(0, 1000))
 def test_parts_and_idle_time_are_the_iteration_and_iterations_follow_one_another(kind: str, seed: int) -> None:
     one = planted(kind, seed, 8)
@@ -262,6 +264,7 @@ def test_queries_tell_tokens_and_sequences(shapes: str, types: str, rows: int | 
     assert tuple(query_of(shapes, types, rows)) == told
 
 
+@pytest.mark.slow
 @given(st.text(max_size=40), st.text(max_size=20))
 def test_odd_shapes_are_none(shapes: str, types: str) -> None:
     shapes_of(shapes)

@@ -261,6 +261,7 @@ def tree(folder: Path) -> list[tuple[str, int]]:
     return sorted((str(path), path.lstat().st_ino) for path in folder.rglob("*"))
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("adoption", ["linked"], indirect=True)
 def test_half_of_a_bank_is_not_copied_for_another_job(adoption: Adoption) -> None:
@@ -276,6 +277,7 @@ def test_half_of_a_bank_is_not_copied_for_another_job(adoption: Adoption) -> Non
     adoption.see_completed(adoption.adopt())
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("adoption", ["linked"], indirect=True)
 def test_the_journal_of_an_older_version_is_completed_though_the_device_has_another_number_now(
@@ -286,6 +288,7 @@ def test_the_journal_of_an_older_version_is_completed_though_the_device_has_anot
     adoption.see_completed(adoption.adopt())
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("adoption", ["linked"], indirect=True)
 def test_where_nothing_tells_old_from_new_it_is_named_and_nothing_is_moved_or_deleted(adoption: Adoption) -> None:

@@ -109,6 +109,7 @@ def test_nothing_else_is_taken_for_a_secret() -> None:
         )
 
 
+@pytest.mark.slow
 def test_nothing_in_real_and_documented_files_is_taken_for_a_secret() -> None:
     texts = [*(ROOT / "fixtures").rglob("*.json"), *(ROOT / "fixtures").rglob("*.csv"), *(ROOT / "src").rglob("*.py")]
     texts += [

@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 from commandline import ROOT
 from documents import SCALARS, places
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from killing import COMPILER, Fault, killer
 from tuning.jobs import NAMES, SOC, Bench, write_bank
@@ -218,7 +218,6 @@ def test_a_folder_with_an_odd_name_works(bench: Bench) -> None:
 
 
 @given(st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"), max_size=30))
-@settings(max_examples=30)
 def test_a_shell_reads_an_argument_as_it_was(text: str) -> None:
     """Relative paths, too, which stand behind a variable."""
     line = f'here=/h; printf "%s\\0" {Argument(text).quoted()} {Argument("--m=", text or "x").quoted()}'
@@ -395,7 +394,6 @@ def changed(draw: st.DrawFn, document: Any) -> Any:
 
 
 @given(st.data())
-@settings(max_examples=150)
 def test_whatever_stands_in_a_plan_or_a_state_ends_in_a_line_or_a_command(data: st.DataObject) -> None:
     """Never in anything but one of our errors; and the command that is run stays a list of texts."""
     plan = Plan(

@@ -19,7 +19,7 @@ from aoe_reports.formats.aoe.operators import DUMPED, is_dumped
 from aoe_reports.model.arrays.intervals import union
 from aoe_reports.model.rows import as_mapping
 from aoe_reports.stats.bootstrap import widened_percentiles
-from aoe_reports.tuning.options import PlanOptions
+from aoe_reports.tuning.options import PlanOptions, Scenario
 from aoe_reports.tuning.plan.plan import Candidate, Plan
 from aoe_reports.tuning.plan.prior import DEFAULT_SAVED_SHARE, Gain, Priors, cost_of_summary, saved_share
 from aoe_reports.tuning.plan.ranking import Known, Measured, Ranking, _inside, exposed_times, rank_operators
@@ -75,6 +75,7 @@ def test_the_headline_of_a_plan_sums_saving_and_cost(step_us: float | None, said
     assert headline(Plan("offline", "opat", step_us=step_us, candidates=(first, second))) == said
 
 
+@pytest.mark.slow
 @given(ROWS, st.floats(0, 1), st.sampled_from(["offline", "pytorch"]), st.integers(0, 3))
 def test_a_plan_loses_no_time_and_promises_no_more_than_the_step_allows(
     rows: list[dict[str, object]], least: float, scenario: str, seed: int
@@ -244,17 +245,34 @@ def test_two_claims_on_a_step_differ_where_one_does_not_confirm_the_other(
     assert known.claims_differ is differ
 
 
-def ranked(options: PlanOptions, *times_ns: int) -> Ranking:
-    """The plan for operators a, b, c … of a step that they fill."""
+def ranked(options: PlanOptions, *times_ns: int, names: str = "abc", op_type: str | None = None) -> Ranking:
+    """The plan for operators of a step that they fill, one task each: those of one name differ in shape."""
     rows = [
-        {"op_name": "abc"[place], "task_duration_ns": ns, "op_state": "static"} for place, ns in enumerate(times_ns)
+        {"op_name": name, "task_duration_ns": ns, "op_state": "static", "input_shapes": str(place)}
+        | ({} if op_type is None else {"op_type": op_type if name == names[0] else "Add"})
+        for place, (name, ns) in enumerate(zip(names, times_ns, strict=False))
     ]
     frame = tasks_of(rows)
     bounds, shares = measure_operators(frame), shares_of_tasks(frame, None, None)
     assert bounds is not None
     return rank_operators(
-        Measured(frame, bounds, exposed_times(frame, bounds, shares), shares), options, Known(), Priors()
+        Measured(frame, bounds, exposed_times(frame, bounds, shares), shares), options, Known(), Priors(costs_s=[10.0])
     )
+
+
+@pytest.mark.parametrize(("scenario", "named"), [("offline", ["b", "a"]), ("pytorch", [None, None])])
+def test_a_plan_ranks_by_the_time_saved_per_second_of_tuning(scenario: Scenario, named: list[str | None]) -> None:
+    """Three shapes save more of a step than one does, but take three times as long to tune."""
+    found = ranked(PlanOptions(scenario=scenario), 1000, 1000, 1000, 2000, names="aaab", op_type="MatMulV2")
+    assert [one.op_name for one in found.candidates] == named
+    assert [(one.op_type, one.cost_s) for one in found.candidates] == [("Add", 10.0), ("MatMulV2", 30.0)]
+    first, second = (one.expected_saving_us or 0 for one in found.candidates)
+    assert first < second
+    within = ranked(
+        PlanOptions(scenario=scenario, budget=0.5), 1000, 1000, 1000, 2000, names="aaab", op_type="MatMulV2"
+    )
+    assert [one.op_type for one in within.candidates] == ["Add"]
+    assert [one.reason.partition(":")[0] for one in within.rejected] == ["beyond-budget"]
 
 
 @pytest.mark.parametrize(("share", "kept"), [(0.1, ["b", "a"]), (0.1001, ["b"])])

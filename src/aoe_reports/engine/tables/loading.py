@@ -37,8 +37,9 @@ def write_part(file: Path, part: str, captures: Sequence[LoadedCapture], notes: 
     """Write a part of some captures as a new database file. What is found is added to the notes; a file that cannot be read is a finding."""
     with duckdb.connect(str(file), config={"memory_limit": MEMORY_LIMIT}) as connection:
         tables = [schema.TABLES[name] for name, place in PART_OF.items() if place == part]
-        for table in (*tables, schema.LOADED, schema.FINDING, schema.READING):
-            connection.execute(table.ddl)
+        with whole_or_not(connection):  # one transaction: a comment that is one itself is written to the disk at once
+            for table in (*tables, schema.LOADED, schema.FINDING, schema.READING):
+                connection.execute(table.ddl)
         for capture in captures:
             with notes.where_unreadable(capture.capture.root):
                 _LOADERS[part](connection, capture, notes)
