@@ -27,7 +27,16 @@ from aoe_reports.tuning.aoe.preflight import Declared, Host, check_host
 from aoe_reports.tuning.driver import Argument
 from aoe_reports.tuning.job import dry_run
 from aoe_reports.tuning.options import TuneOptions
-from aoe_reports.tuning.plan import Candidate, Job, Plan, Rejected, document_of_plan, plan_of_document, tune_ops_of_plan
+from aoe_reports.tuning.plan import (
+    Candidate,
+    Job,
+    Plan,
+    Rejected,
+    document_of_plan,
+    plan_of_document,
+    tune_ops_of_document,
+    tune_ops_of_plan,
+)
 from aoe_reports.tuning.plan_folder import read_plan, write_plan
 
 HOSTILE = (
@@ -468,3 +477,24 @@ def test_a_stage_has_its_variables_in_order(
     (stage,) = stages_of_plan(plan, None)
     expected = ({} if first is None else {"AOE_MODE": first}) | told
     assert stage.environment == tuple(expected.items())
+
+
+@pytest.mark.parametrize(
+    ("document", "asks"),
+    [
+        ({"tune_ops_name": ["a", "b", "a"]}, (("a", "b"), ())),
+        ({"tune_ops_name": [], "tune_ops_type": ["Add"]}, ((), ("Add",))),
+        ({"tune_ops_name": [], "tune_ops_type": []}, None),
+        ({}, None),
+        ({"tune_ops_name": ["a", ""]}, None),
+        ({"tune_ops_name": ["a", 1]}, None),
+        ({"tune_ops_name": "a"}, None),
+        ({"tune_ops_name": ["a"], "other": []}, None),
+        (["a"], None),
+    ],
+)
+def test_a_file_of_operators_to_tune_is_two_lists_and_asks_for_something(
+    document: object, asks: tuple[tuple[str, ...], tuple[str, ...]] | None
+) -> None:
+    found = tune_ops_of_document(document)
+    assert (None if found is None else (found.names, found.types)) == asks
