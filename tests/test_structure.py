@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import is_dataclass
 from functools import cache
 from pathlib import Path
 
@@ -59,18 +60,24 @@ SHELLS = frozenset({"system", "popen", "execv", "execve", "execvp", "spawnv", "s
 
 
 @cache
+def _trees() -> dict[str, ast.Module]:
+    """The package by module; parsed by the worker that runs these tests."""
+    return {str(path.relative_to(SOURCE)): ast.parse(path.read_text()) for path in sorted(SOURCE.rglob("*.py"))}
+
+
+@cache
 def _calls() -> list[tuple[str, int, str, str]]:
-    """(module, line, what is called, of what) of every call in the package; looked for by the worker that runs these tests."""
+    """(module, line, what is called, of what) of every call in the package."""
     return list(_walked())
 
 
 def _walked() -> Iterator[tuple[str, int, str, str]]:
-    for path in sorted(SOURCE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+    for module, tree in _trees().items():
+        for node in ast.walk(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                yield str(path.relative_to(SOURCE)), node.lineno, node.func.attr, ast.unparse(node.func.value)
+                yield module, node.lineno, node.func.attr, ast.unparse(node.func.value)
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                yield str(path.relative_to(SOURCE)), node.lineno, node.func.id, ""
+                yield module, node.lineno, node.func.id, ""
 
 
 def _opened() -> list[tuple[str, int, str]]:
@@ -103,13 +110,22 @@ def test_nothing_starts_a_shell_or_runs_text_as_code() -> None:
     assert [one for one in found if one[0] != "tuning/job/guardian.py"] == []
 
 
-@pytest.mark.slow
 def test_one_module_opens_connections() -> None:
     found = {
-        str(path.relative_to(SOURCE))
-        for path in SOURCE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
+        module
+        for module, tree in _trees().items()
+        for node in ast.walk(tree)
         if (isinstance(node, ast.ImportFrom) and node.module in {"urllib.request", "socket"})
         or (isinstance(node, ast.Import) and {one.name for one in node.names} & {"urllib.request", "socket"})
     }
     assert found == {"jobs/notification.py"}
+
+
+def test_public_values_cannot_be_changed() -> None:
+    """But for a store, a capture that is read, and a result whose parts are added while it is read."""
+    public = [one for name in aoe_reports.__all__ if is_dataclass(one := getattr(aoe_reports, name))]
+    assert {one.__name__ for one in public if not one.__dataclass_params__.frozen} == {
+        "History",
+        "Profile",
+        "TuningResult",
+    }

@@ -80,7 +80,6 @@ def test_every_question_is_answered_within_its_page(fixtures: Assistant) -> None
         assert json.loads(found.text) == found.content
 
 
-@pytest.mark.slow
 def test_an_answer_says_what_the_command_line_says(fixtures: Assistant, cli: Cli) -> None:
     ended = cli("hotspots", RANKS, "--format", "json", "--by", "op_name", "--top", "3", "--rank", "1")
     found = fixtures.ask("hotspots", RANKS, options={"by": "op_name", "top": 3, "rank": 1})

@@ -35,7 +35,7 @@ def records(tmp_path: Path) -> Path:
     return path
 
 
-PROGRESS = re.compile(r"\x1b\[\?25[lh]|\x1b\[1A|\r\x1b\[2K")
+PROGRESS = re.compile(r"\x1b\[\?25[lh]|\x1b\[1A|\r?\x1b\[2K")
 COLOURS = re.compile(r"\x1b\[(?:0|1|31|32|33)m")
 """The only control sequences that a terminal is given beside those of a line that begins anew."""
 

@@ -113,7 +113,6 @@ def test_without_a_uri_no_client_is_loaded_and_nothing_asked(server: Server, ran
     assert server.requests() == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "damage", [lambda data: data[:-9], lambda data: b"", lambda data: data[:30] + b"?" + data[31:]]
 )

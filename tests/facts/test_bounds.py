@@ -9,7 +9,6 @@ import pytest
 from frames import tasks_of
 from hypothesis import given
 from hypothesis import strategies as st
-from values import check_values
 
 from aoe_reports.facts.bounds import CoreCounts, StepShares, cap_saving, measure_operators, most_blocks
 from aoe_reports.facts.idle import idle_before_tasks, shares_of_tasks
@@ -419,14 +418,3 @@ def test_a_mixed_task_keeps_as_many_cores_busy_as_either_kind(mixed: int | None,
     assert bounds is not None
     told = {one.op_name: one.block_use for one in bounds.operators()}
     assert told == {"mm": pytest.approx(use), "b": pytest.approx(1 / 48, abs=1e-4)}
-
-
-def test_bounds_cannot_be_changed() -> None:
-    frame = tasks_of([{"op_name": "a", "aic_mac_ratio": 0.9, "block_num": 8, "op_state": "static"}] * 4)
-    found = measure_operators(frame, CoreCounts(24, 48, 1800.0))
-    assert found is not None
-    shares = shares_of_tasks(frame, 0, 0)
-    names = check_values(
-        found, list(found.operators(2)), shares, CoreCounts(24, 48, 1800.0), union(np.array([0]), np.array([1]))
-    )
-    assert {"OperatorBounds", "Operator", "StepShares", "CoreCounts", "Intervals"} <= names

@@ -12,7 +12,6 @@ import pytest
 from frames import tasks_of
 from hypothesis import given
 from hypothesis import strategies as st
-from values import check_values
 
 from aoe_reports.facts.tasks import TaskSet, split_devices
 from aoe_reports.formats.aoe.results import TuningResult, results_of_document
@@ -249,9 +248,3 @@ def test_half_of_the_operators_make_one_workload() -> None:
 def test_calls_of_one_operator_are_summed() -> None:
     found = mix(names=True, **{"net/layer_1/mm-2.5": (1, 10), "mm": (2, 5)})
     assert found.names == {"mm": (3, 15)}
-
-
-def test_what_is_told_of_tasks_cannot_be_changed() -> None:
-    tasks = device_of([{"op_name": "a"}, {"op_type": "allReduce", "task_type": "HCCL"}])
-    records = records_from_groups(CONTEXT, groups_of_tasks(tasks))
-    assert {"RunContext", "TaskSet", "Record"} <= check_values(CONTEXT, CONTEXT.fields(), tasks, records)

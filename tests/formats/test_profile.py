@@ -6,20 +6,9 @@ import json
 import shutil
 from pathlib import Path
 
-import pyarrow as pa
-from values import check_values
-
-from aoe_reports.formats.aoe.bank_file import read_bank
-from aoe_reports.formats.aoe.result_files import read_results
 from aoe_reports.formats.ascend.capture import capture_root, group_captures
-from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.capture import group_runs
-from aoe_reports.formats.convert import convert
-from aoe_reports.formats.csv.scan import scan
-from aoe_reports.formats.csv.summary import read_table
 from aoe_reports.formats.sources.discovery import discover
-from aoe_reports.formats.trace.events import look_at_timeline, sum_durations
-from aoe_reports.formats.trace.walk import walk_events
 
 
 def runs(*paths: Path):
@@ -95,33 +84,3 @@ def test_roots_of_captures() -> None:
     assert capture_root(Path("x/mindstudio_profiler_output/op_summary_0.csv")) == Path("x")
     assert capture_root(Path("op_summary.csv")) == Path.cwd()
     assert capture_root(Path("/PROF_1_2_3/device_0/op_summary_0.csv")) == Path("/PROF_1_2_3")
-
-
-def test_what_is_read_of_files_cannot_be_changed(msprof: Path, aoe: Path) -> None:
-    found = discover([msprof])
-    captures = list(group_captures(found.files))
-    bank = aoe / "gradient_bank" / "Ascend910B_gradient_fusion.json"
-    results = [read_results(path) for path in sorted(aoe.rglob("aoe_result*.json"))]
-    summary = next((msprof / "exports_of_2022").rglob("op_summary*.csv"))
-    header = summary.read_bytes().splitlines(keepends=True)[0]
-    (timeline,) = (msprof / "exports_of_2022").rglob("hccl_0_1_1.json")
-    names = check_values(
-        found,
-        captures,
-        [capture.sources("op_summary", "kernel_details") for capture in captures],
-        read_bank(bank),
-        results,
-        read_table(summary, TABLES["op_summary"]),
-        look_at_timeline(timeline),
-        sum_durations(timeline, ("name",)),
-        dict(walk_events(timeline)),
-        scan(
-            summary,
-            len(header),
-            header.count(b",") + 1,
-            TABLES["op_summary"].match(header.decode().split(",")).fields[:4],
-        ),
-        convert(pa.chunked_array([["1"]]), TABLES["op_summary"].match(["Op Name"]).fields[0]),
-        working={"TuningResult", "Names"},
-    )
-    assert {"Capture", "FoundFile", "Source", "TableData", "Field", "BankFile", "ResultFile", "Modification"} <= names

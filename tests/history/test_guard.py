@@ -138,6 +138,14 @@ def test_a_score_is_the_least_distance_in_scatters_of_all_nights_or_of_those_aro
     assert found[step] == pytest.approx(expected)
 
 
+def test_a_step_that_is_found_is_taken_out_of_the_scatter_which_shows_a_smaller_one() -> None:
+    logs = quiet(1, 80)
+    for step in (30, 35, 40, 45, 50, 55):
+        logs[:, step:] += 1.0
+    logs[:, 60:] += 0.07
+    assert list(plain_steps(scores(logs, 4.0)[0], 4.0)) == [30, 35, 40, 45, 50, 55, 60]
+
+
 @pytest.mark.parametrize(
     ("beyond", "steps"),
     [

@@ -418,7 +418,6 @@ def test_programs_are_looked_for_on_path(cli: Cli, tmp_path: Path, monkeypatch: 
     assert (rows["aoe"]["state"], rows["aoe"]["value"]) == ("missing", "needed for: `tune` with AOE")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("built", [True, False])
 def test_the_compiled_reader_of_timelines_is_there_or_missing(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, *, built: bool

@@ -255,23 +255,24 @@ def test_figures_are_pictures_with_words(cli: Cli, store: Path, tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_the_same_store_gives_the_same_bytes(store: Path, tmp_path: Path) -> None:
+def test_the_same_store_gives_the_same_bytes(cli: Cli, store: Path, tmp_path: Path) -> None:
     """Also at another time and place, under another seed of hashes, and beside settings of matplotlib in the current folder."""
     (tmp_path / "matplotlibrc").write_text("font.size: 40\nfigure.dpi: 33\nsavefig.bbox: tight\naxes.facecolor: red\n")
-    found = []
-    for number, more in enumerate(({}, {"SOURCE_DATE_EPOCH": "0", "TZ": "Asia/Tokyo", "PYTHONHASHSEED": "7"})):
-        command = [sys.executable, "-W", "error", "-m", "aoe_reports", "report", "--store", store, "--format", "html"]
-        folder = tmp_path / f"figures{number}"
-        ended = subprocess.run(
-            [*command, "--png", folder],
-            capture_output=True,
-            check=True,
-            env={**os.environ, **more},
-            cwd=tmp_path if number else tmp_path.parent,
-        )
-        assert ended.stderr == b""
-        found.append([ended.stdout, *(path.read_bytes() for path in sorted(folder.iterdir()))])
-    assert found[0] == found[1]
+    arguments = ("report", "--store", store, "--format", "html", "--png")
+    here = cli(*arguments, tmp_path / "here")
+    ended = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "aoe_reports", *arguments, tmp_path / "there"],
+        capture_output=True,
+        check=True,
+        env={**os.environ, "SOURCE_DATE_EPOCH": "0", "TZ": "Asia/Tokyo", "PYTHONHASHSEED": "7"},
+        cwd=tmp_path,
+    )
+    assert (here.out.encode(), here.err.encode()) == (ended.stdout, ended.stderr)
+    assert ended.stderr == b""
+    first, second = (
+        {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("here", "there")
+    )
+    assert first == second
 
 
 @pytest.mark.slow

@@ -8,8 +8,7 @@ from typing import get_args
 
 import pytest
 
-from aoe_reports.model.findings import SEVERITIES, Finding, Severity
-from aoe_reports.model.history.runs import TuningClaim
+from aoe_reports.model.findings import EXAMPLES_PER_RULE, SEVERITIES, Finding, Severity
 from aoe_reports.model.rules import (
     ALL_FILES,
     COMMUNICATION,
@@ -98,3 +97,11 @@ def test_a_claim_saves_what_it_makes_shorter(before: float | None, after: float 
     )
     assert claim.saved_us == saved
     assert dataclasses.replace(claim, unmeasured=True).saved_us == 0.0
+
+
+@pytest.mark.parametrize(("more", "said"), [(0, None), (1, "and 1 more of this kind"), (7, "and 7 more of this kind")])
+def test_findings_beyond_the_examples_are_counted(more: int, said: str | None) -> None:
+    places = [(f"{line}", line) for line in range(EXAMPLES_PER_RULE + more)]
+    *examples, last = RULE.found_at("path", places)
+    assert [one.line for one in (*examples, last)] == [*range(EXAMPLES_PER_RULE), *([None] if more else [])]
+    assert last.message == (said or str(EXAMPLES_PER_RULE - 1))

@@ -10,7 +10,6 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from values import check_values
 
 from aoe_reports.model.timestamps import Timestamp, digits_to_ns, parse_timestamp
 
@@ -139,7 +138,3 @@ def test_anything_is_a_time_that_an_int64_holds_or_none(value: Any) -> None:
 )
 def test_digits_are_a_time_of_plain_ones(digits: str | None, ns: int | None) -> None:
     assert digits_to_ns(digits) == ns
-
-
-def test_a_time_cannot_be_changed() -> None:
-    assert check_values(parse_timestamp(1574469251)) == {"Timestamp"}

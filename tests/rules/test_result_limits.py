@@ -194,6 +194,9 @@ def test_parts_are_compared_with_a_whole_that_is_known(missing: str) -> None:
     assert said(GROUPED, changes) == {("parts-and-whole", OPAT)}
     assert "parts-and-whole" not in {rule for rule, _ in said(GROUPED, changes | {f"{OPAT}/{missing}": GONE})}
     assert ("parts-and-whole", OPAT) in said(GROUPED, {f"{OPAT}/{RESULT}": 5, f"{OPAT}/{GAIN}": GONE})
+    assert ("parts-and-whole", OPAT) in said(GROUPED, changes | {f"{FIRST}/{AFTER}": 0.5}), (
+        "a part of a microsecond is a time"
+    )
 
 
 @pytest.mark.parametrize(

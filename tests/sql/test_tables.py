@@ -129,3 +129,11 @@ def test_what_a_column_refers_to_is_there() -> None:
             if column.refers_to:
                 other, _, name = column.refers_to.partition(".")
                 assert name in TABLES[other].names
+
+
+def test_sources_of_several_captures_are_numbered_through() -> None:
+    with open_capture(FIXTURES / "msprof" / "valid" / "communication_of_four_ranks") as database:
+        rows = database.sql("SELECT capture_id, source_id FROM source ORDER BY source_id").fetchall()
+    assert [source for _, source in rows] == [*range(1, len(rows) + 1)]
+    assert len({capture for capture, _ in rows}) == 4
+    assert rows == sorted(rows)

@@ -171,7 +171,6 @@ def test_compaction_merges_and_sorts_and_changes_no_row(cli: Cli, store: Path, n
         assert workloads == sorted(workloads)
 
 
-@pytest.mark.slow
 def test_an_ingest_of_many_merges_small_files_by_itself(cli: Cli, tmp_path: Path) -> None:
     write_nights(tmp_path / "nights", 40)
     ingest(cli, tmp_path / "nights", tmp_path / "store")

@@ -12,7 +12,6 @@ import pytest
 from commandline import FIXTURES
 from hypothesis import given
 from hypothesis import strategies as st
-from values import check_values
 
 from aoe_reports.formats.aoe.results import results_of_document
 from aoe_reports.tuning.aoe.bank import bank_in_use
@@ -526,17 +525,3 @@ def test_why_nothing_is_told_of_a_type(ended: bool, status: str, reason: str) ->
         one for one in outcome_rows(plan, TuneOps((), ("Add",)), results([], reserved=1), ended=ended) if one.requested
     ]
     assert (row.status, row.reason) == (status, reason)
-
-
-def test_what_is_told_of_a_run_cannot_be_changed() -> None:
-    console = Console("offline", "tuner")
-    console.take(DONE)
-    assert console.claims
-    names = check_values(
-        Ended(0, None, "exited"),
-        console.claims,
-        progress_of(SOUND, 3),
-        Verification("confirmed"),
-        bank_in_use({}, "/home", "/cwd"),
-    )
-    assert {"Ended", "PrintedClaim", "Progress", "Verification", "BankLayout"} <= names

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 import pytest
-from values import check_values
 
 from aoe_reports.tuning.banks import exchange as bank_exchange
 from aoe_reports.tuning.banks.bank import BankLayout
@@ -231,13 +230,3 @@ def test_where_a_new_folder_cannot_be_made_nothing_is_left_of_it(in_use: Path, w
         replace_folders([NewFolder(in_use, files, lambda _: True)], see)
     assert contents(in_use) == before
     assert sorted(path.name for path in in_use.parent.iterdir()) == beside
-
-
-def test_folders_to_be_replaced_cannot_be_changed(tmp_path: Path) -> None:
-    swap = swap_of(tmp_path)
-    swap.make()
-    assert check_values(swap, Left(swaps=(swap,)), NewFolder(tmp_path, {}, lambda _: True)) == {
-        "Swap",
-        "Left",
-        "NewFolder",
-    }

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from commandline import FIXTURES, Cli
 from tuning.jobs import Bench
-from values import check_values
 
 from aoe_reports.model.errors import UsageError
 from aoe_reports.simulation.tuning import TUNED, Outcome, write_loop
@@ -118,8 +117,3 @@ def test_of_two_tuners_the_later_one_has_the_last_word_and_no_model_is_mixed() -
     assert [(claim.op_name, claim.after_us) for claim in both.operators] == [("a", 5), ("b", 8)]
     assert (both.model_us, both.unproven, both.claimed_by) == (None, ("c",), ("AOE", "Triton"))
     assert claims_together([one, TunerClaims()]).model_us == (2, 1)
-
-
-def test_claims_of_a_tuner_cannot_be_changed() -> None:
-    read = tuner("triton").read_results([CACHE])
-    assert {"ClaimsRead", "Claims", "Claim"} <= check_values(read, tuner("triton"))

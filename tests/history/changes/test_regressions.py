@@ -180,7 +180,6 @@ def test_too_few_nights_are_no_answer(cli: Cli, stores: dict[int, Path], tmp_pat
     assert cli("regressions", "--store", tmp_path / "none").code == 3
 
 
-@pytest.mark.slow
 def test_the_order_of_ingesting_changes_no_byte(
     cli: Cli, nights: Path, stores: dict[int, Path], tmp_path: Path
 ) -> None:

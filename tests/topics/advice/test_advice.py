@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from frames import tasks_of
 from tables_of_docs import rows_of_advice
-from values import check_values
 
 from aoe_reports.facts.bounds import CoreCounts, StepShares, measure_operators
 from aoe_reports.facts.idle import idle_before_tasks, shares_of_tasks
@@ -389,8 +388,3 @@ def test_many_shapes_are_said_of_a_type_that_takes_its_part(others: int, said: b
     ]
     limits = Thresholds(least_operator_share=0.05)
     assert ("many-shapes" in by_rule(find_advice(facts([*passing, *rest]), limits))) is said
-
-
-def test_advice_cannot_be_changed() -> None:
-    known = facts(model(aic_mac_ratio=0.1, aic_mte2_ratio=0.9))
-    assert {"Facts", "Advice", "Thresholds", "Rule"} <= check_values(known, find_advice(known), Thresholds(), RULES)

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from values import check_values
 
 from aoe_reports import find_slow_links, find_slow_ranks
 from aoe_reports.model.topics.communication import share_of_waiting
@@ -351,13 +350,6 @@ def test_others_wait_for_the_last_one_by_as_much_as_they_wait_longer() -> None:
     (awaited,) = find_awaited_ranks(operator_times(frame(rows)), groups={"g": GroupRanks(3)})
     assert (awaited.rank, awaited.operators, awaited.of_operators) == (1, 1, 1)
     assert awaited.waited_ns == (5000 - 800) + (4000 - 800)
-
-
-def test_links_and_ranks_cannot_be_changed() -> None:
-    links = find_slow_links(frame([row(*pair, 9 if pair[0] == 3 else 19) for pair in mesh(4)]))
-    ranks = find_slow_ranks(frame([time(rank, 5000 * bool(rank), 1000, 0) for rank in range(3)]))
-    wait = PeerWait(rank_id=0, op_name="a", group="g", step=1, peer=2, waited_ns=3, elapsed_ns=4)
-    assert check_values(links, ranks, wait) == {"Link", "AwaitedRank", "PeerWait"}
 
 
 def test_links_stand_by_their_share_then_by_their_time_then_by_name() -> None:

@@ -194,7 +194,6 @@ def test_a_rank_is_chosen(pair: tuple[Path, Path]) -> None:
     assert "nothing-measured" in {finding.rule for finding in explain([*pair], rank=3).findings}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "damage", "rule"),
     [

@@ -143,6 +143,24 @@ def test_scatter_is_lost_changes_of_three_percent_and_no_baseline_from_ten_on() 
     assert _told(alternating(0.088)) == {"unsteady": "no-baseline"}
 
 
+@pytest.mark.parametrize(
+    ("computing", "free", "part"),
+    [(None, 10 * NS, "computing"), (50 * NS, None, "free"), (None, None, "computing")],
+)
+def test_the_part_that_varies_with_the_steps_is_named(computing: int | None, free: int | None, part: str) -> None:
+    facts = _facts([round(100 * NS * (1 + sign * 0.05)) for sign in (1, -1, -1, 1) * 2])
+    steps = tuple(
+        replace(
+            step,
+            computing_ns=step.duration_ns - 10 * NS if computing is None else computing,
+            free_ns=step.duration_ns - 50 * NS if free is None and computing is not None else free,
+        )
+        for step in facts.steps
+    )
+    judged = judge_device(replace(facts, steps=steps), series_of(steps))
+    assert [one.numbers.get("part") for one in judge_run([judged], set(), ())] == [part]
+
+
 def test_numbers_of_tasks_make_other_work_of_scatter() -> None:
     scattered = _facts([round(100 * NS * (1 + sign * 0.3)) for sign in (1, -1, -1, 1) * 2])
     alike = dict.fromkeys(range(8), 100)
