@@ -13,7 +13,7 @@ from pathlib import Path
 from aoe_reports.formats.ascend import names as ascend
 from aoe_reports.formats.ascend.capture import capture_root
 from aoe_reports.formats.mindspore.names import UNREAD_KINDS
-from aoe_reports.formats.msopprof import names as msopprof
+from aoe_reports.formats.msopprof import tables as msopprof
 from aoe_reports.formats.rules import (
     BROKEN_LINK,
     LINK_LOOP,
