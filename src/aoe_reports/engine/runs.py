@@ -53,7 +53,6 @@ class LoadedCapture:
 
     @property
     def row(self) -> tuple[Any, ...]:
-        """Its row of the table `capture`."""
         info = self.capture.info
         return (
             self.number,

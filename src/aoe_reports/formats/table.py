@@ -314,7 +314,6 @@ class Table:
         return {alias.casefold(): column for alias, column in pairs} | dict(pairs)
 
     def _missing(self, found: set[str]) -> tuple[Column, ...]:
-        """The columns that have to be there and are not."""
         return tuple(
             column for column in self.columns if not column.optional and column.name + column.type not in found
         )

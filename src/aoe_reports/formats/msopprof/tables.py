@@ -53,7 +53,6 @@ OP_BASIC_INFO = Table(
 
 
 def _of_blocks(name: str, file: str, title: Text) -> Table:
-    """Counters of each core of each block."""
     return Table(
         name=name,
         title=title,

@@ -62,7 +62,6 @@ def group(files: Iterable[FoundFile]) -> list[Capture]:
 
 
 def tasks(capture: Capture) -> tuple[Source, ...]:
-    """The kernel."""
     return tuple(capture.sources(OP_BASIC_INFO.name))
 
 

@@ -60,10 +60,8 @@ def tasks(capture: Capture) -> tuple[Source, ...]:  # noqa: ARG001 -- of no capt
 
 
 def steps(capture: Capture) -> tuple[Source, ...]:  # noqa: ARG001 -- of no capture
-    """None."""
     return ()
 
 
 def events(capture: Capture) -> list[list[FoundFile]]:  # noqa: ARG001 -- of no capture
-    """None."""
     return []
