@@ -110,7 +110,7 @@ def test_a_kind_of_table_is_one_declaration_and_one_line(package: Path, tmp_path
     tables = package / "formats" / "ascend" / "tables"
     (tables / "fan_speed.py").write_text(TABLE)
     registry = tables / "__init__.py"
-    line = "from aoe_reports.formats.ascend.tables.fusion_op import FUSION_OP\n"
+    line = "from aoe_reports.formats.ascend.tables.host_api import (\n"
     replace_once(registry, line, f"from aoe_reports.formats.ascend.tables.fan_speed import FAN_SPEED\n{line}")
     replace_once(registry, "        FUSION_OP,\n", "        FAN_SPEED,\n        FUSION_OP,\n")
     data = tmp_path / "PROF_1" / "mindstudio_profiler_output" / "fan_speed_20260101000000.csv"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from aoe_reports.formats.sources.found import FileName, FoundFile
-from aoe_reports.formats.trace.device import shows_device
+from aoe_reports.formats.trace.mentions import shows_device
 
 EVENT = b'{"args": {"Task Type": "AI_CORE"}}'
 

@@ -22,7 +22,8 @@ from aoe_reports.formats.trace.events import (
     stream_events,
     sum_durations,
 )
-from aoe_reports.formats.trace.sql import OddFileError, batches_by_sql, look_by_sql
+from aoe_reports.formats.trace.quick import look_quickly, stream_quickly
+from aoe_reports.formats.trace.shape import OddFileError
 from aoe_reports.formats.trace.walk import batches_by_walking, look_by_walking
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE
@@ -35,7 +36,7 @@ def rows(path: Path, *columns: str) -> list[Any]:
 
 def is_plain(path: Path) -> bool:
     try:
-        look_by_sql(path)
+        look_quickly(path)
     except OddFileError:
         return False
     return True
@@ -125,11 +126,11 @@ def test_time_stamps_are_exact_to_the_nanosecond(tmp_path: Path, ts: str, ns: in
     assert [row["start_ns"] for row in walked(path)] == ([] if ns is None else [ns])
 
 
-def test_long_numbers_are_read_from_the_text(tmp_path: Path) -> None:
+def test_long_numbers_are_read_event_by_event(tmp_path: Path) -> None:
     event = '{"name":"\\"ts\\":5","args":{"a":1},"ph":"X","dur":1,"ts" :\n 1690000000123456.789}'
     path = write(tmp_path, f"[{event},{event}]")
     look = look_at_timeline(path)
-    assert (look.plain, look.from_text) == (True, True)
+    assert not look.plain
     assert rows(path, "start_ns", "name", "duration_ns", "args") == [
         {"name": '"ts":5', "start_ns": 1690000000123456789, "duration_ns": 1000, "args": '{"a":1}'}
     ] * 2  # fmt: skip
@@ -307,14 +308,14 @@ def test_sums_are_of_the_events_that_every_reader_takes(tmp_path: Path, odd: str
 
 def test_a_comma_and_a_bracket_in_a_text_are_read_in_one_pass(tmp_path: Path) -> None:
     told = {**X, "name": "é,]", "args": {"shapes": '[1, ] "}, }', "more": {"text": ",}"}}}
-    look = look_by_sql(write(tmp_path, [told, X]))
+    look = look_quickly(write(tmp_path, [told, X]))
     assert (look.plain, look.rows) == (True, 2)
 
 
 def test_more_such_texts_than_are_looked_at_are_read_event_by_event(tmp_path: Path) -> None:
     path = write(tmp_path, [{**X, "name": ",]"}] * 1001)
     with pytest.raises(OddFileError):
-        look_by_sql(path)
+        look_quickly(path)
     assert (look_at_timeline(path).rows, look_at_timeline(path).findings) == (1001, ())
 
 
@@ -322,7 +323,7 @@ def test_of_several_names_of_a_process_the_last_is_its_name(tmp_path: Path) -> N
     def named(name: str, tid: int) -> dict[str, Any]:
         return {"ph": "M", "name": "process_name", "pid": 1, "tid": tid, "args": {"name": name}}
 
-    found = look_by_sql(write(tmp_path, [named("first", 1), named("second", 2), named("last", 1)]))
+    found = look_quickly(write(tmp_path, [named("first", 1), named("second", 2), named("last", 1)]))
     assert found.names.processes == {"1": "last"}
 
 
@@ -492,7 +493,7 @@ def test_both_ways_of_reading_agree(tmp_path: Path, events: list[dict[str, Any]]
         careful.phases, careful.start_ns, careful.end_ns, careful.names,
     )  # fmt: skip
     if look.plain:
-        quickly = pa.Table.from_batches(batches_by_sql(path, look, EVENTS_SCHEMA), EVENTS_SCHEMA).to_pylist()
+        quickly = pa.Table.from_batches(stream_quickly(path, look.names, EVENTS_SCHEMA), EVENTS_SCHEMA).to_pylist()
         assert parsed_args(quickly) == parsed_args(walked(path))
 
 

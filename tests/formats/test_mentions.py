@@ -13,7 +13,7 @@ WORD = b"python_function"
 
 @pytest.mark.parametrize("before", [0, 1, 63 - len(WORD), 64 - len(WORD), 65 - len(WORD), 55, 63, 64, 65, 120, 127])
 def test_a_word_across_two_blocks_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: int) -> None:
-    monkeypatch.setattr(mentions, "_BLOCK_BYTES", 64)
+    monkeypatch.setattr(mentions, "_BLOCK", 64)
     file = tmp_path / "trace_view.json"
     file.write_bytes(b"p" * before + WORD + b"n" * 70)
     assert mentions.mentions(file, WORD)

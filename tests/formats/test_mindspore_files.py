@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from commandline import FIXTURES, ROOT, Cli
 
-from aoe_reports.formats.mindspore.kernels import type_of
 from aoe_reports.formats.mindspore.names import parse_name
+from aoe_reports.formats.mindspore.tables import type_of
 
 VALID = FIXTURES / "mindspore" / "valid"
 HOME = VALID / "two_ranks" / "profiler"

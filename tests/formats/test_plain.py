@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from aoe_reports.formats.ascend.tables import TABLES
-from aoe_reports.formats.csv import plain, slices, summary
+from aoe_reports.formats.csv import plain, summary
 from aoe_reports.formats.csv.summary import TableData, read_table
 
 HEADER = (
@@ -36,7 +36,7 @@ def read_sliced(path: Path, slice_bytes: int) -> tuple[TableData, bool]:
 
     with (
         patch.object(plain, "LARGE_BYTES", 0),
-        patch.object(slices, "SLICE_BYTES", slice_bytes),
+        patch.object(plain, "SLICE_BYTES", slice_bytes),
         patch.object(summary, "read_plain", reading),
     ):
         return read_table(path, TABLES["op_summary"]), taken == [True]

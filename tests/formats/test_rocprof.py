@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from commandline import FIXTURES, Cli
 
-from aoe_reports.formats.rocprof.kernels import function_of
+from aoe_reports.formats.rocprof.tables import function_of
 
 VALID = FIXTURES / "rocprof" / "valid"
 TRACE = VALID / "two_processes" / "node1" / "4711_kernel_trace.csv"

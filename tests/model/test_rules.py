@@ -9,6 +9,7 @@ from typing import get_args
 import pytest
 
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, SEVERITIES, Finding, Severity
+from aoe_reports.model.history.runs import TuningClaim
 from aoe_reports.model.rules import (
     ALL_FILES,
     COMMUNICATION,

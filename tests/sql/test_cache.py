@@ -19,7 +19,7 @@ from aoe_reports.engine.tables.cache import Cache
 
 COUNT = "SELECT count(*) AS tasks FROM task"
 ALL = "SELECT (SELECT count(*) FROM task) AS tasks, (SELECT count(*) FROM event) AS events, (SELECT count(*) FROM source) AS files"
-SMALL = "from aoe_reports.engine import capture_files, cache; capture_files.MIN_BYTES = 0; import os, signal\n"
+SMALL = "from aoe_reports.engine.tables import capture_files, cache; capture_files.MIN_BYTES = 0; import os, signal\n"
 MAIN = "\nfrom aoe_reports.cli.main import main; main()"
 
 
@@ -178,7 +178,9 @@ def _is_damaged_inside(file: Path) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", ["from aoe_reports.engine import loading; loading.notes_as_text", "cache.Cache.keep"])
+@pytest.mark.parametrize(
+    "place", ["from aoe_reports.engine.tables import loading; loading.notes_as_text", "cache.Cache.keep"]
+)
 def test_a_killed_writer_leaves_nothing_that_is_used(cli: Cli, cache: Path, profile: Path, place: str) -> None:
     killed = _run(f"{place} = lambda *_: os.kill(os.getpid(), signal.SIGKILL)", "sql", profile, COUNT)
     assert killed.returncode == -9

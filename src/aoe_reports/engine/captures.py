@@ -26,7 +26,7 @@ from aoe_reports.formats.sources.found import FoundFile
 from aoe_reports.formats.table import Facts
 from aoe_reports.formats.table_file import read_table_file
 from aoe_reports.formats.tasks import CALLS, filled_up
-from aoe_reports.formats.trace.shape import COSTLY, M, TimelineLook
+from aoe_reports.formats.trace.shape import COSTLY, C, M, TimelineLook
 from aoe_reports.formats.vendor import TABLES, TASK_TYPES, group_captures, vendor_of
 from aoe_reports.model.arrays.columns import has_value, keep_where, valid, words_in
 from aoe_reports.model.arrays.memory import give_back
@@ -57,39 +57,22 @@ def cluster_captures(discovery: Discovery) -> list[Capture]:
     return [capture for capture in group_captures(discovery.files) if capture.of_cluster]
 
 
-def aoe_files(discovery: Discovery) -> list[FoundFile]:
-    """The AOE results among the files found."""
-    return [file for file in discovery.files if file.name.kind in RESULT_KINDS]
+def _of_kinds(kinds: Collection[str]) -> Callable[[Discovery], list[FoundFile]]:
+    return lambda discovery: [file for file in discovery.files if file.name.kind in kinds]
 
 
-def bank_files(discovery: Discovery) -> list[FoundFile]:
-    """The gradient banks of AOE among the files found."""
-    return [file for file in discovery.files if file.name.kind == "gdat"]
-
-
-def operator_bank_files(discovery: Discovery) -> list[FoundFile]:
-    """The banks of operators among the files found."""
-    return [file for file in discovery.files if file.name.kind in OPERATOR_BANKS]
-
-
-def unread_banks(discovery: Discovery) -> list[FoundFile]:
-    """The banks that are recognised and not read among the files found."""
-    return [file for file in discovery.files if file.name.kind in UNREAD_BANKS]
-
-
-def record_files(discovery: Discovery) -> list[FoundFile]:
-    """The files of benchmark log records among the files found."""
-    return [file for file in discovery.files if file.name.kind == "record"]
+# The files of some kinds among the files found.
+aoe_files = _of_kinds(RESULT_KINDS)
+bank_files = _of_kinds({"gdat"})
+operator_bank_files = _of_kinds(OPERATOR_BANKS)
+unread_banks = _of_kinds(UNREAD_BANKS)
+record_files = _of_kinds({"record"})
+unread_files = _of_kinds(UNREAD_KINDS)
 
 
 def tuner_files(discovery: Discovery) -> list[FoundFile]:
     """The files of other tuners than AOE among the files found."""
     return [file for file in discovery.files if file.name.source == "tuner"]
-
-
-def unread_files(discovery: Discovery) -> list[FoundFile]:
-    """The files that are recognised and not read among the files found."""
-    return [file for file in discovery.files if file.name.kind in UNREAD_KINDS]
 
 
 def files_without_run(discovery: Discovery) -> list[FoundFile]:
@@ -186,7 +169,7 @@ def collect_events_of(
     """
     whole, findings = None, list[Finding]()
     for file in files:
-        parts, wrong = _collected(file, columns, new)
+        parts, wrong = collect_events_of_file(file, columns, new)
         findings += wrong
         for part in parts:
             if whole is None:
@@ -196,8 +179,13 @@ def collect_events_of(
     return new() if whole is None else whole, findings
 
 
-def _collected(file: FoundFile, columns: Collection[str], new: Callable[[], M]) -> tuple[list[M], list[Finding]]:
-    """(what has taken in the events of a timeline, for each part of it, in order; what is wrong with it)."""
+def collect_events_of_file(
+    file: FoundFile, columns: Collection[str], new: Callable[[], C], *, in_full: bool = False
+) -> tuple[list[C], list[Finding]]:
+    """(what has taken in the events of a timeline, for each part of it, in order; what is wrong with it).
+
+    Events `in_full` come as one part.
+    """
     from aoe_reports.formats.trace.events import collect_events  # noqa: PLC0415 -- most commands read tables
 
     if file.name.form == "db":
@@ -209,7 +197,8 @@ def _collected(file: FoundFile, columns: Collection[str], new: Callable[[], M]) 
     with expanded(file) as (path, wrong):
         if wrong is not None:
             return [], [wrong]
-        look, collectors = collect_events(path, columns, new, threads_of_unit())
+        parts = 1 if in_full else threads_of_unit()
+        look, collectors = collect_events(path, columns, new, parts, in_full=in_full)
     return collectors, [replace(finding, path=str(file.path)) for finding in look.findings]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from aoe_reports.formats.capture import Capture, group_runs
-from aoe_reports.formats.msserviceprofiler.names import BATCH_KINDS
+from aoe_reports.formats.msserviceprofiler.tables import BATCH_KINDS
 from aoe_reports.formats.sources.discovery import Discovery
 from aoe_reports.formats.sources.found import FoundFile
 from aoe_reports.formats.vendor import group_captures
@@ -53,7 +53,6 @@ class LoadedCapture:
 
     @property
     def row(self) -> tuple[Any, ...]:
-        """Its row of the table `capture`."""
         info = self.capture.info
         return (
             self.number,

@@ -59,7 +59,6 @@ class CaptureInfo:
     """What somebody's script said was measured (`add_metadata` of the framework's profiler)."""
 
     def rank_of(self, device_id: int | None) -> int | None:
-        """The rank of a device of this capture."""
         return self.rank_id if device_id is None else self.ranks.get(device_id, self.rank_id)
 
     def may_hold(self, rank_id: int | None) -> bool:
@@ -137,7 +136,6 @@ class Capture:
         return next(iter(self.sources(*kinds)), None)
 
     def without(self, is_left: Callable[[FoundFile], bool]) -> Capture:
-        """The capture without some of its files."""
         kept = [not is_left(file) for file in self.files]
         return replace(
             self,
@@ -147,7 +145,6 @@ class Capture:
 
     @property
     def timelines(self) -> tuple[FoundFile, ...]:
-        """The timelines in force."""
         return tuple(sorted((file for file in self.files if file.name.timeline), key=_order))
 
     def made_ns(self, zone: tzinfo = UTC) -> int | None:
@@ -216,7 +213,6 @@ class _Job:
         return max(self.last, made) - min(self.first, made) <= RANKS_APART_NS
 
     def add(self, capture: Capture, made: int | None) -> None:
-        """Take a capture in."""
         self.captures.append(capture)
         self.ranks.add(capture.info.rank_id)
         if made is not None:

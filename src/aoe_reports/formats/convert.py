@@ -138,7 +138,6 @@ def _none_of(column: pa.ChunkedArray) -> Mask:
 
 
 def _without(column: pa.ChunkedArray, words: tuple[str, ...]) -> pa.ChunkedArray:
-    """The column with these words as null."""
     if pa.types.is_dictionary(column.type):
         return _without(column.cast(pa.string()), words).dictionary_encode()
     pattern = "^(" + "|".join(re.escape(word) for word in words) + ")$"

@@ -89,7 +89,6 @@ def there_in(buffer: Buffer, owner: object) -> pa.Buffer | None:
 
 
 def texts_in(buffer: Buffer, owner: object) -> pa.Array:
-    """A column of texts."""
     ends = buffer_at(buffer.ends, 4 * (buffer.rows + 1), owner)
     data = buffer_at(buffer.values, buffer.bytes, owner)
     return pa.Array.from_buffers(pa.string(), buffer.rows, [there_in(buffer, owner), ends, data])

@@ -49,7 +49,6 @@ class SpilledColumns:
         other.clear()
 
     def __len__(self) -> int:
-        """How many rows there are."""
         return sum(block.rows for block in self._blocks) + self._held_rows
 
     def blocks(
@@ -95,7 +94,6 @@ class SpilledColumns:
         return found
 
     def clear(self) -> None:
-        """Give up all rows, and the files."""
         for file in self._files():
             file.close()
         self._file, self._taken, self._blocks, self._held, self._held_rows = None, [], [], [], 0
@@ -149,7 +147,6 @@ class _Block:
         return replace(self, numbers={**numbers, **_numbered(self.numbers, numbers)})
 
     def kind(self, name: str) -> np.dtype[Any]:
-        """The dtype of a column."""
         return self.numbers[name].dtype if name in self.numbers else self.places[name][1]
 
     def read_into(self, name: str, found: Ints) -> None:
@@ -163,7 +160,6 @@ class _Block:
             raise EOFError
 
     def read(self, names: Collection[str]) -> Numbers:
-        """Some columns."""
         found = {}
         for name in names:
             place, kind = self.places[name]

@@ -137,6 +137,42 @@ def timestamp(name: str, *headers: str, optional: bool = False, needed: bool = F
     return Column(name, headers, "timestamp", optional, needed, unit, units=("us", "ns"))
 
 
+_KINDS: dict[str, Callable[..., Column]] = {
+    "text": text,
+    "free": free_text,
+    "integer": integer,
+    "number": number,
+    "share": share,
+    "size": size,
+    "duration": duration,
+    "timestamp": timestamp,
+}
+_TRAITS = {"decimal": "decimal", "rest": "is_rest", "wraps": "wraps", "?": "optional", "!": "needed"}
+
+
+def columns(lines: str, **more: Callable[..., Column]) -> tuple[Column, ...]:
+    """Return the columns that lines such as `duration! ms: wait = Wait Time | Waiting, Idle Time` declare.
+
+    A line has a kind (one of `more`, too), with `?` if exporters may leave the column out and with `!` if rows need it, then its
+    unit and traits where they are not the usual ones. A column is its name, its header and older headers; the name may be left
+    out if it is the header in snake case. `device` alone is the column of `device()`. A comment begins with `#`.
+    """
+    declared: list[Column] = []
+    for line in lines.split("\n"):
+        kind, colon, entries = line.partition("#")[0].strip().partition(":")
+        if colon:
+            word, *traits = kind.replace("?", " ?").replace("!", " !").split()
+            chosen = dict((_TRAITS[trait], True) if trait in _TRAITS else ("unit", trait) for trait in traits)
+            for entry in entries.split(","):
+                name, _, named = entry.rpartition("=")
+                headers = [header.strip() for header in named.split("|")]
+                name = name.strip() or snake_case(headers[0])
+                declared.append((_KINDS | more)[word](name, *headers, **chosen))
+        elif kind:
+            declared.append({"device": device}[kind]())
+    return tuple(declared)
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """One column of one real file: where it stands and what it is in a frame."""
@@ -278,7 +314,6 @@ class Table:
         return {alias.casefold(): column for alias, column in pairs} | dict(pairs)
 
     def _missing(self, found: set[str]) -> tuple[Column, ...]:
-        """The columns that have to be there and are not."""
         return tuple(
             column for column in self.columns if not column.optional and column.name + column.type not in found
         )

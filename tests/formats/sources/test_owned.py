@@ -64,7 +64,7 @@ def test_where_a_timeline_spills_is_removed_with_its_process_or_by_the_next_run(
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     script = (
-        "from aoe_reports.formats.trace.sql import connected\n"
+        "from aoe_reports.formats.trace.parts import connected\n"
         "with connected() as database:\n"
         "    database.execute('CREATE TABLE many AS SELECT random() AS one, md5(range::VARCHAR) AS two FROM range(9000000)')\n"
         "    print('spilled', flush=True)\n"
@@ -79,7 +79,7 @@ def test_where_a_timeline_spills_is_removed_with_its_process_or_by_the_next_run(
         process.kill()
     (left,) = tmp_path.iterdir()
     assert left.is_dir()
-    opens = "from aoe_reports.formats.trace.sql import connected\nwith connected(): pass"
+    opens = "from aoe_reports.formats.trace.parts import connected\nwith connected(): pass"
     subprocess.run([sys.executable, "-c", opens], check=True)
     assert list(tmp_path.iterdir()) == []
 

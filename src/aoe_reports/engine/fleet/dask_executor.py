@@ -41,7 +41,6 @@ class Fleet:
         self._address = address
 
     def map(self, function: Callable[[A], B], units: Sequence[A]) -> Iterator[B | None]:
-        """The results, in the order of the units."""
         from distributed import KilledWorker  # noqa: PLC0415 -- an extra, and slow to import
 
         with _client(self._address) as client, _while_connected(self._address):

@@ -38,16 +38,13 @@ times as long as the others holds up the other process (80 units: 1.27 s, with 8
 class Executor(Protocol):
     """Applies a function to units, and gives what comes of them in their order; None for one whose process was lost."""
 
-    def map(self, function: Callable[[A], B], units: Sequence[A]) -> Iterator[B | None]:
-        """The results, in the order of the units."""
-        ...
+    def map(self, function: Callable[[A], B], units: Sequence[A]) -> Iterator[B | None]: ...
 
 
 class Serial:
     """One unit after another, in this process."""
 
     def map(self, function: Callable[[A], B], units: Sequence[A]) -> Iterator[B | None]:
-        """The results, in the order of the units."""
         return map(function, units)
 
 
@@ -59,7 +56,6 @@ class Processes:
         self._count = count
 
     def map(self, function: Callable[[A], B], units: Sequence[A]) -> Iterator[B | None]:
-        """The results, in the order of the units."""
         done = 0
         while done < len(units):
             for result in self._together(function, units[done:]):
@@ -167,7 +163,6 @@ class AutoExecutor:
     """This process, and as many as there are processors once what is left takes longer than to start them."""
 
     def map(self, function: Callable[[A], B], units: Sequence[A]) -> Iterator[B | None]:
-        """The results, in the order of the units."""
         spent_s, processors = 0.0, len(os.sched_getaffinity(0))
         for done, unit in enumerate(units):
             unit_s = spent_s / (done - 1) if done > 1 and spent_s >= MEASURED_S else 0.0

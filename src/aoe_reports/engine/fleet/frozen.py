@@ -114,7 +114,6 @@ def _thawed(found: dict[str, Any]) -> Any:
 
 @cache
 def _class_named(kind: str) -> Any:
-    """A dataclass of this package."""
     module, _, name = kind.partition(":")
     if not module.startswith(f"{_PACKAGE}."):
         raise ValueError(kind)

@@ -57,7 +57,6 @@ class Share:
         return cls(number=int(found["number"]), of=int(found["of"]))
 
     def among(self, units: Sequence[Any]) -> Sequence[Any]:
-        """The units of this share."""
         return units[self.number - 1 :: self.of]
 
 

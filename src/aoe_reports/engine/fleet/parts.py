@@ -9,7 +9,7 @@ from aoe_reports.formats.capture import Capture, Source
 from aoe_reports.formats.sources.found import FoundFile
 from aoe_reports.formats.sources.head import HEAD_BYTES
 from aoe_reports.formats.table_file import read_table_file
-from aoe_reports.formats.trace.device import shows_device
+from aoe_reports.formats.trace.mentions import shows_device
 from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import has

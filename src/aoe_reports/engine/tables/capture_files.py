@@ -76,7 +76,6 @@ class CaptureFiles:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no capture."""
         return not self._captures
 
     def attach(self, tables: Collection[str], attach: Attach) -> None:
@@ -219,7 +218,6 @@ def _state_of(path: Path) -> list[int]:
 
 
 def notes_as_text(notes: Notes) -> str:
-    """Notes as JSON."""
     return json.dumps([notes.unreadable, [finding.as_fields() for finding in notes.findings]])
 
 

@@ -33,7 +33,6 @@ class CaptureDatabase(TableDatabase):
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no capture."""
         return self._files.is_empty
 
     def load(self, names: Iterable[str] = TABLES) -> None:
@@ -111,7 +110,6 @@ def save_captures(path: Path, to: Path, chosen: CacheOptions) -> Notes:
 
 
 def _write(database: CaptureDatabase, to: Path) -> None:
-    """Write the tables, whole or not at all."""
     to.parent.mkdir(parents=True, exist_ok=True)
     delete_left(to.parent, f".{to.name}-")
     unfinished, lock = make_owned(to.parent, f".{to.name}-", folder=True)

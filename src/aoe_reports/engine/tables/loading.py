@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +11,15 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.engine.captures import read_steps_noting, read_tasks, stream_events_of
+from aoe_reports.engine.captures import collect_events_of_file, read_steps_noting, read_tasks
 from aoe_reports.engine.question import Notes
 from aoe_reports.engine.runs import LoadedCapture
 from aoe_reports.engine.tables.capture_files import PART_OF, notes_as_text
 from aoe_reports.engine.tables.table_database import MEMORY_LIMIT, insert_rows, whole_or_not
-from aoe_reports.engine.tables.timeline_table import READ, insert_plain
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.csv.summary import TableData
-from aoe_reports.formats.sources.expand import expanded
 from aoe_reports.formats.sources.found import FoundFile
 from aoe_reports.formats.tasks import TASK_COLUMNS, filled_up
-from aoe_reports.formats.trace.shape import OddFileError
 from aoe_reports.formats.vendor import TASK_TYPES
 from aoe_reports.model.arrays.columns import column_of
 from aoe_reports.model.findings import Finding, in_order
@@ -128,44 +124,59 @@ def load_steps(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture, not
 
 def load_events(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture, notes: Notes) -> None:
     """Fill `event` from every timeline, and every database that has events; one that cannot be read costs no other."""
+    columns = f"$capture, $rank, $source, $before + row_number() OVER (), {', '.join(_READ)}"
     for file in loaded.event_files:
         ids = {"capture": loaded.number, "rank": loaded.capture.info.rank_id, "source": loaded.source_of(file)}
         with notes.where_unreadable(file.path):
-            notes.add(_events_of(connection, file, ids))
+            notes.add(_insert_events(file, _READ, partial(_Inserted, connection, "event", columns, ids)))
         counted = "SELECT $source, 'event', count(*), count(*), 0 FROM event WHERE source_id = $source"
         connection.execute(f"INSERT INTO loaded {counted}", {"source": ids["source"]})
 
 
-def _events_of(connection: duckdb.DuckDBPyConnection, file: FoundFile, ids: dict[str, Any]) -> list[Finding]:
-    if file.name.form != "db":
-        with expanded(file) as (path, wrong), suppress(OddFileError):
-            if wrong is None:
-                return [replace(finding, path=str(file.path)) for finding in insert_plain(connection, path, ids)]
-    into = f"event SELECT $capture, $rank, $source, $before + row_number() OVER (), {', '.join(READ)}"
-    with stream_events_of(file, READ) as (batches, found):
-        _insert_batches(connection, batches, into, ids)
-    return found
+_FRAME = {"phase": "ph", "is_copy": "stage_row"}
+"""What the frame of events calls columns of `event` that have another name there."""
+_READ = tuple(
+    _FRAME.get(name, name)
+    for name in schema.EVENT.names
+    if name not in {"capture_id", "rank_id", "source_id", "event_number"}
+)
+"""The columns of the frame that `event` takes, in its order."""
 
 
-def _insert_batches(
-    connection: duckdb.DuckDBPyConnection, batches: Iterable[pa.RecordBatch], into: str, ids: dict[str, Any]
-) -> None:
-    """Insert all rows of a file or none; $before is the number of rows before those of a batch."""
-    before = 0
-    with whole_or_not(connection):
-        for batch in batches:
-            connection.register("batch", batch)
-            connection.execute(f"INSERT INTO {into} FROM batch", {**ids, "before": before})
-            connection.unregister("batch")
-            before += batch.num_rows
+class _Inserted:
+    """The rows of a file in a table: a collector of its events. A new one deletes what another has inserted.
+
+    It needs no transaction, which would hold all rows in memory.
+    """
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, table: str, columns: str, ids: dict[str, Any]) -> None:
+        self._connection, self._ids, self._before = connection, ids, 0
+        self._insert = f"INSERT INTO {table} SELECT {columns} FROM batch"
+        connection.execute(f"DELETE FROM {table} WHERE source_id = $source", {"source": ids["source"]})
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        self._connection.register("batch", batch)
+        self._connection.execute(self._insert, {**self._ids, "before": self._before})
+        self._connection.unregister("batch")
+        self._before += batch.num_rows
+
+
+def _insert_events(file: FoundFile, read: Sequence[str], new: Callable[[], _Inserted]) -> list[Finding]:
+    """Insert all events of a file or none. Returns what is wrong with it."""
+    try:
+        return collect_events_of_file(file, read, new, in_full=True)[1]
+    except BaseException:
+        new()
+        raise
 
 
 def load_event_args(connection: duckdb.DuckDBPyConnection, loaded: LoadedCapture, notes: Notes) -> None:
     """Fill `event_args` as `load_events` fills `event`, which says what is wrong with the files."""
+    columns = "$source, $before + row_number() OVER (), args"
     for file in loaded.event_files:
-        with notes.where_unreadable(file.path), stream_events_of(file, ["args"]) as (batches, _):
-            into = "event_args SELECT $source, $before + row_number() OVER (), args"
-            _insert_batches(connection, batches, into, {"source": loaded.source_of(file)})
+        ids = {"source": loaded.source_of(file)}
+        with notes.where_unreadable(file.path):
+            _insert_events(file, ["args"], partial(_Inserted, connection, "event_args", columns, ids))
     connection.execute("DELETE FROM event_args WHERE args IS NULL")
 
 

@@ -46,11 +46,9 @@ class TableDatabase(ABC):
         self._connection.execute("SET enable_progress_bar = false")
 
     def __enter__(self) -> Self:
-        """The database itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close it."""
         self.close()
 
     def close(self) -> None:

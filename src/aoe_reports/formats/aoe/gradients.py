@@ -28,7 +28,6 @@ class GradientModel:
 
     @property
     def times(self) -> int:
-        """How many times there are."""
         return len(self.deltas) + (self.start is not None)
 
     @property

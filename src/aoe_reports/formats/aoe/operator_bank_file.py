@@ -95,7 +95,6 @@ def _lines(path: Path, text: bytes, findings: list[Finding], wrong: list[_Wrong]
 
 
 def _graphs(path: Path, text: bytes, findings: list[Finding], wrong: list[_Wrong]) -> Iterator[OperatorEntry]:
-    """The entries of a bank that is one object."""
     parsed, document, cut = parse_json(path, text, findings, say("entry"))
     if not parsed:
         return

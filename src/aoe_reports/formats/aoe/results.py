@@ -391,7 +391,6 @@ def types_of(op_type: Any) -> tuple[str, ...]:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    """The texts of a list; none of anything else."""
     return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
 
 

@@ -83,7 +83,6 @@ def group_captures(files: Iterable[FoundFile]) -> list[Capture]:
 
 
 def _profiler(root: Path, files: Sequence[FoundFile]) -> Writer:
-    """Which profiler made a capture."""
     if any(file.name.source == "mindspore" for file in files) or root.name.endswith("_ascend_ms"):
         return "mindspore"
     framework = any(file.name.source == "torch_npu" for file in files)

@@ -78,7 +78,6 @@ def parse_name(name: str, folder: str = "") -> FileName | None:
 
 
 def _database_name(name: str) -> FileName | None:
-    """A framework's database."""
     found = _FRAMEWORK_DB.match(name)
     if found is None:
         return None
@@ -155,7 +154,6 @@ def _writer(word: str, form: str) -> str:
 
 
 def _info_name(name: str) -> FileName | None:
-    """Files that tell about a capture."""
     if found := PROFILER_INFO.match(name):
         return FileName("profiler_info", "json", "torch_npu", rank_id=_number(found["rank"]))
     if PROFILER_METADATA.match(name):

@@ -63,7 +63,6 @@ def metric(value: float, unit: str | None, better: Better | None) -> JsonObject:
 
 
 def is_number(value: Any) -> TypeGuard[int | float]:
-    """Whether a value is a finite number."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
@@ -78,7 +77,6 @@ def in_ms(seconds: float) -> float:
 
 
 def numbers_in(values: Mapping[str, Any], without: Collection[str] = ()) -> JsonObject:
-    """Those of some values that are numbers."""
     return {name: value for name, value in values.items() if is_number(value) and name not in without}
 
 

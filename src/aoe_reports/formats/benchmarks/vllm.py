@@ -76,7 +76,6 @@ def _known(document: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any
 
 
 def _throughput(document: Mapping[str, Any], stem: str) -> Iterator[Entry]:
-    """One run without a server."""
     elapsed = document["elapsed_time"]
     if not is_time(elapsed):
         yield Entry("/elapsed_time", None, say("expected a duration in seconds"))

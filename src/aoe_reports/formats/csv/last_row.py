@@ -64,6 +64,5 @@ def _decimals(word: str) -> int:
 
 
 def without_last(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The column with its last cell empty."""
     last = len(column) - 1
     return pa.chunked_array([*column.slice(0, last).chunks, pa.nulls(1, column.type)], column.type)

@@ -50,7 +50,6 @@ LARGE_BYTES = 16 << 20
 
 
 def no_rows(wanted: list[Field]) -> pa.Table:
-    """The wanted columns of no row."""
     return pa.schema([(str(spec.position), text_type(spec)) for spec in wanted]).empty_table()
 
 

@@ -127,7 +127,6 @@ class _WordCells:
         return self._vocabulary.numbers(block, starts, ends)
 
     def columns(self, pieces: Sequence[Ints]) -> dict[str, pa.ChunkedArray]:
-        """The column of a frame that several blocks make."""
         words = self._vocabulary.column(np.concatenate(pieces))
         kind = text_type(self._field)
         return {str(self._field.position): pa.chunked_array([words if words.type == kind else words.cast(kind)])}
@@ -149,7 +148,6 @@ class _DurationCells:
         return _Durations(values, plain, texts(block, starts, ends, ~plain))
 
     def columns(self, pieces: Sequence[_Durations]) -> dict[str, pa.ChunkedArray]:
-        """The columns of a frame that several blocks make."""
         values, plain = (np.concatenate(parts) for parts in zip(*((p.values, p.plain) for p in pieces), strict=True))
         text = [pa.nulls(len(p.values), pa.string()) if p.text is None else p.text for p in pieces]
         return {str(self._field.position): pa.chunked_array(text), read_name(self._field): column_of(values, plain)}
@@ -191,7 +189,6 @@ class _Reader:
         return True
 
     def scanned(self) -> Scanned:
-        """All that was read."""
         self._frame_pieces()
         names = self._frames[0].column_names
         frame = pa.concat_tables([part.select(names) for part in self._frames])

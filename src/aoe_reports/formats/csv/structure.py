@@ -217,7 +217,6 @@ def _lengths_to(window: Uints, ordinals: Ints) -> Octets:
 
 
 def _bits(window: Uints) -> Octets:
-    """How many bits are set."""
     count: Octets = np.bitwise_count(window)
     return count
 
@@ -233,5 +232,4 @@ def _bitmap(words: int) -> Uints:
 
 
 def _unaligned(data: bytearray | memoryview) -> Uints:
-    """Eight bytes from each byte on."""
     return np.ndarray((len(memoryview(data).cast("B")) - 7,), dtype="<u8", buffer=data, strides=(1,))

@@ -108,11 +108,9 @@ class TableData:
         )
 
     def with_frame(self, frame: pa.Table) -> TableData:
-        """The same rows in another frame."""
         return replace(self, frame=frame)
 
     def with_findings(self, findings: Sequence[Finding]) -> TableData:
-        """The same data, and something more that was found in it."""
         return replace(self, findings=(*self.findings, *findings)) if findings else self
 
     def with_constants(self, constants: dict[str, int]) -> TableData:
@@ -503,7 +501,6 @@ class _Reading:
         )
 
     def of_plain(self, frame: pa.Table, looked: _Looked) -> TableData:
-        """The table of a file in which nothing is odd."""
         columns = self._without_line_end(dict(zip(frame.column_names, frame.columns, strict=True)))
         return TableData(
             table=self.table,

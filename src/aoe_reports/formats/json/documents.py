@@ -190,7 +190,6 @@ def _advice(document: Any, broken: list[Finding], path: str) -> Iterator[Row]:
 
 
 def _plain(value: Any) -> Any:
-    """A number as the parser keeps it, for the standard library's writer."""
     return float(str(value))
 
 

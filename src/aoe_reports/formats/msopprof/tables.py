@@ -6,48 +6,53 @@ not measured. Which counters a file has depends on the chip: they are numbers un
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from aoe_reports.formats.table import Derived, Table, duration, free_text, integer, number, text
+from aoe_reports.formats.table import Derived, Table, columns, integer, text
 from aoe_reports.model.texts import Text, say
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-NO_VALUE = ("NA",)
+FOLDER = "OPPROF_"
+"""How the name of a folder begins in which one or several kernels were measured."""
+SIMULATOR = "simulator"
+"""The folder of what a simulator computed, traces and instructions of each core: nothing in it was measured."""
+RAW_FOLDERS = frozenset({"dump", SIMULATOR})
+"""What such a folder has beside tables: raw data and the folder of a simulator."""
+_NO_VALUE = ("NA",)
+_PART = re.compile(r"_mix_ai[cv]$")
 
 
 def _functions(kernels: pa.ChunkedArray) -> pa.ChunkedArray:
-    from aoe_reports.formats.msopprof.kernels import functions_of  # noqa: PLC0415 -- to know a file takes no pyarrow
+    """Kernel by kernel the name of its function: a compiler adds a part for each core (`main_kernel_mix_aic`)."""
+    from aoe_reports.model.arrays.columns import words_told  # noqa: PLC0415 -- to know a file takes no pyarrow
 
-    return functions_of(kernels)
+    return words_told(kernels, lambda kernel: _PART.sub("", kernel))
 
 
 OP_BASIC_INFO = Table(
     name="op_basic_info",
     title=say("one kernel as `msprof op` measures it: its time, blocks and frequency"),
     facts="tasks",
-    columns=(
-        free_text("op_name", "Op Name"),
-        text("core", "Op Type"),
-        duration("task_duration", "Task Duration", needed=True),
-        integer("block_num", "Block Dim"),
-        integer("mix_block_num", "Mix Block Dim", optional=True),
-        integer("device_id", "Device Id", optional=True),
-        integer("pid", "Pid", optional=True),
-        number("current_mhz", "Current Freq", optional=True),
-        number("rated_mhz", "Rated Freq", optional=True),
-    ),
+    columns=columns("""
+        free: Op Name
+        text: core = Op Type
+        duration!: Task Duration
+        integer: block_num = Block Dim
+        integer?: mix_block_num = Mix Block Dim, Device Id, Pid
+        number?: current_mhz = Current Freq, rated_mhz = Rated Freq
+    """),
     vintages=(),
     source="msopprof",
     called=("OpBasicInfo*.csv",),
-    null_words=NO_VALUE,
+    null_words=_NO_VALUE,
     derived=(Derived(text("op_type"), ("op_name",), _functions),),
 )
 
 
 def _of_blocks(name: str, file: str, title: Text) -> Table:
-    """Counters of each core of each block."""
     return Table(
         name=name,
         title=title,
@@ -55,7 +60,7 @@ def _of_blocks(name: str, file: str, title: Text) -> Table:
         vintages=(),
         source="msopprof",
         called=(f"{file}*.csv",),
-        null_words=NO_VALUE,
+        null_words=_NO_VALUE,
         identity=("block_id", "sub_block_id"),
     )
 

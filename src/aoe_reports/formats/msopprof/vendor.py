@@ -9,8 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from aoe_reports.formats.capture import Capture, CaptureInfo, Source
-from aoe_reports.formats.msopprof.names import FOLDER
-from aoe_reports.formats.msopprof.tables import FILES, OP_BASIC_INFO
+from aoe_reports.formats.msopprof.tables import FILES, FOLDER, OP_BASIC_INFO
 from aoe_reports.formats.sources.found import FileName, FoundFile, Writer
 from aoe_reports.formats.sources.head import head_of, header_of
 from aoe_reports.formats.table import Table, TaskTypes
@@ -63,7 +62,6 @@ def group(files: Iterable[FoundFile]) -> list[Capture]:
 
 
 def tasks(capture: Capture) -> tuple[Source, ...]:
-    """The kernel."""
     return tuple(capture.sources(OP_BASIC_INFO.name))
 
 

@@ -7,19 +7,48 @@ names that anybody may give (request.csv), so the header has to tell.
 
 from __future__ import annotations
 
-from aoe_reports.formats.table import UNIT_UNKNOWN, Column, Table, duration, number, text
+import re
+
+from aoe_reports.formats.table import UNIT_UNKNOWN, Column, Table, columns, duration
 from aoe_reports.model.texts import Text, say
 
+SPANS = "span_info"
+"""The folder with a table for each kind of span, called as users called the spans."""
+
+BATCH_KINDS = frozenset({"service_batch", "service_forward", "service_request"})
+"""The tables of batches: when they ran, and of which requests."""
+
+UNREAD = (
+    (
+        re.compile(r"profiler\.db"),
+        say("it holds what request.csv, batch.csv, kvcache.csv and forward.csv hold, for MindStudio Insight to draw"),
+    ),
+    (
+        re.compile(r"chrome_tracing\.json"),
+        say("the events of a service as a picture; request.csv, batch.csv and forward.csv have them as rows"),
+    ),
+    (
+        re.compile(r"(?:ms_service_|ascend_service_profiler_).*\.db|msproftx\.db"),
+        say("raw data of msServiceProfiler; run `python3 -m ms_service_profiler.parse` first and give its output"),
+    ),
+    (
+        re.compile(r"ep_balance\.csv"),
+        say("a mean time for each layer and process, without names; ep_balance.png shows the same"),
+    ),
+    (
+        re.compile(r"(?:ep_balance|moe_analysis|.*_eplb_\d+_summed_hot_map_by_\w+|.*_balance_ratio)\.png"),
+        say("a picture"),
+    ),
+)
+"""Files that are recognised and not read, and why; each by its name."""
 _NO_VALUE = ("<NA>", "nan", "None")
 """What pandas writes where there is none."""
-
-
 _UNITS = ("ms", "microsecond")
 
 
-def _time(name: str, header: str, *, optional: bool = True) -> Column:
-    """A length of time; a header without a unit tells none."""
-    return duration(name, header, optional=optional, unit=UNIT_UNKNOWN, units=_UNITS)
+def _time(name: str, *headers: str, optional: bool = False) -> Column:
+    """A length of time whose unit is unknown if the header has none."""
+    return duration(name, *headers, optional=optional, unit=UNIT_UNKNOWN, units=_UNITS)
 
 
 def _point(name: str, *headers: str) -> Column:
@@ -27,34 +56,13 @@ def _point(name: str, *headers: str) -> Column:
     return Column(name, headers, "timestamp", optional=True, unit=UNIT_UNKNOWN, units=_UNITS)
 
 
-def _start(*more: str) -> Column:
-    return _point("start", "start_time", *more)
-
-
-def _end() -> Column:
-    return _point("end", "end_time")
-
-
-def _count(name: str, *, optional: bool = True) -> Column:
-    return number(name, name, optional=optional)
-
-
-def _dated(name: str) -> Column:
-    return text(name, name, f"{name}(ms)", optional=True)
-
-
 def _table(
-    name: str,
-    file: str,
-    title: Text,
-    columns: tuple[Column, ...],
-    orders: tuple[str, ...] = (),
-    identity: tuple[str, ...] = (),
+    name: str, file: str, title: Text, lines: str, orders: tuple[str, ...] = (), identity: tuple[str, ...] = ()
 ) -> Table:
     return Table(
         name=name,
         title=title,
-        columns=columns,
+        columns=columns(lines, time=_time, point=_point),
         vintages=(),
         source="msserviceprofiler",
         called=(file,),
@@ -65,41 +73,36 @@ def _table(
     )
 
 
-_BLOCKS = tuple(
-    _count(name) for name in ("total_blocks", "used_blocks", "free_blocks", "blocks_allocated", "blocks_freed")
-)
-_SPLIT = (
-    text("name", "name"),
-    _time("during_time", "during_time", optional=False),
-    *(duration(f"{name}_time", name, unit="ms") for name in ("max", "min", "mean", "std")),
-    _count("pid"),
-    _count("tid"),
-    _start(),
-    _end(),
-    text("rid", "rid", optional=True),
-)
-_STATISTICS = (
-    text("metric", "Metric"),
-    *(number(name, header) for name, header in (("average", "Average"), ("max", "Max"), ("min", "Min"))),
-    *(number(f"p{percent}", f"P{percent}") for percent in (50, 90, 99)),
-)
+_DATES = "text?: start_datetime | start_datetime(ms), end_datetime | end_datetime(ms)"
+_SPAN = "point: start = start_time, end = end_time"
+_BLOCKS = "number?: total_blocks, used_blocks, free_blocks, blocks_allocated, blocks_freed"
+_SPLIT = f"""
+    text: name
+    time: during_time
+    duration ms: max_time = max, min_time = min, mean_time = mean, std_time = std
+    number?: pid, tid
+    {_SPAN}
+    text?: rid
+"""
+_STATISTICS = """
+    text: Metric
+    number: Average, Max, Min, P50, P90, P99
+"""
 
 FILES = {
     "request": _table(
         "service_request",
         "request.csv",
         say("requests to a service: tokens in and out, time, waiting, the time to the first token"),
-        (
-            text("http_rid", "http_rid"),
-            _dated("start_datetime"),
-            _count("recv_token_size", optional=False),
-            _count("reply_token_size", optional=False),
-            _time("execution_time", "execution_time", optional=False),
-            _time("queue_wait_time", "queue_wait_time"),
-            _time("first_token_latency", "first_token_latency"),
-            _count("cache_hit_rate"),
-            _start("start_time_httpReq"),
-        ),
+        """
+            text: http_rid
+            text?: start_datetime | start_datetime(ms)
+            number: recv_token_size, reply_token_size
+            time: execution_time
+            time?: queue_wait_time, first_token_latency
+            number?: cache_hit_rate
+            point: start = start_time | start_time_httpReq
+        """,
         (
             "http_rid,start_time_httpReq(microsecond),recv_token_size,reply_token_size,execution_time(microsecond),queue_wait_time(microsecond)",
             "http_rid,start_time(ms),recv_token_size,reply_token_size,execution_time(ms),queue_wait_time(ms),first_token_latency(ms)",
@@ -110,28 +113,21 @@ FILES = {
         "service_batch",
         "batch.csv",
         say("batches of a service as they are scheduled (BatchSchedule, batchFrameworkProcessing) and run (modelExec)"),
-        (
-            text("name", "name"),
-            text("res_list", "res_list"),
-            _dated("start_datetime"),
-            _dated("end_datetime"),
-            _time("during_time", "during_time", optional=False),
-            text("batch_type", "batch_type"),
-            text("prof_id", "prof_id", optional=True),
-            _count("batch_size", optional=False),
-            _count("prefill_batch_size"),
-            _count("decode_batch_size"),
-            *_BLOCKS,
-            _count("kvcache_usage_rate"),
-            _count("prefill_scheduled_tokens"),
-            _count("decode_scheduled_tokens"),
-            _count("total_scheduled_tokens"),
-            text("dp_rank", "dp_rank", optional=True),
-            _start(),
-            _end(),
-            _count("accepted_ratio"),
-            text("accepted_ratio_per_pos", "accepted_ratio_per_pos", optional=True),
-        ),
+        f"""
+            text: name, res_list
+            {_DATES}
+            time: during_time
+            text: batch_type
+            text?: prof_id
+            number: batch_size
+            number?: prefill_batch_size, decode_batch_size
+            {_BLOCKS}
+            number?: kvcache_usage_rate, prefill_scheduled_tokens, decode_scheduled_tokens, total_scheduled_tokens
+            text?: dp_rank
+            {_SPAN}
+            number?: accepted_ratio
+            text?: accepted_ratio_per_pos
+        """,
         (
             "name,res_list,start_time(microsecond),end_time(microsecond),batch_size,batch_type,during_time(microsecond)",
             "name,res_list,start_time(ms),end_time(ms),batch_size,batch_type,during_time(ms)",
@@ -141,18 +137,16 @@ FILES = {
         "service_kvcache",
         "kvcache.csv",
         say("each change of the memory for keys and values (KV cache) of a service"),
-        (
-            text("domain", "domain", optional=True),
-            text("rid", "rid"),
-            text("name", "name"),
-            _point("start", "timestamp", "start_time(microsecond)"),
-            _end(),
-            text("start_datetime", "start_time", "start_datetime", "real_start_time(ms)", optional=True),
-            *_BLOCKS,
-            _count("device_kvcache_left", optional=False),
-            _count("kvcache_usage_rate"),
-            _time("during_time", "during_time"),
-        ),
+        f"""
+            text?: domain
+            text: rid, name
+            point: start = timestamp | start_time(microsecond), end = end_time
+            text?: start_datetime = start_time | start_datetime | real_start_time(ms)
+            {_BLOCKS}
+            number: device_kvcache_left
+            number?: kvcache_usage_rate
+            time?: during_time
+        """,
         (
             "domain,rid,timestamp(ms),name,device_kvcache_left",
             "domain,rid,start_time(microsecond),end_time(microsecond),name,device_kvcache_left,during_time(microsecond)",
@@ -162,22 +156,17 @@ FILES = {
         "service_forward",
         "forward.csv",
         say("each pass of the model on each device of a service, and the idle time behind it"),
-        (
-            text("name", "name"),
-            _time("relative_start", "relative_start_time", optional=False),
-            _dated("start_datetime"),
-            _dated("end_datetime"),
-            _time("during_time", "during_time", optional=False),
-            _time("bubble_time", "bubble_time", optional=False),
-            _count("batch_size"),
-            text("batch_type", "batch_type", optional=True),
-            _count("forward_iter"),
-            text("dp_rank", "dp_rank", optional=True),
-            text("prof_id", "prof_id", optional=True),
-            text("hostname", "hostname", optional=True),
-            _start(),
-            _end(),
-        ),
+        f"""
+            text: name
+            time: relative_start = relative_start_time
+            {_DATES}
+            time: during_time, bubble_time
+            number?: batch_size
+            text?: batch_type
+            number?: forward_iter
+            text?: dp_rank, prof_id, hostname
+            {_SPAN}
+        """,
         (
             "name,relative_start_time(ms),start_time(ms),end_time(ms),during_time(ms),bubble_time(ms),batch_size,batch_type,forward_iter,dp_rank,prof_id,hostname",
         ),
@@ -186,73 +175,65 @@ FILES = {
         "service_spec_decode",
         "spec_decode.csv",
         say("each step of speculative decoding of each request: tokens that were drafted and accepted"),
-        (
-            text("rid", "rid"),
-            number("iter", "iter"),
-            text("prof_id", "prof_id", optional=True),
-            _dated("start_datetime"),
-            _dated("end_datetime"),
-            _time("during_time", "during_time", optional=False),
-            _count("spec_tokens", optional=False),
-            _count("accepted_tokens", optional=False),
-            _count("accepted_ratio"),
-            duration("draft_model_time", "draft_model_time_ms", optional=True, unit="ms"),
-        ),
+        f"""
+            text: rid
+            number: iter
+            text?: prof_id
+            {_DATES}
+            time: during_time
+            number: spec_tokens, accepted_tokens
+            number?: accepted_ratio
+            duration? ms: draft_model_time = draft_model_time_ms
+        """,
     ),
     "pd_split_communication": _table(
         "service_pd_communication",
         "pd_split_communication.csv",
         say("when each request went from a prefill to a decode node, where they are separate"),
-        (
-            text("rid", "rid"),
-            *(
-                text(f"{name}_time", f"{name}_time(ms)", f"{name}_time")
-                for name in ("http_req", "send_request", "send_request_succ", "prefill_res", "request_end")
-            ),
-        ),
+        """
+            text: rid, http_req_time = http_req_time(ms) | http_req_time
+            text: send_request_time = send_request_time(ms) | send_request_time
+            text: send_request_succ_time = send_request_succ_time(ms) | send_request_succ_time
+            text: prefill_res_time = prefill_res_time(ms) | prefill_res_time
+            text: request_end_time = request_end_time(ms) | request_end_time
+        """,
         identity=("rid",),
     ),
     "pd_split_kvcache": _table(
         "service_pd_kvcache",
         "pd_split_kvcache.csv",
         say("how long keys and values of each request took from a prefill to a decode node"),
-        (
-            text("domain", "domain", optional=True),
-            text("rank", "rank"),
-            text("rid", "rid"),
-            text("block_tables", "block_tables", optional=True),
-            text("seq_len", "seq_len", "batch_seq_len", optional=True),
-            _time("during_time", "during_time", optional=False),
-            _dated("start_datetime"),
-            _dated("end_datetime"),
-            _start(),
-            _end(),
-        ),
+        f"""
+            text?: domain
+            text: rank, rid
+            text?: block_tables, seq_len | batch_seq_len
+            time: during_time
+            {_DATES}
+            {_SPAN}
+        """,
     ),
     "coordinator": _table(
         "service_coordinator",
         "coordinator.csv",
         say("how many requests each node took on and finished, where prefill and decode nodes are separate"),
-        (
-            text("time", "time"),
-            text("address", "address"),
-            text("node_type", "node_type"),
-            *(_count(name, optional=False) for name in ("add_count", "end_count", "running_count")),
-        ),
+        """
+            text: time, address, node_type
+            number: add_count, end_count, running_count
+        """,
     ),
     "request_status": _table(
         "service_request_status",
         "request_status.csv",
         say("how many requests of a process wait, run and are swapped, over time"),
-        (
-            text("host_uid", "hostuid", optional=True),
-            _count("pid"),
-            _dated("start_datetime"),
-            _time("relative_time", "relative_timestamp", optional=False),
-            *(_count(name, optional=False) for name in ("waiting", "running")),
-            _count("swapped"),
-            _point("time", "timestamp"),
-        ),
+        """
+            text?: host_uid = hostuid
+            number?: pid
+            text?: start_datetime | start_datetime(ms)
+            time: relative_time = relative_timestamp
+            number: waiting, running
+            number?: swapped
+            point: time = timestamp
+        """,
     ),
     "batch_summary": _table(
         "service_batch_summary",
@@ -272,7 +253,10 @@ FILES = {
         "service_summary",
         "service_summary.csv",
         say("a service as a whole: tokens in and out, and tokens a second"),
-        (text("metric", "Metric"), number("value", "Value")),
+        """
+            text: Metric
+            number: Value
+        """,
         identity=("metric",),
     ),
     "prefill": _table(
@@ -285,12 +269,10 @@ FILES = {
         "service_moe",
         "moe_analysis.csv",
         say("time of the dispatch and combine operators of experts by process: mean, 2.5th and 97.5th percentile"),
-        (
-            text("process_id", "Dataset"),
-            number("mean", "Mean"),
-            number("p2_5", "CI_Lower", "CI Lower"),
-            number("p97_5", "CI_Upper", "CI Upper"),
-        ),
+        """
+            text: process_id = Dataset
+            number: Mean, p2_5 = CI_Lower | CI Lower, p97_5 = CI_Upper | CI Upper
+        """,
     ),
 }  # fmt: skip
 """By the whole name of a file, without .csv."""
@@ -299,12 +281,11 @@ SPAN = _table(
     "service_span",
     "span_info/*.csv",
     say("spans of one kind that a service's code marks, one after another"),
-    (
-        text("span_name", "span_name"),
-        _dated("start_datetime"),
-        _dated("end_datetime"),
-        _time("during_time", "during_time", optional=False),
-        text("hostname", "hostname", optional=True),
-        _count("pid"),
-    ),
+    f"""
+        text: span_name
+        {_DATES}
+        time: during_time
+        text?: hostname
+        number?: pid
+    """,
 )

@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from aoe_reports.formats.capture import Capture, CaptureInfo, Source
-from aoe_reports.formats.msserviceprofiler.names import SPANS
-from aoe_reports.formats.msserviceprofiler.tables import FILES, SPAN
+from aoe_reports.formats.msserviceprofiler.tables import FILES, SPAN, SPANS
 from aoe_reports.formats.sources.found import FileName, FoundFile, Writer
 from aoe_reports.formats.sources.head import head_of, header_of
 from aoe_reports.formats.table import Table, TaskTypes
@@ -61,10 +60,8 @@ def tasks(capture: Capture) -> tuple[Source, ...]:  # noqa: ARG001 -- of no capt
 
 
 def steps(capture: Capture) -> tuple[Source, ...]:  # noqa: ARG001 -- of no capture
-    """None."""
     return ()
 
 
 def events(capture: Capture) -> list[list[FoundFile]]:  # noqa: ARG001 -- of no capture
-    """None."""
     return []

@@ -240,7 +240,6 @@ class Withdrawn(Struct):
     incident: str | None
 
     def __post_init__(self) -> None:
-        """Nights are dates."""
         _refuse_no_nights(self.since)
 
 
@@ -261,7 +260,6 @@ class Seen(Struct):
     """None: nobody wrote it down."""
 
     def __post_init__(self) -> None:
-        """Nights are dates."""
         _refuse_no_nights(self.since)
 
 
@@ -286,7 +284,6 @@ class Found(Struct):
     """Older rows do not say it."""
 
     def __post_init__(self) -> None:
-        """Nights are dates."""
         _refuse_no_nights(self.since, self.until, self.found)
 
 

@@ -66,7 +66,6 @@ def columns_of_records(records: Sequence[Record]) -> dict[str, Sequence[Cell]]:
 
 
 def row_of_record(record: Record) -> dict[str, Cell]:
-    """The same of one record."""
     return {name: column[0] for name, column in columns_of_records([record]).items()}
 
 
@@ -104,7 +103,6 @@ class _Beyond(Struct, omit_defaults=True):
 
     @classmethod
     def of(cls, value: Json) -> _Beyond:
-        """It as it was written."""
         with suppress(ValidationError, RecursionError):
             beyond = convert(value, cls)
             if set(beyond.absent) <= set(OPTIONAL_FIELDS) and beyond.extra.keys().isdisjoint(FIELDS):

@@ -61,7 +61,6 @@ def _process(file: FoundFile) -> str:
 
 
 def tasks(capture: Capture) -> tuple[Source, ...]:
-    """The kernels."""
     return tuple(capture.sources(KERNEL_TRACE.name, RESULTS.name))
 
 

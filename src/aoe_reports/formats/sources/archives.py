@@ -162,7 +162,6 @@ class _Counted:
         self._left = left
 
     def read(self, size: int = -1) -> bytes:
-        """Some bytes."""
         return self._left.count_bytes(self._content.read(_BLOCK if size < 0 else min(size, _BLOCK)))
 
 
@@ -181,7 +180,6 @@ class _Packed:
 
 @contextmanager
 def _members(path: Path, left: _Limit) -> Iterator[Iterator[_Packed]]:
-    """Every member of an archive."""
     ending = path.suffix.lower()
     if ending == ".zip":
         with zipfile.ZipFile(path) as zipped:
@@ -261,7 +259,6 @@ class _Member(tarfile.TarInfo):
 
     @classmethod
     def fromtarfile(cls, tarfile: Any) -> Self:
-        """The next one."""
         try:
             return super().fromtarfile(tarfile)
         except _END:

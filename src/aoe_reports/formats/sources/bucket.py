@@ -141,7 +141,6 @@ _NOT_SHOWN = re.compile(r"://[^@]*:[^@]*@|\?")
 
 
 def uri_of(root: str, key: str) -> str:
-    """Where an object lies."""
     return f"{root}/{key}"
 
 

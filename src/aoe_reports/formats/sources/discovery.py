@@ -13,7 +13,7 @@ from pathlib import Path
 from aoe_reports.formats.ascend import names as ascend
 from aoe_reports.formats.ascend.capture import capture_root
 from aoe_reports.formats.mindspore.names import UNREAD_KINDS
-from aoe_reports.formats.msopprof import names as msopprof
+from aoe_reports.formats.msopprof import tables as msopprof
 from aoe_reports.formats.rules import (
     BROKEN_LINK,
     LINK_LOOP,
@@ -218,7 +218,6 @@ class Tally(list[Finding]):
     """Findings of which many say the same: the first EXAMPLES_PER_RULE are kept, the others counted."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         super().__init__()
         self.total = 0
         self._more: dict[tuple[str, str, str], int] = {}
@@ -232,7 +231,6 @@ class Tally(list[Finding]):
             super().append(finding)
 
     def extend(self, findings: Iterable[Finding]) -> None:
-        """Keep or count several."""
         for finding in findings:
             self.append(finding)
 
@@ -318,7 +316,6 @@ class _Walk:
                 self._findings.append(_simulated(path, beside=[entry[0] for entry in entries]))
 
     def _wait(self, folder: _Folder, name: str, path: str, *, link: bool) -> None:
-        """Let a folder wait to be entered."""
         inside = folder.in_capture or _is_of_profiler(name)
         if not link:
             real = f"{folder.real.rstrip('/')}/{name}"

@@ -11,7 +11,6 @@ HEAD_BYTES = 64 * 1024
 
 
 def head_of(path: Path, *, packed: bool = False) -> str:
-    """The beginning of a file as text."""
     with path.open("rb") as file:
         data = file.read(HEAD_BYTES)
     if packed:
@@ -23,7 +22,6 @@ def head_of(path: Path, *, packed: bool = False) -> str:
 
 
 def header_of(head: str) -> list[str]:
-    """The cells of the first line."""
     try:
         return next(csv.reader([head.split("\n", 1)[0].replace("\0", "").replace("\r", "")]), [])
     except csv.Error:

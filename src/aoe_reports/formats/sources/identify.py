@@ -10,7 +10,7 @@ from aoe_reports.formats.aoe.operator_banks import NAMED_BANKS
 from aoe_reports.formats.ascend.names import ARCHIVE_NAME, NO_TABLES, READ_ARCHIVE
 from aoe_reports.formats.benchmarks.megatron import HEAD_BYTES, is_training_log
 from aoe_reports.formats.benchmarks.registry import begins_as_benchmark
-from aoe_reports.formats.msserviceprofiler import names as msserviceprofiler
+from aoe_reports.formats.msserviceprofiler import tables as msserviceprofiler
 from aoe_reports.formats.records.forms import is_header_of_records, is_parquet_of_records
 from aoe_reports.formats.rules import ARCHIVE, NOT_READ, SPARSE_FILE, UNKNOWN_FILE, UNREADABLE
 from aoe_reports.formats.sources.found import TUNER, FileName, FoundFile

@@ -78,7 +78,6 @@ class ObjectPath(PosixPath):
     """Its content on this machine, where it was fetched before it is read."""
 
     def __str__(self) -> str:
-        """The URI."""
         return super().__str__().replace(f"{SCHEME}/", f"{SCHEME}//", 1)
 
     def __fspath__(self) -> str:
@@ -92,12 +91,10 @@ class ObjectPath(PosixPath):
 
     @property
     def root(self) -> str:
-        """Its bucket: `s3://bucket`."""
         return f"{SCHEME}//{''.join(self.parts[1:2])}"
 
     @property
     def key(self) -> str:
-        """The object's name in its bucket."""
         return "/".join(self.parts[2:])
 
     @property
@@ -131,11 +128,9 @@ class ObjectPath(PosixPath):
         return open(self, mode, buffering, encoding, errors, newline)  # noqa: PTH123 -- this is the path's open
 
     def is_file(self) -> bool:
-        """Whether it is an object."""
         return self.size is not None
 
     def iterdir(self) -> Generator[ObjectPath, None, None]:
-        """The objects and folders of this folder."""
         yield from _folder().entries(self)
 
     def glob(self, pattern: str) -> Iterator[ObjectPath]:  # type: ignore[override] # later versions have options

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
 from aoe_reports.formats.convert import LONGEST_NS
 from aoe_reports.formats.sqlite.marks import thread_of
 from aoe_reports.formats.sqlite.rules import DB_DANGLING_ID
-from aoe_reports.formats.sqlite.series import SPAN, Index, Series, cells_of, first_of, nothing, repeated, without_no_id
+from aoe_reports.formats.sqlite.series import (
+    SPAN,
+    Index,
+    Series,
+    cells_of,
+    first_of,
+    nothing,
+    repeated,
+    stacked,
+    without_no_id,
+)
 from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Rows, Words, find
 from aoe_reports.formats.sqlite.statistics import api_level
 from aoe_reports.formats.sqlite.tasks import report_untyped
@@ -65,31 +75,12 @@ def events_of(database: Database) -> dict[str, Series]:
         for part in [read(database)]
     ]
     counts = [len(cells_of(part, "start_ns").values) for part in parts]
-    columns = {name: _below(name, kind, parts, counts) for name, kind in EVENT_TYPES.items()}
+    columns = {
+        name: stacked([part.get(name) for part in parts], counts, words=kind == "words")
+        for name, kind in EVENT_TYPES.items()
+    }
     order = np.argsort(cells_of(columns, "start_ns").values, kind="stable")
     return {name: column.take(order) for name, column in columns.items()}
-
-
-def _below(name: str, kind: CellType, parts: Sequence[Mapping[str, Series]], counts: Sequence[int]) -> Series:
-    """One column of all sources, one below the other."""
-    if kind == "words":
-        words: list[str] = []
-        places: list[Ints] = [np.zeros(0, dtype=np.int64)]
-        for part, count in zip(parts, counts, strict=True):
-            column = part.get(name)
-            if isinstance(column, Words):
-                places.append(np.where(column.places >= 0, column.places + len(words), -1))
-                words += column.words
-            else:
-                places.append(np.full(count, -1, dtype=np.int64))
-        return Words(np.concatenate(places), words)
-    values: list[Ints] = [np.zeros(0, dtype=np.int64)]
-    there: list[Mask] = [np.zeros(0, dtype=bool)]
-    for part, count in zip(parts, counts, strict=True):
-        cells = part.get(name)
-        values.append(cells.values.astype(np.int64) if isinstance(cells, Cells) else np.zeros(count, dtype=np.int64))
-        there.append(cells.there if isinstance(cells, Cells) else np.zeros(count, dtype=bool))
-    return Cells(np.concatenate(values), np.concatenate(there))
 
 
 def _spanned(database: Database, table: str, columns: Mapping[str, CellType]) -> tuple[Rows, Mask, dict[str, Series]]:

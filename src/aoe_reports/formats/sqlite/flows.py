@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from aoe_reports.formats.ascend.tables.timelines import FORWARD_CATEGORY, LAUNCH_CATEGORY
-from aoe_reports.formats.sqlite.series import SPAN, Series, repeated
-from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Words, find
+from aoe_reports.formats.sqlite.series import SPAN, Series, repeated, stacked
+from aoe_reports.formats.sqlite.source import Cells, CellType, Database, find
 from aoe_reports.model.arrays.columns import Ints, Mask
 
 FLOW_TYPES: dict[str, CellType] = {
@@ -103,24 +103,15 @@ def _nothing() -> _Ends:
 
 
 def _below(parts: Sequence[tuple[_Ends, str, str]]) -> dict[str, Series]:
-    ends = [one for one, _, _ in parts]
-    counts = [len(one.start) for one in ends]
-    thread = np.concatenate([one.thread for one in ends])
+    ends = [part for part, _, _ in parts]
+    counts = [len(part.start) for part in ends]
+    thread = np.concatenate([part.thread for part in ends])
     there = np.ones(len(thread), dtype=bool)
-    phases = [repeated(phase, count) for (_, _, phase), count in zip(parts, counts, strict=True)]
-    categories = [repeated(category, count) for (_, category, _), count in zip(parts, counts, strict=True)]
     return {
-        "ph": _joined(phases),
-        "category": _joined(categories),
-        "flow_id": Cells(np.concatenate([one.number for one in ends]), there),
+        "ph": stacked([repeated(phase, count) for (_, _, phase), count in zip(parts, counts, strict=True)], counts),
+        "category": stacked([repeated(word, count) for (_, word, _), count in zip(parts, counts, strict=True)], counts),
+        "flow_id": Cells(np.concatenate([part.number for part in ends]), there),
         "pid": Cells(thread >> _THREAD_BITS, thread >= 0),
         "tid": Cells(thread & (2**_THREAD_BITS - 1), thread >= 0),
-        "start_ns": Cells(np.concatenate([one.start for one in ends]), there),
+        "start_ns": Cells(np.concatenate([part.start for part in ends]), there),
     }
-
-
-def _joined(parts: Sequence[Words]) -> Words:
-    words = [word for part in parts for word in part.words]
-    before = np.cumsum([0, *(len(part.words) for part in parts)])
-    places = [part.places + first for part, first in zip(parts, before, strict=False)]
-    return Words(np.concatenate(places), words)

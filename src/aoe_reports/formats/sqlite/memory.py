@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -14,12 +15,15 @@ from aoe_reports.formats.sqlite.series import (
     among,
     by_id,
     cells_of,
+    each,
     read_all,
     repeated,
     stacked,
     words_of,
 )
 from aoe_reports.formats.sqlite.source import MAX_NS, Cells, Database, Words
+
+_number, _time = partial(Picked, type="number"), partial(Picked, type="time")
 
 
 def _sizes(cells: Cells) -> Cells:
@@ -40,13 +44,10 @@ def memory_record(database: Database, wanted: Wanted) -> Built:
     The exporter puts 0 where GE, which knows of no active memory, has none: it stands beside an empty streamPtr.
     """
     picked = {
-        "component": by_id("component"),
-        "timestamp": Picked("timestamp", "time"),
-        "total_allocated": Picked("totalAllocated", "number"),
-        "total_reserved": Picked("totalReserved", "number"),
-        "total_active": Picked("totalActive", "number"),
-        "stream_ptr": Picked("streamPtr"),
-        "device_id": Picked("deviceId"),
+        **each(by_id, "component"),
+        **each(_time, "timestamp"),
+        **each(_number, "totalAllocated", "totalReserved", "totalActive"),
+        **each(Picked, "streamPtr", "deviceId"),
     }
     series = read_all(database, "MEMORY_RECORD", picked)
     active, stream = cells_of(series, "total_active"), cells_of(series, "stream_ptr")
@@ -55,7 +56,7 @@ def memory_record(database: Database, wanted: Wanted) -> Built:
     app = _app_memory(database)
     if app is not None:
         added = len(cells_of(app, "timestamp").there)
-        series = {name: stacked(app.get(name), series[name], (added, count)) for name in series}
+        series = {name: stacked((app.get(name), series[name]), (added, count)) for name in series}
     return _memory(series, ("total_allocated", "total_reserved", "total_active"), wanted)
 
 
@@ -70,10 +71,9 @@ def _memory(series: dict[str, Series], sizes: Sequence[str], wanted: Wanted) -> 
 def _npu_memory(database: Database) -> dict[str, Series]:
     picked = {
         "event": by_id("type"),
-        "ddr": Picked("ddr", "number"),
-        "hbm": Picked("hbm", "number"),
-        "timestamp": Picked("timestampNs", "time"),
-        "device_id": Picked("deviceId"),
+        **each(_number, "ddr", "hbm"),
+        "timestamp": _time("timestampNs"),
+        **each(Picked, "deviceId"),
     }
     return read_all(database, "NPU_MEM", picked)
 
@@ -125,29 +125,23 @@ def npu_module_mem(database: Database, wanted: Wanted) -> Built:
     return _memory(series, ("total_reserved",), wanted)
 
 
-_OPERATOR_SIZES = {
-    "size": "size",
-    "allocation_total_allocated": "allocationTotalAllocated",
-    "allocation_total_reserved": "allocationTotalReserved",
-    "allocation_total_active": "allocationTotalActive",
-    "release_total_allocated": "releaseTotalAllocated",
-    "release_total_reserved": "releaseTotalReserved",
-    "release_total_active": "releaseTotalActive",
-}
+_OPERATOR_SIZES = each(
+    _number,
+    "size", "allocationTotalAllocated", "allocationTotalReserved", "allocationTotalActive", "releaseTotalAllocated",
+    "releaseTotalReserved", "releaseTotalActive",
+)  # fmt: skip
 
 
 def operator_memory(database: Database, wanted: Wanted) -> Built:
     """OP_MEMORY; text says `cann::` before operators that CANN allocated for, which have no stream of the framework."""
     picked = {
         "op_name": by_id("name"),
-        **{name: Picked(column, "number") for name, column in _OPERATOR_SIZES.items()},
-        "allocation": Picked("allocationTime", "time"),
-        "release": Picked("releaseTime", "time"),
-        "active_release": Picked("activeReleaseTime", "time"),
-        "duration": Picked("duration", "time"),
-        "active_duration": Picked("activeDuration", "time"),
-        "stream_ptr": Picked("streamPtr"),
-        "device_id": Picked("deviceId"),
+        **_OPERATOR_SIZES,
+        "allocation": _time("allocationTime"),
+        "release": _time("releaseTime"),
+        "active_release": _time("activeReleaseTime"),
+        **each(_time, "duration", "activeDuration"),
+        **each(Picked, "streamPtr", "deviceId"),
     }
     series = read_all(database, "OP_MEMORY", picked)
     names, stream = words_of(series, "op_name"), cells_of(series, "stream_ptr")

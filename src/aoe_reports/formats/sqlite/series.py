@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -56,6 +57,14 @@ def by_id(column: str, dictionary: str = "STRING_IDS") -> Picked:
     return Picked(column, "integer", dictionary)
 
 
+def each(pick: Callable[[str], Picked], *columns: str) -> dict[str, Picked]:
+    """Several columns by their names in snake case, under which tables of ours have them (`opType` is `op_type`)."""
+    return {_CAPITAL.sub(lambda letter: f"_{letter[0].lower()}", column): pick(column) for column in columns}
+
+
+_CAPITAL = re.compile("[A-Z]")
+
+
 def read_picked(
     database: Database,
     table: str,
@@ -84,14 +93,12 @@ def read_all(database: Database, table: str, picked: Mapping[str, Picked]) -> di
 
 
 def cells_of(series: Mapping[str, Series], name: str) -> Cells:
-    """A column that holds numbers."""
     column = series[name]
     assert isinstance(column, Cells)
     return column
 
 
 def words_of(series: Mapping[str, Series], name: str) -> Words:
-    """A column that holds words."""
     column = series[name]
     assert isinstance(column, Words)
     return column
@@ -158,15 +165,21 @@ def first_of(words: Words, other: Series | None) -> Words:
     return Words(np.where(named, words.places, shifted), [*words.words, *other.words])
 
 
-def stacked(first: Series | None, second: Series | None, counts: tuple[int, int]) -> Series:
-    """One column below another; what only one of them has is null in the other's rows."""
-    if isinstance(first, Words) or isinstance(second, Words):
-        upper = first if isinstance(first, Words) else Words(np.full(counts[0], -1, dtype=np.int64), ())
-        lower = second if isinstance(second, Words) else Words(np.full(counts[1], -1, dtype=np.int64), ())
-        shifted = np.where(lower.places >= 0, lower.places + len(upper.words), -1)
-        return Words(np.concatenate([upper.places, shifted]), [*upper.words, *lower.words])
-    above, below = first or nothing(counts[0]), second or nothing(counts[1])
-    return Cells(np.concatenate([above.values, below.values]), np.concatenate([above.there, below.there]))
+def stacked(parts: Sequence[Series | None], counts: Sequence[int], *, words: bool = False) -> Series:
+    """The columns of several sources one below the other, null where a source has none; `words` if none of them has."""
+    if words or any(isinstance(part, Words) for part in parts):
+        known: list[str] = []
+        places: list[Ints] = [np.zeros(0, dtype=np.int64)]
+        for part, count in zip(parts, counts, strict=True):
+            if isinstance(part, Words):
+                places.append(np.where(part.places >= 0, part.places + len(known), -1))
+                known += part.words
+            else:
+                places.append(np.full(count, -1, dtype=np.int64))
+        return Words(np.concatenate(places), known)
+    cells = [nothing(0)]
+    cells += [part if isinstance(part, Cells) else nothing(count) for part, count in zip(parts, counts, strict=True)]
+    return Cells(np.concatenate([one.values for one in cells]), np.concatenate([one.there for one in cells]))
 
 
 def repeated(word: str, count: int) -> Words:

@@ -61,11 +61,9 @@ class Cells:
 
     @property
     def ints(self) -> Ints:
-        """The values of a column of whole numbers."""
         return self.values.astype(np.int64, copy=False)
 
     def take(self, rows: Ints | Mask) -> Cells:
-        """The same column for some rows."""
         return Cells(self.values[rows], self.there[rows])
 
 
@@ -83,14 +81,12 @@ class Words:
         return [int(place) for place in np.flatnonzero(occurs[:-1])]
 
     def renamed(self, change: Callable[[str], str]) -> Words:
-        """The same column with other words."""
         used = self.used()
         fresh = np.full(len(self.words) + 1, -1, dtype=np.int64)
         fresh[used] = np.arange(len(used), dtype=np.int64)
         return Words(fresh[self.places], [change(self.words[place]) for place in used])
 
     def take(self, rows: Ints | Mask) -> Words:
-        """The same column for some rows."""
         return Words(self.places[rows], self.words)
 
 
@@ -118,7 +114,6 @@ class Rows:
         return len(self.good)
 
     def ints(self, column: str) -> Ints:
-        """The integers of a column."""
         return self.cells[column].ints
 
 
@@ -126,7 +121,6 @@ class Database:
     """One open database; `findings` grows while it is read. sqlite3.DatabaseError says that it is damaged."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection, findings: list[Finding]) -> None:
-        """Look at nothing yet."""
         self.path, self.findings = path, findings
         self._connection = connection
         self._columns: dict[str, tuple[str, ...]] = {}
@@ -150,11 +144,9 @@ class Database:
         return self._columns[table]
 
     def has(self, table: str, *columns: str) -> bool:
-        """Whether a table is there with all these columns."""
         return bool(self.columns(table)) and set(columns) <= set(self.columns(table))
 
     def filled(self, table: str) -> bool:
-        """Whether a table has a row."""
         if table not in self.tables:
             return False
         query = f"SELECT 1 FROM {_quoted(table)} NOT INDEXED LIMIT 1"  # noqa: S608 -- quoted
@@ -241,7 +233,6 @@ class Database:
             self.report(INEXACT_TIMESTAMP, message)
 
     def report(self, rule: Rule, message: str) -> None:
-        """Add a finding about this file."""
         self.findings.append(rule.found(str(self.path), message))
 
     def implausible(self, table: str, what: str, bad: Mask) -> None:
@@ -289,7 +280,6 @@ class Database:
         return dict(zip(keys.tolist(), words, strict=True))
 
     def _has_words(self, table: str) -> bool:
-        """Whether a dictionary is there at all."""
         return self.has(table, "id", _column_of_words(table))
 
     def _dictionary(self, table: str) -> tuple[Ints, list[str]]:

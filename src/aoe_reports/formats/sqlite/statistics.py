@@ -45,7 +45,6 @@ def _numbered(keys: Mapping[str, Series], rows: int) -> tuple[Ints, Ints]:
 
 
 def _figures(group: Ints, lengths: Ints, count: Ints, total: Ints) -> dict[str, Series]:
-    """Count, total, least, mean and most of each group."""
     least = np.full(len(count), np.iinfo(np.int64).max)
     most = np.full(len(count), np.iinfo(np.int64).min)
     np.minimum.at(least, group, lengths)
@@ -56,7 +55,6 @@ def _figures(group: Ints, lengths: Ints, count: Ints, total: Ints) -> dict[str, 
 
 
 def _shares(total: Ints, device: Ints) -> Cells:
-    """What part of its device's total each is."""
     of_device = np.zeros(len(total))
     for number in distinct(device):
         of_device[device == number] = total[device == number].sum()

@@ -22,6 +22,7 @@ from aoe_reports.formats.sqlite.series import (
     Wanted,
     among,
     by_id,
+    each,
     first_of,
     nothing,
     read_picked,
@@ -47,25 +48,10 @@ _NODE_LEVEL = 10000
 
 _COMPUTE = {
     "op_name": by_id("name"),
-    "op_type": by_id("opType"),
-    "op_state": by_id("opState"),
-    "task_type": by_id("taskType"),
-    "hf32_eligible": by_id("hf32Eligible"),
-    "input_shapes": by_id("inputShapes"),
-    "input_data_types": by_id("inputDataTypes"),
-    "input_formats": by_id("inputFormats"),
-    "output_shapes": by_id("outputShapes"),
-    "output_data_types": by_id("outputDataTypes"),
-    "output_formats": by_id("outputFormats"),
+    **each(by_id, "opType", "opState", "taskType", "hf32Eligible", "inputShapes", "inputDataTypes", "inputFormats"),
+    **each(by_id, "outputShapes", "outputDataTypes", "outputFormats"),
 }
-
-_PLACES = {
-    "device_id": Picked("deviceId"),
-    "model_id": Picked("modelId"),
-    "task_id": Picked("taskId"),
-    "stream_id": Picked("streamId"),
-    "context_id": Picked("contextId"),
-}
+_PLACES = each(Picked, "deviceId", "modelId", "taskId", "streamId", "contextId")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +133,7 @@ def _shown(found: Mapping[str, Series]) -> Mask:
     return ~hidden | kept
 
 
-_COMMUNICATION_OP = {"op_name": by_id("opName"), "op_type": by_id("opType")}
+_COMMUNICATION_OP = each(by_id, "opName", "opType")
 
 
 def communication(database: Database, wanted: Wanted) -> tuple[dict[str, Series], Ints, Ints, int]:
@@ -204,7 +190,7 @@ def op_summary(database: Database, wanted: Wanted) -> Built:
     tasks = compute_tasks(database, _with_device(wanted))
     others, start, length, reported = communication(database, _with_device(wanted))
     counts = len(tasks.start), len(start)
-    series = {name: stacked(tasks.series.get(name), others.get(name), counts) for name in {**tasks.series, **others}}
+    series = {name: stacked((tasks.series.get(name), others.get(name)), counts) for name in {**tasks.series, **others}}
     starts, lengths = np.concatenate([tasks.start, start]), np.concatenate([tasks.length, length])
     device = series.get("device_id")
     devices = device.ints if isinstance(device, Cells) else np.zeros(len(starts), dtype=np.int64)

@@ -65,7 +65,6 @@ class Passage:
     _letters: str = ""
 
     def read(self) -> None:
-        """Read as many elements as there are."""
         self._letters = self.text.decode("latin-1")
         while self._step():
             pass
@@ -142,7 +141,6 @@ class Passage:
 
 
 def _events_from(letters: str, start: int) -> Iterator[int]:
-    """Where whole events begin."""
     for tried, hit in enumerate(_MAYBE_EVENT.finditer(letters, max(start - 1, 0))):
         if tried == _MAX_TRIES:
             return

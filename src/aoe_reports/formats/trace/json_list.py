@@ -42,7 +42,6 @@ class NotAList(Exception):  # noqa: N818 -- never leaves the readers: it becomes
         self.rule, self.message, self.line, self.column = rule, message, line, column
 
     def finding(self, path: Path) -> Finding:
-        """The finding for the file."""
         message = say("{what}; its content is not used", what=self.message)
         return self.rule.found(str(path), message, self.line, self.column, severity="error")
 
@@ -66,7 +65,6 @@ class Damage:
     column: int
 
     def finding(self, path: Path) -> Finding:
-        """The finding for the file."""
         return self.rule.found(str(path), self.message, self.line, self.column)
 
 
@@ -202,7 +200,6 @@ class _Walk:
         return NotAList(rule, not_whole(of_parser(what)), *self._where(at))
 
     def _open(self) -> None:
-        """Go behind the opening bracket."""
         self._buffer = self._file.read(WINDOW_BYTES).removeprefix(_BOM)
         while not (text := self._buffer.lstrip(_BLANK)):
             self._consume(len(self._buffer))

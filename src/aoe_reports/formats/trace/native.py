@@ -119,11 +119,9 @@ class TooManyError(Exception):
 class Texts(Protocol):
     """What keeps the texts of events."""
 
-    def add(self, texts: Sequence[bytes]) -> None:
-        """Some more."""
+    def add(self, texts: Sequence[bytes]) -> None: ...
 
-    def close(self) -> None:
-        """Forget them."""
+    def close(self) -> None: ...
 
 
 S = TypeVar("S", bound=Texts)
@@ -218,7 +216,6 @@ class _Taker:
         self._last = self._thread.submit(self._take, found)
 
     def wait(self) -> None:
-        """Until the last batch is taken in."""
         if self._last is not None:
             self._last.result()
 
@@ -319,7 +316,6 @@ class _Memory:
         return pa.Array.from_buffers(kind, rows, [there_in(buffer, self), buffer_at(buffer.values, buffer.bytes, self)])
 
     def texts(self, place: int) -> pa.Array:
-        """A column of texts."""
         return texts_in(self._buffers[place], self)
 
     def plain(self, place: int, kind: Any) -> Any:
@@ -416,7 +412,6 @@ class _Events:
 
 
 def _look_of(totals: Sequence[_Found], names: Names) -> TimelineLook:
-    """What the parts of a file tell as a whole."""
     phases = np.sum([np.asarray(one.phases, dtype=np.int64) for one in totals], axis=0)
     complete = [one for one in totals if one.phases[ord("X")]]
     return TimelineLook(

@@ -1,4 +1,4 @@
-"""Parts of a file as files of their own, for duckdb."""
+"""How duckdb reads timelines: a database of this process, and parts of a file as files of their own."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ import io
 import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 
+import duckdb
 from fsspec import AbstractFileSystem
 
+from aoe_reports.formats.sources.owned import TemporaryFolder
 from aoe_reports.formats.trace.cuts import Part
 
+MEMORY_LIMIT = "256MB"
 _READ_BYTES = 1 << 20
 """duckdb asks for 32 MB at once, which would be held twice more until they are handed over, and takes fewer."""
 PROTOCOL = "aoe-reports-part"
@@ -49,7 +53,6 @@ class PartFiles(AbstractFileSystem):  # type: ignore[misc] # of Any
         return {"name": path, "size": self._part(path).size, "type": "file"}
 
     def ls(self, path: str, detail: bool = True, **_: object) -> list[object]:
-        """One file."""
         return [self.info(path) if detail else path]
 
     def glob(self, path: str, **_: object) -> list[str]:
@@ -102,3 +105,36 @@ class _PartFile(io.RawIOBase):
     def close(self) -> None:
         self._file.close()
         super().close()
+
+
+@contextmanager
+def connected() -> Iterator[duckdb.DuckDBPyConnection]:
+    """A connection of its own to the process's database: results of two never mix."""
+    with _database().cursor() as connection:
+        connection.execute("SET enable_progress_bar = false")  # it would write between what a command prints
+        yield connection
+
+
+@cache
+def _database() -> duckdb.DuckDBPyConnection:
+    """A database in memory that downloads nothing and keeps what does not fit with the other temporary files.
+
+    One a process: to open one takes 12 ms, a third of what a timeline of 2 MB takes.
+    """
+    database = duckdb.connect(
+        config={
+            "threads": 1,  # a list is parsed by one thread anyway, and rows stay in the order of the file
+            "memory_limit": MEMORY_LIMIT,
+            "temp_directory": str(_spilled().path),
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+        }
+    )
+    database.register_filesystem(PartFiles())
+    return database
+
+
+@cache
+def _spilled() -> TemporaryFolder:
+    """Where the database keeps what does not fit; the next run removes that of a killed process."""
+    return TemporaryFolder()

@@ -1,13 +1,13 @@
 """Trace events in one pass, for files in which every event is as exporters write them; parts of a file at the same time.
 
 duckdb parses in threads of its own, numpy judges batch by batch and hands events on. Anything out of the ordinary is an OddFileError: then what was
-handed on is thrown away, and the file is read by `sql` or `walk`.
+handed on is thrown away, and `walk` reads the file.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ import pyarrow.compute as pc
 from aoe_reports.formats.ascend.tables.timelines import FLOW_CATEGORY
 from aoe_reports.formats.table import NO_ID
 from aoe_reports.formats.trace.cuts import parts_of
-from aoe_reports.formats.trace.parts import opened_parts
+from aoe_reports.formats.trace.parts import connected, opened_parts
 from aoe_reports.formats.trace.scan import Glance, glance_at
 from aoe_reports.formats.trace.shape import (
     EXACT_US,
@@ -46,11 +46,12 @@ from aoe_reports.formats.trace.shape import (
     text_array,
     thread_key,
 )
-from aoe_reports.formats.trace.sql import MAX_EVENT_BYTES, connected
 from aoe_reports.formats.trace.walk import connection_of_flow, number_of
 from aoe_reports.model.arrays.columns import Ints, Mask, WordMap, codes, distinct, keep_where, texts_of, whole_numbers
 
 BATCH_ROWS = 1 << 15
+MAX_EVENT_BYTES = 2 << 20
+"""duckdb keeps buffers of twice this size."""
 _SOURCES = {
     "ph": "ph", "name": "name", "ts": "ts", "dur": "dur", "pid": "pid", "tid": "tid", "category": "cat", "flow_id": "id",
 }  # fmt: skip
@@ -82,6 +83,30 @@ def collect_quickly(
             return look, collectors
         glance.names = look.names
     raise OddFileError
+
+
+def look_quickly(path: Path) -> TimelineLook:
+    """What `look_at_timeline` returns for a file in which every event is plain; OddFileError for any other."""
+    return collect_quickly(path, frozenset(), _Nothing, 1)[0]
+
+
+class _Nothing:
+    """Collects nothing."""
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        pass
+
+
+def stream_quickly(path: Path, names: Names, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The frame of a file that `look_quickly` has found plain, a batch at a time."""
+    judge = _Batches(frozenset(schema.names), Glance(names, bare_numbers=False))
+    with (
+        opened_parts(parts_of(path, 1)) as (source,),
+        ThreadPoolExecutor(1) as threads,
+        closing(_read([judge.query.format(source=source)], threads)) as batches,
+    ):
+        for _, batch in batches:
+            yield judge.judged(batch).select(schema.names).cast(schema)
 
 
 def _pass(
@@ -254,7 +279,6 @@ class _Batches:
         return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
 
     def _stage_rows(self, name: pa.Array, maybe: Mask) -> Mask:
-        """Where the second copy of an hccl task is."""
         stage = np.zeros(len(name), dtype=bool)
         if maybe.any():
             numbers, words = codes(pa.chunked_array([name.filter(keep_where(maybe))]))
@@ -448,7 +472,6 @@ def _numbers(values: Ints, there: Mask) -> pa.Array:
 
 
 def integer_array_of(values: Ints) -> pa.Array:
-    """Numbers without null as a column."""
     kind = pa.int32() if values.dtype == np.int32 else pa.int64()
     return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(np.ascontiguousarray(values))])
 

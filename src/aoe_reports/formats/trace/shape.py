@@ -122,7 +122,6 @@ class Names:
     threads: dict[str, str] = field(default_factory=dict)
 
     def learn(self, what: str | None, pid: str | None, tid: str | None, name: str | None) -> None:
-        """Take in one metadata event."""
         if name is None:
             return
         if what == "process_name":
@@ -132,7 +131,6 @@ class Names:
 
 
 def thread_key(pid: str | None, tid: str | None) -> str:
-    """A thread's key in `Names`."""
     return f"{pid or ''}{SEPARATOR}{tid or ''}"
 
 
@@ -154,8 +152,6 @@ class TimelineLook:
     names: Names = field(default_factory=Names)
     plain: bool = True
     """Whether duckdb reads every event exactly; else they are walked through one by one."""
-    from_text: bool = False
-    """Whether duckdb has to take time stamps from the text: numbers too long for a float64 (2023-09 to 2023-11)."""
     usable: bool = True
     """Whether the file is a whole list of events."""
 
@@ -205,7 +201,6 @@ def integer_array(values: Sequence[int | None], kind: pa.DataType | None = None)
 
 
 def boolean_array(values: Sequence[bool]) -> pa.Array:
-    """Booleans as an Arrow array."""
     packed = np.packbits(np.asarray(values, dtype=bool), bitorder="little")
     return pa.Array.from_buffers(pa.bool_(), len(values), [None, pa.py_buffer(packed)])
 

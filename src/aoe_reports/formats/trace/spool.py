@@ -38,9 +38,7 @@ class Spool:
             yield block + self._file.readline() if block[-1:] != b"\n" else block
 
     def __iter__(self) -> Iterator[bytes]:
-        """All of them, from the first."""
         return chain.from_iterable(block[:-1].split(b"\n") for block in self.blocks())
 
     def close(self) -> None:
-        """Forget them."""
         self._file.close()

@@ -1,6 +1,6 @@
 """Trace events one by one: exact whatever they hold, and able to say which one is wrong and why.
 
-The reader for files in which something is out of the ordinary; what duckdb reads exactly goes through `sql`,
+The reader for files in which something is out of the ordinary; what duckdb reads exactly goes through `quick`,
 some five times faster. Both give the same rows.
 """
 
@@ -68,12 +68,10 @@ class Row:
 
     @property
     def phase(self) -> str:
-        """What kind of event it is."""
         return str(self.event["ph"])
 
     @property
     def stage_row(self) -> bool:
-        """Whether it is the second copy of an hccl task."""
         return self.event["ph"] == "X" and is_stage_row(text_of(self.event.get("name")))
 
     def value(self, column: str) -> Any:
@@ -202,7 +200,6 @@ def look_by_walking(path: Path) -> TimelineLook:
 
 
 def batches_by_walking(path: Path, names: Names, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """The frame, a batch at a time."""
     rows: list[Row] = []
     for _, event in walk_events(path):
         if isinstance(event, Row):
@@ -266,7 +263,6 @@ def as_text(value: Any) -> str | None:
 
 
 def as_json(value: Any) -> str:
-    """A value as JSON without blanks."""
     return _JSON.encode(value)
 
 

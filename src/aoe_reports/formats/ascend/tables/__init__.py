@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from aoe_reports.formats.ascend.tables.aicpu import AICPU, AICPU_MI, DP
 from aoe_reports.formats.ascend.tables.communication import COMMUNICATION, COMMUNICATION_BANDWIDTH, COMMUNICATION_MATRIX
-from aoe_reports.formats.ascend.tables.core_utilization import AI_CORE_UTILIZATION, AI_VECTOR_CORE_UTILIZATION
-from aoe_reports.formats.ascend.tables.fusion_op import FUSION_OP
-from aoe_reports.formats.ascend.tables.gradient_summary import GRADIENT_SUMMARY
 from aoe_reports.formats.ascend.tables.host_api import (
     ACL,
     ACL_STATISTIC,
@@ -16,7 +12,6 @@ from aoe_reports.formats.ascend.tables.host_api import (
     OS_RUNTIME_STATISTIC,
     RUNTIME_API,
 )
-from aoe_reports.formats.ascend.tables.l2_cache import L2_CACHE, L2_CACHE_COUNTS
 from aoe_reports.formats.ascend.tables.memory import (
     MEMORY_RECORD,
     NPU_MEM,
@@ -24,14 +19,28 @@ from aoe_reports.formats.ascend.tables.memory import (
     OPERATOR_MEMORY,
     STATIC_OP_MEM,
 )
-from aoe_reports.formats.ascend.tables.msprof_tx import MSPROF_TX, PYTORCH_OPERATOR_VIEW
-from aoe_reports.formats.ascend.tables.op_statistic import COMMUNICATION_STATISTIC, OP_STATISTIC
 from aoe_reports.formats.ascend.tables.op_summary import KERNEL_DETAILS, OP_SUMMARY
-from aoe_reports.formats.ascend.tables.operator_details import OPERATOR_DETAILS
-from aoe_reports.formats.ascend.tables.prof_rule import PROF_RULE
+from aoe_reports.formats.ascend.tables.operators import (
+    AI_CORE_UTILIZATION,
+    AI_VECTOR_CORE_UTILIZATION,
+    AICPU,
+    AICPU_MI,
+    COMMUNICATION_STATISTIC,
+    DP,
+    FUSION_OP,
+    GRADIENT_SUMMARY,
+    L2_CACHE,
+    L2_CACHE_COUNTS,
+    MSPROF_TX,
+    OP_STATISTIC,
+    OPERATOR_DETAILS,
+    PROF_RULE,
+    PYTORCH_OPERATOR_VIEW,
+    TASK_TIME,
+    TASK_TIME_STATISTIC,
+)  # fmt: skip
 from aoe_reports.formats.ascend.tables.step_trace import CLUSTER_STEP_TRACE_TIME, STEP_TRACE, STEP_TRACE_TIME
 from aoe_reports.formats.ascend.tables.system import SYSTEM_TABLES
-from aoe_reports.formats.ascend.tables.task_time import TASK_TIME, TASK_TIME_STATISTIC
 from aoe_reports.formats.ascend.tables.timelines import TIMELINES, TimelineKind
 from aoe_reports.formats.table import Table
 

@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-from aoe_reports.formats.table import Column, Table, duration, integer, number, size, text, timestamp
+from aoe_reports.formats.table import Table, columns
 from aoe_reports.model.texts import say
-
-
-def _operator(*, last: tuple[Column, ...] = ()) -> tuple[Column, ...]:
-    return (
-        text("step", "step"),
-        text("type", "type"),
-        text("op_name", "op_name"),
-        text("group", "group"),
-        *last,
-    )
-
 
 COMMUNICATION = Table(
     name="communication",
     title=say("communication operators: start, duration, waiting time"),
-    columns=(
-        *_operator(),
-        timestamp("start", "Start Timestamp"),
-        duration("elapsed", "Elapse Time", needed=True, unit="ms"),
-        duration("transit", "Transit Time", unit="ms"),
-        duration("wait", "Wait Time", unit="ms"),
-        duration("synchronization", "Synchronization Time", unit="ms"),
-        duration("idle", "Idle Time", unit="ms", is_rest=True),
-        number("wait_ratio", "Wait Time Ratio", optional=True),
-        number("synchronization_ratio", "Synchronization Time Ratio", optional=True),
-    ),
+    columns=columns("""
+        text: step, type, op_name, group
+        timestamp: start = Start Timestamp
+        duration! ms: elapsed = Elapse Time
+        duration ms: transit = Transit Time, wait = Wait Time, synchronization = Synchronization Time
+        duration ms rest: idle = Idle Time
+        number?: wait_ratio = Wait Time Ratio, synchronization_ratio = Synchronization Time Ratio
+    """),
     vintages=(("2023-09", "Elapse Time(ms)"),),
     source="torch_npu",
     form="document",
@@ -39,14 +25,14 @@ COMMUNICATION = Table(
 COMMUNICATION_BANDWIDTH = Table(
     name="communication_bandwidth",
     title=say("communication operators by transport: volume, time, bandwidth"),
-    columns=(
-        *_operator(last=(text("transport", "transport"),)),
-        size("transit", "Transit Size", unit="MB", decimal=True),
-        duration("transit", "Transit Time", needed=True, unit="ms"),
-        number("bandwidth_gb_per_s", "Bandwidth(GB/s)"),
-        number("large_packet_ratio", "Large Packet Ratio", optional=True),
-        text("size_distribution", "Size Distribution", optional=True),
-    ),
+    columns=columns("""
+        text: step, type, op_name, group, transport
+        size MB decimal: transit = Transit Size
+        duration! ms: transit = Transit Time
+        number: Bandwidth(GB/s)
+        number?: Large Packet Ratio
+        text?: Size Distribution
+    """),
     vintages=(("2023-09", "Transit Time(ms)"),),
     source="torch_npu",
     files=("communication",),
@@ -57,14 +43,15 @@ COMMUNICATION_BANDWIDTH = Table(
 COMMUNICATION_MATRIX = Table(
     name="communication_matrix",
     title=say("communication between each pair of ranks: transport, volume, time, bandwidth"),
-    columns=(
-        *_operator(last=(integer("source_rank", "source_rank"), integer("destination_rank", "destination_rank"))),
-        text("transport", "Transport Type"),
-        size("transit", "Transit Size", unit="MB", decimal=True),
-        duration("transit", "Transit Time", needed=True, unit="ms"),
-        number("bandwidth_gb_per_s", "Bandwidth(GB/s)"),
-        text("hccl_op_name", "Op Name", optional=True),
-    ),
+    columns=columns("""
+        text: step, type, op_name, group
+        integer: source_rank, destination_rank
+        text: transport = Transport Type
+        size MB decimal: transit = Transit Size
+        duration! ms: transit = Transit Time
+        number: Bandwidth(GB/s)
+        text?: hccl_op_name = Op Name
+    """),
     vintages=(("2023-09", "Transport Type"),),
     source="torch_npu",
     form="document",

@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from aoe_reports.formats.table import (
-    Table,
-    device,
-    duration,
-    free_text,
-    integer,
-    number,
-    share,
-    text,
-    timestamp,
-)
+from aoe_reports.formats.table import Table, columns, duration, free_text, integer, text, timestamp
 from aoe_reports.model.texts import say
 
 API_STATISTIC = Table(
     name="api_statistic",
     title=say("calls of the host grouped by level and function"),
-    columns=(
-        device(),
-        text("level", "Level"),
-        free_text("api_name", "API Name"),
-        duration("total_time", "Time", needed=True),
-        integer("count", "Count", needed=True),
-        duration("avg_time", "Avg"),
-        duration("min_time", "Min"),
-        duration("max_time", "Max"),
-        number("variance", "Variance", optional=True),
-    ),
+    columns=columns("""
+        device
+        text: Level
+        free: API Name
+        duration!: total_time = Time
+        integer!: Count
+        duration: avg_time = Avg, min_time = Min, max_time = Max
+        number?: Variance
+    """),
     vintages=(("2023-08", "API Name"),),
     source="both",
     identity=("device_id", "level", "api_name"),
@@ -50,18 +38,15 @@ AI_STACK_TIME = Table(
 RUNTIME_API = Table(
     name="runtime_api",
     title=say("calls of the Runtime grouped by function; stream and thread are those of any one call"),
-    columns=(
-        text("api_name", "Name"),
-        integer("stream_id", "Stream ID"),
-        share("share", "Time(%)"),
-        duration("total_time", "Time(ns)", needed=True, unit="ns"),
-        integer("count", "Calls", needed=True),
-        duration("avg_time", "Avg", unit="ns"),
-        duration("min_time", "Min", unit="ns"),
-        duration("max_time", "Max", unit="ns"),
-        integer("process_id", "Process ID"),
-        integer("thread_id", "Thread ID"),
-    ),
+    columns=columns("""
+        text: api_name = Name
+        integer: Stream ID
+        share: share = Time(%)
+        duration! ns: total_time = Time(ns)
+        integer!: count = Calls
+        duration ns: avg_time = Avg, min_time = Min, max_time = Max
+        integer: Process ID, Thread ID
+    """),
     vintages=(("2022-03", "Calls"),),
     identity=("api_name",),
 )
@@ -69,14 +54,13 @@ RUNTIME_API = Table(
 ACL = Table(
     name="acl",
     title=say("every call of AscendCL"),
-    columns=(
-        free_text("api_name", "Name"),
-        text("api_type", "Type"),
-        timestamp("start", "Start Time", unit="ns"),
-        duration("duration", "Duration", needed=True),
-        integer("process_id", "Process ID"),
-        integer("thread_id", "Thread ID"),
-    ),
+    columns=columns("""
+        free: api_name = Name
+        text: api_type = Type
+        timestamp ns: start = Start Time
+        duration!: Duration
+        integer: Process ID, Thread ID
+    """),
     vintages=(("2022-03", "Process ID"),),
     identity=("api_name", "start_ns", "duration_ns", "process_id", "thread_id"),
 )
@@ -84,18 +68,15 @@ ACL = Table(
 ACL_STATISTIC = Table(
     name="acl_statistic",
     title=say("calls of AscendCL, grouped by function"),
-    columns=(
-        free_text("api_name", "Name"),
-        text("api_type", "Type"),
-        share("share", "Time(%)"),
-        duration("total_time", "Time(us)", needed=True),
-        integer("count", "Count", needed=True),
-        duration("avg_time", "Avg"),
-        duration("min_time", "Min"),
-        duration("max_time", "Max"),
-        integer("process_id", "Process ID"),
-        integer("thread_id", "Thread ID"),
-    ),
+    columns=columns("""
+        free: api_name = Name
+        text: api_type = Type
+        share: share = Time(%)
+        duration!: total_time = Time(us)
+        integer!: Count
+        duration: avg_time = Avg, min_time = Min, max_time = Max
+        integer: Process ID, Thread ID
+    """),
     vintages=(("2022-03", "Count"),),
     identity=("api_name", "api_type", "process_id", "thread_id"),
 )
@@ -103,14 +84,13 @@ ACL_STATISTIC = Table(
 GE_OP_EXECUTE = Table(
     name="ge_op_execute",
     title=say("host work for operators with dynamic shapes"),
-    columns=(
-        integer("thread_id", "Thread ID"),
-        free_text("op_name", "OP Name", optional=True),
-        text("op_type", "OP Type"),
-        text("event_type", "Event Type"),
-        timestamp("start", "Start Time"),
-        duration("duration", "Duration", needed=True),
-    ),
+    columns=columns("""
+        integer: Thread ID
+        free?: OP Name
+        text: OP Type, Event Type
+        timestamp: start = Start Time
+        duration!: Duration
+    """),
     vintages=(("2022-12", "OP Name"), ("2022-03", "Event Type")),
     identity=("thread_id", "op_name", "op_type", "event_type", "start_ns", "duration_ns"),
 )
@@ -118,17 +98,14 @@ GE_OP_EXECUTE = Table(
 OS_RUNTIME_STATISTIC = Table(
     name="os_runtime_statistic",
     title=say("calls of the operating system grouped by process, thread and function"),
-    columns=(
-        integer("process_id", "Process ID"),
-        integer("thread_id", "Thread ID"),
-        text("api_name", "Name"),
-        share("share", "Time(%)"),
-        duration("total_time", "Time(us)", needed=True),
-        integer("count", "Count", needed=True),
-        duration("avg_time", "Avg"),
-        duration("max_time", "Max"),
-        duration("min_time", "Min"),
-    ),
+    columns=columns("""
+        integer: Process ID, Thread ID
+        text: api_name = Name
+        share: share = Time(%)
+        duration!: total_time = Time(us)
+        integer!: Count
+        duration: avg_time = Avg, max_time = Max, min_time = Min
+    """),
     vintages=(("2022-03", "Process ID"),),
     identity=("process_id", "thread_id", "api_name"),
 )

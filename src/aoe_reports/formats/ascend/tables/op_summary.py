@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aoe_reports.formats.table import Table, device, duration, free_text, integer, text, timestamp
+from aoe_reports.formats.table import Table, columns
 from aoe_reports.model.texts import say
 
 COMMUNICATION_TASKS = frozenset({"HCCL", "COMMUNICATION"})
@@ -21,37 +21,32 @@ _IDENTITY = (
     "device_id", "model_id", "stream_id", "task_id", "context_id", "op_name", "task_start_ns", "task_duration_ns",
 )  # fmt: skip
 
+_OPERANDS = """
+        integer?: Block Num | Block Dim, Mix Block Num | Mix Block Dim
+        text?: HF32 Eligible, Input Shapes, Input Data Types, Input Formats
+        text?: Output Shapes, Output Data Types, Output Formats
+        integer?: Context ID
+"""
+
 OP_SUMMARY = Table(
     name="op_summary",
     title=say("every task on the device, with shapes and PMU counters"),
     facts="tasks",
-    columns=(
-        device(),
-        integer("step", "Step Id", optional=True),
-        text("model_name", "Model Name", optional=True),
-        integer("model_id", "Model ID", optional=True),
-        integer("task_id", "Task ID", optional=True),
-        integer("stream_id", "Stream ID", optional=True),
-        integer("infer_id", "Infer ID", optional=True),
-        free_text("op_name", "Op Name"),
-        text("op_type", "OP Type"),
-        text("op_state", "OP State", optional=True),
-        text("task_type", "Task Type"),
+    columns=columns(f"""
+        device
+        integer?: step = Step Id
+        text?: Model Name
+        integer?: Model ID, Task ID, Stream ID, Infer ID
+        free: Op Name
+        text: OP Type
+        text?: OP State
+        text: Task Type
         # "Start Time(us)": one real file of 2023-09 has torch_npu's word in msprof's table
-        timestamp("task_start", "Task Start Time", "Start Time"),
-        duration("task_duration", "Task Duration", needed=True),
-        duration("task_wait", "Task Wait Time", optional=True),
-        integer("block_num", "Block Num", "Block Dim", optional=True),
-        integer("mix_block_num", "Mix Block Num", "Mix Block Dim", optional=True),
-        text("hf32_eligible", "HF32 Eligible", optional=True),
-        text("input_shapes", "Input Shapes", optional=True),
-        text("input_data_types", "Input Data Types", optional=True),
-        text("input_formats", "Input Formats", optional=True),
-        text("output_shapes", "Output Shapes", optional=True),
-        text("output_data_types", "Output Data Types", optional=True),
-        text("output_formats", "Output Formats", optional=True),
-        integer("context_id", "Context ID", optional=True),
-    ),
+        timestamp: task_start = Task Start Time | Start Time
+        duration!: Task Duration
+        duration?: task_wait = Task Wait Time
+        {_OPERANDS}
+    """),
     vintages=(
         ("2026-01", "Block Num"),
         ("2024-02", "OP State"),
@@ -67,30 +62,20 @@ KERNEL_DETAILS = Table(
     name="kernel_details",
     title=say("every task on the device, as torch_npu writes it"),
     facts="tasks",
-    columns=(
-        integer("step", "Step Id", optional=True),
-        device(),
-        integer("model_id", "Model ID", optional=True),
-        integer("task_id", "Task ID", optional=True),
-        integer("stream_id", "Stream ID", optional=True),
-        free_text("op_name", "Name"),
-        text("op_type", "Type"),
-        text("op_state", "OP State", optional=True),
-        text("task_type", "Accelerator Core"),
-        timestamp("task_start", "Start Time"),
-        duration("task_duration", "Duration", needed=True),
-        duration("task_wait", "Wait Time", optional=True),
-        *(
-            column
-            for column in OP_SUMMARY.columns
-            if column.name.startswith(("block", "mix", "hf32", "input", "output", "context"))
-        ),
-    ),
-    vintages=(
-        ("2026-01", "Block Num"),
-        ("2024-02", "OP State"),
-        ("2023-09", "Accelerator Core"),
-    ),
+    columns=columns(f"""
+        integer?: step = Step Id
+        device
+        integer?: Model ID, Task ID, Stream ID
+        free: op_name = Name
+        text: op_type = Type
+        text?: OP State
+        text: task_type = Accelerator Core
+        timestamp: task_start = Start Time
+        duration!: task_duration = Duration
+        duration?: task_wait = Wait Time
+        {_OPERANDS}
+    """),
+    vintages=(("2026-01", "Block Num"), ("2024-02", "OP State"), ("2023-09", "Accelerator Core")),
     source="torch_npu",
     identity=_IDENTITY,
 )

@@ -32,7 +32,6 @@ class Processes:
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def take(self, pids: Iterable[Json]) -> None:
-        """Keep the numbers of some processes."""
         self.taken.update(map(as_text, pids))
 
     def free(self) -> int:
@@ -81,7 +80,6 @@ class Renamed:
                 yield as_line(name_of("process_name", self.pid(pid), 0, f"{self.label}: {as_text(pid)}"))
 
     def events(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """Blocks of lines with its events."""
         if self.processes is None:
             yield from blocks
             return
@@ -145,16 +143,13 @@ def _without_blanks(text: bytes, start: int, end: int) -> tuple[int, int]:
 
 
 def name_of(what: str, pid: Json, tid: Json, name: str) -> JsonObject:
-    """The event that names a process or a thread."""
     return {"ph": "M", "name": what, "pid": pid, "tid": tid, "args": {"name": name}}
 
 
 def mark_of(name: str, pid: Json, tid: Json, at_ns: int, args: JsonObject) -> JsonObject:
-    """An event that marks a moment."""
     ts = f"{at_ns // 1000}.{at_ns % 1000:03d}"
     return {"ph": "i", "s": "t", "name": name, "cat": "finding", "pid": pid, "tid": tid, "ts": ts, "args": args}
 
 
 def as_line(event: JsonObject) -> bytes:
-    """An event of ours as a line."""
     return as_json(event).encode("utf-8", "replace") + b"\n"

@@ -145,7 +145,6 @@ class _Part:
         self.paired.close()
 
     def close(self) -> None:
-        """Forget all of it."""
         for spool in (self.body, self.metadata, self.paired, *self.flows.values()):
             spool.close()
 
@@ -180,7 +179,6 @@ class Cut:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing reaches in."""
         return not any(part.body.count for part in self._parts)
 
     def pair_flows(self) -> None:
@@ -228,7 +226,6 @@ class Cut:
         yield from self._flows.blocks()
 
     def close(self) -> None:
-        """Forget all of it."""
         for part in self._parts:
             part.close()
         self._flows.close()

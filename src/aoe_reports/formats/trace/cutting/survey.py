@@ -104,7 +104,6 @@ class _Times:
     survey: Survey
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Take in some events."""
         starts, there = integers(pa.chunked_array([batch["start_ns"]]))
         times, has_time = integers(pa.chunked_array([batch["duration_ns"]]))
         ends = starts + np.where(has_time, times, 0)
@@ -135,7 +134,6 @@ class Survey:
     _end_us: float = -np.inf
 
     def take(self, window: Window) -> None:
-        """Take in some events."""
         if window.mentions(self.prefix):
             for place, head in enumerate(window.heads):
                 if head.ph == "X" and (head.name or "").startswith(self.prefix):

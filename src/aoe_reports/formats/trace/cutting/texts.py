@@ -95,7 +95,6 @@ class Window:
         return not self._list or word.encode() in self._list
 
     def add(self, head: Head, start_ns: int | None, duration_ns: int, text: Text) -> None:
-        """One more event."""
         if head.ph == METADATA:
             self.metadata.append(len(self.heads))
         elif head.ph in PAIRED:
@@ -129,11 +128,9 @@ class TextReading:
         return TextReading(path, Counter(unknown), look.stage_rows)
 
     def take_unknown(self, phase: str) -> None:
-        """Count an event of a phase that nobody writes."""
         self.unknown[phase] += 1
 
     def take_wrong(self, index: int, what: Unusable, near_ns: int | None) -> None:
-        """Count an event that cannot be used."""
         self.reported += 1
         if len(self.wrong) <= EXAMPLES_PER_RULE:
             self.wrong.append((index, what))
@@ -151,8 +148,7 @@ class TextReading:
 class Taker(Protocol):
     """What takes in the events of one file."""
 
-    def take(self, window: Window) -> None:
-        """Take in some events."""
+    def take(self, window: Window) -> None: ...
 
 
 T = TypeVar("T", bound=Taker)
