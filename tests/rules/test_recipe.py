@@ -20,19 +20,20 @@ RULE = '''"""The rule on times with many digits."""
 from __future__ import annotations
 
 from aoe_reports.model.texts import say
-from aoe_reports.rules.results.task import DOCS, RESULTS, Task
+from aoe_reports.formats.aoe.results import TuningResult
 from aoe_reports.rules.found import Found
+from aoe_reports.rules.results.document import DOCS, RESULTS, claims_of
 
 
 @RESULTS.rule("many-digits", "warning", "nobody measures picoseconds", DOCS).checked_by
-def many_digits(task: Task) -> Found:
+def many_digits(task: TuningResult) -> Found:
     """No time has more than six digits behind the point."""
-    for claim in task.claims:
+    for claim in claims_of(task):
         for word, value in (("before", claim.before), ("after", claim.after)):
             if value is not None and value.as_tuple().exponent < -6:
-                yield task.place_of(claim, word), say("{value} has too many digits", value=value)
+                yield claim.place(word), say("{value} has too many digits", value=value)
 '''
-LAST_MODULE = "operators, parts_and_whole\n"
+LAST_MODULE = "(outcome, claims)\n"
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +46,8 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (rules / "many_digits.py").write_text(RULE)
     registry = (rules / "__init__.py").read_text()
     assert registry.count(LAST_MODULE) == 1
-    registry = registry.replace(LAST_MODULE, LAST_MODULE.replace("\n", ", many_digits\n"))
-    (rules / "__init__.py").write_text(registry.replace("    keys,\n", "    keys,\n    many_digits,\n"))
+    registry = registry.replace(LAST_MODULE, LAST_MODULE.replace(")", ", many_digits)"))
+    (rules / "__init__.py").write_text(registry.replace("file_rules, outcome\n", "file_rules, many_digits, outcome\n"))
     made = copy / "fixtures" / "aoe" / "invalid" / "many-digits"
     made.mkdir(parents=True)
     source = next((ROOT / "fixtures" / "aoe" / "valid" / "array_flat").glob("aoe_result_*.json"))
@@ -68,7 +69,7 @@ def run(tree: Path, *arguments: str) -> Any:
 
 
 def test_check_reports_the_new_rule_and_nothing_else(tree: Path) -> None:
-    """The digits that it looks at are lost in floats: it sees those of the file all the same."""
+    """It sees the digits of the file, which floats would not have."""
     (finding,) = run(tree, "check", "fixtures/aoe/invalid/many-digits")["findings"]
     assert (finding["rule"], finding["severity"]) == ("many-digits", "warning")
     assert finding["line"] is not None

@@ -16,7 +16,6 @@ from aoe_reports.formats.aoe.results import results_of_document
 from aoe_reports.model.findings import is_below
 from aoe_reports.rules.results import RULES
 from aoe_reports.rules.results.check import check_result_file
-from aoe_reports.rules.results.task import task_of_result
 
 
 def fired(before: str, after: str, claim: str) -> set[str]:
@@ -29,11 +28,7 @@ def fired(before: str, after: str, claim: str) -> set[str]:
     }
     body = {"opat_tuning_result": "tuning successful", "repo_modified_operators": {"add_repo_operators": [entry]}}
     (result,) = results_of_document([{"basic": {}}, {"OPAT": body}], "opat")
-    return {
-        name
-        for name in ("improvement-mismatch", "improvement-convention")
-        if list(RULES[name].check(task_of_result(result)))
-    }
+    return {name for name in ("improvement-mismatch", "improvement-convention") if list(RULES[name].check(result))}
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal, TypeGuard, TypeVar
 
@@ -58,8 +58,8 @@ def join_name(name: str) -> str:
 
 
 @dataclass(slots=True, kw_only=True)
-class TaskFacts:
-    """What a file says of one tuning task beside its times: its dialect, its status, its counts."""
+class TuningResult:
+    """One tuning task: its dialect, what was tuned, its status and counts, the model's times in ms, every modification."""
 
     kind: Kind
     container: Container
@@ -81,6 +81,11 @@ class TaskFacts:
     """The key under which operators are named as failed; None where none are."""
     present: frozenset[str]
     """Which of INTERRUPTIBLE are there at all, whatever their value."""
+    tuning_time_s: Decimal | None
+    model_baseline_ms: Decimal | None
+    model_result_ms: Decimal | None
+    model_improvement: str | None
+    modifications: tuple[Modification, ...] = ()
     truncated: bool = False
     """Whether the file ended inside of this task: what is here is whole, more of it is missing."""
     ambiguous: bool = False
@@ -101,17 +106,6 @@ class TaskFacts:
         """Whether tuning went on to its end, so that its numbers may be used."""
         went_well = self.kind == "sgat" or status_of(self.status) == "successful"
         return self.has_segment and went_well and not self.truncated and not self.ambiguous
-
-
-@dataclass(slots=True, kw_only=True)
-class TuningResult(TaskFacts):
-    """One tuning task: what was tuned, its status and counts, the model's times in ms, every modification."""
-
-    tuning_time_s: Decimal | None
-    model_baseline_ms: Decimal | None
-    model_result_ms: Decimal | None
-    model_improvement: str | None
-    modifications: tuple[Modification, ...]
 
 
 MODEL_KEYS = ("model_baseline_performance(ms)", "model_result_performance(ms)", "model_performance_improvement")
@@ -169,7 +163,7 @@ class Outline:
     statuses: tuple[str | None, ...]
 
 
-def outline_of(results: Sequence[TaskFacts]) -> Outline | None:
+def outline_of(results: Sequence[TuningResult]) -> Outline | None:
     """The outline of a file's tasks; None for a file without one."""
     if not results:
         return None
@@ -199,11 +193,6 @@ def status_of(text: str | None) -> str | None:
 
 def results_of_document(document: Any, kind: Kind) -> list[TuningResult]:
     """Every tuning task of a parsed result file; what has the wrong shape is left out here and found by the schema."""
-    return [task.result() for task in tasks_of_document(document, kind)]
-
-
-def tasks_of_document(document: Any, kind: Kind) -> list[ReadTask]:
-    """As `results_of_document`, with the times as the parser left them."""
     if isinstance(document, list):
         return [_task(document, kind, "array", None, "")]
     if isinstance(document, dict):
@@ -220,48 +209,7 @@ def escape(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")
 
 
-@dataclass(slots=True)
-class Entries:
-    """The modifications of a task as they stand in the document: lists of equal length."""
-
-    named: list[dict[str, Any]]
-    """Where names and types stand."""
-    timed: list[dict[str, Any]]
-    """Where times stand."""
-    updates: list[Any]
-    positions: list[int]
-    """Which entry of its list each is."""
-    modes: list[str] | None
-    """None where operators have no modes."""
-
-
-@dataclass(slots=True)
-class ReadTask:
-    """One tuning task as it stands in the document, with numbers as the parser made them."""
-
-    facts: TaskFacts
-    segments: list[Any]
-    basic: JsonObject
-    body: JsonObject
-    entries: Entries
-
-    def result(self) -> TuningResult:
-        """The task with exact times; as exact as the numbers of the document are."""
-        facts, body = self.facts, self.body
-        return TuningResult(
-            **{name: getattr(facts, name) for name in _FACTS},
-            tuning_time_s=_decimal(self.basic.get("tuning_time(s)")),
-            model_baseline_ms=_decimal(body.get(MODEL_KEYS[0])),
-            model_result_ms=_decimal(body.get(MODEL_KEYS[1])),
-            model_improvement=text_of(body.get(MODEL_KEYS[2])),
-            modifications=tuple(_modifications(self.entries, facts)),
-        )
-
-
-_FACTS = tuple(field.name for field in fields(TaskFacts))
-
-
-def _task(segments: list[Any], kind: Kind, container: Container, key: str | None, pointer: str) -> ReadTask:
+def _task(segments: list[Any], kind: Kind, container: Container, key: str | None, pointer: str) -> TuningResult:
     basic, _ = _segment(segments, "basic")
     found, segment, below = _tuned_segment(segments, kind)
     basic, body = basic or {}, segment or {}
@@ -270,7 +218,8 @@ def _task(segments: list[Any], kind: Kind, container: Container, key: str | None
     status, failed = body.get(status_key or ""), body.get(failed_key or "")
     modified = body.get(f"repo_modified_{WHAT[found]}")
     flat = modified if found == "opat" and isinstance(modified, list) else None
-    facts = TaskFacts(
+    at = f"{pointer}{below}/repo_modified_{WHAT[found]}"
+    return TuningResult(
         kind=found,
         container=container,
         body=None if modified is None else "grouped" if flat is None else "flat",
@@ -286,9 +235,12 @@ def _task(segments: list[Any], kind: Kind, container: Container, key: str | None
         failed_operators=_texts(failed),
         failed_key=failed_key if failed else None,
         present=frozenset([name for name in INTERRUPTIBLE if name in body or name in basic]),
+        tuning_time_s=_decimal(basic.get("tuning_time(s)")),
+        model_baseline_ms=_decimal(body.get(MODEL_KEYS[0])),
+        model_result_ms=_decimal(body.get(MODEL_KEYS[1])),
+        model_improvement=text_of(body.get(MODEL_KEYS[2])),
+        modifications=tuple(_grouped(object_of(modified), found, at) if flat is None else _flat(flat, at)),
     )
-    entries = _grouped(object_of(modified), WHAT[found]) if flat is None else _flat(flat)
-    return ReadTask(facts, segments, basic, body, entries)
 
 
 def _tuned_segment(segments: list[Any], kind: Kind) -> tuple[Kind, JsonObject | None, str]:
@@ -315,70 +267,48 @@ def _segment(segments: list[Any], name: str) -> tuple[JsonObject | None, int]:
     return None, 0
 
 
-def _flat(operators: list[Any]) -> Entries:
-    named: list[Any] = []
-    timed: list[Any] = []
-    positions: list[int] = []
-    modes: list[str] = []
+def _flat(operators: list[Any], at: str) -> Iterator[Modification]:
     for i, operator in enumerate(operators):
         times = operator.get("tune_performance") if isinstance(operator, dict) else None
         for mode, one in times.items() if isinstance(times, dict) else ():
             if isinstance(one, dict):
-                named.append(operator)
-                timed.append(one)
-                positions.append(i)
-                modes.append(mode)
-    return Entries(named, timed, [one.get("update_mode", "add") for one in timed], positions, modes)
+                pointer = f"{at}/{i}/tune_performance/{mode}"
+                yield _modification("opat", operator, one, one.get("update_mode", "add"), mode, pointer)
 
 
-def _grouped(groups: JsonObject, what: str) -> Entries:
-    found: list[Any] = []
-    updates: list[Any] = []
-    positions: list[int] = []
+def _grouped(groups: JsonObject, kind: Kind, at: str) -> Iterator[Modification]:
     for update in ("add", "update"):
-        entries: Any = groups.get(f"{update}_repo_{what}")
-        if isinstance(entries, list):
-            is_plain = {dict}.issuperset(map(type, entries))
-            good = range(len(entries)) if is_plain else [i for i, one in enumerate(entries) if isinstance(one, dict)]
-            found += entries if is_plain else [entries[i] for i in good]
-            updates += [update] * len(good)
-            positions += good
-    return Entries(found, found, updates, positions, None)
+        key = f"{update}_repo_{WHAT[kind]}"
+        entries = groups.get(key)
+        for i, entry in enumerate(entries if isinstance(entries, list) else ()):
+            if isinstance(entry, dict):
+                yield _modification(kind, entry, entry, update, None, f"{at}/{key}/{i}")
 
 
 Unit = Literal["us", "ms"]
 UNIT_OF: dict[Kind, Unit] = {"opat": "us", "sgat": "ms"}
 """The unit of the times of modifications."""
 
-TIME_KEYS: dict[Unit, tuple[str, str]] = {
-    unit: (f"performance_before_tune({unit})", f"performance_after_tune({unit})") for unit in UNIT_OF.values()
-}
-"""The keys of the time before and the time after."""
-
-
 WHAT: dict[Kind, str] = {"opat": "operators", "sgat": "subgraphs"}
 """What is modified."""
 
 
-def _modifications(entries: Entries, facts: TaskFacts) -> Iterator[Modification]:
-    unit = UNIT_OF[facts.kind]
-    before, after = TIME_KEYS[unit]
-    at, what = f"{facts.segment_pointer}/repo_modified_{WHAT[facts.kind]}", WHAT[facts.kind]
-    modes: Sequence[str | None] = entries.modes or [None] * len(entries.named)
-    for named, timed, update, i, mode in zip(
-        entries.named, entries.timed, entries.updates, entries.positions, modes, strict=True
-    ):
-        yield Modification(
-            name=text_of(named.get("op_name", named.get("repo_key"))) or "",
-            op_type=types_of(named.get("op_type")),
-            mode=mode,
-            update_mode=text_of(update) or "add",
-            before=_decimal(timed.get(before)),
-            after=_decimal(timed.get(after)),
-            unit=unit,
-            improvement=text_of(timed.get("performance_improvement")),
-            pointer=f"{at}/{update}_repo_{what}/{i}" if mode is None else f"{at}/{i}/tune_performance/{mode}",
-        )
+def _modification(
+    kind: Kind, named: JsonObject, timed: JsonObject, update: Any, mode: str | None, pointer: str
+) -> Modification:
+    """The modification whose names and types are in `named`, and whose times are in `timed`."""
+    unit = UNIT_OF[kind]
+    return Modification(
+        name=text_of(named.get("op_name", named.get("repo_key"))) or "",
+        op_type=types_of(named.get("op_type")),
+        mode=mode,
+        update_mode=text_of(update) or "add",
+        before=_decimal(timed.get(f"performance_before_tune({unit})")),
+        after=_decimal(timed.get(f"performance_after_tune({unit})")),
+        unit=unit,
+        improvement=text_of(timed.get("performance_improvement")),
+        pointer=pointer,
+    )
 
 
 def types_of(op_type: Any) -> tuple[str, ...]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from aoe_reports.formats.aoe.bank_file import read_bank
 from aoe_reports.formats.aoe.operator_bank_file import read_operator_bank
-from aoe_reports.formats.aoe.result_files import parse_results, read_bytes
-from aoe_reports.formats.aoe.results import Outline, outline_of
+from aoe_reports.formats.aoe.result_files import read_results
+from aoe_reports.formats.aoe.results import outline_of
 from aoe_reports.formats.ascend.names import AOE_KINDS, INFO_KINDS, RESULT_KINDS, UNREAD_BANKS
 from aoe_reports.formats.mindspore.names import UNREAD_KINDS
 from aoe_reports.formats.rules import EMPTY_FILE
@@ -21,7 +20,7 @@ from aoe_reports.model.texts import say
 from aoe_reports.rules.gradient_bank import check_bank_file
 from aoe_reports.rules.operator_bank import check_operator_bank
 from aoe_reports.rules.records import check_records_file
-from aoe_reports.rules.results.check import check_result_file, check_result_text
+from aoe_reports.rules.results.check import check_result_file
 from aoe_reports.topics.files.check import CheckedFile, CheckOptions, OneFile, Summarise
 
 _Check = Callable[[FoundFile, CheckOptions, Summarise | None], OneFile]
@@ -56,17 +55,8 @@ def checker_of(file: FoundFile) -> _Check | None:
 
 def _result(file: FoundFile, chosen: CheckOptions, summarise: Summarise | None) -> OneFile:
     """An AOE result."""
-    data = read_bytes(file.path, chosen.max_size)
-    if summarise is None:
-        outline, findings = check_result_text(data, file.path, file.name, chosen.max_size)
-        return _of_outline(file, outline, findings)
-    read = parse_results(file.path, file.name, data, chosen.max_size)
-    findings = check_result_file(read)
-    details = [summarise(str(file.path), result, findings) for result in read.results]
-    return replace(_of_outline(file, outline_of(read.results), findings), details=details)
-
-
-def _of_outline(file: FoundFile, outline: Outline | None, findings: Sequence[Finding]) -> OneFile:
+    read = read_results(file.path, file.name, max_bytes=chosen.max_size)
+    findings, outline = check_result_file(read), outline_of(read.results)
     if outline is None:
         return _one(file, findings)
     row = CheckedFile(
@@ -80,7 +70,8 @@ def _of_outline(file: FoundFile, outline: Outline | None, findings: Sequence[Fin
         tuning_names=outline.tuning_names,
         statuses=outline.statuses,
     )
-    return OneFile(row=row, findings=findings)
+    details = [] if summarise is None else [summarise(str(file.path), result, findings) for result in read.results]
+    return OneFile(row=row, findings=findings, details=details)
 
 
 def _bank(file: FoundFile, chosen: CheckOptions, _: Summarise | None) -> OneFile:

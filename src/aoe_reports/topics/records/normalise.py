@@ -17,8 +17,8 @@ from aoe_reports.model.documents import Json, JsonObject
 from aoe_reports.model.findings import Finding, has, in_order, is_below
 from aoe_reports.model.texts import say
 from aoe_reports.model.timestamps import night_of
-from aoe_reports.rules.results.segments import segment_count, segment_kind
-from aoe_reports.rules.results.status import status_unknown
+from aoe_reports.rules.results.file_rules import segment_count, segment_kind
+from aoe_reports.rules.results.outcome import status_unknown
 from aoe_reports.rules.schema import SCHEMA
 from aoe_reports.store import Run, RunHeader
 from aoe_reports.store.layout import CAPTURES
