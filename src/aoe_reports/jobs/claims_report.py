@@ -22,8 +22,7 @@ from aoe_reports.model.rows import Rows, column, row
 from aoe_reports.model.texts import join, say
 from aoe_reports.present.answers import section_of
 from aoe_reports.tuning.tuner import Claims
-from aoe_reports.tuning.verify.rows import Method, Row
-from aoe_reports.tuning.verify.verification import Verdict
+from aoe_reports.tuning.verify.rows import Method, Row, Verdict
 
 SHOWN = 100
 """Claimed operators that are listed for people."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aoe_reports.jobs.nightly import NightlyAnswer, run_nightly
-from aoe_reports.jobs.nightly_options import NightlyOptions
+from aoe_reports.jobs.options import NightlyOptions
 from aoe_reports.model.texts import Language
 from aoe_reports.simulation.nights import MODEL, SLOW_NIGHT, SLOW_OPERATOR, write_nights
 

@@ -18,9 +18,9 @@ from aoe_reports.history.options import EXIT_CODES, RegressionOptions, View
 from aoe_reports.history.rules import NOT_ENOUGH_DATA
 from aoe_reports.history.runs.clocks import read_runs
 from aoe_reports.history.runs.ingest import Stored, ingest, stored_row
-from aoe_reports.history.series.paged import paged_series
-from aoe_reports.jobs.nightly_options import NightlyOptions
+from aoe_reports.history.series.stored import paged_series
 from aoe_reports.jobs.notification import send, shape_of
+from aoe_reports.jobs.options import NightlyOptions
 from aoe_reports.jobs.report import read_night, stored_runs
 from aoe_reports.model.classes import record
 from aoe_reports.model.errors import AoeReportsError, NoticeWarning, UsageError

@@ -25,7 +25,7 @@ from aoe_reports.history.runs.stored_advice import read_advice
 from aoe_reports.history.series.pinned import is_date
 from aoe_reports.history.series.series import LABELS, put_together
 from aoe_reports.history.site_facts import RunFacts, stored_findings
-from aoe_reports.jobs.report_options import ReportOptions
+from aoe_reports.jobs.options import ReportOptions
 from aoe_reports.model.classes import record
 from aoe_reports.model.errors import AoeReportsError, UsageError
 from aoe_reports.model.findings import Finding, in_order

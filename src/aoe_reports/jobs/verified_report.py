@@ -15,8 +15,7 @@ from aoe_reports.tuning.plan.folder import TunedOutcome
 from aoe_reports.tuning.plan.plan import Plan
 from aoe_reports.tuning.tuner import Claim, Claims
 from aoe_reports.tuning.verify.reconciliation import Reconciliation
-from aoe_reports.tuning.verify.rows import Method, Row
-from aoe_reports.tuning.verify.verification import PASSED, Verdict
+from aoe_reports.tuning.verify.rows import PASSED, Method, Row, Verdict
 
 SHOWN = 15
 """Operators that are listed or drawn; verify.json has them all."""

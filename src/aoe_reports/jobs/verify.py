@@ -16,6 +16,7 @@ from aoe_reports.formats.rules import UNREADABLE
 from aoe_reports.formats.sources.discovery import why_not_read
 from aoe_reports.formats.tuner_files import TUNERS
 from aoe_reports.history.origin import origin_of
+from aoe_reports.jobs.options import VerifyOptions
 from aoe_reports.jobs.verified_report import Page, verified_report
 from aoe_reports.jobs.verify_answer import (
     facts_of,
@@ -27,7 +28,6 @@ from aoe_reports.jobs.verify_answer import (
     unaccepted,
 )
 from aoe_reports.jobs.verify_case import Case, Pair, are_comparable, read_pair
-from aoe_reports.jobs.verify_options import VerifyOptions
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding, Severity, has, reasons_of
 from aoe_reports.model.findings import in_order as findings_in_order
@@ -40,8 +40,7 @@ from aoe_reports.store import History
 from aoe_reports.store.layout import month_of, table_of
 from aoe_reports.topics.records.load import EPOCH_FROM_NS
 from aoe_reports.tuning.answers import JobAnswer, job_answer
-from aoe_reports.tuning.banks.bank import difference, digest_of
-from aoe_reports.tuning.banks.files import list_bank
+from aoe_reports.tuning.banks.bank import difference, digest_of, list_bank
 from aoe_reports.tuning.job.job import BANK_BEFORE
 from aoe_reports.tuning.plan.folder import (
     BANK,
@@ -70,9 +69,8 @@ from aoe_reports.tuning.rules import (
     VERIFY_STEPS_DIFFER,
 )
 from aoe_reports.tuning.tuner import Claims, ClaimsRead, bank_of_tuner, claims_together, tuner, tuner_of_plan
-from aoe_reports.tuning.verify.rows import Row
+from aoe_reports.tuning.verify.rows import Row, Verdict, Verification
 from aoe_reports.tuning.verify.verdicts import Verified, is_same_work, verify_claims
-from aoe_reports.tuning.verify.verification import Verdict, Verification
 
 REPORTS = {"verify.md": "markdown", "verify.html": "html"}
 

@@ -11,7 +11,7 @@ from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.sources.identify import unreadable_file
 from aoe_reports.formats.sources.objects import asked_path
-from aoe_reports.jobs.verify_options import VerifyOptions
+from aoe_reports.jobs.options import VerifyOptions
 from aoe_reports.model.arrays.columns import has_value, integers
 from aoe_reports.model.errors import ReadError, UsageError
 from aoe_reports.model.findings import Finding, Severity, has

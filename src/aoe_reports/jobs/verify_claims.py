@@ -17,9 +17,9 @@ from aoe_reports.formats.sources.objects import asked_path
 from aoe_reports.formats.tuner_files import TUNERS, kind_of_tuner_file
 from aoe_reports.formats.vendor import parse_name
 from aoe_reports.jobs.claims_report import ClaimsFacts, ClaimsPage, claims_report
+from aoe_reports.jobs.options import VerifyOptions
 from aoe_reports.jobs.verify_answer import facts_of, highlight, reasons_for, remarks_on_claims, remarks_on_noise
 from aoe_reports.jobs.verify_case import FREQUENCY, Measured, Profile, may_be_held, profile_of, was_taken_first
-from aoe_reports.jobs.verify_options import VerifyOptions
 from aoe_reports.model.arrays.columns import floats
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding, Severity, has

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aoe_reports.stats.common_scatter import common_scatter
 from aoe_reports.stats.noise import FLOOR, MEMORY_VARIANCE, Floats, Integers, spread
+from aoe_reports.stats.scatter import common_scatter
 
 LONGEST_RUN = 3
 """Nights out of line in a row that are no level: the median of the seven around them stays where it is."""

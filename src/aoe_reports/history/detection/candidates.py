@@ -18,11 +18,10 @@ from aoe_reports.history.detection.verdicts import Parameters
 from aoe_reports.model.texts import say
 from aoe_reports.stats import noise
 from aoe_reports.stats.budget import Budget
-from aoe_reports.stats.common_scatter import moves_of
 from aoe_reports.stats.habits import Habits, Signs, pool, signs_of
 from aoe_reports.stats.noise import Floats, Integers
 from aoe_reports.stats.partition import partition
-from aoe_reports.stats.scatter import may_have_changed
+from aoe_reports.stats.scatter import may_have_changed, moves_of
 from aoe_reports.stats.to_and_fro import Path, Switch, find_paths, go_to_and_fro
 from aoe_reports.stats.weekdays import take_out_weekdays
 

@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aoe_reports.history.detection.candidates import Prepared, prepare
-from aoe_reports.history.detection.changes import changes_of
+from aoe_reports.history.detection.changes import changes_of, observations_of
 from aoe_reports.history.detection.levels import Leveled
 from aoe_reports.history.detection.newest import plain_suspicion, suspicion
 from aoe_reports.history.detection.noise import smallest_detectable
-from aoe_reports.history.detection.observations import observations_of
 from aoe_reports.history.detection.proof import prove
 from aoe_reports.history.detection.quiet import quiet_verdicts
 from aoe_reports.history.detection.verdicts import Levels, Parameters, Verdict, time_of

@@ -37,7 +37,7 @@ from aoe_reports.topics.communication.run import Communication
 from aoe_reports.topics.records.load import WideTables
 from aoe_reports.tuning.plan.plan import Plan, document_of_plan
 from aoe_reports.tuning.plan.planning import PlannedOperators, known_without_asking, next_plan, planned_first, soc_of
-from aoe_reports.tuning.plan.prior_jobs import PriorJobs
+from aoe_reports.tuning.plan.prior import PriorJobs
 from aoe_reports.tuning.plan.ranking import RANKED_BY
 from aoe_reports.tuning.plan.report import headline as plan_headline
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from statistics import median_low
 
@@ -12,6 +12,8 @@ import polars as pl
 from aoe_reports.history.changes.incidents import Group
 from aoe_reports.history.detection.run import DetectorRun
 from aoe_reports.history.series.baselines import JudgedSeries, Scatter
+from aoe_reports.history.series.series import SeriesLabels
+from aoe_reports.model.history.changes import COMPUTING, PHASE, IncidentChange
 from aoe_reports.model.shares import share_of
 from aoe_reports.topics.records.from_profile import STEPS_WITH_TASKS_MS
 
@@ -126,3 +128,33 @@ def parts_with_tasks(records: pl.DataFrame) -> dict[str, float]:
         pl.col("series_id").cast(pl.String), (STEP_OF_OPERATORS_NS / pl.col("total_ns")).alias("part")
     )
     return dict(parts.filter(pl.col("part") != 1).iter_rows())
+
+
+_OF_RANKS = frozenset({"step", "communication", COMPUTING, PHASE})
+
+
+def paged_series(labels: Sequence[SeriesLabels], incidents: Iterable[IncidentChange]) -> frozenset[str]:
+    """The series that have a page.
+
+    Where operators are told over all ranks, the steps, computing and communication of single ranks have none, but the first
+    rank's, and those that name an incident: a thousand ranks are a thousand pages that nobody opens.
+    """
+    fleets = {_machine(one) for one in labels if one.scope == COMPUTING}
+    first: dict[tuple[object, ...], SeriesLabels] = {}
+    paged = set()
+    for one in labels:
+        if one.rank_id is None or one.scope not in _OF_RANKS or _machine(one) not in fleets:
+            paged.add(one.series_id)
+            continue
+        known = first.setdefault((*_machine(one), one.workload, one.op_type), one)
+        if (one.rank_id, one.series_id) < (known.rank_id, known.series_id):
+            first[*_machine(one), one.workload, one.op_type] = one
+    paged |= {one.series_id for one in first.values()}
+    for incident in incidents:
+        for model in incident.models:
+            paged.add(next(member.series_id for member in incident.members if member.model == model))
+    return frozenset(paged)
+
+
+def _machine(one: SeriesLabels) -> tuple[str, str, str, str]:
+    return one.model, one.hardware, one.engine, one.source

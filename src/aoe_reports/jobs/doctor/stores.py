@@ -19,6 +19,7 @@ from aoe_reports.model.texts import count_of, say
 
 if TYPE_CHECKING:
     from aoe_reports.store import History
+from aoe_reports.engine.locks import MANIFEST
 
 USUAL_STORE = "./aoe-history"
 MAX_AHEAD_S = 300
@@ -192,3 +193,60 @@ def _command(command: str, named: str) -> str:
 
 def _line(command: str, named: str) -> str:
     return f"aoe-reports {command} --store {shlex.quote(named)}"
+
+
+FIRST_PAGE = "index.html"
+
+
+def site(folder: Path, uri: str | None) -> Iterator[Checkup]:
+    """The folder of a site, held against the store that is named."""
+    command = f"aoe-reports site -o {shlex.quote(str(folder))}"
+    if not folder.exists():
+        yield missing("site", say("pages for people; {path} does not exist", path=folder), f"`{command}`")
+        return
+    if not folder.is_dir() or not os.access(folder, os.R_OK | os.X_OK):
+        yield fault(
+            "site",
+            say("{path}: no folder that this user may read", path=folder),
+            say("name another, or change its permissions"),
+        )
+        return
+    if not (folder / MANIFEST).is_file() or not (folder / FIRST_PAGE).is_file():
+        yield fault(
+            "site",
+            say("{path}: not a site, or not all of it", path=folder),
+            say("`{command}`, into a new folder if this one is yours", command=command),
+        )
+        return
+    written = (folder / FIRST_PAGE).stat().st_mtime
+    told = say("{path}: pages of {time}", path=folder, time=_moment(written))
+    newest = _newest_commit(uri)
+    if newest is not None and newest > written:
+        yield warning(
+            "site",
+            say("{pages}; the store was written at {time}", pages=told, time=_moment(newest)),
+            f"`{command}`",
+        )
+    else:
+        yield ok("site", told)
+    places = (folder, folder.absolute().parent)
+    fixed = next((one for one in places if not os.access(one, os.W_OK)), None)
+    if fixed is None:
+        yield ok("site permissions", say("the folder and the one above can be written"))
+    else:
+        yield warning(
+            "site permissions",
+            say("{path}: this user may not write it, so the pages cannot be replaced", path=fixed),
+            say("change its permissions"),
+        )
+
+
+def _newest_commit(uri: str | None) -> float | None:
+    """When the store was last written, by the files of its log; null where that cannot be told without asking a network."""
+    if uri is None or "://" in uri or not (log := Path(uri) / "_delta_log").is_dir():
+        return None
+    return max((one.stat().st_mtime for one in log.glob("*.json")), default=None)
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -18,8 +18,7 @@ from aoe_reports.model.findings import FAILED_TUNING, Finding
 from aoe_reports.model.texts import Language, say
 from aoe_reports.rules.gradient_bank import check_bank_file
 from aoe_reports.rules.results.check import check_result_file
-from aoe_reports.tuning.aoe.bank import GRADIENTS
-from aoe_reports.tuning.aoe.bank_evidence import evidence_of
+from aoe_reports.tuning.aoe.bank import GRADIENTS, evidence_of
 from aoe_reports.tuning.aoe.command import (
     AOE_CONFIG,
     SCRIPT,
@@ -45,15 +44,15 @@ from aoe_reports.tuning.job.driver import (
     Listener,
     Machine,
     Outcome,
+    Progress,
     Results,
     Stage,
 )
-from aoe_reports.tuning.job.progress import Progress
 from aoe_reports.tuning.job.runner import Ended
 from aoe_reports.tuning.job.state import Tool
 from aoe_reports.tuning.plan.folder import PLAN
 from aoe_reports.tuning.plan.plan import TENSORFLOW, Plan, TuneOps, to_json
-from aoe_reports.tuning.plan.prior_jobs import PriorJobs, PriorSources
+from aoe_reports.tuning.plan.prior import PriorJobs, PriorSources
 
 
 @dataclass(frozen=True, slots=True)

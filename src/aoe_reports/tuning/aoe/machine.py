@@ -30,7 +30,7 @@ from aoe_reports.tuning.aoe.preflight import (
     declared_of_text,
     host_of_document,
 )
-from aoe_reports.tuning.banks.files import bank_of_plan
+from aoe_reports.tuning.banks.bank import bank_of_plan
 from aoe_reports.tuning.job.runner import output_of
 from aoe_reports.tuning.options import PreflightOptions
 from aoe_reports.tuning.plan.folder import PLAN, read_plan

@@ -10,11 +10,9 @@ from decimal import Decimal
 from aoe_reports.formats.aoe.results import Modification, TuningResult, status_of
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import join, say
-from aoe_reports.tuning.aoe.bank_evidence import BankEvidence, BankState
-from aoe_reports.tuning.aoe.codes import explain_code, is_failure
-from aoe_reports.tuning.aoe.console import Console
-from aoe_reports.tuning.job.driver import OutcomeRow, Status
-from aoe_reports.tuning.job.progress import Progress
+from aoe_reports.tuning.aoe.bank import BankEvidence, BankState
+from aoe_reports.tuning.aoe.console import Console, explain_code, is_failure
+from aoe_reports.tuning.job.driver import OutcomeRow, Progress, Status
 from aoe_reports.tuning.job.runner import Ended
 from aoe_reports.tuning.names import type_key
 from aoe_reports.tuning.plan.plan import TENSORFLOW, Candidate, Plan, TuneOps

@@ -22,9 +22,8 @@ from aoe_reports.rules.results.check import check_result_file
 from aoe_reports.store import History, equals
 from aoe_reports.topics.records.from_result import plain_number
 from aoe_reports.tuning.aoe.bank import RUNTIME_KB
-from aoe_reports.tuning.banks.files import MAX_BANK_FILE_BYTES
-from aoe_reports.tuning.plan.prior import Gain, cost_of_summary, saved_share
-from aoe_reports.tuning.plan.prior_jobs import PriorJobs, PriorSources
+from aoe_reports.tuning.banks.bank import MAX_BANK_FILE_BYTES
+from aoe_reports.tuning.plan.prior import Gain, PriorJobs, PriorSources, cost_of_summary, saved_share
 from aoe_reports.tuning.rules import BANK_ENTRY
 
 

@@ -14,7 +14,18 @@ from aoe_reports.model.rows import Rows, as_mapping, column, row
 from aoe_reports.model.rules import Rule, Scope
 from aoe_reports.model.texts import join, say
 from aoe_reports.tuning.answers import JobAnswer, job_answer
-from aoe_reports.tuning.banks.bank import Bank, BankChange, BankLayout, Listing, difference, digest_of
+from aoe_reports.tuning.banks.bank import (
+    Bank,
+    BankChange,
+    BankLayout,
+    Listing,
+    bank_of_plan,
+    difference,
+    digest_of,
+    list_bank,
+    list_layout,
+    paths_of_layout,
+)
 from aoe_reports.tuning.banks.exchange import (
     AdoptError,
     Left,
@@ -27,7 +38,6 @@ from aoe_reports.tuning.banks.exchange import (
     look_for_left,
     replace_folders,
 )
-from aoe_reports.tuning.banks.files import bank_of_plan, list_bank, list_layout, paths_of_layout
 from aoe_reports.tuning.chip_names import check_chip
 from aoe_reports.tuning.job.runner import stopping
 from aoe_reports.tuning.job.state import JobState
@@ -43,7 +53,7 @@ from aoe_reports.tuning.plan.folder import (
     read_verification,
 )
 from aoe_reports.tuning.tuner import bank_of_tuner
-from aoe_reports.tuning.verify.verification import PASSED, Verification
+from aoe_reports.tuning.verify.rows import PASSED, Verification
 
 _ADOPTING = Scope("adopting banks")
 ADOPT_NOT_VERIFIED = _ADOPTING.rule(

@@ -22,8 +22,7 @@ from aoe_reports.engine.output import exchange_at_once
 from aoe_reports.formats.aoe.result_files import read_bytes
 from aoe_reports.model.errors import AoeReportsError, of_the_system
 from aoe_reports.model.texts import join, say
-from aoe_reports.tuning.banks.bank import BankLayout
-from aoe_reports.tuning.banks.files import copy_files
+from aoe_reports.tuning.banks.bank import BankLayout, copy_files
 
 _MAX_JOURNAL_BYTES = 1 << 20
 _HALF = say("the bank in use is half old and half new: run adopt again to complete it")

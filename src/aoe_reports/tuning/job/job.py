@@ -22,9 +22,18 @@ from aoe_reports.model.report import Section
 from aoe_reports.model.rows import Rows, as_mapping, column, row
 from aoe_reports.model.texts import join, say
 from aoe_reports.tuning.answers import JobAnswer, job_answer
-from aoe_reports.tuning.banks.bank import BankChange, difference, digest_of, document_of_listing
+from aoe_reports.tuning.banks.bank import (
+    BankChange,
+    bank_of_plan,
+    copy_files,
+    difference,
+    digest_of,
+    document_of_listing,
+    list_bank,
+    paths_of_layout,
+    socs_of,
+)
 from aoe_reports.tuning.banks.exchange import see_whole
-from aoe_reports.tuning.banks.files import bank_of_plan, copy_files, list_bank, paths_of_layout, socs_of
 from aoe_reports.tuning.chip_names import check_chip
 from aoe_reports.tuning.job.driver import (
     Attempted,
@@ -33,11 +42,11 @@ from aoe_reports.tuning.job.driver import (
     JobFolder,
     Listener,
     OutcomeRow,
+    Progress,
     Results,
     Stage,
     command_line,
 )
-from aoe_reports.tuning.job.progress import Progress
 from aoe_reports.tuning.job.runner import CannotRunError, Ended, Limits, Stop, run_process, stopping
 from aoe_reports.tuning.job.secrets import Redactor
 from aoe_reports.tuning.job.state import JobState, SeededBank, StageRun

@@ -26,7 +26,7 @@ from aoe_reports.tuning.banks.bank import Listing, listing_of_document
 from aoe_reports.tuning.job.state import JobState, state_of_document
 from aoe_reports.tuning.plan.plan import Plan, document_of_plan, path_problems, plan_of_document, to_json
 from aoe_reports.tuning.tuner import driver_of_plan
-from aoe_reports.tuning.verify.verification import Verification
+from aoe_reports.tuning.verify.rows import Verification
 
 PLAN = "plan.json"
 BANK = "bank"

@@ -41,15 +41,20 @@ from aoe_reports.topics.communication.run import Communication
 from aoe_reports.topics.roofline.chips import named
 from aoe_reports.topics.roofline.facts import TASK_COLUMNS as ROOFLINE_COLUMNS
 from aoe_reports.topics.roofline.facts import near_roof_of
-from aoe_reports.tuning.banks.files import bank_of_environment, paths_of_layout, socs_of
+from aoe_reports.tuning.banks.bank import bank_of_environment, paths_of_layout, socs_of
 from aoe_reports.tuning.chip_names import check_chip
 from aoe_reports.tuning.job.secrets import Redactor
 from aoe_reports.tuning.options import PlanOptions, Scenario
 from aoe_reports.tuning.plan.folder import STATE, read_plan, write_plan
-from aoe_reports.tuning.plan.measured import MeasuredDevice, captures_of_run, digest_of_captures, read_devices
-from aoe_reports.tuning.plan.path_bounds import path_bounds_of
+from aoe_reports.tuning.plan.measured import (
+    MeasuredDevice,
+    captures_of_run,
+    digest_of_captures,
+    path_bounds_of,
+    read_devices,
+)
 from aoe_reports.tuning.plan.plan import DEFAULT_TUNER, Job, PlacedCandidate, Plan, document_of_plan
-from aoe_reports.tuning.plan.prior_jobs import PriorJobs, PriorSources
+from aoe_reports.tuning.plan.prior import PriorJobs, PriorSources
 from aoe_reports.tuning.plan.ranking import Measured, Ranking, exposed_times, rank_operators
 from aoe_reports.tuning.plan.report import GradientTail, plan_report
 from aoe_reports.tuning.rules import (

@@ -6,8 +6,8 @@ another operator runs beside is not gained, nor is idle time. No saving exceeds 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -21,9 +21,9 @@ from aoe_reports.model.shares import rounded
 from aoe_reports.model.texts import Text, join, say
 from aoe_reports.stats.grouping import is_communication
 from aoe_reports.tuning.options import PlanOptions
-from aoe_reports.tuning.plan.path_bounds import PathBounds
+from aoe_reports.tuning.plan.measured import PathBounds
 from aoe_reports.tuning.plan.plan import Candidate, Rejected
-from aoe_reports.tuning.plan.prior import Prior, Priors
+from aoe_reports.tuning.plan.prior import Known, Prior, Priors
 
 CORE_TASKS = frozenset({"AI_CORE", "AI_VECTOR_CORE", "MIX_AIC", "MIX_AIV", "KERNEL_AICORE", "KERNEL_AIVEC"})
 """Task types of what runs on AI Core and vector core; AOE tunes nothing else."""
@@ -62,15 +62,6 @@ REASONS: dict[Why, str] = {
 """Why an operator is not to be tuned, in the words of the plan."""
 
 _ORDER: tuple[Why, ...] = tuple(REASONS)
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """What is known of single operators by name, and where from; types of which a bank has entries, and how many."""
-
-    banked: Mapping[str, str] = field(default_factory=dict)
-    failed: Mapping[str, str] = field(default_factory=dict)
-    bank_types: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,9 +31,8 @@ from aoe_reports.tuning.verify.intervals import (
 )
 from aoe_reports.tuning.verify.matches import Match, Matches, why_unmatched
 from aoe_reports.tuning.verify.reconciliation import Reconciliation, reconcile, rounded_row
-from aoe_reports.tuning.verify.rows import CONFIRMED_PART, DIGITS, Method, Row, StepClaim, step_claim
+from aoe_reports.tuning.verify.rows import CONFIRMED_PART, DIGITS, Method, Row, StepClaim, Verdict, step_claim
 from aoe_reports.tuning.verify.sides import Both, MeasuredSide, both_sides, common_share
-from aoe_reports.tuning.verify.verification import Verdict
 
 SAME_WORKLOAD_SHARE = 0.5
 """Operator tuning changes neither names nor shapes, so nearly all time is in operators of both profiles; below one half it
