@@ -105,7 +105,7 @@ def _as_names(read: Callable[[str, str | None], object], one: Row) -> list[str] 
 
 
 def _check_rows(history: History) -> Iterator[Finding]:
-    """Rows that say what nobody of us wrote: readers leave it out."""
+    """Rows with content that this program did not write; readers leave it out."""
     for part in history.log.parts():
         for rule, message in wrong_in(history.log.folder.read_all(part, ROWS.names), part.kind):
             yield rule.found(f"{history.uri}/{part.path}", message)

@@ -69,12 +69,11 @@ def claims_report(page: ClaimsPage) -> Report:
 
 
 def _has_steps(rows: Sequence[Row]) -> bool:
-    """Whether the profiles tell of steps; of kernels by themselves there are none."""
     return any(row.scope == "step" and row.measured_before_us is not None for row in rows)
 
 
 def _savings(page: ClaimsPage, tuner: str) -> Section | None:
-    """Where the savings went, where there are steps that could save anything."""
+    """What became of the savings, if the profiles have steps."""
     parts = page.facts.reconciliation
     return None if parts is None or parts.step_saving_us is None else savings_section(parts, tuner)
 
@@ -89,7 +88,6 @@ _COUNTED: dict[Verdict, str] = {
 
 
 def _judged(page: ClaimsPage) -> Section:
-    """The verdict on each claim."""
     title = "Measured results"
     rows = [one for one in page.rows if one.scope == "operator"]
     if page.facts.method is None:
@@ -105,7 +103,7 @@ def _judged(page: ClaimsPage) -> Section:
 
 
 def _together(page: ClaimsPage) -> Section | None:
-    """The types and the step, and how all rows were judged."""
+    """The types, the step, and the counts of verdicts."""
     method = page.facts.method
     if method is None:
         return None

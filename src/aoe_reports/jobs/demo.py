@@ -40,6 +40,6 @@ def run_demo(folder: Path, language: Language = "en") -> DemoResult:
 
 
 def _names(result: NightlyAnswer, operator: str, since: str) -> bool:
-    """Whether the operator, and no other one, is said to be slower since that night."""
+    """Whether exactly this operator is reported as slower since that night."""
     slower = [(one.op_name, one.since) for one in result.changes if one.state == "confirmed" and one.op_name]
     return slower == [(operator, since)]

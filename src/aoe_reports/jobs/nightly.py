@@ -171,7 +171,6 @@ def _write_site(
 
 
 def _pages(store: str, found: Regressions | None) -> Pages:
-    """The pages of the site that is made next."""
     runs = History.open(store).rows("run", ["run_id"])["run_id"].to_pylist()
     paged = () if found is None else paged_series(found.detected.judged.histories.labels, found.incidents)
     return Pages(
@@ -195,7 +194,7 @@ def _notice(answer: NightlyAnswer, content: Night, *, strict: bool) -> Notice:
 def _compared(
     stored: Sequence[Stored], missing: Collection[str], chosen: NightlyOptions, progress: Progress
 ) -> Regressions | None:
-    """What the history says of the series of these runs, and of models that are missing beside them; None where no run measured anything."""
+    """The history's answer on these runs and missing models; None if no run measured anything."""
     measured = [item for item in stored if item.run.header.run_kind != "tuning"]
     if not measured:
         return None
@@ -206,7 +205,6 @@ def _compared(
 
 
 def _missing(store: str, stored: Sequence[Stored], paths: Sequence[Path]) -> Missing:
-    """Models that were expected beside those that were read."""
     ours = {item.run.header.run_id for item in stored}
     return missing_models(read_runs(History.open(store)), ours, paths) if stored else {}
 
@@ -214,7 +212,6 @@ def _missing(store: str, stored: Sequence[Stored], paths: Sequence[Path]) -> Mis
 def _findings(
     notes: Notes, stored: Sequence[Stored], found: Regressions | None, missing: Sequence[Finding]
 ) -> list[Finding]:
-    """What was found in the files, in the runs, in the history; too few nights are no finding of a night."""
     findings = [*notes.findings, *(finding for item in stored for finding in item.run.findings), *missing]
     if found is not None:
         findings += [one for one in found.findings if one.rule != NOT_ENOUGH_DATA.name]
@@ -222,7 +219,6 @@ def _findings(
 
 
 def _reasons(found: Regressions | None, findings: Sequence[Finding], chosen: NightlyOptions) -> list[str]:
-    """Why the exit code is not 0."""
     reasons = reasons_of(findings, strict=chosen.strict)
     if found is not None:
         reasons += found.reasons()
@@ -234,7 +230,6 @@ def _reasons(found: Regressions | None, findings: Sequence[Finding], chosen: Nig
 
 
 def _verdict(answer: NightlyAnswer, chosen: NightlyOptions) -> str:
-    """The last line: whether the job passes, and where its report is."""
     report = None if chosen.site is None else str(chosen.site / REPORT_PAGE)
     code = answer.exit_code(strict=chosen.strict)
     return verdict_line(
@@ -249,7 +244,7 @@ def _verdict(answer: NightlyAnswer, chosen: NightlyOptions) -> str:
 
 
 def _refuse_misuse(site: Path) -> None:
-    """Refuse a folder of somebody else's; whatever else is wrong with it is told when it is written, after the report."""
+    """Refuse a folder that is not ours; other faults are reported when it is written."""
     try:
         refuse_other_folder(site)
     except UsageError:
@@ -263,7 +258,6 @@ KEPT = frozenset({"unchanged", "less-complete"})
 
 
 def _series_of(measured: Sequence[Stored], store: str) -> frozenset[str]:
-    """The series of these runs, as the store has them."""
     ours = frozenset[str]().union(*(item.series for item in measured if item.outcome not in KEPT))
     kept = {item.run.header.run_id: item.run.header.night for item in measured if item.outcome in KEPT}
     if not kept:
@@ -275,7 +269,7 @@ def _series_of(measured: Sequence[Stored], store: str) -> frozenset[str]:
 
 
 def _night_of(store: str, stored: Sequence[Stored], found: Regressions | None) -> Night:
-    """What the store knows of these runs: its night is the newest on which one of them measured something."""
+    """The newest night on which one of these runs measured something."""
     if not stored:
         return Night(night=None)
     history = History.open(store)

@@ -35,8 +35,6 @@ _HOT = (
 
 @row
 class _Claimed:
-    """What a tuner says of one operator."""
-
     op_name: str = column("Operator")
     op_type: str = column("Operator type", before="op_name")
     before_us: float | None = column("Before", "us")
@@ -48,8 +46,6 @@ class _Claimed:
 
 @row
 class _Saving:
-    """What one part saves of a step."""
-
     part: str = column("Component")
     saving_us: float = column("Step time saved", "us")
 
@@ -116,13 +112,11 @@ def headline(rows: Sequence[Row], facts: VerifyFacts, tuner: str, *, with_step: 
 
 
 def _unmeasured(rows: Sequence[Row]) -> list[Text]:
-    """How many operators AOE filled in the gain of."""
     count = len({row.op_name for row in rows if row.claim == "unmeasured"})
     return [count_of(count, "{number} claim is unmeasured", "{number} claims are unmeasured")] if count else []
 
 
 def _regressed(rows: Sequence[Row]) -> list[Text]:
-    """What regressed, by name."""
     found = regressed_rows(rows)
     if not found:
         return []
@@ -167,7 +161,6 @@ _NOTHING = 0.0005
 
 
 def _with_claim(effect: Text, row: Row, tuner: str) -> Text:
-    """The effect, and what the tuner claims of the same thing."""
     claimed = row.claimed_change
     if claimed is None or row.change is None:
         return effect
@@ -318,7 +311,6 @@ def _measured(rows: Sequence[Row], facts: VerifyFacts, tuner: str) -> Section:
 
 
 def _two_claims(facts: VerifyFacts) -> list[str]:
-    """The claim on a step that its verdict is not about."""
     others = [one for one in facts.step_claims if not one.judged]
     return [
         say(
@@ -370,7 +362,6 @@ def _how(method: Method) -> list[str]:
 
 
 def _chart(rows: Sequence[Row], tuner: str) -> BarChart:
-    """Time saved as claimed and as measured, operator by operator."""
     labels = [str(row.op_name) for row in rows]
     claimed = [-(row.claimed_change or 0.0) for row in rows]
     measured = [-(row.change or 0.0) for row in rows]

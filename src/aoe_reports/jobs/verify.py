@@ -132,7 +132,7 @@ def _claims(case: Case, findings: list[Finding]) -> tuple[Claims, bool]:
 
 
 def _read_claims(case: Case, results: Sequence[Path]) -> list[ClaimsRead]:
-    """What the files that are named claim, whoever's they are; else what the plan's own tuner left in the job's folder."""
+    """The claims of the named files of any tuner; else the results in the job's folder."""
     if case.options.results:
         return [tuner(name).read_results(results) for name in TUNERS]
     runs, own = case.folder / RUNS, tuner_of_plan(case.plan)
@@ -141,14 +141,13 @@ def _read_claims(case: Case, results: Sequence[Path]) -> list[ClaimsRead]:
 
 
 def _files(place: Path) -> list[Path]:
-    """The files directly in a folder; of what is none, or cannot be entered, none."""
+    """The files directly in a folder; empty if it cannot be read."""
     with suppress(OSError):
         return sorted(path for path in place.iterdir() if path.is_file())
     return []
 
 
 def _in_turn(place: Path) -> tuple[list[tuple[int, str]], str]:
-    """The order of runs: the tenth by hand is behind the second."""
     parts = re.split(r"([0-9]+)", place.name)
     return [(int(part), "") if number % 2 else (0, part) for number, part in enumerate(parts)], place.name
 
@@ -205,13 +204,12 @@ def _remarks_on_profiles(case: Case, pair: Pair, verified: Verified) -> Iterator
 
 
 def _bank_digest(case: Case) -> str | None:
-    """The digest of the private bank; null: there is none."""
     root = case.folder / BANK
     return digest_of(list_bank(bank_of_tuner(case.plan), root)) if root.is_dir() else None
 
 
 def _signs(case: Case, verified: Verified) -> tuple[str, ...]:
-    """The signs that the profiles show, and what the bank itself shows beside them."""
+    """The signs in the profiles and in the bank."""
     folder = case.folder
     if not (verified.signs and (folder / BANK_BEFORE).exists() and (folder / BANK).is_dir()):
         return verified.signs
@@ -225,8 +223,6 @@ def _signs(case: Case, verified: Verified) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """What was found by comparing, and on which bank."""
-
     verified: Verified | None
     """Null where the profiles may not be compared."""
     digest: str | None
@@ -285,7 +281,7 @@ def _closed(case: Case, pair: Pair, claims: Claims, measured: _Measured, finding
 def _replaces(
     folder: Path, verification: Verification, findings: list[Finding]
 ) -> Literal["nothing", "same", "another"]:
-    """What a new verdict takes the place of: nothing may (a sound one stays), the same or none, or another, which is kept."""
+    """The verdict that a new one replaces: none (a sound one stays), the same, or another, which is kept."""
     where, name = str(folder / VERIFY), next_kept_name(folder)
     try:
         former = read_verification(folder / VERIFY)
@@ -309,7 +305,6 @@ def _replaces(
 
 
 def _store(store: str, case: Case, pair: Pair, measured: _Measured) -> int:
-    """Put the verdicts into the store; the same ones once."""
     plan, after, bank = case.plan, pair.after, measured.digest
     time_ns = after.first_ns if after.first_ns is not None and after.first_ns >= EPOCH_FROM_NS else None
     time_ns = time_ns if time_ns is not None else after.device.capture.info.start_ns or after.device.capture.modified_ns

@@ -117,7 +117,7 @@ def profile_of(
 
 
 def _longest(devices: Iterable[MeasuredDevice], ranks: tuple[int | None] | None) -> tuple[MeasuredDevice | None, int]:
-    """(the device with the longest step, of one of these ranks where there is one; how many devices there are)."""
+    """(the device with the longest step, preferably of these ranks; the number of devices)."""
     best: tuple[tuple[bool, float, int, int], MeasuredDevice] | None = None
     number = 0
     for one in devices:  # one by one: their tasks may be many
@@ -209,7 +209,6 @@ def may_be_held(before: Measured, after: Measured, findings: list[Finding], *, l
 
 
 def _changed_places(case: Case, pair: Pair) -> str | None:
-    """Why the profile after is certainly the one before; None where nothing says so."""
     if case.plan.baseline_hash == pair.after.digest:
         return say("it is the profile from which the plan was made, captured before tuning")
     if was_taken_first(pair.after, pair.before):

@@ -94,7 +94,7 @@ def _splits(off: Floats, squares: Floats, memory: float) -> list[int]:
 
 
 def _gains(squares: Floats) -> tuple[Floats, Integers]:
-    """(twice the gain in log likelihood of two scatters over one, nights of the first) of each place of a change."""
+    """(twice the gain in log likelihood of two scatters over one, nights before) for each place of a change."""
     count = squares.shape[-1]
     before = np.arange(MIN_SEGMENT_NIGHTS, count - MIN_SEGMENT_NIGHTS + 1)
     sums = np.cumsum(squares, axis=-1)
@@ -108,7 +108,7 @@ def _log(squares: Any) -> Any:
 
 
 def _clipped(off: Floats) -> Floats:
-    """Nights out of line are no scatter: those further off than CLIP scatters of the nights around count as that far."""
+    """Distances, clipped at CLIP scatters of the nights around: outliers are no scatter."""
     distances = np.abs(off)
     if len(off) <= 2 * MIN_SEGMENT_NIGHTS:
         return distances
@@ -162,7 +162,6 @@ def common_scatter(moves: Floats) -> Floats | None:
 
 
 def _of_nights(moves: Floats) -> tuple[Floats, Floats]:
-    """(logarithm of the scatter, its error) of each night; nights that differ by more than chance have larger errors."""
     series = (~np.isnan(moves)).sum(axis=0)
     median = np.nanmedian if np.isnan(moves).any() else np.median
     scatters = median(np.abs(moves - median(moves, axis=0)), axis=0)

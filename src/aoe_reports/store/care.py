@@ -127,7 +127,6 @@ def compact(log: Log) -> Merged:
 
 
 def _mergeable(parts: Sequence[StoredFile], *, every: bool = False) -> list[list[StoredFile]]:
-    """The files of one kind and month that could be one; with `every` also one that nobody sorted yet."""
     groups: dict[tuple[str, str], list[StoredFile]] = {}
     for part in parts:
         if part.rows < (SMALL_ROWS if every else _small(part.kind)) or (every and not part.merged):
@@ -212,7 +211,6 @@ def vacuum(log: Log, days: float) -> Vacuumed:
 
 
 def _deletable(log: Log, days: float) -> list[fs.FileInfo]:
-    """What a vacuum deletes."""
     since = now_ms() - int(days * DAY_MS)
     kept = {part.path for part in log.parts()} | set(_removed_since(log, since))
     return [
@@ -239,7 +237,6 @@ def pending(log: Log) -> Pending:
 
 
 def _surplus(log: Log) -> int:
-    """Small files more than needed."""
     small = [(kind, _home(kind, month)) for kind, month, rows in log.sizes() if (rows or 0) < _small(kind)]
     return len(small) - len(set(small))
 

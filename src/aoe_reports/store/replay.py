@@ -114,7 +114,7 @@ class Replay:
         self._lines = {name: line for name, line in self._lines.items() if name not in gone} | added
 
     def _hold(self, path: str, told: str) -> None:
-        """One change in the log goes on through all commits behind it: it is told once."""
+        """A change in the log persists through all later commits: it is reported once."""
         differs = self._lines is not None and digest_of(self._lines.values()) != told
         if differs and not self._differs:
             self._tell(
@@ -192,7 +192,7 @@ class Replay:
 
 
 def _lines_in(checkpoint: pa.Table) -> Lines:
-    """What a checkpoint says of each file in force."""
+    """The state of each active file by a checkpoint."""
     adds = [
         {**add, "partitionValues": dict(add["partitionValues"])}
         for add in checkpoint["add"].to_pylist()

@@ -149,7 +149,7 @@ def _wrong_words(name: str, column: pa.ChunkedArray, problem: Problem) -> Iterat
 
 
 def _right(column: pa.ChunkedArray, problem: Problem) -> bool:
-    """Whether every different value is right: that is seldom not so, and quickly seen."""
+    """Whether every distinct value is right."""
     chunks = (
         [chunk.dictionary for chunk in column.chunks] if pa.types.is_dictionary(column.type) else [pc.unique(column)]
     )

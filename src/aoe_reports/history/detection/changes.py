@@ -58,7 +58,7 @@ def warmed_up(series: Leveled) -> int:
 
 
 def _off_best(nights: Floats, shapes: Floats) -> Floats:
-    """What nights are off each shape (shapes, nights), of the level and height that fit best by least squares."""
+    """Deviations of nights from each shape (shapes, nights), fitted in level and height by least squares."""
     centred = shapes - shapes.mean(axis=1, keepdims=True)
     heights = centred @ nights / np.square(centred).sum(axis=1)
     off: Floats = nights - nights.mean() - heights[:, None] * centred
@@ -109,7 +109,6 @@ class _Report:
         return last
 
     def _returned(self, reported: list[Change], after: float, place: int) -> bool:
-        """Whether a level is the one before the newest slow-down again."""
         slower = next((change for change in reversed(reported) if change.change > 0), None)
         return slower is not None and is_back(self.series, place, after - math.log(slower.before))
 
@@ -190,14 +189,13 @@ def observations_of(one: Prepared, series: Leveled) -> tuple[Observed, ...]:
 
 
 def _warm_up(series: Leveled) -> Iterator[_Found]:
-    """The first nights, where they got quicker night by night."""
     last = warmed_up(series)
     if last:
         yield "warm-up", 0, series.changes[last - 1], time_of(series.levels[0]), time_of(series.levels[last])
 
 
 def _episodes(series: Leveled) -> Iterator[_Found]:
-    """Runs of two or three nights that lay out on one side, and ended: out of line of their level, or a level that was left again."""
+    """Runs of two or three deviating nights that ended, or a level that was left again."""
     sigma, edges = series.noise.sigma, series.edges
     score = series.parameters.budget.suspicion
     outside = np.where(np.abs(series.residuals) > noise.CLIP * sigma, np.sign(series.residuals), 0.0)
@@ -215,7 +213,7 @@ def _episodes(series: Leveled) -> Iterator[_Found]:
 
 
 def _runs(sides: Any) -> Iterator[tuple[int, int]]:
-    """Where two to LONGEST_RUN nights in a row lie out on one side, with a night in line on either side of them."""
+    """Runs of 2 to LONGEST_RUN nights out of line on one side, between nights in line."""
     starts = np.flatnonzero(np.diff(sides)) + 1
     for start, end in pairwise(starts.tolist()):
         if sides[start] and 1 < end - start <= LONGEST_RUN and not sides[start - 1] and not sides[end]:
@@ -223,14 +221,12 @@ def _runs(sides: Any) -> Iterator[tuple[int, int]]:
 
 
 def _mode_switch(one: Prepared, series: Leveled) -> Iterator[_Found]:
-    """The newest switch of a series that goes to and fro between two modes."""
     if one.switch is not None:
         after = series.levels[-1]
         yield "mode-switch", one.switch.night, len(one.logs), time_of(after - one.switch.step), time_of(after)
 
 
 def _scatters(one: Prepared, series: Leveled) -> Iterator[_Found]:
-    """Where the scatter changed."""
     if series.noise.modes is not None:
         return  # nights of a rarer mode are no wider scatter
     segments = series.segments

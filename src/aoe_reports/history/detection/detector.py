@@ -103,5 +103,4 @@ def _levels(one: Prepared) -> Levels:
 
 
 def _young_level(logs: Floats) -> float | None:
-    """The level of a series that cannot be judged yet."""
     return time_of(float(np.median(logs))) if len(logs) else None

@@ -80,7 +80,7 @@ class StoredSeries:
 
     @cached_property
     def _steps_ms(self) -> dict[_Where, float]:
-        """What all steps of the newest run with tasks took, by whose they are; of all ranks together the median."""
+        """The steps' total of the newest run with tasks, by rank and device; over all ranks the median."""
         steps = [index for index, labels in enumerate(self.labels) if labels.scope == "step"]
         parts = parts_with_tasks(self.records)
         totals = {index: self.total_ms(index) * parts.get(self.ids[index], 1.0) for index in steps}
@@ -101,7 +101,7 @@ class StoredSeries:
         return float(known[-1]) if len(known) else 0.0
 
     def _find_cutoffs(self) -> dict[Group, str]:
-        """The night since when a series of each group must have had a time, or it is not measured any more."""
+        """The night since which a series of each group must have a time to count as still measured."""
         times = np.isfinite(self.judged.histories.costs)
         nights = {group: np.flatnonzero(times[mine].any(axis=0)).tolist() for group, mine in self.by_group.items()}
         all_nights = self.judged.histories.nights

@@ -51,7 +51,6 @@ def store(uri: str | None) -> Iterator[Checkup]:
 
 
 def _place(named: str) -> Iterator[Checkup]:
-    """What the folder of a store permits, and the room that is left."""
     folder, log = Path(named), Path(named) / "_delta_log"
     places = [one for one in (folder, log) if one.is_dir()]
     shut = next((one for one in places if not os.access(one, os.R_OK | os.X_OK)), None)
@@ -128,7 +127,6 @@ def _care(opened: History) -> Iterator[Checkup]:
 
 
 def _clock(opened: History) -> Iterator[Checkup]:
-    """Whether the newest night lies ahead of this machine's clock."""
     times = [told for told in opened.rows("run", ["timestamp_ns"])["timestamp_ns"].to_pylist() if told is not None]
     if not times:
         yield ok("newest night", say("none yet"))
@@ -167,7 +165,7 @@ def _first(finding: Finding) -> str:
 
 
 def _how_to_open(named: str) -> str:
-    """What to do where a store cannot be opened: only what lies here is known to be damaged."""
+    """What to do if a store cannot be opened."""
     scheme, is_uri, _ = named.partition("://")
     if is_uri and scheme.lower() not in _SCHEMES:
         return say("no store can be at {scheme}://: name a folder, or a bucket (s3://BUCKET/FOLDER)", scheme=scheme)
@@ -242,7 +240,7 @@ def site(folder: Path, uri: str | None) -> Iterator[Checkup]:
 
 
 def _newest_commit(uri: str | None) -> float | None:
-    """When the store was last written, by the files of its log; null where that cannot be told without asking a network."""
+    """The time of the newest commit in the log; null for a remote store."""
     if uri is None or "://" in uri or not (log := Path(uri) / "_delta_log").is_dir():
         return None
     return max((one.stat().st_mtime for one in log.glob("*.json")), default=None)

@@ -57,7 +57,7 @@ def check_forms(used: Sequence[TableData], other: Sequence[TableData]) -> list[F
 
 
 def _size(tables: Sequence[TableData]) -> tuple[int, int]:
-    """(rows, their total time in ns) of several files."""
+    """(rows, total ns) of several files."""
     sums = [total_of(data.frame) for data in tables]
     return sum(data.frame.num_rows for data in tables), sum(sums)
 
@@ -106,7 +106,7 @@ def check_iterations(used: Sequence[TableData], other: Sequence[TableData]) -> l
 
 
 def _iterations(tables: Sequence[TableData]) -> dict[tuple[object, ...], int]:
-    """The time of every iteration by device, model and number; files that repeat the run tell it once."""
+    """The time of every iteration by device, model and number, without duplicates of repeated files."""
     return {
         (row.get("device_id"), row.get("model_id"), row["iteration_id"]): row["iteration_time_ns"]
         for data in tables

@@ -43,7 +43,6 @@ def check_statistics(statistics: Sequence[TableData], tasks: pa.Table) -> list[F
 
 
 def _without_row(usable: Sequence[TableData], groups: Groups, keys: list[str]) -> list[Finding]:
-    """Groups of tasks for which no file has a row."""
     stated = {tuple(row[key] for key in keys) for data in usable for row in data.frame.to_pylist()}
     absent = []
     for key, (count, total) in sorted(groups.items(), key=str):
@@ -67,7 +66,6 @@ def _computing(tasks: pa.Table) -> pa.Table:
 
 
 def _with_device(keys: list[str], statistic: TableData, tasks: pa.Table) -> list[str]:
-    """The keys, and the device where both tables tell it."""
     both = "device_id" in tasks.column_names and "device_id" in statistic.frame.column_names
     return ["device_id", *keys] if both else keys
 
@@ -144,7 +142,7 @@ def _grouped(tasks: pa.Table, keys: Sequence[str]) -> Groups:
 
 
 def _numbered(column: pa.ChunkedArray) -> tuple[Ints, list[Any]]:
-    """(a number for the value of each row, the values by their numbers; null among them)."""
+    """(code of each row, values by code, null among them)."""
     if pa.types.is_integer(column.type):
         values, there = integers(column)
         if there.all() and len(values) and (values == values[0]).all():
@@ -156,7 +154,7 @@ def _numbered(column: pa.ChunkedArray) -> tuple[Ints, list[Any]]:
 
 
 def _sums(groups: Ints, durations: Ints) -> tuple[Ints, Ints, list[int]]:
-    """(the groups that occur, how many rows each has, their exact sums)."""
+    """(groups that occur, rows of each, exact sums)."""
     size = int(groups.max()) + 1 if len(groups) else 0
     if size > _MAX_GROUPS or exact_sum(np.abs(durations)) >= _EXACT_IN_FLOAT:
         places, inverse, counts = np.unique(groups, return_inverse=True, return_counts=True)

@@ -48,9 +48,9 @@ def _check_read(file: ResultFile) -> list[Finding]:
 
 
 def _shape_errors(file: ResultFile, mistaken: Collection[tuple[str, str]]) -> list[tuple[str, str]]:
-    """(JSON Pointer, message) of what the schema says of a result file: nothing of a task that was cut off.
+    """(JSON Pointer, message) of schema errors outside of truncated tasks.
 
-    `mistaken` are places and keys that are missing there because they stand there with another unit.
+    `mistaken`: places and keys that are missing because they have another unit there.
     """
     cut = [result.pointer for result in file.results if result.truncated]
     excused = {(at, f'"{key}" is a required property') for at, key in mistaken}
@@ -73,7 +73,6 @@ def _task_places(tasks: Sequence[TuningResult]) -> Callable[[str], str]:
 
 
 def _by_task(rule: Rule, path: str, found: Found, of_task: Callable[[str], str]) -> list[Finding]:
-    """Findings of one rule on a file: those beyond EXAMPLES_PER_RULE are counted for each task."""
     by_task: dict[str, list[tuple[str | None, str]]] = {}
     for at, text in found:
         by_task.setdefault(of_task(at or ""), []).append((at, text))

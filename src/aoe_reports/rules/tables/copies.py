@@ -63,7 +63,6 @@ def cannot_repeat(tables: Sequence[TableData]) -> bool:
 
 
 def _span_of_starts(data: TableData) -> tuple[int, int] | None:
-    """The first and the last start of a table in which each is another one; None where that is not known."""
     if data.span is not None or START not in data.frame.column_names:
         return data.span
     ordered = _differing(data.frame[START])
@@ -71,7 +70,7 @@ def _span_of_starts(data: TableData) -> tuple[int, int] | None:
 
 
 def _differing(starts: pa.ChunkedArray) -> Ints | None:
-    """The starts in their order; None where two are the same, or one is missing."""
+    """The starts in order; None with duplicates or missing values."""
     values, there = integers(starts)
     if not there.all():
         return None
@@ -85,7 +84,6 @@ def first_of_each(frame: pa.Table, names: Sequence[str]) -> Mask:
 
 
 def _copies(frame: pa.Table, names: Sequence[str]) -> Mask:
-    """Rows that an earlier row equals in all these columns."""
     if (
         frame.num_rows and START in names and _differing(frame[START]) is not None
     ):  # nearly always: one sort instead of several

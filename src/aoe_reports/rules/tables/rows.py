@@ -158,7 +158,7 @@ def intervals(data: TableData) -> Sequence[Finding]:
 
 
 def _stamp_noise(start: Ints) -> Ints:
-    """How far stamps may be off: those that went through a float64 of microseconds since 1970 by 0.25 us each."""
+    """The error of time stamps: 0.25 us each if they went through a float64 of microseconds since 1970."""
     epoch_in_float = 10**18
     return np.where(start > epoch_in_float, 600, ROUNDING_NS)
 

@@ -135,6 +135,6 @@ def evidence_of(bank: BankSides, soc: str | None) -> BankEvidence | None:
 
 
 def _is_told(entry: BankedOperator) -> bool:
-    """Whether every type and format of an entry is known by its name."""
+    """Whether the names of all types and formats of an entry are known."""
     product = entry.product
     return product is not None and None not in {*product.data_types, *product.formats, product.output_type}

@@ -140,7 +140,6 @@ def options_of_aoe(plan: Plan) -> tuple[str, ...]:
 
 
 def _model_path(plan: Plan) -> str | None:
-    """The folder of models or graphs that aoe takes: the job's, or where the snippet has the graphs dumped."""
     job = plan.job
     if job.model_path is not None and job.model is not None:
         raise UsageError(say("--model and --model-path are mutually exclusive"))

@@ -177,7 +177,6 @@ class AoeDriver:
 
 
 def _left(plan: Plan, asked: TuneOps, tuned: Sequence[TuningResult]) -> TuneOps:
-    """What is left to be tuned: with REPEAT_TUNE what is banked would be tuned again."""
     if not plan.repeat_tune:
         return asked
     through = {modification.join_name for result in tuned for modification in result.modifications}
@@ -198,7 +197,7 @@ def _gradients(bank: Path) -> tuple[list[Finding], bool]:
 
 
 def _together(attempts: Sequence[Attempted[TuningResult]]) -> list[TuningResult]:
-    """The tasks of all attempts: of earlier ones only what they changed, and what a later one did not change again."""
+    """The tasks of all attempts. An earlier attempt keeps only its changes that no later one repeats."""
     seen: set[tuple[str, str | None]] = set()
     results: list[TuningResult] = []
     for attempt in reversed(attempts):

@@ -221,8 +221,6 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """What rules look at."""
-
     plan: Plan
     host: Host
     declared: Declared

@@ -198,7 +198,6 @@ def copy_files(paths: Mapping[str, Path], target: Path) -> None:
 
 
 def _files(root: Path) -> Iterator[str]:
-    """Regular files below a folder; pipes and devices are none, links to folders are not followed."""
     for place, folders, names in os.walk(root):
         folders.sort()
         for name in names:

@@ -117,7 +117,7 @@ def holds_all(layout: BankLayout, soc: str) -> bool:
 
 
 def _is_mounted(folder: Path) -> bool:
-    """Whether a file system is mounted at a folder, or below it (which would go with the old one)."""
+    """Whether a file system is mounted at a folder or below it: it would go with the old folder."""
     try:
         lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:
@@ -168,7 +168,6 @@ def replace_folders(folders: Sequence[NewFolder], see: Callable[[], None]) -> li
 
 
 def _named(journal: Path, swaps: Sequence[Swap]) -> list[Path]:
-    """Give the old folders their names when all new ones are in use."""
     try:
         for swap in swaps:
             swap.keep()
@@ -197,7 +196,6 @@ def _taken_back(journal: Path, swaps: Sequence[Swap]) -> str:
 
 
 def _take_away(journal: Path, swaps: Sequence[Swap]) -> None:
-    """Take away new folders that never came into use."""
     with contextlib.suppress(OSError):
         for swap in swaps:
             swap.take_away()
@@ -206,7 +204,6 @@ def _take_away(journal: Path, swaps: Sequence[Swap]) -> None:
 
 
 def _failure(error: OSError, where: Path, state: str) -> AdoptError:
-    """What went wrong, and what it means for the bank in use."""
     why = of_the_system(error.strerror) if error.strerror else str(error)
     if isinstance(error, shutil.Error):
         _, where, why = error.args[0][0]  # the first of the files that could not be copied
@@ -303,7 +300,7 @@ def _part_of(journal: Path) -> Path:
 
 
 def _write_journal(journal: Path, swaps: Sequence[Swap]) -> None:
-    """From here on the next run knows what was about to happen."""
+    """Record what is about to happen, for the next run."""
     text = json.dumps({"format_version": 1, "swaps": [asdict(swap) for swap in swaps]}, default=os.fspath)
     part = _part_of(journal)
     with part.open("w", encoding="utf-8", errors="surrogateescape") as file:
@@ -382,7 +379,7 @@ def _inode(path: Path) -> int | None:
 
 
 def _synchronise_all(folder: Path) -> None:
-    """See to it that a folder and all that is in it are on the disk."""
+    """Flush a folder and everything in it to the disk."""
     for place, _, names in os.walk(folder):
         for name in names:
             path = Path(place, name)

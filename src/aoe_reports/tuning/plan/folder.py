@@ -157,7 +157,7 @@ def read_state(folder: Path) -> JobState | None:
 
 
 def _plan_with(job: Json) -> JsonObject:
-    """A plan of nothing, to hold a job against the schema."""
+    """An empty plan, to validate a job against the schema."""
     nothing: JsonObject = {key: [] for key in ("candidates", "rejected", "expected_files")}
     return {"format_version": 1, "scenario": "offline", "mode": "opat", **nothing, "job": job}
 

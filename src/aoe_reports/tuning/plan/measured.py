@@ -161,7 +161,7 @@ def path_bounds_of(
 
 
 def _read(files: Sequence[FoundFile], capture: Capture, findings: list[Finding]) -> list[tuple[int | None, Device]]:
-    """What the devices in one export depended on; nothing where it is too large or damaged."""
+    """What the devices in one export depended on; empty if it is too large or damaged."""
     where = str(files[0].path)
     if sum(file.size for file in files) > MAX_BYTES:
         message = say("timelines of more than {size} MiB are not read for a plan", size=MAX_BYTES >> 20)
