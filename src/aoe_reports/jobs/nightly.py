@@ -120,7 +120,14 @@ def run_nightly(
     def notify() -> None:
         if chosen.notify is not None and shape is not None:
             progress(lambda: say("sending the notification"))
-            notice = _notice(answer, content, strict=chosen.strict)
+            notice = Notice(
+                night=content.night,
+                headline=answer.headline,
+                verdict=answer.verdict,
+                exit_code=answer.exit_code(strict=chosen.strict),
+                reasons=answer.why,
+                incidents=content.incidents,
+            )
             send(chosen.notify, notice.as_json(chosen.notify_as or shape, language))
 
     def publish() -> None:
@@ -177,17 +184,6 @@ def _pages(store: str, found: Regressions | None) -> Pages:
         first=FIRST_PAGE,
         series={one: f"series/{file_name(one)}.html" for one in paged},
         runs={one: f"runs/{file_name(one)}.html" for one in runs},
-    )
-
-
-def _notice(answer: NightlyAnswer, content: Night, *, strict: bool) -> Notice:
-    return Notice(
-        night=content.night,
-        headline=answer.headline,
-        verdict=answer.verdict,
-        exit_code=answer.exit_code(strict=strict),
-        reasons=answer.why,
-        incidents=content.incidents,
     )
 
 

@@ -89,7 +89,16 @@ def _data_of(content: Night, headline: str) -> Row:
         "observations": content.observations,
         "missing": content.missing,
         "history": None if trend is None else _trend_data(trend),
-        "hotspots": None if hot is None else _hotspots_data(hot),
+        "hotspots": None
+        if hot is None
+        else {
+            "run": hot.run,
+            "workload": hot.model,
+            "ranks": hot.ranks,
+            "of_median": hot.of_median,
+            "total_us": hot.total_us,
+            "types": hot.types,
+        },
         "advice": None if content.advised is None else {**asdict(content.advised), "workload": content.advised.model},
         "tunings": content.tunings,
         "claims": [{"run": one.row.run, **one.document} for one in content.claims],
@@ -107,17 +116,6 @@ def _trend_data(trend: Trend) -> Row:
         return told
     told["values_ms"] = told.pop("values")
     return {name: value for name, value in told.items() if name not in {"metric", "unit", "better"}}
-
-
-def _hotspots_data(hot: Hotspots) -> Row:
-    return {
-        "run": hot.run,
-        "workload": hot.model,
-        "ranks": hot.ranks,
-        "of_median": hot.of_median,
-        "total_us": hot.total_us,
-        "types": hot.types,
-    }
 
 
 def report_night(store: str, options: ReportOptions | None = None) -> NightReport:
@@ -142,7 +140,7 @@ def report_night(store: str, options: ReportOptions | None = None) -> NightRepor
         view=View(until=until),
     )
     mine = [run for run in runs if run["night"] == night and options.workload in {None, run["model"]}]
-    content = read_night(history, found, night, mine, _incomplete(runs))
+    content = read_night(history, found, night, mine, [run["run_id"] for run in runs if run["status"] == "incomplete"])
     findings = list(found.findings)
     if night is not None:
         findings += in_order(_findings_of(history, night, mine))
@@ -214,10 +212,6 @@ def stored_runs(history: History) -> list[Row]:
     for row in rows:
         row["model"] = row["model"] or "unknown"
     return sorted(rows, key=lambda row: (row["timestamp_ns"], row["run_id"]))
-
-
-def _incomplete(runs: Sequence[Row]) -> list[str]:
-    return [run["run_id"] for run in runs if run["status"] == "incomplete"]
 
 
 def _chosen(runs: Sequence[Row], options: ReportOptions, wrong: Collection[str]) -> tuple[str | None, str | None]:

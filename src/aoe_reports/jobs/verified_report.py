@@ -236,10 +236,8 @@ def claims_section(claims: Claims, tuner: str) -> Section:
         before, after = claims.model_us
         sentences.append(
             say(
-                (
-                    "For the model, AOE reports {before:,.3f} us before and {after:,.3f} us after: time saved (1 - "
-                    "after/before) {saved:.2%}, speed-up (before/after - 1) {speed_up:.2%}."
-                ),
+                "For the model, AOE reports {before:,.3f} us before and {after:,.3f} us after: time saved (1 - "
+                "after/before) {saved:.2%}, speed-up (before/after - 1) {speed_up:.2%}.",
                 before=before,
                 after=after,
                 saved=1 - after / before,
@@ -314,11 +312,9 @@ def _two_claims(facts: VerifyFacts) -> list[str]:
     others = [one for one in facts.step_claims if not one.judged]
     return [
         say(
-            (
-                "The step verdict is based on AOE's times of the model. AOE's times of operators amount to "
-                "{change:+.2%} of a step, using the calls and times of the profile before tuning; this is a separate "
-                "claim, and the step verdict is not based on it."
-            ),
+            "The step verdict is based on AOE's times of the model. AOE's times of operators amount to "
+            "{change:+.2%} of a step, using the calls and times of the profile before tuning; this is a separate "
+            "claim, and the step verdict is not based on it.",
             change=one.change,
         )
         for one in others
@@ -330,10 +326,8 @@ def noise_sentence(facts: VerifyFacts) -> str:
     if noise is None or noise.drift is None:
         return say("The noise between two captures is not known: too few operators were not tuned.")
     return say(
-        (
-            "Noise: {controls} operators that were not tuned changed by {drift:+.2%} (median, weighted by time), "
-            "with a spread of {spread:.2%} (robust standard deviation) around it."
-        ),
+        "Noise: {controls} operators that were not tuned changed by {drift:+.2%} (median, weighted by time), "
+        "with a spread of {spread:.2%} (robust standard deviation) around it.",
         controls=noise.controls,
         drift=noise.drift,
         spread=noise.spread,
@@ -348,11 +342,9 @@ def _how(method: Method) -> list[str]:
         "of times for it."
     )
     intervals = say(
-        (
-            "Intervals: {level:.0%}, from a bootstrap with {resamples} resamples and steps as blocks ({before} "
-            "before, {after} after; with fewer than 5: single calls), fixed seed, widened by the noise between "
-            "captures."
-        ),
+        "Intervals: {level:.0%}, from a bootstrap with {resamples} resamples and steps as blocks ({before} "
+        "before, {after} after; with fewer than 5: single calls), fixed seed, widened by the noise between "
+        "captures.",
         level=method.level,
         resamples=method.resamples,
         before=method.steps_before,
@@ -400,10 +392,8 @@ def savings_section(parts: Reconciliation | None, tuner: str) -> Section | None:
         claimed = say("No claim of {tuner} is about an operator of the profile before tuning.", tuner=tuner)
     else:
         claimed = say(
-            (
-                "The claims of {tuner} add up to {claimed:,.3f} us per step, based on the calls and times of the profile "
-                "before tuning."
-            ),
+            "The claims of {tuner} add up to {claimed:,.3f} us per step, based on the calls and times of the profile "
+            "before tuning.",
             tuner=tuner,
             claimed=parts.claimed_us,
         )

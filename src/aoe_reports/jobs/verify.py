@@ -183,20 +183,16 @@ def _remarks_on_profiles(case: Case, pair: Pair, verified: Verified) -> Iterator
         yield VERIFY_STEPS_DIFFER.found(where, text)
     if not is_same_work(verified.work_ratio):
         text = say(
-            (
-                "a step after tuning contains {work_ratio:.3g} times the calls of a step before; does the export "
-                "distinguish steps?"
-            ),
+            "a step after tuning contains {work_ratio:.3g} times the calls of a step before; does the export "
+            "distinguish steps?",
             work_ratio=verified.work_ratio,
         )
         yield VERIFY_OTHER_STEP.found(where, text)
     if verified.claims_differ:
         model, operators = (one.change for one in verified.step_claims)
         text = say(
-            (
-                "AOE makes two different claims for a step: {model:+.2%} by its times of the model, {operators:+.2%} "
-                "by its times of operators (after/before - 1); the step verdict uses the times of the model"
-            ),
+            "AOE makes two different claims for a step: {model:+.2%} by its times of the model, {operators:+.2%} "
+            "by its times of operators (after/before - 1); the step verdict uses the times of the model",
             model=model,
             operators=operators,
         )

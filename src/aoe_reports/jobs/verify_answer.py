@@ -191,10 +191,8 @@ def remarks_on_claims(verified: Verified, where: str) -> Iterator[Finding]:
 def remarks_on_noise(noise: Noise, where: str) -> Iterator[Finding]:
     if noise.drift is None:
         text = say(
-            (
-                "{controls} untuned operators in both profiles; at least {least} are needed to estimate how much "
-                "captures differ"
-            ),
+            "{controls} untuned operators in both profiles; at least {least} are needed to estimate how much "
+            "captures differ",
             controls=noise.controls,
             least=MIN_CONTROLS,
         )

@@ -133,10 +133,8 @@ def _longest(devices: Iterable[MeasuredDevice], ranks: tuple[int | None] | None)
 def _chosen_of_several(best: MeasuredDevice, devices: int, path: Path) -> Finding:
     rank, number = _whose(best.tasks)
     text = say(
-        (
-            "rank {rank}, device {number}: the longest step among {devices} devices (use --rank and --device to "
-            "choose another)"
-        ),
+        "rank {rank}, device {number}: the longest step among {devices} devices (use --rank and --device to "
+        "choose another)",
         rank=rank,
         number=number,
         devices=devices,
@@ -196,10 +194,8 @@ def may_be_held(before: Measured, after: Measured, findings: list[Finding], *, l
     share = same_workload_share(before.side, after.side)
     if fits and (share < least or not share):
         text = say(
-            (
-                "its operators with the same names and shapes account for only {share:.1%} of the time before "
-                "tuning; is it another model?"
-            ),
+            "its operators with the same names and shapes account for only {share:.1%} of the time before "
+            "tuning; is it another model?",
             share=share,
         )
         severity: Severity = "warning" if force else "error"

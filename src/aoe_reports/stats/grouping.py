@@ -80,7 +80,9 @@ def group_and_count(
                 min_ns=int(ordered[start]),
                 max_ns=int(ordered[end - 1]),
                 mean_ns=mean,
-                std_ns=_std(values, mean) if count > 1 else None,
+                std_ns=float((_squares(values, mean, 0, len(values)) / (len(values) - 1)) ** 0.5)
+                if count > 1
+                else None,
                 p50_ns=quantile(values, 0.5),
                 p95_ns=quantile(values, 0.95),
                 values_ns=tuple(in_time[start:end].tolist()) if singly and count <= most_values else None,
@@ -111,11 +113,6 @@ class Repeated:
 
 Ordered = Ints | Repeated
 """Sorted values."""
-
-
-def _std(ordered: Ordered, mean: float) -> float:
-    """The sample standard deviation; of sorted values, so that order does not matter."""
-    return float((_squares(ordered, mean, 0, len(ordered)) / (len(ordered) - 1)) ** 0.5)
 
 
 def _squares(ordered: Ordered, mean: float, start: int, count: int) -> Any:

@@ -236,11 +236,9 @@ def _refuse_other_workload(header: RunHeader, known: Iterable[RunHeader]) -> Non
             raise WorkloadConflictError(
                 header.path,
                 say(
-                    (
-                        "this run is already stored as workload {model!r} (run {run_id}); storing it as {other!r} "
-                        "too would count it twice; remove it with `store undo {run_id}`, then store it under the "
-                        "other name"
-                    ),
+                    "this run is already stored as workload {model!r} (run {run_id}); storing it as {other!r} "
+                    "too would count it twice; remove it with `store undo {run_id}`, then store it under the "
+                    "other name",
                     model=stored.model,
                     run_id=stored.run_id,
                     other=header.model,

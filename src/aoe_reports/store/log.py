@@ -166,10 +166,8 @@ class Log:
             self._actions = None
             raise StoreError(
                 say(
-                    (
-                        "{uri}: the table's log is damaged: the active files differ from those that commit {version} "
-                        "states; see `store verify`"
-                    ),
+                    "{uri}: the table's log is damaged: the active files differ from those that commit {version} "
+                    "states; see `store verify`",
                     uri=self.uri,
                     version=self.version,
                 )
@@ -390,10 +388,8 @@ def _refuse_newer_format(uri: str, written: int | None) -> None:
     if written > FORMAT:
         raise ForeignStoreError(
             say(
-                (
-                    "{uri}: this store has format {written}, but this version of aoe-reports reads up to {known}; a "
-                    "newer version of aoe-reports is needed"
-                ),
+                "{uri}: this store has format {written}, but this version of aoe-reports reads up to {known}; a "
+                "newer version of aoe-reports is needed",
                 uri=uri,
                 written=written,
                 known=FORMAT,

@@ -371,7 +371,7 @@ def parts_of(actions: pa.Table) -> list[StoredFile]:
             month=month,
             rows=count or 0,
             size=size,
-            modified_ms=_milliseconds(modified),
+            modified_ms=(modified if isinstance(modified, int) else int(modified.timestamp() * 1000)),
             bounds=dict(zip(bounds, zip(told[::3], told[1::3], strict=True), strict=True)),
             nulls=dict(zip(bounds, told[2::3], strict=True)),
         )
@@ -383,7 +383,3 @@ def parts_of(actions: pa.Table) -> list[StoredFile]:
 def now_ms() -> int:
     """Now, as Delta's log counts; nothing that is printed depends on it."""
     return time.time_ns() // 1_000_000
-
-
-def _milliseconds(modified: Any) -> int:
-    return modified if isinstance(modified, int) else int(modified.timestamp() * 1000)

@@ -209,11 +209,9 @@ def not_covered(folder: Folder, versions: list[int]) -> Iterator[Finding]:
     """A note of the commits that say nothing of what is in force after them."""
     if versions:
         message = say(
-            (
-                "{count} commits (the last is {version}) were written by an older version or another program: they "
-                "do not record which files are active after them, so not every change in the log up to there can be "
-                "detected"
-            ),
+            "{count} commits (the last is {version}) were written by an older version or another program: they "
+            "do not record which files are active after them, so not every change in the log up to there can be "
+            "detected",
             count=len(versions),
             version=versions[-1],
         )

@@ -116,7 +116,7 @@ def _unusable(rows: pa.Table, kind: str, words: Mapping[str, Problem]) -> Iterat
         if column.null_count and kind in REQUIRED.get(name, ()):
             missing = say("the value is missing")
             yield from (Unusable(int(row), name, missing) for row in np.flatnonzero(~valid(column)))
-        if pa.types.is_floating(column.type) and not _all_finite(column):
+        if pa.types.is_floating(column.type) and not bool(pc.all(pc.is_finite(column)).as_py() is not False):
             values, there = floats(column)
             infinite = say("the number is not finite")
             yield from (Unusable(int(row), name, infinite) for row in np.flatnonzero(there & ~np.isfinite(values)))
@@ -133,10 +133,6 @@ _NOT_NEGATIVE = frozenset({"runtime_ms_mean", "runtime_ms_std", "total_ns", "cou
 def _negative(name: str, column: pa.ChunkedArray) -> Iterator[Unusable]:
     below, why = bits(pc.less(column, scalar(0))), say("the number is below zero")
     yield from (Unusable(int(row), name, why) for row in np.flatnonzero(below))
-
-
-def _all_finite(column: pa.ChunkedArray) -> bool:
-    return bool(pc.all(pc.is_finite(column)).as_py() is not False)
 
 
 def _wrong_words(name: str, column: pa.ChunkedArray, problem: Problem) -> Iterator[Unusable]:
@@ -174,10 +170,8 @@ def _left_out(run: str | None, told: Mapping[str, str]) -> str:
     if run is None:
         return say("{place}: a row of kind {kind} cannot be used and is left out: {what}", **told)
     return say(
-        (
-            "{place}: a row of kind {kind} of run {run} cannot be used and is left out: {what}; `store undo {run}` "
-            "removes the run"
-        ),
+        "{place}: a row of kind {kind} of run {run} cannot be used and is left out: {what}; `store undo {run}` "
+        "removes the run",
         run=run,
         **told,
     )

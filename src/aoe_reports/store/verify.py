@@ -74,10 +74,7 @@ def _last_whole(uri: str, origin: Origin, error: StoreError) -> tuple[Log, list[
         except StoreError:
             continue
         lost = say(
-            (
-                "the store cannot be opened as it is: the content of the last commits is missing (after commit "
-                "{version})"
-            ),
+            "the store cannot be opened as it is: the content of the last commits is missing (after commit {version})",
             version=version,
         )
         return log, [_finding(log, STORE_LOG, commit_path(versions[0]), lost)]
@@ -99,16 +96,11 @@ def _problem(folder: Folder, part: StoredFile) -> tuple[Rule, str] | None:
             "this file does not exist; {rows} rows of kind {kind} are lost with it", rows=part.rows, kind=part.kind
         )
     except (OSError, pa.ArrowException) as error:
-        rule = STORE_UNREADABLE if _refused(error) else STORE_DAMAGED
+        rule = STORE_UNREADABLE if (isinstance(error, OSError) and error.errno is not None) else STORE_DAMAGED
         return rule, say("this file cannot be read: {why}", why=reason(error))
     if table.num_rows != part.rows or (part.hash is not None and not _is_as_told(part, table)):
         return STORE_DAMAGED, say("the log's description of this file differs from its content: the log is damaged")
     return None
-
-
-def _refused(error: Exception) -> bool:
-    """Whether the system failed (permission, disk): the content is unknown."""
-    return isinstance(error, OSError) and error.errno is not None
 
 
 def _is_as_told(part: StoredFile, table: pa.Table) -> bool:
@@ -186,10 +178,8 @@ def _without_hash(log: Log, parts: list[StoredFile]) -> Iterator[Finding]:
         yield STORE_NOT_COVERED.found(
             log.uri,
             say(
-                (
-                    "{count} files were written by another program: they have no hash, so not every change in them "
-                    "can be detected"
-                ),
+                "{count} files were written by another program: they have no hash, so not every change in them "
+                "can be detected",
                 count=count,
             ),
         )

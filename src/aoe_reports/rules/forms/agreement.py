@@ -141,10 +141,8 @@ def check_steps(steps: TableData, tasks: pa.Table) -> list[Finding]:
         busy = int(durations[~words_in(mine["task_type"], COMMUNICATION_TASKS)].sum())
         if stated[step]["computing_ns"] > busy + COUNTED_TOLERANCE_NS * max(mine.num_rows, 1):
             message = say(
-                (
-                    "step {step}: computing takes {computing:.3f} us here, but its tasks add up to {busy:.3f} us: "
-                    "tasks are missing"
-                ),
+                "step {step}: computing takes {computing:.3f} us here, but its tasks add up to {busy:.3f} us: "
+                "tasks are missing",
                 step=step,
                 computing=stated[step]["computing_ns"] / 1000,
                 busy=busy / 1000,

@@ -261,10 +261,8 @@ def _rest(case: _Reported, rest: int, *, all_used: bool) -> tuple[Status, str]:
             "AOE neither changed it nor counted any unchanged operator; it may not be in AOE's graph"
         )
     counts = say(
-        (
-            "AOE lists only what it changed; for the remaining {rest}, it counts {kept} kept and {unsatisfied} not "
-            "improved"
-        ),
+        "AOE lists only what it changed; for the remaining {rest}, it counts {kept} kept and {unsatisfied} not "
+        "improved",
         kept=reserved,
         unsatisfied=unsatisfied,
         rest=rest,

@@ -299,10 +299,8 @@ def _other_verdicts(folder: Path, verification: Verification, digest: str) -> li
             and other.bank_digest in {None, digest}
         ):
             text = say(
-                (
-                    "for the same bank, its verdict is {verdict}, based on {after}; the newest verdict, {newest}, is "
-                    "in force"
-                ),
+                "for the same bank, its verdict is {verdict}, based on {after}; the newest verdict, {newest}, is "
+                "in force",
                 verdict=say(other.verdict),
                 after=other.after or say("an unnamed profile"),
                 newest=say(verification.verdict),

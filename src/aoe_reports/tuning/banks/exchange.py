@@ -259,10 +259,8 @@ def describe_unclear(left: Left) -> str:
     """What has to be looked at where nothing tells the old folders from the new ones."""
     names = [str(path) for swap in left.swaps for path in (swap.target, swap.fresh, swap.kept) if path.exists()]
     return say(
-        (
-            "an adopt run was interrupted, and the folders differ from those that it recorded: the old folders "
-            "cannot be identified, and nothing is moved or deleted; check {names}, then delete the journal"
-        ),
+        "an adopt run was interrupted, and the folders differ from those that it recorded: the old folders "
+        "cannot be identified, and nothing is moved or deleted; check {names}, then delete the journal",
         names=join(", ", names),
     )
 

@@ -341,10 +341,8 @@ class _Job:
             return
         if set(planned.names) != set(self.asked.names) or set(planned.types) != set(self.asked.types):
             text = say(
-                (
-                    "the file requests {operators} operators and {types} types, the plan {planned_operators} and "
-                    "{planned_types}; the request of the file is tuned"
-                ),
+                "the file requests {operators} operators and {types} types, the plan {planned_operators} and "
+                "{planned_types}; the request of the file is tuned",
                 operators=len(self.asked.names),
                 types=len(self.asked.types),
                 planned_operators=len(planned.names),
@@ -622,10 +620,8 @@ class _Job:
         others = sorted({chip for change in changes if (chip := self.bank.chip_of(change.path)) is not None} - {soc})
         if soc is not None and others:
             text = say(
-                (
-                    "AOE tuned for {others}, but the plan names {soc}: entries that the bank already has for "
-                    "{others} were not skipped, and `adopt` needs --soc"
-                ),
+                "AOE tuned for {others}, but the plan names {soc}: entries that the bank already has for "
+                "{others} were not skipped, and `adopt` needs --soc",
                 others=join(", ", others),
                 soc=soc,
             )

@@ -393,10 +393,8 @@ def _remarks(profile: Path, measured: _Measured, options: PlanOptions, ranking: 
         found.append(PLAN_TYPE_UNDOCUMENTED.found(where, text))
     for name in ranking.in_bank:
         text = say(
-            (
-                "the bank has entries of {name} but does not say for which shapes; AOE skips operators that are "
-                "already in the bank"
-            ),
+            "the bank has entries of {name} but does not say for which shapes; AOE skips operators that are "
+            "already in the bank",
             name=name,
         )
         found.append(PLAN_BANK_HAS_TYPE.found(where, text))

@@ -88,18 +88,14 @@ def _expected(plan: Plan) -> str:
         return say("{what}: expected saving {expected:,.3f} us, for about {minutes:,.1f} minutes of tuning.", **said)
     if not plan.step_us:
         return say(
-            (
-                "{what}: expected saving {expected:,.3f} us of a step of {step:,.3f} us, for about {minutes:,.1f} "
-                "minutes of tuning."
-            ),
+            "{what}: expected saving {expected:,.3f} us of a step of {step:,.3f} us, for about {minutes:,.1f} "
+            "minutes of tuning.",
             step=plan.step_us,
             **said,
         )
     return say(
-        (
-            "{what}: expected saving {expected:,.3f} us ({share:.2%}) of a step of {step:,.3f} us, for about "
-            "{minutes:,.1f} minutes of tuning."
-        ),
+        "{what}: expected saving {expected:,.3f} us ({share:.2%}) of a step of {step:,.3f} us, for about "
+        "{minutes:,.1f} minutes of tuning.",
         share=expected / plan.step_us,
         step=plan.step_us,
         **said,
@@ -226,12 +222,10 @@ def _how(plan: Plan, options: PlanOptions, priors: Priors) -> list[str]:
     lines: list[str] = [
         say("Order: expected saving per step for each second of tuning."),
         say(
-            (
-                "Expected saving: the time in which only this operator delays the step, multiplied by the time saved "
-                "(1 - after/before) by earlier tuning of its type (measured results take precedence over claims; one "
-                "default is counted among them), otherwise by the default ({source}); never more than the bound of "
-                "the operator or of the step."
-            ),
+            "Expected saving: the time in which only this operator delays the step, multiplied by the time saved "
+            "(1 - after/before) by earlier tuning of its type (measured results take precedence over claims; one "
+            "default is counted among them), otherwise by the default ({source}); never more than the bound of "
+            "the operator or of the step.",
             source=DEFAULT_SOURCE,
         ),
         *([_BY_PATH] if any(one.path_saving_us is not None for one in plan.candidates) else []),

@@ -443,10 +443,8 @@ def signs_of(operators: Sequence[Row], together: Row | None, both: Both, groups:
         return ()  # other kernels ran: the bank was in use, and brought nothing
     return (
         say(
-            (
-                "the {count} tuned operators that were measured again are not faster in total, and {far} of them are "
-                "certainly not as fast as claimed"
-            ),
+            "the {count} tuned operators that were measured again are not faster in total, and {far} of them are "
+            "certainly not as fast as claimed",
             count=len(rows),
             far=len(far),
         ),
