@@ -13,6 +13,7 @@ from aoe_reports.jobs.verified_report import (
     findings_section,
     headline,
     noise_sentence,
+    rule_of,
     savings_section,
 )
 from aoe_reports.jobs.verify_answer import VerifyFacts
@@ -60,7 +61,7 @@ def claims_report(page: ClaimsPage) -> Report:
         _judged(page),
         _together(page),
         _savings(page, tuner),
-        _next(page.facts),
+        Section("Next steps", lines=[rule_of(page.facts), advice_of(page.facts, _ADVICE)]),
         findings_section(page.findings),
     ]
     shown = [section for section in sections if section is not None]
@@ -147,14 +148,3 @@ _ADVICE: dict[Verdict, str] = {
         "on each side, in turns."
     ),
 }
-
-
-def _next(facts: VerifyFacts) -> Section:
-    rule = say(
-        "Rule: {rule} (--accept {accept}): passed."
-        if facts.accepted
-        else "Rule: {rule} (--accept {accept}): not passed.",
-        rule=facts.rule,
-        accept=facts.accept,
-    )
-    return Section("Next steps", lines=[rule, advice_of(facts, _ADVICE)])

@@ -425,15 +425,19 @@ def advice_of(facts: VerifyFacts, advice: Mapping[Verdict, str]) -> str:
     return advice[facts.verdict]
 
 
-def _next(facts: VerifyFacts, rows: Sequence[Row]) -> Section:
-    rule = say(
+def rule_of(facts: VerifyFacts) -> str:
+    """The rule that the verdict has to pass, and whether it does."""
+    return say(
         "Rule: {rule} (--accept {accept}): passed."
         if facts.accepted
         else "Rule: {rule} (--accept {accept}): not passed.",
         rule=facts.rule,
         accept=facts.accept,
     )
-    lines: list[str] = [rule, _NOT_IN_USE if facts.signs else advice_of(facts, _ADVICE)]
+
+
+def _next(facts: VerifyFacts, rows: Sequence[Row]) -> Section:
+    lines: list[str] = [rule_of(facts), _NOT_IN_USE if facts.signs else advice_of(facts, _ADVICE)]
     parts = facts.reconciliation
     hidden = None if parts is None else parts.hidden_by_overlap_us
     if parts is not None and hidden is not None and hidden > parts.operators_us / 2 > 0:

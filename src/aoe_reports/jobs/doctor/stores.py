@@ -117,12 +117,12 @@ def _care(opened: History) -> Iterator[Checkup]:
     yield ok("compaction", told) if waits.surplus < SURPLUS else warning("compaction", told, command)
     waste = waits.deletable
     told = count_of(
-        waste.files,
+        waste.files_deleted,
         "{number} file that is no longer used ({size})",
         "{number} files that are no longer used ({size})",
-        size=size_of(waste.bytes),
+        size=size_of(waste.bytes_deleted),
     )
-    is_much = waste.bytes > info(opened.log).bytes
+    is_much = waste.bytes_deleted > info(opened.log).bytes
     yield warning("vacuum", told, _command("store vacuum", opened.uri)) if is_much else ok("vacuum", told)
 
 
