@@ -38,7 +38,6 @@ JOB_TYPES: dict[StageName, int] = {"sgat": 1, "opat": 2, "gdat": 4}
 """`--job_type` of aoe, and AOE_MODE where a framework tunes; 4 is a value of AOE_MODE only."""
 
 FRAMEWORKS = {".prototxt": 0, ".air": 1, ".pb": 3, ".onnx": 5}
-"""`--framework` by the model's suffix."""
 
 UNSET_FOR_AOE = ("AOE_MODE", "PROFILING_MODE", "PROFILING_OPTIONS")
 """Inherited variables that would make something else of a run of aoe."""

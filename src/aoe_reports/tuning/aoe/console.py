@@ -17,7 +17,6 @@ FINISHED = ("Aoe process finished", "process finished. Performance improved by")
 
 ADAPTER_BEGINS = "in tune mode, training graph handled by tools"
 ADAPTER_TUNES = "Aoe tuning graph"
-"""What TFAdapter says when it hands a graph to AOE (AOE guide, TensorFlow: viewing the result)."""
 
 _PERCENT = re.compile(r"\s*(-?\d{1,12}(?:\.\d{1,12})?)\s*%")
 

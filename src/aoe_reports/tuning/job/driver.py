@@ -53,7 +53,6 @@ class Stage:
     bank_variable: str
     working_folder: Argument | None = None
     tune_ops: TuneOps | None = None
-    """What operator tuning is restricted to."""
     not_found: str | None = None
     """What to say where its command is not on PATH; null: no more than that."""
 

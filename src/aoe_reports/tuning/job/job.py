@@ -115,7 +115,6 @@ class Tuned:
     signal: int | None = None
     """The signal that told us to end."""
     remeasure: list[str] = field(default_factory=list)
-    """The files that say how to measure again."""
     facts: JsonObject = field(default_factory=dict)
     """What JSON and outcome.json say beside the rows."""
 

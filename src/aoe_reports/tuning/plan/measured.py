@@ -44,7 +44,6 @@ class MeasuredDevice:
     steps: tuple[Step, ...]
     shares: StepShares
     metrics: str | None
-    """The set of PMU metrics, as the header of the tasks shows it."""
 
     @property
     def own_steps(self) -> list[Step]:
@@ -137,7 +136,6 @@ class PathBounds:
 
     paths: Sequence[tuple[Device, StepPath]]
     types: Mapping[str, str]
-    """The type of each operator, by name."""
 
     def saving_ns(self, op_type: str | None, op_name: str | None, saving_ns: int, total_ns: int) -> float:
         """How much shorter a step gets on average if an operator (without a name: all of a type) saves so much of its total time."""
