@@ -53,9 +53,9 @@ def detect_changes(
     return found
 
 
-def find_levels(values: ArrayLike, parameters: Parameters, workloads: Sequence[int] | None = None) -> list[Levels]:
+def find_levels(values: ArrayLike, parameters: Parameters) -> list[Levels]:
     """The changes and the newest level that `detect_changes` tells of each series, and nothing else of it."""
-    return [_levels(one) for several in prepare(values, parameters, workloads=workloads) for one in several]
+    return [_levels(one) for several in prepare(values, parameters) for one in several]
 
 
 def review_history(values: ArrayLike, false_changes: float = SERIES_RATE) -> list[Verdict]:

@@ -254,7 +254,6 @@ class Judged:
 def judge_histories(
     histories: Histories,
     false_alarms_per_year: float = FALSE_ALARMS_PER_YEAR,
-    parameters: Parameters | None = None,
     *,
     within: int | None = WATCHED_NIGHTS,
     gates: Sequence[Gate] = (),
@@ -266,7 +265,7 @@ def judge_histories(
     each series, where they are known already. Without `within` whole histories are looked at once, in hindsight: the budget is
     what that look may show.
     """
-    parameters = replace(parameters or Parameters(), hindsight=within is None)
+    parameters = Parameters(hindsight=within is None)
     values = histories.costs if within is None else histories.costs.copy()
     if within is not None:
         values[:, : max(values.shape[1] - within, 0)] = np.nan
