@@ -15,8 +15,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from aoe_reports.jobs.options import VerifyOptions
 from aoe_reports.jobs.verify_claims import check_claims
-from aoe_reports.jobs.verify_options import VerifyOptions
 from aoe_reports.simulation.claims import EXPECTED, Truth, write_claims
 
 MIN_RIGHT = 0.95

@@ -14,8 +14,8 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+from aoe_reports.jobs.options import VerifyOptions
 from aoe_reports.jobs.verify import verify
-from aoe_reports.jobs.verify_options import VerifyOptions
 from aoe_reports.simulation.tuning import OUTCOMES, Outcome, write_loop
 from aoe_reports.tuning.plan.folder import write_plan
 from aoe_reports.tuning.plan.plan import Plan

@@ -35,7 +35,7 @@ PLACES = {
     "topics/files/spool.py": "temporary rows of a check",
     "tuning/banks/adopt.py": "banks that are put into use",
     "tuning/banks/exchange.py": "banks that are put into use",
-    "tuning/banks/files.py": "banks",
+    "tuning/banks/bank.py": "banks",
     "tuning/job/guardian.py": "/proc",
     "tuning/job/job.py": "the folder of a job",
     "tuning/plan/folder.py": "the folder of a job",

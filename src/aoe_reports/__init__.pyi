@@ -34,13 +34,13 @@ from .history.database import open_store as open_store
 from .history.detection.detector import detect_changes as detect_changes
 from .history.detection.detector import review_history as review_history
 from .history.series.answer import read_series as read_series
+from .jobs.options import ReportOptions as ReportOptions
+from .jobs.options import VerifyOptions as VerifyOptions
 from .jobs.report import NightReport as NightReport
 from .jobs.report import report_night as report_night
 from .jobs.report import write_figures as write_figures
-from .jobs.report_options import ReportOptions as ReportOptions
 from .jobs.verify import verify as verify
 from .jobs.verify_claims import check_claims as check_claims
-from .jobs.verify_options import VerifyOptions as VerifyOptions
 from .model.errors import AoeReportsError as AoeReportsError
 from .model.findings import Finding as Finding
 from .model.topics.steps import Step as Step

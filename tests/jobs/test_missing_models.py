@@ -10,7 +10,7 @@ import pytest
 from captures import write_tuning
 
 from aoe_reports.jobs.nightly import run_nightly
-from aoe_reports.jobs.nightly_options import NightlyOptions
+from aoe_reports.jobs.options import NightlyOptions
 
 Messages = list[str]
 

@@ -17,8 +17,7 @@ from aoe_reports.tuning.plan.plan import Candidate, Plan, Rejected
 from aoe_reports.tuning.tuner import Claim, Claims
 from aoe_reports.tuning.verify.intervals import Noise
 from aoe_reports.tuning.verify.reconciliation import Reconciliation
-from aoe_reports.tuning.verify.rows import Method, Row, StepClaim
-from aoe_reports.tuning.verify.verification import Verdict
+from aoe_reports.tuning.verify.rows import Method, Row, StepClaim, Verdict
 
 STEP = Row(scope="step", measured_before_us=1000.0, measured_after_us=950.0, change=-0.05, ci_low=-0.07, ci_high=-0.03, verdict="confirmed")  # fmt: skip
 TYPE = replace(STEP, scope="op_type", op_type="MatMulV2", change=-0.2, ci_low=-0.25, ci_high=-0.15)

@@ -14,20 +14,18 @@ from typing import Any, get_args
 import pytest
 from commandline import FIXTURES, Cli
 
+from aoe_reports.jobs.options import Accept, VerifyOptions
 from aoe_reports.jobs.verify import verify
 from aoe_reports.jobs.verify_answer import ACCEPT, is_accepted
-from aoe_reports.jobs.verify_options import Accept, VerifyOptions
 from aoe_reports.model.errors import UsageError
 from aoe_reports.simulation.tuning import BEFORE, OPERATORS, SimulatedLoop, write_profile, write_result
 from aoe_reports.store import History
 from aoe_reports.tuning.answers import JobAnswer
-from aoe_reports.tuning.banks.bank import digest_of
-from aoe_reports.tuning.banks.files import list_bank
+from aoe_reports.tuning.banks.bank import digest_of, list_bank
 from aoe_reports.tuning.plan.folder import write_plan
 from aoe_reports.tuning.plan.plan import Candidate, Plan, to_json
 from aoe_reports.tuning.tuner import bank_of_tuner
-from aoe_reports.tuning.verify.rows import Row
-from aoe_reports.tuning.verify.verification import Verdict
+from aoe_reports.tuning.verify.rows import Row, Verdict
 
 TWO_RANKS = FIXTURES / "msprof" / "valid" / "torch_npu_two_ranks"
 CLAIMED = ("block5/conv", "block6/conv")

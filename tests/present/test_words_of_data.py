@@ -10,8 +10,7 @@ from catalogues import CHINESE
 
 from aoe_reports.model.findings import SEVERITIES
 from aoe_reports.present.reports import words
-from aoe_reports.tuning.verify.rows import Scope
-from aoe_reports.tuning.verify.verification import Verdict
+from aoe_reports.tuning.verify.rows import Scope, Verdict
 
 
 def listed() -> set[str]:

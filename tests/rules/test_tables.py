@@ -12,8 +12,8 @@ from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.csv.summary import TableData, read_table
 from aoe_reports.model.arrays.columns import column_of
 from aoe_reports.model.findings import EXAMPLES_PER_RULE
+from aoe_reports.rules.forms.agreement import check_forms
 from aoe_reports.rules.forms.statistics import check_statistics
-from aoe_reports.rules.forms.tasks import check_forms
 from aoe_reports.rules.tables.check import check_table
 from aoe_reports.rules.tables.copies import cannot_repeat, first_of_each, without_copies_between
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aoe_reports.history.detection.detector import detect_changes
-from aoe_reports.stats.common_scatter import MIN_SERIES, common_scatter
+from aoe_reports.stats.scatter import MIN_SERIES, common_scatter
 
 SERIES, NIGHTS, CHANGE = 40, 100, 60
 

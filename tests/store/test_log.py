@@ -145,7 +145,7 @@ def test_eighteen_files_more_than_needed_are_merged(
     before = sorted(one["subject"] for kind in ("change", "ack") for one in history.rows(kind).to_pylist())
     failed: list[StoreError] = []
     done = compact_if_needed(history.log, failed)
-    assert (None if done is None else (done.before, done.after, done.rows), failed) == (merged, [])
+    assert (None if done is None else (done.files_before, done.files, done.rows_merged), failed) == (merged, [])
     again = History.open(str(tmp_path / "s"))
     rows = [one["subject"] for kind in ("change", "ack") for one in again.rows(kind).to_pylist()]
     assert sorted(rows) == before

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from aoe_reports.formats.aoe.results import results_of_document
 from aoe_reports.tuning.aoe.bank import bank_in_use
-from aoe_reports.tuning.aoe.codes import CONSOLE_CODES, codes_of_line, explain_code, is_failure
-from aoe_reports.tuning.aoe.console import Console
+from aoe_reports.tuning.aoe.console import CONSOLE_CODES, Console, codes_of_line, explain_code, is_failure
 from aoe_reports.tuning.aoe.driver import AoeDriver
 from aoe_reports.tuning.aoe.outcome import is_part_of, judge_stage, outcome_rows, progress_of
 from aoe_reports.tuning.banks.bank import (
@@ -26,13 +25,12 @@ from aoe_reports.tuning.banks.bank import (
     entry_of_bytes,
     listing_of_document,
 )
-from aoe_reports.tuning.job.progress import describe_progress
+from aoe_reports.tuning.job.driver import describe_progress
 from aoe_reports.tuning.job.runner import Ended
 from aoe_reports.tuning.job.state import PrintedClaim
 from aoe_reports.tuning.names import type_key
 from aoe_reports.tuning.plan.plan import Candidate, Plan, Rejected, TuneOps
-from aoe_reports.tuning.verify.rows import step_claim
-from aoe_reports.tuning.verify.verification import Verification
+from aoe_reports.tuning.verify.rows import Verification, step_claim
 
 
 def results(operators: list[dict[str, Any]], failed: tuple[str, ...] = (), **counts: int) -> Any:

@@ -12,8 +12,7 @@ import pytest
 from aoe_reports.tuning.aoe.bank import RUNTIME_KB
 from aoe_reports.tuning.aoe.prior_jobs import read_prior_jobs
 from aoe_reports.tuning.aoe.tuner import read_claims
-from aoe_reports.tuning.plan.prior import Gain, Priors, cost_of_summary, saved_share
-from aoe_reports.tuning.plan.prior_jobs import PriorJobs, PriorSources
+from aoe_reports.tuning.plan.prior import Gain, PriorJobs, Priors, PriorSources, cost_of_summary, saved_share
 from aoe_reports.tuning.verify.intervals import LEVEL, Interval, Noise, widened
 
 

@@ -552,7 +552,7 @@ def test_a_bank_that_cannot_be_read_is_not_taken_for_the_jobs_own(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench.plan()
-    monkeypatch.setattr("aoe_reports.tuning.banks.files.MAX_BANK_FILE_BYTES", 4)
+    monkeypatch.setattr("aoe_reports.tuning.banks.bank.MAX_BANK_FILE_BYTES", 4)
     write_bank(bench.root / "in_use", "MatMulV2", NAMES)
     ended = bench.tune(TUNE_BANK_PATH=str(bench.root / "in_use"))
     assert (ended.code, "too large" in ended.err) == (3, True)

@@ -9,7 +9,7 @@ from aoe_reports.cli.guide import guided
 from aoe_reports.cli.language import spoken
 from aoe_reports.cli.output import FORM, Output, Paths, show
 from aoe_reports.cli.progress import progress_line
-from aoe_reports.jobs.nightly_options import NightlyOptions
+from aoe_reports.jobs.options import NightlyOptions
 
 
 @guided(example="nightly profile --workload net --site site --store aoe-history", page="tutorial")

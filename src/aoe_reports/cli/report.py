@@ -9,7 +9,7 @@ from aoe_reports.cli.guide import guided
 from aoe_reports.cli.language import spoken
 from aoe_reports.cli.output import FORM, Output, notify, print_findings, show
 from aoe_reports.history.options import StoreOptions
-from aoe_reports.jobs.report_options import ReportOptions
+from aoe_reports.jobs.options import ReportOptions
 
 
 @guided(example="report --format html -o night.html --store aoe-history", page="report")

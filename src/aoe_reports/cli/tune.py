@@ -14,7 +14,7 @@ from aoe_reports.model.texts import say
 from aoe_reports.tuning.options import TuneOptions
 
 if TYPE_CHECKING:
-    from aoe_reports.tuning.job.progress import Progress
+    from aoe_reports.tuning.job.driver import Progress
 
 
 @guided(example="tune plan --dry-run", page="tuning")
@@ -59,7 +59,7 @@ class _Teller:
             self._write(text, indent="  ")
 
     def progress(self, stage: str, progress: "Progress") -> None:
-        from aoe_reports.tuning.job.progress import describe_progress
+        from aoe_reports.tuning.job.driver import describe_progress
 
         if shows_progress():
             self._progress(lambda: describe_progress(stage, progress), progress.share)

@@ -9,7 +9,7 @@ from aoe_reports.cli.guide import guided
 from aoe_reports.cli.language import spoken
 from aoe_reports.cli.output import FORM, AnnotatedFormat, Output, reply
 from aoe_reports.formats.sources.objects import ObjectPath, asked_path
-from aoe_reports.jobs.verify_options import VerifyOptions
+from aoe_reports.jobs.options import VerifyOptions
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.texts import say
 from aoe_reports.present.forms import ANNOTATED_FORMS

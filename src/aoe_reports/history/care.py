@@ -22,7 +22,7 @@ from aoe_reports.model.rows import column, row
 from aoe_reports.model.rules import Rule
 from aoe_reports.model.texts import join, say
 from aoe_reports.store import History
-from aoe_reports.store.care import KEPT_DAYS, StoreInfo, compact, info, vacuum
+from aoe_reports.store.care import KEPT_DAYS, Compacted, StoreInfo, Vacuumed, compact, info, vacuum
 from aoe_reports.store.layout import ROWS, remade_message
 from aoe_reports.store.rules import STORE_UNREADABLE
 from aoe_reports.store.usable import unusable
@@ -38,24 +38,6 @@ class Verified:
     files: int = column("Files", "integer")
     damaged: int = column("Damaged", "integer")
     unreadable: int = column()
-
-
-@row
-class Compacted:
-    """How many files there were and are, and how many rows were merged."""
-
-    files_before: int = column("Files before", "integer")
-    files: int = column("Files", "integer")
-    rows_merged: int = column("Rows merged", "integer")
-
-
-@row
-class Vacuumed:
-    """What was deleted."""
-
-    files_deleted: int = column("Files deleted", "integer")
-    bytes_deleted: int = column("Bytes", "integer")
-    days: int = column("Days kept", "integer")
 
 
 @row
@@ -105,7 +87,7 @@ def _as_names(read: Callable[[str, str | None], object], one: Row) -> list[str] 
 
 
 def _check_rows(history: History) -> Iterator[Finding]:
-    """Rows that say what nobody of us wrote: readers leave it out."""
+    """Rows with content that this program did not write; readers leave it out."""
     for part in history.log.parts():
         for rule, message in wrong_in(history.log.folder.read_all(part, ROWS.names), part.kind):
             yield rule.found(f"{history.uri}/{part.path}", message)
@@ -146,8 +128,7 @@ def _told_of(kind: str, about: str, names: Sequence[str] | None) -> str:
 
 def compact_store(store: str) -> Compacted:
     """Merge and sort what the store holds; how many files there were and are."""
-    done = compact(History.open(store, origin=origin_of("store compact")).log)
-    return Compacted(files_before=done.before, files=done.after, rows_merged=done.rows)
+    return compact(History.open(store, origin=origin_of("store compact")).log)
 
 
 def vacuum_store(store: str, chosen: VacuumOptions) -> Vacuumed:
@@ -162,8 +143,7 @@ def vacuum_store(store: str, chosen: VacuumOptions) -> Vacuumed:
                 kept=KEPT_DAYS,
             )
         )
-    done = vacuum(History.open(store, origin=origin_of("store vacuum")).log, days)
-    return Vacuumed(files_deleted=done.files, bytes_deleted=done.bytes, days=days)
+    return vacuum(History.open(store, origin=origin_of("store vacuum")).log, days)
 
 
 def undo_run(store: str, run_id: str) -> Undone:

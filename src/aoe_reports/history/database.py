@@ -163,7 +163,6 @@ _ROWS: Mapping[str, Callable[[StoreDatabase], Iterator[_Cells]]] = {
 
 
 def _cells(table: Table, row: object, known: Mapping[str, Any]) -> _Cells:
-    """A row in the columns of a table; a whole number that another program wrote with a fraction is null."""
     cells = [
         (column.type, known[column.name] if column.name in known else getattr(row, column.name))
         for column in table.columns

@@ -13,6 +13,7 @@ from aoe_reports.jobs.verified_report import (
     findings_section,
     headline,
     noise_sentence,
+    rule_of,
     savings_section,
 )
 from aoe_reports.jobs.verify_answer import VerifyFacts
@@ -22,8 +23,7 @@ from aoe_reports.model.rows import Rows, column, row
 from aoe_reports.model.texts import join, say
 from aoe_reports.present.answers import section_of
 from aoe_reports.tuning.tuner import Claims
-from aoe_reports.tuning.verify.rows import Method, Row
-from aoe_reports.tuning.verify.verification import Verdict
+from aoe_reports.tuning.verify.rows import Method, Row, Verdict
 
 SHOWN = 100
 """Claimed operators that are listed for people."""
@@ -61,7 +61,7 @@ def claims_report(page: ClaimsPage) -> Report:
         _judged(page),
         _together(page),
         _savings(page, tuner),
-        _next(page.facts),
+        Section("Next steps", lines=[rule_of(page.facts), advice_of(page.facts, _ADVICE)]),
         findings_section(page.findings),
     ]
     shown = [section for section in sections if section is not None]
@@ -70,12 +70,11 @@ def claims_report(page: ClaimsPage) -> Report:
 
 
 def _has_steps(rows: Sequence[Row]) -> bool:
-    """Whether the profiles tell of steps; of kernels by themselves there are none."""
     return any(row.scope == "step" and row.measured_before_us is not None for row in rows)
 
 
 def _savings(page: ClaimsPage, tuner: str) -> Section | None:
-    """Where the savings went, where there are steps that could save anything."""
+    """What became of the savings, if the profiles have steps."""
     parts = page.facts.reconciliation
     return None if parts is None or parts.step_saving_us is None else savings_section(parts, tuner)
 
@@ -90,7 +89,6 @@ _COUNTED: dict[Verdict, str] = {
 
 
 def _judged(page: ClaimsPage) -> Section:
-    """The verdict on each claim."""
     title = "Measured results"
     rows = [one for one in page.rows if one.scope == "operator"]
     if page.facts.method is None:
@@ -106,7 +104,7 @@ def _judged(page: ClaimsPage) -> Section:
 
 
 def _together(page: ClaimsPage) -> Section | None:
-    """The types and the step, and how all rows were judged."""
+    """The types, the step, and the counts of verdicts."""
     method = page.facts.method
     if method is None:
         return None
@@ -150,14 +148,3 @@ _ADVICE: dict[Verdict, str] = {
         "on each side, in turns."
     ),
 }
-
-
-def _next(facts: VerifyFacts) -> Section:
-    rule = say(
-        "Rule: {rule} (--accept {accept}): passed."
-        if facts.accepted
-        else "Rule: {rule} (--accept {accept}): not passed.",
-        rule=facts.rule,
-        accept=facts.accept,
-    )
-    return Section("Next steps", lines=[rule, advice_of(facts, _ADVICE)])

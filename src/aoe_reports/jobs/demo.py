@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aoe_reports.jobs.nightly import NightlyAnswer, run_nightly
-from aoe_reports.jobs.nightly_options import NightlyOptions
+from aoe_reports.jobs.options import NightlyOptions
 from aoe_reports.model.texts import Language
 from aoe_reports.simulation.nights import MODEL, SLOW_NIGHT, SLOW_OPERATOR, write_nights
 
@@ -40,6 +40,6 @@ def run_demo(folder: Path, language: Language = "en") -> DemoResult:
 
 
 def _names(result: NightlyAnswer, operator: str, since: str) -> bool:
-    """Whether the operator, and no other one, is said to be slower since that night."""
+    """Whether exactly this operator is reported as slower since that night."""
     slower = [(one.op_name, one.since) for one in result.changes if one.state == "confirmed" and one.op_name]
     return slower == [(operator, since)]

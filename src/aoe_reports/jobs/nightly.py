@@ -18,9 +18,9 @@ from aoe_reports.history.options import EXIT_CODES, RegressionOptions, View
 from aoe_reports.history.rules import NOT_ENOUGH_DATA
 from aoe_reports.history.runs.clocks import read_runs
 from aoe_reports.history.runs.ingest import Stored, ingest, stored_row
-from aoe_reports.history.series.paged import paged_series
-from aoe_reports.jobs.nightly_options import NightlyOptions
+from aoe_reports.history.series.stored import paged_series
 from aoe_reports.jobs.notification import send, shape_of
+from aoe_reports.jobs.options import NightlyOptions
 from aoe_reports.jobs.report import read_night, stored_runs
 from aoe_reports.model.classes import record
 from aoe_reports.model.errors import AoeReportsError, NoticeWarning, UsageError
@@ -120,7 +120,14 @@ def run_nightly(
     def notify() -> None:
         if chosen.notify is not None and shape is not None:
             progress(lambda: say("sending the notification"))
-            notice = _notice(answer, content, strict=chosen.strict)
+            notice = Notice(
+                night=content.night,
+                headline=answer.headline,
+                verdict=answer.verdict,
+                exit_code=answer.exit_code(strict=chosen.strict),
+                reasons=answer.why,
+                incidents=content.incidents,
+            )
             send(chosen.notify, notice.as_json(chosen.notify_as or shape, language))
 
     def publish() -> None:
@@ -171,7 +178,6 @@ def _write_site(
 
 
 def _pages(store: str, found: Regressions | None) -> Pages:
-    """The pages of the site that is made next."""
     runs = History.open(store).rows("run", ["run_id"])["run_id"].to_pylist()
     paged = () if found is None else paged_series(found.detected.judged.histories.labels, found.incidents)
     return Pages(
@@ -181,21 +187,10 @@ def _pages(store: str, found: Regressions | None) -> Pages:
     )
 
 
-def _notice(answer: NightlyAnswer, content: Night, *, strict: bool) -> Notice:
-    return Notice(
-        night=content.night,
-        headline=answer.headline,
-        verdict=answer.verdict,
-        exit_code=answer.exit_code(strict=strict),
-        reasons=answer.why,
-        incidents=content.incidents,
-    )
-
-
 def _compared(
     stored: Sequence[Stored], missing: Collection[str], chosen: NightlyOptions, progress: Progress
 ) -> Regressions | None:
-    """What the history says of the series of these runs, and of models that are missing beside them; None where no run measured anything."""
+    """The history's answer on these runs and missing models; None if no run measured anything."""
     measured = [item for item in stored if item.run.header.run_kind != "tuning"]
     if not measured:
         return None
@@ -206,7 +201,6 @@ def _compared(
 
 
 def _missing(store: str, stored: Sequence[Stored], paths: Sequence[Path]) -> Missing:
-    """Models that were expected beside those that were read."""
     ours = {item.run.header.run_id for item in stored}
     return missing_models(read_runs(History.open(store)), ours, paths) if stored else {}
 
@@ -214,7 +208,6 @@ def _missing(store: str, stored: Sequence[Stored], paths: Sequence[Path]) -> Mis
 def _findings(
     notes: Notes, stored: Sequence[Stored], found: Regressions | None, missing: Sequence[Finding]
 ) -> list[Finding]:
-    """What was found in the files, in the runs, in the history; too few nights are no finding of a night."""
     findings = [*notes.findings, *(finding for item in stored for finding in item.run.findings), *missing]
     if found is not None:
         findings += [one for one in found.findings if one.rule != NOT_ENOUGH_DATA.name]
@@ -222,7 +215,6 @@ def _findings(
 
 
 def _reasons(found: Regressions | None, findings: Sequence[Finding], chosen: NightlyOptions) -> list[str]:
-    """Why the exit code is not 0."""
     reasons = reasons_of(findings, strict=chosen.strict)
     if found is not None:
         reasons += found.reasons()
@@ -234,7 +226,6 @@ def _reasons(found: Regressions | None, findings: Sequence[Finding], chosen: Nig
 
 
 def _verdict(answer: NightlyAnswer, chosen: NightlyOptions) -> str:
-    """The last line: whether the job passes, and where its report is."""
     report = None if chosen.site is None else str(chosen.site / REPORT_PAGE)
     code = answer.exit_code(strict=chosen.strict)
     return verdict_line(
@@ -249,7 +240,7 @@ def _verdict(answer: NightlyAnswer, chosen: NightlyOptions) -> str:
 
 
 def _refuse_misuse(site: Path) -> None:
-    """Refuse a folder of somebody else's; whatever else is wrong with it is told when it is written, after the report."""
+    """Refuse a folder that is not ours; other faults are reported when it is written."""
     try:
         refuse_other_folder(site)
     except UsageError:
@@ -263,7 +254,6 @@ KEPT = frozenset({"unchanged", "less-complete"})
 
 
 def _series_of(measured: Sequence[Stored], store: str) -> frozenset[str]:
-    """The series of these runs, as the store has them."""
     ours = frozenset[str]().union(*(item.series for item in measured if item.outcome not in KEPT))
     kept = {item.run.header.run_id: item.run.header.night for item in measured if item.outcome in KEPT}
     if not kept:
@@ -275,7 +265,7 @@ def _series_of(measured: Sequence[Stored], store: str) -> frozenset[str]:
 
 
 def _night_of(store: str, stored: Sequence[Stored], found: Regressions | None) -> Night:
-    """What the store knows of these runs: its night is the newest on which one of them measured something."""
+    """The newest night on which one of these runs measured something."""
     if not stored:
         return Night(night=None)
     history = History.open(store)

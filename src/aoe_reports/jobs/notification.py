@@ -48,7 +48,6 @@ def send(url: str, message: JsonObject, timeout_s: float = TIMEOUT_S) -> None:
 
 
 def _sent(url: str, message: JsonObject, timeout_s: float) -> str:
-    """Why nobody took a message; empty where somebody did."""
     body = json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")
     request = Request(url, body, {"Content-Type": "application/json; charset=utf-8"}, method="POST")  # noqa: S310 -- checked
     try:
@@ -62,7 +61,7 @@ def _sent(url: str, message: JsonObject, timeout_s: float) -> str:
 
 
 def _failure(error: Exception) -> str:
-    """Why a message was not delivered: in words of the system or of this module, never in those of an error, which may repeat the address."""
+    """Why a message was not delivered. The text of an error is never shown: it may contain the address."""
     reason = getattr(error, "reason", error)
     if isinstance(reason, ssl.SSLError):  # an OSError whose numbers are not the system's, as those of the next
         return say("the connection is not secure: {kind}", kind=type(reason).__name__)
@@ -76,7 +75,7 @@ def _failure(error: Exception) -> str:
 
 
 class _NoRedirect(HTTPRedirectHandler):
-    """An address that leads elsewhere is not followed: what is posted is for the one that was named."""
+    """Do not follow redirects: the message is for the named address only."""
 
     def redirect_request(self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str) -> None:
         del req, fp, code, msg, headers, newurl

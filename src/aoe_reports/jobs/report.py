@@ -25,7 +25,7 @@ from aoe_reports.history.runs.stored_advice import read_advice
 from aoe_reports.history.series.pinned import is_date
 from aoe_reports.history.series.series import LABELS, put_together
 from aoe_reports.history.site_facts import RunFacts, stored_findings
-from aoe_reports.jobs.report_options import ReportOptions
+from aoe_reports.jobs.options import ReportOptions
 from aoe_reports.model.classes import record
 from aoe_reports.model.errors import AoeReportsError, UsageError
 from aoe_reports.model.findings import Finding, in_order
@@ -89,7 +89,16 @@ def _data_of(content: Night, headline: str) -> Row:
         "observations": content.observations,
         "missing": content.missing,
         "history": None if trend is None else _trend_data(trend),
-        "hotspots": None if hot is None else _hotspots_data(hot),
+        "hotspots": None
+        if hot is None
+        else {
+            "run": hot.run,
+            "workload": hot.model,
+            "ranks": hot.ranks,
+            "of_median": hot.of_median,
+            "total_us": hot.total_us,
+            "types": hot.types,
+        },
         "advice": None if content.advised is None else {**asdict(content.advised), "workload": content.advised.model},
         "tunings": content.tunings,
         "claims": [{"run": one.row.run, **one.document} for one in content.claims],
@@ -107,17 +116,6 @@ def _trend_data(trend: Trend) -> Row:
         return told
     told["values_ms"] = told.pop("values")
     return {name: value for name, value in told.items() if name not in {"metric", "unit", "better"}}
-
-
-def _hotspots_data(hot: Hotspots) -> Row:
-    return {
-        "run": hot.run,
-        "workload": hot.model,
-        "ranks": hot.ranks,
-        "of_median": hot.of_median,
-        "total_us": hot.total_us,
-        "types": hot.types,
-    }
 
 
 def report_night(store: str, options: ReportOptions | None = None) -> NightReport:
@@ -142,7 +140,7 @@ def report_night(store: str, options: ReportOptions | None = None) -> NightRepor
         view=View(until=until),
     )
     mine = [run for run in runs if run["night"] == night and options.workload in {None, run["model"]}]
-    content = read_night(history, found, night, mine, _incomplete(runs))
+    content = read_night(history, found, night, mine, [run["run_id"] for run in runs if run["status"] == "incomplete"])
     findings = list(found.findings)
     if night is not None:
         findings += in_order(_findings_of(history, night, mine))
@@ -165,7 +163,7 @@ def report_night(store: str, options: ReportOptions | None = None) -> NightRepor
 
 
 def _with_others(content: Night, runs: Sequence[Row], night: str, options: ReportOptions) -> Night:
-    """With what else was stored: other workloads of the night, and nights after it where no night was asked for."""
+    """Mentions what else is stored: other workloads, later nights."""
     named = options.workload or (None if content.trend is None else content.trend.model)
     mine = {run.workload for run in content.runs}
     later = {run["night"] for run in runs if run["night"] > night}
@@ -216,14 +214,10 @@ def stored_runs(history: History) -> list[Row]:
     return sorted(rows, key=lambda row: (row["timestamp_ns"], row["run_id"]))
 
 
-def _incomplete(runs: Sequence[Row]) -> list[str]:
-    return [run["run_id"] for run in runs if run["status"] == "incomplete"]
-
-
 def _chosen(runs: Sequence[Row], options: ReportOptions, wrong: Collection[str]) -> tuple[str | None, str | None]:
-    """The night of the report, and the newest one on which something was measured; None where the store is empty.
+    """(night of the report, newest measured night); None for an empty store.
 
-    AOE's own runs measure nothing: a bank that was copied in the morning does not hide the night, nor does a run of a `wrong` clock.
+    AOE's own runs measure nothing, so a bank copied in the morning does not hide the night; nor does a run with a `wrong` clock.
     """
     models = sorted({run["model"] for run in runs})
     if options.workload is not None and options.workload not in models:
@@ -247,7 +241,7 @@ def _chosen(runs: Sequence[Row], options: ReportOptions, wrong: Collection[str])
 
 
 def _no_such_night(night: str, nights: Sequence[str]) -> str:
-    """Which nights there are, where another was asked for; of a date those next to it."""
+    """Names the available nights, or those next to the requested date."""
     held: str = say("the store is empty")
     named = {"count": len(nights), "first": nights[0], "last": nights[-1]} if nights else {}
     if not is_date(night):
@@ -274,7 +268,6 @@ FAR = 10**7
 
 
 def _held(models: Sequence[str]) -> str:
-    """Which workloads there are."""
     if not models:
         return say("the store is empty")
     shown: str = join(", ", (shorten_middle(name, 100) for name in models[:SHOWN_NAMES]))
@@ -291,7 +284,6 @@ _TIMES = ("series_id", "night", "run_id", "timestamp_ns", "runtime_ms_mean", *LA
 def _trend(
     history: History, found: Regressions | None, night: str, runs: Sequence[Row], incomplete: Sequence[str]
 ) -> Trend | None:
-    """The history of what the report is about: what changed, else the slowest step of the night, else any change."""
     rows = () if found is None else found.rows
     lead = lead_of(rows)
     series = lead.series_id if lead is not None else _slowest(history, night, runs, incomplete)
@@ -318,7 +310,6 @@ def _trend(
 
 
 def _trend_of_metric(found: Regressions, row: SeriesChange) -> Trend:
-    """The history of a metric, which no record holds by itself."""
     histories, place = found.detected.judged.histories, found.places[row.series_id]
     costs, labels = histories.costs[place], histories.labels[place]
     columns = np.flatnonzero(np.isfinite(costs) & (costs > 0))
@@ -355,7 +346,7 @@ def _slowest(history: History, night: str, runs: Sequence[Row], incomplete: Sequ
 
 
 def _hotspots(history: History, runs: Sequence[Row], model: str | None) -> Hotspots | None:
-    """The operator types of the newest profile of the night, of this model where it has one."""
+    """The operator types of the newest profile of the night, of this model if it has one."""
     profiles = [run for run in runs if run["run_kind"] == "profile"]
     for run in [*(run for run in reversed(profiles) if run["model"] == model), *reversed(profiles)]:
         columns = ("rank_id", "device_id", "op_type", "workload_args", "metrics", "count", "total_ns")
@@ -389,7 +380,7 @@ def _hotspots(history: History, runs: Sequence[Row], model: str | None) -> Hotsp
 
 
 def _advised(history: History, runs: Sequence[Row], model: str | None) -> StoredAdviceOfRun | None:
-    """The advice that is stored with the newest profile of the night, of this model where it has one."""
+    """The advice stored with the newest profile of the night, of this model if it has one."""
     profiles = [run for run in reversed(runs) if run["run_kind"] == "profile" and "advice" in (run["body"] or "")]
     for run in [*(run for run in profiles if run["model"] == model), *profiles]:
         facts = _facts_of(run)
@@ -425,7 +416,6 @@ def _tunings(history: History, runs: Sequence[Row]) -> tuple[list[TuningRun], li
 
 
 def _tuning(run: RunFacts, whole: TuningClaim | None) -> TuningRun:
-    """A run of AOE with what it claims of the model, if it does."""
     before, after = (None, None) if whole is None else (whole.claimed_before_us, whole.claimed_after_us)
     return TuningRun(
         night=run.night,

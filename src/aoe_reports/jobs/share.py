@@ -71,7 +71,7 @@ def share_results(paths: Sequence[Path], folder: Path, max_size: int | None = No
 
 
 def _about(kept: Sequence[str]) -> list[str]:
-    """What a person has to know before copies leave the house."""
+    """A reminder before copies are shared."""
     said: list[str] = [
         say("Read the copies before you send them: names are hashes, numbers and times are as they were.")
     ]
@@ -84,13 +84,12 @@ def _about(kept: Sequence[str]) -> list[str]:
 
 
 def _too_large(path: Path, name: FileName, text: bytes, max_size: int | None) -> list[Finding]:
-    """That a file is larger than is read."""
     findings = parse_results(path, name, text, max_size).findings
     return [one for one in findings if one.rule == JSON_TOO_LARGE.name]
 
 
 def _name_of(kind: Kind) -> str:
-    """What a result is called by AOE whose own name tells nothing."""
+    """A name like AOE's for a file whose own name is none."""
     return f"aoe_result_{kind}_20000101000000000_pid1.json"
 
 

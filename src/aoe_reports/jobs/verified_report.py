@@ -15,8 +15,7 @@ from aoe_reports.tuning.plan.folder import TunedOutcome
 from aoe_reports.tuning.plan.plan import Plan
 from aoe_reports.tuning.tuner import Claim, Claims
 from aoe_reports.tuning.verify.reconciliation import Reconciliation
-from aoe_reports.tuning.verify.rows import Method, Row
-from aoe_reports.tuning.verify.verification import PASSED, Verdict
+from aoe_reports.tuning.verify.rows import PASSED, Method, Row, Verdict
 
 SHOWN = 15
 """Operators that are listed or drawn; verify.json has them all."""
@@ -36,8 +35,6 @@ _HOT = (
 
 @row
 class _Claimed:
-    """What a tuner says of one operator."""
-
     op_name: str = column("Operator")
     op_type: str = column("Operator type", before="op_name")
     before_us: float | None = column("Before", "us")
@@ -49,8 +46,6 @@ class _Claimed:
 
 @row
 class _Saving:
-    """What one part saves of a step."""
-
     part: str = column("Component")
     saving_us: float = column("Step time saved", "us")
 
@@ -117,13 +112,11 @@ def headline(rows: Sequence[Row], facts: VerifyFacts, tuner: str, *, with_step: 
 
 
 def _unmeasured(rows: Sequence[Row]) -> list[Text]:
-    """How many operators AOE filled in the gain of."""
     count = len({row.op_name for row in rows if row.claim == "unmeasured"})
     return [count_of(count, "{number} claim is unmeasured", "{number} claims are unmeasured")] if count else []
 
 
 def _regressed(rows: Sequence[Row]) -> list[Text]:
-    """What regressed, by name."""
     found = regressed_rows(rows)
     if not found:
         return []
@@ -168,7 +161,6 @@ _NOTHING = 0.0005
 
 
 def _with_claim(effect: Text, row: Row, tuner: str) -> Text:
-    """The effect, and what the tuner claims of the same thing."""
     claimed = row.claimed_change
     if claimed is None or row.change is None:
         return effect
@@ -244,10 +236,8 @@ def claims_section(claims: Claims, tuner: str) -> Section:
         before, after = claims.model_us
         sentences.append(
             say(
-                (
-                    "For the model, AOE reports {before:,.3f} us before and {after:,.3f} us after: time saved (1 - "
-                    "after/before) {saved:.2%}, speed-up (before/after - 1) {speed_up:.2%}."
-                ),
+                "For the model, AOE reports {before:,.3f} us before and {after:,.3f} us after: time saved (1 - "
+                "after/before) {saved:.2%}, speed-up (before/after - 1) {speed_up:.2%}.",
                 before=before,
                 after=after,
                 saved=1 - after / before,
@@ -319,15 +309,12 @@ def _measured(rows: Sequence[Row], facts: VerifyFacts, tuner: str) -> Section:
 
 
 def _two_claims(facts: VerifyFacts) -> list[str]:
-    """The claim on a step that its verdict is not about."""
     others = [one for one in facts.step_claims if not one.judged]
     return [
         say(
-            (
-                "The step verdict is based on AOE's times of the model. AOE's times of operators amount to "
-                "{change:+.2%} of a step, using the calls and times of the profile before tuning; this is a separate "
-                "claim, and the step verdict is not based on it."
-            ),
+            "The step verdict is based on AOE's times of the model. AOE's times of operators amount to "
+            "{change:+.2%} of a step, using the calls and times of the profile before tuning; this is a separate "
+            "claim, and the step verdict is not based on it.",
             change=one.change,
         )
         for one in others
@@ -339,10 +326,8 @@ def noise_sentence(facts: VerifyFacts) -> str:
     if noise is None or noise.drift is None:
         return say("The noise between two captures is not known: too few operators were not tuned.")
     return say(
-        (
-            "Noise: {controls} operators that were not tuned changed by {drift:+.2%} (median, weighted by time), "
-            "with a spread of {spread:.2%} (robust standard deviation) around it."
-        ),
+        "Noise: {controls} operators that were not tuned changed by {drift:+.2%} (median, weighted by time), "
+        "with a spread of {spread:.2%} (robust standard deviation) around it.",
         controls=noise.controls,
         drift=noise.drift,
         spread=noise.spread,
@@ -357,11 +342,9 @@ def _how(method: Method) -> list[str]:
         "of times for it."
     )
     intervals = say(
-        (
-            "Intervals: {level:.0%}, from a bootstrap with {resamples} resamples and steps as blocks ({before} "
-            "before, {after} after; with fewer than 5: single calls), fixed seed, widened by the noise between "
-            "captures."
-        ),
+        "Intervals: {level:.0%}, from a bootstrap with {resamples} resamples and steps as blocks ({before} "
+        "before, {after} after; with fewer than 5: single calls), fixed seed, widened by the noise between "
+        "captures.",
         level=method.level,
         resamples=method.resamples,
         before=method.steps_before,
@@ -371,7 +354,6 @@ def _how(method: Method) -> list[str]:
 
 
 def _chart(rows: Sequence[Row], tuner: str) -> BarChart:
-    """Time saved as claimed and as measured, operator by operator."""
     labels = [str(row.op_name) for row in rows]
     claimed = [-(row.claimed_change or 0.0) for row in rows]
     measured = [-(row.change or 0.0) for row in rows]
@@ -410,10 +392,8 @@ def savings_section(parts: Reconciliation | None, tuner: str) -> Section | None:
         claimed = say("No claim of {tuner} is about an operator of the profile before tuning.", tuner=tuner)
     else:
         claimed = say(
-            (
-                "The claims of {tuner} add up to {claimed:,.3f} us per step, based on the calls and times of the profile "
-                "before tuning."
-            ),
+            "The claims of {tuner} add up to {claimed:,.3f} us per step, based on the calls and times of the profile "
+            "before tuning.",
             tuner=tuner,
             claimed=parts.claimed_us,
         )
@@ -445,15 +425,19 @@ def advice_of(facts: VerifyFacts, advice: Mapping[Verdict, str]) -> str:
     return advice[facts.verdict]
 
 
-def _next(facts: VerifyFacts, rows: Sequence[Row]) -> Section:
-    rule = say(
+def rule_of(facts: VerifyFacts) -> str:
+    """The rule that the verdict has to pass, and whether it does."""
+    return say(
         "Rule: {rule} (--accept {accept}): passed."
         if facts.accepted
         else "Rule: {rule} (--accept {accept}): not passed.",
         rule=facts.rule,
         accept=facts.accept,
     )
-    lines: list[str] = [rule, _NOT_IN_USE if facts.signs else advice_of(facts, _ADVICE)]
+
+
+def _next(facts: VerifyFacts, rows: Sequence[Row]) -> Section:
+    lines: list[str] = [rule_of(facts), _NOT_IN_USE if facts.signs else advice_of(facts, _ADVICE)]
     parts = facts.reconciliation
     hidden = None if parts is None else parts.hidden_by_overlap_us
     if parts is not None and hidden is not None and hidden > parts.operators_us / 2 > 0:

@@ -16,6 +16,7 @@ from aoe_reports.formats.rules import UNREADABLE
 from aoe_reports.formats.sources.discovery import why_not_read
 from aoe_reports.formats.tuner_files import TUNERS
 from aoe_reports.history.origin import origin_of
+from aoe_reports.jobs.options import VerifyOptions
 from aoe_reports.jobs.verified_report import Page, verified_report
 from aoe_reports.jobs.verify_answer import (
     facts_of,
@@ -27,7 +28,6 @@ from aoe_reports.jobs.verify_answer import (
     unaccepted,
 )
 from aoe_reports.jobs.verify_case import Case, Pair, are_comparable, read_pair
-from aoe_reports.jobs.verify_options import VerifyOptions
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding, Severity, has, reasons_of
 from aoe_reports.model.findings import in_order as findings_in_order
@@ -40,8 +40,7 @@ from aoe_reports.store import History
 from aoe_reports.store.layout import month_of, table_of
 from aoe_reports.topics.records.load import EPOCH_FROM_NS
 from aoe_reports.tuning.answers import JobAnswer, job_answer
-from aoe_reports.tuning.banks.bank import difference, digest_of
-from aoe_reports.tuning.banks.files import list_bank
+from aoe_reports.tuning.banks.bank import difference, digest_of, list_bank
 from aoe_reports.tuning.job.job import BANK_BEFORE
 from aoe_reports.tuning.plan.folder import (
     BANK,
@@ -70,9 +69,8 @@ from aoe_reports.tuning.rules import (
     VERIFY_STEPS_DIFFER,
 )
 from aoe_reports.tuning.tuner import Claims, ClaimsRead, bank_of_tuner, claims_together, tuner, tuner_of_plan
-from aoe_reports.tuning.verify.rows import Row
+from aoe_reports.tuning.verify.rows import Row, Verdict, Verification
 from aoe_reports.tuning.verify.verdicts import Verified, is_same_work, verify_claims
-from aoe_reports.tuning.verify.verification import Verdict, Verification
 
 REPORTS = {"verify.md": "markdown", "verify.html": "html"}
 
@@ -134,7 +132,7 @@ def _claims(case: Case, findings: list[Finding]) -> tuple[Claims, bool]:
 
 
 def _read_claims(case: Case, results: Sequence[Path]) -> list[ClaimsRead]:
-    """What the files that are named claim, whoever's they are; else what the plan's own tuner left in the job's folder."""
+    """The claims of the named files of any tuner; else the results in the job's folder."""
     if case.options.results:
         return [tuner(name).read_results(results) for name in TUNERS]
     runs, own = case.folder / RUNS, tuner_of_plan(case.plan)
@@ -143,14 +141,13 @@ def _read_claims(case: Case, results: Sequence[Path]) -> list[ClaimsRead]:
 
 
 def _files(place: Path) -> list[Path]:
-    """The files directly in a folder; of what is none, or cannot be entered, none."""
+    """The files directly in a folder; empty if it cannot be read."""
     with suppress(OSError):
         return sorted(path for path in place.iterdir() if path.is_file())
     return []
 
 
 def _in_turn(place: Path) -> tuple[list[tuple[int, str]], str]:
-    """The order of runs: the tenth by hand is behind the second."""
     parts = re.split(r"([0-9]+)", place.name)
     return [(int(part), "") if number % 2 else (0, part) for number, part in enumerate(parts)], place.name
 
@@ -186,20 +183,16 @@ def _remarks_on_profiles(case: Case, pair: Pair, verified: Verified) -> Iterator
         yield VERIFY_STEPS_DIFFER.found(where, text)
     if not is_same_work(verified.work_ratio):
         text = say(
-            (
-                "a step after tuning contains {work_ratio:.3g} times the calls of a step before; does the export "
-                "distinguish steps?"
-            ),
+            "a step after tuning contains {work_ratio:.3g} times the calls of a step before; does the export "
+            "distinguish steps?",
             work_ratio=verified.work_ratio,
         )
         yield VERIFY_OTHER_STEP.found(where, text)
     if verified.claims_differ:
         model, operators = (one.change for one in verified.step_claims)
         text = say(
-            (
-                "AOE makes two different claims for a step: {model:+.2%} by its times of the model, {operators:+.2%} "
-                "by its times of operators (after/before - 1); the step verdict uses the times of the model"
-            ),
+            "AOE makes two different claims for a step: {model:+.2%} by its times of the model, {operators:+.2%} "
+            "by its times of operators (after/before - 1); the step verdict uses the times of the model",
             model=model,
             operators=operators,
         )
@@ -207,13 +200,12 @@ def _remarks_on_profiles(case: Case, pair: Pair, verified: Verified) -> Iterator
 
 
 def _bank_digest(case: Case) -> str | None:
-    """The digest of the private bank; null: there is none."""
     root = case.folder / BANK
     return digest_of(list_bank(bank_of_tuner(case.plan), root)) if root.is_dir() else None
 
 
 def _signs(case: Case, verified: Verified) -> tuple[str, ...]:
-    """The signs that the profiles show, and what the bank itself shows beside them."""
+    """The signs in the profiles and in the bank."""
     folder = case.folder
     if not (verified.signs and (folder / BANK_BEFORE).exists() and (folder / BANK).is_dir()):
         return verified.signs
@@ -227,8 +219,6 @@ def _signs(case: Case, verified: Verified) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """What was found by comparing, and on which bank."""
-
     verified: Verified | None
     """Null where the profiles may not be compared."""
     digest: str | None
@@ -287,7 +277,7 @@ def _closed(case: Case, pair: Pair, claims: Claims, measured: _Measured, finding
 def _replaces(
     folder: Path, verification: Verification, findings: list[Finding]
 ) -> Literal["nothing", "same", "another"]:
-    """What a new verdict takes the place of: nothing may (a sound one stays), the same or none, or another, which is kept."""
+    """The verdict that a new one replaces: none (a sound one stays), the same, or another, which is kept."""
     where, name = str(folder / VERIFY), next_kept_name(folder)
     try:
         former = read_verification(folder / VERIFY)
@@ -311,7 +301,6 @@ def _replaces(
 
 
 def _store(store: str, case: Case, pair: Pair, measured: _Measured) -> int:
-    """Put the verdicts into the store; the same ones once."""
     plan, after, bank = case.plan, pair.after, measured.digest
     time_ns = after.first_ns if after.first_ns is not None and after.first_ns >= EPOCH_FROM_NS else None
     time_ns = time_ns if time_ns is not None else after.device.capture.info.start_ns or after.device.capture.modified_ns

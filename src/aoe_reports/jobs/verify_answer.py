@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from aoe_reports.jobs.verify_options import Accept, VerifyOptions
+from aoe_reports.jobs.options import Accept, VerifyOptions
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.findings import FAILED_TUNING, Finding, Severity, reasons_of
 from aoe_reports.model.report import Highlight
@@ -25,9 +25,8 @@ from aoe_reports.tuning.rules import (
 from aoe_reports.tuning.verify.intervals import LARGE_DRIFT, MIN_CONTROLS, Noise
 from aoe_reports.tuning.verify.matches import SAME_TIME
 from aoe_reports.tuning.verify.reconciliation import Reconciliation, rounded_row
-from aoe_reports.tuning.verify.rows import Method, Row, StepClaim
+from aoe_reports.tuning.verify.rows import PASSED, Method, Row, StepClaim, Verdict
 from aoe_reports.tuning.verify.verdicts import Verified
-from aoe_reports.tuning.verify.verification import PASSED, Verdict
 
 ACCEPT: dict[Accept, str] = {
     "confirmed": say("the overall verdict is a gain, at least one item is confirmed, and no operator regressed"),
@@ -192,10 +191,8 @@ def remarks_on_claims(verified: Verified, where: str) -> Iterator[Finding]:
 def remarks_on_noise(noise: Noise, where: str) -> Iterator[Finding]:
     if noise.drift is None:
         text = say(
-            (
-                "{controls} untuned operators in both profiles; at least {least} are needed to estimate how much "
-                "captures differ"
-            ),
+            "{controls} untuned operators in both profiles; at least {least} are needed to estimate how much "
+            "captures differ",
             controls=noise.controls,
             least=MIN_CONTROLS,
         )

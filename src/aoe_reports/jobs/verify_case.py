@@ -11,7 +11,7 @@ from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.sources.identify import unreadable_file
 from aoe_reports.formats.sources.objects import asked_path
-from aoe_reports.jobs.verify_options import VerifyOptions
+from aoe_reports.jobs.options import VerifyOptions
 from aoe_reports.model.arrays.columns import has_value, integers
 from aoe_reports.model.errors import ReadError, UsageError
 from aoe_reports.model.findings import Finding, Severity, has
@@ -117,7 +117,7 @@ def profile_of(
 
 
 def _longest(devices: Iterable[MeasuredDevice], ranks: tuple[int | None] | None) -> tuple[MeasuredDevice | None, int]:
-    """(the device with the longest step, of one of these ranks where there is one; how many devices there are)."""
+    """(the device with the longest step, preferably of these ranks; the number of devices)."""
     best: tuple[tuple[bool, float, int, int], MeasuredDevice] | None = None
     number = 0
     for one in devices:  # one by one: their tasks may be many
@@ -133,10 +133,8 @@ def _longest(devices: Iterable[MeasuredDevice], ranks: tuple[int | None] | None)
 def _chosen_of_several(best: MeasuredDevice, devices: int, path: Path) -> Finding:
     rank, number = _whose(best.tasks)
     text = say(
-        (
-            "rank {rank}, device {number}: the longest step among {devices} devices (use --rank and --device to "
-            "choose another)"
-        ),
+        "rank {rank}, device {number}: the longest step among {devices} devices (use --rank and --device to "
+        "choose another)",
         rank=rank,
         number=number,
         devices=devices,
@@ -196,10 +194,8 @@ def may_be_held(before: Measured, after: Measured, findings: list[Finding], *, l
     share = same_workload_share(before.side, after.side)
     if fits and (share < least or not share):
         text = say(
-            (
-                "its operators with the same names and shapes account for only {share:.1%} of the time before "
-                "tuning; is it another model?"
-            ),
+            "its operators with the same names and shapes account for only {share:.1%} of the time before "
+            "tuning; is it another model?",
             share=share,
         )
         severity: Severity = "warning" if force else "error"
@@ -209,7 +205,6 @@ def may_be_held(before: Measured, after: Measured, findings: list[Finding], *, l
 
 
 def _changed_places(case: Case, pair: Pair) -> str | None:
-    """Why the profile after is certainly the one before; None where nothing says so."""
     if case.plan.baseline_hash == pair.after.digest:
         return say("it is the profile from which the plan was made, captured before tuning")
     if was_taken_first(pair.after, pair.before):

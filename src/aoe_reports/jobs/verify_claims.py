@@ -17,9 +17,9 @@ from aoe_reports.formats.sources.objects import asked_path
 from aoe_reports.formats.tuner_files import TUNERS, kind_of_tuner_file
 from aoe_reports.formats.vendor import parse_name
 from aoe_reports.jobs.claims_report import ClaimsFacts, ClaimsPage, claims_report
+from aoe_reports.jobs.options import VerifyOptions
 from aoe_reports.jobs.verify_answer import facts_of, highlight, reasons_for, remarks_on_claims, remarks_on_noise
 from aoe_reports.jobs.verify_case import FREQUENCY, Measured, Profile, may_be_held, profile_of, was_taken_first
-from aoe_reports.jobs.verify_options import VerifyOptions
 from aoe_reports.model.arrays.columns import floats
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding, Severity, has
@@ -78,7 +78,6 @@ def _nothing_read(inputs: tuple[str, ...], options: VerifyOptions, findings: lis
 
 
 def _claims(options: VerifyOptions, findings: list[Finding]) -> tuple[Claims, bool]:
-    """(what the files claim, whether one of them could not be read)."""
     parts: list[Claims] = []
     unreadable = False
     for path in options.claims:
@@ -109,7 +108,7 @@ def _unknown(path: Path) -> str:
 
 
 def _passed_over(folder: Path) -> list[Finding]:
-    """The tables below a folder that are of no tuner and of no profiler, each with what keeps it from being used."""
+    """Unused tables below a folder, each with the reason."""
     found = []
     for path in tables_below(folder):
         try:
@@ -127,7 +126,7 @@ def _passed_over(folder: Path) -> list[Finding]:
 def _side(
     path: Path, ranks: tuple[int | None] | None, options: VerifyOptions, findings: list[Finding]
 ) -> tuple[Measured | None, bool]:
-    """(the captures of one side that can be used, each by itself, None where none can; whether anything could not be read)."""
+    """(usable captures of one side, None without any; whether something could not be read)."""
     runs, unreadable = runs_below(path, options.max_expanded, findings)
     known = len(findings)
     profiles = []
@@ -142,7 +141,7 @@ def _side(
 
 
 def _named(claims: Claims, before: Measured, after: Measured, options: VerifyOptions) -> tuple[Measured, Measured]:
-    """Both sides with the operators that `--operator` names called as the only claim calls them."""
+    """Both sides with the operators of `--operator` renamed to the name in the claim."""
     names = options.operator
     if not names:
         return before, after
@@ -182,7 +181,7 @@ def _repeated(before: Measured, after: Measured, findings: list[Finding]) -> tup
 
 
 def _repeats(side: Measured, findings: list[Finding]) -> int:
-    """How many captures of a side were measured; copies of one were measured once."""
+    """The number of captures measured; copies count once."""
     count = len(side.profiles)
     if count < MIN_VALUES or len({one.digest for one in side.profiles}) > 1:
         return count
@@ -192,7 +191,7 @@ def _repeats(side: Measured, findings: list[Finding]) -> int:
 
 
 def _are_comparable(before: Measured, after: Measured, options: VerifyOptions, findings: list[Finding]) -> bool:
-    """Whether the two sides may be compared; what speaks against it is found."""
+    """Whether the two sides may be compared; adds findings."""
     same = [one for one in after.profiles if any(_is_same(one, other) for other in before.profiles)]
     if same:
         text = say("the same content as {path}: nothing was measured again", path=before.path)
@@ -222,7 +221,7 @@ def _mean_mhz(side: Measured) -> float | None:
 
 
 def _remarks(before: Measured, after: Measured, verified: Verified) -> Iterator[Finding]:
-    """What whoever relies on the verdicts has to know."""
+    """Remarks for whoever relies on the verdicts."""
     where = str(after.path)
     if not _by_captures((before, after)):
         yield from remarks_on_noise(verified.noise, where)
@@ -240,7 +239,6 @@ def _remarks(before: Measured, after: Measured, verified: Verified) -> Iterator[
 
 
 def _is_same(one: Profile, other: Profile) -> bool:
-    """Whether two profiles are one: the time of one kernel, without a time of day, may well be the same twice."""
     if one.device.capture.root == other.device.capture.root:
         return True
     return one.digest == other.digest and one.first_ns is not None
@@ -250,7 +248,6 @@ def _is_same(one: Profile, other: Profile) -> bool:
 
 
 def _by_captures(sides: tuple[Measured, Measured]) -> bool:
-    """Whether the blocks of both sides are repeated captures."""
     return all(one.side.captures for one in sides)
 
 

@@ -66,7 +66,7 @@ def watch(
 
 
 def _stamp(path: Path) -> _Stamp | None:
-    """What changes when a file is written, or may be read from now on; None for one that is gone."""
+    """A stamp that changes when a file is written or becomes readable; None if it is gone."""
     try:
         status = path.stat()
     except OSError:
@@ -88,7 +88,7 @@ def _state(path: Path, name: FileName, max_size: int | None) -> State:
 
 
 def _task(result: TuningResult) -> tuple[str, bool]:
-    """(what is to be said of a task, whether its tuning is over)."""
+    """(findings on a task, whether its tuning is over)."""
     what = say("operators" if result.kind == "opat" else "subgraphs")
     name = result.tuning_name or say("a task without a name")
     changed = len(result.modifications)

@@ -29,7 +29,7 @@ def check_operator_bank(file: OperatorBankFile) -> list[Finding]:
 
 
 def _repeated(file: OperatorBankFile) -> Iterator[tuple[str, int | None]]:
-    """Entries for what an entry above is for."""
+    """Entries with the key of an earlier entry."""
     first: dict[str, int | None] = {}
     for entry in file.entries:
         if entry.key in first:
@@ -38,7 +38,7 @@ def _repeated(file: OperatorBankFile) -> Iterator[tuple[str, int | None]]:
 
 
 def _named_otherwise(file: OperatorBankFile) -> Iterator[tuple[str, int | None]]:
-    """Entries of another type than the name tells."""
+    """Entries of another type than in the file name."""
     for entry in file.entries:
         if None not in {file.name.op_type, entry.op_type} and entry.op_type != file.name.op_type:
             message = say("an entry of {op_type} in a bank of {name}", op_type=entry.op_type, name=file.name.op_type)

@@ -115,7 +115,6 @@ def _rows(options: Mapping[str, Json], source: str | None = None) -> list[Option
 
 
 def _of_key(key: str, value: Any) -> Iterator[Finding]:
-    """What is wrong with the value of a key."""
     option, shown, newer = OPTIONS.get(key), json.dumps(value), _OLD_MEMORY_FREQUENCY
     if key in ONLY_2022:
         message = say("{key} was accepted in 2022; later collectors reject it and do not start", key=key)
@@ -140,7 +139,6 @@ def _of_key(key: str, value: Any) -> Iterator[Finding]:
 
 
 def _expected(option: Option, value: Any) -> str | None:
-    """What an option takes, where it does not take a value."""
     names = join(", ", option.values)
     match option.kind:
         case "integer" if not option.least <= value <= option.most:
@@ -157,7 +155,7 @@ def _expected(option: Option, value: Any) -> str | None:
 
 
 def _together(options: Mapping[str, Json]) -> Iterator[Finding]:
-    """What the options mean for each other, and what is missing."""
+    """Conflicts between options, and missing ones."""
     if not options.get("output"):
         message = say(
             "no output: the data are written to $ASCEND_WORK_PATH/profiling_data; if that variable is not set, "

@@ -32,7 +32,6 @@ def _validator(name: str, *, closed: bool = False) -> Any:
 
 
 def _closed(part: Any) -> Any:
-    """The same schema, with no other keys than those that it names."""
     if isinstance(part, list):
         return [_closed(inner) for inner in part]
     if not isinstance(part, dict):
@@ -67,7 +66,7 @@ def schema_errors(name: str, document: Any) -> list[tuple[str, str]]:
 
 
 def _errors(name: str, document: Any) -> Iterator[tuple[str, str]]:
-    """(JSON Pointer, message) of each error; jsonschema-rs leaves empty keys out of paths, so they get a name for it."""
+    """(JSON Pointer, message) of each error; jsonschema-rs omits empty keys from paths, so they get a name."""
     for error in _validator(name).iter_errors(_named(document) if _has_empty_key(document) else document):
         path = ["" if step == _EMPTY else step for step in error.instance_path]
         yield pointer(path), _message(error)
@@ -90,7 +89,6 @@ def _has_empty_key(document: Any) -> bool:
 
 
 def _named(value: Any) -> Any:
-    """The same document with a name for empty keys."""
     if isinstance(value, list):
         return [_named(inner) for inner in value]
     if isinstance(value, dict):
@@ -124,7 +122,7 @@ _SAID: Mapping[str, tuple[str, ...]] = {
 
 
 def _said(error: Any) -> str:
-    """What jsonschema-rs says, taken apart again so that it can be said in another language."""
+    """The message of jsonschema-rs split into template and values, for translation."""
     message = str(error.message).replace(_EMPTY, "")
     for template in _SAID.get(error.kind.name, ()):
         if found := _pattern(template).fullmatch(message):
@@ -134,7 +132,7 @@ def _said(error: Any) -> str:
 
 @cache
 def _pattern(template: str) -> re.Pattern[str]:
-    """What finds the values of a template in what was made of it; the first stands in front and may hold anything."""
+    """A pattern that recovers the values of a template from a message."""
     parts = string.Formatter().parse(template)
     return re.compile(
         "".join(re.escape(text) + (f"(?P<{name}>.*)" if name else "") for text, name, _, _ in parts), re.DOTALL
@@ -170,13 +168,13 @@ def unknown_keys(name: str, definition: str, document: Any, at: str) -> Iterator
 
 
 def _unnamed(part: Any, value: JsonObject, here: str) -> Iterator[str]:
-    """Pointers of the members of an object that a part of a schema does not name, where it names any."""
+    """Pointers of members that a schema part with named properties does not name."""
     if "properties" in part and "additionalProperties" not in part:
         yield from (f"{here}/{escape(key)}" for key in sorted(value.keys() - part["properties"].keys()))
 
 
 def _members(part: Any, value: JsonObject, here: str) -> Iterator[_Place]:
-    """The members of an object that may hold objects."""
+    """Members that may hold objects."""
     named, others = part.get("properties"), part.get("additionalProperties")
     if named is not None:
         yield from ((named[key], value[key], f"{here}/{escape(key)}") for key in _nested(part) if key in value)
@@ -188,7 +186,7 @@ _NESTED: dict[int, tuple[str, ...]] = {}
 
 
 def _nested(part: Any) -> tuple[str, ...]:
-    """The properties of an object that may themselves hold objects; schemas stay in memory, so they are known by id."""
+    """The properties that may hold objects; cached by id, since schemas stay in memory."""
     found = _NESTED.get(id(part))
     if found is None:
         words = {"$ref", "if", "items", "properties", "additionalProperties"}

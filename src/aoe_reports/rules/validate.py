@@ -39,7 +39,7 @@ def validate(document: Any, kind: str | None = None, path: str = "") -> list[Fin
 
 
 def _validate_damaged(text: bytes, kind: str | None, path: str) -> list[Finding]:
-    """What can be said of a text that no strict parser takes; nothing of an object or list that was cut off."""
+    """Findings on a text that no strict parser accepts; none inside of a truncated part."""
     said: list[Finding] = []
     text = as_utf8(path_of(path), text, said)
     is_parsed, document, cut = parse_json(path_of(path), text, said, "part")

@@ -26,7 +26,6 @@ from aoe_reports.history.detection.verdicts import Change, Levels, Parameters, V
 from aoe_reports.history.options import RegressionOptions
 from aoe_reports.history.runs.listing import VERDICT, listed_verdict
 from aoe_reports.history.series.metrics import NEEDED, metric_records
-from aoe_reports.history.series.paged import paged_series
 from aoe_reports.history.series.series import (
     LABELS,
     MAX_COST,
@@ -37,7 +36,7 @@ from aoe_reports.history.series.series import (
     judge_histories,
     put_together,
 )
-from aoe_reports.history.series.stored import STEP_OF_OPERATORS_NS
+from aoe_reports.history.series.stored import STEP_OF_OPERATORS_NS, paged_series
 from aoe_reports.history.site_facts import (
     Claim,
     Floats,

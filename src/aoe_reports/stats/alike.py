@@ -20,8 +20,6 @@ _LONGEST = (1 << _BITS) - 1
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Some tasks: different numbers of a group and a duration, and how many tasks each stands for."""
-
     names: pa.Table
     """A row a group."""
     numbers: Ints
@@ -89,7 +87,6 @@ class AlikeTasks:
         return pa.table({**columns, "task_duration_ns": column_of(durations, every), CALLS: column_of(calls, every)})
 
     def _join_last(self) -> None:
-        """Make one of the last two parts."""
         second, first = self._parts.pop(), self._parts.pop()
         places, names = group_codes(pa.concat_tables([first.names, second.names]), self._keys)
         groups = np.split(places.astype(np.int64), [first.names.num_rows])
@@ -116,7 +113,6 @@ class AlikeTasks:
 
 
 def _renamed(part: _Part, groups: Ints) -> _Part:
-    """A part with other numbers for its groups, which change places as they are."""
     if (groups == np.arange(len(groups))).all():  # nearly always
         return part
     starts = np.searchsorted(part.numbers, np.arange(len(groups)) << _BITS)
@@ -132,7 +128,7 @@ def _renamed(part: _Part, groups: Ints) -> _Part:
 
 
 def _begins(ordered: Ints) -> Mask:
-    """Where values in their order are another one than before."""
+    """Where ordered values change."""
     begins = np.ones(len(ordered), dtype=bool)
     np.not_equal(ordered[1:], ordered[:-1], out=begins[1:])
     return begins

@@ -82,7 +82,7 @@ class Budget:
 
     @property
     def _suspects_per_alarm(self) -> float:
-        """Suspicions for each alarm, both as far as thresholds are known."""
+        """Suspicions per alarm, within the simulated rates."""
         if self.suspicions is None:
             return SUSPECTS_PER_ALARM
         rate = min(max(self.rate, LOWEST_RATE), HIGHEST_RATE)
@@ -94,6 +94,5 @@ class Budget:
         return self._threshold(LOOKS, 1.0)
 
     def _threshold(self, fit: Fit, times: float) -> float:
-        """Where the line of a fit has so many times the rate."""
         rate = min(max(self.rate, LOWEST_RATE), HIGHEST_RATE) * times
         return (fit.intercept - math.log(rate)) / fit.slope

@@ -67,7 +67,7 @@ def find_causes(
 
 @lru_cache(maxsize=16)
 def _nameable(labels: tuple[Labels, ...], levels: tuple[tuple[int, ...], ...]) -> dict[tuple[int, ...], Labels]:
-    """The causes that could be named, by the times that each is about; many incidents are of the same times."""
+    """The possible causes, by the changes that each is about."""
     found: dict[tuple[int, ...], Labels] = {}
     differs = {cell for cell, values in enumerate(zip(*labels, strict=True)) if len(set(values)) > 1}
     # what all times have in common divides nothing: of levels that differ by that alone the first names the causes
@@ -84,7 +84,7 @@ def _nameable(labels: tuple[Labels, ...], levels: tuple[tuple[int, ...], ...]) -
 
 
 class _Description:
-    """Changes as causes tell of them."""
+    """Changes, as described by causes."""
 
     def __init__(
         self, named: Mapping[tuple[int, ...], Labels], moved: Floats, errors: Floats, certain: Mask, weights: Floats
@@ -128,7 +128,6 @@ class _Description:
                 self._remove(number)
 
     def _add(self, number: int) -> None:
-        """Tell a cause, of which no size is known yet."""
         self.sizes[number] = 0.0
         mine = self.about[number]
         place_in = np.full(len(self.moved), -1)
@@ -142,14 +141,13 @@ class _Description:
                 self.beside[other][number] = np.flatnonzero(shared)
 
     def _remove(self, number: int) -> None:
-        """Tell a cause no more."""
         del self.sizes[number]
         for other in self.beside.pop(number):
             if other != number:
                 del self.beside[other][number]
 
     def _told_alone(self) -> list[Cause]:
-        """Certain changes that are more than causes explain, the clearest first."""
+        """Certain changes that causes do not explain, the clearest first."""
         left = self._left()
         is_beyond = np.abs(left) > np.maximum(BEYOND * np.abs(self.moved - left), CLEAR_SCORES * self.errors)
         places = [place for place in np.flatnonzero(is_beyond & self.certain).tolist() if place in self.alone]
@@ -157,14 +155,13 @@ class _Description:
         return [Cause(self.alone[place], float(left[place]), (place,), (place,)) for place in places]
 
     def _left(self) -> Floats:
-        """What no cause explains."""
         left = self.moved.copy()
         for number, size in self.sizes.items():
             left[self.about[number]] -= size
         return left
 
     def _left_for(self, number: int, *, with_itself: bool = False) -> Floats:
-        """What no other cause explains of what a cause that is told is about."""
+        """What the other causes leave unexplained of a cause's changes."""
         left: Floats = self.moved[self.about[number]]
         for other, members in self.beside[number].items():
             if other != number or with_itself:
@@ -172,24 +169,23 @@ class _Description:
         return left
 
     def _costs(self, left: Floats, errors: Floats) -> Floats:
-        """What it takes to tell of each change: by scatter, or as one that is told by itself."""
         return np.minimum(np.square(left / errors) / 2, self.price)
 
     def _size(self, mine: Floats, errors: Floats) -> float:
-        """The size of a cause that leaves least to be told: what most have in common, or most of those that clearly moved."""
+        """The size with the lowest cost: common to most members, or to most that clearly moved."""
         clear = np.abs(mine) > CLEAR_SCORES * errors
         sizes = [_center(mine, errors), *([_center(mine[clear], errors[clear])] if clear.any() else [])]
         return min(sizes, key=lambda size: float(self._costs(mine - size, errors).sum()))
 
     def _worth(self, number: int) -> float:
-        """By how much a cause that is told makes the description shorter."""
+        """The gain in description length by a cause."""
         return self._gain(self._left_for(number), self.errors[self.about[number]], self.sizes[number])
 
     def _gain(self, mine: Floats, errors: Floats, size: float) -> float:
         return float((self._costs(mine, errors) - self._costs(mine - size, errors)).sum()) - self.price
 
     def _best(self) -> int | None:
-        """The cause that explains most of what is left; only those are looked at again of which something else is left."""
+        """The cause that explains most of the rest; only causes with a changed rest are evaluated again."""
         if not self.about:
             return None
         left = self._left()
@@ -207,7 +203,6 @@ class _Description:
         return best if worth[best] > 0 else None
 
     def _settle(self) -> None:
-        """Causes that overlap share what they explain; one for which the same is left keeps its size."""
         for _ in range(ROUNDS):
             for number in self.sizes:
                 mine = self._left_for(number)
@@ -224,14 +219,13 @@ class _Description:
         return Cause(self.names[number], self.sizes[number], tuple(members.tolist()), tuple(followers.tolist()))
 
     def _is_common(self, number: int) -> bool:
-        """Whether most of what a cause is about follows it: by their number, and by how much they are of the whole."""
+        """Whether most members follow a cause, by number and by weight."""
         cause = self._cause(number)
         followers, members = (self.weights[list(some)].sum() for some in (cause.followers, cause.members))
         return 2 * len(cause.followers) > len(cause.members) and bool(2 * followers > members)
 
 
 def _center(values: Floats, errors: Floats) -> float:
-    """The weighted median: the size that half of the evidence lies on either side of."""
     order = np.argsort(values, kind="stable")
     weights = np.cumsum((1 / np.square(errors))[order])
     return float(values[order][np.searchsorted(weights, weights[-1] / 2)])

@@ -139,8 +139,6 @@ def compare_calls(sides: Sequence[Side], keys: Sequence[str], top: int) -> list[
 
 @dataclass(frozen=True, slots=True)
 class _Groups:
-    """The groups of all sides: a fine one is a key with its inputs; those of one key follow each other."""
-
     fine: Names
     keys: int
     inputs: Sequence[str]
@@ -175,8 +173,6 @@ def _groups_of(fine: Names, keys: int, inputs: Sequence[str], *, known: bool) ->
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """Count and total (ns) of each fine group and of each group of one side, and its single values."""
-
     fine: _Sums
     whole: _Sums
     values: _Values
@@ -218,7 +214,6 @@ def choose_calls(frame: pa.Table, by: ComparedBy, *, all_tasks: bool = False) ->
 
 
 def _renamed(frame: pa.Table) -> pa.Table:
-    """The frame with the word that exporters have used for communication since 2025."""
     column = frame["task_type"]
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
@@ -242,8 +237,6 @@ def compare_values(baseline: Sequence[int], candidate: Sequence[int], key: tuple
 
 @dataclass(frozen=True, slots=True)
 class _Sums:
-    """Count and total (ns) of each fine group: of each key with each of its inputs."""
-
     count: Ints
     total: Ints
 
@@ -257,7 +250,6 @@ def _sums(side: Side, fine_of: Ints, groups: int) -> _Sums:
 
 
 def _summed(values: Ints, groups_of: Ints, groups: int) -> Ints:
-    """The exact sum of each group's values."""
     if not len(values):
         return np.zeros(groups, dtype=np.int64)
     if max(abs(int(values.max())), abs(int(values.min()))) * len(values) < _EXACT:
@@ -273,7 +265,7 @@ def _whole(sums: Ints) -> int:
 
 
 def _coarse(numbers: Sequence[Ints], fine: int) -> tuple[Ints, int]:
-    """(the group of each fine group, how many there are): fine groups of one key follow each other."""
+    """(group of each fine group, number of groups)."""
     if not fine:
         return np.zeros(0, dtype=np.int64), 0
     begins: Mask = np.zeros(fine, dtype=bool)
@@ -284,7 +276,7 @@ def _coarse(numbers: Sequence[Ints], fine: int) -> tuple[Ints, int]:
 
 
 def _told(fine: Names, keys: int, inputs: Sequence[str]) -> Mask:
-    """Which fine groups have all their inputs told."""
+    """Which fine groups have all inputs recorded."""
     told: Mask = np.ones(fine.count, dtype=bool)
     for numbers in fine.numbers[keys : keys + len(inputs)]:
         told &= numbers > 0
@@ -292,7 +284,7 @@ def _told(fine: Names, keys: int, inputs: Sequence[str]) -> Mask:
 
 
 class _Values:
-    """The single durations of each group, sorted; none where only sums are known."""
+    """The sorted durations of each group; empty where only sums are known."""
 
     def __init__(self, side: Side, groups_of: Ints, groups: int) -> None:
         self._values: Ints | None = None
@@ -309,7 +301,7 @@ class _Values:
 
 
 def _largest(sizes: Ints, there: Mask, keys: Sequence[Ints], top: int) -> list[int]:
-    """The groups with the `top` largest sizes in order, those of one size by key."""
+    """The `top` largest groups in order, ties by key."""
     present = np.flatnonzero(there)
     of_present = sizes[present]
     if top < len(present):
@@ -321,7 +313,7 @@ def _largest(sizes: Ints, there: Mask, keys: Sequence[Ints], top: int) -> list[i
 
 
 def _ranks(numbers: Ints, words: Sequence[str]) -> Ints:
-    """The place of each group's word among all words in their order; no word stands first, as an empty one."""
+    """The rank of each group's word among all words; a missing word counts as an empty one."""
     place: Ints = np.zeros(len(words) + 1, dtype=np.int64)
     place[np.asarray(sorted(range(len(words)), key=words.__getitem__), dtype=np.int64) + 1] = np.arange(len(words)) + 1
     of_group: Ints = place[numbers]
@@ -330,8 +322,6 @@ def _ranks(numbers: Ints, words: Sequence[str]) -> Ints:
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """The fine groups of one key, on both sides."""
-
     baseline: _Sums
     candidate: _Sums
     begin: int
@@ -397,7 +387,6 @@ def _difference(group: int, baseline: _Measured, candidate: _Measured, groups: _
 def _cause(
     calls: float, count: float, other: int, changed: Cause | None, *, told: bool, scatters: bool
 ) -> Cause | None:
-    """The largest part's name; null where it may be that the inputs are others, or where calls are slower no more than they scatter."""
     part = largest_part(calls, count, other)
     if part == "inputs":
         return changed

@@ -80,7 +80,9 @@ def group_and_count(
                 min_ns=int(ordered[start]),
                 max_ns=int(ordered[end - 1]),
                 mean_ns=mean,
-                std_ns=_std(values, mean) if count > 1 else None,
+                std_ns=float((_squares(values, mean, 0, len(values)) / (len(values) - 1)) ** 0.5)
+                if count > 1
+                else None,
                 p50_ns=quantile(values, 0.5),
                 p95_ns=quantile(values, 0.95),
                 values_ns=tuple(in_time[start:end].tolist()) if singly and count <= most_values else None,
@@ -113,11 +115,6 @@ Ordered = Ints | Repeated
 """Sorted values."""
 
 
-def _std(ordered: Ordered, mean: float) -> float:
-    """The standard deviation of a sample; of sorted values, so that their order in the file changes nothing."""
-    return float((_squares(ordered, mean, 0, len(ordered)) / (len(ordered) - 1)) ** 0.5)
-
-
 def _squares(ordered: Ordered, mean: float, start: int, count: int) -> Any:
     """The sum of the squares of what some values are apart from the mean.
 
@@ -136,7 +133,7 @@ _AT_ONCE = 1 << 16
 
 
 def _order_in_time(tasks: pa.Table | SomeRows, groups_of: Ints) -> Ints:
-    """The rows group by group, by their start where it is known, else as they stand in the table."""
+    """The rows by group and start time, else in file order."""
     if "task_start_ns" not in tasks.column_names:
         return np.argsort(groups_of, kind="stable")
     return np.lexsort((integers(tasks["task_start_ns"])[0], groups_of))
@@ -229,7 +226,7 @@ def _dense(sparse: Ints, size: int) -> tuple[Ints, Ints]:
 
 
 def _dense_of_many(sparse: Ints) -> tuple[Ints, Ints]:
-    """The same by a hash table and a sort of those that differ: where these are few, 10 times quicker than to sort all."""
+    """The same by a hash table: 10 times faster where few codes differ."""
     column = pa.Array.from_buffers(pa.from_numpy_dtype(sparse.dtype), len(sparse), [None, pa.py_buffer(sparse)])
     encoded = column.dictionary_encode()
     different = np.frombuffer(encoded.dictionary.buffers()[1], dtype=sparse.dtype)[: len(encoded.dictionary)]
@@ -247,9 +244,9 @@ def sorted_within(groups_of: Ints, values: Ints, groups: int) -> tuple[Ints, Int
 
 
 def _ordered_within(groups_of: Ints, values: Ints, groups: int, calls: Ints | None) -> tuple[Ints, Ints, Ints | None]:
-    """The same, and how many calls each value has, where that is known.
+    """The same with the number of calls of each value, where known.
 
-    One sort of one integer (the narrower, the quicker) where all fit in.
+    One sort of one integer if all keys fit into it.
     """
     bits = int(values.max()).bit_length()
     low = 0 if calls is None else int(calls.max()).bit_length()

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aoe_reports.stats.common_scatter import common_scatter
 from aoe_reports.stats.noise import FLOOR, MEMORY_VARIANCE, Floats, Integers, spread
+from aoe_reports.stats.scatter import common_scatter
 
 LONGEST_RUN = 3
 """Nights out of line in a row that are no level: the median of the seven around them stays where it is."""
@@ -75,7 +75,6 @@ def signs_of(logs: Floats, lengths: Integers, sigma: Floats, clipped: Floats) ->
 
 
 def _runs(sides: Floats, lengths: Integers, count: int) -> Integers:
-    """How many runs of just so many nights each series has: they have ended, in a night that is in line."""
     width = max(sides.shape[1] - count, 0)
     padded = np.pad(sides, ((0, 0), (1, 0)))
     first = padded[:, 1 : 1 + width]
@@ -111,7 +110,6 @@ def pool(blocks: Sequence[Signs], workloads: Sequence[int] | None) -> list[Habit
 
 
 def _by_block(blocks: Sequence[Signs], members: Integers) -> Iterator[tuple[Signs, Integers]]:
-    """Each block with the places in it of those series that are members."""
     first = 0
     for block in blocks:
         yield block, members[(members >= first) & (members < first + len(block.nights))] - first
@@ -119,7 +117,6 @@ def _by_block(blocks: Sequence[Signs], members: Integers) -> Iterator[tuple[Sign
 
 
 def _shared(nights: Integers, memory: Floats, runs: Integers) -> Habits:
-    """The habits of a workload."""
     total = int(nights.sum())
     mean = max(float((memory * nights).sum()) / total, 0.0)
     chance = RATIO_VARIANCE + RATIO_GROWTH * mean

@@ -68,12 +68,11 @@ def may_have_modes(values: Floats) -> Any:
 
 
 def _on_a_grid(ordered: Floats) -> Any:
-    """Whether most of ordered values repeat, along the last axis: a coarse timer, and the steps of its grid are no modes."""
     return (ordered[..., 1:] == ordered[..., :-1]).sum(axis=-1) > ordered.shape[-1] / 2
 
 
 def _cuts(ordered: Floats, sums: Floats, least_share: float) -> Any:
-    """The last place of the lower of two parts that have the least variance, along the last axis."""
+    """The last index of the lower part of the split with the least variance, along the last axis."""
     count = ordered.shape[-1]
     lower, least = np.arange(1, count), max(int(np.ceil(least_share * count)), 3)
     between = np.square(sums[..., :-1] * (count / lower) - sums[..., -1:]) * lower / (count - lower)

@@ -57,7 +57,7 @@ def _partition_block(values: Floats, lengths: Integers, penalties: Floats, least
 
 
 def _walk(first: Floats, best: Floats, end: int, least: int) -> list[int]:
-    """The changes of the least cost, from the last; where a segment began is looked up again for its few ends only."""
+    """The changes of the cheapest partition, from the last; starts are computed again for these ends only."""
     changes: list[int] = []
     while end >= least:
         starts = end - least + 1

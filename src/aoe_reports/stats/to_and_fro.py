@@ -87,7 +87,7 @@ def go_to_and_fro(paths: Mapping[int, Path], workloads: Sequence[int] | None) ->
 
 
 def _lasting(scaled: Floats, lengths: Integers) -> Floats:
-    """How much each series stays on levels (`LASTING`): at a glance, since most do not."""
+    """How long each series stays on its levels (`LASTING`), cheaply: most do not."""
     counted = np.arange(scaled.shape[1]) < lengths[:, None]
     nights = np.maximum(lengths, 1)
     means = np.where(counted, scaled, 0.0).sum(axis=1) / nights
@@ -98,7 +98,7 @@ def _lasting(scaled: Floats, lengths: Integers) -> Floats:
 
 
 def _path_of(logs: Floats, sigma: float, lasting: float) -> Path | None:
-    """The path of a series; None where it has no two modes, or was in the other one and back less than once."""
+    """The path of a series; None without two modes, or if it returned less than once."""
     off = np.abs(logs - running_median(logs))
     off[:HALF], off[-HALF:] = 0.0, 0.0
     modes = find_modes(logs[off <= CLIP * sigma])
@@ -115,14 +115,13 @@ def _path_of(logs: Floats, sigma: float, lasting: float) -> Path | None:
 
 
 def _on_one_level(moved: Floats) -> bool:
-    """Whether nights, all moved to one mode, scatter around one level: who comes back to other levels than before has no modes."""
     usual = max(scale(np.abs(np.diff(moved))) / sqrt(2), FLOOR)
     off = np.minimum(np.abs(moved - median(moved)), CLIP * usual)
     return float(np.sqrt(np.square(off).mean())) <= SAME * usual
 
 
 def _upper_nights(losses: Floats) -> NDArray[np.bool_]:
-    """Whether each night is in the second of two states on the path of least loss, where each switch costs SWITCH_COST."""
+    """Whether each night is in the upper state on the cheapest path; a switch costs SWITCH_COST."""
     gains = (losses[0] - losses[1]).tolist()
     ahead, lead = [], 0.0  # by how much the best path that ends in the second state is ahead
     for gain in gains:

@@ -41,7 +41,7 @@ def take_out_weekdays(logs: Floats, days: Integers, lengths: Integers) -> Floats
 
 
 def _suspected(logs: Floats, days: Integers, lengths: Integers) -> Any:
-    """Which series may have a pattern: at a glance, since most have none."""
+    """Which series may have a pattern, cheaply: most have none."""
     by_day = np.full((len(logs), int(days.max()) + 1), np.nan)
     nights = np.arange(logs.shape[1]) < lengths[:, None]
     by_day[np.nonzero(nights)[0], days[nights]] = logs[nights]

@@ -70,16 +70,16 @@ def info(log: Log) -> StoreInfo:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Merged:
-    """What a compaction did."""
+@row
+class Compacted:
+    """How many files there were and are, and how many rows were merged."""
 
-    before: int
-    after: int
-    rows: int
+    files_before: int = column("Files before", "integer")
+    files: int = column("Files", "integer")
+    rows_merged: int = column("Rows merged", "integer")
 
 
-def compact_if_needed(log: Log, failed: list[StoreError]) -> Merged | None:
+def compact_if_needed(log: Log, failed: list[StoreError]) -> Compacted | None:
     """Merge small files of all kinds and months in one commit if there are many, as far as they have few rows together.
 
     A commit costs as much as merging the rows, so it is done seldom and then for all. Files that cannot be merged are
@@ -107,17 +107,17 @@ def compact_if_needed(log: Log, failed: list[StoreError]) -> Merged | None:
     return None
 
 
-def compact(log: Log) -> Merged:
+def compact(log: Log) -> Compacted:
     """Merge and sort all that can be; a commit that fails because of others is tried again."""
     before, rows = len(log.parts()), 0
     for attempt in range(MAX_ATTEMPTS):
         try:
             log.upgrade()
             while groups := _mergeable(log.parts(), every=True):
-                rows += _merge(log, next(_batches(groups))).rows
+                rows += _merge(log, next(_batches(groups))).rows_merged
             log.checkpoint()
             log.clean()
-            return Merged(before, len(log.parts()), rows)
+            return Compacted(files_before=before, files=len(log.parts()), rows_merged=rows)
         except CommitFailedError:
             wait(attempt)
             log.refresh()
@@ -127,7 +127,6 @@ def compact(log: Log) -> Merged:
 
 
 def _mergeable(parts: Sequence[StoredFile], *, every: bool = False) -> list[list[StoredFile]]:
-    """The files of one kind and month that could be one; with `every` also one that nobody sorted yet."""
     groups: dict[tuple[str, str], list[StoredFile]] = {}
     for part in parts:
         if part.rows < (SMALL_ROWS if every else _small(part.kind)) or (every and not part.merged):
@@ -169,11 +168,11 @@ def _batches(groups: Sequence[list[StoredFile]], most: int = AT_ONCE) -> Iterato
         yield batch
 
 
-def _merge(log: Log, groups: Sequence[list[StoredFile]]) -> Merged:
+def _merge(log: Log, groups: Sequence[list[StoredFile]]) -> Compacted:
     adds = log.folder.write(_sorted_pieces(log, groups), data_change=False)
     gone = [part for group in groups for part in group]
     log.commit(adds, [part.removal(data_change=False) for part in gone])
-    return Merged(len(gone), len(adds), sum(part.rows for part in gone))
+    return Compacted(files_before=len(gone), files=len(adds), rows_merged=sum(part.rows for part in gone))
 
 
 def _sorted_pieces(log: Log, groups: Sequence[list[StoredFile]]) -> Iterator[NewFile]:
@@ -193,27 +192,30 @@ def _order_of(rows: pa.Table) -> pa.Array:
     return pc.sort_indices(pa.table(plain), sort_keys=[(name, "ascending") for name in plain])
 
 
-@dataclass(frozen=True, slots=True)
+@row
 class Vacuumed:
-    """What a vacuum deleted."""
+    """What a vacuum deleted, or would delete."""
 
-    files: int
-    bytes: int
+    files_deleted: int = column("Files deleted", "integer")
+    bytes_deleted: int = column("Bytes", "integer")
+    days: int = column("Days kept", "integer")
 
 
-def vacuum(log: Log, days: float) -> Vacuumed:
+def _vacuumed(files: Sequence[fs.FileInfo], days: int) -> Vacuumed:
+    return Vacuumed(files_deleted=len(files), bytes_deleted=sum(found.size or 0 for found in files), days=days)
+
+
+def vacuum(log: Log, days: int) -> Vacuumed:
     """Delete files that are no part of the table, were not written lately and were not taken out of it lately."""
-    files = size = 0
-    for found in _deletable(log, days):
+    files = _deletable(log, days)
+    for found in files:
         if not log.folder.delete(found.path):
             raise StoreError(say("{uri}/{path}: cannot be deleted", uri=log.uri, path=found.path))
-        files, size = files + 1, size + (found.size or 0)
-    return Vacuumed(files, size)
+    return _vacuumed(files, days)
 
 
-def _deletable(log: Log, days: float) -> list[fs.FileInfo]:
-    """What a vacuum deletes."""
-    since = now_ms() - int(days * DAY_MS)
+def _deletable(log: Log, days: int) -> list[fs.FileInfo]:
+    since = now_ms() - days * DAY_MS
     kept = {part.path for part in log.parts()} | set(_removed_since(log, since))
     return [
         found
@@ -234,12 +236,10 @@ class Pending:
 
 def pending(log: Log) -> Pending:
     """What a compaction and a vacuum would do."""
-    waste = _deletable(log, KEPT_DAYS)
-    return Pending(_surplus(log), Vacuumed(len(waste), sum(found.size or 0 for found in waste)))
+    return Pending(_surplus(log), _vacuumed(_deletable(log, KEPT_DAYS), KEPT_DAYS))
 
 
 def _surplus(log: Log) -> int:
-    """Small files more than needed."""
     small = [(kind, _home(kind, month)) for kind, month, rows in log.sizes() if (rows or 0) < _small(kind)]
     return len(small) - len(set(small))
 

@@ -147,7 +147,7 @@ class History:
         return found
 
     def _stored_run(self, run_id: str) -> RunHeader | None:
-        """A run by its id, without its members: one that nobody can use can be taken out, too."""
+        """A run by its id, without its members, so that even a damaged one can be removed."""
         where = [equals("run_id", run_id)]
         names = [name for name in HEADER_COLUMNS if name != "members"]
         tables = [self.log.folder.read_all(part, names, where) for part in self.log.parts("run", where)]
@@ -155,7 +155,7 @@ class History:
         return RunHeader(**rows[0], members=()) if rows else None
 
     def _change_of(self, gone: RunHeader, timestamp_ns: int) -> pa.Table:
-        """The row that tells who took which run out, and when."""
+        """The row that records who removed which run, and when."""
         told = {**self.log.origin.as_metadata(), "night": gone.night, "content_hash": gone.content_hash}
         return table_of(
             [
@@ -177,7 +177,6 @@ class History:
         self.log.commit(self.log.folder.write(pieces), removes)
 
     def _without(self, run_ids: Collection[str]) -> tuple[list[NewFile], list[RemoveAction]]:
-        """What takes these runs out: the files that hold them go, with what else is in them written anew."""
         pieces, removes = [], []
         wanted = tuple(equals("run_id", run_id) for run_id in sorted(run_ids))
         for part in self.log.parts(where=[wanted]):
@@ -193,7 +192,6 @@ class History:
         return pieces, removes
 
     def _overlapping(self, header: RunHeader) -> list[RunHeader]:
-        """The stored versions of a run: those that have a member in common with it."""
         keys = {key for member in header.members for key in (member.identity, member.content_hash)}
         pattern = "|".join(re.escape(key) for key in sorted(keys))
         parts = self.log.parts("run")
@@ -216,7 +214,7 @@ class History:
 
 
 def _pieces(rows: pa.Table) -> Iterator[NewFile]:
-    """Rows as they lie: each kind and month in a file of its own."""
+    """Rows split by kind and month, a file each."""
     (kind, kinds), (month, months) = codes(rows["kind"]), codes(rows["month"])
     both = kind.astype(np.int64) * (len(months) + 1) + month
     places = [(divmod(place, len(months) + 1), place) for place in np.unique(both).tolist()]
@@ -226,7 +224,7 @@ def _pieces(rows: pa.Table) -> Iterator[NewFile]:
 
 
 def _where(rows: pa.Table, mask: Mask) -> pa.Table:
-    """The rows of a mask; those that stand together, as those of a kind do, take no memory of their own."""
+    """The rows of a mask; adjacent rows as a slice, without a copy."""
     places = np.flatnonzero(mask)
     first, last = int(places[0]), int(places[-1])
     return rows.slice(first, len(places)) if last - first + 1 == len(places) else rows.filter(keep_where(mask))
@@ -238,11 +236,9 @@ def _refuse_other_workload(header: RunHeader, known: Iterable[RunHeader]) -> Non
             raise WorkloadConflictError(
                 header.path,
                 say(
-                    (
-                        "this run is already stored as workload {model!r} (run {run_id}); storing it as {other!r} "
-                        "too would count it twice; remove it with `store undo {run_id}`, then store it under the "
-                        "other name"
-                    ),
+                    "this run is already stored as workload {model!r} (run {run_id}); storing it as {other!r} "
+                    "too would count it twice; remove it with `store undo {run_id}`, then store it under the "
+                    "other name",
                     model=stored.model,
                     run_id=stored.run_id,
                     other=header.model,
@@ -252,7 +248,6 @@ def _refuse_other_workload(header: RunHeader, known: Iterable[RunHeader]) -> Non
 
 
 def _overlaps(stored: RunHeader, header: RunHeader) -> bool:
-    """Whether two versions have a member in common, or a run's own records came back: then they are one run."""
     return stored.run_id == header.run_id or (
         stored.run_kind == header.run_kind
         and any(member.same_as(other) for member in header.members for other in stored.members)
@@ -260,7 +255,6 @@ def _overlaps(stored: RunHeader, header: RunHeader) -> bool:
 
 
 def _covers(stored: RunHeader, header: RunHeader) -> bool:
-    """Whether everything in `header` is stored already, with this content."""
     return all(
         any(member.same_as(other) and member.content_hash == other.content_hash for other in stored.members)
         for member in header.members
@@ -277,5 +271,4 @@ def _completes(header: RunHeader, stored: RunHeader) -> bool:
 
 
 def _renews(header: RunHeader, stored: RunHeader) -> bool:
-    """Whether `header` is what a newer normaliser makes of the same content."""
     return header.normaliser_version > stored.normaliser_version and _covers(header, stored)

@@ -174,7 +174,6 @@ def rows_of(run: Run) -> pa.Table:
 
 
 def _records_of(records: Sequence[Record], common: Mapping[str, Any]) -> pa.Table:
-    """The rows of a run's records."""
     alike = {name: [value] * len(records) for name, value in {**common, "kind": "record"}.items()}
     return _table({**columns_of_records(records), **alike}, len(records))
 
@@ -187,7 +186,6 @@ def ranks_table(records: Sequence[Record]) -> pa.Table:
 
 
 def _ranks_of(ranks: pa.Table, common: Mapping[str, Any]) -> pa.Table:
-    """The rows of single ranks of a run."""
     count = ranks.num_rows
     columns = {name: ranks[name] for name in ranks.column_names}
     for name, value in {**common, "kind": RANK_KIND}.items():
@@ -199,13 +197,11 @@ _CHUNK = 4096
 
 
 def _repeated(value: Any, kind: pa.DataType, count: int) -> pa.ChunkedArray:
-    """A column that is everywhere the same, in chunks that share their memory."""
     chunk = pa.repeat(pa.scalar(value, kind), _CHUNK)
     return pa.chunked_array([*[chunk] * (count // _CHUNK), chunk[: count % _CHUNK]], kind)
 
 
 def _made_of(message: str) -> str | None:
-    """What a message was made of as JSON, where it was made of something: others may say it in their language."""
     if not isinstance(message, Text) or not message.values:
         return None
     try:
@@ -235,7 +231,6 @@ def table_of(rows: Sequence[dict[str, Any]]) -> pa.Table:
 
 
 def _table(columns: Mapping[str, Sequence[Any]], count: int) -> pa.Table:
-    """Columns as they are stored; those that are not there are null."""
     made = [
         cells_of(columns[field.name], field.type) if field.name in columns else pa.nulls(count, field.type)
         for field in ROWS
@@ -292,7 +287,7 @@ def headers_of(rows: pa.Table) -> list[RunHeader]:
 
 
 def _header_of(row: Mapping[str, Any]) -> RunHeader | None:
-    """A run's row as its header; one whose members nobody can read is left out aloud."""
+    """A run's row as its header; one with unreadable members is left out with a warning."""
     try:
         members = members_of(row["members"])
     except NotDecodableError as error:

@@ -128,7 +128,7 @@ class Log:
         return self._parts[kind]
 
     def _seen(self, actions: pa.Table) -> list[StoredFile]:
-        """Files as readers are to see them; who looks for damage sees them as they are."""
+        """Files as readers see them; a damage check sees them unchanged."""
         if self._surplus is None:
             kinds = _kinds_of_others(self._in_force()) if self._checked else set()
             self._surplus = surplus_in(self.folder, self._unseen, kinds)
@@ -160,16 +160,14 @@ class Log:
         return self._actions
 
     def _refuse_other_files(self) -> None:
-        """Refuse a view in which other files are in force than the last commit says, or other things are said of them."""
+        """Refuse a view that has other files or other metadata than the last commit states."""
         told = self._last.in_force if self._last and self._checked else None
         if told is not None and told != digest_of(self.lines().values()):
             self._actions = None
             raise StoreError(
                 say(
-                    (
-                        "{uri}: the table's log is damaged: the active files differ from those that commit {version} "
-                        "states; see `store verify`"
-                    ),
+                    "{uri}: the table's log is damaged: the active files differ from those that commit {version} "
+                    "states; see `store verify`",
                     uri=self.uri,
                     version=self.version,
                 )
@@ -220,7 +218,7 @@ class Log:
         self._behind = True
 
     def _properties(self, adds: Iterable[AddAction] = (), removes: Iterable[RemoveAction] = ()) -> CommitProperties:
-        """What the next commit says of itself, so that a change in it or before it is seen; it fails if it is not the next."""
+        """Metadata of the next commit, which fails if another commit came first."""
         added, gone = {add.path.encode(): _line(add) for add in adds}, {remove.path.encode() for remove in removes}
         present = self.lines()
         if gone - set(present) or set(added) & set(present):
@@ -247,7 +245,7 @@ class Log:
         self._current = True
 
     def _missing(self) -> list[Callable[[CommitProperties], None]]:
-        """What has to be changed in the table's description; each is a commit."""
+        """Changes still required in the table's description, a commit each."""
         present = {column.name for column in self._table.schema().fields}
         missing = [name for name in ROWS.names if name not in present]
         changes: list[Callable[[CommitProperties], None]] = []
@@ -276,7 +274,7 @@ class Log:
 
     @contextmanager
     def _told(self, work: Literal["read", "write"]) -> Iterator[None]:
-        """Errors of Delta's library as ours; that somebody else committed is no error."""
+        """Errors of deltalake as ours; a conflicting commit is none."""
         try:
             yield
         except CommitFailedError:
@@ -317,13 +315,13 @@ def wait(attempt: int) -> None:
 
 
 def _kinds_of_others(actions: pa.Table) -> set[str]:
-    """The kinds that have a file written by another program or an older version."""
+    """Kinds with a file of another program or an older version."""
     places = zip(actions["path"].to_pylist(), actions["partition.kind"].to_pylist(), strict=True)
     return {kind for path, kind in places if kind is not None and hash_in(path) is None}
 
 
 def _line(add: AddAction) -> bytes:
-    """What the log will say of a file that is added."""
+    """The log's entry on a file that is added."""
     told = {
         "path": add.path,
         "partitionValues": add.partition_values,
@@ -378,7 +376,6 @@ _UNFIT = "%[]\\"
 
 
 def _files(place: str) -> fs.FileSystem:
-    """The files below the store; paths are relative to it."""
     if "://" in place and not place.startswith("file://"):
         return object_store(place)
     path = place.removeprefix("file://")
@@ -386,16 +383,13 @@ def _files(place: str) -> fs.FileSystem:
 
 
 def _refuse_newer_format(uri: str, written: int | None) -> None:
-    """This version reads its own format and the older ones."""
     if written is None:
         raise ForeignStoreError(say("{uri}: this is some other Delta table; expected a store of aoe-reports", uri=uri))
     if written > FORMAT:
         raise ForeignStoreError(
             say(
-                (
-                    "{uri}: this store has format {written}, but this version of aoe-reports reads up to {known}; a "
-                    "newer version of aoe-reports is needed"
-                ),
+                "{uri}: this store has format {written}, but this version of aoe-reports reads up to {known}; a "
+                "newer version of aoe-reports is needed",
                 uri=uri,
                 written=written,
                 known=FORMAT,
@@ -413,7 +407,6 @@ def _why_not_there(uri: str) -> str:
 
 
 def _refuse_other_folder(uri: str) -> None:
-    """A store is not made inside a folder that already holds something else."""
     try:
         if "://" not in uri and Path(uri).is_dir() and {path.name for path in Path(uri).iterdir()} - {"_delta_log"}:
             raise StoreError(

@@ -156,9 +156,9 @@ class Folder:
         return rows if surplus or not part.surplus else _without_surplus(rows, part)
 
     def _whole(self, part: StoredFile) -> pa.Buffer:
-        """All bytes of a part, if they are what its name says.
+        """All bytes of a part, if they match the hash in its name.
 
-        Checksums of pages tell nothing of what stands around them: where a column begins, which rows a group has, its bounds.
+        Page checksums do not cover where a column begins, the rows of a group, and its bounds.
         """
         content = self.content(part.path)
         if part.hash not in {None, hashlib.sha256(content).hexdigest()}:
@@ -173,7 +173,7 @@ class Folder:
 
     @contextlib.contextmanager
     def _told(self, part: StoredFile) -> Iterator[None]:
-        """What keeps a part from being read as an error of ours."""
+        """A failure to read a part as one of our errors."""
         try:
             yield
         except (OSError, ValueError, pa.ArrowException) as error:
@@ -204,13 +204,12 @@ _RUN = "run_id"
 
 
 def _without_surplus(rows: pa.Table, part: StoredFile) -> pa.Table:
-    """The rows of runs that other files do not have."""
     gone = pc.is_in(rows[_RUN].cast(pa.string()), pa.array(sorted(part.surplus), pa.string()))
     return rows.filter(pc.invert(gone))
 
 
 def _parquet(rows: pa.Table) -> pa.Buffer:
-    """Rows as a file; a column without a value is left out, which Delta's readers take for what it is."""
+    """Rows as a Parquet file without empty columns, which readers of Delta add as null."""
     buffer = pa.BufferOutputStream()
     left_out = {name for name in rows.column_names if rows[name].null_count == rows.num_rows} | set(PARTITIONS)
     kept = rows.select([name for name in rows.column_names if name not in left_out])
@@ -246,7 +245,7 @@ def _rows_of(source: Any, part: StoredFile, columns: Sequence[str], where: Where
 
 
 def _as_asked(read: pa.Table, part: StoredFile, columns: Sequence[str], kinds: Mapping[str, pa.DataType]) -> pa.Table:
-    """The columns in the order in which they are asked for; asking Arrow for each by name costs more than reading it."""
+    """The columns in the requested order; selecting each by name from Arrow costs more than reading it."""
     held = {field.name: (field.type, column) for field, column in zip(read.schema, read.columns, strict=True)}
     made = []
     for name in columns:
@@ -263,7 +262,6 @@ _CODED_KINDS = {
 
 
 def _all_of(source: Any, part: StoredFile) -> pa.Table:
-    """All rows and columns, of newer versions, too; texts as dictionaries, as they lie."""
     file = pq.ParquetFile(source, page_checksum_verification=True)
     read = _coded(file, source, file.schema_arrow.names).read(use_threads=False)
     for name in PARTITIONS:
@@ -272,13 +270,13 @@ def _all_of(source: Any, part: StoredFile) -> pa.Table:
 
 
 def _coded(file: pq.ParquetFile, source: Any, names: Sequence[str]) -> pq.ParquetFile:
-    """The same file, its texts read as dictionaries."""
+    """The same file with dictionary-encoded texts."""
     coded = [name for name in names if name in _TEXTS]
     return pq.ParquetFile(source, metadata=file.metadata, page_checksum_verification=True, read_dictionary=coded)
 
 
 def _column(read: pa.Table, part: StoredFile, name: str) -> Any:
-    """A column as ROWS says; what the file does not have is what the partition says, or null."""
+    """A column as ROWS declares it; a missing one comes from the partition, or is null."""
     kind = ROWS.field(name).type if name in ROWS.names else read.schema.field(name).type
     if name in PARTITIONS:
         return pa.repeat(scalar(getattr(part, name)), read.num_rows)
@@ -291,7 +289,7 @@ _TEXTS = frozenset(field.name for field in ROWS if pa.types.is_string(field.type
 
 
 def _bounds_of(file: pq.ParquetFile, group: int, where: Where) -> dict[str, tuple[Any, Any]]:
-    """The bounds of a row group's columns, as far as conditions ask for them."""
+    """The bounds of a row group's columns that the conditions use."""
     asked = columns_of(where)
     if not asked:
         return {}
@@ -329,7 +327,7 @@ def statistics_of(rows: pa.Table) -> Statistics:
 
 
 def _plain(values: Any) -> Any:
-    """The different values of a dictionary's column, any other as it is."""
+    """The distinct values of a dictionary column; another column unchanged."""
     return pc.unique(values).cast(_plain_type(values.type)) if pa.types.is_dictionary(values.type) else values
 
 
@@ -352,7 +350,7 @@ def possible(actions: pa.Table, kind: str | None, where: Where) -> pa.Table:
 
 
 def _may_fit(bounds: Any, fits: Any) -> Any:
-    """What fits, or has no bound that is known."""
+    """What fits, or has an unknown bound."""
     return pc.or_kleene(pc.is_null(bounds), fits)
 
 
@@ -373,7 +371,7 @@ def parts_of(actions: pa.Table) -> list[StoredFile]:
             month=month,
             rows=count or 0,
             size=size,
-            modified_ms=_milliseconds(modified),
+            modified_ms=(modified if isinstance(modified, int) else int(modified.timestamp() * 1000)),
             bounds=dict(zip(bounds, zip(told[::3], told[1::3], strict=True), strict=True)),
             nulls=dict(zip(bounds, told[2::3], strict=True)),
         )
@@ -385,7 +383,3 @@ def parts_of(actions: pa.Table) -> list[StoredFile]:
 def now_ms() -> int:
     """Now, as Delta's log counts; nothing that is printed depends on it."""
     return time.time_ns() // 1_000_000
-
-
-def _milliseconds(modified: Any) -> int:
-    return modified if isinstance(modified, int) else int(modified.timestamp() * 1000)

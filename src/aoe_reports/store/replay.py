@@ -114,7 +114,7 @@ class Replay:
         self._lines = {name: line for name, line in self._lines.items() if name not in gone} | added
 
     def _hold(self, path: str, told: str) -> None:
-        """One change in the log goes on through all commits behind it: it is told once."""
+        """A change in the log persists through all later commits: it is reported once."""
         differs = self._lines is not None and digest_of(self._lines.values()) != told
         if differs and not self._differs:
             self._tell(
@@ -192,7 +192,7 @@ class Replay:
 
 
 def _lines_in(checkpoint: pa.Table) -> Lines:
-    """What a checkpoint says of each file in force."""
+    """The state of each active file by a checkpoint."""
     adds = [
         {**add, "partitionValues": dict(add["partitionValues"])}
         for add in checkpoint["add"].to_pylist()
@@ -209,11 +209,9 @@ def not_covered(folder: Folder, versions: list[int]) -> Iterator[Finding]:
     """A note of the commits that say nothing of what is in force after them."""
     if versions:
         message = say(
-            (
-                "{count} commits (the last is {version}) were written by an older version or another program: they "
-                "do not record which files are active after them, so not every change in the log up to there can be "
-                "detected"
-            ),
+            "{count} commits (the last is {version}) were written by an older version or another program: they "
+            "do not record which files are active after them, so not every change in the log up to there can be "
+            "detected",
             count=len(versions),
             version=versions[-1],
         )

@@ -47,7 +47,6 @@ def without_surplus(part: StoredFile, surplus: Surplus) -> StoredFile:
 
 
 def _in_question(parts: Sequence[StoredFile]) -> list[StoredFile]:
-    """The files of other programs that may have a run in common with another file, and those others, in the order in which they count."""
     foreign = [part for part in parts if part.hash is None]
     chosen = {
         one.path: one
@@ -60,7 +59,7 @@ def _in_question(parts: Sequence[StoredFile]) -> list[StoredFile]:
 
 
 def _may_share(one: StoredFile, other: StoredFile) -> bool:
-    """Whether two files may have rows of the same run, by the bounds that the log knows."""
+    """Whether two files may share rows of a run, by the bounds in the log."""
     (low, high), (least, most) = (part.bounds.get("run_id", (None, None)) for part in (one, other))
     return None in {low, high, least, most} or (low <= most and least <= high)
 
@@ -71,7 +70,7 @@ def _rows_by_run(folder: Folder, part: StoredFile) -> Counter[str]:
 
 
 def _counts(folder: Folder, parts: Sequence[StoredFile]) -> dict[str, Mapping[str, int]]:
-    """How many rows of each kind belong to each run; none of a run that an older version stored."""
+    """The number of rows of each kind and run; none for runs of older versions."""
     rows = (row for part in parts for row in folder.read_all(part, ("run_id", "body")).to_pylist())
     return {row["run_id"]: counts_in(row["body"]) or {} for row in rows if row["run_id"] is not None}
 
@@ -79,7 +78,7 @@ def _counts(folder: Folder, parts: Sequence[StoredFile]) -> dict[str, Mapping[st
 def _repeated(
     parts: Sequence[StoredFile], held: Mapping[str, Mapping[str, int]], expected: Mapping[str, int | None]
 ) -> dict[str, Mapping[str, int]]:
-    """What each file has of runs that are whole without it."""
+    """The runs of each file that are complete without it."""
     seen: Counter[str] = Counter()
     found: dict[str, Mapping[str, int]] = {}
     for part in parts:

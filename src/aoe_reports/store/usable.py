@@ -116,7 +116,7 @@ def _unusable(rows: pa.Table, kind: str, words: Mapping[str, Problem]) -> Iterat
         if column.null_count and kind in REQUIRED.get(name, ()):
             missing = say("the value is missing")
             yield from (Unusable(int(row), name, missing) for row in np.flatnonzero(~valid(column)))
-        if pa.types.is_floating(column.type) and not _all_finite(column):
+        if pa.types.is_floating(column.type) and not bool(pc.all(pc.is_finite(column)).as_py() is not False):
             values, there = floats(column)
             infinite = say("the number is not finite")
             yield from (Unusable(int(row), name, infinite) for row in np.flatnonzero(there & ~np.isfinite(values)))
@@ -135,10 +135,6 @@ def _negative(name: str, column: pa.ChunkedArray) -> Iterator[Unusable]:
     yield from (Unusable(int(row), name, why) for row in np.flatnonzero(below))
 
 
-def _all_finite(column: pa.ChunkedArray) -> bool:
-    return bool(pc.all(pc.is_finite(column)).as_py() is not False)
-
-
 def _wrong_words(name: str, column: pa.ChunkedArray, problem: Problem) -> Iterator[Unusable]:
     if _right(column, problem):
         return
@@ -149,7 +145,7 @@ def _wrong_words(name: str, column: pa.ChunkedArray, problem: Problem) -> Iterat
 
 
 def _right(column: pa.ChunkedArray, problem: Problem) -> bool:
-    """Whether every different value is right: that is seldom not so, and quickly seen."""
+    """Whether every distinct value is right."""
     chunks = (
         [chunk.dictionary for chunk in column.chunks] if pa.types.is_dictionary(column.type) else [pc.unique(column)]
     )
@@ -174,10 +170,8 @@ def _left_out(run: str | None, told: Mapping[str, str]) -> str:
     if run is None:
         return say("{place}: a row of kind {kind} cannot be used and is left out: {what}", **told)
     return say(
-        (
-            "{place}: a row of kind {kind} of run {run} cannot be used and is left out: {what}; `store undo {run}` "
-            "removes the run"
-        ),
+        "{place}: a row of kind {kind} of run {run} cannot be used and is left out: {what}; `store undo {run}` "
+        "removes the run",
         run=run,
         **told,
     )

@@ -63,7 +63,7 @@ def verify(uri: str, origin: Origin) -> tuple[list[Finding], int]:
 
 
 def _last_whole(uri: str, origin: Origin, error: StoreError) -> tuple[Log, list[Finding]]:
-    """The newest view of the table that can be opened, where the last one cannot."""
+    """The newest view of the table that opens, if the last one does not."""
     folder = Log.folder_of(uri)
     versions = versions_in(folder)[::-1]
     if not versions:
@@ -74,10 +74,7 @@ def _last_whole(uri: str, origin: Origin, error: StoreError) -> tuple[Log, list[
         except StoreError:
             continue
         lost = say(
-            (
-                "the store cannot be opened as it is: the content of the last commits is missing (after commit "
-                "{version})"
-            ),
+            "the store cannot be opened as it is: the content of the last commits is missing (after commit {version})",
             version=version,
         )
         return log, [_finding(log, STORE_LOG, commit_path(versions[0]), lost)]
@@ -85,7 +82,6 @@ def _last_whole(uri: str, origin: Origin, error: StoreError) -> tuple[Log, list[
 
 
 def _problem(folder: Folder, part: StoredFile) -> tuple[Rule, str] | None:
-    """What is wrong with one file: the rule that it breaks, and in words."""
     try:
         content = folder.content(part.path)
         if content.size != part.size:
@@ -100,20 +96,14 @@ def _problem(folder: Folder, part: StoredFile) -> tuple[Rule, str] | None:
             "this file does not exist; {rows} rows of kind {kind} are lost with it", rows=part.rows, kind=part.kind
         )
     except (OSError, pa.ArrowException) as error:
-        rule = STORE_UNREADABLE if _refused(error) else STORE_DAMAGED
+        rule = STORE_UNREADABLE if (isinstance(error, OSError) and error.errno is not None) else STORE_DAMAGED
         return rule, say("this file cannot be read: {why}", why=reason(error))
     if table.num_rows != part.rows or (part.hash is not None and not _is_as_told(part, table)):
         return STORE_DAMAGED, say("the log's description of this file differs from its content: the log is damaged")
     return None
 
 
-def _refused(error: Exception) -> bool:
-    """Whether the system refused (no right, a broken disk), so that nothing is known of the content."""
-    return isinstance(error, OSError) and error.errno is not None
-
-
 def _is_as_told(part: StoredFile, table: pa.Table) -> bool:
-    """Whether a file of ours is where its partition says, and its bounds and missing values are those of the log."""
     held = statistics_of(table)
     ends = {name: (least, held["maxValues"][name]) for name, least in held["minValues"].items()}
     # a column without a value is not in the file, and what was merged of such files says nothing of it
@@ -128,7 +118,7 @@ def _is_as_told(part: StoredFile, table: pa.Table) -> bool:
 
 
 def _check_runs(log: Log, parts: list[StoredFile], *, complete: bool) -> Iterator[Finding]:
-    """Runs that are there twice, and rows whose run is not there; with files missing only the first can be told."""
+    """Runs stored twice and rows without a run; with missing files only the former can be known."""
     headers = [
         header for part in parts if part.kind == "run" for header in headers_of(log.folder.read(part, HEADER_COLUMNS))
     ]
@@ -147,7 +137,7 @@ def _check_runs(log: Log, parts: list[StoredFile], *, complete: bool) -> Iterato
 
 
 def _check_rows_of_runs(log: Log, parts: list[StoredFile]) -> Iterator[Finding]:
-    """Rows whose run is not there, and runs that have not as many rows of each kind as they had."""
+    """Rows without a run, and runs with fewer rows of a kind than recorded."""
     told: dict[str, Mapping[str, int] | None] = {
         row["run_id"]: counts_in(row["body"])
         for part in parts
@@ -169,7 +159,6 @@ def _check_rows_of_runs(log: Log, parts: list[StoredFile]) -> Iterator[Finding]:
 def _check_counts(
     log: Log, told: Mapping[str, Mapping[str, int] | None], found: Mapping[tuple[str, str], int]
 ) -> Iterator[Finding]:
-    """Whether the rows by run and kind are those that the rows of runs tell."""
     for run_id, counts in told.items():
         for kind, count in (counts or {}).items():
             if found[run_id, kind] != count:
@@ -183,16 +172,14 @@ def _check_counts(
 
 
 def _without_hash(log: Log, parts: list[StoredFile]) -> Iterator[Finding]:
-    """A note of the files that other programs wrote."""
+    """A note of files that other programs wrote."""
     count = sum(part.hash is None for part in parts)
     if count:
         yield STORE_NOT_COVERED.found(
             log.uri,
             say(
-                (
-                    "{count} files were written by another program: they have no hash, so not every change in them "
-                    "can be detected"
-                ),
+                "{count} files were written by another program: they have no hash, so not every change in them "
+                "can be detected",
                 count=count,
             ),
         )

@@ -53,7 +53,6 @@ class FilesRead(Generic[Read]):
     parts: tuple[Read, ...]
     findings: tuple[Finding, ...]
     unreadable: bool
-    """Whether one of the files could not be read at all."""
 
 
 def read_each(

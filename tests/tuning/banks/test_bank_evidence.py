@@ -12,11 +12,9 @@ from commandline import FIXTURES
 from tuning.jobs import NAMES, SOC, Bench
 from tuning.test_outcome import changed, results
 
-from aoe_reports.tuning.aoe.bank import AOE_BANK
-from aoe_reports.tuning.aoe.bank_evidence import BankEvidence, evidence_of
+from aoe_reports.tuning.aoe.bank import AOE_BANK, BankEvidence, evidence_of
 from aoe_reports.tuning.aoe.outcome import outcome_rows
-from aoe_reports.tuning.banks.bank import document_of_listing, listing_of_document
-from aoe_reports.tuning.banks.files import list_bank
+from aoe_reports.tuning.banks.bank import document_of_listing, list_bank, listing_of_document
 from aoe_reports.tuning.job.driver import BankSides
 from aoe_reports.tuning.plan.plan import Candidate, Plan, TuneOps
 

@@ -57,7 +57,7 @@ def test_a_damaged_timeline_is_said_and_the_plan_made_without(cli: Cli, tmp_path
 
 
 def test_a_large_timeline_is_not_read_for_a_plan(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aoe_reports.tuning.plan.path_bounds.MAX_BYTES", 100)
+    monkeypatch.setattr("aoe_reports.tuning.plan.measured.MAX_BYTES", 100)
     document = cli("plan", capture(tmp_path / "a"), "-o", tmp_path / "plan", "--format", "json").json
     (said,) = [finding for finding in document["findings"] if finding["rule"] == "plan-path-unknown"]
     assert said["severity"] == "info"

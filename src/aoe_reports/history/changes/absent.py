@@ -98,8 +98,6 @@ _PART_OF = N_({"rank": "{name} of rank {number}", "device": "{name} of device {n
 
 
 class _Gone(NamedTuple):
-    """Something that is absent, and the series that it leaves without a value."""
-
     name: str
     words: Text
     reason: Text
@@ -149,7 +147,7 @@ class _Workload:
         return result
 
     def _absent_scopes(self, rows: Sequence[int]) -> Absent:
-        """Scopes and metrics that no rank has any more, then those that some ranks lack."""
+        """Scopes and metrics that all ranks lack, then those that some ranks lack."""
         scopes = _groups(rows, lambda row: _scope(self.labels[row]))
         gone = {scope: found for scope, its in scopes.items() if (found := absence(self._had(its)))}
         left = [row for scope, its in scopes.items() if scope not in gone for row in its]
@@ -198,7 +196,7 @@ class _Workload:
         return had
 
     def _words(self, found: Absence, rows: Sequence[int]) -> dict[str, Any]:
-        """What a reason says; the series are those of the last night that had some."""
+        """The values of a reason; series are counted on the last night that had any."""
         last = len(self.nights) - found.nights - 1
         return {
             "night": self.nights[-1],
@@ -226,7 +224,6 @@ Group = TypeVar("Group")
 
 
 def _groups(rows: Iterable[int], group_of: Callable[[int], Group]) -> dict[Group, list[int]]:
-    """Rows by the group that they belong to."""
     found: dict[Group, list[int]] = defaultdict(list)
     for row in rows:
         found[group_of(row)].append(row)

@@ -88,7 +88,6 @@ def acknowledge(store: str, subject: str, chosen: AckOptions) -> Acknowledgement
 
 
 def _open_series(examined: Examination, subject: str) -> list[int]:
-    """The rows of the series that an id or an incident names."""
     if subject in examined.places:
         return [examined.places[subject]]
     for incident in examined.incidents:
@@ -106,7 +105,7 @@ def _acceptance(examined: Examination, index: int) -> Accepted:
 
 
 def _revoke(store: str, subject: str, chosen: AckOptions) -> Acknowledgement:
-    """Take acknowledgements and expectations back: one by its id, or all of a series, an incident or a workload."""
+    """Revoke acknowledgements and expectations: one by its id, or all of a series, an incident or a workload."""
     history = History.open(store, origin=origin_of("ack"))
     told = read_recorded(history)
     ids = sorted(name for name, of in told.active.items() if subject in {name, of})

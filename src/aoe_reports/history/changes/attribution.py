@@ -188,7 +188,7 @@ def _per_step(total: int, steps: int) -> int:
 
 
 def _part(sides: Sequence[Sequence[int | None]], steps: dict[str, int]) -> int | None:
-    """The change of a part of a step, by what it took on the nights of either side; None where one of them cannot say."""
+    """The change of a part of a step; None if a night does not contain it."""
     before, after = map(sum_known, sides)
     if before is None or after is None:
         return None
@@ -278,7 +278,6 @@ def _cause(
     kinds: dict[tuple[str | None, ...], _Sums],
     used: dict[str, set[str]],
 ) -> Cause:
-    """What the largest part of a change comes from."""
     part = largest_part(calls_ns, count_ns, inputs_ns)
     if part == "inputs":
         return _changed_inputs(kinds)
@@ -286,7 +285,6 @@ def _cause(
 
 
 def _changed_inputs(kinds: dict[tuple[str | None, ...], _Sums]) -> Cause:
-    """The one input that differs between the sides, if it is one."""
     names: tuple[Cause, ...] = tuple(INPUTS.values())
     before, after = ([inputs for inputs, sums in kinds.items() if sums.count[side]] for side in ("before", "after"))
     differing = [name for place, name in enumerate(names) if {i[place] for i in before} != {i[place] for i in after}]
@@ -338,7 +336,6 @@ def _shifts(operators: Sequence[OperatorShare]) -> list[CostShift]:
 def _candidates(
     grown: Sequence[OperatorShare], shrunk: Sequence[OperatorShare]
 ) -> Iterator[tuple[tuple[OperatorShare, ...], tuple[OperatorShare, ...]]]:
-    """What may have moved: from one operator to some, from some to one."""
     for parts in range(1, SHIFT_PARTS + 1):
         yield from (((one,), some) for one in shrunk for some in combinations(grown, parts))
         if parts > 1:

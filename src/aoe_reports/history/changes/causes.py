@@ -111,7 +111,7 @@ def explain_moved(
 
 
 def _weights(stored: StoredSeries, leaves: Sequence[int]) -> Floats:
-    """How much each operator is of what all of its model take; what a rank computes in all counts as a usual operator."""
+    """The weight of each operator by its share of its model; the computing of a rank counts as an average operator."""
     totals = np.array([stored.total_ms(index) for index in leaves])
     groups = [stored.group(index) for index in leaves]
     is_operator = np.array([stored.labels[index].scope != COMPUTING for index in leaves], dtype=bool)
@@ -125,9 +125,9 @@ def _weights(stored: StoredSeries, leaves: Sequence[int]) -> Floats:
 
 
 def _slow_ranks(stored: StoredSeries, shifts: Mapping[int, LevelShift]) -> list[int]:
-    """The ranks whose computing moved otherwise than that of most ranks, where operators are told of all ranks together.
+    """Ranks whose computing moved differently from most ranks, where operators are stored over all ranks.
 
-    What all ranks share, operators tell; what is left must be more than half of what a rank moved by.
+    Operators show what all ranks share; the rest must be more than half of the rank's change.
     """
     found: list[int] = []
     for group in {stored.group(index) for index in shifts}:
@@ -139,7 +139,6 @@ def _slow_ranks(stored: StoredSeries, shifts: Mapping[int, LevelShift]) -> list[
 
 
 def _label(one: SeriesLabels) -> tuple[str, int | None, str | None, str | None]:
-    """What a cause can be about: all that a rank computes is its own kind of operator."""
     return one.model, one.rank_id, COMPUTING if one.scope == COMPUTING else one.op_type, one.op_name
 
 
@@ -161,7 +160,7 @@ def _type_of(stored: StoredSeries, index: int) -> tuple[str, int | None, str | N
 def _moved(
     stored: StoredSeries, indexes: Sequence[int], place: int, ends: tuple[int, int | None]
 ) -> tuple[list[int], Floats, list[list[int]]]:
-    """(the series that have nights on both sides of a place, the change of each (logarithm), how many nights those are)."""
+    """(series with nights on both sides of a place, the change of each as a logarithm, the number of nights on each side)."""
     values = times_of(stored, indexes)
     after = slice(place, min(place + NIGHTS_AFTER, ends[1] or values.shape[1]))
     sides = [values[:, span] for span in (nights_before(place, ends[0]), after)]
@@ -246,7 +245,7 @@ def merge_across_models(
 
 
 def _on_one_night(incidents: Sequence[Incident]) -> list[list[Incident]]:
-    """Incidents whose nights may be the same; those that were reported as one anyway."""
+    """Groups of incidents that may be of one night, or were reported as one."""
     gathered: list[list[Incident]] = []
     for one in sorted(incidents, key=lambda one: (one.place, one.id)):
         near = next((some for some in gathered if _may_be_one(some, one)), None)
@@ -258,7 +257,6 @@ def _on_one_night(incidents: Sequence[Incident]) -> list[list[Incident]]:
 
 
 def _may_be_one(some: Sequence[Incident], one: Incident) -> bool:
-    """Whether an incident of another model is of the same night as the first of some, or was reported with one of them."""
     if any(other.id == one.id for other in some):
         return True
     apart = abs(some[0].place - one.place)
@@ -267,7 +265,6 @@ def _may_be_one(some: Sequence[Incident], one: Incident) -> bool:
 
 
 def _may_share(together: Sequence[Incident], recorded: Mapping[str, FirstRecorded]) -> bool:
-    """Whether some incidents are of several models, and not all recorded: those stay as they are."""
     return len({one.lead.group for one in together}) > 1 and any(one.id not in recorded for one in together)
 
 
@@ -277,7 +274,7 @@ def _shared(
     incidents: Sequence[Incident],
     together: Sequence[Incident],
 ) -> Iterator[tuple[str, str]]:
-    """Pairs of incidents (their ids) that share a cause: a fact of the machine that changed, or what explains the changes of both."""
+    """Pairs of incident ids with a common cause: a changed fact of the machine, or one explanation of both."""
     ids = {one.id for one in together}
     changed = {
         one.id: {fact for fact in surroundings.now(one.id) or () if fact.name.startswith(OF_THE_MACHINE)}
@@ -299,7 +296,7 @@ def _shared(
 def _sets(
     together: Sequence[Incident], pairs: Iterable[tuple[str, str]], recorded: Mapping[str, FirstRecorded]
 ) -> list[list[Incident]]:
-    """What belongs together by pairs, in no set two that were recorded; incidents with one id do anyway."""
+    """Sets of incidents connected by pairs; no set has two recorded ones. Incidents with the same id stay together."""
     set_of = {one.id: {one.id} for one in together}
     for one, other in pairs:
         both = set_of[one] | set_of[other]

@@ -66,7 +66,6 @@ def examine(
 
 
 def _recorded_by(history: History, view: View) -> Recorded:
-    """What the store remembered by then."""
     recorded = read_recorded(history)
     for series, shifts in recorded.shifts.items():
         recorded.shifts[series] = [shift for shift in shifts if shift.found is None or view.reaches(shift.found)]
@@ -78,7 +77,6 @@ def _recorded_by(history: History, view: View) -> Recorded:
 def _chosen_nights(
     history: History, baseline: Baseline, runs: Sequence[RunOfNight], recorded: Recorded
 ) -> list[str] | None:
-    """The nights of a chosen baseline; None where it is the segment of each series."""
     if baseline.kind == "segment":
         return None
     if baseline.kind == "nights":

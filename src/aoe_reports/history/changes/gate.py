@@ -84,7 +84,7 @@ def parse_gate(text: str) -> Gate:
 
 
 def _fraction(name: str, sign: str, value: str) -> float:
-    """3% as 0.03; a bare 3 is refused, since who writes it means 3 % and would get a gate that never fails."""
+    """3% as 0.03. A bare 3 is refused: it means 3 %, and the gate would never fail."""
     number = value.removesuffix("%").strip()
     try:
         effect = float(number) / (100 if value.endswith("%") else 1)
@@ -99,7 +99,7 @@ def _fraction(name: str, sign: str, value: str) -> float:
 
 
 def _alarms(sign: str, value: str) -> float:
-    """2/year as 2; without the year nobody knows of what."""
+    """2/year as 2; a number without the year is refused."""
     number, _, unit = value.partition("/")
     try:
         alarms = float(number)

@@ -122,7 +122,6 @@ def _of_group(
 
 
 def _certainty(moved: Sequence[SeriesShift]) -> Callable[[SeriesShift], tuple[Any, ...]]:
-    """The order of changes by how certain their places are, then by how many have the same one."""
     agreed = Counter((one.shift.reach, one.place) for one in moved)
 
     def key(one: SeriesShift) -> tuple[Any, ...]:

@@ -56,7 +56,7 @@ def findings_of_missing(missing: Missing, store: str) -> list[Finding]:
 
 
 def _last(others: Sequence[RunOfNight], measured: Sequence[RunOfNight]) -> set[str]:
-    """Models beside those of the job the last time that one of these was measured."""
+    """Models measured together with those of the job the last time."""
     models, first = {_model(run) for run in measured}, min(run.night for run in measured)
     if len(models) < MIN_MODELS:
         return set()
@@ -75,7 +75,7 @@ def _last(others: Sequence[RunOfNight], measured: Sequence[RunOfNight]) -> set[s
 def _of_every_night(
     others: Sequence[RunOfNight], measured: Sequence[RunOfNight], inputs: Sequence[Path] | None
 ) -> dict[str, Text]:
-    """Models that each of the recent nights of the job's models had."""
+    """Models that were present on each of the recent nights of the job's models."""
     models, newest = {_model(run) for run in measured}, max(run.night for run in measured)
     nights = sorted({run.night for run in others if _model(run) in models and run.night <= newest})
     runs_of: dict[str, dict[str, RunOfNight]] = defaultdict(dict)
@@ -103,7 +103,6 @@ def _of_every_night(
 
 
 def _is_first(its: _Nights, ours: Sequence[_Nights], nights: Sequence[str]) -> bool:
-    """Whether a model was never the last one of the recent nights: then the others do not come before it."""
     return all(
         any(night in one and its[night].timestamp_ns <= one[night].timestamp_ns for one in ours)
         for night in nights[-MIN_NIGHTS:]
@@ -113,9 +112,9 @@ def _is_first(its: _Nights, ours: Sequence[_Nights], nights: Sequence[str]) -> b
 def _is_in_given_nights(
     inputs: Sequence[Path], last: RunOfNight, ours: Sequence[_Nights], measured: Sequence[RunOfNight]
 ) -> bool:
-    """Whether an input of the job is the folder of a night, and the folder of the model's `last` night held the model.
+    """Whether an input of the job is the folder of a night, and the folder of the model's `last` night contained the model.
 
-    That folder is found by another model of the job: it is as deep as the input, and holds this model's run of that night.
+    Another model of the job leads to that folder: as deep as the input, with this model's run of that night.
     """
     paths = {_model(one[last.night]): _path(one[last.night]) for one in ours if last.night in one}
     for run in measured:

@@ -57,7 +57,7 @@ def record_changes(examined: Examination, only: Collection[str] | None = None) -
 def _rows(
     examined: Examination, index: int, timestamp_ns: int, fresh: Sequence[LevelShift], seen: JsonObject
 ) -> Iterator[JsonObject]:
-    """The rows of one series: of changes that nobody recorded yet, then of recorded ones that hold no more."""
+    """The rows of one series: new changes, then recorded ones that no longer hold."""
     labels, judged, last_night = examined.labels[index], examined.judged, examined.judged_series[index].last_night()
     changes = [*fresh, *examined.active_changes[index].withdrawn]
     for place, shift in enumerate(shift_of_costs(one, labels.better) for one in changes):

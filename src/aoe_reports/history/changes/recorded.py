@@ -127,7 +127,7 @@ class _Row:
 
 
 def _sound(history: History, kind: str, read: Callable[[str, str | None], _Body]) -> list[tuple[_Row, _Body]]:
-    """Rows of a kind with their bodies; those that are not as they were written are left out aloud."""
+    """Rows of a kind with their bodies; rows with other content than was written are left out with a warning."""
     found = []
     for row in history.read(kind, _Row):
         try:
@@ -161,7 +161,6 @@ def _read_changes(history: History, recorded: Recorded) -> None:
 
 
 def _read_words(history: History, recorded: Recorded) -> None:
-    """Acknowledgements, expectations and names, in the order in which they were given."""
     rows = _sound(history, "ack", word_of)
     rows.sort(key=lambda one: (one[0].timestamp_ns, one[0].state == "revoked", one[0].subject, one[0].body))
     gone: set[str] = set()
@@ -179,7 +178,7 @@ def _read_words(history: History, recorded: Recorded) -> None:
 
 
 def _after(shifts: list[LevelShift], state: str, body: Found | Withdrawn) -> list[LevelShift]:
-    """The told changes of a series after one more row."""
+    """The recorded changes of a series after one more row."""
     if isinstance(body, Withdrawn):
         return [shift for shift in shifts if (shift.since, shift.incident) != (body.since, body.incident)]
     fields = {name: getattr(body, name) for name in SHIFT_FIELDS}

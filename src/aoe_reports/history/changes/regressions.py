@@ -151,7 +151,6 @@ def find_regressions(
 def _shown_rows(
     examined: Examination, asked: Sequence[tuple[int, SeriesChange]], selection: RegressionOptions
 ) -> list[SeriesChange]:
-    """Those of the rows that are shown, in their order."""
     rows = [
         replace(row, fails=_why(row, examined.labels[index], selection))
         for index, row in asked
@@ -163,7 +162,6 @@ def _shown_rows(
 
 
 def _budget(examined: Examination) -> AlarmBudget:
-    """How the budget of false alarms was shared."""
     judged = examined.judged
     return AlarmBudget(
         false_alarms_per_year=judged.false_alarms_per_year,
@@ -177,7 +175,6 @@ def _budget(examined: Examination) -> AlarmBudget:
 
 
 def _gate_budgets(examined: Examination) -> Iterator[GateBudget]:
-    """What gates allow the series that they watch."""
     selection = examined.selection
     if not selection.budgeted_gates():
         return
@@ -194,14 +191,13 @@ def _gate_budgets(examined: Examination) -> Iterator[GateBudget]:
 
 
 def _is_comparable(examined: Examination) -> bool:
-    """Whether anything can be said of any series that is asked for."""
     if examined.chosen is None:
         return any(examined.judged.verdicts[index].reason is None for index in examined.asked())
     return any(row.change is not None for _, row in series_rows(examined))
 
 
 def _not_judged(examined: Examination, remark: Text | None) -> list[Text]:
-    """Why no series is judged, else the gates that watch no series that can be."""
+    """Why no series is judged, else the gates without a series that can be judged."""
     if remark is not None or examined.selection.whole_history:
         return [] if remark is None else [remark]
     judged = [examined.labels[index] for index in examined.asked() if examined.judged.verdicts[index].reason is None]
@@ -223,7 +219,7 @@ def _with_metadata(rows: Sequence[SeriesChange], incidents: Sequence[IncidentCha
 
 
 def _why(row: SeriesChange, labels: SeriesLabels, selection: RegressionOptions) -> str | None:
-    """Why a series makes the exit code other than 0: it is slower, nobody accepted that, and it passes a gate."""
+    """Why a series fails the job: it is slower, nobody accepted that, and it matches a gate."""
     if _is_settled(row) or selection.fail_on == "never" or selection.whole_history:
         return None
     gates, is_open = selection.gates(), row.state in {"confirmed", "drift"}
@@ -249,7 +245,7 @@ def _fails(labels: SeriesLabels, change: float | None, gates: Sequence[Gate], st
 
 
 def _place(row: SeriesChange) -> tuple[Any, ...]:
-    """What is to be acted upon first; steps before what they are made of, the largest effect on a step first."""
+    """Most urgent first: steps before their parts, then by the effect on a step."""
     state, scope = _index(_STATES, row.state), _index(SCOPES, row.scope)
     whole = scope if row.scope in NOTICED else len(SCOPES)
     effect = by_effect(row.step_share)

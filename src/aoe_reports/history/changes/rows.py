@@ -60,7 +60,6 @@ def series_rows(examined: Examination) -> Iterator[tuple[int, SeriesChange]]:
 
 
 def _rows_of_history(examined: Examination) -> Iterator[tuple[int, SeriesChange]]:
-    """A row a change since the first night, as one look shows it."""
     for index, change in examined.judged.changes():
         row = _common(examined, index)
         if change is not None:
@@ -70,7 +69,6 @@ def _rows_of_history(examined: Examination) -> Iterator[tuple[int, SeriesChange]
 
 
 def _with_change(examined: Examination, row: SeriesChange, index: int, change: Change) -> SeriesChange:
-    """What the detector sees in a series."""
     histories = examined.judged.histories
     return replace(
         row,
@@ -108,7 +106,6 @@ def _suspicion(examined: Examination, suspect: Change | None, better: str | None
 
 
 def _row(examined: Examination, index: int) -> SeriesChange:
-    """A series against the level since its last accepted change."""
     active, row = examined.active_changes[index], _common(examined, index)
     suspect = examined.judged.verdicts[index].suspect
     if suspect is not None and not active.open:
@@ -137,17 +134,15 @@ def _row(examined: Examination, index: int) -> SeriesChange:
 
 
 def _impact_ms(examined: Examination, index: int, before: float, after: float) -> float | None:
-    """What all calls of a run take more; a metric takes none."""
     return None if examined.labels[index].scope == METRIC else examined.impact_ms(index, before, after)
 
 
 def _step_share(examined: Examination, index: int, before: float, after: float) -> float | None:
-    """What a change adds to a step; a metric adds nothing."""
+    """What a change adds to a step; null for a metric."""
     return None if examined.labels[index].scope == METRIC else examined.step_share([index], after / before)
 
 
 def _acknowledged(active: ActiveChange) -> Acknowledged | None:
-    """Who accepted or announced a slow-down."""
     accepted = active.accepted
     if accepted is None:
         return None
@@ -161,7 +156,7 @@ def _move(shift: LevelShift, incident: str | None, better: str | None) -> Pinned
 
 
 def _attribution(examined: Examination, index: int, active: ActiveChange) -> StepAttribution | None:
-    """The newest change of a step over what ran in it; null where the change is none that the detector sees now."""
+    """The newest change of a step by operators; null if the detector does not see it now."""
     changes, nights = examined.judged.verdicts[index].changes, examined.judged.histories.nights
     if not changes or not any(shift.since == nights[changes[-1].night] for shift in active.shifts):
         return None
@@ -169,7 +164,7 @@ def _attribution(examined: Examination, index: int, active: ActiveChange) -> Ste
 
 
 def _segment(examined: Examination, index: int, active: ActiveChange) -> BaselineLevel | None:
-    """The level before the first change that nobody accepted; of a slow-down with those of its nights that are known to be worse."""
+    """The level before the first unaccepted change, and which of its nights are known to be worse."""
     level, course = active.baseline, examined.judged_series[index]
     is_worse = level is not None and (active.change or 0.0) > 0
     nights = nights_of_level(course, active.every, level) if is_worse and level is not None else []
@@ -190,7 +185,6 @@ def _baseline(kind: str, level: Level | None, better: str | None, bad: Sequence[
 
 
 def _pinned_row(examined: Examination, index: int) -> SeriesChange:
-    """A series held against the baseline that was chosen."""
     series, row, baseline = examined.judged_series[index], _common(examined, index), examined.baseline
     chosen, newest = examined.chosen or (), None
     if baseline.kind == "nights":
@@ -316,7 +310,7 @@ def _incident_row(examined: Examination, incident: Incident) -> IncidentChange:
 
 
 def _is_new(examined: Examination, one: SeriesShift) -> bool:
-    """Whether a change was first reported in the newest night; a change of a series that did not run in it is not new."""
+    """Whether a change was first reported on the newest night, on which its series ran."""
     nights, series = examined.judged.histories.nights, examined.judged_series[examined.places[one.series]]
     return one.shift.found is None or one.shift.found == series.last_night() == nights[-1]
 
@@ -338,7 +332,6 @@ def _member(examined: Examination, one: SeriesShift) -> IncidentMember:
 
 
 def _title(lead: SeriesShift, causes: Sequence[IncidentCause], models: Sequence[str]) -> Text:
-    """The step if it moved, else the operator with the largest impact, and what caused it, in words."""
     labels = lead.labels
     named = say("{what} {change:+.1%}", what=_subject(labels), change=value_change(lead.shift.change, labels.better))
     if not causes:

@@ -98,7 +98,7 @@ def attribute(
 
 
 def _finest(records: pl.DataFrame) -> pl.DataFrame:
-    """Communication, and operators one by one if both sides have nights that tell of them so, else by their types."""
+    """Communication, and single operators if both sides have them, else operator types."""
     for scope in ("op", "op_type"):
         if records.filter(pl.col("scope") == scope)["side"].n_unique() == len(("before", "after")):
             return records.filter(pl.col("scope").is_in([scope, "communication"]))
@@ -122,7 +122,7 @@ def _calls(records: pl.DataFrame) -> pl.DataFrame:
 
 
 def _between(steps: pl.DataFrame, labels: SeriesLabels, tuned: Sequence[TunedOperator]) -> list[TunedOperator]:
-    """What AOE tuned of this workload between the last run of the one side and the first of the other."""
+    """What AOE tuned for this workload between the last run before and the first run after."""
     last = steps.filter(pl.col("side") == "before")["timestamp_ns"].max()
     first = steps.filter(pl.col("side") == "after")["timestamp_ns"].min()
     if not (isinstance(last, int) and isinstance(first, int)):
@@ -138,7 +138,7 @@ def _between(steps: pl.DataFrame, labels: SeriesLabels, tuned: Sequence[TunedOpe
 
 
 def _name_repositories(calls: pl.DataFrame, between: Sequence[TunedOperator]) -> pl.DataFrame:
-    """Calls of the later side with the AOE run that tuned their operator; where operators are known by type only, their type."""
+    """Calls after the change with the AOE run that tuned their operator, or its type."""
     by_name = {one.name: _label(one) for one in between}
     by_type = {kind: _label(one) for one in between for kind in one.types}
     keys = calls.filter(pl.col("side") == "after", ~pl.col("communication")).select("op_type", "op_name").unique()
@@ -154,12 +154,10 @@ def _name_repositories(calls: pl.DataFrame, between: Sequence[TunedOperator]) ->
 
 
 def _label(one: TunedOperator) -> str:
-    """Night and run: the latest is the greatest."""
     return f"{one.night} {one.run_id}"
 
 
 def _steps(records: pl.DataFrame) -> list[StepNight]:
-    """The nights of a step: sums over the steps of all runs of a night."""
     nights: dict[tuple[Side, str], list[Row]] = {}
     columns = ["side", "night", "run_id", "count", "total_ns", "metrics"]
     for row in records.select(columns).sort("side", "night", "run_id").iter_rows(named=True):

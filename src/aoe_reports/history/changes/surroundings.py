@@ -151,7 +151,7 @@ def _flat(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _leaves(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    """The leaves of objects in objects, one level down; what is deeper is its own JSON text."""
+    """The leaves of nested objects to one level; deeper ones as JSON text."""
     if isinstance(value, dict) and value:
         for key, inner in value.items():
             yield f"{name}.{key}"[:LONGEST_VALUE], _text(inner)

@@ -54,7 +54,6 @@ def suspected_causes(examined: Examination) -> list[SuspectedCause]:
 
 
 def _once(found: Iterable[SuspectedCause]) -> list[SuspectedCause]:
-    """Each cause once: that of less effect, which began another night, is that of most."""
     kept: dict[tuple[Any, ...], SuspectedCause] = {}
     for one in found:
         cause = one.cause
@@ -98,7 +97,7 @@ def _sums(
     followers: Collection[int],
     size: float,
 ) -> set[int]:
-    """The suspect steps and operator types that are longer mostly because operators that follow a cause are."""
+    """Suspect steps and operator types that are longer mainly because operators of a cause are."""
     gained_ms: dict[tuple[Any, ...], float] = {}
     for index in followers:
         labels, gained = examined.labels[index], examined.impact_ms(index, 1.0, float(np.exp(size)))
@@ -116,7 +115,7 @@ def _sums(
 
 
 def _is_past(examined: Examination, followers: Collection[int], before: slice, size: float) -> bool:
-    """Whether the newest night shows most of a change no more (the night after a slow one, say), or nothing of it was measured."""
+    """Whether most of a change is gone on the newest night, or none of it was measured."""
     times = np.log(times_of(examined, sorted(followers)))
     moved = times[:, -1] - np.nanmedian(times[:, before], axis=1)
     moved = moved[np.isfinite(moved)]
@@ -158,7 +157,7 @@ def _of_machine(stored: StoredSeries, groups: Sequence[Group]) -> Iterator[PastN
 
 
 def _outstanding(times: Floats) -> Iterator[tuple[int, int]]:
-    """The first and the last column of nights on which most of some operators moved, and after which they moved back."""
+    """The first and last column of nights on which most of some operators moved before moving back."""
     measured = np.flatnonzero(np.isfinite(times).any(axis=0))
     known = times[:, measured]
     if len(measured) < 2 * AROUND:
@@ -175,7 +174,7 @@ def _outstanding(times: Floats) -> Iterator[tuple[int, int]]:
 
 
 def _common(moved: Floats) -> Floats:
-    """What operators do together from a night to another; 0 where none was measured on both."""
+    """What operators have in common from one night to another; 0 if none was measured on both."""
     known = np.isfinite(moved).any(axis=0)
     common = np.zeros(moved.shape[1])
     common[known] = np.nanmedian(moved[:, known], axis=0)
@@ -185,7 +184,7 @@ def _common(moved: Floats) -> Floats:
 def _explained(
     stored: StoredSeries, leaves: Sequence[int], times: Floats, first: int, last: int
 ) -> Iterator[PastNight]:
-    """What explains how some nights differ from those around them, where that is a machine, a model or a rank."""
+    """The machine, model or rank that explains how some nights differ from those around them."""
     around = np.concatenate([times[:, max(first - AROUND, 0) : first], times[:, last + 1 : last + 1 + AROUND]], axis=1)
     inside = times[:, first : last + 1]
     rows = np.flatnonzero(np.isfinite(inside).any(axis=1) & np.isfinite(around).any(axis=1)).tolist()

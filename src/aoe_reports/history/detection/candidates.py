@@ -18,11 +18,10 @@ from aoe_reports.history.detection.verdicts import Parameters
 from aoe_reports.model.texts import say
 from aoe_reports.stats import noise
 from aoe_reports.stats.budget import Budget
-from aoe_reports.stats.common_scatter import moves_of
 from aoe_reports.stats.habits import Habits, Signs, pool, signs_of
 from aoe_reports.stats.noise import Floats, Integers
 from aoe_reports.stats.partition import partition
-from aoe_reports.stats.scatter import may_have_changed
+from aoe_reports.stats.scatter import may_have_changed, moves_of
 from aoe_reports.stats.to_and_fro import Path, Switch, find_paths, go_to_and_fro
 from aoe_reports.stats.weekdays import take_out_weekdays
 
@@ -111,7 +110,6 @@ def _block(table: Floats, days: Integers, parameters: Parameters) -> _Block:
 
 
 def _measured(logs: Floats, lengths: Integers, parameters: Parameters) -> tuple[Floats, Floats, Floats]:
-    """(sigma, memory, clipped nights) of series."""
     sigma, memory = noise.estimate(logs, lengths, 1.0 if parameters.hindsight else noise.known(lengths))
     return sigma, memory, noise.clip(logs, lengths, sigma)
 
@@ -168,13 +166,13 @@ def _prepared(block: _Block, habits: Sequence[Habits], each: Sequence[Parameters
 
 
 def _of_each(each: Sequence[Parameters], ask: Callable[[Parameters], float]) -> Floats:
-    """A number for each series, that is asked of each budget once."""
+    """A number for each series, computed once for each set of parameters."""
     known = {one: ask(one) for one in set(each)}
     return np.array([known[one] for one in each])
 
 
 def _guard_scores(logs: Floats, lengths: Integers, each: Sequence[Parameters]) -> list[dict[int, float]]:
-    """What the guard sees. It watches night by night; a look in hindsight has a budget and thresholds of its own."""
+    """The guard's scores. A look in hindsight uses no guard: it has its own budget and thresholds."""
     if each[0].hindsight:
         return [{} for _ in logs]
     thresholds = _of_each(each, lambda one: min(one.guarded, one.guard_suspicion))
@@ -182,6 +180,6 @@ def _guard_scores(logs: Floats, lengths: Integers, each: Sequence[Parameters]) -
 
 
 def _together(candidates: Sequence[int], plain: Mapping[int, float], least: int) -> list[int]:
-    """Candidates and plain steps in their order; of a candidate and a plain step nearer than a level is long the latter."""
+    """Candidates and plain steps in order; a candidate too near to a plain step is dropped."""
     apart = [one for one in candidates if all(abs(one - step) >= least for step in plain)]
     return sorted([*apart, *plain])

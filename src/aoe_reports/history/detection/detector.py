@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aoe_reports.history.detection.candidates import Prepared, prepare
-from aoe_reports.history.detection.changes import changes_of
+from aoe_reports.history.detection.changes import changes_of, observations_of
 from aoe_reports.history.detection.levels import Leveled
 from aoe_reports.history.detection.newest import plain_suspicion, suspicion
 from aoe_reports.history.detection.noise import smallest_detectable
-from aoe_reports.history.detection.observations import observations_of
 from aoe_reports.history.detection.proof import prove
 from aoe_reports.history.detection.quiet import quiet_verdicts
 from aoe_reports.history.detection.verdicts import Levels, Parameters, Verdict, time_of
@@ -54,9 +53,9 @@ def detect_changes(
     return found
 
 
-def find_levels(values: ArrayLike, parameters: Parameters, workloads: Sequence[int] | None = None) -> list[Levels]:
+def find_levels(values: ArrayLike, parameters: Parameters) -> list[Levels]:
     """The changes and the newest level that `detect_changes` tells of each series, and nothing else of it."""
-    return [_levels(one) for several in prepare(values, parameters, workloads=workloads) for one in several]
+    return [_levels(one) for several in prepare(values, parameters) for one in several]
 
 
 def review_history(values: ArrayLike, false_changes: float = SERIES_RATE) -> list[Verdict]:
@@ -104,5 +103,4 @@ def _levels(one: Prepared) -> Levels:
 
 
 def _young_level(logs: Floats) -> float | None:
-    """The level of a series that cannot be judged yet."""
     return time_of(float(np.median(logs))) if len(logs) else None

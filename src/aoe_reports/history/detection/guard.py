@@ -52,7 +52,7 @@ def plain_scores(
 
 
 def _scores(logs: Floats, distances: Floats, threshold: float) -> dict[int, float]:
-    """The scores of one series; a step that is found is taken out of the scatter, which may show another one."""
+    """The scores of one series; a found step is taken out of the scatter, which may reveal another."""
     differences = np.abs(logs[LAG:] - logs[:-LAG])
     across = np.zeros(len(differences), dtype=bool)
     scores: dict[int, float] = {}
@@ -74,7 +74,6 @@ def _scores(logs: Floats, distances: Floats, threshold: float) -> dict[int, floa
 
 
 def _scatter(differences: Floats) -> float:
-    """The scatter of nights, from the median of differences."""
     return max(scale(differences) / sqrt(2), FLOOR) if len(differences) else FLOOR
 
 

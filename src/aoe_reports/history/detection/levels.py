@@ -66,7 +66,7 @@ class Leveled:
         self._weigh_scatters()
 
     def _weigh_scatters(self) -> None:
-        """Nights weigh as much as the scatter of their time allows, where it is proved that it changed: a workload shows it first."""
+        """Weigh nights by the scatter of their time where it provably changed; a workload shows it first."""
         if not self.changes or self.parameters.hindsight:
             return
         off = off_levels(self.logs)
@@ -128,7 +128,7 @@ class Leveled:
         return float(likely_levels(part, relative, self.limit, self.noise.sigma, self.noise.rare))
 
     def _level_of_modes(self, part: Floats, modes: Modes) -> float:
-        """The same where nights have two modes: the best of where either mode of a night may put it, moved to the mean."""
+        """The level where nights have two modes: the best of all places where a night's modes put it, refined by means."""
         starts = np.concatenate([part - modes.lower, part - modes.upper])
         level = float(starts[self.noise.loss(part - starts[:, None]).sum(axis=1).argmin()])
         for _ in range(3):

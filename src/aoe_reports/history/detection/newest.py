@@ -89,7 +89,7 @@ def _agree(off: Floats, least: float) -> bool:
 
 
 def _happened_before(series: Leveled, needed: float) -> bool:
-    """Whether a single night was off as far before: then one is no news, and two must be off as far each."""
+    """Whether a single night deviated as far before: then two nights must."""
     scores = series.residuals / series.noise.sigma
     single = stand_alone(np.where(np.abs(scores) > TOGETHER, np.sign(scores), 0.0))
     return bool((single & (np.abs(scores) >= needed))[:-2].any())

@@ -156,7 +156,6 @@ def scatter_of(squares: Any, freedom: int) -> Any:
 
 
 def _memory(sums: Sums) -> float:
-    """The AR(1) coefficient of residuals around levels."""
     count, levels = sums.nights, sums.levels
     memory = sums.products / sums.squares if sums.squares > 0 else 0.0
     # a level taken off pulls the correlation down by (1 + 3 r) / n each (Kendall 1954)

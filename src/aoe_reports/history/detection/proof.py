@@ -109,7 +109,7 @@ class Proof:
         ]
 
     def _statistic(self, start: int, change: int, end: int) -> float:
-        """The squared score of a change; at or below 0 it is none by its form: too short, too small, not shared."""
+        """The squared score of a change; 0 or less if it is too short, too small, or not shared by its nights."""
         series, parameters = self.series, self.parameters
         if not self._are_levels(start, change, end):
             return -1.0
@@ -128,7 +128,6 @@ class Proof:
         return square if shared else 0.0
 
     def _are_levels(self, start: int, change: int, end: int) -> bool:
-        """Whether there are nights enough on both sides of a change."""
         least = self.parameters.least_level if start else self.parameters.least_baseline
         return change - start >= least and end - change >= self.parameters.least_level
 
@@ -155,7 +154,7 @@ class Proof:
         return self._unskewed(score, after - before, change - start, end - change)
 
     def _most(self, nights: int) -> float:
-        """What a level of so few nights can prove where such runs of nights out of line are usual."""
+        """The evidence that a level of so few nights can give where such runs are usual."""
         if self.parameters.hindsight or self.series.noise.modes is not None:
             return math.inf
         share = self.series.habits.runs[min(nights, LONGEST_RUN)]
@@ -164,7 +163,7 @@ class Proof:
         return -2 * math.log(min(share, 0.5)) - 2 * math.log(self.series.noise.rare) * max(nights - LONGEST_RUN, 0)
 
     def _beyond_scatter(self, start: int, change: int, end: int, before: float, after: float) -> bool:
-        """Whether two levels explain the nights of the shorter one better than a wider scatter around the other would."""
+        """Whether two levels explain the shorter one better than a wider scatter around the other."""
         series, sigma = self.series, self.series.noise.sigma
         if self.parameters.hindsight or series.noise.modes is not None:
             return True
@@ -193,9 +192,9 @@ class Proof:
         return max(corrected, 0.0) ** 2
 
     def _guarded(self, place: int) -> float:
-        """The score that the guard gives a change; 0 where it sees none, or one that the levels beside it do not have.
+        """The guard's score of a change; 0 if it sees none, or if the levels around it do not confirm it.
 
-        Where spikes stand close together the nights before a step are none of a level: then there is no such step.
+        Where spikes are close together, the nights before a step are no level.
         """
         series = self.series
         start, change, end = series.edges[place : place + 3]

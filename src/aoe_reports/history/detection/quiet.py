@@ -70,7 +70,6 @@ class _Table:
 
 
 def _verdicts(ours: Sequence[Prepared]) -> Iterator[tuple[int, Verdict]]:
-    """The places and verdicts of those series of equally many nights that show nothing."""
     table = _Table.of(ours)
     noises = _noises(table)
     loud = _has_runs(table) | _has_modes(table) | _has_scatters(table, noises)
@@ -103,13 +102,13 @@ def _noises(table: _Table) -> list[Noise]:
 
 
 def _has_runs(table: _Table) -> Flags:
-    """Which series have nights in a row out of line on one side: they may be an episode."""
+    """Which series have an episode: adjacent nights out of line on one side."""
     found: Flags = ((table.sides[:, 1:] == table.sides[:, :-1]) & (table.sides[:, 1:] != 0)).any(axis=1)
     return found
 
 
 def _has_modes(table: _Table) -> Flags:
-    """Which series may have two modes, in their nights that are in line: series with equally many of these are looked at at once."""
+    """Which series may have two modes, by their nights in line; computed for equal counts at once."""
     inside = table.sides == 0
     found = np.zeros(len(inside), dtype=bool)
     counts = inside.sum(axis=1)
@@ -120,7 +119,6 @@ def _has_modes(table: _Table) -> Flags:
 
 
 def _has_scatters(table: _Table, noises: Sequence[Noise]) -> Flags:
-    """Which series have several scatters."""
     found = np.array([one.uneven for one in table.ours])
     rows = np.flatnonzero(found)
     off = off_levels(table.logs[rows])
@@ -131,7 +129,6 @@ def _has_scatters(table: _Table, noises: Sequence[Noise]) -> Flags:
 
 
 def _has_suspicion(table: _Table, noises: Sequence[Noise], wanted: Flags) -> Flags:
-    """Which of the wanted series may have a suspicion, in the newest night or in two."""
     off = np.abs(table.logs[:, -1] - table.levels)
     rows = np.flatnonzero(wanted & (off >= table.sigma))
     rare = np.array([noises[row].rare for row in rows.tolist()])[:, None]

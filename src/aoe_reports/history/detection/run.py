@@ -108,7 +108,7 @@ def _mixed_hardware(judged: Judged) -> list[Finding]:
 
 
 def _of_hardware(model: str, kinds: set[str]) -> Finding:
-    """Nights that nobody said the hardware of are most likely those of a kind that was named, and were meant to be."""
+    """Nights of unknown hardware probably ran on a kind that is named."""
     names = join(", ", sorted(kinds - {UNKNOWN}))
     if UNKNOWN in kinds:
         message = say(
@@ -137,7 +137,7 @@ def read_coded(history: History, columns: Sequence[str], where: Where = ()) -> p
 
 
 def _enumerated(name: str, column: Any) -> pl.Series:
-    """A column of dictionary codes as an enumeration; one without any word as texts that are all null."""
+    """A dictionary-encoded column as an enumeration; one without any word as null texts."""
     words = column.dictionary.to_pylist()
     if not words:
         return pl.repeat(None, len(column), dtype=pl.String, eager=True).alias(name)

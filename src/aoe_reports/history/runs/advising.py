@@ -37,7 +37,7 @@ from aoe_reports.topics.communication.run import Communication
 from aoe_reports.topics.records.load import WideTables
 from aoe_reports.tuning.plan.plan import Plan, document_of_plan
 from aoe_reports.tuning.plan.planning import PlannedOperators, known_without_asking, next_plan, planned_first, soc_of
-from aoe_reports.tuning.plan.prior_jobs import PriorJobs
+from aoe_reports.tuning.plan.prior import PriorJobs
 from aoe_reports.tuning.plan.ranking import RANKED_BY
 from aoe_reports.tuning.plan.report import headline as plan_headline
 
@@ -73,8 +73,6 @@ class Advisor:
 
 @dataclass(slots=True)
 class _Longest:
-    """The device that is planned for: the one with the longest step so far; no more of it than a plan is made of."""
-
     order: tuple[Any, ...]
     tasks: TaskSet
     shares: StepShares
@@ -208,7 +206,6 @@ class Advising:
         return [_stored(_summary({"why_not": self._failed}))]
 
     def _rows_of_picture(self) -> Iterator[Row]:
-        """One step of the device that is planned for."""
         tasks = None if self._longest is None else self._longest.tasks
         rank_id, device_id = (None, None) if tasks is None else (tasks.rank_id, tasks.device_id)
         picture = picture_of_run(self._whole, rank_id, device_id)
@@ -248,12 +245,12 @@ class Advising:
             longest.operators, longest.tasks = PlannedOperators(None), longest.tasks.without_rows()
 
     def _why_not(self) -> str:
-        """Why there is nothing that advice could be on: the first error, if there is any."""
+        """Why there is no advice: the first error, if there is one."""
         errors = (finding.message for finding in self._findings if finding.severity == "error")
         return next(errors, say("neither tasks nor steps here for which advice could be given"))
 
     def _plan(self) -> Plan | None:
-        """What is worth tuning next; a bank that cannot be read takes no advice with it."""
+        """The next tuning plan; an unreadable bank does not prevent advice."""
         longest = self._longest
         if longest is None:
             return None
@@ -284,7 +281,7 @@ def _reason(error: Exception) -> str:
 
 
 def _each_once(rows: Sequence[Row]) -> list[Row]:
-    """The same advice on several devices as one: that with the largest bound, and on how many it is; the largest first."""
+    """Advice repeated on several devices as one row: the largest bound, and the number of devices; largest first."""
     found: dict[tuple[Any, ...], Row] = {}
     of_device: Counter[tuple[Any, ...]] = Counter()
     for row in rows:
@@ -306,7 +303,6 @@ def _least(bound: float | None) -> float:
 
 
 def _advice_row(row: Row, position: int) -> Row:
-    """One piece of advice, the numbers that it rests on put into words."""
     names = ("rank_id", "device_id", "source", "rule", "op_type", "op_name")
     body = {**_without(row, "run", "evidence", *names), "position": position, "evidence": _said(row)}
     columns = {name: row[name] for name in (*names, "count")}
@@ -377,7 +373,7 @@ def _stored(row: Row) -> Row:
 
 
 def _capped(value: Any) -> Any:
-    """A value as JSON; what its sentences were made of stands beside them, under `said`, for other languages."""
+    """A value as JSON; templates of sentences are beside them under `said`, for other languages."""
     if isinstance(value, str):
         return shorten_middle(value, LONGEST_TEXT)
     if isinstance(value, dict):
@@ -388,7 +384,7 @@ def _capped(value: Any) -> Any:
 
 
 def _made_of(value: Any) -> Any:
-    """Template and values of a sentence, or of those of a list; None where there is none, and of one that is cut."""
+    """Template and values of a sentence, or of a list of them; None if there is none or it is shortened."""
     if isinstance(value, Text):
         return as_fields(value)[1:] if len(value) <= LONGEST_TEXT else None
     if isinstance(value, list) and any(isinstance(one, Text) for one in value):

@@ -51,7 +51,6 @@ def runs_with_wrong_clock(runs: Sequence[RunOfNight]) -> Iterator[RunOfNight]:
 
 
 def _apart(nights: Sequence[str]) -> list[list[str]]:
-    """Nights in groups between which more than a year lies."""
     parts: list[list[str]] = []
     for night in nights:
         if parts and abs(ordinal(night) - ordinal(parts[-1][-1])) <= CLOCK_GAP_DAYS:

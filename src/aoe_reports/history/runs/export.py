@@ -47,7 +47,7 @@ def documents_of(run: Run, *, whole: bool = True) -> Iterator[JsonObject]:
 
 
 def _told_of(run: Run, *, whole: bool = True) -> JsonObject | None:
-    """What the first record of a run says of the run; nothing where the records are somebody else's."""
+    """The run, as its first record describes it; None for records of another tool."""
     header = run.header
     if run.records[0].source == "foreign":
         return None

@@ -107,14 +107,14 @@ class LightUnit(Unit):
 
 
 def _shown(advising: Advising, parts: Iterable[tuple[Unit, RankPart]]) -> Iterator[tuple[Unit, RankPart]]:
-    """The parts of a run without what advice is made of, which is handed on."""
+    """The parts of a run without the input of advice, which `advising` takes."""
     for unit, part in parts:
         advising.take(part.more)
         yield unit, RankPart(data=part.data)
 
 
 def _with_advice(advising: Advising, run: Run) -> Run:
-    """The run with advice, and in its own row what tells whether that is still the same."""
+    """The run with advice, and the digest of the advice in its own row."""
     rows = advising.rows()
     return replace(run, advice=rows, body={**run.body, "advice": digest_of(rows)})
 
@@ -221,7 +221,7 @@ def _older(history: History, stored: Sequence[Stored], store: str) -> list[Findi
 
 
 def _resembling(history: History, stored: Sequence[Stored], store: str) -> Iterator[Finding]:
-    """Workloads that somebody named, that the store did not know, and whose names resemble that of one that it did."""
+    """New workload names given by somebody that resemble a stored one."""
     added = {item.run.header.run_id for item in stored if item.outcome == "added"}
     known = {header.model for header in history.runs() if header.run_id not in added and header.model is not None}
     named = {item.run.header.model for item in stored if item.run.named_by not in INFERRED}
@@ -242,7 +242,7 @@ MAX_AHEAD_NS = 86_400 * 10**9
 
 
 def _wrong_clocks(history: History, stored: Sequence[Stored]) -> list[Finding]:
-    """Runs that are dated far from all others of their workload, and how many others are dated after now."""
+    """Runs dated far from all others of their workload, and the number of runs dated after now."""
     jumps = clock_jumps(history, read_runs(history))
     ours = [item.run.header for item in stored]
     findings = [jumps[header.run_id] for header in ours if header.run_id in jumps]
@@ -262,7 +262,7 @@ def _wrong_clocks(history: History, stored: Sequence[Stored]) -> list[Finding]:
 
 
 def _tend(history: History, notes: Notes, at_most: int) -> None:
-    """Merge small files where there are many; what keeps that from being done is told, and keeps no run out."""
+    """Merge small files if there are many; a failure is reported and does not stop the ingest."""
     failed: list[StoreError] = []
     for _ in range(at_most):
         if compact_if_needed(history.log, failed) is None:

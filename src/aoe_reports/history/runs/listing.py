@@ -138,7 +138,6 @@ def _records(history: History, workload: str | None, scope: str | None, where: W
 
 
 def _place(row: dict[str, Any]) -> tuple[Any, ...]:
-    """What records are put in order by."""
     rank = -1 if row["rank_id"] is None else row["rank_id"]
     return row["timestamp_ns"], row["workload"], row["phase"] != "before", row["series_id"] or "", rank, row["run_id"]
 

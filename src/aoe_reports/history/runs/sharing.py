@@ -41,8 +41,6 @@ _LONGEST_NAME = 60
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """The operators of one device, where they were seen, and on which night."""
-
     where: str
     night: str | None
     mix: OperatorMix
@@ -50,8 +48,6 @@ class _Seen:
 
 @dataclass(slots=True)
 class _Newest:
-    """The newest night of a workload, device by device."""
-
     night: str
     seen: dict[Device, list[_Seen]] = field(default_factory=lambda: defaultdict(list))
     own_names: set[str] = field(default_factory=set)
@@ -168,7 +164,7 @@ class Sharing:
             self._refused.setdefault(path, why)
 
     def _refuse_rivals(self, groups: Mapping[Named, Sequence[_Ahead]]) -> None:
-        """Several workloads that nobody named so far, each with the operators of `unknown`: nothing tells whose history it is."""
+        """Refuse several unnamed workloads that each have the operators of `unknown`: its history could be any one's."""
         new = [
             (named, group)
             for named, group in groups.items()
@@ -213,7 +209,7 @@ class Sharing:
         return run
 
     def _note_alike(self, run: Run, mixes: Mapping[Device, OperatorMix]) -> None:
-        """Whether a name that was inferred begins a history that another name has already: names that change each night do."""
+        """Note an inferred name that starts a history although another name has these operators."""
         own = run.header.model
         if run.named_by == "option" or own in self._alike or self._newest_of(own) is not None or self._is_stored(run):
             return
@@ -237,7 +233,7 @@ class Sharing:
         return sorted(nights, key=lambda model: (nights[model], model), reverse=True)[:MAX_COMPARED]
 
     def _compared(self, run: Run, mixes: Mapping[Device, OperatorMix]) -> Run:
-        """The run, once it is known that its operators are those of the series that it goes on with."""
+        """The run, checked to have the operators of the series that it continues."""
         newest = self._newest_of(run.header.model)
         found = [] if newest is None else [one for one in newest.of(mixes) if one[2] < MIN_AGREEMENT]
         if not found or self._is_stored(run):
@@ -257,7 +253,6 @@ class Sharing:
         return replace(run, findings=[*run.findings, WORKLOAD_CHANGED.found(run.header.path, message)])
 
     def _is_stored(self, run: Run) -> bool:
-        """Whether the store has this run, under whatever name: then nothing new is mixed."""
         history = self._opened()
         return history is not None and bool(history.versions_of(run.header))
 
@@ -288,8 +283,6 @@ MAX_COMPARED = 50
 
 @dataclass(frozen=True, slots=True)
 class _Operators:
-    """What a record of the store tells of operators."""
-
     run_id: str
     hardware: str
     rank_id: int | None
@@ -303,8 +296,6 @@ class _Operators:
 
 @dataclass(frozen=True, slots=True)
 class _StoredRun:
-    """A run that the store has."""
-
     run_id: str
     night: str
     status: str | None
@@ -317,7 +308,6 @@ OWN_NAME = "own_name"
 
 
 def _read(history: History, model: str) -> _Newest | None:
-    """What the store has of a workload's newest night."""
     where = [equals("model", model), equals("run_kind", "profile")]
     runs = history.read("run", _StoredRun, where)
     if not runs:
@@ -341,7 +331,7 @@ def _read(history: History, model: str) -> _Newest | None:
 
 
 class _Ahead:
-    """Captures of one run before they are read as a whole: only their operators, and only when somebody asks."""
+    """Captures of one run before reading: only their operators, when requested."""
 
     def __init__(self, captures: Sequence[Capture], options: RecordOptions) -> None:
         self.captures, self.options = captures, options
@@ -386,7 +376,7 @@ class _Ahead:
 
 
 def _model_name(capture: Capture) -> str | None:
-    """The model that the tables name; what cannot be read is told when the capture is read as a whole."""
+    """The model that the tables name; damage is reported when the capture is read."""
     try:
         return model_name_of(capture)
     except (AoeReportsError, OSError):
@@ -436,7 +426,7 @@ def renamed(run: Run, model: str) -> Run:
 
 
 def _comparable(run: Run) -> bool:
-    """Whether a run's operators say what it is: a part of a capture may hold others in other shares."""
+    """Whether a run is complete: an incomplete one may hold other shares of operators."""
     return run.header.status != "incomplete"
 
 
@@ -478,9 +468,9 @@ def _with_common_ranks(group: Sequence[_Ahead]) -> list[_Ahead]:
 
 
 def _put(kinds: list[_Seen], seen: _Seen) -> _Seen | None:
-    """Let what was seen take the place of what is like it, as a workload may change little by little.
+    """Replace the entry that this one resembles, as a workload may change little by little.
 
-    Where it is like none of those that it can be compared with, the first of them is what it is at odds with.
+    If it resembles none of the comparable ones, the first of those is returned as the conflict.
     """
     compared = [(place, agreement(seen.mix, other.mix)) for place, other in enumerate(kinds)]
     known = [(place, alike) for place, alike in compared if alike is not None]
@@ -495,7 +485,7 @@ def _put(kinds: list[_Seen], seen: _Seen) -> _Seen | None:
 
 
 def _why_not(model: str, here: _Seen, pair: tuple[_Seen, _Seen]) -> Text:
-    """Why one capture is not stored: by that of two unlike ones which it is at odds with, else because these two are."""
+    """Why one capture is not stored: it conflicts with one of an unlike pair, or the pair does."""
     may_be_new = pair[0].night != pair[1].night
     for other in pair:
         alike = agreement(here.mix, other.mix)

@@ -81,7 +81,7 @@ def cells_of_links(shares: Sequence[tuple[int, int, float]]) -> list[list[int]]:
 
 
 def _links_of(row: Mapping[str, Any]) -> StoredLinks:
-    """A stored map; what is no link in it is left out."""
+    """A stored map; cells that are no link are left out."""
     body = body_of(row)
     group, transport, count, cells = (body.get(name) for name in ("group", "transport", "count", LINKS))
     found = [cell for cell in cells if _is_link(cell)] if isinstance(cells, list) else []
@@ -152,7 +152,7 @@ def unfit_names(row: Mapping[str, Any]) -> list[str] | None:
 
 
 def _same(value: Any, told: Any) -> bool:
-    """Whether what is there is what was read of it; 0 and false are equal in Python, and are not here."""
+    """Whether two values are equal; 0 and false are not."""
     return bool(value == told) and isinstance(value, bool) == isinstance(told, bool)
 
 
@@ -197,7 +197,7 @@ def summary_of(row: Mapping[str, Any]) -> Row:
 
 
 def _headline(told: Row) -> Row:
-    """What a device's steps went on; what is no number where one should be is null."""
+    """A device's step times; null where a number is expected and missing."""
     known = _flat(told)
     places = {name: known[name] for name in ("rank_id", "device_id") if name in known}
     numbers = {name: known[name] for name in _OF_STEPS if name in known}
@@ -215,7 +215,7 @@ _OF_STEPS = (
 
 
 def _flat(told: Row) -> Row:
-    """Names with texts and numbers; whatever else stands there nobody of us wrote, and it may be nested without end."""
+    """Only texts and numbers: foreign content may be nested without end."""
     return {name: value for name, value in told.items() if _is_plain(value)}
 
 
@@ -240,7 +240,6 @@ def body_of(row: Mapping[str, Any]) -> Row:
 
 
 def _retold(body: Row) -> Row:
-    """A body whose sentences can be said in other languages again, where it tells what they were made of."""
     said = body.pop(SAID, None)
     told = {
         name: [_retold(one) if isinstance(one, dict) else one for one in value]

@@ -67,7 +67,6 @@ class Scatter:
 
 @lru_cache(maxsize=1 << 18)
 def _variance(memory: float, before: int, after: int) -> float:
-    """Of the difference of two levels, in squared sigma: incidents ask the same of each series again and again."""
     return float(noise.inflation(memory, before) / before + noise.inflation(memory, after) / after)
 
 
@@ -287,7 +286,6 @@ def merge_shifts(course: JudgedSeries, stored: Iterable[LevelShift]) -> Merged:
 
 
 def _with_unseen(found: list[LevelShift], waiting: Sequence[LevelShift], course: JudgedSeries) -> Merged:
-    """What was found, and what was told and is not found: it holds, or is withdrawn."""
     withdrawn: list[LevelShift] = []
     scatter = course.scatter
     for shift in sorted(waiting, key=lambda one: one.since):
@@ -302,7 +300,7 @@ def _with_unseen(found: list[LevelShift], waiting: Sequence[LevelShift], course:
 def _recorded_as(
     shift: LevelShift, alike: Sequence[LevelShift], course: JudgedSeries
 ) -> tuple[LevelShift, Sequence[LevelShift]]:
-    """(the one of the recorded changes like it that a change is, those that it is instead of)."""
+    """(the recorded change that this one is, the recorded changes that it replaces)."""
     if shift.until:  # a slope: all that was told within it is the same
         return min(alike, key=lambda one: one.found or ""), alike
     known = min(alike, key=lambda one: abs(course.nights_between(one.since, shift.since)))
@@ -310,7 +308,7 @@ def _recorded_as(
 
 
 def _as_recorded(shift: LevelShift, first: LevelShift) -> LevelShift:
-    """A shift that was recorded before: it keeps its incident, and the baseline that was of more nights."""
+    """The shift with the incident and the longer baseline of its record."""
     kept = replace(shift, incident=first.incident, found=first.found, first_since=first.first_since)
     if first.before_nights > shift.before_nights:
         kept = replace(kept, before=first.before, before_nights=first.before_nights)
@@ -318,7 +316,7 @@ def _as_recorded(shift: LevelShift, first: LevelShift) -> LevelShift:
 
 
 def _distinct(stored: list[LevelShift], course: JudgedSeries) -> list[LevelShift]:
-    """Told changes, each once: of two that are one (told by two jobs at the same time) the first."""
+    """Recorded changes without duplicates: two jobs may record one at the same time."""
     kept: list[LevelShift] = []
     for shift in stored:
         if not any(_close(one, shift, course) for one in kept):
@@ -327,15 +325,15 @@ def _distinct(stored: list[LevelShift], course: JudgedSeries) -> list[LevelShift
 
 
 def _close(one: LevelShift, other: LevelShift, course: JudgedSeries) -> bool:
-    """Whether two changes go the same way and are nearer than a level is long: then there is no level between them."""
+    """Whether two changes go the same way and are closer than the shortest level."""
     apart = abs(course.nights_between(one.since, other.since))
     return one.slower == other.slower and apart < course.parameters.least_level
 
 
 def _still_holds(shift: LevelShift, others: Sequence[LevelShift], course: JudgedSeries) -> tuple[bool, Scatter | None]:
-    """(whether a told change that the detector does not find holds, the noise around its levels where that can be known).
+    """(whether a recorded change that the detector does not find still holds, the noise around its levels if known).
 
-    Where too few nights are left to say, it does.
+    With too few nights to decide, it holds.
     """
     place = course.place(shift.since)
     prior = [course.place(one.since) for one in others if one.since < shift.since]
@@ -371,7 +369,7 @@ def find_active(
 
 
 def _with_current_levels(shifts: list[LevelShift], course: JudgedSeries) -> list[LevelShift]:
-    """The newest change leads to the newest level, whatever was known of that when it was told."""
+    """The newest change leads to the newest level, not to the level that was recorded."""
     if not shifts or course.verdict.reason is not None:
         return shifts
     newest, detected = shifts[-1], course.verdict.changes
@@ -384,8 +382,6 @@ def _with_current_levels(shifts: list[LevelShift], course: JudgedSeries) -> list
 
 
 class _Walk:
-    """Through the changes of a series in their order."""
-
     def __init__(
         self, course: JudgedSeries, acceptances: Sequence[Acceptance], expectations: Sequence[Expectation]
     ) -> None:
@@ -433,7 +429,7 @@ class _Walk:
         self.reference = reference if shift.after > reference.cost else None
 
     def _take_partial(self, shift: LevelShift, reference: Level) -> None:
-        """Quicker, and still slower than the baseline: what is left may have been accepted, though the worst never was."""
+        """Faster, but still slower than the baseline: this level may be accepted even if the worst one never was."""
         self.open.append(shift)
         accepted = self._acknowledged(shift)
         if accepted is not None:
@@ -441,14 +437,12 @@ class _Walk:
             self.open, self.reference = [], None
 
     def _acknowledged(self, shift: LevelShift) -> Acceptance | None:
-        """Who vouched for the level that a change led to."""
         for one in self.acceptances:
             if self.course.nights_between(one.through, shift.since) <= shift.reach and shift.after <= one.limit:
                 return one
         return None
 
     def _accepted(self, shift: LevelShift) -> Acceptance | Expectation | None:
-        """Who vouched for the level that a slow-down led to, or announced it."""
         acknowledged, nights_between = self._acknowledged(shift), self.course.nights_between
         if acknowledged is not None:
             return acknowledged
@@ -480,7 +474,6 @@ class _Walk:
         return self._standing_of(self.reference)
 
     def _standing_of(self, reference: Level) -> ActiveChange:
-        """The newest level against the frozen baseline."""
         assert self.now is not None
         now = Level(self.now.after, self.now.after_nights)
         gap = math.log(now.cost / reference.cost)

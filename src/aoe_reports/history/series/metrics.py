@@ -61,7 +61,7 @@ def metric_records(records: pl.DataFrame, declarations: Declarations = ()) -> tu
 
 
 class _Columns:
-    """The metrics of records in the order of time, a column each; what is told of a series is what its newest record tells."""
+    """Metrics of records in order of time, a column each; the newest record of a series defines its meaning."""
 
     def __init__(self, records: pl.DataFrame, declarations: Declarations) -> None:
         self.places: list[int] = []

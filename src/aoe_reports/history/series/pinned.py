@@ -121,7 +121,6 @@ def hold_against(course: JudgedSeries, nights: Collection[str], *, newest: int |
 
 
 def _state(course: JudgedSeries, before: Level, after: Level) -> State | None:
-    """What the step from one level to another is, where it is proved."""
     verdict, parameters = course.verdict, course.parameters
     step = math.log(after.cost / before.cost)
     freedom = FREEDOM * max(verdict.nights - len(verdict.changes) - 1, 1)

@@ -99,7 +99,6 @@ def histories_of(records: pl.DataFrame, declarations: Declarations = ()) -> tupl
 
 
 def _beside(times: Histories, metrics: Histories) -> Histories:
-    """Series of both against the nights of both."""
     nights = sorted({*times.nights, *metrics.nights})
     places = {night: place for place, night in enumerate(nights)}
 
@@ -167,8 +166,6 @@ def put_together(records: pl.DataFrame, within: tuple[float, float] = (MIN_MS, M
 
 
 class _Numbered(NamedTuple):
-    """Texts by their numbers in the order of the words that occur."""
-
     codes: NDArray[np.int64]
     words: list[str]
 
@@ -183,7 +180,7 @@ def _numbered(texts: pl.Series) -> _Numbered:
 
 
 def _places(numbered: _Numbered, texts: pl.Series) -> NDArray[np.int64]:
-    """The numbers of texts that occur there."""
+    """The codes of known texts."""
     return np.searchsorted(np.array(numbered.words, dtype=object), np.array(texts.to_list(), dtype=object))
 
 
@@ -203,7 +200,6 @@ class _Cells:
 
 
 def _single_runs(rows: pl.DataFrame, within: tuple[float, float]) -> pl.DataFrame:
-    """The value, the total and the run of cells that have one row each."""
     return rows.select(
         pl.when(_possible(within)).then(_VALUE).otherwise(0.0).alias("value"),
         pl.when(_possible(within)).then(_TOTAL).otherwise(math.nan).alias("total"),
@@ -212,7 +208,7 @@ def _single_runs(rows: pl.DataFrame, within: tuple[float, float]) -> pl.DataFram
 
 
 def _merged_runs(ordered: pl.DataFrame, within: tuple[float, float]) -> pl.DataFrame:
-    """The same of cells that have several rows, which stand in their order: one row each, with the cell's series and night."""
+    """One row for each cell that has several ordered rows, with its series and night."""
     return (
         ordered.unique(["series_id", "night", "run_id", "runtime_ms_mean"], keep="last", maintain_order=True)
         .group_by("series_id", "night", maintain_order=True)
@@ -258,7 +254,6 @@ class Judged:
 def judge_histories(
     histories: Histories,
     false_alarms_per_year: float = FALSE_ALARMS_PER_YEAR,
-    parameters: Parameters | None = None,
     *,
     within: int | None = WATCHED_NIGHTS,
     gates: Sequence[Gate] = (),
@@ -270,7 +265,7 @@ def judge_histories(
     each series, where they are known already. Without `within` whole histories are looked at once, in hindsight: the budget is
     what that look may show.
     """
-    parameters = replace(parameters or Parameters(), hindsight=within is None)
+    parameters = Parameters(hindsight=within is None)
     values = histories.costs if within is None else histories.costs.copy()
     if within is not None:
         values[:, : max(values.shape[1] - within, 0)] = np.nan

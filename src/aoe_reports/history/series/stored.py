@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from statistics import median_low
 
@@ -12,6 +12,8 @@ import polars as pl
 from aoe_reports.history.changes.incidents import Group
 from aoe_reports.history.detection.run import DetectorRun
 from aoe_reports.history.series.baselines import JudgedSeries, Scatter
+from aoe_reports.history.series.series import SeriesLabels
+from aoe_reports.model.history.changes import COMPUTING, PHASE, IncidentChange
 from aoe_reports.model.shares import share_of
 from aoe_reports.topics.records.from_profile import STEPS_WITH_TASKS_MS
 
@@ -78,7 +80,7 @@ class StoredSeries:
 
     @cached_property
     def _steps_ms(self) -> dict[_Where, float]:
-        """What all steps of the newest run with tasks took, by whose they are; of all ranks together the median."""
+        """The steps' total of the newest run with tasks, by rank and device; over all ranks the median."""
         steps = [index for index, labels in enumerate(self.labels) if labels.scope == "step"]
         parts = parts_with_tasks(self.records)
         totals = {index: self.total_ms(index) * parts.get(self.ids[index], 1.0) for index in steps}
@@ -99,7 +101,7 @@ class StoredSeries:
         return float(known[-1]) if len(known) else 0.0
 
     def _find_cutoffs(self) -> dict[Group, str]:
-        """The night since when a series of each group must have had a time, or it is not measured any more."""
+        """The night since which a series of each group must have a time to count as still measured."""
         times = np.isfinite(self.judged.histories.costs)
         nights = {group: np.flatnonzero(times[mine].any(axis=0)).tolist() for group, mine in self.by_group.items()}
         all_nights = self.judged.histories.nights
@@ -126,3 +128,33 @@ def parts_with_tasks(records: pl.DataFrame) -> dict[str, float]:
         pl.col("series_id").cast(pl.String), (STEP_OF_OPERATORS_NS / pl.col("total_ns")).alias("part")
     )
     return dict(parts.filter(pl.col("part") != 1).iter_rows())
+
+
+_OF_RANKS = frozenset({"step", "communication", COMPUTING, PHASE})
+
+
+def paged_series(labels: Sequence[SeriesLabels], incidents: Iterable[IncidentChange]) -> frozenset[str]:
+    """The series that have a page.
+
+    Where operators are told over all ranks, the steps, computing and communication of single ranks have none, but the first
+    rank's, and those that name an incident: a thousand ranks are a thousand pages that nobody opens.
+    """
+    fleets = {_machine(one) for one in labels if one.scope == COMPUTING}
+    first: dict[tuple[object, ...], SeriesLabels] = {}
+    paged = set()
+    for one in labels:
+        if one.rank_id is None or one.scope not in _OF_RANKS or _machine(one) not in fleets:
+            paged.add(one.series_id)
+            continue
+        known = first.setdefault((*_machine(one), one.workload, one.op_type), one)
+        if (one.rank_id, one.series_id) < (known.rank_id, known.series_id):
+            first[*_machine(one), one.workload, one.op_type] = one
+    paged |= {one.series_id for one in first.values()}
+    for incident in incidents:
+        for model in incident.models:
+            paged.add(next(member.series_id for member in incident.members if member.model == model))
+    return frozenset(paged)
+
+
+def _machine(one: SeriesLabels) -> tuple[str, str, str, str]:
+    return one.model, one.hardware, one.engine, one.source

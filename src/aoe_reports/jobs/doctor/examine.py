@@ -8,8 +8,7 @@ from aoe_reports.engine.question import Answer
 from aoe_reports.jobs.doctor.checkup import Checkup, DoctorOptions, State, each
 from aoe_reports.jobs.doctor.installation import compiled_reader, installation, programs
 from aoe_reports.jobs.doctor.machine import configuration, font, temporary_files, terminal, time_zone
-from aoe_reports.jobs.doctor.sites import site
-from aoe_reports.jobs.doctor.stores import USUAL_STORE, store
+from aoe_reports.jobs.doctor.stores import USUAL_STORE, site, store
 from aoe_reports.model.classes import record
 from aoe_reports.model.rows import Rows
 from aoe_reports.model.texts import count_of, join

@@ -156,7 +156,7 @@ _Key = tuple[tuple[int, ...], bool]
 
 
 def _key(version: str) -> _Key | None:
-    """What versions are ordered by: the release without zeros at its end, and what comes before it first."""
+    """The sort key of versions: pre-releases first, without trailing zeros."""
     found = _RELEASE.fullmatch(version.strip())
     if found is None:
         return None

@@ -19,6 +19,7 @@ from aoe_reports.model.texts import count_of, say
 
 if TYPE_CHECKING:
     from aoe_reports.store import History
+from aoe_reports.engine.locks import MANIFEST
 
 USUAL_STORE = "./aoe-history"
 MAX_AHEAD_S = 300
@@ -50,7 +51,6 @@ def store(uri: str | None) -> Iterator[Checkup]:
 
 
 def _place(named: str) -> Iterator[Checkup]:
-    """What the folder of a store permits, and the room that is left."""
     folder, log = Path(named), Path(named) / "_delta_log"
     places = [one for one in (folder, log) if one.is_dir()]
     shut = next((one for one in places if not os.access(one, os.R_OK | os.X_OK)), None)
@@ -117,17 +117,16 @@ def _care(opened: History) -> Iterator[Checkup]:
     yield ok("compaction", told) if waits.surplus < SURPLUS else warning("compaction", told, command)
     waste = waits.deletable
     told = count_of(
-        waste.files,
+        waste.files_deleted,
         "{number} file that is no longer used ({size})",
         "{number} files that are no longer used ({size})",
-        size=size_of(waste.bytes),
+        size=size_of(waste.bytes_deleted),
     )
-    is_much = waste.bytes > info(opened.log).bytes
+    is_much = waste.bytes_deleted > info(opened.log).bytes
     yield warning("vacuum", told, _command("store vacuum", opened.uri)) if is_much else ok("vacuum", told)
 
 
 def _clock(opened: History) -> Iterator[Checkup]:
-    """Whether the newest night lies ahead of this machine's clock."""
     times = [told for told in opened.rows("run", ["timestamp_ns"])["timestamp_ns"].to_pylist() if told is not None]
     if not times:
         yield ok("newest night", say("none yet"))
@@ -166,7 +165,7 @@ def _first(finding: Finding) -> str:
 
 
 def _how_to_open(named: str) -> str:
-    """What to do where a store cannot be opened: only what lies here is known to be damaged."""
+    """What to do if a store cannot be opened."""
     scheme, is_uri, _ = named.partition("://")
     if is_uri and scheme.lower() not in _SCHEMES:
         return say("no store can be at {scheme}://: name a folder, or a bucket (s3://BUCKET/FOLDER)", scheme=scheme)
@@ -192,3 +191,60 @@ def _command(command: str, named: str) -> str:
 
 def _line(command: str, named: str) -> str:
     return f"aoe-reports {command} --store {shlex.quote(named)}"
+
+
+FIRST_PAGE = "index.html"
+
+
+def site(folder: Path, uri: str | None) -> Iterator[Checkup]:
+    """The folder of a site, held against the store that is named."""
+    command = f"aoe-reports site -o {shlex.quote(str(folder))}"
+    if not folder.exists():
+        yield missing("site", say("pages for people; {path} does not exist", path=folder), f"`{command}`")
+        return
+    if not folder.is_dir() or not os.access(folder, os.R_OK | os.X_OK):
+        yield fault(
+            "site",
+            say("{path}: no folder that this user may read", path=folder),
+            say("name another, or change its permissions"),
+        )
+        return
+    if not (folder / MANIFEST).is_file() or not (folder / FIRST_PAGE).is_file():
+        yield fault(
+            "site",
+            say("{path}: not a site, or not all of it", path=folder),
+            say("`{command}`, into a new folder if this one is yours", command=command),
+        )
+        return
+    written = (folder / FIRST_PAGE).stat().st_mtime
+    told = say("{path}: pages of {time}", path=folder, time=_moment(written))
+    newest = _newest_commit(uri)
+    if newest is not None and newest > written:
+        yield warning(
+            "site",
+            say("{pages}; the store was written at {time}", pages=told, time=_moment(newest)),
+            f"`{command}`",
+        )
+    else:
+        yield ok("site", told)
+    places = (folder, folder.absolute().parent)
+    fixed = next((one for one in places if not os.access(one, os.W_OK)), None)
+    if fixed is None:
+        yield ok("site permissions", say("the folder and the one above can be written"))
+    else:
+        yield warning(
+            "site permissions",
+            say("{path}: this user may not write it, so the pages cannot be replaced", path=fixed),
+            say("change its permissions"),
+        )
+
+
+def _newest_commit(uri: str | None) -> float | None:
+    """The time of the newest commit in the log; null for a remote store."""
+    if uri is None or "://" in uri or not (log := Path(uri) / "_delta_log").is_dir():
+        return None
+    return max((one.stat().st_mtime for one in log.glob("*.json")), default=None)
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from aoe_reports.formats.ascend.tables.op_summary import COMMUNICATION_TASKS
 from aoe_reports.formats.csv.summary import TableData
-from aoe_reports.model.arrays.columns import Ints, codes, exact_sum, integers, keep_where, words_in
+from aoe_reports.model.arrays.columns import column_of, exact_sum, integers, keep_where, words_in
 from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.rules import TABLES
 from aoe_reports.model.texts import say
@@ -43,7 +42,6 @@ def check_statistics(statistics: Sequence[TableData], tasks: pa.Table) -> list[F
 
 
 def _without_row(usable: Sequence[TableData], groups: Groups, keys: list[str]) -> list[Finding]:
-    """Groups of tasks for which no file has a row."""
     stated = {tuple(row[key] for key in keys) for data in usable for row in data.frame.to_pylist()}
     absent = []
     for key, (count, total) in sorted(groups.items(), key=str):
@@ -67,7 +65,6 @@ def _computing(tasks: pa.Table) -> pa.Table:
 
 
 def _with_device(keys: list[str], statistic: TableData, tasks: pa.Table) -> list[str]:
-    """The keys, and the device where both tables tell it."""
     both = "device_id" in tasks.column_names and "device_id" in statistic.frame.column_names
     return ["device_id", *keys] if both else keys
 
@@ -125,49 +122,15 @@ def _held_against(statistic: TableData, grouped: Groups, keys: Sequence[str]) ->
 
 def _grouped(tasks: pa.Table, keys: Sequence[str]) -> Groups:
     """(count, time in ns) of the tasks by some of their words and their device."""
-    groups: Ints = np.zeros(tasks.num_rows, dtype=np.int64)
-    words: list[list[Any]] = []
-    for key in keys:
-        numbers, of_key = _numbered(tasks[key])
-        groups = groups * len(of_key) + numbers
-        words.append(of_key)
-    durations, _ = integers(tasks["task_duration_ns"])
-    places, counts, totals = _sums(groups, durations)
-    found: Groups = {}
-    for place, count, total in zip(places.tolist(), counts.tolist(), totals, strict=True):
-        cells: list[object] = []
-        for of_key in reversed(words):
-            place, number = divmod(place, len(of_key))  # noqa: PLW2901 -- digit by digit
-            cells.append(of_key[number])
-        found[tuple(reversed(cells))] = (count, total)
-    return found
+    durations, there = integers(tasks["task_duration_ns"])
+    times = column_of(durations, there)
+    if exact_sum(np.abs(durations)) >= _MAX_INT64:
+        times = times.cast(pa.decimal128(38))
+    grouped = tasks.select(list(keys)).unify_dictionaries().append_column("ns", times).group_by(list(keys))
+    sums = grouped.aggregate([("ns", "sum"), ([], "count_all")])
+    cells = zip(*(sums[key].to_pylist() for key in keys), strict=True)
+    rows = zip(cells, sums["count_all"].to_pylist(), sums["ns_sum"].to_pylist(), strict=True)
+    return {key: (count, int(total or 0)) for key, count, total in rows}
 
 
-def _numbered(column: pa.ChunkedArray) -> tuple[Ints, list[Any]]:
-    """(a number for the value of each row, the values by their numbers; null among them)."""
-    if pa.types.is_integer(column.type):
-        values, there = integers(column)
-        if there.all() and len(values) and (values == values[0]).all():
-            return np.zeros(len(values), dtype=np.int64), [int(values[0])]
-        distinct, places = np.unique(values, return_inverse=True)
-        return np.where(there, places + 1, 0), [None, *distinct.tolist()]
-    numbers, known = codes(column)
-    return numbers, [None, *known]
-
-
-def _sums(groups: Ints, durations: Ints) -> tuple[Ints, Ints, list[int]]:
-    """(the groups that occur, how many rows each has, their exact sums)."""
-    size = int(groups.max()) + 1 if len(groups) else 0
-    if size > _MAX_GROUPS or exact_sum(np.abs(durations)) >= _EXACT_IN_FLOAT:
-        places, inverse, counts = np.unique(groups, return_inverse=True, return_counts=True)
-        order = np.argsort(inverse, kind="stable")
-        parts = np.split(durations[order], np.cumsum(counts)[:-1]) if len(places) else []
-        return places, counts, [exact_sum(part) for part in parts]
-    counts = np.bincount(groups)
-    places = np.flatnonzero(counts)
-    # of floats, and exact: no sum needs more than the 53 bits that a float has
-    return places, counts[places], [int(total) for total in np.bincount(groups, durations)[places]]
-
-
-_MAX_GROUPS = 1 << 20
-_EXACT_IN_FLOAT = 2**53
+_MAX_INT64 = 2**63

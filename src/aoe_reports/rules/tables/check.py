@@ -7,11 +7,17 @@ from collections.abc import Callable, Sequence
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.model.findings import Finding
 from aoe_reports.rules.tables.copies import without_copies
+from aoe_reports.rules.tables.rows import (
+    intervals,
+    shares,
+    statistics,
+    task_types,
+    without_empty_groups,
+    without_negative,
+    without_negative_values,
+)
 from aoe_reports.rules.tables.steps import iterations, overlap, overlap_above, rising, step_sum
 from aoe_reports.rules.tables.streams import streams
-from aoe_reports.rules.tables.task_types import task_types
-from aoe_reports.rules.tables.times import intervals, shares, statistics
-from aoe_reports.rules.tables.values import without_empty_groups, without_negative, without_negative_values
 
 
 def check_table(data: TableData, *, complete: bool = True) -> TableData:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +12,7 @@ from aoe_reports.formats.csv.summary import START, TableData
 from aoe_reports.model.arrays.columns import Ints, Mask, integers
 from aoe_reports.model.texts import say
 from aoe_reports.rules.rules import DUPLICATE_ROW
-from aoe_reports.rules.tables.rows import as_integers, findings_of_rows
+from aoe_reports.rules.tables.rows import findings_of_rows
 
 
 def without_copies(data: TableData) -> TableData:
@@ -63,7 +62,6 @@ def cannot_repeat(tables: Sequence[TableData]) -> bool:
 
 
 def _span_of_starts(data: TableData) -> tuple[int, int] | None:
-    """The first and the last start of a table in which each is another one; None where that is not known."""
     if data.span is not None or START not in data.frame.column_names:
         return data.span
     ordered = _differing(data.frame[START])
@@ -71,7 +69,7 @@ def _span_of_starts(data: TableData) -> tuple[int, int] | None:
 
 
 def _differing(starts: pa.ChunkedArray) -> Ints | None:
-    """The starts in their order; None where two are the same, or one is missing."""
+    """The starts in order; None with duplicates or missing values."""
     values, there = integers(starts)
     if not there.all():
         return None
@@ -85,25 +83,15 @@ def first_of_each(frame: pa.Table, names: Sequence[str]) -> Mask:
 
 
 def _copies(frame: pa.Table, names: Sequence[str]) -> Mask:
-    """Rows that an earlier row equals in all these columns."""
-    if (
-        frame.num_rows and START in names and _differing(frame[START]) is not None
-    ):  # nearly always: one sort instead of several
-        return np.zeros(frame.num_rows, dtype=bool)
-    told = (as_integers(frame[name]) for name in names)
-    columns = [(np.where(there, values, 0), there) for values, there in told]  # where there is none, anything stands
-    mixed = np.zeros(frame.num_rows, dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        for values, _ in columns:
-            mixed = (mixed * np.uint64(0x9E3779B97F4A7C15)) ^ values.astype(np.uint64)
-    _, first, groups, counts = np.unique(mixed, return_index=True, return_inverse=True, return_counts=True)
+    """The rows that an earlier row equals in these columns; null equals null."""
     copies = np.zeros(frame.num_rows, dtype=bool)
-    if (counts == 1).all():
-        return copies
-    seen: dict[int, set[tuple[Any, ...]]] = {}
-    for row in np.flatnonzero(counts[groups] > 1):
-        key = tuple((int(values[row]), bool(there[row])) for values, there in columns)
-        earlier = seen.setdefault(int(first[groups[row]]), set())
-        copies[row] = key in earlier
-        earlier.add(key)
+    if frame.num_rows and START in names and _differing(frame[START]) is not None:
+        return copies  # nearly always: one sort instead of a grouping
+    rows = pa.array(np.arange(frame.num_rows))
+    grouped = frame.select(list(names)).unify_dictionaries().append_column(_ROW, rows).group_by(list(names))
+    copies[:] = True
+    copies[grouped.aggregate([(_ROW, "min")])[f"{_ROW}_min"].to_numpy()] = False
     return copies
+
+
+_ROW = "#row"

@@ -89,7 +89,6 @@ def step_sum(data: TableData) -> Sequence[Finding]:
 
 
 def _of_one_rank(data: TableData) -> Mask:
-    """The rows that add up: one of a pipeline stage holds the largest value of its ranks in each column by itself."""
     if "type" not in data.frame.column_names:
         return np.ones(data.frame.num_rows, dtype=bool)
     return words_in(data.frame["type"], {"rank"})

@@ -92,7 +92,7 @@ def streams(data: TableData) -> Sequence[Finding]:
 
 
 def _stops(data: TableData, start: Ints) -> Ints:
-    """When each task ends: as measured if there is a column for it, else start plus duration."""
+    """The end of each task: recorded, else start plus duration."""
     stop = start + integers(data.frame["task_duration_ns"])[0]
     if "task_stop_ns" in data.frame.column_names:
         measured, known = integers(data.frame["task_stop_ns"])
@@ -101,10 +101,10 @@ def _stops(data: TableData, start: Ints) -> Ints:
 
 
 def _rows_of_streams(data: TableData, known: Mask) -> Iterator[Ints]:
-    """The rows of each stream of each device that are one operator each.
+    """The rows of each stream that are one operator each.
 
-    Left out are whole communications, waits, the unnamed task around an operator of both kinds of cores (in databases), and parts
-    of a task of several contexts, which run beside each other.
+    Left out: whole communications, waits, the unnamed task around a mixed-core operator (in databases), and parts of a task
+    with several contexts, which run in parallel.
     """
     frame = data.frame
     serial = known & integers(frame["stream_id"])[1]
@@ -120,7 +120,7 @@ def _rows_of_streams(data: TableData, known: Mask) -> Iterator[Ints]:
 
 
 def _starting_together(start: Ints, stop: Ints) -> int:
-    """How many tasks of a stream start with another one although both take time."""
+    """The number of tasks of a stream that start together although both take time."""
     order = np.lexsort((stop, start))
     equal = start[order][1:] == start[order][:-1]
     return int((equal & ((stop - start)[order][:-1] > STREAM_TOLERANCE_NS)).sum())
@@ -136,7 +136,7 @@ def _rounded(data: TableData, count: int) -> Finding:
 
 
 def _overlapping(rows: Ints, start: Ints, stop: Ints) -> Iterator[_Place]:
-    """The tasks of a stream that last until others start: their times, and how many others."""
+    """Tasks of a stream that run into later ones: (times, number of the others)."""
     order = np.lexsort((stop, start))  # what takes no time may start with another one
     rows, start, stop = rows[order], start[order], stop[order]
     latest = np.maximum.accumulate(stop)
@@ -151,7 +151,7 @@ def _overlapping(rows: Ints, start: Ints, stop: Ints) -> Iterator[_Place]:
 
 
 def _falling(rows: Ints, start: Ints) -> Iterator[_Place]:
-    """The tasks of a stream that start before the one above them, unless the rows are in an order of somebody's own."""
+    """Tasks of a stream that start before the one above them, unless the order is arbitrary."""
     falls = np.flatnonzero(start[1:] < start[:-1]) + 1
     if len(falls) * _MIN_PARTS <= len(rows):
         for place in falls:
@@ -177,7 +177,7 @@ def _message_of_fall(time_ns: int, count: int) -> str:
 
 
 def _placed(data: TableData, message: str, row: int) -> str:
-    """The message with its place: of a timeline, whose events have no rows, the name and the start of the task."""
+    """The message with its place; in a timeline the name and start of the task."""
     if not data.told_by:
         return placed(data, message, row)
     name, start = (data.frame[column][row].as_py() for column in ("op_name", START))
@@ -188,7 +188,7 @@ def _placed(data: TableData, message: str, row: int) -> str:
 def _found_at(
     data: TableData, rule: Rule, places: list[_Place], message: Callable[[int, int], str]
 ) -> Iterator[Finding]:
-    """A finding for each place, in the order of rows; after EXAMPLES_PER_RULE of them one counts the rest."""
+    """A finding for each place in row order; EXAMPLES_PER_RULE at most, then a count."""
     places.sort()
     for row, severity, time_ns, count in places[:EXAMPLES_PER_RULE]:
         words = _placed(data, message(time_ns, count), row)

@@ -251,7 +251,7 @@ def _judged(
 
 def _against_overlap(device: DeviceBreakdown, path: str) -> Iterator[Finding]:
     """Where Overlap Analysis of the timeline says otherwise than the tasks in it."""
-    from aoe_reports.rules.forms.timelines import OVERLAP_THREADS
+    from aoe_reports.rules.forms.agreement import OVERLAP_THREADS
 
     for thread, name in OVERLAP_THREADS.items():
         stated = device.stated_ns.get(thread)
@@ -263,7 +263,7 @@ def _against_overlap(device: DeviceBreakdown, path: str) -> Iterator[Finding]:
 
 def _against_step(parts: Parts, step: Step, path: str) -> Iterator[Finding]:
     """Where the table of steps says otherwise than the tasks of the step."""
-    from aoe_reports.rules.forms.timelines import OVERLAP_THREADS
+    from aoe_reports.rules.forms.agreement import OVERLAP_THREADS
 
     for thread, name in OVERLAP_THREADS.items():
         where = say("for step {step} in the step table", step=step.step)

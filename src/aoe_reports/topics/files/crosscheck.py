@@ -20,10 +20,16 @@ from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.sources.found import FoundFile
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding
+from aoe_reports.rules.forms.agreement import (
+    TimelineSums,
+    check_forms,
+    check_iterations,
+    check_overlap,
+    check_steps,
+    check_task_times,
+    check_timeline,
+)
 from aoe_reports.rules.forms.statistics import check_communication, check_no_tasks, check_statistics
-from aoe_reports.rules.forms.steps import check_steps
-from aoe_reports.rules.forms.tasks import check_forms, check_iterations, check_task_times
-from aoe_reports.rules.forms.timelines import TimelineSums, check_overlap, check_timeline
 from aoe_reports.rules.rules import DUPLICATE_ROW
 
 _TASK_COLUMNS = frozenset({"op_type", "task_type", "step", *OP_SUMMARY.identity})

@@ -41,8 +41,8 @@ from aoe_reports.model.findings import Finding, is_below
 from aoe_reports.model.texts import say
 from aoe_reports.model.timestamps import digits_to_ns
 from aoe_reports.model.topics.steps import Step
+from aoe_reports.rules.forms.agreement import check_forms
 from aoe_reports.rules.forms.statistics import check_no_tasks, check_statistics
-from aoe_reports.rules.forms.tasks import check_forms
 from aoe_reports.rules.gradient_bank import check_bank_file
 from aoe_reports.rules.results.check import check_result_file
 from aoe_reports.stats.grouping import is_communication

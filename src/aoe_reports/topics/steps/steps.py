@@ -119,7 +119,7 @@ steps = asking(Steps(), StepOptions)
 def _steps_of(capture: Capture, notes: Notes) -> list[Step]:
     """The steps of one capture; what is wrong with their tables, and which steps miss a head or a tail."""
     from aoe_reports.engine.captures import read_source, read_steps
-    from aoe_reports.rules.forms.steps import check_steps
+    from aoe_reports.rules.forms.agreement import check_steps
 
     tables: list[TableData] = []
 

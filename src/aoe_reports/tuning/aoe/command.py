@@ -38,7 +38,6 @@ JOB_TYPES: dict[StageName, int] = {"sgat": 1, "opat": 2, "gdat": 4}
 """`--job_type` of aoe, and AOE_MODE where a framework tunes; 4 is a value of AOE_MODE only."""
 
 FRAMEWORKS = {".prototxt": 0, ".air": 1, ".pb": 3, ".onnx": 5}
-"""`--framework` by the model's suffix."""
 
 UNSET_FOR_AOE = ("AOE_MODE", "PROFILING_MODE", "PROFILING_OPTIONS")
 """Inherited variables that would make something else of a run of aoe."""
@@ -140,7 +139,6 @@ def options_of_aoe(plan: Plan) -> tuple[str, ...]:
 
 
 def _model_path(plan: Plan) -> str | None:
-    """The folder of models or graphs that aoe takes: the job's, or where the snippet has the graphs dumped."""
     job = plan.job
     if job.model_path is not None and job.model is not None:
         raise UsageError(say("--model and --model-path are mutually exclusive"))

@@ -18,8 +18,7 @@ from aoe_reports.model.findings import FAILED_TUNING, Finding
 from aoe_reports.model.texts import Language, say
 from aoe_reports.rules.gradient_bank import check_bank_file
 from aoe_reports.rules.results.check import check_result_file
-from aoe_reports.tuning.aoe.bank import GRADIENTS
-from aoe_reports.tuning.aoe.bank_evidence import evidence_of
+from aoe_reports.tuning.aoe.bank import GRADIENTS, evidence_of
 from aoe_reports.tuning.aoe.command import (
     AOE_CONFIG,
     SCRIPT,
@@ -45,15 +44,15 @@ from aoe_reports.tuning.job.driver import (
     Listener,
     Machine,
     Outcome,
+    Progress,
     Results,
     Stage,
 )
-from aoe_reports.tuning.job.progress import Progress
 from aoe_reports.tuning.job.runner import Ended
 from aoe_reports.tuning.job.state import Tool
 from aoe_reports.tuning.plan.folder import PLAN
 from aoe_reports.tuning.plan.plan import TENSORFLOW, Plan, TuneOps, to_json
-from aoe_reports.tuning.plan.prior_jobs import PriorJobs, PriorSources
+from aoe_reports.tuning.plan.prior import PriorJobs, PriorSources
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +177,6 @@ class AoeDriver:
 
 
 def _left(plan: Plan, asked: TuneOps, tuned: Sequence[TuningResult]) -> TuneOps:
-    """What is left to be tuned: with REPEAT_TUNE what is banked would be tuned again."""
     if not plan.repeat_tune:
         return asked
     through = {modification.join_name for result in tuned for modification in result.modifications}
@@ -199,7 +197,7 @@ def _gradients(bank: Path) -> tuple[list[Finding], bool]:
 
 
 def _together(attempts: Sequence[Attempted[TuningResult]]) -> list[TuningResult]:
-    """The tasks of all attempts: of earlier ones only what they changed, and what a later one did not change again."""
+    """The tasks of all attempts. An earlier attempt keeps only its changes that no later one repeats."""
     seen: set[tuple[str, str | None]] = set()
     results: list[TuningResult] = []
     for attempt in reversed(attempts):

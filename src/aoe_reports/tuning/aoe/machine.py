@@ -30,7 +30,7 @@ from aoe_reports.tuning.aoe.preflight import (
     declared_of_text,
     host_of_document,
 )
-from aoe_reports.tuning.banks.files import bank_of_plan
+from aoe_reports.tuning.banks.bank import bank_of_plan
 from aoe_reports.tuning.job.runner import output_of
 from aoe_reports.tuning.options import PreflightOptions
 from aoe_reports.tuning.plan.folder import PLAN, read_plan
@@ -72,7 +72,6 @@ def preflight(folder: Path, options: PreflightOptions) -> JobAnswer:
 
 
 def _headline(checks: Sequence[Check]) -> Text:
-    """Whether the machine is fit, and what is not."""
     failed = [one.rule for one in checks if one.verdict == "fail"]
     unknown = sum(one.verdict == "unknown" for one in checks)
     said = (
@@ -91,7 +90,6 @@ def _headline(checks: Sequence[Check]) -> Text:
 
 
 def _next(checks: Sequence[Check], folder: Path) -> Text:
-    """What to do now."""
     place = shlex.quote(str(folder))
     if any(one.verdict == "fail" for one in checks):
         return say("next: mend what fails, then run `aoe-reports preflight {folder}` again", folder=place)
@@ -171,13 +169,13 @@ def look_at_host(plan: Plan, folder: Path, environment: Mapping[str, str]) -> Ho
 
 
 def _command(name: str, environment: Mapping[str, str]) -> str | None:
-    """Where a command is, whatever folder it is run from: entries of PATH may be relative to this one."""
+    """The absolute path of a command: entries of PATH may be relative."""
     found = shutil.which(name, path=environment.get("PATH", os.defpath))
     return os.path.abspath(found) if found is not None else None
 
 
 def _told_by(argv: Sequence[str], environment: Mapping[str, str]) -> str | None:
-    """What a command of CANN tells of itself or of the machine."""
+    """What a command of CANN prints."""
     kept = {name: value for name, value in environment.items() if name not in UNSET_FOR_AOE}
     return output_of(argv, kept, _TELL_S, _MAX_DESCRIPTION)
 

@@ -10,11 +10,9 @@ from decimal import Decimal
 from aoe_reports.formats.aoe.results import Modification, TuningResult, status_of
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import join, say
-from aoe_reports.tuning.aoe.bank_evidence import BankEvidence, BankState
-from aoe_reports.tuning.aoe.codes import explain_code, is_failure
-from aoe_reports.tuning.aoe.console import Console
-from aoe_reports.tuning.job.driver import OutcomeRow, Status
-from aoe_reports.tuning.job.progress import Progress
+from aoe_reports.tuning.aoe.bank import BankEvidence, BankState
+from aoe_reports.tuning.aoe.console import Console, explain_code, is_failure
+from aoe_reports.tuning.job.driver import OutcomeRow, Progress, Status
 from aoe_reports.tuning.job.runner import Ended
 from aoe_reports.tuning.names import type_key
 from aoe_reports.tuning.plan.plan import TENSORFLOW, Candidate, Plan, TuneOps
@@ -42,8 +40,6 @@ _TUNED_COPY = re.compile(r"_OPAT_\d+\Z")
 
 @dataclass(frozen=True, slots=True)
 class _Requested:
-    """One thing that was asked for, with what the plan knows of it."""
-
     op_name: str | None
     op_type: str | None
     candidate: Candidate | None
@@ -76,8 +72,6 @@ def outcome_rows(
 
 
 class _Reported:
-    """What a job's results tell, of what was asked for and of the rest."""
-
     def __init__(self, plan: Plan, asked: list[_Requested], results: Sequence[TuningResult], *, ended: bool) -> None:
         self.asked, self.results, self.ended = asked, results, ended
         self.unproven = {id(m) for result in results if _is_unproven(result, ended=ended) for m in result.modifications}
@@ -102,7 +96,6 @@ class _Reported:
 
 
 def _rows_of(case: _Reported, a: _Requested, matches: _Matches, rest: tuple[Status, str]) -> Iterator[OutcomeRow]:
-    """The rows of one thing that was asked for."""
     for modification, how in matches:
         if id(modification) not in case.unproven:
             yield _row(a, "improved", modification, how)
@@ -117,13 +110,13 @@ def _rows_of(case: _Reported, a: _Requested, matches: _Matches, rest: tuple[Stat
 
 
 def _is_unproven(result: TuningResult, *, ended: bool) -> bool:
-    """Whether a task's numbers are not used: it was broken off (of subgraphs only the missing time of tuning tells)."""
+    """Whether a task was broken off, so that its numbers are not used. Of subgraphs only a missing tuning time shows it."""
     untimed = result.kind == "sgat" and result.has_segment and "tuning_time(s)" not in result.present
     return result.broken_off or (untimed and not ended)
 
 
 def _unproven_row(a: _Requested | None, m: Modification, *, ended: bool) -> OutcomeRow:
-    """What a task changed that was broken off: in the bank, and without a number."""
+    """The row of what a broken-off task changed: it is in the bank, and has no number."""
     return _row(a, "unclear", m, "", requested=a is not None).unproven(*_after_break(ended=ended))
 
 
@@ -134,7 +127,7 @@ def _after_break(*, ended: bool) -> tuple[Status, str]:
 
 
 def _not_asked(case: _Reported, others: Sequence[Modification]) -> list[OutcomeRow]:
-    """Rows of what was changed or failed though nobody asked for it by name."""
+    """Rows of what was changed or failed without being requested by name."""
     reason = say("not requested by name")
     rows = [_row(None, "improved", m, reason, requested=False) for m in others]
     told = {a.op_name for a in case.asked}
@@ -169,7 +162,7 @@ _Matches = list[tuple[Modification, str]]
 
 
 def _matches(asked: Sequence[_Requested], operators: Sequence[Modification], known: set[str]) -> list[_Matches]:
-    """What was changed of each thing that was asked for; of a type what nobody asked for by name."""
+    """The modifications of each requested operator; a requested type gets those that no name takes."""
     named = [_by_name(a, operators, known) if a.op_name is not None else [] for a in asked]
     used = {id(m) for matches in named for m, _ in matches}
     rest = [m for m in operators if id(m) not in used]
@@ -211,7 +204,7 @@ def is_part_of(name: str, fused: str, known: set[str]) -> bool:
 
 
 def _is_names(text: str, known: set[str], scope: str | None) -> bool:
-    """Whether a text is a row of whole names: none, one that begins a scope, or known ones."""
+    """Whether a text consists of whole names: empty, known, or beginning with the scope."""
     if not text or text in known:
         return True
     return scope is not None and text.startswith(scope)
@@ -226,9 +219,9 @@ def _is_failed(a: _Requested, failed: set[str], known: set[str]) -> bool:
 def _rests(
     case: _Reported, unmatched: Sequence[bool], bank: BankEvidence | None, *, all_used: bool
 ) -> list[tuple[Status, str]]:
-    """What became of each operator that was asked for and that AOE names nowhere: it counts them only, and the bank may tell.
+    """The outcome of each requested operator that AOE does not name: AOE only counts them, and the bank may show more.
 
-    `all_used`: whether everything that was changed was asked for.
+    `all_used`: everything that was changed was requested.
     """
     left = [
         without and a.op_name is not None and not case.is_failed(a)
@@ -259,7 +252,7 @@ _BY_BANK: dict[BankState, tuple[Status, str]] = {
 
 
 def _rest(case: _Reported, rest: int, *, all_used: bool) -> tuple[Status, str]:
-    """What became of so many operators, by AOE's counts alone."""
+    """The outcome of that many operators by AOE's counts alone."""
     reserved, unsatisfied = case.counted
     if not reserved and not unsatisfied:
         if not case.ended:
@@ -268,10 +261,8 @@ def _rest(case: _Reported, rest: int, *, all_used: bool) -> tuple[Status, str]:
             "AOE neither changed it nor counted any unchanged operator; it may not be in AOE's graph"
         )
     counts = say(
-        (
-            "AOE lists only what it changed; for the remaining {rest}, it counts {kept} kept and {unsatisfied} not "
-            "improved"
-        ),
+        "AOE lists only what it changed; for the remaining {rest}, it counts {kept} kept and {unsatisfied} not "
+        "improved",
         kept=reserved,
         unsatisfied=unsatisfied,
         rest=rest,
@@ -285,7 +276,7 @@ def _rest(case: _Reported, rest: int, *, all_used: bool) -> tuple[Status, str]:
 
 
 def _is_certain(case: _Reported, counted: int, rest: int, *, all_used: bool) -> bool:
-    """Whether what AOE counts are the operators that are left, and no others."""
+    """Whether AOE's counts are exactly about the remaining operators."""
     if not case.ended or any(a.op_name is None for a in case.asked):
         return False
     return counted == rest and all_used if case.exactly else counted >= rest
@@ -440,7 +431,7 @@ _SIGKILL = 9
 
 
 def _mismatches(path: str, console: Console, results: Sequence[TuningResult]) -> Iterator[Finding]:
-    """Claims of the console that no task of a result file makes, too."""
+    """Claims of the console that no result file repeats."""
     told = [
         (r.tuning_name, r.model_improvement)
         for r in results

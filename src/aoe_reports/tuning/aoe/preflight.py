@@ -33,7 +33,6 @@ GB = 10**9
 HOME_GB = 20
 MEMORY_GB = 32
 DEEP_MEMORY_GB = 64
-"""Of O1 and of deep operator tuning."""
 
 DEFAULT_TE_PARALLEL = 8
 MAX_TE_PARALLEL = 32
@@ -60,7 +59,6 @@ class Host:
     memory_available_bytes: Count | None = None
     cpu_count: Count | None = None
     usable_cpu_count: Count | None = None
-    """How many of the CPUs this process may run on."""
     npu_count: Count | None = None
     device_users: Count | None = None
     """Processes of other users that hold a device open; null: not all processes could be looked at."""
@@ -71,7 +69,6 @@ class Host:
     """TUNING_PARALLEL_NUM of aoe.ini; its default where the file leaves it out."""
     aoe_ini: str | None = None
     aoe: str | None = None
-    """Where the command `aoe` is."""
     aoe_known: bool = True
     aoe_options: tuple[str, ...] | None = None
     """The options that `aoe --help` lists; null: it could not be asked."""
@@ -87,7 +84,6 @@ class Host:
     bank_access: str | None = None
     """`rwx`, with a `-` for what is not allowed; `absent` where there is none."""
     folder: str | None = None
-    """The plan's folder."""
     folder_writable: bool | None = None
 
 
@@ -129,36 +125,26 @@ class Declared:
     """What somebody says of the job that no machine shows; null is not said."""
 
     processes: int | None = None
-    """How many processes the training script starts."""
     model_memory: int | None = None
-    """Bytes that training the model takes."""
     tuning_parallel_num: int | None = None
     profiling: Literal["on", "off"] | None = None
     static_memory_policy: int | None = None
     static_shapes: bool | None = None
     devices: int | None = None
     device_free: bool | None = None
-    """Whether no other user tunes on the device."""
     cpu_binding: bool | None = None
-    """Whether the script binds itself to CPUs."""
     aoe_config_file: bool | None = None
-    """Whether the script names aoe_config.json."""
     npus: int | None = None
-    """How many NPUs the machine has."""
     cube_cores: int | None = None
-    """Of the device."""
     vector_cores: int | None = None
     cube_cores_used: int | None = None
     """The most that an operator uses, where the profile tells no blocks."""
     vector_cores_used: int | None = None
     device_memory: int | None = None
-    """Free bytes of the device."""
     device_memory_used: int | None = None
-    """Bytes that the model takes on the device."""
     aoe_options: bool | None = None
     """Whether the installed aoe takes the options of the plan."""
     soc: str | None = None
-    "The chip, if the plan does not name it."
 
 
 def declared_of_text(parts: Sequence[str]) -> Declared:
@@ -221,8 +207,6 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """What rules look at."""
-
     plan: Plan
     host: Host
     declared: Declared
@@ -651,4 +635,3 @@ _RULES: tuple[CheckedRule[_Case, Found | None], ...] = (
     _aoe, _aoe_options, _device_cores, _device_memory, _disk, _memory, _cpus, _te_parallel, _tuning_parallel, _bank, _folder,
     _profiling, _static_memory, _static_shapes, _single_device, _binding, _device_free, _mode, _config_file,
 )  # fmt: skip
-"""The rules of preflight, in the order in which they are told."""

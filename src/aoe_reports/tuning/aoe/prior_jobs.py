@@ -22,9 +22,8 @@ from aoe_reports.rules.results.check import check_result_file
 from aoe_reports.store import History, equals
 from aoe_reports.topics.records.from_result import plain_number
 from aoe_reports.tuning.aoe.bank import RUNTIME_KB
-from aoe_reports.tuning.banks.files import MAX_BANK_FILE_BYTES
-from aoe_reports.tuning.plan.prior import Gain, cost_of_summary, saved_share
-from aoe_reports.tuning.plan.prior_jobs import PriorJobs, PriorSources
+from aoe_reports.tuning.banks.bank import MAX_BANK_FILE_BYTES
+from aoe_reports.tuning.plan.prior import Gain, PriorJobs, PriorSources, cost_of_summary, saved_share
 from aoe_reports.tuning.rules import BANK_ENTRY
 
 
@@ -40,10 +39,8 @@ def read_prior_jobs(sources: PriorSources) -> PriorJobs:
 
 
 class _Reading(PriorJobs):
-    """Takes in one source after the other."""
-
     def _tell(self, improved: Sequence[str], failed: Sequence[str], source: str) -> None:
-        """Take in one tuning task; a later one has the last word on an operator."""
+        """Take in one tuning task; of an operator the last task counts."""
         for name in map(join_name, improved):
             self.banked[name] = source
             self.failed.pop(name, None)
@@ -118,7 +115,7 @@ class _Reading(PriorJobs):
                 self.gains.append(Gain(row["op_type"], -change, measured=True))
 
     def _take_run(self, run: _StoredTuning, improved: Sequence[str], source: str | None) -> None:
-        """Take in a run; single operators where it is of the workload, and then `source` names it."""
+        """Take in a run; its single operators only with a `source`, which says that it is of the workload."""
         complete = bool(improved) or run.model_result_ms is not None
         self._cost(run.kind, run.tuning_time_s, run.summary or {}, complete=complete)
         if run.kind == "sgat" and complete:
@@ -155,7 +152,7 @@ class _Reading(PriorJobs):
 
 
 def _gains_of_result(result: TuningResult) -> list[Gain]:
-    """What a tuning that went to its end claims: of a fused operator for each of its types, of a model once."""
+    """The gains of a complete tuning: of a fused operator one for each of its types, of a model one."""
     if not result.complete:
         return []
     if result.kind == "sgat":
@@ -170,8 +167,6 @@ def _gains_of_result(result: TuningResult) -> list[Gain]:
 
 
 class _StoredTuning(Struct):
-    """What the row of a tuning run says of it."""
-
     kind: str | None = None
     tuning_time_s: Number | None = None
     model_baseline_ms: Number | None = None
@@ -182,8 +177,6 @@ class _StoredTuning(Struct):
 
 @dataclass(frozen=True, slots=True)
 class _Time:
-    """One time of what was tuned, from the store."""
-
     run_id: str
     scope: str
     op_type: str | None
@@ -196,7 +189,6 @@ _STORED = ("run_id", "scope", "op_type", "op_name", "runtime_ms_mean")
 
 
 def _pairs(rows: pa.Table) -> Iterator[tuple[_Time, _Time]]:
-    """(before, after) of what was tuned, in the order of their time."""
     found: dict[tuple[str, str], dict[str, _Time]] = {}
     for row in rows.to_pylist():
         metadata = object_in(row, "metadata")

@@ -43,7 +43,6 @@ def read_claims(paths: Sequence[Path]) -> ClaimsRead:
 
 
 def _files(paths: Sequence[Path]) -> list[Path]:
-    """The results path by path, and of each path in the order of their names, which hold their times."""
     return [
         found
         for path in paths
@@ -73,7 +72,7 @@ def claims_of_results(sourced: Sequence[tuple[str, TuningResult]]) -> Claims:
 
 
 def _of_task(source: str, result: TuningResult) -> dict[str, Claim]:
-    """What one task claims: of several tuning modes the one that brought most, and one that was measured before any other."""
+    """The claims of one task: of several tuning modes the largest gain, measured ones first."""
     best: dict[str, Claim] = {}
     for modification in result.modifications:
         claim = _claim(source, modification)
@@ -83,7 +82,7 @@ def _of_task(source: str, result: TuningResult) -> dict[str, Claim]:
 
 
 def _rank(claim: Claim) -> tuple[bool, float]:
-    """AOE tells both times."""
+    """The smallest is the best claim."""
     return claim.unmeasured, claim.change or 0.0
 
 
@@ -102,7 +101,7 @@ def _claim(source: str, modification: Modification) -> Claim | None:
 
 
 def _model_times(results: Sequence[TuningResult]) -> tuple[float, float] | None:
-    """What the last task says of the model, in us; None where tasks are of several models: the step may be any one's."""
+    """The model's times in us by the last task; None where tasks are of several models."""
     timed = [r for r in results if r.model_baseline_ms and r.model_result_ms and not r.broken_off]
     if not timed or len({result.tuning_name for result in timed}) > 1:
         return None

@@ -14,7 +14,18 @@ from aoe_reports.model.rows import Rows, as_mapping, column, row
 from aoe_reports.model.rules import Rule, Scope
 from aoe_reports.model.texts import join, say
 from aoe_reports.tuning.answers import JobAnswer, job_answer
-from aoe_reports.tuning.banks.bank import Bank, BankChange, BankLayout, Listing, difference, digest_of
+from aoe_reports.tuning.banks.bank import (
+    Bank,
+    BankChange,
+    BankLayout,
+    Listing,
+    bank_of_plan,
+    difference,
+    digest_of,
+    list_bank,
+    list_layout,
+    paths_of_layout,
+)
 from aoe_reports.tuning.banks.exchange import (
     AdoptError,
     Left,
@@ -27,7 +38,6 @@ from aoe_reports.tuning.banks.exchange import (
     look_for_left,
     replace_folders,
 )
-from aoe_reports.tuning.banks.files import bank_of_plan, list_bank, list_layout, paths_of_layout
 from aoe_reports.tuning.chip_names import check_chip
 from aoe_reports.tuning.job.runner import stopping
 from aoe_reports.tuning.job.state import JobState
@@ -43,7 +53,7 @@ from aoe_reports.tuning.plan.folder import (
     read_verification,
 )
 from aoe_reports.tuning.tuner import bank_of_tuner
-from aoe_reports.tuning.verify.verification import PASSED, Verification
+from aoe_reports.tuning.verify.rows import PASSED, Verification
 
 _ADOPTING = Scope("adopting banks")
 ADOPT_NOT_VERIFIED = _ADOPTING.rule(
@@ -114,8 +124,6 @@ class Adopted:
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A job whose private bank is to be put into use, and where."""
-
     folder: Path
     kind: Bank
     bank: Path
@@ -179,7 +187,6 @@ def _adopt(case: _Case) -> Adopted:
 
 
 def _left_behind(layout: BankLayout, soc: str, *, dry_run: bool) -> tuple[list[Path], list[Finding]]:
-    """See to what an adopt that was killed has left; (the old folders of one that is completed now, what was found)."""
     left = look_for_left(layout, soc)
     if not left.clear:
         return [], [ADOPT_UNCLEAR.found(str(left.journal), describe_unclear(left))]
@@ -207,7 +214,7 @@ def _found_left(left: Left, *, dry_run: bool) -> list[Finding]:
 
 
 def _other_chips(case: _Case, listing: Listing, changes: Sequence[BankChange]) -> list[Finding]:
-    """Whether the private bank holds what is of another chip, and would stay out of use, or lie where nobody looks for it."""
+    """Whether the private bank holds entries of another chip, which would stay unused or lie in the wrong place."""
     kind, bank, soc = case.kind, case.bank, case.soc
     operators = {kind.chip_of(path) for path in listing if "/" in path}
     gradients = {
@@ -276,7 +283,7 @@ def _doubts_of_verdict(case: _Case, verification: Verification) -> list[Finding]
 
 
 def _other_verdicts(folder: Path, verification: Verification, digest: str) -> list[Finding]:
-    """Sound verdicts on the same bank, replaced since, that say otherwise than the one in force."""
+    """Sound verdicts on the same bank that were replaced since and disagree with the current one."""
     found = []
     for path in kept_verifications(folder):
         try:
@@ -292,10 +299,8 @@ def _other_verdicts(folder: Path, verification: Verification, digest: str) -> li
             and other.bank_digest in {None, digest}
         ):
             text = say(
-                (
-                    "for the same bank, its verdict is {verdict}, based on {after}; the newest verdict, {newest}, is "
-                    "in force"
-                ),
+                "for the same bank, its verdict is {verdict}, based on {after}; the newest verdict, {newest}, is "
+                "in force",
                 verdict=say(other.verdict),
                 after=other.after or say("an unnamed profile"),
                 newest=say(verification.verdict),
@@ -341,7 +346,7 @@ def _see_that_nothing_changed(case: _Case, before: Listing) -> None:
 
 
 def _new_folders(case: _Case, changes: Sequence[BankChange]) -> list[NewFolder]:
-    """The folders of the bank in use that are to be replaced: one where one holds all that differs, else its parts."""
+    """The folders of the bank in use to replace: one where it holds all differences, else its parts."""
     layout, soc = case.layout, case.soc
     private = case.kind.at(PurePosixPath(os.path.abspath(case.bank)))
     files = paths_of_layout(private, soc)

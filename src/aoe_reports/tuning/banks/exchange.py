@@ -22,8 +22,7 @@ from aoe_reports.engine.output import exchange_at_once
 from aoe_reports.formats.aoe.result_files import read_bytes
 from aoe_reports.model.errors import AoeReportsError, of_the_system
 from aoe_reports.model.texts import join, say
-from aoe_reports.tuning.banks.bank import BankLayout
-from aoe_reports.tuning.banks.files import copy_files
+from aoe_reports.tuning.banks.bank import BankLayout, copy_files
 
 _MAX_JOURNAL_BYTES = 1 << 20
 _HALF = say("the bank in use is half old and half new: run adopt again to complete it")
@@ -118,7 +117,7 @@ def holds_all(layout: BankLayout, soc: str) -> bool:
 
 
 def _is_mounted(folder: Path) -> bool:
-    """Whether a file system is mounted at a folder, or below it (which would go with the old one)."""
+    """Whether a file system is mounted at a folder or below it: it would go with the old folder."""
     try:
         lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:
@@ -169,7 +168,6 @@ def replace_folders(folders: Sequence[NewFolder], see: Callable[[], None]) -> li
 
 
 def _named(journal: Path, swaps: Sequence[Swap]) -> list[Path]:
-    """Give the old folders their names when all new ones are in use."""
     try:
         for swap in swaps:
             swap.keep()
@@ -198,7 +196,6 @@ def _taken_back(journal: Path, swaps: Sequence[Swap]) -> str:
 
 
 def _take_away(journal: Path, swaps: Sequence[Swap]) -> None:
-    """Take away new folders that never came into use."""
     with contextlib.suppress(OSError):
         for swap in swaps:
             swap.take_away()
@@ -207,7 +204,6 @@ def _take_away(journal: Path, swaps: Sequence[Swap]) -> None:
 
 
 def _failure(error: OSError, where: Path, state: str) -> AdoptError:
-    """What went wrong, and what it means for the bank in use."""
     why = of_the_system(error.strerror) if error.strerror else str(error)
     if isinstance(error, shutil.Error):
         _, where, why = error.args[0][0]  # the first of the files that could not be copied
@@ -263,10 +259,8 @@ def describe_unclear(left: Left) -> str:
     """What has to be looked at where nothing tells the old folders from the new ones."""
     names = [str(path) for swap in left.swaps for path in (swap.target, swap.fresh, swap.kept) if path.exists()]
     return say(
-        (
-            "an adopt run was interrupted, and the folders differ from those that it recorded: the old folders "
-            "cannot be identified, and nothing is moved or deleted; check {names}, then delete the journal"
-        ),
+        "an adopt run was interrupted, and the folders differ from those that it recorded: the old folders "
+        "cannot be identified, and nothing is moved or deleted; check {names}, then delete the journal",
         names=join(", ", names),
     )
 
@@ -304,7 +298,7 @@ def _part_of(journal: Path) -> Path:
 
 
 def _write_journal(journal: Path, swaps: Sequence[Swap]) -> None:
-    """From here on the next run knows what was about to happen."""
+    """Record what is about to happen, for the next run."""
     text = json.dumps({"format_version": 1, "swaps": [asdict(swap) for swap in swaps]}, default=os.fspath)
     part = _part_of(journal)
     with part.open("w", encoding="utf-8", errors="surrogateescape") as file:
@@ -383,7 +377,7 @@ def _inode(path: Path) -> int | None:
 
 
 def _synchronise_all(folder: Path) -> None:
-    """See to it that a folder and all that is in it are on the disk."""
+    """Flush a folder and everything in it to the disk."""
     for place, _, names in os.walk(folder):
         for name in names:
             path = Path(place, name)

@@ -30,7 +30,14 @@ def read_claim_list(path: Path, most: int | None = None) -> ClaimList:
     findings = list(table.findings)
     claims: dict[tuple[str, str], Claim] = {}
     for row in table.rows:
-        claim = _claim(row, path)
+        claim = Claim(
+            op_name=row.cells["operator"],
+            op_types=(),
+            before_us=row.time_us("before_us"),
+            after_us=row.time_us("after_us") or 0.0,
+            source=str(path),
+            input_shapes=row.cells.get("shapes") or None,
+        )
         if claim.change is not None and claim.change >= 0:
             text = say("{operator}: no gain is claimed; the row is not used", operator=claim.op_name)
             findings.append(CLAIMS_NO_GAIN.found(str(path), text, row.line))
@@ -48,17 +55,6 @@ def read_file(path: Path, most: int | None) -> TunerFile:
     found = read_claim_list(path, most)
     names = tuple(dict.fromkeys(claim.op_name for claim in found.claims))
     return TunerFile(len(found.claims), names, len(found.claims), None, found.findings)
-
-
-def _claim(row: ClaimRow, path: Path) -> Claim:
-    return Claim(
-        op_name=row.cells["operator"],
-        op_types=(),
-        before_us=row.time_us("before_us"),
-        after_us=row.time_us("after_us") or 0.0,
-        source=str(path),
-        input_shapes=row.cells.get("shapes") or None,
-    )
 
 
 def _wrong(row: ClaimRow) -> str | None:

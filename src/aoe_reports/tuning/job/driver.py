@@ -10,13 +10,12 @@ from typing import Generic, Literal, Protocol, TypeVar
 
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.rows import column, row
-from aoe_reports.model.texts import Language
+from aoe_reports.model.texts import Language, Text, join, say
 from aoe_reports.tuning.banks.bank import Listing
-from aoe_reports.tuning.job.progress import Progress
 from aoe_reports.tuning.job.runner import Ended
 from aoe_reports.tuning.job.state import PrintedClaim, Tool
 from aoe_reports.tuning.plan.plan import Plan, StageName, TuneOps
-from aoe_reports.tuning.plan.prior_jobs import PriorJobs, PriorSources
+from aoe_reports.tuning.plan.prior import PriorJobs, PriorSources
 
 Runs = Literal["tuner", "command"]
 """What a stage runs: the tuner's own command, or a training or inference command that tunes by itself."""
@@ -54,7 +53,6 @@ class Stage:
     bank_variable: str
     working_folder: Argument | None = None
     tune_ops: TuneOps | None = None
-    """What operator tuning is restricted to."""
     not_found: str | None = None
     """What to say where its command is not on PATH; null: no more than that."""
 
@@ -242,3 +240,46 @@ class Driver(Protocol[Task]):
 
     def remeasure(self, plan: Plan, language: Language) -> tuple[str, str]:
         """A script and a page: how to measure again after tuning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What is known of a run that is going on."""
+
+    done: int
+    """How many of what is tuned are through, as far as the tuner tells."""
+    asked: int | None
+    """How many were asked for by name; null where it is not known."""
+    improved: int
+    failed: int
+    best_gain: float | None
+    """The largest before/after - 1 so far."""
+    what: str
+    final: bool = True
+    """Whether every task is through: until then the tuner's numbers prove nothing."""
+
+    @property
+    def share(self) -> float | None:
+        """What part is through; null where it is not known how many there are."""
+        return min(1.0, self.done / self.asked) if self.asked else None
+
+
+def describe_progress(stage: str, progress: Progress) -> Text:
+    """The progress in a line."""
+    done = {"done": progress.done, "what": say(progress.what)}
+    parts = [
+        say("{done} {what} done", **done)
+        if progress.asked is None
+        else say("{done} of {asked} {what} done", asked=progress.asked, **done),
+        say("{number} improved" if progress.final else "{number} changed so far", number=progress.improved),
+    ]
+    if progress.failed:
+        parts.append(say("{number} failed", number=progress.failed))
+    if progress.best_gain is not None:
+        parts.append(
+            say(
+                "best speed-up {gain:+.1%}" if progress.final else "best speed-up {gain:+.1%} (not final)",
+                gain=progress.best_gain,
+            )
+        )
+    return say("{name}: {why}", name=stage, why=join(", ", parts))

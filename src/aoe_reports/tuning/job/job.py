@@ -22,9 +22,18 @@ from aoe_reports.model.report import Section
 from aoe_reports.model.rows import Rows, as_mapping, column, row
 from aoe_reports.model.texts import join, say
 from aoe_reports.tuning.answers import JobAnswer, job_answer
-from aoe_reports.tuning.banks.bank import BankChange, difference, digest_of, document_of_listing
+from aoe_reports.tuning.banks.bank import (
+    BankChange,
+    bank_of_plan,
+    copy_files,
+    difference,
+    digest_of,
+    document_of_listing,
+    list_bank,
+    paths_of_layout,
+    socs_of,
+)
 from aoe_reports.tuning.banks.exchange import see_whole
-from aoe_reports.tuning.banks.files import bank_of_plan, copy_files, list_bank, paths_of_layout, socs_of
 from aoe_reports.tuning.chip_names import check_chip
 from aoe_reports.tuning.job.driver import (
     Attempted,
@@ -33,11 +42,11 @@ from aoe_reports.tuning.job.driver import (
     JobFolder,
     Listener,
     OutcomeRow,
+    Progress,
     Results,
     Stage,
     command_line,
 )
-from aoe_reports.tuning.job.progress import Progress
 from aoe_reports.tuning.job.runner import CannotRunError, Ended, Limits, Stop, run_process, stopping
 from aoe_reports.tuning.job.secrets import Redactor
 from aoe_reports.tuning.job.state import JobState, SeededBank, StageRun
@@ -106,7 +115,6 @@ class Tuned:
     signal: int | None = None
     """The signal that told us to end."""
     remeasure: list[str] = field(default_factory=list)
-    """The files that say how to measure again."""
     facts: JsonObject = field(default_factory=dict)
     """What JSON and outcome.json say beside the rows."""
 
@@ -155,7 +163,6 @@ def plan_to_run(folder: Path, options: TuneOptions) -> Task:
 
 
 def _job(planned: Job, options: TuneOptions) -> Job:
-    """The planned job with what is said now; a model takes the place of a folder of models, and the other way round."""
     if options.model is not None or options.model_path is not None:
         planned = replace(planned, model=None, model_path=None)
     given = (*_kept_options(planned, options), *options.aoe_option)
@@ -163,7 +170,7 @@ def _job(planned: Job, options: TuneOptions) -> Job:
 
 
 def _kept_options(planned: Job, options: TuneOptions) -> tuple[str, ...]:
-    """The planned options but for those that are told anew; UsageError where a secret is missing."""
+    """The planned options without those that are given anew; UsageError where a secret is missing."""
     told = {option.split("=", 1)[0] for option in options.aoe_option}
     kept = tuple(o for o in planned.options if REDACTED not in o or o.split("=", 1)[0] not in told)
     if any(REDACTED in part for part in kept):
@@ -212,7 +219,7 @@ def tune(folder: Path, options: TuneOptions, teller: Teller) -> Tuned:
 
 
 def _find_command(stage: Stage, here: Path) -> None:
-    """See to it that the command is there before anything is written."""
+    """Raise before anything is written if the command cannot run."""
     argv = stage.argv(str(here))
     where = stage.working_folder.resolved(str(here)) if stage.working_folder is not None else None
     if where is not None and not Path(where).is_dir():
@@ -237,16 +244,12 @@ def _where(stage: Stage, here: Path, work: Path) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """One run of a stage as it is noted, its tasks, and what is wrong with it."""
-
     run: StageRun
     tasks: list[Any]
     findings: list[Finding]
 
 
 class _Job:
-    """A job at work."""
-
     def __init__(self, folder: JobFolder, task: Task, options: TuneOptions, teller: Teller, *, stop: Stop) -> None:
         self.folder, self.shown, self.here = folder, folder.shown, folder.here
         self.plan, self.stages, self.asked = task.plan, task.stages, task.asked
@@ -294,7 +297,7 @@ class _Job:
         self.state = replace(begun, status="interrupted", job=replace(job, command=command, options=options))
 
     def _see_that_it_goes_on(self, state: JobState, digest: str) -> None:
-        """UsageError where a job that was begun may not go on; what was running when we were killed is so no more."""
+        """Raise UsageError if the job may not continue; mark what was running when we were killed as interrupted."""
         text = None
         if state.status == "done":
             text = say(
@@ -320,7 +323,7 @@ class _Job:
                 one.status = "interrupted"  # we were killed
 
     def _put_away(self) -> None:
-        """Move what an earlier job left into a folder of its own: nothing is deleted."""
+        """Move what an earlier job left into a folder: nothing is deleted."""
         number = 1
         while (old := self.here / f"old-{number:03d}").exists():
             number += 1
@@ -337,10 +340,8 @@ class _Job:
             return
         if set(planned.names) != set(self.asked.names) or set(planned.types) != set(self.asked.types):
             text = say(
-                (
-                    "the file requests {operators} operators and {types} types, the plan {planned_operators} and "
-                    "{planned_types}; the request of the file is tuned"
-                ),
+                "the file requests {operators} operators and {types} types, the plan {planned_operators} and "
+                "{planned_types}; the request of the file is tuned",
                 operators=len(self.asked.names),
                 types=len(self.asked.types),
                 planned_operators=len(planned.names),
@@ -349,10 +350,7 @@ class _Job:
             self.tuned.findings.append(TUNE_OPS_EDITED.found(str(self.shown / self.driver.list_file), text))
 
     def _preflight(self) -> list[Finding]:
-        """What is certain of the machine: it does not stop a job, unless that is asked for.
-
-        It is noted which aoe the job runs with; another one than before may tune otherwise, and take other options.
-        """
+        """Findings on the machine; they stop a job only with --strict. Notes which aoe runs: another release may tune differently."""
         machine = self.driver.machine(self.plan, self.folder, os.environ)
         before = None if self.state.tool is None else self.state.tool.help_sha256
         if before is None or machine.tool.help_sha256 is not None:
@@ -433,14 +431,13 @@ class _Job:
     # Stages
 
     def _recall(self) -> None:
-        """Read again what earlier attempts left."""
         for one in self.state.attempts:
             files = sorted(self._stamps(self.here / RUNS / one.folder))
             tasks = self.driver.read(files, interrupted=True).tasks
             self.attempts.append(_Attempt(one, tasks, []))
 
     def _stamps(self, *folders: Path) -> dict[Path, _Stamp]:
-        """The result files directly in some folders, and what changes when one of them is written."""
+        """The result files directly in some folders, each with a stamp that changes when it is written."""
         found: dict[Path, _Stamp] = {}
         for folder in folders:
             with contextlib.suppress(OSError), os.scandir(folder) as entries:
@@ -500,7 +497,6 @@ class _Job:
         return self._judged(stage, entry, listener, ended, sorted(seen))
 
     def _begun(self, stage: Stage, name: str) -> StageRun:
-        """Note that a stage begins."""
         entry = StageRun(
             stage=stage.name,
             folder=name,
@@ -517,7 +513,7 @@ class _Job:
         return entry
 
     def _prepared(self, stage: Stage) -> tuple[Stage, str, TuneOps | None]:
-        """The stage as it is run, the name of its folder, what it is restricted to."""
+        """(the stage to run, the name of its folder, its operators)."""
         last = next((one for one in reversed(self.state.attempts) if one.stage == stage.name), None)
         if last is not None and (last.status == "interrupted" or last.signal is not None):
             resumed = self.driver.resumed(stage, self.here / RUNS / last.folder)
@@ -601,7 +597,6 @@ class _Job:
         return "interrupted" if self.stop.signal is not None or "interrupted" in statuses.values() else "failed"
 
     def _last_attempts(self) -> list[_Attempt]:
-        """The last attempt of each stage."""
         return list({attempt.run.stage: attempt for attempt in self.attempts}.values())
 
     def _say_what_changed(self, done: bool, changed: int, bank_changed: bool) -> None:
@@ -619,15 +614,13 @@ class _Job:
             self.tuned.findings.append(TUNE_BANK_UNCHANGED.found(str(self.shown / BANK), text))
 
     def _say_other_chips(self, changes: Sequence[BankChange]) -> None:
-        """The folder of a bank is named after the chip that the tuner finds: where that is not the plan's, `adopt` would miss it."""
+        """The bank's folder is named after the chip that the tuner detects; if that is not the plan's chip, `adopt` would miss it."""
         soc = None if self.state.bank is None else self.state.bank.soc
         others = sorted({chip for change in changes if (chip := self.bank.chip_of(change.path)) is not None} - {soc})
         if soc is not None and others:
             text = say(
-                (
-                    "AOE tuned for {others}, but the plan names {soc}: entries that the bank already has for "
-                    "{others} were not skipped, and `adopt` needs --soc"
-                ),
+                "AOE tuned for {others}, but the plan names {soc}: entries that the bank already has for "
+                "{others} were not skipped, and `adopt` needs --soc",
                 others=join(", ", others),
                 soc=soc,
             )
@@ -640,7 +633,6 @@ class _Job:
                 self.tuned.findings.append(TUNE_FILE_MISSING.found(str(self.shown), text))
 
     def _collect_models(self) -> list[str]:
-        """The models that the tuner made, in a folder of their own."""
         found: dict[str, Path] = {}
         for path in sorted((self.here / RUNS).glob(self.driver.built)):
             if path.is_file():

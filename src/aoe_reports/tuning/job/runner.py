@@ -150,7 +150,7 @@ def run_process(
 
 
 class _Log:
-    """The console's log: its begin and, of a long one, its end; told line by line; without secrets."""
+    """The log of the console, line by line and without secrets; of a long log its beginning and its end."""
 
     def __init__(self, path: Path, most: int, redactor: Redactor, on_line: Callable[[str, str], None]) -> None:
         self._path, self._most, self._on_line = path, most, on_line
@@ -227,8 +227,6 @@ def output_of(argv: Sequence[str], environment: Mapping[str, str], timeout_s: fl
 
 @dataclass(slots=True)
 class _Command:
-    """A command that a guardian has started for us."""
-
     family: guardian.Family
     _pipe: IO[bytes]
     _out: _Log
@@ -269,7 +267,7 @@ class _Command:
 
 @contextmanager
 def _guarded(asked: guardian.Asked, out: _Log) -> Iterator[_Command]:
-    """Let a guardian start a command: it hears `done` when all is well, and acts when it hears nothing any more."""
+    """Start a command under a guardian, which ends it unless it reads `done` before its input ends."""
     reading, writing = os.pipe()
     others = guardian.children_of(os.getpid())
     guardian.adopt_orphans(on=True)

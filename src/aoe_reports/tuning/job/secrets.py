@@ -105,8 +105,6 @@ _MARK = REDACTED.encode()
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """Where a secret stands, and where that which shows that it is one begins."""
-
     shown_from: int
     start: int
     end: int
@@ -211,7 +209,7 @@ class Redacting:
             yield Line(raw, self._without_key(self._without_rest(line)))
 
     def _piece(self) -> Line:
-        """A piece of a line that does not end: cut where no secret stands."""
+        """A piece of an endless line, cut outside of any secret."""
         data, cut = self._waiting, self._longest_line
         found = self._redactor.find(data)
         for one in found:
@@ -224,7 +222,7 @@ class Redacting:
         return Line(data[:cut], self._without_key(shown))
 
     def _without_rest(self, shown: bytes) -> bytes:
-        """A piece without the rest of a secret that began in the one before."""
+        """A piece without the rest of a secret that began in the piece before."""
         if not self._in_secret:
             return shown
         end = _SECRET_ENDS.search(shown)
@@ -232,7 +230,7 @@ class Redacting:
         return b"" if end is None else shown[end.start() :]
 
     def _without_key(self, line: bytes) -> bytes:
-        """A line without what belongs to a private key (PEM) that began on a line before."""
+        """A line without its part of a private key (PEM) that began on an earlier line."""
         if self._in_key:
             without = _PEM_BODY.sub(_MARK, line)
             self._in_key = b"-----END" not in line and (without != line or bool(_PEM_HEADER.match(line)))
@@ -249,7 +247,7 @@ def _places(value: bytes, data: bytes) -> Iterator[int]:
 
 
 def _lines_of(text: str) -> list[str]:
-    """The lines of a value: what is printed is looked through line by line, and no line end may go with a secret."""
+    """The lines of a value: output is searched line by line."""
     return re.split(r"\r\n|\n|\r", text)
 
 

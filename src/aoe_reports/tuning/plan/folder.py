@@ -26,7 +26,7 @@ from aoe_reports.tuning.banks.bank import Listing, listing_of_document
 from aoe_reports.tuning.job.state import JobState, state_of_document
 from aoe_reports.tuning.plan.plan import Plan, document_of_plan, path_problems, plan_of_document, to_json
 from aoe_reports.tuning.tuner import driver_of_plan
-from aoe_reports.tuning.verify.verification import Verification
+from aoe_reports.tuning.verify.rows import Verification
 
 PLAN = "plan.json"
 BANK = "bank"
@@ -157,7 +157,7 @@ def read_state(folder: Path) -> JobState | None:
 
 
 def _plan_with(job: Json) -> JsonObject:
-    """A plan of nothing, to hold a job against the schema."""
+    """An empty plan, to validate a job against the schema."""
     nothing: JsonObject = {key: [] for key in ("candidates", "rejected", "expected_files")}
     return {"format_version": 1, "scenario": "offline", "mode": "opat", **nothing, "job": job}
 

@@ -98,7 +98,6 @@ class Job:
     model: str | None = None
     weight: str | None = None
     model_path: str | None = None
-    """A folder of models or of dumped graphs."""
     framework: int | None = None
     """0 Caffe, 1 MindSpore (.air), 3 TensorFlow, 5 ONNX."""
     device: int | None = None

@@ -41,15 +41,20 @@ from aoe_reports.topics.communication.run import Communication
 from aoe_reports.topics.roofline.chips import named
 from aoe_reports.topics.roofline.facts import TASK_COLUMNS as ROOFLINE_COLUMNS
 from aoe_reports.topics.roofline.facts import near_roof_of
-from aoe_reports.tuning.banks.files import bank_of_environment, paths_of_layout, socs_of
+from aoe_reports.tuning.banks.bank import bank_of_environment, paths_of_layout, socs_of
 from aoe_reports.tuning.chip_names import check_chip
 from aoe_reports.tuning.job.secrets import Redactor
 from aoe_reports.tuning.options import PlanOptions, Scenario
 from aoe_reports.tuning.plan.folder import STATE, read_plan, write_plan
-from aoe_reports.tuning.plan.measured import MeasuredDevice, captures_of_run, digest_of_captures, read_devices
-from aoe_reports.tuning.plan.path_bounds import path_bounds_of
+from aoe_reports.tuning.plan.measured import (
+    MeasuredDevice,
+    captures_of_run,
+    digest_of_captures,
+    path_bounds_of,
+    read_devices,
+)
 from aoe_reports.tuning.plan.plan import DEFAULT_TUNER, Job, PlacedCandidate, Plan, document_of_plan
-from aoe_reports.tuning.plan.prior_jobs import PriorJobs, PriorSources
+from aoe_reports.tuning.plan.prior import PriorJobs, PriorSources
 from aoe_reports.tuning.plan.ranking import Measured, Ranking, exposed_times, rank_operators
 from aoe_reports.tuning.plan.report import GradientTail, plan_report
 from aoe_reports.tuning.rules import (
@@ -97,8 +102,6 @@ class Planned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Measured(Measured):
-    """One device of the profile, and what the plan says of its hardware."""
-
     tasks: TaskSet
     blocks: tuple[int | None, int | None] = (None, None)
     """Of the operator of most, on cube cores and on vector cores."""
@@ -186,7 +189,7 @@ _SCENARIO_OF: dict[str, Scenario] = {"torch_npu": "pytorch", "mindspore": "minds
 
 
 def _resolved(options: PlanOptions, captures: Sequence[Capture], before: Plan | None) -> PlanOptions:
-    """The options with what the profile's writer tells, and with what the plan before said: its scenario, chip and bank."""
+    """The options, completed by the profile's writer and by the plan before (scenario, chip, bank)."""
     sources = {capture.profiler for capture in captures}
     if options.scenario is None and options.model is None and len(sources) == 1:
         options = replace(options, scenario=_SCENARIO_OF.get(sources.pop()))
@@ -208,9 +211,9 @@ def _resolved(options: PlanOptions, captures: Sequence[Capture], before: Plan | 
 
 
 def _job(options: PlanOptions, before: Plan | None, redactor: Redactor) -> Job:
-    """How AOE is run: as the plan before said, but for what is said now.
+    """How AOE is run: the previous plan's job with the new options.
 
-    Values of secret variables stay out of it: plan.json and run.sh may be read by others.
+    Values of secret variables stay out of it: others may read plan.json and run.sh.
     """
     job = options.job(
         Job() if before is None else before.job,
@@ -223,7 +226,6 @@ def _job(options: PlanOptions, before: Plan | None, redactor: Redactor) -> Job:
 
 
 def _measure(captures: Sequence[Capture], options: PlanOptions, findings: list[Finding]) -> _Measured | None:
-    """The device with the longest step."""
     best: tuple[tuple[Any, ...], MeasuredDevice] | None = None
     devices = 0
     for measured in read_devices(
@@ -314,7 +316,6 @@ def _number(value: int | None) -> int:
 
 
 def _prior_jobs(options: PlanOptions, captures: Sequence[Capture], environment: Mapping[str, str]) -> PriorJobs:
-    """What earlier tuning left to know."""
     environment = environment if options.bank is None else {"TUNE_BANK_PATH": os.path.abspath(options.bank)}
     own = tuner(DEFAULT_TUNER)
     assert own.bank is not None
@@ -381,7 +382,7 @@ def expected_files(plan: Plan) -> tuple[str, ...]:
 
 
 def _remarks(profile: Path, measured: _Measured, options: PlanOptions, ranking: Ranking) -> list[Finding]:
-    """What whoever follows the plan has to know beside it."""
+    """Remarks for whoever follows the plan."""
     where, shares, found = str(profile), measured.shares, []
     if shares.step_ns is None:
         found.append(
@@ -392,10 +393,8 @@ def _remarks(profile: Path, measured: _Measured, options: PlanOptions, ranking: 
         found.append(PLAN_TYPE_UNDOCUMENTED.found(where, text))
     for name in ranking.in_bank:
         text = say(
-            (
-                "the bank has entries of {name} but does not say for which shapes; AOE skips operators that are "
-                "already in the bank"
-            ),
+            "the bank has entries of {name} but does not say for which shapes; AOE skips operators that are "
+            "already in the bank",
             name=name,
         )
         found.append(PLAN_BANK_HAS_TYPE.found(where, text))
@@ -415,7 +414,7 @@ def _remarks(profile: Path, measured: _Measured, options: PlanOptions, ranking: 
 
 
 def _gradient_tail(captures: Sequence[Capture], measured: _Measured, findings: list[Finding]) -> GradientTail | None:
-    """What gradient tuning could save at most, in us an iteration; None where nothing tells of backward passes."""
+    """The bound on what gradient tuning saves, in us an iteration; None without recorded backward passes."""
     talk = Communication()
     said: list[Finding] = []
     for capture in captures:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from statistics import median
 from typing import Literal
 
 from aoe_reports.model.documents import JsonObject
+from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
 from aoe_reports.tuning.names import type_key
 
@@ -101,3 +103,52 @@ def cost_of_summary(tuning_time_s: float | None, summary: Mapping[str, float]) -
     """Seconds an operator of one tuning task: what was in the repository and stayed was not worked at."""
     worked_at = sum(summary.get(f"repo_{name}_num", 0) for name in ("add", "update", "unsatisfied"))
     return tuning_time_s / worked_at if tuning_time_s is not None and tuning_time_s > 0 and worked_at > 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class PriorSources:
+    """Where earlier tuning may be told of."""
+
+    store: str | None = None
+    workload: str | None = None
+    """Of the store only what is told of single operators of this one counts."""
+    results: tuple[Path, ...] = ()
+    bank_files: Mapping[str, Path] = field(default_factory=dict)
+    """The files of the bank in use, by their paths in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of single operators by name, and where from; types of which a bank has entries, and how many."""
+
+    banked: Mapping[str, str] = field(default_factory=dict)
+    failed: Mapping[str, str] = field(default_factory=dict)
+    bank_types: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass
+class PriorJobs:
+    """What is known before a plan is made, and whether something that was named could not be read."""
+
+    gains: list[Gain] = field(default_factory=list)
+    costs_s: list[float] = field(default_factory=list)
+    subgraph_costs_s: list[float] = field(default_factory=list)
+    banked: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    bank_entries: dict[str, int] = field(default_factory=dict)
+    """How many entries the bank has under each name or type."""
+    findings: list[Finding] = field(default_factory=list)
+    unreadable: bool = False
+
+    def priors(self) -> Priors:
+        """What is expected of tuning."""
+        return Priors(self.gains, self.costs_s, self.subgraph_costs_s)
+
+    def known(self, op_names: Sequence[str], op_types: Sequence[str]) -> Known:
+        """What is known of some operators and types by their names."""
+        banked = {name: say("it is named in an entry of the bank") for name in op_names if name in self.bank_entries}
+        counts: dict[str, int] = {}
+        for word, number in self.bank_entries.items():
+            counts[type_key(word)] = counts.get(type_key(word), 0) + number
+        types = {name: counts[type_key(name)] for name in op_types if type_key(name) in counts}
+        return Known(self.banked | banked, self.failed, types)

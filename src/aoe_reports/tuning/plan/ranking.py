@@ -6,8 +6,8 @@ another operator runs beside is not gained, nor is idle time. No saving exceeds 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -21,9 +21,9 @@ from aoe_reports.model.shares import rounded
 from aoe_reports.model.texts import Text, join, say
 from aoe_reports.stats.grouping import is_communication
 from aoe_reports.tuning.options import PlanOptions
-from aoe_reports.tuning.plan.path_bounds import PathBounds
+from aoe_reports.tuning.plan.measured import PathBounds
 from aoe_reports.tuning.plan.plan import Candidate, Rejected
-from aoe_reports.tuning.plan.prior import Prior, Priors
+from aoe_reports.tuning.plan.prior import Known, Prior, Priors
 
 CORE_TASKS = frozenset({"AI_CORE", "AI_VECTOR_CORE", "MIX_AIC", "MIX_AIV", "KERNEL_AICORE", "KERNEL_AIVEC"})
 """Task types of what runs on AI Core and vector core; AOE tunes nothing else."""
@@ -65,15 +65,6 @@ _ORDER: tuple[Why, ...] = tuple(REASONS)
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What is known of single operators by name, and where from; types of which a bank has entries, and how many."""
-
-    banked: Mapping[str, str] = field(default_factory=dict)
-    failed: Mapping[str, str] = field(default_factory=dict)
-    bank_types: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
 class Ranking:
     """Candidates in order, what is left out, and types of which nobody has documented that AOE tunes them."""
 
@@ -86,8 +77,6 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class _Classes:
-    """Operators of one name, type and reason as one; entry i of each array is one class. Times in ns."""
-
     bounds: OperatorBounds
     first: Ints
     """One operator of each class, for its words."""
@@ -124,7 +113,6 @@ def exposed_times(frame: pa.Table, bounds: OperatorBounds, shares: StepShares) -
 
 
 def _inside(starts: Ints, durations: Ints, busy: Intervals) -> Ints:
-    """How much of each interval is covered by others."""
     begins, ends = busy.starts, busy.ends
     before = np.concatenate([[0], np.cumsum(ends - begins)])
 
@@ -182,7 +170,7 @@ def rank_operators(device: Measured, options: PlanOptions, known: Known, priors:
 def _chosen(
     classes: _Classes, device: Measured, options: PlanOptions, priors: Priors, *, least: float
 ) -> tuple[list[Candidate], list[Rejected]]:
-    """(what is worth tuning, what could be tuned and is not worth it or does not fit in)."""
+    """(operators worth tuning, operators that could be tuned but are not worth it or exceed the budget)."""
     whole_types = options.scenario == "pytorch"
     groups, members = _merged(classes, np.flatnonzero(classes.why < 0), whole_types=whole_types)
     small = groups.total < least
@@ -199,7 +187,7 @@ def _chosen(
 
 
 def _order(candidate: Candidate) -> tuple[Any, ...]:
-    """What saves most of a step in a second of tuning comes first."""
+    """Largest saving of a step per second of tuning first."""
     saving, cost = candidate.expected_saving_us or 0.0, candidate.cost_s or 1.0
     return (-saving / cost, -saving, candidate.op_type or "", candidate.op_name or "")
 
@@ -213,7 +201,6 @@ def _because_of(why: Why) -> Text:
 
 
 def _communication(frame: pa.Table, shares: StepShares) -> list[Rejected]:
-    """Communication by type where it is among the tasks, else what steps tell of it."""
     if "task_type" in frame.column_names:
         talking = is_communication(frame["task_type"])
         if talking.any():
@@ -263,7 +250,7 @@ def _reasons(device: Measured, bounds: OperatorBounds, options: PlanOptions, kno
 
 
 def _where(bounds: OperatorBounds, key: str, fits: Any) -> Mask:
-    """The operators whose word under a key fits; one without a word never does."""
+    """The operators whose word under a key fits; never one without a word."""
     numbers, words = bounds.key_codes(key)
     mask = np.asarray([False, *(bool(fits(word)) for word in words)], dtype=bool)
     found: Mask = mask[numbers]
@@ -290,14 +277,13 @@ def _classes(bounds: OperatorBounds, exposed: Any, why: Ints) -> _Classes:
 
 
 def _added(values: Ints, of: Ints, size: int) -> Ints:
-    """Whole numbers summed by class, exactly."""
     sums: Ints = np.zeros(size, dtype=np.int64)
     np.add.at(sums, of, values)
     return sums
 
 
 def _merged(classes: _Classes, chosen: Ints, *, whole_types: bool) -> tuple[_Classes, list[list[int]]]:
-    """Some classes as they are, or those of one type as one; and of which classes each consists."""
+    """(classes, merged by type where required; the classes that each consists of)."""
     if not whole_types:
         return _some(classes, chosen), [[int(place)] for place in chosen]
     numbers, _ = classes.bounds.key_codes("op_type")
@@ -360,7 +346,7 @@ def _candidate(groups: _Classes, place: int, device: Measured, priors: Priors, *
 
 
 def _path_saving_us(device: Measured, op_type: str, op_name: str | None, bound: int, total: int) -> float | None:
-    """What a step gives up on its critical path if an operator saves its bound; never more than that bound says of a step."""
+    """What the critical path of a step gets shorter by if an operator saves its bound; never more than the bound."""
     if device.paths is None:
         return None
     saved = device.paths.saving_ns(op_type, op_name, bound, total) / 1000
@@ -391,7 +377,7 @@ _SLACK = 0.005
 def _within(
     candidates: Sequence[Candidate], options: PlanOptions
 ) -> tuple[list[Candidate], list[tuple[Candidate, Why]]]:
-    """(what fits into the number and the time that are asked for, what does not and why)."""
+    """(what fits into the requested number and time, what does not and why)."""
     chosen: list[Candidate] = []
     left: list[tuple[Candidate, Why]] = []
     spent = 0.0
@@ -408,7 +394,7 @@ def _within(
 
 
 def _left_out(classes: _Classes, known: Known, least: float) -> list[Rejected]:
-    """Operators with a reason against them: those of weight by name, the others summed by type and reason."""
+    """Operators with a reason against them: large ones by name, the others summed by type and reason."""
     found = []
     rest: dict[Why, list[int]] = {}
     for number, why in enumerate(_ORDER):
@@ -452,7 +438,7 @@ def _summed(classes: _Classes, places: Sequence[int], why: Why) -> list[Rejected
 def _subgraphs(
     classes: _Classes, shares: StepShares, options: PlanOptions, priors: Priors, spoken: list[Rejected], least: float
 ) -> Ranking:
-    """Subgraph tuning is of the model as a whole; what it cannot take is said operator by operator all the same."""
+    """Subgraph tuning is of the whole model; unsuitable operators are still listed one by one."""
     no_way = [_ORDER.index(why) for why in ("ai-cpu", "not-ai-core", "dynamic-shape", "unknown-shape")]
     inside = ~np.isin(classes.why, no_way)
     total = exact_sum(classes.total[inside])

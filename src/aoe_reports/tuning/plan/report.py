@@ -52,7 +52,6 @@ def headline(plan: Plan) -> str:
 
 
 def _assumed(plan: Plan) -> Text | None:
-    """What of the expected saving rests on no result; null where all of it rests on some."""
     found = plan.assumed
     if not found:
         return None
@@ -89,18 +88,14 @@ def _expected(plan: Plan) -> str:
         return say("{what}: expected saving {expected:,.3f} us, for about {minutes:,.1f} minutes of tuning.", **said)
     if not plan.step_us:
         return say(
-            (
-                "{what}: expected saving {expected:,.3f} us of a step of {step:,.3f} us, for about {minutes:,.1f} "
-                "minutes of tuning."
-            ),
+            "{what}: expected saving {expected:,.3f} us of a step of {step:,.3f} us, for about {minutes:,.1f} "
+            "minutes of tuning.",
             step=plan.step_us,
             **said,
         )
     return say(
-        (
-            "{what}: expected saving {expected:,.3f} us ({share:.2%}) of a step of {step:,.3f} us, for about "
-            "{minutes:,.1f} minutes of tuning."
-        ),
+        "{what}: expected saving {expected:,.3f} us ({share:.2%}) of a step of {step:,.3f} us, for about "
+        "{minutes:,.1f} minutes of tuning.",
         share=expected / plan.step_us,
         step=plan.step_us,
         **said,
@@ -132,7 +127,7 @@ def _gradients(tail: GradientTail | None) -> str:
 
 
 def _why_not(plan: Plan) -> str:
-    """What speaks against most of the device time."""
+    """The reasons against most of the device time."""
     parts = []
     if plan.computing_share is not None:
         parts.append(say("computing takes {share:.1%} of the step", share=plan.computing_share))
@@ -204,7 +199,7 @@ def _rejected(rejected: Sequence[Rejected]) -> Section | None:
 
 
 def _taken_apart(reason: str | None) -> tuple[str, str, int | None]:
-    """(the reason's word, what it means, of how many operators it is said) as `tuning.plan.ranking` put them together."""
+    """(the reason, its meaning, the number of operators) as `tuning.plan.ranking` combined them."""
     if not isinstance(reason, Text):
         word, _, meaning = str(reason).partition(": ")
         return word, meaning, None
@@ -227,12 +222,10 @@ def _how(plan: Plan, options: PlanOptions, priors: Priors) -> list[str]:
     lines: list[str] = [
         say("Order: expected saving per step for each second of tuning."),
         say(
-            (
-                "Expected saving: the time in which only this operator delays the step, multiplied by the time saved "
-                "(1 - after/before) by earlier tuning of its type (measured results take precedence over claims; one "
-                "default is counted among them), otherwise by the default ({source}); never more than the bound of "
-                "the operator or of the step."
-            ),
+            "Expected saving: the time in which only this operator delays the step, multiplied by the time saved "
+            "(1 - after/before) by earlier tuning of its type (measured results take precedence over claims; one "
+            "default is counted among them), otherwise by the default ({source}); never more than the bound of "
+            "the operator or of the step.",
             source=DEFAULT_SOURCE,
         ),
         *([_BY_PATH] if any(one.path_saving_us is not None for one in plan.candidates) else []),
@@ -252,7 +245,7 @@ _BY_PATH = say(
 
 
 def _shapes_unknown(plan: Plan) -> list[str]:
-    """What to do where more is left out because the export does not tell its shapes than for any other reason."""
+    """What to do if missing shapes are the main reason for leaving operators out."""
     left_out = _left_out(plan)
     if not any(left_out.values()) or max(left_out, key=lambda word: left_out[word]) != "unknown-shape":
         return []

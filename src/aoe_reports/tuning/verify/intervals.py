@@ -130,13 +130,12 @@ class Sample:
         return percentiles(changes, size, "captures" if self.both.by_captures else "steps")
 
     def _blocks_of(self, places: Sequence[int]) -> int:
-        """How many blocks tell of some operators: all steps; of captures those that measured each, as some measure one kernel."""
+        """How many blocks measure some operators: all steps, or the captures that contain them."""
         if not self.both.by_captures:
             return min(side.blocks for side in self.both.sides)
         return min(int((counts[places] > 0).sum(axis=1).min()) for _, counts in self._sums)
 
     def _by_calls(self, group: int) -> Interval | None:
-        """For want of steps: single calls as blocks."""
         means, sizes = [], []
         for number, side in enumerate(self._calls_of_sides()):
             values = side.of(self.place[group])
@@ -159,8 +158,6 @@ class Sample:
 
 
 class _Calls:
-    """The single durations of some operators, each sorted: their order in the files changes nothing."""
-
     def __init__(self, place_of: Ints, durations: Ints, count: int) -> None:
         mine = place_of >= 0
         if mine.any():

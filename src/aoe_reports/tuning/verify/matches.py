@@ -64,7 +64,6 @@ class Matches:
         self.touched |= {group for group, name in enumerate(names) if name in unproven}
 
     def _meant(self, claim: Claim, groups: list[int]) -> list[int]:
-        """Those of the shapes that are claimed."""
         if claim.input_shapes is None:
             return groups
         wanted = shapes_key(claim.input_shapes)
@@ -90,7 +89,6 @@ class Matches:
         return Match(claim, mine, [group for group in groups if group not in set(mine)])
 
     def _mean_us(self, groups: Iterable[int]) -> float | None:
-        """The mean time of a call before tuning; null or 0 where nothing could be compared with it."""
         totals, counts = ([int(side[0][group]) for group in groups] for side in (self.both.totals, self.both.counts))
         return sum(totals) / sum(counts) / 1000 if sum(counts) else None
 
@@ -116,7 +114,6 @@ class Matches:
 
 
 def _not_attributable(claimed_us: float, means: Sequence[float], distance: float) -> Text:
-    """Why none of several shapes is the claimed one."""
     why = {"count": len(means), "low": min(means), "high": max(means), "claimed": claimed_us}
     if distance > math.log(SAME_TIME):
         return say(
@@ -141,7 +138,7 @@ def why_unmatched(match: Match) -> Text:
 
 
 def _counted(pairs: Sequence[tuple[Claim, list[int]]], by_name: Collection[str]) -> dict[int, Claim]:
-    """The claim that each operator counts by: one of its own name goes before one of its function."""
+    """The claim that counts for each operator: one of its own name before one of its function."""
     counted: dict[int, Claim] = {}
     for claim, groups in sorted(pairs, key=lambda pair: pair[0].op_name not in by_name):
         for group in groups:
@@ -150,7 +147,6 @@ def _counted(pairs: Sequence[tuple[Claim, list[int]]], by_name: Collection[str])
 
 
 def _others_once(matches: Sequence[Match], claimed: Collection[int]) -> list[Match]:
-    """The same, where each operator that a claim says nothing of stands at one claim, and none that another claim is about."""
     seen = set(claimed)
     kept = []
     for match in matches:
@@ -161,7 +157,6 @@ def _others_once(matches: Sequence[Match], claimed: Collection[int]) -> list[Mat
 
 
 def _narrowest(claims: Claims, meant: Sequence[list[int]]) -> list[list[int]]:
-    """The operators of each claim: what is claimed of single shapes goes before what is claimed of all that an operator has."""
     single = {g for claim, groups in zip(claims.operators, meant, strict=True) if claim.input_shapes for g in groups}
     return [
         groups if claim.input_shapes else [group for group in groups if group not in single]
@@ -170,7 +165,7 @@ def _narrowest(claims: Claims, meant: Sequence[list[int]]) -> list[list[int]]:
 
 
 def _by_word(words: Sequence[str | None], wanted: set[str], key: Callable[[str], str]) -> dict[str, list[int]]:
-    """The places of each word of which the key is wanted."""
+    """The rows of each word whose key is requested."""
     found: dict[str, list[int]] = {}
     for place, word in enumerate(words):
         if word is not None and key(word) in wanted:

@@ -83,7 +83,7 @@ def reconcile(both: Both, claimed_share: Collection[tuple[int, float]], touched:
 
 
 def _saved(both: Both, name: str) -> float | None:
-    """What one part of a step takes less than before, in us; null where a profile does not tell it."""
+    """What one part of a step saves, in us; null if a profile does not contain it."""
     values = [getattr(side.shares, name) for side in both.sides]
     if None in values:
         return None

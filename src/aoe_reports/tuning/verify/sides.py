@@ -167,7 +167,7 @@ def repeated(parts: Sequence[MeasuredSide], *, by_captures: bool) -> MeasuredSid
 
 
 def _summed(shares: Sequence[StepShares]) -> StepShares:
-    """What the steps of several captures went on; null where one of them does not tell it."""
+    """The sums over the steps of several captures; null if one of them lacks a value."""
     return replace(
         shares[0],
         steps=sum(one.steps for one in shares),
@@ -214,7 +214,7 @@ def side_of_tasks(tasks: pa.Table, steps: Sequence[Step], shares: StepShares) ->
 
 
 def _by_column(tasks: pa.Table, numbers: Ints, steps: Sequence[Step]) -> tuple[Ints, tuple[int, ...]]:
-    """(the block of each task, the length of each) by the numbers of steps that stand beside the tasks."""
+    """(the block of each task, the length of each block) by the step numbers beside the tasks."""
     present = distinct(numbers[numbers >= 0])
     block_of: Ints = np.where(numbers >= 0, np.searchsorted(present, numbers), -1)
     told = {step.step: step.duration_ns for step in steps}
@@ -225,7 +225,7 @@ def _by_column(tasks: pa.Table, numbers: Ints, steps: Sequence[Step]) -> tuple[I
 
 
 def _by_time(frame: pa.Table, steps: Sequence[Step]) -> tuple[Ints, tuple[int, ...]]:
-    """(the block of each task, the length of each) by when tasks and steps began; of no task where that is not told."""
+    """(the block of each task, the length of each block) by start times; no block where they are unknown."""
     timed = sorted((s for s in steps if s.start_ns is not None), key=lambda s: (s.start_ns or 0, s.duration_ns))
     if not timed or not has_value(frame, "task_start_ns"):
         none: Ints = np.full(frame.num_rows, -1, dtype=np.int64)
@@ -241,7 +241,7 @@ def _by_time(frame: pa.Table, steps: Sequence[Step]) -> tuple[Ints, tuple[int, .
 
 
 def _spans(tasks: pa.Table, present: Ints) -> list[int | None]:
-    """The time from the first to the last task of each step, where no table of steps tells its length."""
+    """The time from the first to the last task of each step, if no table gives its length."""
     told = step_of_tasks(tasks)
     if told is None or not has_value(tasks, "task_start_ns"):
         return [None] * len(present)

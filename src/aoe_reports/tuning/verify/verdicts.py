@@ -31,9 +31,8 @@ from aoe_reports.tuning.verify.intervals import (
 )
 from aoe_reports.tuning.verify.matches import Match, Matches, why_unmatched
 from aoe_reports.tuning.verify.reconciliation import Reconciliation, reconcile, rounded_row
-from aoe_reports.tuning.verify.rows import CONFIRMED_PART, DIGITS, Method, Row, StepClaim, step_claim
+from aoe_reports.tuning.verify.rows import CONFIRMED_PART, DIGITS, Method, Row, StepClaim, Verdict, step_claim
 from aoe_reports.tuning.verify.sides import Both, MeasuredSide, both_sides, common_share
-from aoe_reports.tuning.verify.verification import Verdict
 
 SAME_WORKLOAD_SHARE = 0.5
 """Operator tuning changes neither names nor shapes, so nearly all time is in operators of both profiles; below one half it
@@ -73,8 +72,6 @@ class Verified:
 
 @dataclass(frozen=True, slots=True)
 class _Evidence:
-    """What claims are held against: both profiles, the operators of each claim, what resamples and the noise tell."""
-
     claims: Claims
     both: Both
     found: Matches
@@ -145,7 +142,6 @@ def _by_shapes(row: Row) -> tuple[str, str]:
 
 
 def _claimed_rows(held: _Evidence, match: Match) -> list[Row]:
-    """A row for each operator that a claim is about; one without times where it is about none."""
     claim = match.claim
     row = Row(
         scope="operator",
@@ -182,7 +178,7 @@ def _claimed_row(held: _Evidence, row: Row, claim: Claim, group: int) -> Row:
 
 
 def _unclaimed_row(held: _Evidence, claim: Claim, group: int) -> Row:
-    """An operator of a claimed name with other shapes: without a claim nothing is confirmed, but slower is slower."""
+    """An operator of a claimed name with other shapes: a gain is not confirmed, but a slow-down counts."""
     row = _measured_row(held, Row(scope="operator", op_name=claim.op_name), group)
     if row.change is None:
         return row
@@ -234,7 +230,6 @@ class _Weighed:
 
 
 def _weighed(held: _Evidence) -> list[_Weighed]:
-    """The claimed operators that are in both profiles, with their calls in a step before."""
     both = held.both
     return [
         _Weighed(group, claim, both.calls(group), change)
@@ -246,7 +241,6 @@ def _weighed(held: _Evidence) -> list[_Weighed]:
 
 
 def _sum_row(held: _Evidence, kind: str | None, mine: Sequence[_Weighed], sample: Sample) -> Row | None:
-    """Several claimed operators as one: their time in a step, by equal numbers of calls on both sides."""
     both = held.both
     before, after = (np.asarray([(both.mean(side, one.group) or 0.0) * one.calls for one in mine]) for side in (0, 1))
     totals = [sum(side.tolist()) / 1000 for side in (before, after)]
@@ -274,7 +268,7 @@ def _sum_row(held: _Evidence, kind: str | None, mine: Sequence[_Weighed], sample
 
 
 def _measured_apart(both: Both, groups: Sequence[int]) -> str | None:
-    """That operators of a sum were not measured in the same captures; None where they were."""
+    """Says that operators of a sum were measured in different captures; None if not."""
     for having in both.captures_with:
         mine = having[list(groups)]
         if (mine != mine[0]).any():
@@ -291,7 +285,7 @@ def _too_few_steps() -> str:
 
 
 def _noise_of_sum(noise: Noise, weights: Any) -> float | None:
-    """How far a sum may seem to have changed that nobody touched; its parts' own noise is independent."""
+    """The apparent change of an untouched sum; the noise of its parts is independent."""
     if noise.spread is None:
         return None
     alone = float((weights**2).sum() ** 0.5 / weights.sum())
@@ -318,7 +312,7 @@ def _type_rows(held: _Evidence) -> list[Row]:
 
 
 def _whole_type(held: _Evidence, kind: str, groups: Sequence[int]) -> Row | None:
-    """A type of which operators with other names are claimed: their ratio is held against all calls of it."""
+    """A type of which operators with other names are claimed: their ratio is compared with all its calls."""
     both = held.both
     named = [c for c in held.claims.measured if c.before_us and type_key(kind) in {type_key(one) for one in c.op_types}]
     common = [group for group in groups if both.counts[0][group] and both.counts[1][group]]
@@ -374,7 +368,7 @@ def _step_claims(claims: Claims, both: Both, claimed_us: float | None) -> tuple[
 
 
 def _left_out(found: Matches) -> str | None:
-    """That the claim on a step is not of all claims of operators; null where it is."""
+    """Says that the claim on a step omits claims of operators; null if it does not."""
     counted = [m for m in found.matches if any(found.change_of(m.claim, group) is not None for group in m.groups)]
     if len(counted) == len(found.matches):
         return None
@@ -418,7 +412,7 @@ def _step_row(held: _Evidence, judged: StepClaim | None, work: float | None) -> 
 
 
 def _noise_of_step(held: _Evidence, before_us: float) -> float | None:
-    """How far a step may seem to have changed that nobody touched: drift and noise of all its operators."""
+    """The apparent change of an untouched step: drift and noise of all its operators."""
     noise, both = held.noise, held.both
     if noise.spread is None:
         return None
@@ -449,10 +443,8 @@ def signs_of(operators: Sequence[Row], together: Row | None, both: Both, groups:
         return ()  # other kernels ran: the bank was in use, and brought nothing
     return (
         say(
-            (
-                "the {count} tuned operators that were measured again are not faster in total, and {far} of them are "
-                "certainly not as fast as claimed"
-            ),
+            "the {count} tuned operators that were measured again are not faster in total, and {far} of them are "
+            "certainly not as fast as claimed",
             count=len(rows),
             far=len(far),
         ),

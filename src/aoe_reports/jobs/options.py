@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
+from aoe_reports.history.options import GateOptions, StoreOptions, StrictDataOptions
 from aoe_reports.model.options import option, options
 from aoe_reports.model.texts import Language, say
+from aoe_reports.present.notification import Shape
+from aoe_reports.topics.records.options import IngestOptions
 from aoe_reports.tuning.options import DeviceOptions, flag, store_for
 
 Accept = Literal["confirmed", "partly", "step", "all"]
@@ -59,3 +62,37 @@ class VerifyOptions(DeviceOptions):
     store: str | None = store_for(" for the verdicts, not with --claims")
     force: bool = flag("force", "Compare even if a comparison is known not to be valid.", say("what is forced"))
     language: Language = option(default="en", help="Language of the pages in the plan's folder.", cli=False)
+
+
+@options
+class NightlyOptions(GateOptions, IngestOptions, StoreOptions):
+    """What is said of the runs, which changes fail the job, and where the pages go."""
+
+    site: Path | None = option(
+        default=None, help="Folder for the pages of `site`, and for report.html, .md and .json.", names="place"
+    )
+    notify: str | None = option(
+        default=None,
+        help="Post headline, verdict and incidents as one JSON object to this address.",
+        env="AOE_REPORTS_NOTIFY",
+        metavar="URL",
+        only_here=say("where messages go"),
+    )
+    notify_as: Shape | None = option(
+        default=None,
+        help="Shape of the message, where the host of the address does not tell it.",
+        only_here=say("where messages go"),
+    )
+
+
+@options
+class ReportOptions(StrictDataOptions):
+    """Which night (None: the newest) of which workload (None: all)."""
+
+    workload: str | None = option(default=None, help="Only this workload.", names="nothing", completes="workloads")
+    night: str | None = option(
+        default=None, help="The night [default: the newest].", metavar="YYYY-MM-DD", names="nothing", completes="nights"
+    )
+    png: Path | None = option(
+        default=None, help="Also write the figures as PNG files with alt text.", metavar="DIR", names="place"
+    )
