@@ -1,15 +1,16 @@
-"""`sql` and `convert`: captures and stores as tables of a database."""
+"""`sql`, `convert`, `cache`: captures and stores as tables of a database, and what is kept of them."""
 
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NoReturn
 
 import typer
 
-from aoe_reports.cli.guide import guided
+from aoe_reports.cli.command import guided
 from aoe_reports.cli.output import (
     FORM,
     MAX_ROWS,
+    ChosenForm,
     MostRows,
     Output,
     path_argument,
@@ -19,14 +20,15 @@ from aoe_reports.cli.output import (
     write,
     write_pieces,
 )
-from aoe_reports.engine.cache import CacheOptions
-from aoe_reports.engine.question import Stream, exit_code_of
+from aoe_reports.engine.cache import Cache, CacheContent, CacheFolderOptions, CacheOptions, cache_in
+from aoe_reports.engine.question import Stream, exit_code_of, one_table
 from aoe_reports.engine.sql import SqlOptions
 from aoe_reports.formats.objects import asked_path
 from aoe_reports.history.options import AlarmOptions, StoreOptions
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import in_order
 from aoe_reports.model.options import Option, declared
+from aoe_reports.model.rows import Rows
 from aoe_reports.model.texts import say
 
 SqlFormat = Literal["text", "json", "csv", "markdown", "html", "parquet"]
@@ -142,3 +144,27 @@ def convert(
     notes = save_captures(path, output, chosen)
     print_findings(in_order(notes.findings))
     raise typer.Exit(exit_code_of(notes.findings, unreadable=notes.unreadable, strict=chosen.strict))
+
+
+@guided(example="cache info", page="sql")
+def info(place: CacheFolderOptions, form: ChosenForm = "text", output: Output = None) -> None:
+    """Describe the cache: folder, files, bytes."""
+    _reply("info", _chosen(place).content(), form, output)
+
+
+@guided(example="cache clear", page="sql")
+def clear(place: CacheFolderOptions, form: ChosenForm = "text", output: Output = None) -> None:
+    """Delete all files of the cache. Other files in its folder stay."""
+    _reply("clear", _chosen(place).clear(), form, output)
+
+
+def _chosen(place: CacheFolderOptions) -> Cache:
+    found = cache_in(place.cache)
+    if found is None:
+        raise UsageError(say("this user has no folder for a cache; --cache names one"))
+    return found
+
+
+def _reply(command: str, content: CacheContent, form: str, output: Output) -> NoReturn:
+    rows = Rows(type=CacheContent, rows=[content])
+    reply(one_table(f"cache {command}", say("Cache"), [content.folder], rows), form, output)

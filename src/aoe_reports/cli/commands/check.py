@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from aoe_reports.cli.guide import guided
+from aoe_reports.cli.command import guided
 from aoe_reports.cli.output import FORM, MAX_ROWS, MostRows, Output, notify, path_argument, reply
 from aoe_reports.cli.progress import progress_line
 from aoe_reports.engine.question import one_table
