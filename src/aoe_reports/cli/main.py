@@ -49,7 +49,10 @@ class _Root(Commands):
         """Find the command that is named, by its name of today or by that of an earlier version."""
         if args[0] in ALIASES and args[0] not in self.commands:
             say_renamed(args[0])
-            args = [*ALIASES[args[0]].split(), *args[1:]]
+            words, given = ALIASES[args[0]].split(), args[1:]
+            if args[0] == "serve":  # its folder is the value of an option now
+                words, given = _with_folder(words, given)
+            args = [*words, *given]
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -62,6 +65,14 @@ class _Root(Commands):
                     ("aoe-reports COMMAND --help", N_("Describe one command, with an example")),
                 ]
             )
+
+
+def _with_folder(words: list[str], given: list[str]) -> tuple[list[str], list[str]]:
+    """(`site --serve`, the arguments of `serve` with the folder first); without a folder only `site`."""
+    for number, word in enumerate(given):
+        if not word.startswith("-") and given[number - 1 : number] not in (["--port"], ["--lang"]):
+            return words, [word, *given[:number], *given[number + 1 :]]
+    return words[:1], given
 
 
 app = typer.Typer(

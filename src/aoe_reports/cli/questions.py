@@ -30,7 +30,7 @@ from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import in_order
 from aoe_reports.model.options import Option, declared
 from aoe_reports.model.texts import say
-from aoe_reports.present.forms import ANNOTATED_FORMS, STACK_FORMS
+from aoe_reports.present.forms import forms_of
 
 if TYPE_CHECKING:
     from aoe_reports.engine.ask import Progress
@@ -64,7 +64,7 @@ def command_of(question: Question[Any, Any]) -> Callable[..., None]:
                     raise UsageError(say("--manifest reads nothing: give --output to `fleet reduce`"))
                 raise typer.Exit(_written_down(question, paths, chosen, arguments["manifest"], progress))
             answer = ask(question, paths, chosen, executor=executor_here(chosen), progress=progress)
-        reply(answer, form, output, strict=chosen.strict, forms=ANNOTATED_FORMS | STACK_FORMS, most=rows)
+        reply(answer, form, output, strict=chosen.strict, forms=forms_of("annotated", "stacks"), most=rows)
 
     option = Option(help=question.form_help, flags=("--format",))
     parameters = [

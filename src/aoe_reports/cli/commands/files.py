@@ -15,11 +15,17 @@ from aoe_reports.cli.completion import completer
 from aoe_reports.cli.language import spoken
 from aoe_reports.cli.output import (
     FORM,
+    MAX_ROWS,
+    MostRows,
     Output,
     Paths,
+    StreamFormat,
+    end_stream,
     path_argument,
     print_findings,
+    refuse_printed_parquet,
     reply,
+    show_stream,
     write,
     write_bytes,
     write_pieces,
@@ -39,7 +45,6 @@ from aoe_reports.present.recipe import render_markdown, render_text
 from aoe_reports.questions.trace import TraceOptions
 from aoe_reports.rules.profiling_options import OptionInForce, check_options
 
-TableFormat = Literal["csv", "json", "parquet"]
 _GZIP = 31
 
 
@@ -99,16 +104,16 @@ def table(
         ),
     ] = None,
     path: Annotated[Path | None, path_argument("File or folder.")] = None,
-    form: Annotated[TableFormat, FORM] = "csv",
+    form: Annotated[StreamFormat, FORM] = "csv",
     listed: Annotated[
         bool, Option(help="List every kind that can be read.", flags=("--list",), only_here=say("additional output"))
     ] = False,
     output: Output = None,
+    rows: MostRows = MAX_ROWS,
     *,
     chosen: ReadOptions,
 ) -> None:
     """Print one table or timeline. Names and units are canonical (durations in us, time stamps in ns)."""
-    from aoe_reports.present.streams import render_stream, write_parquet
     from aoe_reports.questions.table import list_tables, stream_table
 
     if listed:
@@ -117,16 +122,10 @@ def table(
         return
     if kind is None or path is None:
         raise UsageError(say("table: expected a KIND and a PATH, or --list"))
-    if form == "parquet" and output is None:
-        raise UsageError(say("table --format parquet: expected -o FILE (Parquet cannot be shown in a terminal)"))
+    refuse_printed_parquet("table", form, output)
     stream = stream_table(kind, path, chosen)
-    if form == "parquet" and output is not None:
-        write_parquet(stream, output)
-    else:
-        write_pieces(render_stream(stream, form, strict=chosen.strict), output)
-    if form != "json":
-        print_findings(in_order(stream.notes.findings))
-    raise typer.Exit(stream.exit_code(strict=chosen.strict))
+    show_stream(stream, form, output, title=kind, strict=chosen.strict, most=rows)
+    end_stream(stream, form, strict=chosen.strict)
 
 
 @guided(example="trace profile --step 7 -o step.json", page="trace")

@@ -12,7 +12,7 @@ from aoe_reports.cli.progress import progress_line
 from aoe_reports.engine.question import RunOptions, StrictOptions
 from aoe_reports.model.options import Option
 from aoe_reports.model.texts import say
-from aoe_reports.present.forms import ANNOTATED_FORMS
+from aoe_reports.present.forms import forms_of
 
 ManifestFile = Annotated[
     Path, typer.Argument(metavar="MANIFEST", help="What `--manifest` of a question has written.", show_default=False)
@@ -73,4 +73,4 @@ def reduce(
     found = read_manifest(manifest)
     answer = reduced(question_of(found.question), found, Partials(partials))
     strict = chosen.strict or found.asked.options.strict
-    reply(answer, form, output, strict=strict, forms=ANNOTATED_FORMS, most=rows)
+    reply(answer, form, output, strict=strict, forms=forms_of("annotated"), most=rows)

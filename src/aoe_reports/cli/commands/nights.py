@@ -2,14 +2,25 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from aoe_reports.cli.command import guided
 from aoe_reports.cli.ending import terminable
 from aoe_reports.cli.language import spoken, translated
-from aoe_reports.cli.output import FORM, Output, Paths, notify, print_findings, reply, show, write
+from aoe_reports.cli.output import (
+    FORM,
+    ChosenForm,
+    NightFormat,
+    Output,
+    Paths,
+    notify,
+    print_findings,
+    reply,
+    show,
+    write,
+)
 from aoe_reports.cli.progress import progress_line
 from aoe_reports.engine.question import one_table
 from aoe_reports.history.options import RegressionOptions, StoreOptions
@@ -19,19 +30,22 @@ from aoe_reports.model.errors import UsageError
 from aoe_reports.model.options import Option
 from aoe_reports.model.rows import Rows
 from aoe_reports.model.texts import say
+from aoe_reports.model.version import __version__
+from aoe_reports.present.forms import forms_of
 from aoe_reports.site.options import SiteOptions
 
 DEFAULT_FOLDER = Path("aoe-reports-demo")
-RegressionFormat = Literal[
-    "text", "json", "csv", "markdown", "html", "junit", "sarif", "github", "openmetrics", "grafana"
-]
+if TYPE_CHECKING:
+    RegressionFormat = str
+else:
+    RegressionFormat = Literal[tuple(forms_of("regressions"))]  # from which typer takes what may be given
 
 
 @guided(example="nightly profile --workload net --site site --store aoe-history", page="tutorial")
 def nightly(
     paths: Paths,
     chosen: NightlyOptions,
-    form: Annotated[Literal["text", "json", "markdown", "html"], FORM] = "text",
+    form: Annotated[NightFormat, FORM] = "text",
     output: Output = None,
 ) -> None:
     """Check, normalise, store, compare and report. The comparison uses the history; exit 1 for damage or a regression."""
@@ -63,8 +77,8 @@ def regressions(
 ) -> None:
     """Detect regressions and improvements. Shows since when, by how much, and which operators caused the change, for the stored nights."""
     from aoe_reports.history.regressions import find_regressions
-    from aoe_reports.present import REGRESSION_RENDERERS, RENDERERS
     from aoe_reports.present.night import verdict_line
+    from aoe_reports.present.reports.changes import Changes
     from aoe_reports.present.reports.regressions import regressions_report
 
     if incidents_only and form != "openmetrics":
@@ -72,7 +86,7 @@ def regressions(
     with progress_line() as progress:
         progress(lambda: say("comparing with the history"))
         answer, strict = find_regressions(place.store, chosen), chosen.strict_data
-    if form not in RENDERERS and form not in REGRESSION_RENDERERS:
+    if form in {"json", "csv"}:
         reply(answer, form, output, strict=strict)
     report = regressions_report(
         answer.rows,
@@ -83,28 +97,22 @@ def regressions(
         remark=answer.remark,
         not_measured=answer.not_measured,
     )
-    code, why = answer.exit_code(strict=strict), answer.reasons(strict=strict)
+    reasons = answer.reasons(strict=strict)
     verdict = ""
     if not chosen.whole_history:
         verdict = verdict_line(
-            code,
-            why,
+            answer.exit_code(strict=strict),
+            reasons,
             gates=chosen.gate,
             changes=answer.rows,
             not_judged=answer.not_judged,
             nothing_judged=answer.nothing_judged,
         )
-    if form in RENDERERS:
-        answer = replace(answer, headline=report.headline, sections=report.sections, verdict=verdict)
-        reply(answer, form, output, strict=strict)
-    from aoe_reports.model.version import __version__
-    from aoe_reports.present.reports.changes import Changes
-
     changes = Changes(
         rows=answer.rows,
         budget=answer.budget,
         findings=answer.findings,
-        reasons=answer.reasons(strict=strict),
+        reasons=reasons,
         store=place.store,
         version=__version__,
         headline=report.headline,
@@ -113,17 +121,15 @@ def regressions(
         suspicions=answer.suspicions,
         incidents_only=incidents_only,
     )
-    write(REGRESSION_RENDERERS[form](changes), output)
-    if form not in {"junit", "sarif", "github"}:  # those tell them themselves
-        print_findings(answer.findings)
-    raise typer.Exit(answer.exit_code(strict=strict))
+    answer = replace(answer, headline=report.headline, sections=report.sections, verdict=verdict)
+    reply(answer, form, output, strict=strict, forms=forms_of("regressions"), changes=changes)
 
 
 @guided(example="report --format html -o night.html --store aoe-history", page="report")
 def report(
     chosen: ReportOptions,
     place: StoreOptions,
-    form: Annotated[Literal["text", "json", "markdown", "html"], FORM] = "text",
+    form: Annotated[NightFormat, FORM] = "text",
     output: Output = None,
 ) -> None:
     """Report one night from the stored history. Shows what became slower, since when and in which operator, the hotspots and AOE's claims."""
@@ -154,7 +160,7 @@ def report(
 def site(
     chosen: SiteOptions,
     place: StoreOptions,
-    form: Annotated[Literal["text", "json"], FORM] = "text",
+    form: ChosenForm = "text",
 ) -> None:
     """Write a folder of static pages, or serve one on 127.0.0.1. They show what changed, since when, by how much and in which operator, for every series and every run."""
     if chosen.serve is not None:

@@ -2,7 +2,7 @@
 
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Annotated, Literal, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -13,12 +13,13 @@ from aoe_reports.cli.output import (
     ChosenForm,
     MostRows,
     Output,
+    StreamFormat,
+    end_stream,
     path_argument,
     print_findings,
+    refuse_printed_parquet,
     reply,
-    show_report,
-    write,
-    write_pieces,
+    show_stream,
 )
 from aoe_reports.engine.cache import Cache, CacheContent, CacheFolderOptions, CacheOptions, cache_in
 from aoe_reports.engine.question import Stream, exit_code_of, one_table
@@ -30,8 +31,6 @@ from aoe_reports.model.findings import in_order
 from aoe_reports.model.options import Option, declared
 from aoe_reports.model.rows import Rows
 from aoe_reports.model.texts import say
-
-SqlFormat = Literal["text", "json", "csv", "markdown", "html", "parquet"]
 
 
 @guided(example='sql profile "SELECT core, sum(duration_ns) FROM task GROUP BY 1"', page="sql")
@@ -55,7 +54,7 @@ def sql(
         bool,
         Option(help="List the tables, or the columns of one.", flags=("--tables",), only_here=say("additional output")),
     ] = False,
-    form: Annotated[SqlFormat, FORM] = "text",
+    form: Annotated[StreamFormat, FORM] = "text",
     output: Output = None,
     rows: MostRows = MAX_ROWS,
     *,
@@ -75,25 +74,11 @@ def sql(
             say("sql: expected a QUERY (or --file), before it the PATH of captures or none for the store; or --tables")
         )
     _refuse_options_of_others(ctx, of_store=path is None)
-    if form == "parquet" and output is None:
-        raise UsageError(say("sql --format parquet: expected -o FILE (Parquet cannot be shown in a terminal)"))
+    refuse_printed_parquet("sql", form, output)
     text = read_query(file) if file is not None else query or ""
     with _asked(path, text, chosen, place.store, alarms) as stream:
-        if form == "parquet" and output is not None:
-            from aoe_reports.present.streams import write_parquet
-
-            write_parquet(stream, output)
-        elif form in {"json", "csv"}:
-            from aoe_reports.present.streams import render_stream
-
-            write_pieces(render_stream(stream, form, strict=chosen.strict), output)
-        else:
-            from aoe_reports.present.streams import report_of_stream
-
-            write(show_report(form, report_of_stream(stream, say("Query"), rows)), output)
-    if form != "json":
-        print_findings(in_order(stream.notes.findings))
-    raise typer.Exit(stream.exit_code(strict=chosen.strict))
+        show_stream(stream, form, output, title=say("Query"), strict=chosen.strict, most=rows)
+    end_stream(stream, form, strict=chosen.strict)
 
 
 def _refuse_options_of_others(ctx: typer.Context, *, of_store: bool) -> None:

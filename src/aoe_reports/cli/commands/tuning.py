@@ -27,7 +27,7 @@ from aoe_reports.jobs.verify_options import VerifyOptions
 from aoe_reports.model.errors import AoeReportsError, UsageError
 from aoe_reports.model.options import Option
 from aoe_reports.model.texts import say
-from aoe_reports.present.forms import ANNOTATED_FORMS
+from aoe_reports.present.forms import forms_of
 from aoe_reports.tuning.options import AdoptOptions, PlanOptions, PreflightOptions, TuneOptions
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def verify(
         answer = check_claims(before, after, chosen)
     else:
         answer = verify_job(_plan_folder(places, chosen), chosen)
-    reply(answer, form, output, strict=chosen.strict, forms=ANNOTATED_FORMS)
+    reply(answer, form, output, strict=chosen.strict, forms=forms_of("annotated"))
 
 
 def _sides(places: list[Path], chosen: VerifyOptions, *, names_store: bool) -> tuple[Path, Path]:
