@@ -11,8 +11,8 @@ import sys
 from contextlib import redirect_stdout, suppress
 from pathlib import Path
 
-from aoe_reports.cli.commands import COMMANDS, name_of
-from aoe_reports.cli.main import GROUPS, run_app
+from aoe_reports.cli.main import run_app
+from aoe_reports.cli.menu import ALIASES, ROOT, every_command
 from aoe_reports.engine.question import Question
 from aoe_reports.formats.ascend.tables import TIMELINES
 from aoe_reports.formats.table import Column, Table
@@ -225,11 +225,11 @@ prints it. Then Tab completes commands, options, choices, and names:
 
 | where | names |
 |---|---|
-| `--workload`, `expect WORKLOAD` | models, and workloads of the newest two months |
+| `--workload`, `store expect WORKLOAD` | models, and workloads of the newest two months |
 | `--run`, `store undo RUN` | runs |
-| `--since` of `history`, `--night` | nights |
+| `--since` of `store history`, `--night` | nights |
 | `--baseline` | `segment`, `nights:`, `window:`, `run:` with each run, `tag:` with each tag |
-| `ack SERIES` | series of the newest two months, incidents that are recorded, acknowledgements |
+| `store ack SERIES` | series of the newest two months, incidents that are recorded, acknowledgements |
 | `check --select`, `--ignore` | rules |
 | `table KIND` | kinds of tables |
 
@@ -242,30 +242,32 @@ prints it. Then Tab completes commands, options, choices, and names:
 
 
 def commands() -> str:
-    """What --help says of every command."""
+    """What --help says of every command, below the headings of the first help."""
     formats = ", ".join(f"`{name}`" for name in RENDERERS)
     forms = f"Reports are rendered as {formats}; rows also as `json` and `csv`. What else a command writes stands at its `--format`."
-    parts = [NOTE, f"# Commands\n\n{forms}\n", COMPLETION]
-    for command in ("", *map(name_of, COMMANDS), *_of_groups()):
-        title = f"aoe-reports {command}".strip()
-        parts.append(f"\n## {title}\n\n```\n{_help(command)}```\n")
+    parts = [NOTE, f"# Commands\n\n{forms}\n", COMPLETION, _renamed(), _section(2, "")]
+    for heading, section in ROOT.sections.items():
+        parts.append(f"\n## {heading}\n")
+        parts += [_section(3, " ".join(words)) for words, _ in every_command(ROOT) if words[0] in section]
     return "".join(parts)
 
 
-def _of_groups() -> list[str]:
-    """Groups of commands, each followed by its commands."""
-    groups = [(str(group.info.name), group.registered_commands) for group in GROUPS]
-    return [
-        name
-        for group, commands in groups
-        for name in (group, *(f"{group} {one.name or getattr(one.callback, '__name__', '')}" for one in commands))
-    ]
+def _renamed() -> str:
+    rows = "".join(f"| `{old}` | `{new}` |\n" for old, new in ALIASES.items())
+    return (
+        "\n## Renamed commands\n\nEarlier names work until the next release; they say the new one on stderr, and tables of configuration "
+        f"files may have them.\n\n| earlier | now |\n|---|---|\n{rows}"
+    )
+
+
+def _section(level: int, command: str) -> str:
+    return f"\n{'#' * level} {f'aoe-reports {command}'.strip()}\n\n```\n{_help(command)}```\n"
 
 
 def _help(command: str) -> str:
     os.environ.update({"COLUMNS": "100", "TERM": "dumb"})
     os.environ.pop("AOE_REPORTS_STORE", None)
-    sys.argv = ["aoe-reports", *command.split(), "--help"]
+    sys.argv = ["aoe-reports", *command.split(), "--help" if command else "--help-all"]
     with redirect_stdout(io.StringIO()) as printed, suppress(SystemExit):
         run_app()
     return "".join(line.rstrip() + "\n" for line in printed.getvalue().splitlines())

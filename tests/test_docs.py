@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 from commandline import ROOT
 
-from aoe_reports.cli.commands import COMMANDS, name_of
-from aoe_reports.cli.main import GROUPS
+from aoe_reports.cli import menu
 from aoe_reports.formats.vendor import TABLES
 from aoe_reports.jobs.rules import list_rules
 from aoe_reports.present import REGRESSION_RENDERERS, RENDERERS
-from aoe_reports.present.forms import CHECK_FORMS
+from aoe_reports.present.forms import forms_of
 
 
 @pytest.mark.slow
@@ -29,15 +28,14 @@ def test_the_generated_pages_are_up_to_date() -> None:
 
 def test_the_pages_name_every_command_table_rule_and_renderer() -> None:
     text = "".join((ROOT / "docs" / name).read_text() for name in ("commands.md", "tables.md", "rules.md"))
-    names = [f"aoe-reports {name_of(place)}" for place in COMMANDS]
-    names += [f"aoe-reports {group.info.name}" for group in GROUPS]
-    names += [*TABLES, *(rule.rule for rule in list_rules()), *RENDERERS, *CHECK_FORMS, *REGRESSION_RENDERERS]
+    names = [f"aoe-reports {' '.join(words)}" for words, _ in menu.every_command()]
+    names += [*TABLES, *(rule.rule for rule in list_rules()), *RENDERERS, *forms_of("check"), *REGRESSION_RENDERERS]
     assert [name for name in names if name not in text] == []
 
 
 def test_the_overview_names_every_command() -> None:
     text = (ROOT / "docs" / "overview.md").read_text()
-    names = [*map(name_of, COMMANDS), *(str(group.info.name) for group in GROUPS)]
+    names = menu.ROOT.commands
     assert [name for name in names if f"`{name}" not in text] == []
 
 

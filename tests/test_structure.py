@@ -51,7 +51,7 @@ PLACES = {
     "present/streams.py": "Parquet",
     "assistants/places.py": "whether a link below a root leads out of it",
     "cli/configuration_files.py": "configuration files",
-    "cli/mcp.py": "the skill that comes with the package",
+    "cli/commands/setup.py": "the skill that comes with the package",
     "cli/output.py": "the folder of an output",
     "cli/ending.py": "what a reader that went away leaves open",
 }

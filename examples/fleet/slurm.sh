@@ -8,5 +8,5 @@ set -euo pipefail
 work=/shared/aoe-reports/tonight # a folder that all nodes see
 
 # before: aoe-reports communication /captures/tonight --manifest "$work/manifest.json"
-# after:  aoe-reports reduce "$work/manifest.json" --partials "$work/partials"
-aoe-reports map "$work/manifest.json" --partials "$work/partials" --shard "$SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT" --jobs 1
+# after:  aoe-reports fleet reduce "$work/manifest.json" --partials "$work/partials"
+aoe-reports fleet map "$work/manifest.json" --partials "$work/partials" --shard "$SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT" --jobs 1

@@ -176,7 +176,7 @@ def over_prometheus() -> dashboard.Dashboard:
 
 
 def over_the_store() -> dashboard.Dashboard:
-    """What `history records` and `regressions` print as JSON beside the pages of the site."""
+    """What `store history records` and `regressions` print as JSON beside the pages of the site."""
     board = _board("aoe-reports-history", "aoe-reports: history of steps", "now-180d")
     board = board.with_variable(dashboard.DatasourceVariable("datasource").label("Infinity").type(INFINITY_TYPE))
     for name, root in (

@@ -2,7 +2,7 @@
 
 import os
 
-from aoe_reports.cli.ending import own_process, run_and_exit
+from aoe_reports.cli.ending import own_process, run_and_exit, tell_and_exit
 from aoe_reports.model.hidden import hide
 
 _FOR_LIBRARIES = {
@@ -23,8 +23,6 @@ def _run() -> None:
     try:
         from aoe_reports.cli.main import run_app  # noqa: PLC0415 -- see above
     except ImportError as error:
-        from aoe_reports.cli.bare import tell_and_exit  # noqa: PLC0415 -- as above
-
         if error.name is None or error.name.startswith("aoe_reports"):
             raise
         tell_and_exit(error)

@@ -85,7 +85,7 @@ def sites(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def served(sites: Path) -> Iterator[str]:
     """The address of the site `plain`, as `serve` says it."""
-    command = [sys.executable, "-m", "aoe_reports", "serve", str(sites / "plain"), "--port", "0"]
+    command = [sys.executable, "-m", "aoe_reports", "site", "--serve", str(sites / "plain"), "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:

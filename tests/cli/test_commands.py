@@ -67,7 +67,7 @@ def test_table_lists_every_kind(cli: Cli) -> None:
         ("check", "--select", "nothing", "."),
         ("hotspots",),
         ("hotspots", ".", "--by", "colour"),
-        ("history", "runs", "--since", "soon", "--store", "s"),
+        ("store", "history", "runs", "--since", "soon", "--store", "s"),
         ("nothing",),
         ("nightly", ".", "--tz", "Mars/Olympus", "--store", "s"),
         ("hotspots", ".", "--top", "0"),
@@ -226,19 +226,20 @@ def test_history_lists_runs_and_records(cli: Cli, msprof: Path, aoe: Path, tmp_p
     cli(
         "ingest", msprof / "ten_iterations", aoe / "array_grouped", "--store", store, "--workload", "net", "--tz", "UTC"
     )
-    runs = cli("history", "--store", store, "--format", "json").json["rows"]
+    runs = cli("store", "history", "--store", store, "--format", "json").json["rows"]
     assert [(row["night"], row["kind"]) for row in runs] == [("2023-08-18", "profile"), ("2026-01-01", "tuning")]
     assert [
-        r["kind"] for r in cli("history", "--store", store, "--since", "2025-01-01", "--format", "json").json["rows"]
+        r["kind"]
+        for r in cli("store", "history", "--store", store, "--since", "2025-01-01", "--format", "json").json["rows"]
     ] == ["tuning"]
-    assert len(cli("history", "--store", store, "--last", 1, "--format", "json").json["rows"]) == 1
-    steps = cli("history", "records", "--store", store, "--scope", "step", "--format", "json").json["rows"]
+    assert len(cli("store", "history", "--store", store, "--last", 1, "--format", "json").json["rows"]) == 1
+    steps = cli("store", "history", "records", "--store", store, "--scope", "step", "--format", "json").json["rows"]
     assert [row["workload"] for row in steps] == ["net/step"]
-    named = cli("history", "records", "--store", store, "--workload", "net/op/block1/conv", "--format", "json").json[
-        "rows"
-    ]
+    named = cli(
+        "store", "history", "records", "--store", store, "--workload", "net/op/block1/conv", "--format", "json"
+    ).json["rows"]
     assert [row["phase"] for row in named] == ["before", "after"]
-    assert cli("history", "--store", tmp_path / "nothing").code == 3
+    assert cli("store", "history", "--store", tmp_path / "nothing").code == 3
 
 
 def test_the_store_may_come_from_the_environment(
@@ -246,11 +247,11 @@ def test_the_store_may_come_from_the_environment(
 ) -> None:
     monkeypatch.setenv("AOE_REPORTS_STORE", str(tmp_path / "env"))
     assert cli("ingest", msprof / "statistic_only").code == 0
-    assert len(cli("history", "--format", "json").json["rows"]) == 1
+    assert len(cli("store", "history", "--format", "json").json["rows"]) == 1
 
 
 def test_debug_shows_the_traceback_of_an_error(cli: Cli, tmp_path: Path) -> None:
-    ended = cli("history", "--store", tmp_path / "nothing")
+    ended = cli("store", "history", "--store", tmp_path / "nothing")
     assert (ended.code, ended.err.count("\n")) == (3, 1)
     assert ended.err.startswith("aoe-reports: error: ")
     shown = cli("--debug", "history", "--store", tmp_path / "nothing")
@@ -283,7 +284,7 @@ def test_a_path_that_is_not_there_comes_last_and_ends_with_3(cli: Cli, msprof: P
 def test_damage_leaves_the_healthy_and_the_stored_alone(cli: Cli, msprof: Path, tmp_path: Path) -> None:
     store = tmp_path / "s"
     cli("nightly", msprof / "ten_iterations", "--store", store, "--workload", "w")
-    before = cli("history", "records", "--store", store, "--format", "json").json["rows"]
+    before = cli("store", "history", "records", "--store", store, "--format", "json").json["rows"]
     ended = cli(
         "nightly",
         FIXTURES / "msprof" / "invalid",
@@ -299,7 +300,7 @@ def test_damage_leaves_the_healthy_and_the_stored_alone(cli: Cli, msprof: Path, 
     )
     assert ended.code == 1
     assert "ten_iterations" in " ".join(row["path"] for row in ended.json["rows"])
-    after = cli("history", "records", "--store", store, "--format", "json").json["rows"]
+    after = cli("store", "history", "records", "--store", store, "--format", "json").json["rows"]
     assert [row for row in after if row in before] == before
     written = json.loads((tmp_path / "site" / "report.json").read_text())
     assert written["rows"] == ended.json["rows"]
@@ -331,7 +332,7 @@ def test_events_and_copies_are_shown_when_asked_for(cli: Cli, msprof: Path) -> N
 
 
 def test_records_are_written_under_known_endings_only(cli: Cli, msprof: Path, tmp_path: Path) -> None:
-    assert cli("normalize", msprof / "statistic_only", "-o", tmp_path / "n.txt").code == 2
+    assert cli("ingest", "--dry-run", msprof / "statistic_only", "-o", tmp_path / "n.txt").code == 2
     assert not (tmp_path / "n.txt").exists()
 
 

@@ -75,7 +75,7 @@ def runs(small_store: Path) -> list[str]:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_runs_of_the_store_that_is_named_are_offered(small_store: Path, runs: list[str], shell: str) -> None:
-    found = offered("history", "--store", str(small_store), "--run", "2026", shell=shell)
+    found = offered("store", "history", "--store", str(small_store), "--run", "2026", shell=shell)
     assert len(runs) > 10
     if shell == "zsh":
         assert "\n".join(found) == "_arguments '*: :((" + "\n".join(f'"{run}"' for run in runs) + "))'"
@@ -93,10 +93,10 @@ def test_only_names_that_begin_as_what_was_typed_are_offered(
 
 def test_every_kind_of_name_is_offered_where_it_is_taken(offered_here: Offered, small_store: Path) -> None:
     store = ("--store", str(small_store))
-    assert {"net", "bert", "net/step"} <= set(offered_here("history", *store, "--workload", ""))
-    assert {"net", "bert"} <= set(offered_here("expect", *store, ""))
+    assert {"net", "bert", "net/step"} <= set(offered_here("store", "history", *store, "--workload", ""))
+    assert {"net", "bert"} <= set(offered_here("store", "expect", *store, ""))
     assert {"net", "bert"} <= set(offered_here("ingest", *store, "--workload", ""))
-    assert len(offered_here("ack", *store, "")) > 10
+    assert len(offered_here("store", "ack", *store, "")) > 10
     assert offered_here("report", *store, "--night", "2026-03-0")[:2] == ["2026-03-01", "2026-03-02"]
     assert "tuning-failed" in offered_here("check", "--select", "tuning")
     assert "tuning-failed" in offered_here("check", "x", "--ignore", "tuning")
@@ -121,15 +121,15 @@ def test_tags_acknowledgements_and_incidents_are_offered(
     found = offered_here("regressions", "--store", str(small_store), "--baseline", "")
     assert found == sorted(["segment", "nights:", "window:", "tag:release-1", *(f"run:{run}" for run in runs)])
     assert offered_here("regressions", "--store", str(small_store), "--baseline", "tag:") == ["tag:release-1"]
-    subjects = set(offered_here("ack", "--store", str(small_store), ""))
+    subjects = set(offered_here("store", "ack", "--store", str(small_store), ""))
     assert {"ack-17", "20260314-abcdef01"} <= subjects
-    assert offered_here("ack", "--store", str(small_store), "20260314-") == ["20260314-abcdef01"]
+    assert offered_here("store", "ack", "--store", str(small_store), "20260314-") == ["20260314-abcdef01"]
 
 
 def test_the_store_of_the_environment_and_of_configuration_files_is_asked(
     offered_here: Offered, small_store: Path, runs: list[str], tmp_path: Path
 ) -> None:
-    asked = ("tag", "x", "--run", "2026")
+    asked = ("store", "tag", "x", "--run", "2026")
     assert offered_here(*asked, where=tmp_path) == []
     assert offered_here(*asked, where=tmp_path, AOE_REPORTS_STORE="store") == runs
     (tmp_path / "other.toml").write_text("store = 'store'\n")
@@ -189,14 +189,17 @@ def test_nothing_is_said_where_a_store_cannot_be_read(small_store: Path, damage:
         small_store.write_text("")
     else:
         (tmp_path / "aoe-reports.toml").write_text("stoer = [")
-        assert offered("history", "--run", "", where=tmp_path) == []
+        assert offered("store", "history", "--run", "", where=tmp_path) == []
         return
-    assert offered("history", "--store", "store", "--run", "", where=tmp_path) == []
+    assert offered("store", "history", "--store", "store", "--run", "", where=tmp_path) == []
 
 
 def test_no_network_is_asked_for_names() -> None:
     assert (
-        offered("history", "--store", "s3://no-such-bucket/x", "--run", "", AWS_ENDPOINT_URL="http://127.0.0.1:9") == []
+        offered(
+            "store", "history", "--store", "s3://no-such-bucket/x", "--run", "", AWS_ENDPOINT_URL="http://127.0.0.1:9"
+        )
+        == []
     )
 
 
@@ -248,15 +251,15 @@ def test_without_the_private_classes_of_typer_completion_is_its_own() -> None:
 @pytest.mark.parametrize(
     ("typed", "line"),
     [
-        ("hist", "history "),
-        ("expect --store=odd rel:", "expect --store=odd rel:1.0 "),
-        ("expect --store odd user@", "expect --store odd user@host "),
-        ("expect --store odd 名", "expect --store odd 名称/步骤 "),
+        ("regr", "regressions "),
+        ("store expect --store=odd rel:", "store expect --store=odd rel:1.0 "),
+        ("store expect --store odd user@", "store expect --store odd user@host "),
+        ("store expect --store odd 名", "store expect --store odd 名称/步骤 "),
         ("regressions --store odd --baseline tag:rel:", "regressions --store odd --baseline tag:rel:1.0 "),
         ("regressions --store=odd --baseline=tag:us", "regressions --store=odd --baseline=tag:user@host "),
         ("hotspots --by=op_t", "hotspots --by=op_type "),
-        ("expect --store odd a", f"expect --store odd {HARMLESS[1]} "),
-        ("expect --store odd '$(touch pwned)", "expect --store odd '$(touch pwned)"),
+        ("store expect --store odd a", f"store expect --store odd {HARMLESS[1]} "),
+        ("store expect --store odd '$(touch pwned)", "store expect --store odd '$(touch pwned)"),
     ],
 )
 def test_a_real_shell_continues_what_was_typed(odd_store: Path, shell: str, typed: str, line: str) -> None:
@@ -302,7 +305,7 @@ def test_a_real_bash_completes_with_the_script_that_is_installed(
     asked = f"""
         source completion.sh
         complete -p aoe-reports | grep -q _aoe_reports_completion || exit 9
-        COMP_WORDS=(aoe-reports history --store {small_store} --run 2026) COMP_CWORD=5
+        COMP_WORDS=(aoe-reports store history --store {small_store} --run 2026) COMP_CWORD=6
         _aoe_reports_completion aoe-reports
         printf '%s\\n' "${{COMPREPLY[@]}}"
     """

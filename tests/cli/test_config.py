@@ -42,7 +42,7 @@ def write(folder: Path, text: str, name: str = "aoe-reports.toml") -> Path:
 
 
 def in_force(cli: Cli, *before: object) -> dict[tuple[str, str], Any]:
-    rows = cli(*before, "config", "--format", "json").json["rows"]
+    rows = cli(*before, "doctor", "--options", "--format", "json").json["rows"]
     return {(row["command"], row["option"]): row["value"] for row in rows}
 
 
@@ -101,7 +101,7 @@ def test_a_shared_option_holds_where_it_means_the_same(cli: Cli, folder: Path) -
     file = write(folder, "workload = 'net'\nstrict = true\nmax_expanded = 5\n[check]\nstrict = false\n", "mine.toml")
     found = in_force(cli, "--config", file)
     assert {command for command, option in found if option == "workload"} == {
-        "normalize", "ingest", "nightly", "plan", "verify",
+        "ingest", "nightly", "plan", "verify",
     }  # fmt: skip
     assert found["check", "strict"] is False
     assert found["hotspots", "strict"] is True
@@ -115,13 +115,13 @@ def test_the_language_of_the_file_holds_for_every_command(
     write(folder, "lang = 'zh'\n")
     asked = {command for command, option in in_force(cli) if option == "lang"}
     assert {"inspect", "nightly", "store verify"} <= asked
-    assert "没有存储" in cli("history").err
+    assert "没有存储" in cli("store", "history").err
     assert "没有存储" in cli("store", "info").err
-    assert "the store does not exist" in cli("history", "--lang", "en").err
+    assert "the store does not exist" in cli("store", "history", "--lang", "en").err
     monkeypatch.setenv("AOE_REPORTS_LANG", "en")
-    assert "the store does not exist" in cli("history").err
+    assert "the store does not exist" in cli("store", "history").err
     write(folder, "lang = 'xx'\n")
-    assert f"lang: Value error, 'xx' is not one of {', '.join(map(repr, languages()))}." in cli("history").err
+    assert f"lang: Value error, 'xx' is not one of {', '.join(map(repr, languages()))}." in cli("store", "history").err
 
 
 def test_lists_are_replaced_by_the_command_line(cli: Cli, folder: Path, aoe: Path) -> None:
@@ -201,23 +201,23 @@ def test_a_table_is_found_however_toml_lets_it_be_named(cli: Cli, folder: Path, 
 
 def test_odd_files_are_told_or_passed_over(cli: Cli, folder: Path) -> None:
     (folder / "pyproject.toml").write_bytes(b"\xff not ours, not TOML")
-    assert cli("config").code == 0
+    assert cli("doctor", "--options").code == 0
     (folder / "pyproject.toml").write_bytes(b"# \xff\naoe-reports")
-    assert f"{folder / 'pyproject.toml'}:1: not UTF-8" in cli("config").err
+    assert f"{folder / 'pyproject.toml'}:1: not UTF-8" in cli("doctor", "--options").err
     (folder / "aoe-reports.toml").mkdir()
     (folder / "pyproject.toml").write_text("[tool]\naoe-reports = 3\n")
-    assert "tool.aoe-reports: expected a table" in cli("config").err
+    assert "tool.aoe-reports: expected a table" in cli("doctor", "--options").err
     (folder / "pyproject.toml").write_text("tool = 3 # aoe-reports\n")
-    assert cli("config").code == 0
-    assert cli("--config", folder / "pyproject.toml", "config").code == 2
-    assert cli("--config", folder / "none.toml", "config").code == 2
-    assert cli("--config", folder / "none.toml", "--isolated", "config").code == 2
+    assert cli("doctor", "--options").code == 0
+    assert cli("--config", folder / "pyproject.toml", "doctor").code == 2
+    assert cli("--config", folder / "none.toml", "doctor").code == 2
+    assert cli("--config", folder / "none.toml", "--isolated", "doctor").code == 2
 
 
 def test_a_folder_that_is_gone_has_no_configuration(folder: Path) -> None:
     gone = folder / "gone"
     gone.mkdir()
-    script = "import os, sys; os.rmdir(os.getcwd()); sys.argv = ['x', 'config']; from aoe_reports.cli.main import main; main()"
+    script = "import os, sys; os.rmdir(os.getcwd()); sys.argv = ['x', 'doctor', '--options']; from aoe_reports.cli.main import main; main()"
     ended = subprocess.run([sys.executable, "-c", script], cwd=gone, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
 
@@ -380,13 +380,13 @@ def test_the_nearest_file_wins_over_the_users_own_key_by_key(
     )
     project = write(folder / "project", "workload = 'net'\n[hotspots]\ntop = 9\n[thresholds]\nmany_shapes = 7\n")
     monkeypatch.chdir(folder / "project")
-    told = cli("config", "--format", "json").json
+    told = cli("doctor", "--options", "--format", "json").json
     assert told["inputs"] == [str(project), str(own)]
     rows = {(row["command"], row["option"]): (row["value"], row["path"], row["line"]) for row in told["rows"]}
     assert rows["hotspots", "top"] == (9, str(project), 3)
     assert rows["hotspots", "by"] == ("shape", str(own), 4)
     assert rows["ingest", "workload"] == ("net", str(project), 1)
-    assert rows["history", "store"] == ("/srv/old", str(own), 6)
+    assert rows["store history", "store"] == ("/srv/old", str(own), 6)
     assert rows["thresholds", "bound_ratio"] == (0.5, str(own), 8)
     assert rows["thresholds", "many_shapes"] == (7, str(project), 5)
     assert ("thresholds", "many-shapes") not in rows
@@ -396,4 +396,4 @@ def test_the_nearest_file_wins_over_the_users_own_key_by_key(
     assert cli("hotspots", PROFILE).err.startswith(f"aoe-reports: error: {own}:2: [hotspots] tpo: no such option")
     monkeypatch.chdir(own.parent)
     own.write_text("store = '/srv/history'\n")
-    assert in_force(cli)["history", "store"] == "/srv/history"
+    assert in_force(cli)["store history", "store"] == "/srv/history"

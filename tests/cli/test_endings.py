@@ -54,13 +54,15 @@ def test_whatever_is_raised_ends_with_one_line_and_a_code_of_its_own(
         raise raised()
 
     monkeypatch.setattr("aoe_reports.history.runs.listing.list_history", fail)
-    ended = cli("history", "--store", "s")
+    ended = cli("store", "history", "--store", "s")
     assert (ended.code, ended.err.count("\n"), words in ended.err) == (code, 1, True), ended.err
     assert ended.code not in EXPECTED
     assert "Traceback" not in ended.err
     shown = cli("--debug", "history", "--store", "s")
     assert (shown.code, "Traceback" in shown.err) == (code, True)
-    assert "interrupted" in ended.err or any("\u4e00" <= one <= "\u9fff" for one in cli("history", "--lang", "zh").err)
+    assert "interrupted" in ended.err or any(
+        "\u4e00" <= one <= "\u9fff" for one in cli("store", "history", "--lang", "zh").err
+    )
 
 
 @pytest.mark.parametrize("module", ["numpy", "aoe_reports.cli.main"])

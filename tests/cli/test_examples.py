@@ -18,8 +18,7 @@ from planted_modules import Slow, write_planted
 from tuning.jobs import Bench
 from typer.core import TyperGroup
 
-from aoe_reports.cli.command import Command, Group
-from aoe_reports.cli.guide import HEADINGS, Guide, guide_of
+from aoe_reports.cli.command import HEADINGS, Guide, guide_of
 from aoe_reports.cli.main import app
 from aoe_reports.present.values import width
 
@@ -34,27 +33,23 @@ PROFILES = {
 WITH_TIMELINE = {"breakdown", "critical-path", "host", "trace"}
 WITH_MODULES = {"stacks", "compare", "explain", "plan"}
 BEFORE = {
-    "map": ["hotspots profile --manifest manifest.json"],
-    "reduce": ["hotspots profile --manifest manifest.json", "map manifest.json --partials partials"],
-    "serve": ["site -o site --store aoe-history"],
+    "fleet": ["hotspots profile --manifest manifest.json"],
+    "fleet map": ["hotspots profile --manifest manifest.json"],
+    "fleet reduce": ["hotspots profile --manifest manifest.json", "fleet map manifest.json --partials partials"],
     "doctor": ["site -o site --store aoe-history"],
 }
 """What is run first."""
-CODES = {"preflight": 1, "regressions": 1, "nightly": 0}
+CODES = {"tune check": 1, "regressions": 1, "nightly": 0}
 """The exit codes that are not 0: the machine of a test has no NPU, and the store holds a regression."""
 MAX_COLUMNS = 80
 
 
 def _commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Guide | None]]:
+    if path:
+        yield " ".join(path), guide_of(command)
     if isinstance(command, TyperGroup):
-        if path:
-            assert isinstance(command, Group)
-            yield " ".join(path), command.guide
         for name, one in command.commands.items():
             yield from _commands(one, (*path, name))
-    else:
-        assert isinstance(command, Command)
-        yield " ".join(path), guide_of(command.function)
 
 
 GUIDES = dict(_commands(typer.main.get_command(app)))
@@ -106,12 +101,14 @@ def folder(
     return tmp_path
 
 
-@pytest.mark.parametrize("name", [name for name in GUIDES if name not in {"tune", "adopt", "verify", "demo"}])
+@pytest.mark.parametrize(
+    "name", [name for name in GUIDES if name not in {"tune", "tune run", "tune adopt", "verify", "demo"}]
+)
 def test_the_example_runs(cli: Cli, folder: Path, name: str, monkeypatch: pytest.MonkeyPatch, bench: Bench) -> None:
     monkeypatch.setattr("aoe_reports.site.serve.serve_folder", lambda folder, port, tell: tell(f"{folder}:{port}"))
     monkeypatch.setattr("aoe_reports.assistants.server.serve", lambda *_: sys.stdout.write("ended"))
     ids = _ids(cli)
-    if name == "preflight":
+    if name == "tune check":
         bench.plan()
         shutil.copytree(bench.folder, folder / "plan")
     guide = GUIDES[name]
@@ -126,7 +123,7 @@ def test_the_example_runs(cli: Cli, folder: Path, name: str, monkeypatch: pytest
 
 def _ids(cli: Cli) -> dict[str, str]:
     """What stands for the words in capitals."""
-    run = cli("history", "runs", "--format", "json").json["rows"][-1]["run"]
+    run = cli("store", "history", "runs", "--format", "json").json["rows"][-1]["run"]
     series = next(
         row["series_id"] for row in cli("regressions", "--format", "json").json["rows"] if row["state"] == "confirmed"
     )
@@ -138,11 +135,11 @@ def test_the_examples_of_a_tuning_job_run(bench: Bench) -> None:
 
     bench.plan()
     write_loop(bench.root, "faster", 1)
-    for name in ("tune", "adopt", "verify"):
+    for name in ("tune", "tune run", "tune adopt", "verify"):
         guide = GUIDES[name]
         assert guide is not None
-        if name == "adopt":
-            assert bench.run("tune", "plan").code == 0
+        if name == "tune adopt":
+            assert bench.run("tune", "run", "plan").code == 0
         ended = bench.run(*shlex.split(guide.example))
         assert ended.code in {0, 1}, (name, ended.err)
         assert ended.out

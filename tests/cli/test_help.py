@@ -107,13 +107,13 @@ def test_a_language_that_is_none_is_a_usage_error_wherever_it_stands(cli: Cli, a
     ("arguments", "said"),
     [
         (("steps",), "错误：缺少参数 'paths'。"),
-        (("tag", "x"), "错误：缺少选项 '--run'。"),
+        (("store", "tag", "x"), "错误：缺少选项 '--run'。"),
         (("steps", "x", "--stepp"), "错误：没有该选项：--stepp（可能的选项：--help, --step）"),
         (("stor",), "错误：没有命令 'stor'。是否指 'store'"),
         (("store", "foo"), "错误：没有命令 'foo'。"),
         (("steps", "--rank"), "错误：选项 '--rank' 需要一个值。"),
         (("steps", "x", "--strict=1"), "错误：选项 '--strict' 不接受值。"),
-        (("config", "a", "b"), "错误：多余的参数（a b）"),
+        (("doctor", "--options", "a", "b"), "错误：多余的参数（a b）"),
         (
             ("hotspots", "x", "--by", "{why}"),
             "错误：'--by' 的值无效：'{why}' 不在 'op_type', 'op_name', 'shape', 'module', 'layer', 'stack' 之中。",

@@ -84,13 +84,13 @@ def test_ctrl_c_while_storing_is_one_line_and_leaves_a_whole_store(
     assert named <= parts
     assert parts == named or "Log.commit = before" in place  # what no commit names goes with `store vacuum`
     assert cli("ingest", msprof / "exports_of_2022", "--store", store, "--workload", "net").code in {0, 1}
-    assert len(cli("history", "runs", "--store", store, "--format", "json").json["rows"]) == 2
+    assert len(cli("store", "history", "runs", "--store", store, "--format", "json").json["rows"]) == 2
 
 
 def test_a_reader_who_goes_away_leaves_no_traceback(cli: Cli, msprof: Path, tmp_path: Path) -> None:
     cli("nightly", msprof / "exports_of_2022", "--store", tmp_path / "s", "--site", tmp_path / "site")
     (tmp_path / "site" / "large.json").write_bytes(b" " * 50_000_000)  # more than a socket holds
-    command = [sys.executable, "-m", "aoe_reports", "serve", str(tmp_path / "site"), "--port", "0"]
+    command = [sys.executable, "-m", "aoe_reports", "site", "--serve", str(tmp_path / "site"), "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         port = int(server.stdout.readline().strip().rstrip("/").rpartition(":")[2])
@@ -154,7 +154,7 @@ def test_an_interrupted_ingest_says_how_many_runs_are_stored_and_how_to_go_on(
     ended = cli("ingest", *files, "--store", tmp_path / "s")
     said = "aoe-reports: at least 2 runs are stored and stay; the same command stores the rest, and no run twice\n"
     assert (ended.code, ended.err) == (code, said + last)
-    assert len(cli("history", "runs", "--store", tmp_path / "s", "--format", "json").json["rows"]) == 2
+    assert len(cli("store", "history", "runs", "--store", tmp_path / "s", "--format", "json").json["rows"]) == 2
     monkeypatch.undo()
     assert [row["outcome"] for row in cli("ingest", *files, "--store", tmp_path / "s", "--format", "json").json["rows"]] == [
         "unchanged", "unchanged", "added", "added",
@@ -204,14 +204,14 @@ def test_what_a_killed_run_left_is_named_and_goes(
     ended_before = cli("report", "--store", store, "-o", out / "report.md")
     assert f"{left}: left over from a killed run; the next run that writes rows.csv deletes it" in ended_before.err
     assert left.exists()
-    ended = cli("history", "-o", out / "rows.csv", "--store", store)
+    ended = cli("store", "history", "-o", out / "rows.csv", "--store", store)
     assert (ended.code, f"{left}: left over from a killed run; it is deleted" in ended.err) == (0, True)
     assert {path.name for path in out.iterdir()} == {"rows.csv", "report.md", foreign.name}
 
 
 def test_a_file_that_is_being_written_is_left_alone(cli: Cli, store: Path, tmp_path: Path) -> None:
     process, made = writer(tmp_path / "rows.jsonl")
-    assert cli("history", "-o", tmp_path / "rows.jsonl", "--store", store).code == 0
+    assert cli("store", "history", "-o", tmp_path / "rows.jsonl", "--store", store).code == 0
     assert made.exists()
     process.kill()
     process.communicate()
@@ -230,7 +230,7 @@ def test_a_killed_run_leaves_what_the_next_one_deletes(cli: Cli, store: Path, tm
     ended = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True)
     assert ended.returncode == -signal.SIGKILL
     assert [path for path in tmp_path.iterdir() if path.name.startswith(".x.csv")]
-    assert cli("history", "-o", tmp_path / "x.csv", "--store", store).code == 0
+    assert cli("store", "history", "-o", tmp_path / "x.csv", "--store", store).code == 0
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".x.csv")]
 
 
@@ -238,6 +238,6 @@ def test_a_mark_in_a_name_of_somebody_else_deletes_nothing(cli: Cli, store: Path
     handle, name = tempfile.mkstemp(dir=tmp_path, prefix=".other.aoe-reports-")
     os.close(handle)
     (tmp_path / ".rows.jsonl.aoe-reports-12345678").symlink_to(name)
-    assert cli("history", "-o", tmp_path / "rows.jsonl", "--store", store).code == 0
+    assert cli("store", "history", "-o", tmp_path / "rows.jsonl", "--store", store).code == 0
     assert Path(name).exists()
     assert (tmp_path / ".rows.jsonl.aoe-reports-12345678").is_symlink()

@@ -210,10 +210,10 @@ main()
 
 
 def test_an_error_is_the_same_on_a_terminal(cli: Cli, tmp_path: Path) -> None:
-    piped = cli("history", "--store", tmp_path / "nothing")
+    piped = cli("store", "history", "--store", tmp_path / "nothing")
     assert piped.err.startswith(f"aoe-reports: error: {tmp_path / 'nothing'}")
     with screen() as seen:
-        cli("history", "--store", tmp_path / "nothing")
+        cli("store", "history", "--store", tmp_path / "nothing")
     assert seen.shown == piped.err
 
 

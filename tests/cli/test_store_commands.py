@@ -46,23 +46,23 @@ def test_a_word_on_a_change_is_answered_with_what_the_store_did(cli: Cli, store:
     place = ("--store", store, "--format", "json")
     (row,) = cli("regressions", *place).json["rows"]
     said = ("--reason", "a new driver \udcff", "--who", "me \udcff")
-    done = cli("ack", row["series_id"], *said, *place)
+    done = cli("store", "ack", row["series_id"], *said, *place)
     assert (done.code, done.json["command"], done.json["inputs"]) == (0, "ack", [str(store)])
     (ack,) = done.json["rows"]
     assert (ack["subject"], ack["outcome"], ack["series"]) == (row["series_id"], "added", 1)
     assert (ack["reason"], ack["who"]) == ("a new driver ?", "me ?")
     assert cli("regressions", *place).json["rows"][0]["acknowledged"]["reason"] == "a new driver ?"
-    expected = cli("expect", "net/", *WHEN, *said, *place)
+    expected = cli("store", "expect", "net/", *WHEN, *said, *place)
     assert (expected.code, expected.json["command"]) == (0, "expect"), expected.err
     assert (expected.json["rows"][0]["subject"], expected.json["rows"][0]["who"]) == ("net", "me ?")
-    (run, *_) = cli("history", "runs", *place).json["rows"]
-    named = cli("tag", "release \udcff", "--run", run["run"], "--who", "me", *place)
+    (run, *_) = cli("store", "history", "runs", *place).json["rows"]
+    named = cli("store", "tag", "release \udcff", "--run", run["run"], "--who", "me", *place)
     assert (named.code, named.json["command"]) == (0, "tag"), named.err
     assert (named.json["rows"][0]["tag"], named.json["rows"][0]["run"]) == ("release ?", run["run"])
     titles = [
-        cli("ack", ack["id"], "--revoke", *said, *place[:2]).out,
-        cli("expect", "net", *WHEN, *said, *place[:2]).out,
-        cli("tag", "other", "--run", run["run"], *place[:2]).out,
+        cli("store", "ack", ack["id"], "--revoke", *said, *place[:2]).out,
+        cli("store", "expect", "net", *WHEN, *said, *place[:2]).out,
+        cli("store", "tag", "other", "--run", run["run"], *place[:2]).out,
     ]
     assert [title.strip().splitlines()[0] for title in titles] == ["Acknowledgement", "Expectation", "Named run"]
 
@@ -70,10 +70,10 @@ def test_a_word_on_a_change_is_answered_with_what_the_store_did(cli: Cli, store:
 @pytest.mark.parametrize(
     ("asked", "what"),
     [
-        (("ack", "x", "--reason", " "), "--reason"),
-        (("expect", "net", *WHEN, "--reason", ""), "--reason"),
-        (("expect", " ", *WHEN, "--reason", "y"), "WORKLOAD"),
-        (("tag", "\t", "--run", "x"), "NAME"),
+        (("store", "ack", "x", "--reason", " "), "--reason"),
+        (("store", "expect", "net", *WHEN, "--reason", ""), "--reason"),
+        (("store", "expect", " ", *WHEN, "--reason", "y"), "WORKLOAD"),
+        (("store", "tag", "\t", "--run", "x"), "NAME"),
     ],
 )
 def test_a_word_of_nothing_is_refused(cli: Cli, slower: Path, asked: tuple[str, ...], what: str) -> None:
@@ -83,7 +83,7 @@ def test_a_word_of_nothing_is_refused(cli: Cli, slower: Path, asked: tuple[str, 
 
 def test_commands_of_the_store_answer_with_their_name_and_one_row(cli: Cli, store: Path) -> None:
     place = ("--store", store)
-    run = cli("history", "runs", *place, "--format", "json").json["rows"][0]["run"]
+    run = cli("store", "history", "runs", *place, "--format", "json").json["rows"][0]["run"]
     for name, *more in (
         ("info",), ("verify",), ("compact",), ("vacuum",), ("undo", run),
     ):  # fmt: skip
@@ -142,19 +142,19 @@ def test_findings_stand_beside_a_form_that_has_no_place_for_them(
 
 
 def test_history_prints_whole_records_without_limits_only(cli: Cli, slower: Path) -> None:
-    lines = cli("history", "records", "--format", "jsonl", "--store", slower)
+    lines = cli("store", "history", "records", "--format", "jsonl", "--store", slower)
     assert (lines.code, len(lines.out.splitlines())) == (0, 42)
     assert json.loads(lines.out.splitlines()[0])["workload"] == "new/step"
     for more in (("records", "--last", 1), ("records", "--run", "x"), ("runs",)):
-        refused = cli("history", *more, "--format", "jsonl", "--store", slower)
+        refused = cli("store", "history", *more, "--format", "jsonl", "--store", slower)
         assert (refused.code, refused.out) == (2, "")
         assert refused.err == (
-            "aoe-reports: error: --format jsonl outputs whole records; use `history records` without --last and --run\n"
+            "aoe-reports: error: --format jsonl outputs whole records; use `store history records` without --last and --run\n"
         )
 
 
 def test_records_go_into_a_file_of_the_form_that_its_name_says(cli: Cli, msprof: Path, tmp_path: Path) -> None:
-    asked = ("normalize", msprof / "statistic_only", "--workload", "net")
+    asked = ("ingest", "--dry-run", msprof / "statistic_only", "--workload", "net")
     printed = cli(*asked)
     told = [json.loads(line) for line in printed.out.splitlines()]
     assert len(told) > 1
@@ -167,8 +167,8 @@ def test_records_go_into_a_file_of_the_form_that_its_name_says(cli: Cli, msprof:
 
     assert pq.read_table(tmp_path / "r.parquet")["workload"].to_pylist() == [one["workload"] for one in told]
     damaged = FIXTURES / "msprof" / "invalid" / "negative-duration"
-    assert cli("normalize", damaged).code == 1
-    assert cli("normalize", tmp_path / "nothing").code == 3
+    assert cli("ingest", "--dry-run", damaged).code == 1
+    assert cli("ingest", "--dry-run", tmp_path / "nothing").code == 3
 
 
 # The other commands that are no questions
@@ -275,11 +275,11 @@ def test_a_site_lists_its_pages(cli: Cli, slower: Path, tmp_path: Path) -> None:
 
 
 def test_a_long_history_lists_the_newest(cli: Cli, slower: Path) -> None:
-    listed = cli("history", "records", "--rows", 2, "--workload", "net/step", "--store", slower).out
+    listed = cli("store", "history", "records", "--rows", 2, "--workload", "net/step", "--store", slower).out
     assert "The newest 2 of 40 rows are listed; `--rows 40` lists all." in listed
     assert [night for night in ("2026-02-07", "2026-02-08", "2026-02-09") if night in listed] == [
         "2026-02-08",
         "2026-02-09",
     ]
-    asked = ("history", "records", "--rows", 2, "--store", slower, "--format")
+    asked = ("store", "history", "records", "--rows", 2, "--store", slower, "--format")
     assert len(cli(*asked, "json").json["rows"]) == len(cli(*asked, "csv").out.splitlines()) - 1 == 42

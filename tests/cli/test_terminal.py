@@ -67,11 +67,11 @@ def test_no_command_lets_a_file_steer_the_terminal(cli: Cli, records: Path, tmp_
     assert cli("ingest", records, *store).code == 0
     missing = tmp_path / f"no{EVIL.replace('/', '')}"
     for command in (
-        ("normalize", records),
-        ("history", "records", "--format", "jsonl", *store),
-        ("history", "--format", "json", *store),
-        ("history", "--format", "csv", *store),
-        ("history", *store),
+        ("ingest", "--dry-run", records),
+        ("store", "history", "records", "--format", "jsonl", *store),
+        ("store", "history", "--format", "json", *store),
+        ("store", "history", "--format", "csv", *store),
+        ("store", "history", *store),
         ("report", *store),
         ("check", missing),
         ("hotspots", "--by", EVIL, records),
@@ -86,8 +86,8 @@ def test_no_command_lets_a_file_steer_the_terminal(cli: Cli, records: Path, tmp_
 
 
 def test_json_on_a_terminal_is_the_same_json(cli: Cli, records: Path) -> None:
-    piped = cli("normalize", records).out
-    _, shown = on_terminal("normalize", records)
+    piped = cli("ingest", "--dry-run", records).out
+    _, shown = on_terminal("ingest", "--dry-run", records)
     first = shown.splitlines()[0]
     assert json.loads(first) == json.loads(piped)
     assert EVIL.encode() in json.loads(piped)["workload"].encode()
@@ -103,7 +103,7 @@ def test_chinese_stays_chinese_on_a_terminal(records: Path) -> None:
 def test_an_exported_csv_holds_no_command(cli: Cli, records: Path, tmp_path: Path) -> None:
     store = ("--store", tmp_path / "s")
     assert cli("ingest", records, *store).code == 0
-    assert cli("history", "records", "--format", "csv", "-o", tmp_path / "x.csv", *store).code == 0
+    assert cli("store", "history", "records", "--format", "csv", "-o", tmp_path / "x.csv", *store).code == 0
     text = (tmp_path / "x.csv").read_text()
     assert not [name for name in CONTROLS if name in text]
     cells = [cell for row in csv.reader(text.splitlines()) for cell in row]
@@ -113,7 +113,7 @@ def test_an_exported_csv_holds_no_command(cli: Cli, records: Path, tmp_path: Pat
 
 def test_records_that_come_back_keep_every_byte(cli: Cli, records: Path, tmp_path: Path) -> None:
     assert cli("ingest", records, "--store", tmp_path / "s").code == 0
-    lines = ("history", "records", "--format", "jsonl", "--store")
+    lines = ("store", "history", "records", "--format", "jsonl", "--store")
     assert cli(*lines, tmp_path / "s", "-o", tmp_path / "rows.jsonl").code == 0
     assert cli("ingest", tmp_path / "rows.jsonl", "--store", tmp_path / "back").code == 0
     assert json.loads(cli(*lines, tmp_path / "back").out)["workload"] == EVIL

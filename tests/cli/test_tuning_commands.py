@@ -79,15 +79,17 @@ def plan_of(bench: Bench) -> dict[str, dict[str, object]]:
 
 def test_a_host_is_described_once_and_held_against_the_plan_anywhere(bench: Bench) -> None:
     bench.plan()
-    described = bench.run("preflight", bench.folder, "--describe-host")
+    described = bench.run("tune", "check", bench.folder, "--describe-host")
     assert (described.code, described.err) == (0, "")
     host = bench.root / "host.json"
-    assert bench.run("preflight", bench.folder, "--describe-host", "-o", host).out == ""
+    assert bench.run("tune", "check", bench.folder, "--describe-host", "-o", host).out == ""
     assert json.loads(host.read_text()).keys() == json.loads(described.out).keys()
-    here, there = (bench.run("preflight", bench.folder, *more, "--format", "json") for more in ((), ("--host", host)))
+    here, there = (
+        bench.run("tune", "check", bench.folder, *more, "--format", "json") for more in ((), ("--host", host))
+    )
     assert [row["rule"] for row in here.json["rows"]] == [row["rule"] for row in there.json["rows"]] != []
     for more in (("--host", host), ("--declare", "processes=0")):
-        refused = bench.run("preflight", bench.folder, "--describe-host", *more)
+        refused = bench.run("tune", "check", bench.folder, "--describe-host", *more)
         assert (refused.code, refused.out) == (2, "")
         assert refused.err == (
             "aoe-reports: error: preflight: --describe-host cannot be combined with --host or --declare\n"
@@ -97,9 +99,9 @@ def test_a_host_is_described_once_and_held_against_the_plan_anywhere(bench: Benc
 def test_preflight_prints_findings_once(bench: Bench) -> None:
     """A table of rows for people has them; a table for programs has not."""
     bench.plan()
-    text = bench.run("preflight", bench.folder)
-    table = bench.run("preflight", bench.folder, "--format", "csv")
-    found = bench.run("preflight", bench.folder, "--format", "json").json["findings"]
+    text = bench.run("tune", "check", bench.folder)
+    table = bench.run("tune", "check", bench.folder, "--format", "csv")
+    found = bench.run("tune", "check", bench.folder, "--format", "json").json["findings"]
     assert found
     assert (text.err, text.code, table.code) == ("", 1, 1)
     assert len(table.err.splitlines()) == len(found)
@@ -108,7 +110,7 @@ def test_preflight_prints_findings_once(bench: Bench) -> None:
 
 def test_a_dry_run_only_prints_what_would_run(bench: Bench) -> None:
     bench.plan()
-    ended = bench.run("tune", bench.folder, "--dry-run")
+    ended = bench.run("tune", "run", bench.folder, "--dry-run")
     assert (ended.code, bench.notes("pids")) == (0, [])
     assert "--job_type=2" in ended.out
     assert not (bench.folder / "state.json").exists()
@@ -120,7 +122,7 @@ def lines_of_tuner(shown: str) -> list[str]:
 
 def test_tuning_tells_what_happens_and_where_to_go_on(bench: Bench) -> None:
     bench.plan()
-    ended = bench.run("tune", bench.folder)
+    ended = bench.run("tune", "run", bench.folder)
     assert ended.code == 0, ended.err
     told = ended.err.splitlines()
     assert told[-1] == f"measure again: {bench.folder / 'remeasure.md'}"
@@ -128,9 +130,9 @@ def test_tuning_tells_what_happens_and_where_to_go_on(bench: Bench) -> None:
     assert lines_of_tuner(ended.err)
     assert "\x1b" not in ended.err
     assert "\n\nTuning results\n" in ended.out
-    quiet = bench.run("tune", bench.folder, "--restart", "--quiet")
+    quiet = bench.run("tune", "run", bench.folder, "--restart", "--quiet")
     assert (quiet.code, lines_of_tuner(quiet.err)) == (0, [])
-    as_json = bench.run("tune", bench.folder, "--restart", "--format", "json")
+    as_json = bench.run("tune", "run", bench.folder, "--restart", "--format", "json")
     assert "measure again" not in as_json.err
     assert as_json.json["command"] == "tune"
 
@@ -151,7 +153,7 @@ def test_on_a_terminal_lines_stand_above_the_bar(bench: Bench, monkeypatch: pyte
 
 def test_a_failed_tuning_ends_with_1_and_says_why(bench: Bench) -> None:
     bench.plan()
-    ended = bench.run("tune", bench.folder, STAND_IN="eg")
+    ended = bench.run("tune", "run", bench.folder, STAND_IN="eg")
     assert ended.code == 1
     assert "[tune-error-code]" in ended.err
     assert f"measure again: {bench.folder / 'remeasure.md'}" not in ended.err
@@ -178,7 +180,7 @@ def said_of_banks(ended: Ended) -> list[str]:
 def test_what_is_in_use_is_said_even_where_the_answer_cannot_be_written(bench: Bench) -> None:
     in_use = ready(bench, "confirmed")
     (bench.root / "file").write_text("")
-    ended = bench.run("adopt", bench.folder, "-o", bench.root / "file" / "x")
+    ended = bench.run("tune", "adopt", bench.folder, "-o", bench.root / "file" / "x")
     assert ended.code == 3
     assert said_of_banks(ended) == [
         f"now in use: the tuned bank ({in_use})",
@@ -189,9 +191,9 @@ def test_what_is_in_use_is_said_even_where_the_answer_cannot_be_written(bench: B
 def test_a_refused_adoption_says_why_and_what_is_in_use_stays(bench: Bench) -> None:
     ready(bench, "regressed")
     for form, said in (("text", True), ("json", False)):
-        ended = bench.run("adopt", bench.folder, "--format", form)
+        ended = bench.run("tune", "adopt", bench.folder, "--format", form)
         assert (ended.code, said_of_banks(ended), "[adopt-not-verified]" in ended.err) == (1, [], said)
-    forced = bench.run("adopt", bench.folder, "--force")
+    forced = bench.run("tune", "adopt", bench.folder, "--force")
     assert len(said_of_banks(forced)) == 2
 
 

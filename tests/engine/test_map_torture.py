@@ -32,6 +32,7 @@ def manifest(cli: Cli, tmp_path: Path) -> Path:
 
 def start(manifest: Path, shard: str = "1/1") -> subprocess.Popen[str]:
     arguments = [
+        "fleet",
         "map",
         str(manifest),
         "--partials",
@@ -48,7 +49,7 @@ def start(manifest: Path, shard: str = "1/1") -> subprocess.Popen[str]:
 
 def check_reduced(cli: Cli, manifest: Path) -> None:
     plain = cli("hotspots", manifest.parent / "night", "--format", "json")
-    reduced = cli("reduce", manifest, "--partials", manifest.parent / "p", "--format", "json")
+    reduced = cli("fleet", "reduce", manifest, "--partials", manifest.parent / "p", "--format", "json")
     assert (reduced.code, reduced.out) == (0, plain.out)
 
 

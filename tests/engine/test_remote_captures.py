@@ -239,9 +239,9 @@ def test_what_changes_after_it_was_listed_is_named_and_the_others_go_on(
         server.client.put_object(Bucket=BUCKET, Key=key, Body=data)
     else:
         server.client.delete_object(Bucket=BUCKET, Key=key)
-    mapped = cli("map", tmp_path / "m.json", "--partials", tmp_path / "p", "--format", "json")
+    mapped = cli("fleet", "map", tmp_path / "m.json", "--partials", tmp_path / "p", "--format", "json")
     assert [row["outcome"] for row in mapped.json["rows"]] == ["read", "unreadable", "read"]
-    reduced = cli("reduce", tmp_path / "m.json", "--partials", tmp_path / "p", "--format", "json")
+    reduced = cli("fleet", "reduce", tmp_path / "m.json", "--partials", tmp_path / "p", "--format", "json")
     assert reduced.code == 3
     said = {"changed": "has changed since it was listed", "removed": "No such file or directory"}[change]
     assert [said in words for words in named(reduced).values()] == [True]
@@ -573,9 +573,9 @@ def test_a_profile_that_gets_credentials_elsewhere_is_refused_in_one_line(
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("tune", "s3://nights/plan"), ("check", "s3://nights/results", "--watch"), ("check", "S3://nights", "--watch"),
+        ("tune", "run", "s3://nights/plan"), ("check", "s3://nights/results", "--watch"), ("check", "S3://nights", "--watch"),
         ("hotspots", VALID, "-o", "s3://nights/answer.json"), ("hotspots", VALID, "--manifest", "s3://nights/m.json"),
-        ("map", "s3://nights/m.json", "--partials", "p"), ("nightly", VALID, "--store", "st", "--site", "s3://nights/site"),
+        ("fleet", "map", "s3://nights/m.json", "--partials", "p"), ("nightly", VALID, "--store", "st", "--site", "s3://nights/site"),
     ],
 )  # fmt: skip
 def test_an_object_store_where_only_folders_are_taken_is_one_line(
@@ -593,7 +593,7 @@ def test_an_object_store_where_only_folders_are_taken_is_one_line(
 def test_tables_of_records_are_told_by_their_beginning_and_end(cli: Cli, server: Server, tmp_path: Path) -> None:
     records = FIXTURES / "records" / "valid"
     (tmp_path / "night").mkdir()
-    assert cli("normalize", records, "-o", tmp_path / "night" / "r.parquet").code == 0
+    assert cli("ingest", "--dry-run", records, "-o", tmp_path / "night" / "r.parquet").code == 0
     (tmp_path / "night" / "part.parquet").write_bytes(b"PAR1" + bytes(300_000) + b"PAR1")
     (tmp_path / "night" / "r.csv").write_text(
         "workload,engine,hardware,runtime_ms_mean,runtime_ms_std\nnet,tvm,cpu,1,\n"
@@ -601,4 +601,4 @@ def test_tables_of_records_are_told_by_their_beginning_and_end(cli: Cli, server:
     uri = server.upload(tmp_path / "night", "night")
     listed = cli("inspect", uri, "--format", "json")
     assert [row["path"] for row in listed.json["rows"]] == [f"{uri}/r.csv", f"{uri}/r.parquet"]
-    assert len(cli("normalize", uri).out.splitlines()) == 4
+    assert len(cli("ingest", "--dry-run", uri).out.splitlines()) == 4

@@ -48,7 +48,20 @@ def manifest(cli: Cli, ranks: Path, tmp_path: Path) -> Path:
 
 
 def started(manifest: Path, uri: str, shard: str = "1/1", *more: str, **environment: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "aoe_reports", "map", manifest, "--partials", uri, "--shard", shard, "--jobs", "1"]
+    command = [
+        sys.executable,
+        "-m",
+        "aoe_reports",
+        "fleet",
+        "map",
+        manifest,
+        "--partials",
+        uri,
+        "--shard",
+        shard,
+        "--jobs",
+        "1",
+    ]
     return subprocess.Popen(
         [*command, "--format", "json", *more],
         env={**os.environ, **environment},
@@ -74,15 +87,15 @@ def test_shares_in_any_order_come_to_the_same_bytes(
     plain = cli(question, VALID, "--format", "json")
     assert cli(question, VALID, "--manifest", tmp_path / "m.json").code == 0
     for number in (2, 3, 1):
-        assert cli("map", tmp_path / "m.json", "--partials", uri, "--shard", f"{number}/3").code == 0
-    reduced = cli("reduce", tmp_path / "m.json", "--partials", uri, "--format", "json")
+        assert cli("fleet", "map", tmp_path / "m.json", "--partials", uri, "--shard", f"{number}/3").code == 0
+    reduced = cli("fleet", "reduce", tmp_path / "m.json", "--partials", uri, "--format", "json")
     assert (reduced.code, reduced.out, reduced.err) == (plain.code, plain.out, plain.err)
 
 
 def test_what_a_bucket_keeps_is_what_a_folder_keeps(cli: Cli, server: Server, uri: str, manifest: Path) -> None:
     folder = manifest.parent / "p"
     for place in (uri, folder):
-        assert cli("map", manifest, "--partials", place).code == 0
+        assert cli("fleet", "map", manifest, "--partials", place).code == 0
     prefix = uri.removeprefix(f"s3://{BUCKET}/")
     assert server.objects() == {
         f"{prefix}/{file.relative_to(folder)}": file.read_bytes() for file in folder.rglob("*.gz")
@@ -120,20 +133,20 @@ def test_a_damaged_result_is_said_and_made_again(
     cli: Cli, server: Server, uri: str, manifest: Path, damage: object
 ) -> None:
     assert callable(damage)
-    rows = cli("map", manifest, "--partials", uri, "--format", "json").json["rows"]
+    rows = cli("fleet", "map", manifest, "--partials", uri, "--format", "json").json["rows"]
     kept = server.objects()
     (broken,) = [name for name in kept if rows[2]["key"] in name]
     server.client.put_object(Bucket=BUCKET, Key=broken, Body=damage(kept[broken]))
-    ended = cli("reduce", manifest, "--partials", uri)
+    ended = cli("fleet", "reduce", manifest, "--partials", uri)
     assert (ended.code, "its partial result is damaged: map it again" in ended.err) == (3, True)
-    again = cli("map", manifest, "--partials", uri, "--format", "json")
+    again = cli("fleet", "map", manifest, "--partials", uri, "--format", "json")
     assert outcomes(again.out) == ["kept", "kept", "read", "kept", "kept"]
     assert server.objects() == kept
 
 
 def test_what_is_not_mapped_is_named(cli: Cli, server: Server, uri: str, manifest: Path, ranks: Path) -> None:
-    assert cli("map", manifest, "--partials", uri, "--shard", "1/2").code == 0
-    ended = cli("reduce", manifest, "--partials", uri)
+    assert cli("fleet", "map", manifest, "--partials", uri, "--shard", "1/2").code == 0
+    ended = cli("fleet", "reduce", manifest, "--partials", uri)
     assert ended.code == 3
     assert ended.err.endswith(f"2 of 5 units are not mapped: {ranks / 'rank_1'}, {ranks / 'rank_3'}\n")
 
@@ -146,7 +159,7 @@ def test_jobs_that_race_keep_the_same_bytes(cli: Cli, server: Server, uri: str, 
     kept = server.objects()
     assert len(kept) == 5
     server.empty()
-    assert cli("map", manifest, "--partials", uri).code == 0
+    assert cli("fleet", "map", manifest, "--partials", uri).code == 0
     assert server.objects() == kept
 
 
@@ -177,7 +190,7 @@ def test_what_cannot_be_reached_is_one_line_without_a_secret(
     changed = {"AWS_ACCESS_KEY_ID": "somebody"} if what == "credentials" else {}
     server.requests()
     process = subprocess.run(
-        [sys.executable, "-m", "aoe_reports", command, manifest, "--partials", where],
+        [sys.executable, "-m", "aoe_reports", "fleet", command, manifest, "--partials", where],
         env={**os.environ, **changed},
         capture_output=True,
         text=True,
@@ -198,7 +211,10 @@ def test_what_cannot_be_reached_is_one_line_without_a_secret(
     "where", ["s3://key:secret@bucket/prefix", "s3://k:se/cret@bucket", "az://container/x?sig=secret"]
 )
 def test_a_uri_with_credentials_is_refused_and_not_repeated(cli: Cli, manifest: Path, where: str) -> None:
-    for ended in (cli("reduce", manifest, "--partials", where), cli("hotspots", manifest.parent, "--cache", where)):
+    for ended in (
+        cli("fleet", "reduce", manifest, "--partials", where),
+        cli("hotspots", manifest.parent, "--cache", where),
+    ):
         assert (ended.code, "has a password or a query" in ended.err, "cret" in ended.err) == (2, True, False)
 
 
@@ -263,9 +279,9 @@ def test_killed_anywhere_only_what_is_missing_is_read_again(cli: Cli, server: Se
         assert all(partials.load(key) is not None for key in now)
         kept = now
     assert 4 <= len(kept) < len(keys)
-    last = cli("map", manifest, "--partials", uri, "--format", "json")
+    last = cli("fleet", "map", manifest, "--partials", uri, "--format", "json")
     assert outcomes(last.out) == ["kept" if key in kept else "read" for key in keys]
-    assert cli("reduce", manifest, "--partials", uri, "--format", "json").out == plain.out
+    assert cli("fleet", "reduce", manifest, "--partials", uri, "--format", "json").out == plain.out
 
 
 NAMES = st.tuples(st.text("0123456789abcdef", min_size=2, max_size=2), st.text("0123456789abcdef", min_size=1))

@@ -215,7 +215,7 @@ def test_a_bank_beside_a_result_gives_no_records(tmp_path: Path, cli: Cli, aoe: 
     ]
     assert "no-record" in ended.rules()
     assert ended.code == 0
-    records = cli("normalize", tmp_path)
+    records = cli("ingest", "--dry-run", tmp_path)
     assert records.code == 0
     assert all(json.loads(line)["metadata"]["kind"] == "opat" for line in records.out.splitlines())
 
@@ -228,7 +228,7 @@ def test_the_same_gradients_for_another_chip_are_another_run(tmp_path: Path, cli
     assert [row["outcome"] for row in rows] == ["added"] * 2 * models
     again = cli("ingest", tmp_path, "--store", tmp_path / "store", "--format", "json").json["rows"]
     assert {row["outcome"] for row in again} == {"unchanged"}
-    runs = cli("history", "runs", "--store", tmp_path / "store", "--format", "json").json["rows"]
+    runs = cli("store", "history", "runs", "--store", tmp_path / "store", "--format", "json").json["rows"]
     assert {row["hardware"] for row in runs} == {"Ascend910A", "Ascend910B"}
 
 
@@ -278,8 +278,8 @@ def test_a_capture_beside_it_is_one_run_as_before(tmp_path: Path, cli: Cli, mspr
     (tmp_path / "gradient_summary.csv").write_text(f"{HEADER}1,4000,float32,1,g,n,t,a\n")
     for path in (msprof / "statistic_only").rglob("*.csv"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
-    alone = cli("normalize", msprof / "statistic_only", "--workload", "w").out.splitlines()
-    beside = cli("normalize", tmp_path, "--workload", "w").out.splitlines()
+    alone = cli("ingest", "--dry-run", msprof / "statistic_only", "--workload", "w").out.splitlines()
+    beside = cli("ingest", "--dry-run", tmp_path, "--workload", "w").out.splitlines()
     assert [json.loads(line)["runtime_ms_mean"] for line in beside] == [
         json.loads(line)["runtime_ms_mean"] for line in alone
     ]

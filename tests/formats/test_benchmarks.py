@@ -144,14 +144,14 @@ def test_names_of_files_lose_what_differs_from_night_to_night(stem: str, name: s
 
 
 def test_hardware_is_named_on_the_command_line(cli: Cli) -> None:
-    ended = cli("normalize", VALID / "vllm_serve", "--hardware", "910B", "--tz", "UTC")
+    ended = cli("ingest", "--dry-run", VALID / "vllm_serve", "--hardware", "910B", "--tz", "UTC")
     assert json.loads(ended.out)["hardware"] == "910B"
 
 
 @pytest.mark.parametrize("folder", sorted(VALID.iterdir()), ids=lambda path: path.name)
 def test_what_is_ingested_comes_back_equal(folder: Path, cli: Cli, tmp_path: Path) -> None:
     assert cli("ingest", folder, "--store", tmp_path / "s", "--tz", "UTC").code == 0
-    stored = cli("history", "records", "--format", "jsonl", "--store", tmp_path / "s").out.splitlines()
+    stored = cli("store", "history", "records", "--format", "jsonl", "--store", tmp_path / "s").out.splitlines()
     (path,) = folder.iterdir()
     told = [json.dumps(record, sort_keys=True) for record in records_in(path)]
     assert sorted(json.dumps(json.loads(line), sort_keys=True) for line in stored) == sorted(told)

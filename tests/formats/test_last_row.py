@@ -53,7 +53,9 @@ def test_a_capture_that_lacks_a_line_end_alone_is_compared_with_others(cli: Cli,
     for data in (whole, whole[:-40]):
         store = tmp_path / f"store-{len(data)}"
         cli("ingest", laid(tmp_path / f"of-{len(data)}", data), "--store", store, "--workload", "w")
-        states += [row["status"] for row in cli("history", "runs", "--store", store, "--format", "json").json["rows"]]
+        states += [
+            row["status"] for row in cli("store", "history", "runs", "--store", store, "--format", "json").json["rows"]
+        ]
     assert states == ["ok", "incomplete"]
 
 

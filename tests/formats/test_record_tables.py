@@ -72,7 +72,7 @@ def test_a_table_of_the_five_fields_is_taken_and_what_is_derived_is_said(cli: Cl
     path = tmp_path / "five.csv"
     path.write_text(f"{HEADER}\nllama,vllm,910B4,12.5,0.25\nbert,tvm,310P,3,\n")
     os.utime(path, (1_700_000_000, 1_700_000_000))
-    ended = cli("normalize", path)
+    ended = cli("ingest", "--dry-run", path)
     assert ended.code == 0
     assert [json.loads(line) for line in ended.out.splitlines()] == [
         {"workload": workload, "engine": engine, "hardware": hardware, "runtime_ms_mean": mean, "runtime_ms_std": std,
@@ -96,13 +96,13 @@ def test_the_same_records_are_the_same_whenever_their_file_was_written(cli: Cli,
 @pytest.mark.parametrize("name", ["r.csv", "r.parquet", "r.json", "r.jsonl"])
 def test_every_form_is_read_back_as_the_same_run(cli: Cli, tmp_path: Path, name: str) -> None:
     capture = PROFILE / "torch_npu_two_ranks"
-    assert cli("normalize", capture, "--workload", "net", "-o", tmp_path / name).code == 0
+    assert cli("ingest", "--dry-run", capture, "--workload", "net", "-o", tmp_path / name).code == 0
     store = tmp_path / "store"
     assert cli("ingest", capture, "--workload", "net", "--store", store).code == 0
     again = cli("ingest", tmp_path / name, "--store", store, "--format", "json")
     assert [row["outcome"] for row in again.json["rows"]] == ["unchanged"]
-    plain = sorted(map(_plain, cli("normalize", capture, "--workload", "net").out.splitlines()))
-    assert sorted(map(_plain, cli("normalize", tmp_path / name).out.splitlines())) == plain
+    plain = sorted(map(_plain, cli("ingest", "--dry-run", capture, "--workload", "net").out.splitlines()))
+    assert sorted(map(_plain, cli("ingest", "--dry-run", tmp_path / name).out.splitlines())) == plain
     assert cli("check", tmp_path / name).code == 0
 
 
@@ -150,7 +150,7 @@ def test_a_column_that_appears_twice_is_told(tmp_path: Path) -> None:
 @pytest.fixture
 def parquet(cli: Cli, tmp_path: Path) -> Path:
     path = tmp_path / "r.parquet"
-    assert cli("normalize", FIXTURES / "records" / "valid", "-o", path).code == 0
+    assert cli("ingest", "--dry-run", FIXTURES / "records" / "valid", "-o", path).code == 0
     return path
 
 

@@ -23,10 +23,7 @@ LANGUAGES = ("en", "zh")
 SAME_IN_ALL_LANGUAGES = ("json", "jsonl", "csv", "openmetrics", "grafana", "parquet")
 """Forms for programs; the group `language` tries that they are."""
 COMMANDS = (
-    "", "inspect", "table", "check", "hotspots", "steps", "breakdown", "critical-path", "host", "communication", "stragglers", "compare", "explain", "roofline", "stacks", "quality", "serving",
-    "bank", "bank list", "bank diff", "advise", "trace", "collect", "plan", "preflight", "tune", "verify", "adopt", "normalize", "ingest", "history", "regressions", "ack", "expect",
-    "tag", "report", "site", "serve", "mcp", "nightly", "demo", "config", "doctor", "store", "store info", "store verify",
-    "store compact", "store vacuum", "store undo",
+    "", "collect", "inspect", "check", "quality", "sql", "table", "trace", "convert", "advise", "hotspots", "steps", "breakdown", "host", "communication", "stragglers", "roofline", "serving", "critical-path", "stacks", "compare", "explain", "plan", "tune", "tune check", "tune run", "tune adopt", "verify", "bank", "bank list", "bank diff", "nightly", "regressions", "report", "site", "store", "store history", "store info", "store verify", "store ack", "store expect", "store tag", "store compact", "store vacuum", "store undo", "ingest", "cache", "cache info", "cache clear", "demo", "doctor", "fleet", "fleet map", "fleet reduce", "mcp",
 )  # fmt: skip
 
 
@@ -251,22 +248,24 @@ def _collect() -> Iterator[str]:
 
 def _normalize() -> Iterator[str]:
     paths = [*ALL_VALID, *ALL_DAMAGED, *WHOLE]
-    yield from _cases((f"normalize {path}" for path in paths), ("text",))
+    yield from _cases((f"ingest --dry-run {path}" for path in paths), ("text",))
     told = "--workload net --hardware Ascend910B --engine-version 8.0 --tz Asia/Shanghai"
     options = (told, f"{told} --raw 100 --strict", "--workload-from folder", "--workload-from */{workload}")
-    yield from _cases((f"normalize {path} {option}" for path in ALL_VALID for option in options), ("text",), ("en",))
+    yield from _cases(
+        (f"ingest --dry-run {path} {option}" for path in ALL_VALID for option in options), ("text",), ("en",)
+    )
     for path in ALL_VALID:
-        yield f"normalize {path} -o out/records.jsonl && show out/records.jsonl"
-        yield f"normalize {path} -o out/records.json && show out/records.json"
-        yield f"normalize {path} -o out/records.parquet"
-    yield "normalize demo/nights --workload net"
+        yield f"ingest --dry-run {path} -o out/records.jsonl && show out/records.jsonl"
+        yield f"ingest --dry-run {path} -o out/records.json && show out/records.json"
+        yield f"ingest --dry-run {path} -o out/records.parquet"
+    yield "ingest --dry-run demo/nights --workload net"
     for option in (
         "--by-module",
         "--by-module --module-series 13",
         "--by-module --module-series 1 --by-phase --lang zh",
     ):
-        yield f"normalize planted --workload net {option}"
-    yield "normalize serving --workload net --by-phase --raw 4"
+        yield f"ingest --dry-run planted --workload net {option}"
+    yield "ingest --dry-run serving --workload net --by-phase --raw 4"
 
 
 def _ingest() -> Iterator[str]:
@@ -279,19 +278,17 @@ def _ingest() -> Iterator[str]:
         # as json, records of one series at one time come in the order of the store's files, whose names are random: where
         # several runs may be of one time they are listed as jsonl, which is in order of runs
         form = "json" if path in ALL_VALID else "jsonl"
-        rows = (
-            f"history runs {s} --format json && history records {s} --format {form} && history advice {s} --format json"
-        )
+        rows = f"store history runs {s} --format json && store history records {s} --format {form} && store history advice {s} --format json"
         yield f"ingest {path} {s} {told} --strict && {rows} && store verify {s}"
     for path in ALL_VALID[::2]:
-        yield f"ingest {path} {s} {told} --raw 1000 && history records --format jsonl {s}"
+        yield f"ingest {path} {s} {told} --raw 1000 && store history records --format jsonl {s}"
         yield f"ingest {path} {s} && ingest {path} {s} && ingest {path} {s} --renew --lang zh && store info {s} --format csv"
     for path, option in (
         ("planted", "--by-module"),
         ("planted", "--by-module --rank-series 0"),
         ("serving", "--by-phase"),
     ):
-        yield f"ingest {path} {s} {told} {option} && history records --format jsonl {s}"
+        yield f"ingest {path} {s} {told} {option} && store history records --format jsonl {s}"
 
 
 def _nightly() -> Iterator[str]:
@@ -314,13 +311,13 @@ def _history() -> Iterator[str]:
     s = "--store demo/history"
     forms = ("text", "json", "jsonl", "csv", "markdown", "html")
     rows = ("runs", "records", "changes", "acks", "advice", "verdicts", "observations")
-    yield from _cases((f"history {what} {s}" for what in rows), forms)
-    yield from _cases((f"history {what} {s} --last 3" for what in rows), forms)
+    yield from _cases((f"store history {what} {s}" for what in rows), forms)
+    yield from _cases((f"store history {what} {s} --last 3" for what in rows), forms)
     more = ("--scope step", "--scope op", "--since 2026-02-10", "--workload simulated-convnet", "--workload no")
-    yield from _cases((f"history {what} {s} {o}" for what in rows for o in more), ("text", "json", "jsonl"))
+    yield from _cases((f"store history {what} {s} {o}" for what in rows for o in more), ("text", "json", "jsonl"))
     run = "20260207T020000-5c20c195"
-    yield from _cases((f"history {what} {s} --run {run}" for what in ("runs", "records", "advice")), forms)
-    yield from _cases(("history --store no/such/store", "history records --store aoe"), SHORT)
+    yield from _cases((f"store history {what} {s} --run {run}" for what in ("runs", "records", "advice")), forms)
+    yield from _cases(("store history --store no/such/store", "store history records --store aoe"), SHORT)
 
 
 def _regressions() -> Iterator[str]:
@@ -333,26 +330,26 @@ def _regressions() -> Iterator[str]:
         "--gate 'scope=op,effect>=3%'", "--workload simulated-convnet/step", "--gate nonsense",
     )  # fmt: skip
     yield from _cases((f"regressions {s} {option}".rstrip() for option in options), forms)
-    yield "copy demo/before out/s && regressions --store out/s --record && history changes --store out/s --format json"
+    yield "copy demo/before out/s && regressions --store out/s --record && store history changes --store out/s --format json"
     yield from _cases(("regressions --store no/such/store", "regressions --store demo/before --all"), forms)
 
 
 def _acknowledge() -> Iterator[str]:
     ready, s = "copy demo/history out/s && ", "--store out/s"
-    after = f" && history acks {s} --format json && regressions {s} && report {s} && store verify {s}"
+    after = f" && store history acks {s} --format json && regressions {s} && report {s} && store verify {s}"
     for subject in ("61f0d88642bea94a", "a83a717cf22a10b8", "20260207-342173c4", "no-such-thing"):
-        for command in _cases([f"ack {subject} --reason 'as agreed' {s}"], FORMS):
+        for command in _cases([f"store ack {subject} --reason 'as agreed' {s}"], FORMS):
             yield ready + command
-        yield f"{ready}ack {subject} --reason why --who me {s}{after}"
-        yield f"{ready}ack {subject} --reason why {s} && ack {subject} --revoke --reason not {s}{after}"
+        yield f"{ready}store ack {subject} --reason why --who me {s}{after}"
+        yield f"{ready}store ack {subject} --reason why {s} && store ack {subject} --revoke --reason not {s}{after}"
     for change in ("5%", "0..5%", "-3%..5%", "nonsense"):
-        expected = f"expect simulated-convnet --from 2026-02-05 --change {change} --reason 'new kernel' {s}"
+        expected = f"store expect simulated-convnet --from 2026-02-05 --change {change} --reason 'new kernel' {s}"
         for command in _cases([expected], FORMS):
             yield ready + command
         yield f"{ready}{expected}{after}"
         yield f"{ready}{expected} --until 2026-02-08 --who me{after} --lang zh"
     for run in ("20260207T020000-5c20c195", "no-such-run"):
-        for command in _cases([f"tag good --run {run} {s}"], FORMS):
+        for command in _cases([f"store tag good --run {run} {s}"], FORMS):
             yield ready + command
         yield f"{ready}tag good --run {run} {s}{after} && regressions {s} --baseline tag:good"
 
@@ -379,7 +376,7 @@ def _store() -> Iterator[str]:
     yield from _cases((f"store info {s}", f"store verify {s}", "store info --store no", "store verify --store no"))
     ready, s = "copy demo/history out/s && ", "--store out/s"
     for command in _cases([f"store undo 20260207T020000-5c20c195 {s}", f"store undo no {s}"], FORMS):
-        yield f"{ready}{command} && history --last 2 {s} && store verify {s}"
+        yield f"{ready}{command} && store history --last 2 {s} && store verify {s}"
     for command in _cases([f"store compact {s}", f"store vacuum {s}"], FORMS):
         yield f"{ready}{command} && store verify {s}"
 
@@ -434,21 +431,21 @@ def _preflight() -> Iterator[str]:
     declared = "--declare processes=1,model_memory=8GB,profiling=off,static_shapes=yes,devices=1"
     for host, wish in itertools.product(_HOSTS, _CANDIDATES):
         ready = f"{PLANNED[wish]} && write out/host.json {shlex.quote(json.dumps(host))} && "
-        for command in _cases([f"preflight out/p --host out/host.json {declared}"]):
+        for command in _cases([f"tune check out/p --host out/host.json {declared}"]):
             yield ready + command
-        for command in _cases((f"preflight out/p --host out/host.json {o}" for o in ("", "--strict")), SHORT):
+        for command in _cases((f"tune check out/p --host out/host.json {o}" for o in ("", "--strict")), SHORT):
             yield ready + command
-    yield "preflight out/p"
+    yield "tune check out/p"
 
 
 def _tune() -> Iterator[str]:
     """Only what would be run: what running takes differs each time."""
     for wish in _CANDIDATES:
         for command in _cases(
-            ("tune out/p --dry-run", "tune out/p --dry-run --model x.onnx --soc Ascend910A --bank empty")
+            ("tune run out/p --dry-run", "tune run out/p --dry-run --model x.onnx --soc Ascend910A --bank empty")
         ):
             yield f"{PLANNED[wish]} && {command}"
-    yield "tune out/p --dry-run"
+    yield "tune run out/p --dry-run"
 
 
 def _verify() -> Iterator[str]:
@@ -465,8 +462,8 @@ def _verify() -> Iterator[str]:
         for command in _cases([asked], SHORT, ("en",)):
             yield ready + command
     stored = f"{ready}verify out/p --after demo/nights/2026-02-14 --results {results[0]} --workload net {s}"
-    yield f"{stored} && show out/p out/p/verify.json && history verdicts {s} && history verdicts {s} --format json"
-    yield f"{stored} --lang zh && history verdicts {s} --lang zh"
+    yield f"{stored} && show out/p out/p/verify.json && store history verdicts {s} && store history verdicts {s} --format json"
+    yield f"{stored} --lang zh && store history verdicts {s} --lang zh"
     yield "verify out/p --after msprof/valid/mindspore"
     sides = "demo/nights/2026-01-01 demo/nights/2026-02-14"
     claimed = f"verify --claims {results[0]} {sides}"
@@ -487,7 +484,9 @@ def _adopt() -> Iterator[str]:
     bank = "write out/p/bank/Ascend910B/a.json {} && write out/old/Ascend910B/b.json {} && "
     verdict = 'write out/p/verify.json \'{"format_version": 1, "verdict": "confirmed"}\' && '
     for ready in ("", bank, bank + verdict):
-        for command in _cases(f"adopt out/p --to out/old --dry-run {o}" for o in ("", "--force", "--soc Ascend910A")):
+        for command in _cases(
+            f"tune adopt out/p --to out/old --dry-run {o}" for o in ("", "--force", "--soc Ascend910A")
+        ):
             yield f"{PLANNED['--soc Ascend910B']} && {ready}{command}"
 
 
@@ -512,7 +511,7 @@ def _help() -> Iterator[str]:
 
 def _config() -> Iterator[str]:
     text = "hotspots.top = 3"
-    for command in _cases(("config", "config --all")):
+    for command in _cases(("doctor --options", "doctor --options --all")):
         yield command
         yield f"write out/c.toml {shlex.quote(text)} && --config out/c.toml {command}"
 
@@ -533,10 +532,10 @@ def _real() -> Iterator[str]:
     names = ("hotspots", "steps", "breakdown", "communication", "advise", "inspect", "check")
     yield from _cases((f"{name} real/msprof/{one}" for name in names for one in _CAPTURES), SHORT, ("en",))
     yield from _cases((f"critical-path real/msprof/{one}" for one in _CAPTURES if "name" not in one), SHORT, ("en",))
-    yield from _cases((f"normalize real/msprof/{one}" for one in _CAPTURES), ("text",), ("en",))
+    yield from _cases((f"ingest --dry-run real/msprof/{one}" for one in _CAPTURES), ("text",), ("en",))
     folders = ("aoe/doc_samples", "aoe/gdat_bank", "aoe/bank_2021", "aoe")
     yield from _cases((f"{name} real/{one}" for name in ("inspect", "check") for one in folders), SHORT)
-    yield from _cases((f"normalize real/{one}" for one in folders), ("text",))
+    yield from _cases((f"ingest --dry-run real/{one}" for one in folders), ("text",))
     profiles = (f"bank real/aoe/bank_2021 --soc Ascend310 --profile real/msprof/{one}" for one in _CAPTURES)
     yield from _cases(profiles, SHORT, ("en",))
     yield from _cases(["bank real/aoe", "bank diff real/aoe/bank_2021 real/aoe/gdat_bank"], SHORT)
@@ -553,7 +552,7 @@ def _timelines() -> Iterator[str]:
     yield from _cases(["critical-path timelines"], ("svg",))
     yield from _cases((f"{name} timelines --strict" for name in names), ("text",))
     yield from _cases(["explain timelines timelines"])
-    yield from ("normalize timelines", "table trace_view timelines", "compare timelines timelines --by step")
+    yield from ("ingest --dry-run timelines", "table trace_view timelines", "compare timelines timelines --by step")
     yield "nightly timelines --store out/s --workload w --site out/site && show out/site out/site/report.md"
 
 
@@ -637,16 +636,16 @@ def _full() -> Iterator[tuple[str, str]]:
         "advise": ("advise msprof/valid/communication_of_four_ranks", FORMS),
         "collect": ("collect --framework pytorch --for communication", ("text", "json", "markdown")),
         "plan": ("plan demo/nights/2026-02-14 -o out/p", FORMS),
-        "normalize": ("normalize msprof/valid/merged_two_devices", ("text",)),
+        "normalize": ("ingest --dry-run msprof/valid/merged_two_devices", ("text",)),
         "ingest": ("ingest msprof/valid --store out/s", FORMS),
-        "history": ("history changes --store demo/history", FORMS),
+        "history": ("store history changes --store demo/history", FORMS),
         "regressions": ("regressions --store demo/history", (*FORMS, "junit", "sarif", "openmetrics", "grafana")),
         "report": ("report --store demo/history", ("text", "json", "markdown", "html")),
         "nightly": (
             "nightly msprof/valid/torch_npu_two_ranks --store out/s --workload w --tz UTC",
             ("text", "json", "markdown", "html"),
         ),
-        "config": ("config", ("text", "json")),
+        "config": ("doctor --options", ("text", "json")),
     }
     for name, (command, forms) in rich.items():
         for form in forms:

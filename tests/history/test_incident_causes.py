@@ -41,7 +41,7 @@ def store_of(folder: Path, planted: Planted) -> Path:
 
 def added_to_a_step(cli: Cli, store: Path, cause: dict[str, Any]) -> float:
     """By hand, from the records of the newest night: what the operators took more, by what the steps took, on the worse rank."""
-    rows = cli("history", "records", "--store", store, "--format", "json").json["rows"]
+    rows = cli("store", "history", "records", "--store", store, "--format", "json").json["rows"]
     newest = [row for row in rows if row["night"] == max(one["night"] for one in rows)]
     found = []
     for rank in RANKS:

@@ -144,14 +144,14 @@ def test_the_store_keeps_values_and_an_acknowledgement_vouches_for_one(cli: Cli,
     uri = tmp_path / "store"
     folder = write(tmp_path / "nights", {"tokens/s": values}, nights=30)
     assert cli("nightly", folder, "--store", uri).code == 1
-    (change,) = cli("history", "changes", "--store", uri, "--format", "json").json["rows"]
+    (change,) = cli("store", "history", "changes", "--store", uri, "--format", "json").json["rows"]
     assert change["before"] == pytest.approx(1000, rel=0.01)
     assert change["after"] == pytest.approx(900, rel=0.01)
     assert change["change"] == pytest.approx(-0.1, abs=0.01)
     assert change["ci_low"] < change["change"] < change["ci_high"]
-    told = cli("ack", change["incident"], "--reason", "new model", "--store", uri)
+    told = cli("store", "ack", change["incident"], "--reason", "new model", "--store", uri)
     assert told.code == 0
-    (said,) = cli("history", "acks", "--store", uri, "--format", "json").json["rows"]
+    (said,) = cli("store", "history", "acks", "--store", uri, "--format", "json").json["rows"]
     assert said["accepted"][0]["limit"] < 900  # the lowest that is vouched for
     assert cli("nightly", write(tmp_path / "more", {"tokens/s": values}, 36, 30), "--store", uri).code == 0
     assert cli("nightly", write(tmp_path / "worse", {"tokens/s": values}, 40, 36), "--store", uri).code == 1

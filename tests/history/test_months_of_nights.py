@@ -89,7 +89,7 @@ def test_small_steps_do_not_creep_through_a_gate(cli: Cli, store: Path) -> None:
     ended = regressions(cli, store, *gate)
     assert (ended.code, ended.json["reasons"]) == (1, ["regression"])
     assert all(move["change"] < 0.03 for move in row(ended)["moves"])
-    assert cli("ack", row(ended)["series_id"], "--reason", "known", "--store", store).code == 0
+    assert cli("store", "ack", row(ended)["series_id"], "--reason", "known", "--store", store).code == 0
     assert regressions(cli, store, *gate).code == 0
 
 
@@ -122,7 +122,7 @@ def test_recording_twice_adds_nothing_and_a_change_that_moves_is_the_same(cli: C
         told.append(row(regressions(cli, store, "--record")))
         regressions(cli, store, "--record")
     assert {one["incident"] for one in told} == {told[0]["incident"]}
-    kept = cli("history", "changes", "--store", store, "--format", "json").json["rows"]
+    kept = cli("store", "history", "changes", "--store", store, "--format", "json").json["rows"]
     assert [(one["state"], one["incident"]) for one in kept] == [("confirmed", told[0]["incident"])]
     assert kept[0]["detector"] >= 1
     assert kept[0]["parameters"]["least_level"] == 3
@@ -144,7 +144,7 @@ def test_an_acknowledgement_moves_the_baseline_and_says_who_and_why(
     fill(store, levels((30, 10.0), (20, 10.5)))
     series = row(regressions(cli, store))["series_id"]
     monkeypatch.setenv("AOE_REPORTS_USER", "lin")
-    done = cli("ack", series, "--reason", "new dataset", "--store", store, "--format", "json").json["rows"][0]
+    done = cli("store", "ack", series, "--reason", "new dataset", "--store", store, "--format", "json").json["rows"][0]
     assert (done["outcome"], done["who"], done["series"]) == ("added", "lin", 1)
     ended = regressions(cli, store)
     told = row(ended)
@@ -152,7 +152,7 @@ def test_an_acknowledgement_moves_the_baseline_and_says_who_and_why(
     assert {name: told["acknowledged"][name] for name in ("kind", "who", "reason", "id")} == {
         "kind": "ack", "who": "lin", "reason": "new dataset", "id": done["id"],
     }  # fmt: skip
-    again = cli("ack", series, "--reason", "again", "--store", store, "--format", "json").json["rows"][0]
+    again = cli("store", "ack", series, "--reason", "again", "--store", store, "--format", "json").json["rows"][0]
     assert (again["outcome"], again["id"]) == ("unchanged", done["id"])
     assert "new dataset" in cli("regressions", "--store", store).out
     fill(store, levels((20, 11.0), seed=1), start=50)
@@ -165,22 +165,22 @@ def test_an_acknowledgement_moves_the_baseline_and_says_who_and_why(
 def test_an_acknowledgement_can_be_revoked(cli: Cli, store: Path) -> None:
     fill(store, levels((30, 10.0), (20, 10.5)))
     incident = row(regressions(cli, store))["incident"]
-    cli("ack", incident, "--reason", "looks fine", "--store", store)
+    cli("store", "ack", incident, "--reason", "looks fine", "--store", store)
     assert regressions(cli, store).code == 0
-    ended = cli("ack", incident, "--revoke", "--reason", "it is not", "--who", "wang", "--store", store)
+    ended = cli("store", "ack", incident, "--revoke", "--reason", "it is not", "--who", "wang", "--store", store)
     assert ended.code == 0
     ended = regressions(cli, store)
     assert (ended.code, row(ended)["acknowledged"]) == (1, None)
-    assert cli("ack", incident, "--revoke", "--reason", "twice", "--store", store).code == 2
-    assert cli("ack", incident, "--reason", "fine after all", "--store", store).code == 0
+    assert cli("store", "ack", incident, "--revoke", "--reason", "twice", "--store", store).code == 2
+    assert cli("store", "ack", incident, "--reason", "fine after all", "--store", store).code == 0
     assert regressions(cli, store).code == 0
-    kept = cli("history", "acks", "--store", store, "--format", "json").json["rows"]
+    kept = cli("store", "history", "acks", "--store", store, "--format", "json").json["rows"]
     assert [one["state"] for one in kept] == ["acknowledged", "revoked", "acknowledged"]
 
 
 def test_an_acknowledged_level_that_was_left_and_comes_back_is_a_regression(cli: Cli, store: Path) -> None:
     fill(store, levels((30, 10.0), (15, 10.5)))
-    cli("ack", row(regressions(cli, store))["series_id"], "--reason", "known", "--store", store)
+    cli("store", "ack", row(regressions(cli, store))["series_id"], "--reason", "known", "--store", store)
     fill(store, levels((15, 10.0), seed=1), start=45)
     ended = regressions(cli, store)
     assert (ended.code, row(ended)["state"]) == (0, "recovered")
@@ -194,7 +194,7 @@ def test_an_acknowledged_level_that_was_left_and_comes_back_is_a_regression(cli:
 )
 def test_what_was_announced_is_told_as_expected(cli: Cli, store: Path, change: str, accepted: bool) -> None:
     fill(store, levels((30, 10.0), (20, 10.45)))
-    about = ("expect", "net", "--from", night(29), "--change", change, "--reason", "CANN 9", "--store", store)
+    about = ("store", "expect", "net", "--from", night(29), "--change", change, "--reason", "CANN 9", "--store", store)
     assert cli(*about).code == 0
     assert cli(*about, "--format", "json").json["rows"][0]["outcome"] == "unchanged"
     ended = regressions(cli, store)
@@ -212,19 +212,19 @@ def test_an_expectation_is_of_its_nights_and_its_workload(cli: Cli, store: Path)
         ("ne", night(29)),
         ("net/step", night(29)),
     ):
-        cli("expect", workload, "--from", since, "--change", "6%", "--reason", "r", "--store", store)
+        cli("store", "expect", workload, "--from", since, "--change", "6%", "--reason", "r", "--store", store)
     assert regressions(cli, store).code == 1
 
 
 def test_an_announcement_for_later_does_not_cover_the_newest_nights(cli: Cli, store: Path) -> None:
     fill(store, levels((30, 10.0), (5, 10.6)))
-    cli("expect", "net", "--from", night(60), "--change", "9%", "--reason", "r", "--store", store)
+    cli("store", "expect", "net", "--from", night(60), "--change", "9%", "--reason", "r", "--store", store)
     assert regressions(cli, store).code == 1
 
 
 def test_an_announced_change_takes_a_frozen_baseline_along(cli: Cli, store: Path) -> None:
     fill(store, levels((30, 10.0), (20, 10.5), (20, 11.55)))
-    cli("expect", "net", "--from", night(49), "--change", "11%", "--reason", "more layers", "--store", store)
+    cli("store", "expect", "net", "--from", night(49), "--change", "11%", "--reason", "more layers", "--store", store)
     ended = regressions(cli, store)
     told = row(ended)
     assert (ended.code, told["since"]) == (1, night(30))
@@ -234,18 +234,36 @@ def test_an_announced_change_takes_a_frozen_baseline_along(cli: Cli, store: Path
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("ack", "nothing", "--reason", "r"), "no series or incident"),
-        (("ack", "nothing", "--reason", " "), "--reason: expected text that is not empty"),
-        (("ack", "nothing", "--reason", "r", "--revoke"), "no active acknowledgement or expectation"),
-        (("expect", "net", "--from", "soon", "--change", "5%", "--reason", "r"), "--from 'soon': expected a date"),
+        (("store", "ack", "nothing", "--reason", "r"), "no series or incident"),
+        (("store", "ack", "nothing", "--reason", " "), "--reason: expected text that is not empty"),
+        (("store", "ack", "nothing", "--reason", "r", "--revoke"), "no active acknowledgement or expectation"),
         (
-            ("expect", "net", "--from", "2026-02-01", "--until", "2026-01-01", "--change", "5%", "--reason", "r"),
+            ("store", "expect", "net", "--from", "soon", "--change", "5%", "--reason", "r"),
+            "--from 'soon': expected a date",
+        ),
+        (
+            (
+                "store",
+                "expect",
+                "net",
+                "--from",
+                "2026-02-01",
+                "--until",
+                "2026-01-01",
+                "--change",
+                "5%",
+                "--reason",
+                "r",
+            ),
             "before --from",
         ),
-        (("expect", "net", "--from", "2026-02-01", "--change", "much", "--reason", "r"), "--change 'much'"),
-        (("expect", "net", "--from", "2026-02-01", "--change", "5..1%", "--reason", "r"), "--change '5..1%'"),
-        (("expect", "net", "--from", "9999-12-31", "--change", "1.2.3%", "--reason", "r"), "--change '1.2.3%'"),
-        (("tag", "v1", "--run", "none"), "there is no such run"),
+        (("store", "expect", "net", "--from", "2026-02-01", "--change", "much", "--reason", "r"), "--change 'much'"),
+        (("store", "expect", "net", "--from", "2026-02-01", "--change", "5..1%", "--reason", "r"), "--change '5..1%'"),
+        (
+            ("store", "expect", "net", "--from", "9999-12-31", "--change", "1.2.3%", "--reason", "r"),
+            "--change '1.2.3%'",
+        ),
+        (("store", "tag", "v1", "--run", "none"), "there is no such run"),
         (("regressions", "--baseline", "run:none"), "has no run none"),
         (("regressions", "--baseline", "tag:none"), "no run has this name"),
         (("regressions", "--baseline", "window:2020-01-01..2020-02-01"), "has no night in this range"),
@@ -263,16 +281,20 @@ def test_what_means_nothing_is_wrong_usage(cli: Cli, store: Path, arguments: tup
 def test_nothing_open_is_nothing_to_acknowledge(cli: Cli, store: Path) -> None:
     fill(store, levels((20, 10.0)))
     series = regressions(cli, store, "--all").json["rows"][0]["series_id"]
-    ended = cli("ack", series, "--reason", "r", "--store", store)
+    ended = cli("store", "ack", series, "--reason", "r", "--store", store)
     assert (ended.code, "no open items" in ended.err) == (2, True)
 
 
 def test_a_chosen_baseline_is_held_against_the_newest_level(cli: Cli, store: Path) -> None:
     fill(store, levels((30, 10.0), (30, 9.0), (20, 9.6)))
-    runs = {one["night"]: one["run"] for one in cli("history", "--store", store, "--format", "json").json["rows"]}
-    assert cli("tag", "v1", "--run", runs[night(5)], "--store", store).code == 0
+    runs = {
+        one["night"]: one["run"] for one in cli("store", "history", "--store", store, "--format", "json").json["rows"]
+    }
+    assert cli("store", "tag", "v1", "--run", runs[night(5)], "--store", store).code == 0
     assert (
-        cli("tag", "v1", "--run", runs[night(5)], "--store", store, "--format", "json").json["rows"][0]["outcome"]
+        cli("store", "tag", "v1", "--run", runs[night(5)], "--store", store, "--format", "json").json["rows"][0][
+            "outcome"
+        ]
         == "unchanged"
     )
     expected = {
@@ -335,13 +357,13 @@ def test_what_moved_on_one_night_is_one_incident_with_what_else_changed(cli: Cli
     assert "engine version 8.0 → 8.1" in text
     assert "\u001b" not in text
     assert "<script" not in cli("regressions", "--store", store, "--format", "html").out
-    assert cli("ack", one["incident"], "--reason", "CANN 8.1", "--store", store).code == 0
+    assert cli("store", "ack", one["incident"], "--reason", "CANN 8.1", "--store", store).code == 0
     ended = regressions(cli, store)
     assert {told["workload"]: told["acknowledged"] is not None for told in ended.json["rows"]} == {
         "net/a": True, "net/b": True, "net/d": False, "net/e": False,
     }  # fmt: skip
     assert ended.code == 1
-    cli("ack", two["incident"], "--reason", "too", "--store", store)
+    cli("store", "ack", two["incident"], "--reason", "too", "--store", store)
     assert regressions(cli, store).code == 0
 
 
@@ -361,7 +383,7 @@ def test_a_told_change_that_filled_in_nights_do_not_bear_out_is_withdrawn_aloud(
     assert told["incident"] in ended.json["findings"][0]["message"]
     assert "change-withdrawn" in regressions(cli, store, "--record").rules()
     assert "change-withdrawn" not in regressions(cli, store, "--record").rules()
-    kept = cli("history", "changes", "--store", store, "--format", "json").json["rows"]
+    kept = cli("store", "history", "changes", "--store", store, "--format", "json").json["rows"]
     assert [one["state"] for one in kept] == ["confirmed", "withdrawn"]
 
 
@@ -396,7 +418,7 @@ def test_a_suspicion_on_top_of_what_a_gate_lets_through_is_told(cli: Cli, store:
 def test_every_form_says_what_was_accepted(cli: Cli, store: Path, form: str) -> None:
     fill(store, levels((30, 10.0), (20, 10.5)))
     series = row(regressions(cli, store))["series_id"]
-    cli("ack", series, "--reason", "larger \u202evocabulary", "--who", "ada", "--store", store)
+    cli("store", "ack", series, "--reason", "larger \u202evocabulary", "--who", "ada", "--store", store)
     ended = cli("regressions", "--store", store, "--format", form)
     assert ended.code == 0
     assert ("acknowledged_series 1" if form == "openmetrics" else "vocabulary") in ended.out
@@ -408,12 +430,12 @@ def test_every_form_says_what_was_accepted(cli: Cli, store: Path, form: str) -> 
 def test_what_is_left_of_a_regression_can_be_acknowledged(cli: Cli, store: Path) -> None:
     fill(store, levels((30, 10.0), (20, 12.0), (20, 11.0)))
     series = row(regressions(cli, store))["series_id"]
-    assert cli("ack", series, "--reason", "known", "--store", store).code == 0
+    assert cli("store", "ack", series, "--reason", "known", "--store", store).code == 0
     ended = regressions(cli, store)
     told = row(ended)
     assert (ended.code, told["state"], told["acknowledged"]["kind"]) == (0, "confirmed", "ack")
     assert told["change"] == pytest.approx(0.1, abs=0.004)
-    assert "unchanged" in cli("ack", series, "--reason", "known", "--store", store).out
+    assert "unchanged" in cli("store", "ack", series, "--reason", "known", "--store", store).out
     fill(store, levels((20, 12.0), seed=2), start=70)
     ended = regressions(cli, store)
     assert (ended.code, row(ended)["since"]) == (1, night(70))
@@ -491,7 +513,7 @@ def test_several_runs_of_a_night_are_one_night(cli: Cli, store: Path) -> None:
 
 def test_an_empty_store_is_not_enough(cli: Cli, store: Path) -> None:
     fill(store, [10.0])
-    run = cli("history", "--store", store, "--format", "json").json["rows"][0]["run"]
+    run = cli("store", "history", "--store", store, "--format", "json").json["rows"][0]["run"]
     cli("store", "undo", run, "--store", store)
     ended = regressions(cli, store, "--strict-data")
     assert (ended.code, ended.rules(), ended.json["rows"]) == (4, {"not-enough-data"}, [])
@@ -532,7 +554,7 @@ def test_nightly_night_by_night(cli: Cli, store: Path, tmp_path: Path) -> None:
     assert set(said[20:32]) <= {(0, None), (0, "suspect"), (1, "confirmed")}
     assert set(said[27:32]) == {(1, "confirmed")}
     assert said[-1] == (0, "recovered")
-    kept = cli("history", "changes", "--store", store, "--format", "json").json["rows"]
+    kept = cli("store", "history", "changes", "--store", store, "--format", "json").json["rows"]
     assert [one["state"] for one in kept] == ["confirmed", "recovered"]
 
 

@@ -120,7 +120,7 @@ def test_an_observation_fails_no_gate_and_is_not_recorded(cli: Cli, episode: Pat
     assert one["change"] == pytest.approx(0.2, abs=0.03)
     assert one["after"] == pytest.approx(one["before"] * (1 + one["change"]))
     assert (one["scatter_before"], one["scatter_after"]) == (None, None)
-    assert cli("history", "changes", "--store", episode, "--format", "json").json["rows"] == []
+    assert cli("store", "history", "changes", "--store", episode, "--format", "json").json["rows"] == []
 
 
 @pytest.mark.parametrize("command", ["regressions", "report"])
@@ -147,13 +147,15 @@ def test_history_lists_what_regressions_observes_oldest_first(cli: Cli, tmp_path
     times_ms[45:47] *= 1.2
     store = stored(cli, tmp_path, times_ms)
     told = cli("regressions", "--store", store, "--format", "json").json["observations"]
-    listed = cli("history", "observations", "--store", store, "--format", "json").json["rows"]
+    listed = cli("store", "history", "observations", "--store", store, "--format", "json").json["rows"]
     assert [one["since"] for one in listed] == ["2026-01-26", "2026-02-15"]
     assert listed == [{key: one[key] for key in listed[0]} for one in reversed(told)]
     for asked, count in (("--since 2026-01-27", 1), ("--last 1", 1), ("--workload w", 2), ("--workload no", 0)):
-        rows = cli("history", "observations", "--store", store, *asked.split(), "--format", "json").json["rows"]
+        rows = cli("store", "history", "observations", "--store", store, *asked.split(), "--format", "json").json[
+            "rows"
+        ]
         assert rows == listed[2 - count :]
-    assert "短暂异常" in cli("history", "observations", "--store", store, "--lang", "zh").out
+    assert "短暂异常" in cli("store", "history", "observations", "--store", store, "--lang", "zh").out
 
 
 def test_the_page_of_the_series_has_it(cli: Cli, episode: Path, tmp_path: Path) -> None:

@@ -161,7 +161,7 @@ def test_single_ranks_come_and_go_with_their_run(cli: Cli, tmp_path: Path) -> No
     assert kept
     (run,) = {row["run_id"] for row in kept}
     asked = ("--run", run, "--scope", "op", "--store", store, "--format", "json")
-    listed = cli("history", "ranks", *asked).json["rows"]
+    listed = cli("store", "history", "ranks", *asked).json["rows"]
     assert sorted((row["rank_id"], row["op_name"], row["total_ns"]) for row in listed) == sorted(
         (row["rank_id"], row["op_name"], row["total_ns"]) for row in kept if row["scope"] == "op"
     )

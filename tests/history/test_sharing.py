@@ -239,9 +239,9 @@ def test_an_unknown_history_goes_on_under_its_name_and_that_is_said(cli: Cli, tm
         for row in again.json["rows"]
         if Path(row["path"]).parts[-3] < date_of(5) and row["workload"] == "unknown"
     } == {"unchanged"}
-    records = cli("history", "records", "--store", tmp_path / "store", "--scope", "step", "--format", "json").json[
-        "rows"
-    ]
+    records = cli(
+        "store", "history", "records", "--store", tmp_path / "store", "--scope", "step", "--format", "json"
+    ).json["rows"]
     assert len({row["series_id"] for row in records if row["workload"] == "unknown/step"}) == 1
 
 

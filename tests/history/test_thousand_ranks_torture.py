@@ -24,6 +24,6 @@ def test_one_damaged_rank_of_a_thousand_costs_no_other(cli: Cli, tmp_path: Path)
     assert ended.code == 1
     assert [(row["outcome"], row["status"]) for row in told["rows"]] == [("added", "incomplete")]
     assert [(one["rule"], one["path"], one["line"]) for one in told["findings"]] == [("csv-truncated", str(table), 6)]
-    listed = csv.DictReader(io.StringIO(cli("history", "ranks", "--store", store, "--format", "csv").out))
+    listed = csv.DictReader(io.StringIO(cli("store", "history", "ranks", "--store", store, "--format", "csv").out))
     ranks = {int(row["rank_id"]) for row in listed if row["op_type"] == "SoftmaxV2"}  # behind the cut
     assert ranks == set(range(RANKS)) - {DAMAGED}

@@ -137,7 +137,9 @@ def _as_grafana(text: str, chosen: dict[str, list[str]]) -> str:
 
 def test_every_query_of_the_history_finds_what_is_asked_for(cli: Cli, planted: Path) -> None:
     files = {
-        "/steps.json": cli("history", "records", "--scope", "step", "--store", planted, "--format", "json").json,
+        "/steps.json": cli(
+            "store", "history", "records", "--scope", "step", "--store", planted, "--format", "json"
+        ).json,
         "/changes.json": cli("regressions", "--store", planted, "--format", "json").json,
     }
     board = _board("history-infinity.json")

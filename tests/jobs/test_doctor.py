@@ -283,7 +283,7 @@ def test_a_store_that_may_not_be_written_is_a_warning_and_one_that_may_not_be_re
 def test_a_night_ahead_of_the_clock_is_a_warning_from_five_minutes_on(
     cli: Cli, small_store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runs = json.loads(cli("history", "runs", "--store", small_store, "--format", "json").out)["rows"]
+    runs = json.loads(cli("store", "history", "runs", "--store", small_store, "--format", "json").out)["rows"]
     newest = max(row["timestamp_ns"] for row in runs) / 10**9
     for ahead, state in ((299, "ok"), (301, "warning")):
         monkeypatch.setattr(time, "time", lambda ahead=ahead: newest - ahead)

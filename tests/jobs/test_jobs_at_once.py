@@ -118,7 +118,7 @@ def test_nights_of_several_models_at_once_are_those_of_one_after_another(
         return msprof / name, "--store", tmp_path / place / "s", "--site", tmp_path / place / "site", "--workload", name
 
     def stored(place: str, what: str) -> list[str]:
-        rows = cli("history", what, "--store", tmp_path / place / "s", "--format", "json").json["rows"]
+        rows = cli("store", "history", what, "--store", tmp_path / place / "s", "--format", "json").json["rows"]
         return sorted(json.dumps(row, sort_keys=True) for row in rows)
 
     for night in range(2):  # the second time everything is there already

@@ -61,14 +61,14 @@ def test_the_report_leads_to_the_pages_of_its_series_and_runs(cli: Cli, tmp_path
     assert [words for href, words in links.items() if href.startswith("series/")].count("net/step") == 1
     nights = [words for href, words in links.items() if href.startswith("runs/")]
     assert "2026-03-13" in nights, "the run that the change began with"
-    newest = cli("history", "runs", "--store", store, "--last", "1", "--format", "json").json["rows"][0]["run"]
+    newest = cli("store", "history", "runs", "--store", store, "--last", "1", "--format", "json").json["rows"][0]["run"]
     assert links[f"runs/{newest}.html"] == newest
 
 
 def test_of_several_ranks_the_slowest_is_shown_and_all_are_summed(cli: Cli, msprof: Path, tmp_path: Path) -> None:
     ranks, store = msprof / "torch_npu_two_ranks", tmp_path / "history"
     said = " ".join(cli("nightly", ranks, "--store", store, "--workload", "net").out.split())
-    rows = cli("history", "records", "--store", store, "--scope", "step", "--format", "json").json["rows"]
+    rows = cli("store", "history", "records", "--store", store, "--scope", "step", "--format", "json").json["rows"]
     slowest = max(rows, key=lambda row: row["runtime_ms_mean"])
     assert len({row["runtime_ms_mean"] for row in rows}) == 2
     assert f"net/step, rank {slowest['rank_id']}, mean time in ms over 1 night" in said
@@ -86,7 +86,7 @@ def test_the_hotspots_are_of_the_newest_profile_that_has_operators(cli: Cli, tmp
         if path.is_file() and "step_trace" not in path.name and not path.name.endswith(".json"):
             path.unlink()
     ended = cli("nightly", tmp_path / "nights", "--store", tmp_path / "history", "--workload", "net")
-    rows = cli("history", "runs", "--store", tmp_path / "history", "--format", "json").json["rows"]
+    rows = cli("store", "history", "runs", "--store", tmp_path / "history", "--format", "json").json["rows"]
     first, _ = (row["run"] for row in rows if row["kind"] == "profile")
     assert f"Compute tasks of run {first} (net) " in ended.out
 

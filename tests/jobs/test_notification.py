@@ -132,7 +132,7 @@ def test_the_address_may_stand_in_the_environment_and_in_no_file(
     monkeypatch.setenv("AOE_REPORTS_NOTIFY", hook.address)
     assert cli(*asked).code == 0
     assert len(hook.requests) == 1
-    assert SECRET not in cli("config", "--all").out
+    assert SECRET not in cli("doctor", "--options", "--all").out
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_a_message_that_nobody_took_ends_the_job_with_3(
     assert "\x1b" not in ended.err
     assert ended.out, "the report is shown nevertheless"
     assert len(hook.requests) == 1, "an address that leads elsewhere is not followed"
-    assert len(cli("history", "--store", tmp_path / "s", "--format", "json").json["rows"]) == 1
+    assert len(cli("store", "history", "--store", tmp_path / "s", "--format", "json").json["rows"]) == 1
 
 
 KEY = "S3cr-%2Fet 778899"

@@ -129,7 +129,7 @@ def test_the_headline_names_what_got_slower_and_who_did_it(cli: Cli, store: Path
 
 def test_the_history_and_the_hotspots_are_those_of_the_store(cli: Cli, store: Path) -> None:
     report = cli("report", "--store", store, "--format", "json").json
-    records = cli("history", "records", "--store", store, "--format", "json").json["rows"]
+    records = cli("store", "history", "records", "--store", store, "--format", "json").json["rows"]
     steps = [row for row in records if row["scope"] == "step"]
     assert report["history"]["nights"] == [row["night"] for row in steps]
     assert report["history"]["values_ms"] == [row["runtime_ms_mean"] for row in steps]

@@ -70,5 +70,5 @@ def test_a_verified_tuning_says_all_of_this(cli: Cli, tmp_path: Path, monkeypatc
             else text
         )
     found["strict"] = told(cli(*asked, "--accept", "all", "--strict"), "text")
-    found["verdicts.json"] = told(cli("history", "verdicts", "--store", "store", "--format", "json"), "json")
+    found["verdicts.json"] = told(cli("store", "history", "verdicts", "--store", "store", "--format", "json"), "json")
     assert_recorded(EXPECTED.with_name("whole_verified"), found, all_of_it=True)

@@ -56,10 +56,10 @@ REPORTS = [
     ["regressions", "--whole-history"],
     ["report"],
     ["report", "--night", "2026-02-11"],
-    ["history", "runs"],
-    ["history", "records"],
-    ["history", "changes"],
-    ["history", "advice"],
+    ["store", "history", "runs"],
+    ["store", "history", "records"],
+    ["store", "history", "changes"],
+    ["store", "history", "advice"],
 ]
 
 

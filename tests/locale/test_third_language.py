@@ -146,10 +146,10 @@ def test_reports_findings_and_pages(package: Path, tmp_path: Path) -> None:
         ("advise", PROFILES, "--format", "html"),
         ("demo", "-o", demo),
         *((command, "--store", demo / "history") for command in ("regressions", "report")),
-        *(("history", what, "--store", demo / "history") for what in ("runs", "changes", "advice")),
+        *(("store", "history", what, "--store", demo / "history") for what in ("runs", "changes", "advice")),
         ("report", "--store", demo / "history", "--format", "html"),
         ("store", "info", "--store", demo / "history"),
-        ("tune", tmp_path / "nothing"),
+        ("tune", "run", tmp_path / "nothing"),
     ]
     ended = run(package, *calls)
     assert {code for code, _ in ended} <= {0, 1, 2, 3, 4}

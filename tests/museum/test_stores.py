@@ -39,7 +39,7 @@ def format_of(cli: Cli, store: Path) -> int:
 def test_an_old_store_is_read_without_being_changed(cli: Cli, old: tuple[int, Path]) -> None:
     number, store = old
     before = sorted(path.relative_to(store) for path in store.rglob("*"))
-    runs = cli("history", "--store", store, "--format", "json")
+    runs = cli("store", "history", "--store", store, "--format", "json")
     assert (runs.code, runs.json["rows"][0]["night"]) == (0, "2026-01-01")
     assert len({row["night"] for row in runs.json["rows"]}) == STORED
     judged = cli("regressions", "--store", store)

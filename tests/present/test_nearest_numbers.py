@@ -18,7 +18,7 @@ RESULT = next((FIXTURES / "aoe/valid/array_grouped").iterdir())
 def test_a_time_is_printed_as_it_was_written(cli: Cli, tmp_path: Path, milliseconds: str) -> None:
     """A float64 of nanoseconds since 1970 has lost its last digits before it is divided."""
     shutil.copy(RESULT, tmp_path / f"aoe_result_opat_20240101020304{milliseconds}_pid4711.json")
-    lines = cli("normalize", tmp_path, "--tz", "UTC").out.splitlines()
+    lines = cli("ingest", "--dry-run", tmp_path, "--tz", "UTC").out.splitlines()
     records = [json.loads(line) for line in lines if line.startswith("{")]
     assert records
     for record in records:

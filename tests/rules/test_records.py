@@ -48,7 +48,7 @@ def test_a_line_that_is_no_record_is_named_by_its_line(cli: Cli, tmp_path: Path)
 
 def test_what_normalize_writes_is_checked_and_well(cli: Cli, aoe: Path, tmp_path: Path) -> None:
     for name in ("r.json", "r.jsonl"):
-        cli("normalize", aoe / "array_grouped", "--workload", "net", "--tz", "UTC", "-o", tmp_path / name)
+        cli("ingest", "--dry-run", aoe / "array_grouped", "--workload", "net", "--tz", "UTC", "-o", tmp_path / name)
     ended = cli("check", tmp_path, "--format", "json")
     assert [(row["kind"], row["verdict"]) for row in ended.json["rows"]] == [("record", "pass")] * 2
     ended = cli("inspect", tmp_path, "--format", "json")

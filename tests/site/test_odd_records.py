@@ -82,8 +82,8 @@ def test_no_odd_record_costs_the_pages_or_an_answer(cli: Cli, good: Path) -> Non
         ("regressions",),
         ("regressions", "--whole-history"),
         ("report",),
-        ("history", "runs"),
-        ("history", "observations"),
+        ("store", "history", "runs"),
+        ("store", "history", "observations"),
         ("site", "-o", site),
     ):
         ended = cli(*command, "--store", store)

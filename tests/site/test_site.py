@@ -120,7 +120,7 @@ def test_the_pages_say_what_regressions_says(cli: Cli, store: Path, tmp_path: Pa
         told_row = [(row["since"], row["since_run"], *(row[name] for name in ("state", "before", "after", "ci_low")))]
         drawn = [tuple(one[name] for name in ("night", "run", "state", "before", "after", "ci_low")) for one in newest]
         assert drawn == (told_row if row["state"] else [])
-    records = cli("history", "records", "--store", store, "--scope", "step", "--format", "json").json["rows"]
+    records = cli("store", "history", "records", "--store", store, "--scope", "step", "--format", "json").json["rows"]
     (step,) = (row for row in every if row["scope"] == "step")
     assert [row["runtime_ms_mean"] for row in records] == twins[step["series_id"]]["values_ms"]
     page = Page((tmp_path / "site" / "series" / f"{step['series_id']}.html").read_text()).text
@@ -148,13 +148,13 @@ def test_what_is_accepted_is_shown_as_accepted(cli: Cli, store: Path, tmp_path: 
     shutil.copytree(store, mine)
     (incident,) = cli("regressions", "--store", mine, "--format", "json").json["incidents"]
     said = ("--reason", "the <b>new</b> kernel is exact", "--who", "anna", "--store", mine)
-    assert cli("ack", incident["incident"], *said).code == 0
+    assert cli("store", "ack", incident["incident"], *said).code == 0
     assert cli("site", "--store", mine, "-o", site).code == 0
     (step,) = (one for one in incident["members"] if one["scope"] == "step")
     front = Page((site / "index.html").read_text())
     assert "No open regression: 3 slower and acknowledged." in front.text
     page = Page((site / "series" / f"{step['series_id']}.html").read_text())
-    day = cli("history", "acks", "--store", mine, "--format", "json").json["rows"][0]["when"][:10]
+    day = cli("store", "history", "acks", "--store", mine, "--format", "json").json["rows"][0]["when"][:10]
     assert f"Accepted by anna on {day}: the <b>new</b> kernel is exact" in page.text
     assert "Recommended actions Nothing: the new level is accepted." in page.text
     assert "aoe-reports ack" not in page.text
@@ -207,7 +207,9 @@ def test_the_comparison_of_the_newest_night_is_what_compare_says(
     cli: Cli, nights: Path, store: Path, site: Path
 ) -> None:
     told = json.loads((site / f"compare-{MODEL}.json").read_text())
-    runs = {row["run"]: row for row in cli("history", "runs", "--store", store, "--format", "json").json["rows"]}
+    runs = {
+        row["run"]: row for row in cli("store", "history", "runs", "--store", store, "--format", "json").json["rows"]
+    }
     sides = [runs[told[side]] for side in ("baseline", "candidate")]
     changed = cli("regressions", "--store", store, "--scope", "step", "--format", "json").json["rows"][0]
     before = max(row["night"] for row in runs.values() if row["kind"] == "profile" and row["night"] < changed["since"])
@@ -316,9 +318,9 @@ def test_any_two_runs_are_compared_from_the_disk(site: Path, tmp_path: Path) -> 
 
 def test_the_page_of_tuning_says_what_the_results_said(cli: Cli, store: Path, site: Path) -> None:
     told = json.loads((site / "tuning.json").read_text())
-    runs = cli("history", "runs", "--store", store, "--format", "json").json["rows"]
+    runs = cli("store", "history", "runs", "--store", store, "--format", "json").json["rows"]
     assert [row["run"] for row in told["rows"]] == [row["run"] for row in reversed(runs) if row["kind"] == "tuning"]
-    records = cli("history", "records", "--store", store, "--scope", "model", "--format", "json").json["rows"]
+    records = cli("store", "history", "records", "--store", store, "--scope", "model", "--format", "json").json["rows"]
     for row in told["rows"]:
         claimed = {r["phase"]: r["runtime_ms_mean"] for r in records if r["run"] == row["run"]}
         assert (row["claimed_before_ms"], row["claimed_after_ms"]) == (claimed["before"], claimed["after"])
@@ -345,12 +347,14 @@ def test_operators_that_tuning_never_improved_are_named(cli: Cli, aoe: Path, tmp
 
 
 def test_a_runs_page_has_its_operators_and_what_aoe_claims(cli: Cli, store: Path, site: Path) -> None:
-    runs = cli("history", "runs", "--store", store, "--format", "json").json["rows"]
+    runs = cli("store", "history", "runs", "--store", store, "--format", "json").json["rows"]
     listed = json.loads((site / "runs" / "index.json").read_text())["rows"]
     assert [row["run"] for row in listed] == [row["run"] for row in runs]
     (profile,) = (row for row in runs if row["night"] == "2026-02-11" and row["kind"] == "profile")
     twin = json.loads((site / "runs" / f"{profile['run']}.json").read_text())
-    records = cli("history", "records", "--store", store, "--since", "2026-02-11", "--format", "json").json["rows"]
+    records = cli("store", "history", "records", "--store", store, "--since", "2026-02-11", "--format", "json").json[
+        "rows"
+    ]
     of_types = {r["op_type"]: r["total_ns"] for r in records if r["run"] == profile["run"] and r["scope"] == "op_type"}
     assert {row["op_type"]: row["total_us"] for row in twin["types"]} == {k: v / 1000 for k, v in of_types.items()}
     assert twin["computing_us"] == sum(of_types.values()) / 1000
@@ -362,7 +366,9 @@ def test_a_runs_page_has_its_operators_and_what_aoe_claims(cli: Cli, store: Path
     (step,) = twin["steps"]
     assert step["computing_ms"] is None  # no record says what a step goes on; its tasks do
     assert "computed from the start and end times of the tasks" in page
-    summary = cli("history", "advice", "--store", store, "--run", profile["run"], "--format", "json").json["rows"][0]
+    summary = cli("store", "history", "advice", "--store", store, "--run", profile["run"], "--format", "json").json[
+        "rows"
+    ][0]
     (told,) = summary["summary"]["headlines"]
     (counted,) = twin["steps_by_tasks"]
     assert counted["step_ms"] * 1000 == pytest.approx(told["step_us"])
@@ -643,4 +649,4 @@ def test_serve_gives_the_sites_files_and_no_others(served: tuple[str, Path, subp
 
 
 def test_serve_wants_a_site(cli: Cli, tmp_path: Path) -> None:
-    assert cli("serve", tmp_path).code == 2
+    assert cli("site", "--serve", tmp_path).code == 2

@@ -189,11 +189,11 @@ def test_assistants_query_the_store(made_small_store: Path) -> None:
 
 def test_what_people_said_is_there_with_what_was_revoked(cli: Cli, small_store: Path) -> None:
     run = rows(cli, small_store, "SELECT run_id FROM run WHERE night = '2026-03-02'")[0]["run_id"]
-    assert cli("tag", "good", "--run", run, "--store", small_store).code == 0
+    assert cli("store", "tag", "good", "--run", run, "--store", small_store).code == 0
     said = ("--store", small_store, "--reason", "known", "--who", "me")
     series = rows(cli, small_store, "SELECT series_id FROM change ORDER BY ALL")
-    ids = [cli("ack", row["series_id"], *said, "--format", "json").json["rows"][0]["id"] for row in series[:2]]
-    assert cli("ack", ids[0], "--revoke", *said).code == 0
+    ids = [cli("store", "ack", row["series_id"], *said, "--format", "json").json["rows"][0]["id"] for row in series[:2]]
+    assert cli("store", "ack", ids[0], "--revoke", *said).code == 0
     found = rows(
         cli,
         small_store,

@@ -34,8 +34,8 @@ def append(store: Path, kinds: set[str], *, other_run: bool = False) -> int:
 
 def counted(cli: Cli, store: Path) -> tuple[int, int, int, int]:
     """What commands count: records and runs that are listed, records and runs of `store info`."""
-    records = cli("history", "records", "--store", store, "--format", "json").json["rows"]
-    runs = cli("history", "runs", "--store", store, "--format", "json").json["rows"]
+    records = cli("store", "history", "records", "--store", store, "--format", "json").json["rows"]
+    runs = cli("store", "history", "runs", "--store", store, "--format", "json").json["rows"]
     (info,) = cli("store", "info", "--store", store, "--format", "json").json["rows"]
     return len(records), len(runs), info["records"], info["runs"]
 
@@ -46,7 +46,7 @@ def test_rows_that_are_appended_once_more_count_once_and_are_told(cli: Cli, stor
     count = append(store, kinds)
     assert count
     assert counted(cli, store) == before
-    ended = cli("history", "runs" if kinds == {"run"} else "records", "--store", store)
+    ended = cli("store", "history", "runs" if kinds == {"run"} else "records", "--store", store)
     assert "another program appended" in ended.err
     assert "rows that are in the store already" in ended.err
     assert cli("store", "verify", "--store", store).code == 1, "it shows the files as they are"
@@ -65,12 +65,12 @@ def test_they_count_once_after_further_writes_too(cli: Cli, store: Path) -> None
     cli("store", "compact", "--store", store)
     assert counted(cli, store)[:2] == (more, runs + 1)
     assert cli("store", "verify", "--store", store).code == 0, "what was left out is not merged"
-    assert "another program" not in cli("history", "records", "--store", store).err
+    assert "another program" not in cli("store", "history", "records", "--store", store).err
 
 
 def test_a_run_that_is_taken_out_does_not_come_back(cli: Cli, store: Path) -> None:
     append(store, {"record"})
-    (run,) = cli("history", "runs", "--store", store, "--format", "json").json["rows"]
+    (run,) = cli("store", "history", "runs", "--store", store, "--format", "json").json["rows"]
     cli("store", "undo", run["run"], "--store", store)
     assert counted(cli, store)[:3] == (0, 0, 0)
 

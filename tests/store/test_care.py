@@ -125,7 +125,7 @@ def test_a_damaged_file_is_named_and_no_number_of_it_used(
     ended = care(cli, store, "verify")
     assert (ended.code, ended.json["reasons"]) == (1, ["damage"])
     assert (rule, str(path)) in {(finding["rule"], finding["path"]) for finding in ended.json["findings"]}
-    read = cli("history", f"{kind}s", "--store", store)
+    read = cli("store", "history", f"{kind}s", "--store", store)
     assert (read.code, read.err.count("\n")) == (3, 1) or content(store) == before  # a bit that tells nothing
     merged = cli("store", "compact", "--store", store)
     assert (merged.code, merged.err.count("\n")) == (3, 1)
@@ -147,7 +147,14 @@ def test_a_damaged_last_commit_is_named_and_nothing_is_built_on_it(
     ended = care(cli, store, "verify")
     assert ended.code == 1
     assert str(last_commit(store)) in {f["path"] for f in ended.json["findings"] if f["rule"] == "store-log"}
-    for command in (("history",), ("ingest", nights), ("store", "info")):
+    for command in (
+        (
+            "store",
+            "history",
+        ),
+        ("ingest", nights),
+        ("store", "info"),
+    ):
         refused = cli(*command, "--store", store)
         assert (refused.code, refused.err.count("\n")) == (3, 1)
 
@@ -236,7 +243,14 @@ def test_a_run_that_was_undone_is_gone_told_of_and_can_come_back(cli: Cli, store
 
 def test_a_store_of_a_newer_format_is_refused_politely(cli: Cli, store: Path, nights: Path) -> None:
     DeltaTable(str(store)).alter.set_table_description("aoe-reports history, format 3")
-    for command in (("history",), ("ingest", nights), ("store", "verify")):
+    for command in (
+        (
+            "store",
+            "history",
+        ),
+        ("ingest", nights),
+        ("store", "verify"),
+    ):
         ended = cli(*command, "--store", store)
         assert (ended.code, ended.err.count("\n")) == (3, 1)
         assert "newer version" in ended.err
@@ -262,7 +276,7 @@ def test_a_store_of_an_older_format_is_read_and_gets_new_columns_when_it_is_writ
         partition_by=PARTITIONS,
         description="aoe-reports history, format 1",
     )
-    assert len(cli("history", "--store", old, "--format", "json").json["rows"]) == NIGHTS + 1
+    assert len(cli("store", "history", "--store", old, "--format", "json").json["rows"]) == NIGHTS + 1
     assert care(cli, old, "verify").code == 0
     assert set(ingest(cli, nights, old)) == {"unchanged"}
     assert row_of(cli, old, "info")["format"] == 2
@@ -289,7 +303,18 @@ def test_columns_of_a_newer_version_survive_compaction(cli: Cli, store: Path) ->
     assert read["of_tomorrow"].to_pylist() == ["kept"]
 
 
-@pytest.mark.parametrize("command", [("store", "info"), ("store", "verify"), ("history",), ("store", "compact")])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("store", "info"),
+        ("store", "verify"),
+        (
+            "store",
+            "history",
+        ),
+        ("store", "compact"),
+    ],
+)
 def test_what_is_no_store_is_refused_in_one_line(cli: Cli, tmp_path: Path, command: tuple[str, ...]) -> None:
     (tmp_path / "file").write_text("mine")
     (tmp_path / "empty").mkdir()
@@ -329,7 +354,7 @@ def run(*command):
 
 store, commands = sys.argv[1], json.loads(sys.argv[2])
 if os.geteuid() == 0:
-    for first in (["history"], ["store", "verify"], ["store", "undo", "none"]):  # what they import, nobody may not find
+    for first in (["store", "history"], ["store", "verify"], ["store", "undo", "none"]):  # what they import, nobody may not find
         run(*first, "--store", store)
     os.setgroups([]), os.setgid(65534), os.setuid(65534)
 print(json.dumps([run(*command) for command in commands]))
@@ -347,7 +372,16 @@ def as_nobody(store: Path, *commands: tuple[object, ...]) -> list[Ended]:
 @pytest.mark.slow
 def test_a_store_that_may_only_be_read_is_read_and_refuses_to_be_written_in_one_line(closed: Path) -> None:
     run = History.open(str(closed)).runs()[0].run_id
-    commands = [("history",), ("store", "info"), ("store", "verify"), ("store", "compact"), ("store", "undo", run)]
+    commands = [
+        (
+            "store",
+            "history",
+        ),
+        ("store", "info"),
+        ("store", "verify"),
+        ("store", "compact"),
+        ("store", "undo", run),
+    ]
     again = ("store", "compact", "--store", closed.with_name("merged"))  # nothing to be merged
     *ended, merged = as_nobody(closed, *((*command, "--store", closed) for command in commands), again)
     assert [one.code for one in ended] == [0, 0, 0, 3, 3]

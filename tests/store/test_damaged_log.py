@@ -73,7 +73,7 @@ def verified(cli: Cli, store: Path) -> Ended:
 
 
 def records(cli: Cli, store: Path) -> Ended:
-    return cli("history", "records", "--format", "jsonl", "--store", store)
+    return cli("store", "history", "records", "--format", "jsonl", "--store", store)
 
 
 def named(ended: Ended) -> set[str]:

@@ -56,13 +56,13 @@ CHANGES = {
     "nothing": "{}",
     "incomplete": json.dumps({"position": 0, "since": "2026-01-01", "before": 1e99, "memory": 7}),
 }
-COMMANDS = (("report",), ("history", "runs"), ("history", "verdicts"))
+COMMANDS = (("report",), ("store", "history", "runs"), ("store", "history", "verdicts"))
 
 
 def test_a_workload_of_odd_bytes_can_be_announced(cli: Cli, msprof: Path, tmp_path: Path) -> None:
     cli("ingest", msprof / "exports_of_2022", "--store", tmp_path / "s", "--workload", "net")
     options = ("--from", "2026-02-10", "--change", "5%", "--reason", "x", "--store", tmp_path / "s")
-    assert cli("expect", "a\udcff", *options).code in {0, 2}
+    assert cli("store", "expect", "a\udcff", *options).code in {0, 2}
     assert cli("store", "verify", "--store", tmp_path / "s").code == 0
 
 
@@ -100,7 +100,7 @@ def test_bodies_of_verdicts(cli: Cli, msprof: Path, tmp_path: Path, body: str | 
     about = {"model": "net", "scope": "operator", "op_type": "MatMulV2", "op_name": "x", "subject": "x"}
     verdict = {"kind": "verdict", **common, **about, "state": "confirmed", "body": body}
     nothing_breaks(cli, [*rows, verdict], tmp_path)
-    (told,) = cli("history", "verdicts", "--store", tmp_path / "hostile", "--format", "json").json["rows"]
+    (told,) = cli("store", "history", "verdicts", "--store", tmp_path / "hostile", "--format", "json").json["rows"]
     verified = cli("store", "verify", "--store", tmp_path / "hostile", "--format", "json")
     assert (verified.code, verified.rules()) == (1, {"store-body"})
     assert (told["workload"], told["verdict"]) == ("net", "confirmed")
@@ -118,9 +118,9 @@ def test_bodies_of_changes_and_acknowledgements(
     told = {"kind": kind, **common, "subject": "0" * 16, "state": "confirmed", "body": body}
     store = tmp_path / "hostile"
     store_unchecked([*rows, told], store)
-    listed = cli("history", f"{kind}s", "--store", store, "--format", "json")
+    listed = cli("store", "history", f"{kind}s", "--store", store, "--format", "json")
     assert (listed.code, len(listed.json["rows"])) == (0, 1)
-    assert cli("history", f"{kind}s", "--store", store, "--lang", "zh").code == 0
+    assert cli("store", "history", f"{kind}s", "--store", store, "--lang", "zh").code == 0
     judged = cli("regressions", "--store", store)  # a baseline hangs on such rows
     assert (judged.code, "its content differs from what was written" in judged.err) == (3, True)
     assert "series" in judged.out
@@ -214,6 +214,6 @@ def test_an_entry_of_a_bank_that_is_nested_without_end_is_told(
     monkeypatch.setenv("TUNE_BANK_PATH", str(tmp_path / "bank"))
     ended = cli("ingest", msprof / "exports_of_2022", "--store", tmp_path / "s", "--workload", "net")
     assert ended.code in {0, 1}
-    rows = cli("history", "advice", "--store", tmp_path / "s", "--format", "json").json["rows"]
+    rows = cli("store", "history", "advice", "--store", tmp_path / "s", "--format", "json").json["rows"]
     notes = [note for row in rows if row["summary"] for note in row["summary"]["notes"]]
     assert [note for note in notes if "bank-entry" in note]

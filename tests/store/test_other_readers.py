@@ -31,7 +31,7 @@ def test_every_reader_of_the_page_is_tried() -> None:
 
 @pytest.mark.parametrize("reader", sorted(SNIPPETS))
 def test_a_snippet_of_the_page_runs_and_sees_every_step(reader: str, store: Path, cli: Cli) -> None:
-    rows = cli("history", "records", "--store", store, "--scope", "step", "--format", "json").json["rows"]
+    rows = cli("store", "history", "records", "--store", store, "--scope", "step", "--format", "json").json["rows"]
     code = SNIPPETS[reader].replace("/data/history", str(store)) + "\nprint(len(steps))\n"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr

@@ -58,7 +58,7 @@ def undisturbed(object_server: Server, tmp_path_factory: pytest.TempPathFactory)
 
 
 def exported(environment: dict[str, str], path: Path) -> list[str]:
-    asked = ("history", "records", "--format", "jsonl", "-o", str(path), "--store", STORE)
+    asked = ("store", "history", "records", "--format", "jsonl", "-o", str(path), "--store", STORE)
     subprocess.run([sys.executable, "-m", "aoe_reports", *asked], env=environment, check=True, capture_output=True)
     return sorted(path.read_text().splitlines())
 

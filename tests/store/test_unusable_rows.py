@@ -65,9 +65,9 @@ def test_a_value_that_no_column_has_is_named(rows: list[Row], kind: str, column:
 READERS = (
     ("regressions", "--whole-history"),
     ("report",),
-    ("history", "runs"),
-    ("history", "records"),
-    ("history", "records", "--format", "jsonl"),
+    ("store", "history", "runs"),
+    ("store", "history", "records"),
+    ("store", "history", "records", "--format", "jsonl"),
     ("store", "compact"),
 )
 
@@ -106,7 +106,7 @@ def test_a_run_that_cannot_be_used_can_be_taken_out(cli: Cli, rows: list[Row], t
     store_unchecked(bad, store)
     assert cli("store", "undo", rows[line - 1]["run_id"], "--store", store).code == 0
     assert cli("store", "verify", "--store", store).code == 0
-    ended = cli("history", "runs", "--store", store)
+    ended = cli("store", "history", "runs", "--store", store)
     assert (ended.code, ended.err) == (0, "")
 
 

@@ -48,12 +48,12 @@ def outcomes(ended: Ended) -> list[str]:
 def stored(cli: Cli, store: Path, *more: object) -> list[Any]:
     return [
         json.loads(text)
-        for text in cli("history", "records", "--store", store, "--format", "jsonl", *more).out.splitlines()
+        for text in cli("store", "history", "records", "--store", store, "--format", "jsonl", *more).out.splitlines()
     ]
 
 
 def normalized(cli: Cli, *args: object) -> list[Any]:
-    return [json.loads(text) for text in cli("normalize", *args).out.splitlines()]
+    return [json.loads(text) for text in cli("ingest", "--dry-run", *args).out.splitlines()]
 
 
 @pytest.mark.parametrize("name", ["r.json", "r.jsonl"])
@@ -66,7 +66,7 @@ def test_a_foreign_record_comes_back_from_normalize_and_from_the_store(cli: Cli,
         ("foreign", "example_net", "2019-11-23", "added")
     ]
     assert stored(cli, tmp_path / "s") == [GOOD]
-    (row,) = cli("history", "records", "--store", tmp_path / "s", "--format", "json").json["rows"]
+    (row,) = cli("store", "history", "records", "--store", tmp_path / "s", "--format", "json").json["rows"]
     assert (row["source"], row["scope"], row["timestamp_ns"]) == ("foreign", "model", 1574469251000000000)
     assert row["runtime_ms_std"] is None
 
@@ -175,7 +175,7 @@ def test_times_without_a_zone_take_the_one_given_and_say_so(cli: Cli, tmp_path: 
     assert "time-zone-assumed" in ingest(cli, path, tmp_path / "s").rules()
     ended = ingest(cli, path, tmp_path / "t", "--tz", "Asia/Shanghai")
     assert ended.rules() == set()
-    (row,) = cli("history", "records", "--store", tmp_path / "t", "--format", "json").json["rows"]
+    (row,) = cli("store", "history", "records", "--store", tmp_path / "t", "--format", "json").json["rows"]
     assert row["timestamp_ns"] == 1574469251000000000 - 8 * 3600 * 10**9
     assert row["night"] == "2019-11-23"
     zoned = lines(tmp_path / "b.jsonl", LATER, {**GOOD, "timestamp": "2019-11-23T00:34:11+08:00"})
@@ -187,7 +187,7 @@ def test_every_digit_of_a_time_counts(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(f"[{text}]")
     (tmp_path / "b.jsonl").write_text(text.replace("example_net", "other"))
     ingest(cli, tmp_path, tmp_path / "s")
-    rows = cli("history", "records", "--store", tmp_path / "s", "--format", "json").json["rows"]
+    rows = cli("store", "history", "records", "--store", tmp_path / "s", "--format", "json").json["rows"]
     assert [row["timestamp_ns"] for row in rows] == [1572282699123456789] * 2
 
 
@@ -215,8 +215,8 @@ def test_nightly_compares_foreign_records_with_their_own_history(cli: Cli, tmp_p
 @pytest.mark.parametrize("fixture", ["msprof/valid/torch_npu_two_ranks", "aoe/valid/array_grouped"])
 def test_what_normalize_wrote_comes_back_as_it_was(cli: Cli, tmp_path: Path, fixture: str, name: str) -> None:
     source, written = FIXTURES / fixture, tmp_path / name
-    cli("normalize", source, "--workload", "net", "-o", written)
-    cli("normalize", written, "-o", tmp_path / "again" / name)
+    cli("ingest", "--dry-run", source, "--workload", "net", "-o", written)
+    cli("ingest", "--dry-run", written, "-o", tmp_path / "again" / name)
     assert (tmp_path / "again" / name).read_bytes() == written.read_bytes()
     assert ingest(cli, source, tmp_path / "s", "--workload", "net").code == 0
     assert ingest(cli, written, tmp_path / "t").code == 0
@@ -224,7 +224,7 @@ def test_what_normalize_wrote_comes_back_as_it_was(cli: Cli, tmp_path: Path, fix
     rows = [
         [
             tuple(row[name] for name in columns)
-            for row in cli("history", "records", "--store", tmp_path / place, "--format", "json").json["rows"]
+            for row in cli("store", "history", "records", "--store", tmp_path / place, "--format", "json").json["rows"]
         ]
         for place in ("s", "t")
     ]
@@ -235,7 +235,7 @@ def test_what_normalize_wrote_comes_back_as_it_was(cli: Cli, tmp_path: Path, fix
 
 def test_records_beside_what_they_were_made_of_are_not_taken_again(cli: Cli, msprof: Path, tmp_path: Path) -> None:
     shutil.copytree(msprof / "statistic_only", tmp_path / "in" / "capture")
-    cli("normalize", tmp_path / "in", "--workload", "net", "-o", tmp_path / "in" / "records.jsonl")
+    cli("ingest", "--dry-run", tmp_path / "in", "--workload", "net", "-o", tmp_path / "in" / "records.jsonl")
     before = normalized(cli, tmp_path / "in" / "capture", "--workload", "net")
     assert normalized(cli, tmp_path / "in", "--workload", "net") == before
     ended = ingest(cli, tmp_path / "in", tmp_path / "s", "--workload", "net")
@@ -245,7 +245,7 @@ def test_records_beside_what_they_were_made_of_are_not_taken_again(cli: Cli, msp
 
 def test_what_our_commands_print_is_no_file_of_records(cli: Cli, tmp_path: Path) -> None:
     ingest(cli, lines(tmp_path / "a.jsonl", GOOD), tmp_path / "s")
-    cli("history", "records", "--store", tmp_path / "s", "--format", "json", "-o", tmp_path / "listed.json")
+    cli("store", "history", "records", "--store", tmp_path / "s", "--format", "json", "-o", tmp_path / "listed.json")
     assert "runtime_ms_mean" in (tmp_path / "listed.json").read_text()
     assert ingest(cli, tmp_path, tmp_path / "s").code == 0
 
@@ -267,7 +267,7 @@ def test_some_records_of_a_run_give_way_to_the_whole_and_not_the_other_way(
 
 
 def test_our_records_keep_their_workload(cli: Cli, msprof: Path, tmp_path: Path) -> None:
-    cli("normalize", msprof / "statistic_only", "--workload", "net", "-o", tmp_path / "r.jsonl")
+    cli("ingest", "--dry-run", msprof / "statistic_only", "--workload", "net", "-o", tmp_path / "r.jsonl")
     ended = ingest(cli, tmp_path / "r.jsonl", tmp_path / "s", "--workload", "other")
     assert (ended.code, ended.rules()) == (1, {"workload-conflict"})
     assert outcomes(ingest(cli, tmp_path / "r.jsonl", tmp_path / "s", "--workload", "net")) == ["added"]
@@ -297,8 +297,8 @@ def test_a_run_that_is_not_as_we_write_it_costs_only_itself(
 
 
 def test_jsonl_is_of_whole_records(cli: Cli, tmp_path: Path) -> None:
-    assert cli("history", "runs", "--store", tmp_path, "--format", "jsonl").code == 2
-    assert cli("history", "records", "--store", tmp_path, "--format", "jsonl", "--last", 1).code == 2
+    assert cli("store", "history", "runs", "--store", tmp_path, "--format", "jsonl").code == 2
+    assert cli("store", "history", "records", "--store", tmp_path, "--format", "jsonl", "--last", 1).code == 2
 
 
 def test_a_run_has_what_all_of_its_records_have_in_common(tmp_path: Path) -> None:

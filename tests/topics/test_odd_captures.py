@@ -64,9 +64,9 @@ def test_rows_of_two_files_are_counted_once(cli: Cli, tmp_path: Path) -> None:
     assert "duplicate-row" in cli("check", root, "--format", "json").rules()
     ended = cli("nightly", root, "--store", tmp_path / "s", "--workload", "w", "--format", "json")
     assert "duplicate-row" in ended.rules()
-    records = cli("history", "records", "--store", tmp_path / "s", "--scope", "op_type", "--format", "json").json[
-        "rows"
-    ]
+    records = cli(
+        "store", "history", "records", "--store", tmp_path / "s", "--scope", "op_type", "--format", "json"
+    ).json["rows"]
     assert sorted(record["count"] for record in records) == [1, 1]
 
 

@@ -148,10 +148,10 @@ def test_it_is_compared_stored_and_planned_from(cli: Cli, tmp_path: Path) -> Non
         if row["op_name"] == "first"
     ]
     assert (row["baseline_count"], row["candidate_count"], row["difference_us"]) == (1, 2, 100.0)
-    records = [json.loads(line) for line in cli("normalize", before).out.splitlines()]
+    records = [json.loads(line) for line in cli("ingest", "--dry-run", before).out.splitlines()]
     assert {record["workload"] for record in records} >= {"unknown/step", "unknown/op/first", "unknown/op/last"}
     assert cli("ingest", before, "--store", tmp_path / "store", "--workload", "net").code == 0
-    stored = cli("history", "records", "--store", tmp_path / "store", "--format", "json").json["rows"]
+    stored = cli("store", "history", "records", "--store", tmp_path / "store", "--format", "json").json["rows"]
     assert {row["scope"] for row in stored} >= {"step", "op"}
     told = cli("advise", before, "--format", "json").json
     assert {one["source"] for one in told["headlines"]} == {"timeline"}
@@ -281,7 +281,7 @@ def other_side(path: Path) -> Path:
     [
         ("breakdown",), ("hotspots", "--trim"), ("hotspots", "--by", "op_name", "--step", "7"), ("stragglers",), ("host",),
         ("advise",), ("critical-path",), ("explain",), ("compare",), ("compare", "--trim"), ("communication", "--contention"),
-        ("communication", "--bucket-order"), ("normalize",), ("plan",), ("quality",), ("roofline",), ("serving",), ("stacks",), ("steps",),
+        ("communication", "--bucket-order"), ("ingest", "--dry-run"), ("plan",), ("quality",), ("roofline",), ("serving",), ("stacks",), ("steps",),
     ],
     ids=" ".join,
 )  # fmt: skip

@@ -44,7 +44,7 @@ def stored(cli: Cli, store: Path) -> dict[str, int]:
     """How many runs the store has of each workload."""
     found: dict[str, int] = {}
     if store.exists():
-        for row in cli("history", "runs", "--store", store, "--format", "json").json["rows"]:
+        for row in cli("store", "history", "runs", "--store", store, "--format", "json").json["rows"]:
             found[row["workload"]] = found.get(row["workload"], 0) + 1
     return found
 
@@ -78,9 +78,9 @@ def test_three_models_in_one_folder_are_three_workloads(cli: Cli, tmp_path: Path
     assert stored(cli, tmp_path / "store") == {"resnet50": 10, "bert": 10, "ranker": 10}
     steps = cli("regressions", "--store", tmp_path / "store", "--scope", "step", "--whole-history", "--format", "json")
     assert steps.json["rows"] == []  # three levels of their own, none of which moved
-    records = cli("history", "records", "--store", tmp_path / "store", "--scope", "step", "--format", "json").json[
-        "rows"
-    ]
+    records = cli(
+        "store", "history", "records", "--store", tmp_path / "store", "--scope", "step", "--format", "json"
+    ).json["rows"]
     levels: dict[str, list[float]] = {}
     for row in records:
         levels.setdefault(row["workload"], []).append(row["runtime_ms_mean"])
@@ -98,9 +98,11 @@ def test_a_name_does_not_depend_on_whether_one_night_is_given_or_all(cli: Cli, t
 
 def test_normalize_names_workloads_as_ingest_does(cli: Cli, tmp_path: Path) -> None:
     nights = write_models(tmp_path / "nights", 0)
-    lines = cli("normalize", nights).out.splitlines()
+    lines = cli("ingest", "--dry-run", nights).out.splitlines()
     assert {json.loads(line)["workload"].partition("/")[0] for line in lines} == set(MODELS)
-    mapped = cli("normalize", nights / date_of(0) / "bert", "--workload-from", "/**/{workload}/host_*").out.splitlines()
+    mapped = cli(
+        "ingest", "--dry-run", nights / date_of(0) / "bert", "--workload-from", "/**/{workload}/host_*"
+    ).out.splitlines()
     assert {json.loads(line)["workload"].partition("/")[0] for line in mapped} == {"bert"}
 
 

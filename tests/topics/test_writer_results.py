@@ -57,7 +57,7 @@ def test_a_run_that_modified_nothing_has_no_list(cli: Cli, tmp_path: Path) -> No
     assert said(cli, folder) == (0, {"nothing-improved": "info"})
     (finding,) = cli("check", folder, "--format", "json").json["findings"]
     assert finding["message"] == "tuning of 'm' changed nothing: all 7 cases were in the bank"
-    assert cli("normalize", folder).code == 0
+    assert cli("ingest", "--dry-run", folder).code == 0
     stored = cli("ingest", folder, "--store", tmp_path / "store", "--format", "json")
     assert (stored.code, [row["outcome"] for row in stored.json["rows"]]) == (0, ["added"])
 
@@ -79,7 +79,7 @@ def test_operators_may_have_several_modes_several_types_and_no_name(cli: Cli, tm
         tmp_path / "aoe", counts(add=3, update=1, hit=1), first, operator("", ["Conv2D", "Relu"], GA=mode(8, 4))
     )
     assert said(cli, folder) == (0, {}), "operators without a name are merged into one entry"
-    records = [json.loads(line) for line in cli("normalize", folder).out.splitlines()]
+    records = [json.loads(line) for line in cli("ingest", "--dry-run", folder).out.splitlines()]
     assert [one["runtime_ms_mean"] for one in records] == [0.02, 0.01, 0.009, 0.006, 0.008, 0.004]
 
 
@@ -101,7 +101,7 @@ def test_times_that_differ_by_exactly_1_are_filled_in(
 ) -> None:
     folder = write(tmp_path / "aoe", counts(update=1, hit=1), operator("a", GA=mode(before, after, "update")))
     assert said(cli, folder) == (0, {"claim-unmeasured": "warning"} if unmeasured else {})
-    first = json.loads(cli("normalize", folder).out.splitlines()[0])["metadata"]
+    first = json.loads(cli("ingest", "--dry-run", folder).out.splitlines()[0])["metadata"]
     claim = None if unmeasured else f"{(before - after) / after:.2%}"
     assert (first.get("unmeasured", False), first["claimed_improvement"]) == (unmeasured, claim)
 

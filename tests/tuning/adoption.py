@@ -86,7 +86,9 @@ class Adoption:
 
     def adopt(self, fault: Fault = NO_FAULT, *more: object) -> Tried:
         root = self.bench.root
-        return self.killer.run("adopt", self.bench.folder, "--format", "json", *more, root=root, cwd=root, fault=fault)
+        return self.killer.run(
+            "tune", "adopt", self.bench.folder, "--format", "json", *more, root=root, cwd=root, fault=fault
+        )
 
     def state(self) -> str:
         """Which bank is in use."""

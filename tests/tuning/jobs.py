@@ -92,7 +92,7 @@ class Bench:
         raise AssertionError("the command line always exits")
 
     def tune(self, *args: object, **environment: str) -> Ended:
-        return self.run("tune", self.folder, "--format", "json", *args, **environment)
+        return self.run("tune", "run", self.folder, "--format", "json", *args, **environment)
 
     def start(self, *args: object, **environment: str) -> subprocess.Popen[str]:
         return subprocess.Popen(

@@ -28,7 +28,7 @@ def start(bench: Bench) -> Callable[..., subprocess.Popen[str]]:
 
     def started(*args: object, **environment: str) -> subprocess.Popen[str]:
         bench.plan()
-        return bench.start("tune", bench.folder, "--format", "json", *args, **environment)
+        return bench.start("tune", "run", "run", bench.folder, "--format", "json", *args, **environment)
 
     return started
 
@@ -95,7 +95,7 @@ def test_what_cannot_be_ended_is_named(bench: Bench) -> None:
     """As root without CAP_KILL, with a command that becomes somebody else."""
     bench.plan(scenario="tf-training", job=Job())
     become = "import os, time; os.setresuid(65534, 65534, 65534); time.sleep(600)"
-    arguments = ["tune", bench.folder, "--format", "json", "--timeout", "1s", "--grace", "0.1"]
+    arguments = ["tune", "run", bench.folder, "--format", "json", "--timeout", "1s", "--grace", "0.1"]
     command = [*bench.command(*arguments), "--", os.path.realpath(sys.executable), "-S", "-c", become]
     done = subprocess.run(
         command,

@@ -219,14 +219,14 @@ def test_free_memory_of_devices_is_read_from_npu_smi(bench: Bench) -> None:
     command = bench.root / "bin" / "npu-smi"
     command.write_text(f"#!/bin/sh\n[ \"$1\" = info ] || exit 1\ncat <<'END'\n{TABLE}END\n")
     command.chmod(0o755)
-    host = json.loads(bench.run("preflight", bench.folder, "--describe-host").out)
+    host = json.loads(bench.run("tune", "check", bench.folder, "--describe-host").out)
     assert host["device_memory_free"] == [(32768 - 2828) << 20, (21534 - 1573) << 20]
-    ended = bench.run("preflight", bench.folder, "--format", "json")
+    ended = bench.run("tune", "check", bench.folder, "--format", "json")
     (row,) = (row for row in ended.json["rows"] if row["rule"] == "preflight-device-memory")
     assert (row["verdict"], row["seen"], row["needed"]) == ("fail", "31.4 GB free", "at least 31.4 GB on the device")
     for broken in ("exit 1", "echo no devices", "cat /dev/zero", TABLE.replace("0 / 0", "")[:600].replace("|", "!")):
         command.write_text(f"#!/bin/sh\n: <<'END'\n{broken}\nEND\n" if "!" in broken else f"#!/bin/sh\n{broken}\n")
-        assert json.loads(bench.run("preflight", bench.folder, "--describe-host").out)["device_memory_free"] is None
+        assert json.loads(bench.run("tune", "check", bench.folder, "--describe-host").out)["device_memory_free"] is None
 
 
 def test_an_option_that_the_installed_aoe_rejects_is_found_before_and_the_release_is_written_down(bench: Bench) -> None:
@@ -235,7 +235,7 @@ def test_an_option_that_the_installed_aoe_rejects_is_found_before_and_the_releas
     bench.plan(job=Job(model=str(model), options=("--precision_mode_v2=fp16",)))
 
     def told(release: str) -> dict[str, Any]:
-        ended = bench.run("preflight", bench.folder, "--format", "json", STAND_IN_RELEASE=release)
+        ended = bench.run("tune", "check", bench.folder, "--format", "json", STAND_IN_RELEASE=release)
         return next(row for row in ended.json["rows"] if row["rule"] == "preflight-aoe-options")
 
     assert told("")["verdict"] == "ok"
@@ -258,7 +258,7 @@ def test_commands_of_a_relative_path_are_asked_where_they_are(bench: Bench) -> N
     (bench.root / "bin" / "npu-smi").write_text(f"#!/bin/sh\ncat <<'END'\n{TABLE}\nEND\n")
     (bench.root / "bin" / "npu-smi").chmod(0o755)
     whole, relative = (
-        json.loads(bench.run("preflight", bench.folder, "--describe-host", PATH=f"{place}:/usr/bin:/bin").out)
+        json.loads(bench.run("tune", "check", bench.folder, "--describe-host", PATH=f"{place}:/usr/bin:/bin").out)
         for place in (bench.root / "bin", "bin")
     )
     assert relative["aoe"] == str(bench.root / "bin" / "aoe")
@@ -272,7 +272,7 @@ def test_an_aoe_that_tells_nothing_of_its_options_is_not_guessed_at(bench: Bench
     bench.plan()
     for body in ("exit 2", "echo 'E10001: no such option --help'", "#!/nowhere"):
         (bench.root / "bin" / "aoe").write_text(f"#!/bin/sh\n{body}\n" if body != "#!/nowhere" else body)
-        host = json.loads(bench.run("preflight", bench.folder, "--describe-host").out)
+        host = json.loads(bench.run("tune", "check", bench.folder, "--describe-host").out)
         assert (host["aoe_options"], host["aoe_help_sha256"]) == (None, None), body
 
 
@@ -288,7 +288,7 @@ def test_nothing_is_guessed() -> None:
 
 def test_a_declared_chip_that_there_is_not_is_refused(bench: Bench) -> None:
     bench.plan()
-    ended = bench.run("preflight", bench.folder, "--declare", "soc=Ascend910Z_1")
+    ended = bench.run("tune", "check", bench.folder, "--declare", "soc=Ascend910Z_1")
     assert ended.code == 2
     assert "--declare soc 'Ascend910Z_1' is not a known chip; expected AOE's name for it, as Ascend910" in ended.err
 
@@ -297,16 +297,16 @@ def test_what_has_to_be_declared_is_named_and_enough(bench: Bench) -> None:
     bench.plan(scenario="tf-training", job=Job(command=("x",)))
     path = bench.root / "host.json"
     path.write_text(json.dumps(GOOD | {"device_users": None}))
-    ended = bench.run("preflight", bench.folder, "--host", path, "--format", "json")
+    ended = bench.run("tune", "check", bench.folder, "--host", path, "--format", "json")
     open_rows = [row for row in ended.json["rows"] if row["verdict"] == "unknown"]
     assert ended.code == 0, "not known is no failure, unless warnings are"
-    assert bench.run("preflight", bench.folder, "--host", path, "--strict").code == 1
+    assert bench.run("tune", "check", bench.folder, "--host", path, "--strict").code == 1
     said = [row["declare"] for row in open_rows if row["declare"]]
     assert {"processes=N", "model_memory=SIZE", "profiling=off", "static_memory_policy=0", "static_shapes=yes"} <= set(
         said
     )
     given = ",".join(text.replace("SIZE", "1GiB").replace("N", "1") for text in said)
-    ended = bench.run("preflight", bench.folder, "--host", path, "--declare", given, "--strict", "--format", "json")
+    ended = bench.run("tune", "check", bench.folder, "--host", path, "--declare", given, "--strict", "--format", "json")
     assert [row for row in ended.json["rows"] if row["verdict"] != "ok"] == []
     assert (ended.code, ended.json["reasons"]) == (0, [])
 
@@ -317,7 +317,7 @@ def test_the_first_line_says_whether_the_machine_is_fit_and_the_last_what_is_nex
 
     def told(host: dict[str, Any], *more: object) -> tuple[str, str]:
         path.write_text(json.dumps(GOOD | host))
-        lines = bench.run("preflight", bench.folder, "--host", path, *more).out.splitlines()
+        lines = bench.run("tune", "check", bench.folder, "--host", path, *more).out.splitlines()
         return lines[0], lines[-1]
 
     first, last = told({})
@@ -330,7 +330,7 @@ def test_the_first_line_says_whether_the_machine_is_fit_and_the_last_what_is_nex
         f"This machine is not fit for the job: preflight-home-disk. {unknown} requirements could not be checked."
     )
     assert last == f"next: mend what fails, then run `aoe-reports preflight {bench.folder}` again"
-    rows = bench.run("preflight", bench.folder, "--host", path, "--format", "json").json["rows"]
+    rows = bench.run("tune", "check", bench.folder, "--host", path, "--format", "json").json["rows"]
     given = ",".join(row["declare"].replace("SIZE", "1GiB").replace("N", "1") for row in rows if row["declare"])
     assert told({}, "--declare", given) == (
         "This machine is fit for the job.",
@@ -342,7 +342,7 @@ def test_a_host_that_fails_ends_with_one(bench: Bench) -> None:
     bench.plan()
     path = bench.root / "host.json"
     path.write_text(json.dumps(GOOD | {"home_free_bytes": 1}))
-    ended = bench.run("preflight", bench.folder, "--host", path, "--format", "json")
+    ended = bench.run("tune", "check", bench.folder, "--host", path, "--format", "json")
     assert (ended.code, ended.json["reasons"]) == (1, ["preflight"])
     (row,) = [row for row in ended.json["rows"] if row["verdict"] == "fail"]
     assert row["rule"] == "preflight-home-disk"
@@ -357,7 +357,7 @@ def test_this_machine_is_looked_at_and_can_be_described(bench: Bench) -> None:
     install.mkdir(parents=True)
     (install / "aoe.ini").write_text("RUN_LOOP = 10\nTUNING_PARALLEL_NUM = 4\n")
     environment = {"ASCEND_HOME_PATH": str(bench.root / "toolkit"), "MY_TOKEN": "hunter2-hunter2"}
-    ended = bench.run("preflight", bench.folder, "--describe-host", **environment)
+    ended = bench.run("tune", "check", bench.folder, "--describe-host", **environment)
     host = json.loads(ended.out)
     assert host["tuning_parallel_num"] == 4
     assert host["aoe"] == str(bench.root / "bin" / "aoe")
@@ -367,8 +367,8 @@ def test_this_machine_is_looked_at_and_can_be_described(bench: Bench) -> None:
     assert "hunter2" not in ended.out
     path = bench.root / "host.json"
     path.write_text(ended.out)
-    described = bench.run("preflight", bench.folder, "--host", path, "--format", "json")
-    seen = bench.run("preflight", bench.folder, "--format", "json", **environment)
+    described = bench.run("tune", "check", bench.folder, "--host", path, "--format", "json")
+    seen = bench.run("tune", "check", bench.folder, "--format", "json", **environment)
     moving = {"preflight-home-disk", "preflight-memory"}
     assert [r for r in described.json["rows"] if r["rule"] not in moving] == [
         r for r in seen.json["rows"] if r["rule"] not in moving
@@ -398,16 +398,16 @@ def test_a_description_that_is_none_is_refused(bench: Bench, text: str) -> None:
     bench.plan()
     path = bench.root / "host.json"
     path.write_text(text)
-    ended = bench.run("preflight", bench.folder, "--host", path)
+    ended = bench.run("tune", "check", bench.folder, "--host", path)
     assert (ended.code, "host.json" in ended.err) == (2, True)
 
 
 def test_a_description_that_cannot_be_read_is_said(bench: Bench) -> None:
     bench.plan()
     path = bench.root / "host.json"
-    assert bench.run("preflight", bench.folder, "--host", path).code == 3
+    assert bench.run("tune", "check", bench.folder, "--host", path).code == 3
     path.write_text("{")
-    assert bench.run("preflight", bench.folder, "--host", path).code == 3
+    assert bench.run("tune", "check", bench.folder, "--host", path).code == 3
 
 
 @pytest.mark.parametrize(
@@ -415,7 +415,7 @@ def test_a_description_that_cannot_be_read_is_said(bench: Bench) -> None:
 )
 def test_what_cannot_be_declared_is_refused(bench: Bench, text: str) -> None:
     bench.plan()
-    ended = bench.run("preflight", bench.folder, "--declare", text)
+    ended = bench.run("tune", "check", bench.folder, "--declare", text)
     assert (ended.code, "expected" in ended.err) == (2, True)
 
 
@@ -436,13 +436,13 @@ def test_no_size() -> None:
 @pytest.mark.parametrize("form", ["text", "csv", "markdown", "html"])
 def test_every_form(bench: Bench, form: str) -> None:
     bench.plan()
-    ended = bench.run("preflight", bench.folder, "--format", form)
+    ended = bench.run("tune", "check", bench.folder, "--format", form)
     assert "home" in ended.out
 
 
 def test_a_bank_that_is_named_and_not_there(bench: Bench, tmp_path: Path) -> None:
     bench.plan(bank=str(tmp_path / "nowhere"))
-    ended = bench.run("preflight", bench.folder, "--format", "json")
+    ended = bench.run("tune", "check", bench.folder, "--format", "json")
     assert {"preflight-bank"} <= {row["rule"] for row in ended.json["rows"] if row["verdict"] == "fail"}
 
 

@@ -100,9 +100,9 @@ def test_a_tuner_without_driver_and_bank_has_nothing_to_run_or_to_adopt(bench: B
     bench.folder.mkdir()
     lists = {"candidates": [], "rejected": [], "expected_files": []}
     (bench.folder / "plan.json").write_text(json.dumps({**document, **lists}))
-    ended = bench.run("tune", bench.folder)
+    ended = bench.run("tune", "run", bench.folder)
     assert (ended.code, "Triton tunes inside the program" in ended.err) == (2, True)
-    ended = bench.run("adopt", bench.folder)
+    ended = bench.run("tune", "adopt", bench.folder)
     assert (ended.code, "Triton does not keep a bank" in ended.err) == (2, True)
     with pytest.raises(UsageError, match="Triton does not keep a bank"):
         bank_of_tuner(Plan("offline", "opat", tuner="triton"))

@@ -232,7 +232,7 @@ def test_without_a_candidate_nothing_is_run(bench: Bench) -> None:
 
 def test_without_a_plan_it_is_wrong_usage(bench: Bench) -> None:
     for folder in (bench.root / "nothing", bench.root / "home"):
-        ended = bench.run("tune", folder)
+        ended = bench.run("tune", "run", folder)
         assert ended.code == 2
         assert "no plan.json" in ended.err
 
@@ -262,7 +262,7 @@ def test_told_to_end_it_ends_everything_and_can_go_on(bench: Bench, number: int,
     bench.plan()
     inherited = signal.signal(number, signal.SIG_DFL)  # `nohup` ignores SIGHUP for all that it starts
     try:
-        process = bench.start("tune", bench.folder, "--format", "json", STAND_IN="hang")
+        process = bench.start("tune", "run", bench.folder, "--format", "json", STAND_IN="hang")
     finally:
         signal.signal(number, inherited)
     bench.wait_for("ready", process)
@@ -289,7 +289,7 @@ def test_told_to_end_it_ends_everything_and_can_go_on(bench: Bench, number: int,
 def test_numbers_of_a_broken_off_task_are_no_improvement(bench: Bench, behaviour: str) -> None:
     """Nobody reads +50 % improved from numbers of which the same page says that they are not used."""
     bench.plan()
-    ended = bench.run("tune", bench.folder, "--quiet", "--timeout", "2s", "--grace", "0.3", STAND_IN=behaviour)
+    ended = bench.run("tune", "run", bench.folder, "--quiet", "--timeout", "2s", "--grace", "0.3", STAND_IN=behaviour)
     assert ended.code == 1
     assert "50.00%" not in ended.out
     assert "improved" not in ended.out
@@ -308,7 +308,7 @@ def test_a_broken_off_tuning_of_subgraphs_is_no_improvement(bench: Bench) -> Non
 
 def test_what_came_of_a_job_says_that_no_step_was_measured(bench: Bench) -> None:
     bench.plan()
-    text = bench.run("tune", bench.folder, STAND_IN="not-better").out
+    text = bench.run("tune", "run", bench.folder, STAND_IN="not-better").out
     assert text.splitlines()[0] == (
         "Tuned operators: 3 not-better. Times are AOE's own, measured on single operators; the duration of a step was not measured."
     )
@@ -325,7 +325,7 @@ def test_a_bank_of_another_chip_than_planned_is_said(bench: Bench) -> None:
 @pytest.mark.torture
 def test_a_group_that_does_not_listen_is_ended_all_the_same(bench: Bench) -> None:
     bench.plan()
-    process = bench.start("tune", bench.folder, "--grace", "0.3", STAND_IN="stubborn")
+    process = bench.start("tune", "run", bench.folder, "--grace", "0.3", STAND_IN="stubborn")
     bench.wait_for("ready", process)
     assert len(bench.running()) == 2
     process.send_signal(signal.SIGINT)
@@ -337,7 +337,7 @@ def test_a_group_that_does_not_listen_is_ended_all_the_same(bench: Bench) -> Non
 @pytest.mark.torture
 def test_told_twice_it_does_not_wait(bench: Bench) -> None:
     bench.plan()
-    process = bench.start("tune", bench.folder, "--grace", "3600", STAND_IN="stubborn")
+    process = bench.start("tune", "run", bench.folder, "--grace", "3600", STAND_IN="stubborn")
     bench.wait_for("ready", process)
     until = time.monotonic() + 60
     while bench.running() and time.monotonic() < until:
@@ -351,7 +351,7 @@ def test_told_twice_it_does_not_wait(bench: Bench) -> None:
 @pytest.mark.torture
 def test_killed_itself_it_leaves_nothing_running_and_can_go_on(bench: Bench) -> None:
     bench.plan()
-    process = bench.start("tune", bench.folder, "--grace", "0.3", STAND_IN="stubborn")
+    process = bench.start("tune", "run", bench.folder, "--grace", "0.3", STAND_IN="stubborn")
     bench.wait_for("ready", process)
     process.kill()
     process.communicate(timeout=60)
@@ -379,7 +379,7 @@ def test_it_takes_no_longer_than_it_may(bench: Bench, behaviour: str) -> None:
 @pytest.mark.slow
 def test_subgraphs_go_first_and_a_broken_run_is_reloaded(bench: Bench) -> None:
     bench.plan(mode="both")
-    process = bench.start("tune", bench.folder, "--format", "json", STAND_IN="hang")
+    process = bench.start("tune", "run", bench.folder, "--format", "json", STAND_IN="hang")
     bench.wait_for("ready", process)
     process.terminate()
     out, _ = process.communicate(timeout=60)
@@ -454,7 +454,7 @@ def test_a_plan_that_changed_is_another_job(bench: Bench) -> None:
 def test_started_by_somebody_who_ignores_how_children_end_it_knows_all_the_same(bench: Bench) -> None:
     bench.plan()
     done = subprocess.run(
-        bench.command("tune", bench.folder),
+        bench.command("tune", "run", bench.folder),
         env=bench.environment,
         capture_output=True,
         text=True,
@@ -469,7 +469,7 @@ def test_started_by_somebody_who_ignores_how_children_end_it_knows_all_the_same(
 def test_what_is_ignored_stays_ignored(bench: Bench) -> None:
     """As under nohup: the terminal may go, the job goes on."""
     bench.plan()
-    command = ["/bin/sh", "-c", "trap '' HUP; exec \"$@\"", "sh", *bench.command("tune", bench.folder)]
+    command = ["/bin/sh", "-c", "trap '' HUP; exec \"$@\"", "sh", *bench.command("tune", "run", bench.folder)]
     process = subprocess.Popen(
         command, env={**bench.environment, "STAND_IN": "hang"}, stderr=subprocess.PIPE, text=True
     )
@@ -483,7 +483,7 @@ def test_what_is_ignored_stays_ignored(bench: Bench) -> None:
 @pytest.mark.torture
 def test_two_at_once_are_refused(bench: Bench) -> None:
     bench.plan()
-    process = bench.start("tune", bench.folder, STAND_IN="hang")
+    process = bench.start("tune", "run", bench.folder, STAND_IN="hang")
     bench.wait_for("ready", process)
     ended = bench.tune("--resume")
     assert ended.code == 3
@@ -709,9 +709,9 @@ def test_a_dry_run_prints_and_runs_nothing(bench: Bench) -> None:
     assert [row["stage"] for row in ended.json["rows"]] == ["sgat", "opat"]
     assert ended.json["rows"][1]["tune_ops"]["tune_ops_name"] == list(NAMES)
     for form in ("text", "csv", "markdown"):
-        said = bench.run("tune", bench.folder, "--dry-run", "--format", form).out
+        said = bench.run("tune", "run", bench.folder, "--dry-run", "--format", form).out
         assert "--framework=5" in said.replace("\\", "")
-    assert f"export TUNE_BANK_PATH={bench.folder / 'bank'}\n" in bench.run("tune", bench.folder, "--dry-run").out
+    assert f"export TUNE_BANK_PATH={bench.folder / 'bank'}\n" in bench.run("tune", "run", bench.folder, "--dry-run").out
     assert bench.notes("argv") == []
     assert not (bench.folder / "state.json").exists()
 
@@ -765,7 +765,7 @@ def test_preflight_is_looked_at_and_stops_only_if_that_is_wished(bench: Bench) -
 @pytest.mark.parametrize("form", ["text", "csv", "markdown", "html"])
 def test_every_form(bench: Bench, form: str) -> None:
     bench.plan()
-    ended = bench.run("tune", bench.folder, "--format", form)
+    ended = bench.run("tune", "run", bench.folder, "--format", form)
     assert ended.code == 0
     assert NAMES[0] in ended.out
     assert "measure again" in ended.err

@@ -421,7 +421,7 @@ def test_verdicts_of_the_store_are_listed_and_reported_beside_claims(bench: Benc
     loop = write_loop(bench.root / "loop", "faster", 3)
     store = bench.root / "history"
     rows = verified(bench, loop, "--store", store, "--workload", "mine").json["rows"]
-    listed = bench.run("history", "verdicts", "--store", store, "--format", "json").json["rows"]
+    listed = bench.run("store", "history", "verdicts", "--store", store, "--format", "json").json["rows"]
     names = (
         "scope",
         "op_type",
@@ -440,9 +440,12 @@ def test_verdicts_of_the_store_are_listed_and_reported_beside_claims(bench: Benc
     assert listed[0]["scope"] == "step"
     assert {row["workload"] for row in listed} == {"mine"}
     assert (
-        bench.run("history", "verdicts", "--store", store, "--workload", "other", "--format", "json").json["rows"] == []
+        bench.run("store", "history", "verdicts", "--store", store, "--workload", "other", "--format", "json").json[
+            "rows"
+        ]
+        == []
     )
-    assert "confirmed" in bench.run("history", "verdicts", "--store", store).out
+    assert "confirmed" in bench.run("store", "history", "verdicts", "--store", store).out
     assert bench.run("ingest", loop.after, "--store", store, "--workload", "mine").code == 0
     report = bench.run("report", "--store", store, "--format", "json").json
     assert (report["night"], told(report["verdicts"])) == (listed[0]["night"], told(rows))
@@ -705,10 +708,10 @@ def test_the_whole_loop_is_one_story(bench: Bench) -> None:
     names = [one["op_name"] for one in plan["candidates"]]
     assert len(names) == 3
     assert "block1/conv" not in names  # banked
-    assert bench.run("preflight", bench.folder, "--format", "json").code in {0, 1}
+    assert bench.run("tune", "check", bench.folder, "--format", "json").code in {0, 1}
     tuned = bench.tune()
     assert tuned.code == 0, tuned.err
-    refused = bench.run("adopt", bench.folder, "--format", "json")
+    refused = bench.run("tune", "adopt", bench.folder, "--format", "json")
     assert (refused.code, refused.json["reasons"]) == (1, ["verification"])
     claims = {row["op_name"]: row["after_us"] / row["before_us"] for row in tuned.json["rows"]}
     after = write_profile(bench.root / "after", BEFORE.replace(hour=9), random.Random(2), factors=claims)
@@ -722,7 +725,7 @@ def test_the_whole_loop_is_one_story(bench: Bench) -> None:
     assert places == sorted(places)
     assert "3 improved" in story
     assert "aoe-reports adopt" in story
-    adopted = bench.run("adopt", bench.folder, "--format", "json")
+    adopted = bench.run("tune", "adopt", bench.folder, "--format", "json")
     assert (adopted.code, adopted.json["adopted"]) == (0, True), adopted.json["findings"]
     banked = "".join(path.read_text() for path in in_use.rglob("*.json"))
     assert all(name in banked for name in (*names, "block1/conv"))
@@ -741,7 +744,7 @@ def test_a_stored_verdict_of_an_older_version_is_shown_with_one_claim(bench: Ben
     del body["claim"]
     of_step[0]["body"] = json.dumps({**body, "claimed_change": -0.0248})
     store_unchecked(lines, bench.root / "old")
-    shown = bench.run("history", "verdicts", "--store", bench.root / "old", "--format", "json").json["rows"]
+    shown = bench.run("store", "history", "verdicts", "--store", bench.root / "old", "--format", "json").json["rows"]
     (step,) = (row for row in shown if row["scope"] == "step")
     assert (step["claimed_before_us"], step["claimed_after_us"], step["claimed_change"]) == (None, None, -0.0248)
     operator = next(row for row in shown if row["scope"] == "operator")
@@ -795,7 +798,7 @@ def test_what_measured_nothing_does_not_replace_a_sound_verdict(bench: Bench) ->
     again = bench.run("verify", bench.folder, "--after", after["faster"], "--format", "json")
     assert (again.code, again.json["kept_as"], kept(bench)) == (0, None, {}), "the same verdict again is no second one"
     assert not {"verify-kept", "verify-replaced"} & again.rules()
-    assert bench.run("adopt", bench.folder, "--format", "json").json["adopted"] is True
+    assert bench.run("tune", "adopt", bench.folder, "--format", "json").json["adopted"] is True
 
 
 def test_another_measurement_takes_over_and_the_former_one_is_kept(bench: Bench) -> None:
@@ -809,7 +812,7 @@ def test_another_measurement_takes_over_and_the_former_one_is_kept(bench: Bench)
     assert said["message"].startswith("the previous verdict (confirmed, based on ")
     assert said["message"].endswith("is kept as verify-001.json")
     assert {suffix: (bench.folder / f"verify-001{suffix}").read_bytes() for suffix in pages} == pages
-    refused = bench.run("adopt", bench.folder, "--format", "json")
+    refused = bench.run("tune", "adopt", bench.folder, "--format", "json")
     assert (refused.code, refused.json["adopted"]) == (1, False), "the newest measurement counts"
     assert {"adopt-not-verified", "adopt-verdicts-differ"} <= refused.rules()
     better = bench.run("verify", bench.folder, "--after", after["faster"], "--format", "json")
@@ -819,7 +822,7 @@ def test_another_measurement_takes_over_and_the_former_one_is_kept(bench: Bench)
     )
     (said,) = (one for one in better.json["findings"] if one["rule"] == "verify-replaced")
     assert said["severity"] == "info"
-    adopted = bench.run("adopt", bench.folder, "--format", "json")
+    adopted = bench.run("tune", "adopt", bench.folder, "--format", "json")
     assert (adopted.json["adopted"], "adopt-verdicts-differ" in adopted.rules()) == (True, True)
     bench.tune("--restart")
     assert not list(bench.folder.glob("verify*")), "verdicts on another bank are put away with it"

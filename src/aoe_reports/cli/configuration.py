@@ -20,6 +20,7 @@ from aoe_reports.cli.configuration_files import (
     user_configuration,
 )
 from aoe_reports.cli.help import error_text
+from aoe_reports.cli.menu import ALIASES
 from aoe_reports.cli.options import declared_of
 from aoe_reports.model.options import Option
 from aoe_reports.model.rows import column, row
@@ -202,10 +203,16 @@ def _stated(ctx: Any, configuration: Configuration) -> Iterator[_Stated]:
                 checked = _value(ctx, configuration, (written,), known, value)
                 if key not in _own(stated, "-".join(known.command)):
                     yield known.parameter, Stated(configuration, (written,), known, checked)
-        elif key in tables:
-            yield from _for_one(ctx, configuration, tables[key], written, value)
+        elif (table := tables.get(key) or _renamed(key, tables)) is not None:
+            yield from _for_one(ctx, configuration, table, written, value)
         elif key != THRESHOLDS:
             raise configuration.refused(_unknown(key, tables), written)
+
+
+def _renamed(name: str, tables: _Tables) -> dict[str, Known] | None:
+    """The options of a command by the name that it had in an earlier version."""
+    words = ALIASES.get(name, "").split()
+    return tables.get("-".join(word for word in words if not word.startswith("-")))
 
 
 def _shared(tables: _Tables) -> dict[str, list[Known]]:

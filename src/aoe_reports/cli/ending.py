@@ -87,6 +87,21 @@ def run_and_exit(run: Callable[[], object]) -> None:
     sys.exit(code)  # type: ignore[arg-type] # what SystemExit held
 
 
+def tell_and_exit(error: ImportError) -> None:
+    """Say what is wrong with an installation whose command line cannot be imported, as `doctor` would: only the standard library is needed."""
+    from aoe_reports.jobs.doctor.checkup import each
+    from aoe_reports.jobs.doctor.installation import installation
+
+    lines = [f"aoe-reports: error: the command line cannot be imported: {error}"]
+    lines += [
+        f"{one.name}: {one.value}; {one.what_to_do}"
+        for one in each("installation", (installation,))
+        if one.state == "fault"
+    ]
+    sys.stderr.write("".join(f"{line}\n" for line in lines).encode("ascii", "backslashreplace").decode())
+    sys.exit(INTERNAL_ERROR)
+
+
 def _told_code(error: BaseException) -> int:
     """The exit code of what was raised, of which stderr has a line now."""
     if isinstance(error, RuntimeError) and str(error) == "Query interrupted":  # what DuckDB makes of Ctrl-C

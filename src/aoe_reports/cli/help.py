@@ -6,10 +6,9 @@ import re
 import string
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import typer
-from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
 from aoe_reports.cli.language import translated
@@ -19,7 +18,6 @@ N_(
     (
         "Arguments",
         "Options",
-        "Commands",
         "required",
         "Show this message and exit.",
         "Install completion for the current shell.",
@@ -55,10 +53,8 @@ _ERRORS = N_(
 
 def run_translated(app: typer.Typer) -> NoReturn:
     """Run the command line as `app()` does, with help and errors of usage in the language that was asked for."""
-    command = typer.main.get_command(app)
-    _prepare(command)
     try:
-        code = command(standalone_mode=False)
+        code = typer.main.get_command(app)(standalone_mode=False)
     except TyperException as error:
         sys.stderr.write(_shown(error))
         sys.exit(error.exit_code)
@@ -78,15 +74,6 @@ def _pattern(template: str) -> re.Pattern[str]:
     parts = string.Formatter().parse(template)
     written = (re.escape(text) + ("" if name is None else f"(?P<{name}>.+?)") for text, name, _, _ in parts)
     return re.compile("".join(written), re.DOTALL)
-
-
-def _prepare(command: Any) -> None:
-    """Let a command and all below it write their help with our formatter; in lists nothing is cut off."""
-    command.context_class = _Context
-    if isinstance(command, TyperGroup):
-        command.short_help = translated(command.help or "")
-        for one in command.commands.values():
-            _prepare(one)
 
 
 def _shown(error: TyperException) -> str:
@@ -131,7 +118,7 @@ class _Formatter(typer.Context.formatter_class):  # type: ignore[misc,valid-type
                 first = ""  # noqa: PLW2901 -- it stands in the first line only
 
 
-class _Context(typer.Context):
+class TranslatedContext(typer.Context):
     """The context of a command whose help is not English."""
 
     formatter_class = _Formatter

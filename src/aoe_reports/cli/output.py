@@ -13,17 +13,17 @@ from aoe_reports.cli.terminal import screen_of, write_control
 from aoe_reports.engine.question import exit_code_of
 from aoe_reports.formats.sources.objects import asked_path
 from aoe_reports.model.errors import UsageError
-from aoe_reports.model.findings import Finding, listed
+from aoe_reports.model.findings import Finding, in_order, listed
 from aoe_reports.model.options import Option
-from aoe_reports.model.texts import join, say
-from aoe_reports.present.forms import ANNOTATED_FORMS, DRAWN_FORMS, FORMS, STACK_FORMS, Shown
+from aoe_reports.model.texts import say
+from aoe_reports.present.forms import FORMS, Shown, forms_of
 from aoe_reports.present.screen import PAPER, Screen
 
 if TYPE_CHECKING:
-    from aoe_reports.engine.question import Answer
-    from aoe_reports.model.report import Report
+    from aoe_reports.engine.question import Answer, Stream
     from aoe_reports.model.rules import ListedRule
     from aoe_reports.present.forms import Form
+    from aoe_reports.present.reports.changes import Changes
 
 
 def path_argument(words: str) -> Any:
@@ -48,11 +48,15 @@ if TYPE_CHECKING:
     AnnotatedFormat = str
     DrawnFormat = str
     StackFormat = str
+    NightFormat = str
+    StreamFormat = str
 else:
     Format = Literal[tuple(FORMS)]  # from which typer takes what may be given
-    AnnotatedFormat = Literal[tuple(ANNOTATED_FORMS)]
-    DrawnFormat = Literal[tuple(DRAWN_FORMS)]
-    StackFormat = Literal[tuple(STACK_FORMS)]
+    AnnotatedFormat = Literal[tuple(forms_of("annotated"))]
+    DrawnFormat = Literal[tuple(forms_of("drawn"))]
+    StackFormat = Literal[tuple(forms_of("stacks"))]
+    NightFormat = Literal[tuple(name for name in FORMS if name != "csv")]
+    StreamFormat = Literal[(*FORMS, "parquet")]
 ChosenForm = Annotated[Format, FORM]
 MostRows = Annotated[
     int,
@@ -139,18 +143,6 @@ def notify(message: str) -> None:
         sys.stderr.write(plain(translated(message)) + "\n")
 
 
-def show_report(form: str, report: "Report") -> str:
-    """A report as text, Markdown or HTML, in the language of the command."""
-    from aoe_reports.present import RENDERERS
-    from aoe_reports.present.reports.language import report_in
-
-    if form not in RENDERERS:
-        raise UsageError(
-            say("the form {form} is not available here; expected {forms}", form=form, forms=join(", ", RENDERERS))
-        )
-    return RENDERERS[form](report_in(report, spoken()))
-
-
 def show(
     answer: "Answer",
     form: str,
@@ -159,12 +151,15 @@ def show(
     strict: bool = False,
     forms: "Mapping[str, Form]" = FORMS,
     rules: "Sequence[ListedRule]" = (),
+    changes: "Changes | None" = None,
     most: int | None = None,
 ) -> None:
     """Print or write an answer; one without a title has nothing for people but its findings."""
     if answer.title or form in {"json", "csv"}:
         screen = screen_of(sys.stdout) if output is None and form == "text" else PAPER
-        shown = Shown(answer=answer, strict=strict, language=spoken(), rules=rules, screen=screen, most=most)
+        shown = Shown(
+            answer=answer, strict=strict, language=spoken(), rules=rules, changes=changes, screen=screen, most=most
+        )
         write_pieces(forms[form].render(shown), output, screen)
 
 
@@ -181,10 +176,49 @@ def reply(
     strict: bool = False,
     forms: "Mapping[str, Form]" = FORMS,
     rules: "Sequence[ListedRule]" = (),
+    changes: "Changes | None" = None,
     most: int | None = None,
 ) -> NoReturn:
     """Print or write an answer, findings to stderr where the form has none, and exit as the answer says."""
-    show(answer, form, output, strict=strict, forms=forms, rules=rules, most=most)
+    show(answer, form, output, strict=strict, forms=forms, rules=rules, changes=changes, most=most)
     if not forms[form].has_findings and not (answer.tells_findings and _is_read_here(form, output)):
         print_findings(answer.findings)
     raise typer.Exit(answer.exit_code(strict=strict))
+
+
+def refuse_printed_parquet(command: str, form: str, output: Path | None) -> None:
+    """Raise UsageError where Parquet would be printed; it is said before anything is read."""
+    if form == "parquet" and output is None:
+        raise UsageError(
+            say("{command} --format parquet: expected -o FILE (Parquet cannot be shown in a terminal)", command=command)
+        )
+
+
+def show_stream(stream: "Stream", form: str, output: Path | None, *, title: str, strict: bool, most: int) -> None:
+    """Print or write rows of any number; people are shown the first of them."""
+    from aoe_reports.engine.question import Answer
+    from aoe_reports.present.streams import render_stream, report_of_stream, write_parquet
+
+    if form == "parquet" and output is not None:
+        write_parquet(stream, output)
+    elif form in {"json", "csv"}:
+        write_pieces(render_stream(stream, form, strict=strict), output)
+    else:
+        report = report_of_stream(stream, title, most)
+        answer = Answer(
+            command=stream.command,
+            title=title,
+            headline=report.headline,
+            sections=report.sections,
+            inputs=stream.inputs,
+            findings=(),
+            tables=(),
+        )
+        write_pieces(FORMS[form].render(Shown(answer=answer, strict=strict, language=spoken())), output)
+
+
+def end_stream(stream: "Stream", form: str, *, strict: bool) -> NoReturn:
+    """Print the findings where the form has none, and exit as they say."""
+    if form == "parquet" or not FORMS[form].has_findings:
+        print_findings(in_order(stream.notes.findings))
+    raise typer.Exit(stream.exit_code(strict=strict))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aoe_reports.cli.guide import guided
+from aoe_reports.cli.command import guided
 from aoe_reports.cli.output import (
     MAX_ROWS,
     AnnotatedFormat,
@@ -30,7 +30,7 @@ from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import in_order
 from aoe_reports.model.options import Option, declared
 from aoe_reports.model.texts import say
-from aoe_reports.present.forms import ANNOTATED_FORMS, STACK_FORMS
+from aoe_reports.present.forms import forms_of
 
 if TYPE_CHECKING:
     from aoe_reports.engine.ask import Progress
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _MANIFEST = Annotated[
     Path | None,
     Option(
-        help="Write what is to be read to this file, for `map` and `reduce`, and read no capture.",
+        help="Write what is to be read to this file, for `fleet map` and `fleet reduce`, and read no capture.",
         only_here=say("where output is written"),
     ),
 ]
@@ -61,10 +61,10 @@ def command_of(question: Question[Any, Any]) -> Callable[..., None]:
         with progress_line() as progress:
             if may_be_mapped and arguments["manifest"] is not None:
                 if output is not None:
-                    raise UsageError(say("--manifest reads nothing: give --output to `reduce`"))
+                    raise UsageError(say("--manifest reads nothing: give --output to `fleet reduce`"))
                 raise typer.Exit(_written_down(question, paths, chosen, arguments["manifest"], progress))
             answer = ask(question, paths, chosen, executor=executor_here(chosen), progress=progress)
-        reply(answer, form, output, strict=chosen.strict, forms=ANNOTATED_FORMS | STACK_FORMS, most=rows)
+        reply(answer, form, output, strict=chosen.strict, forms=forms_of("annotated", "stacks"), most=rows)
 
     option = Option(help=question.form_help, flags=("--format",))
     parameters = [

@@ -7,9 +7,10 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from aoe_reports.present.screen import Screen
+if TYPE_CHECKING:
+    from aoe_reports.present.screen import Screen
 
 Room = Callable[[str], AbstractContextManager[None]]
 _rooms: list[Room] = []
@@ -81,6 +82,8 @@ def write_control(stream: Any, text: str) -> None:
 
 def screen_of(stream: Any) -> Screen:
     """What texts are shown on where they go to a stream."""
+    from aoe_reports.present.screen import Screen
+
     is_terminal = stream.isatty()
     return Screen(
         columns=shutil.get_terminal_size().columns if is_terminal else None, colour=_may_colour(is_terminal=is_terminal)

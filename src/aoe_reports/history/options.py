@@ -289,5 +289,5 @@ class TagOptions(WhoOptions):
     """Which run gets the name."""
 
     run: str = option(
-        help="Id of a run, as `history runs` shows it.", only_here=say("the run that is named"), completes="runs"
+        help="Id of a run, as `store history runs` shows it.", only_here=say("the run that is named"), completes="runs"
     )

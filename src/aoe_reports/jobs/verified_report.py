@@ -66,7 +66,7 @@ VERDICTS_EXPLAINED = say(
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What the page tells of: the plan, what a tuner claims, what `tune` left (or nothing), what `verify` found."""
+    """What the page tells of: the plan, what a tuner claims, what `tune run` left (or nothing), what `verify` found."""
 
     plan: Plan
     claims: Claims
@@ -222,7 +222,7 @@ def _tried(plan: Plan, outcome: TunedOutcome | None) -> Section:
         sentences.append(say("Tuning results: {said}.", said=join(", ", said)))
     if outcome is None:
         sentences.append(
-            say("The job was not run by `tune`: the result of each operator is known only from AOE's results.")
+            say("The job was not run by `tune run`: the result of each operator is known only from AOE's results.")
         )
     return Section("Tuning attempts", sentences)
 
@@ -401,8 +401,10 @@ def savings_section(parts: Reconciliation | None, tuner: str) -> Section | None:
 
 
 _ADVICE: dict[Verdict, str] = {
-    "confirmed": say("Put the bank into use: run aoe-reports adopt."),
-    "partly": say("The bank is useful, but the gain is smaller than AOE claims: run aoe-reports adopt, or tune again."),
+    "confirmed": say("Put the bank into use: run aoe-reports tune adopt."),
+    "partly": say(
+        "The bank is useful, but the gain is smaller than AOE claims: run aoe-reports tune adopt, or tune again."
+    ),
     "regressed": say(
         "Leave the bank in use as it is; the rows marked regressed name the operators to leave out of a new plan."
     ),

@@ -1,4 +1,4 @@
-"""Verifies a tuning job: its tuner's claims against two profiles, the page that tells the whole story, the verdict for `adopt`."""
+"""Verifies a tuning job: its tuner's claims against two profiles, the page that tells the whole story, the verdict for `tune adopt`."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def _remarks(case: Case, pair: Pair, verified: Verified, digest: str | None) -> 
     left = read_outcome(case.folder)
     told = None if left is None else left.bank.digest
     if told is not None and digest is not None and told != digest:
-        text = say("its content is not what `tune` wrote: it is not certain which bank was measured")
+        text = say("its content is not what `tune run` wrote: it is not certain which bank was measured")
         found.append(VERIFY_BANK_CHANGED.found(str(case.folder / BANK), text))
     return found
 

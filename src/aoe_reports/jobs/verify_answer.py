@@ -143,7 +143,7 @@ def is_accepted(verdict: Verdict, rows: Sequence[Row], accept: Accept) -> bool:
     operators = [row for row in rows if row.scope == "operator" and row.claim == "operators"]
     if accept == "step":
         return step.verdict == "confirmed"
-    if verdict not in PASSED:  # what `adopt` refuses passes no rule, whatever a single row says
+    if verdict not in PASSED:  # what `tune adopt` refuses passes no rule, whatever a single row says
         return False
     if accept == "all":
         return bool(operators) and all(row.verdict == "confirmed" for row in operators)

@@ -24,7 +24,8 @@ from aoe_reports.present.text import render_pieces as text_pieces
 
 def as_text(shown: Shown) -> Iterator[str]:
     """The files, and then the findings."""
-    yield from text_pieces(report_in(report_of(shown.answer, shown.most), shown.language), shown.screen)
+    answer = replace(shown.answer, headline=_headline(shown.answer))
+    yield from text_pieces(report_in(report_of(answer, shown.most), shown.language), shown.screen)
     for finding in listed(shown.answer.findings):
         yield finding_line(finding, shown.language, shown.screen) + "\n"
 

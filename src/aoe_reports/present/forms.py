@@ -1,20 +1,22 @@
-"""An answer in any form: JSON and CSV hold its rows, people are shown its tables. One line a form."""
+"""An answer in any form: JSON and CSV hold its rows, people are shown its tables. One line a form, here and nowhere else."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from aoe_reports.model.classes import record
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import Language
-from aoe_reports.present import RENDERERS
+from aoe_reports.present import REGRESSION_RENDERERS, RENDERERS
 from aoe_reports.present.screen import PAPER, Screen
 
 if TYPE_CHECKING:
     from aoe_reports.engine.question import Answer
     from aoe_reports.model.rules import ListedRule
+    from aoe_reports.present.reports.changes import Changes
 
 
 @record
@@ -26,6 +28,8 @@ class Shown:
     language: Language
     rules: Sequence[ListedRule] = ()
     """Every rule, for a form that lists them."""
+    changes: Changes | None = None
+    """What `regressions` found, whole, for its own forms."""
     screen: Screen = PAPER
     """What a text is shown on."""
     most: int | None = None
@@ -80,6 +84,14 @@ def _report(form: str) -> Callable[[Shown], Iterator[str]]:
     return render
 
 
+def _of_changes(form: str) -> Callable[[Shown], Iterator[str]]:
+    def render(shown: Shown) -> Iterator[str]:
+        assert shown.changes is not None, "only `regressions` has changes"
+        yield REGRESSION_RENDERERS[form](shown.changes)
+
+    return render
+
+
 def _in(module: str, function: str = "render") -> Callable[[Shown], Iterable[str]]:
     """The function of a module of this room, which is imported when it is first used."""
 
@@ -99,23 +111,34 @@ FORMS: dict[str, Form] = {
 }
 """The forms of every answer, as `--format` names them."""
 
-ANNOTATED_FORMS: dict[str, Form] = FORMS | {"github": Form(_in("ci.github", "as_annotations"))}
-"""The forms of answers that tell something by themselves."""
-
-DRAWN_FORMS: dict[str, Form] = FORMS | {"svg": Form(_in("drawings.svg"), has_findings=False)}
-"""The forms of answers that can be drawn."""
-
-STACK_FORMS: dict[str, Form] = DRAWN_FORMS | {"collapsed": Form(_in("collapsed"), has_findings=False)}
-"""The forms of stacks of calls."""
-
-CHECK_FORMS: dict[str, Form] = {
-    "text": Form(_in("checked", "as_text")),
-    "json": Form(_in("checked", "as_json")),
-    "csv": FORMS["csv"],
-    "markdown": Form(_in("checked", "as_markdown")),
-    "html": Form(_in("checked", "as_html")),
-    "junit": Form(_in("ci.junit")),
-    "sarif": Form(_in("ci.sarif")),
-    "github": Form(_in("ci.github")),
+Kind = Literal["annotated", "drawn", "stacks", "check", "regressions"]
+_MORE: dict[Kind, dict[str, Form]] = {
+    "annotated": {"github": Form(_in("ci.github", "as_annotations"))},
+    "drawn": {"svg": Form(_in("drawings.svg"), has_findings=False)},
+    "stacks": {
+        "svg": Form(_in("drawings.svg"), has_findings=False),
+        "collapsed": Form(_in("collapsed"), has_findings=False),
+    },
+    "check": {
+        "text": Form(_in("checked", "as_text")),
+        "json": Form(_in("checked", "as_json")),
+        "markdown": Form(_in("checked", "as_markdown")),
+        "html": Form(_in("checked", "as_html")),
+        "junit": Form(_in("ci.junit")),
+        "sarif": Form(_in("ci.sarif")),
+        "github": Form(_in("ci.github")),
+    },
+    "regressions": {
+        "junit": Form(_of_changes("ci.junit")),
+        "sarif": Form(_of_changes("ci.sarif")),
+        "github": Form(_of_changes("ci.github")),
+        "openmetrics": Form(_of_changes("ci.openmetrics"), has_findings=False),
+        "grafana": Form(_of_changes("ci.grafana"), has_findings=False),
+    },
 }
-"""The forms of what `check` found."""
+"""The further forms of answers that tell something by themselves, can be drawn, are stacks of calls, or of these two commands."""
+
+
+def forms_of(*kinds: Kind) -> dict[str, Form]:
+    """The forms of answers of all these kinds: those of every answer, and theirs."""
+    return dict(chain(FORMS.items(), *(_MORE[kind].items() for kind in kinds)))

@@ -41,7 +41,7 @@ RUN = Table(
     "run",
     N_("One stored run: a profile of one or many ranks, a tuning, or records of another tool."),
     (
-        Column("run_id", "Id of the run, as `history runs` shows it.", "VARCHAR"),
+        Column("run_id", "Id of the run, as `store history runs` shows it.", "VARCHAR"),
         Column("kind", "profile, tuning or foreign.", "VARCHAR"),
         _NIGHT,
         Column("timestamp_ns", "When it started, in ns since 1970."),
@@ -111,7 +111,7 @@ RUN_FINDING = Table(
 )
 ADVICE = Table(
     "advice",
-    N_("One row of the advice that is stored with a run, as `history advice` lists it."),
+    N_("One row of the advice that is stored with a run, as `store history advice` lists it."),
     (
         _RUN_ID,
         Column("state", "summary, advice, msprof, candidate (of a plan) or left-out (of a plan).", "VARCHAR"),
@@ -153,7 +153,7 @@ _INCIDENT = Column("incident", "Incident that it is part of; changes that moved 
 VERDICT = Table(
     "verdict",
     N_(
-        "What a series of nights does now, as `regressions --all` says it: one row for each series. `history verdicts` lists those of `verify`."
+        "What a series of nights does now, as `regressions --all` says it: one row for each series. `store history verdicts` lists those of `verify`."
     ),
     (
         Column("series_id", "Series.", "VARCHAR"),
@@ -207,7 +207,9 @@ CHANGE = Table(
 )
 ACKNOWLEDGEMENT = Table(
     "acknowledgement",
-    N_("What somebody said of changes and runs (`ack`, `expect`, `tag`), as `history acks` lists it."),
+    N_(
+        "What somebody said of changes and runs (`store ack`, `store expect`, `store tag`), as `store history acks` lists it."
+    ),
     (
         Column("acknowledgement_id", "Id; null of a name of a run and of a revocation.", "VARCHAR"),
         Column("state", "acknowledged, expected, revoked or tag.", "VARCHAR"),

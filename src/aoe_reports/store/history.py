@@ -140,7 +140,11 @@ class History:
         found = self._stored_run(run_id)
         if found is None:
             raise StoreError(
-                say("{uri}: run {run_id} does not exist; `history runs` lists the runs", uri=self.uri, run_id=run_id)
+                say(
+                    "{uri}: run {run_id} does not exist; `store history runs` lists the runs",
+                    uri=self.uri,
+                    run_id=run_id,
+                )
             )
         kept, removes = self._without({run_id})
         self._commit([*_pieces(self._change_of(found, timestamp_ns)), *kept], removes)

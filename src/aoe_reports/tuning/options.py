@@ -1,4 +1,4 @@
-"""What a tuning job is asked for: the options of `plan`, `tune`, `preflight` and `adopt`, and what `verify` shares with them."""
+"""What a tuning job is asked for: the options of `plan`, `tune run`, `tune check` and `tune adopt`, and what `verify` shares with them."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ class PlanOptions(ModelOptions, DeviceOptions):
 
 @options
 class TuneOptions(ModelOptions, StrictOptions):
-    """What is asked of `tune` beside the plan; what is None or empty is left to the plan."""
+    """What is asked of `tune run` beside the plan; what is None or empty is left to the plan."""
 
     working_folder: Path | None = option(
         default=None,
@@ -196,7 +196,7 @@ class TuneOptions(ModelOptions, StrictOptions):
 
 @options
 class PreflightOptions(StrictOptions):
-    """What is asked of `preflight`."""
+    """What is asked of `tune check`."""
 
     declare: tuple[str, ...] = option(
         default=(),
@@ -222,7 +222,7 @@ class PreflightOptions(StrictOptions):
 
 @options
 class AdoptOptions(StrictOptions):
-    """What is asked of `adopt`."""
+    """What is asked of `tune adopt`."""
 
     to: Path | None = option(
         default=None,

@@ -172,7 +172,7 @@ VERIFY_BANK_NOT_USED = _VERIFYING.rule(
     "verify-bank-not-used", "warning", "signs that the tuned bank was not in use when the second profile was taken"
 )
 VERIFY_BANK_CHANGED = _VERIFYING.rule(
-    "verify-bank-changed", "warning", "the private bank differs from what `tune` wrote"
+    "verify-bank-changed", "warning", "the private bank differs from what `tune run` wrote"
 )
 VERIFY_DEVICE = _VERIFYING.rule(
     "verify-device", "info", "of several devices, the one with the longest step before tuning is verified"

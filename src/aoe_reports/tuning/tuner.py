@@ -1,6 +1,6 @@
 """What a tuner is to the rest: where its claims stand, what they look like and, where it is run from a plan, how.
 
-Each tuner is one folder of this room. Plans, runs, verdicts and `adopt` know this protocol and no tuner; which tuners there
+Each tuner is one folder of this room. Plans, runs, verdicts and `tune adopt` know this protocol and no tuner; which tuners there
 are is said in `formats.tuner_files`.
 """
 

@@ -39,8 +39,8 @@ def test_shares_in_any_order_come_to_the_same_bytes(
     manifest, partials = tmp_path / "m.json", tmp_path / "partials"
     assert cli(question, *paths, "--manifest", manifest).code == 0
     for number in (2, 3, 1):
-        assert cli("map", manifest, "--partials", partials, "--shard", f"{number}/3").code == 0
-    reduced = cli("reduce", manifest, "--partials", partials, "--format", "json")
+        assert cli("fleet", "map", manifest, "--partials", partials, "--shard", f"{number}/3").code == 0
+    reduced = cli("fleet", "reduce", manifest, "--partials", partials, "--format", "json")
     assert (reduced.code, reduced.out, reduced.err) == (plain.code, plain.out, plain.err)
 
 
@@ -50,38 +50,40 @@ def test_two_runs_are_compared_by_their_shares(cli: Cli, ranks: Path, tmp_path: 
     assert plain.json["rows"]
     assert cli("compare", *pair, "--manifest", tmp_path / "m.json").code == 0
     for number in (2, 1):
-        cli("map", tmp_path / "m.json", "--partials", tmp_path / "p", "--shard", f"{number}/2")
-    reduced = cli("reduce", tmp_path / "m.json", "--partials", tmp_path / "p", "--format", "json")
+        cli("fleet", "map", tmp_path / "m.json", "--partials", tmp_path / "p", "--shard", f"{number}/2")
+    reduced = cli("fleet", "reduce", tmp_path / "m.json", "--partials", tmp_path / "p", "--format", "json")
     assert (reduced.code, reduced.out) == (plain.code, plain.out)
 
 
 def test_a_reduction_reads_no_capture(cli: Cli, ranks: Path, tmp_path: Path) -> None:
     plain = cli("hotspots", ranks, "--format", "json")
     cli("hotspots", ranks, "--manifest", tmp_path / "m.json")
-    cli("map", tmp_path / "m.json", "--partials", tmp_path / "p")
+    cli("fleet", "map", tmp_path / "m.json", "--partials", tmp_path / "p")
     ranks.rename(tmp_path / "away")
-    assert cli("reduce", tmp_path / "m.json", "--partials", tmp_path / "p", "--format", "json").out == plain.out
+    assert (
+        cli("fleet", "reduce", tmp_path / "m.json", "--partials", tmp_path / "p", "--format", "json").out == plain.out
+    )
 
 
 def test_what_is_not_mapped_is_named_and_only_that_is_read(cli: Cli, ranks: Path, tmp_path: Path) -> None:
     manifest, partials = tmp_path / "m.json", tmp_path / "p"
     cli("hotspots", ranks, "--manifest", manifest)
-    first = cli("map", manifest, "--partials", partials, "--shard", "1/2", "--format", "json").json
+    first = cli("fleet", "map", manifest, "--partials", partials, "--shard", "1/2", "--format", "json").json
     assert [(Path(one["path"]).name, one["outcome"]) for one in first["rows"]] == [
         ("rank_0", "read"), ("rank_2", "read"), ("rank_4", "read"),
     ]  # fmt: skip
-    missing = cli("reduce", manifest, "--partials", partials)
+    missing = cli("fleet", "reduce", manifest, "--partials", partials)
     assert missing.code == 3
     assert missing.err.endswith(f"{partials}: 2 of 5 units are not mapped: {ranks / 'rank_1'}, {ranks / 'rank_3'}\n")
-    rest = cli("map", manifest, "--partials", partials, "--format", "json").json
+    rest = cli("fleet", "map", manifest, "--partials", partials, "--format", "json").json
     assert [one["outcome"] for one in rest["rows"]] == ["kept", "read", "kept", "read", "kept"]
-    assert cli("reduce", manifest, "--partials", partials).code == 0
+    assert cli("fleet", "reduce", manifest, "--partials", partials).code == 0
 
 
 def test_captures_that_changed_since_are_not_mixed_with_others(cli: Cli, ranks: Path, tmp_path: Path) -> None:
     cli("hotspots", ranks, "--manifest", tmp_path / "m.json")
     os.utime(ranks / "rank_3" / "kernel_details.csv", (0, 0))
-    ended = cli("map", tmp_path / "m.json", "--partials", tmp_path / "p")
+    ended = cli("fleet", "map", tmp_path / "m.json", "--partials", tmp_path / "p")
     assert ended.code == 3
     assert f"{ranks / 'rank_3'}: has changed since the manifest was written" in ended.err
 
@@ -89,14 +91,14 @@ def test_captures_that_changed_since_are_not_mixed_with_others(cli: Cli, ranks: 
 def test_a_damaged_partial_result_is_said_and_made_again(cli: Cli, ranks: Path, tmp_path: Path) -> None:
     manifest, partials = tmp_path / "m.json", tmp_path / "p"
     cli("hotspots", ranks, "--manifest", manifest)
-    rows = cli("map", manifest, "--partials", partials, "--format", "json").json["rows"]
+    rows = cli("fleet", "map", manifest, "--partials", partials, "--format", "json").json["rows"]
     broken = partials / rows[2]["key"][:2] / f"{rows[2]['key']}.json.gz"
     broken.write_bytes(broken.read_bytes()[:-4])
-    ended = cli("reduce", manifest, "--partials", partials)
+    ended = cli("fleet", "reduce", manifest, "--partials", partials)
     assert (ended.code, "its partial result is damaged: map it again" in ended.err) == (3, True)
-    again = cli("map", manifest, "--partials", partials, "--format", "json").json["rows"]
+    again = cli("fleet", "map", manifest, "--partials", partials, "--format", "json").json["rows"]
     assert [one["outcome"] for one in again] == ["kept", "kept", "read", "kept", "kept"]
-    assert cli("reduce", manifest, "--partials", partials).code == 0
+    assert cli("fleet", "reduce", manifest, "--partials", partials).code == 0
 
 
 @pytest.mark.parametrize(
@@ -104,7 +106,7 @@ def test_a_damaged_partial_result_is_said_and_made_again(cli: Cli, ranks: Path, 
 )
 def test_a_shard_is_a_number_of_so_many(cli: Cli, ranks: Path, tmp_path: Path, shard: str) -> None:
     cli("hotspots", ranks, "--manifest", tmp_path / "m.json")
-    ended = cli("map", tmp_path / "m.json", "--partials", tmp_path / "p", f"--shard={shard}")
+    ended = cli("fleet", "map", tmp_path / "m.json", "--partials", tmp_path / "p", f"--shard={shard}")
     assert ended.code == 2
     assert f"--shard {shard[:40]}: expected I/N with I from 1 to N" in ended.err
     assert len(ended.err) < 200
@@ -120,9 +122,9 @@ def test_a_shard_is_a_number_of_so_many(cli: Cli, ranks: Path, tmp_path: Path, s
 def test_what_is_no_manifest_is_an_error_in_one_line(cli: Cli, tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "m.json").write_text(text)
     for command in ("map", "reduce"):
-        ended = cli(command, tmp_path / "m.json", "--partials", tmp_path / "p")
+        ended = cli("fleet", command, tmp_path / "m.json", "--partials", tmp_path / "p")
         assert (ended.code, said in ended.err, ended.err.count("\n")) == (3, True, 1)
-        assert cli(command, tmp_path / "nowhere", "--partials", tmp_path / "p").code == 3
+        assert cli("fleet", command, tmp_path / "nowhere", "--partials", tmp_path / "p").code == 3
 
 
 def test_another_version_is_refused(cli: Cli, ranks: Path, tmp_path: Path) -> None:
@@ -130,7 +132,7 @@ def test_another_version_is_refused(cli: Cli, ranks: Path, tmp_path: Path) -> No
     found = json.loads((tmp_path / "m.json").read_text())
     assert (found["question"], found["version"], len(found["keys"]["of"])) == ("hotspots", __version__, 5)
     (tmp_path / "m.json").write_text(json.dumps({**found, "version": "0.0.1"}))
-    ended = cli("map", tmp_path / "m.json", "--partials", tmp_path / "p")
+    ended = cli("fleet", "map", tmp_path / "m.json", "--partials", tmp_path / "p")
     assert (ended.code, f"of version 0.0.1, this is {__version__}" in ended.err) == (2, True)
 
 
@@ -141,7 +143,7 @@ def test_a_key_names_no_other_file(cli: Cli, ranks: Path, tmp_path: Path, key: o
     found["keys"]["of"][2] = key
     (tmp_path / "m.json").write_text(json.dumps(found))
     for command in ("map", "reduce"):
-        ended = cli(command, tmp_path / "m.json", "--partials", tmp_path / "p")
+        ended = cli("fleet", command, tmp_path / "m.json", "--partials", tmp_path / "p")
         assert (ended.code, "no manifest" in ended.err) == (3, True)
     assert not (tmp_path / "p").exists()
 
@@ -164,13 +166,13 @@ def test_a_manifest_of_another_shape_is_none(
     inner[place[-1]] = value
     (tmp_path / "m.json").write_text(json.dumps(found))
     for command in ("map", "reduce"):
-        ended = cli(command, tmp_path / "m.json", "--partials", tmp_path / "p")
+        ended = cli("fleet", command, tmp_path / "m.json", "--partials", tmp_path / "p")
         assert (ended.code, "no manifest" in ended.err) == (3, True)
 
 
 def test_output_is_that_of_the_reduction(cli: Cli, ranks: Path, tmp_path: Path) -> None:
     ended = cli("hotspots", ranks, "--manifest", tmp_path / "m.json", "-o", tmp_path / "o")
-    assert (ended.code, "give --output to `reduce`" in ended.err) == (2, True)
+    assert (ended.code, "give --output to `fleet reduce`" in ended.err) == (2, True)
     assert not (tmp_path / "m.json").exists()
 
 
@@ -179,14 +181,14 @@ def test_a_manifest_that_was_edited_is_refused(cli: Cli, ranks: Path, tmp_path: 
     cli("hotspots", ranks, "--manifest", manifest)
     text = manifest.read_text()
     found = json.loads(text)
-    assert cli("map", manifest, "--partials", tmp_path / "p").code == 0
+    assert cli("fleet", "map", manifest, "--partials", tmp_path / "p").code == 0
     for kept in (found["keys"]["of"], found["asked"]["units"]):
         kept.pop()  # a rank that nobody would miss
     fewer = json.dumps(found, separators=(",", ":"))
     for edited in (fewer, text.replace("rank_1", "rank_2", 1), text.replace('"digest":"', '"digest":"0')):
         manifest.write_text(edited)
         for command in ("map", "reduce"):
-            ended = cli(command, manifest, "--partials", tmp_path / "p")
+            ended = cli("fleet", command, manifest, "--partials", tmp_path / "p")
             assert (ended.code, "has been changed since it was written" in ended.err) == (3, True)
 
 
@@ -217,12 +219,12 @@ def test_strict_is_written_down(cli: Cli, tmp_path: Path) -> None:
     paths = (INVALID / "column-unknown", "--strict")
     plain = cli("hotspots", *paths, "--format", "json")
     cli("hotspots", *paths, "--manifest", tmp_path / "m.json")
-    cli("map", tmp_path / "m.json", "--partials", tmp_path / "p")
-    assert cli("reduce", tmp_path / "m.json", "--partials", tmp_path / "p").code == plain.code == 1
+    cli("fleet", "map", tmp_path / "m.json", "--partials", tmp_path / "p")
+    assert cli("fleet", "reduce", tmp_path / "m.json", "--partials", tmp_path / "p").code == plain.code == 1
     assert cli("hotspots", INVALID / "column-unknown").code == 0
 
 
 def test_shares_are_kept_where_they_say_and_nowhere_else(cli: Cli, ranks: Path, tmp_path: Path) -> None:
     cli("hotspots", ranks, "--manifest", tmp_path / "m.json", "--cache", tmp_path / "cache")
-    cli("map", tmp_path / "m.json", "--partials", tmp_path / "p")
+    cli("fleet", "map", tmp_path / "m.json", "--partials", tmp_path / "p")
     assert not (tmp_path / "cache").exists()

@@ -70,7 +70,7 @@ def two_ranks(msprof: Path, tmp_path: Path) -> Path:
         ("communication",),
         ("advise",),
         ("check",),
-        ("normalize", "--workload", "net", "--hardware", "Ascend910B", "--engine-version", "8.0"),
+        ("ingest", "--dry-run", "--workload", "net", "--hardware", "Ascend910B", "--engine-version", "8.0"),
     ],
 )
 def test_the_answer_is_that_of_the_folder(
@@ -111,7 +111,7 @@ def test_a_store_takes_it(cli: Cli, two_ranks: Path, tmp_path: Path) -> None:
     told = ("--workload", "net", "--hardware", "Ascend910B", "--engine-version", "8.0")
     ended = cli("ingest", archive, "--store", tmp_path / "store", *told)
     assert ended.code == 0, ended.err
-    listed = cli("history", "--store", tmp_path / "store", "--format", "json")
+    listed = cli("store", "history", "--store", tmp_path / "store", "--format", "json")
     assert listed.code == 0
     assert listed.json["rows"]
 

@@ -130,7 +130,7 @@ def test_a_tuned_operator_changed_because_its_knowledge_did(
 ) -> None:
     store = store_after(FASTER, write_tuning(tmp_path, BETWEEN, name))
     (told,) = step_row(cli, store)["attribution"]["operators"]
-    runs = cli("history", "runs", "--store", store, "--format", "json").json["rows"]
+    runs = cli("store", "history", "runs", "--store", store, "--format", "json").json["rows"]
     (tuning,) = [run for run in runs if run["kind"] == "tuning"]
     assert (told["op_name"], told["cause"]) == ("conv", "changed-repository")
     assert (told["repository_run"], told["repository_night"]) == (tuning["run"], f"{BETWEEN:%Y-%m-%d}")

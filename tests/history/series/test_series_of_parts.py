@@ -86,13 +86,15 @@ def test_decode_got_slower_and_prefill_did_not(cli: Cli, tmp_path: Path) -> None
 
 def test_a_store_keeps_them_as_records_that_are_read_back(cli: Cli, tmp_path: Path) -> None:
     nights = write_training(tmp_path / "n", "one", None, nights=1)
-    assert cli("normalize", nights, "--by-module", "--workload", "net", "-o", tmp_path / "r.jsonl").code == 0
+    assert cli("ingest", "--dry-run", nights, "--by-module", "--workload", "net", "-o", tmp_path / "r.jsonl").code == 0
     assert cli("check", tmp_path / "r.jsonl").code == 0
     stored = []
     for place, given in (("captures", nights), ("records", tmp_path / "r.jsonl")):
         more = ("--by-module", "--workload", "net") if place == "captures" else ()
         assert cli("ingest", given, "--store", tmp_path / place, *more).code == 0
-        listed = cli("history", "records", "--store", tmp_path / place, "--scope", "layer", "--format", "jsonl").out
+        listed = cli(
+            "store", "history", "records", "--store", tmp_path / place, "--scope", "layer", "--format", "jsonl"
+        ).out
         stored.append(sorted(json.loads(line)["workload"] for line in listed.splitlines()))
     assert stored[0] == stored[1]
     assert len(stored[0]) == 2 * LAYERS
@@ -102,7 +104,7 @@ def test_of_many_ranks_modules_are_told_over_all_and_count_once(cli: Cli, tmp_pa
     nights = write_training(tmp_path / "n", "one", None, nights=1)
     options = ("--by-module", "--workload", "net", "--rank-series", "0")
     assert cli("ingest", nights, "--store", tmp_path / "s", *options).code == 0
-    lines = cli("history", "records", "--store", tmp_path / "s", "--format", "jsonl").out.splitlines()
+    lines = cli("store", "history", "records", "--store", tmp_path / "s", "--format", "jsonl").out.splitlines()
     own = [json.loads(line)["metadata"]["aoe_reports"] for line in lines]
     totals = {
         scope: sum(one["total_ns"] for one in own if one["scope"] == scope)

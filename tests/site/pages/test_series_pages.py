@@ -153,7 +153,7 @@ def test_the_sides_of_a_change_older_than_the_watch_are_linked_while_they_are_st
     assert "compare the runs before and after the change" in linked
     for words in ("Compare the runs of 2026-01-15 and 2026-01-16", "Run before the change, 2026-01-15"):
         assert re.search(rf'<a href="[^"]+">{words}</a>', linked)
-    runs = cli("history", "runs", "--store", store, "--format", "json").json["rows"]
+    runs = cli("store", "history", "runs", "--store", store, "--format", "json").json["rows"]
     for run in runs[:15]:
         assert cli("store", "undo", run["run"], "--store", store).code == 0
     listed = unescape(actions())

@@ -51,9 +51,9 @@ def test_a_step_is_kept_with_its_run_and_drawn_on_its_page(cli: Cli, tmp_path: P
     told = json.loads(re.findall(r'id="step-data">(.*?)</script>', page)[0])
     assert told["lanes"] == [one["cells"] for one in picture["lanes"]]
     assert cli("store", "verify", "--store", store).code == 0
-    assert [row["state"] for row in cli("history", "advice", "--store", store, "--format", "json").json["rows"]].count(
-        "picture"
-    ) == 0
+    assert [
+        row["state"] for row in cli("store", "history", "advice", "--store", store, "--format", "json").json["rows"]
+    ].count("picture") == 0
 
 
 def test_names_of_operators_are_text(cli: Cli, tmp_path: Path) -> None:

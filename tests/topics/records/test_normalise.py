@@ -16,7 +16,10 @@ from aoe_reports.store import Run
 
 
 def records(cli: Cli, path: Path) -> list[dict]:
-    return [json.loads(line) for line in cli("normalize", path, "--workload", "net", "--tz", "UTC").out.splitlines()]
+    return [
+        json.loads(line)
+        for line in cli("ingest", "--dry-run", path, "--workload", "net", "--tz", "UTC").out.splitlines()
+    ]
 
 
 @pytest.mark.parametrize("name", ["torch_npu_two_ranks", "ten_iterations", "statistic_only", "merged_two_devices"])
@@ -57,14 +60,14 @@ def test_ten_steps_not_thirty(cli: Cli, msprof: Path) -> None:
 
 def test_parquet_holds_the_same_records_typed(cli: Cli, msprof: Path, tmp_path: Path) -> None:
     path = msprof / "torch_npu_two_ranks"
-    cli("normalize", path, "--workload", "net", "--tz", "UTC", "-o", tmp_path / "deep" / "r.parquet")
+    cli("ingest", "--dry-run", path, "--workload", "net", "--tz", "UTC", "-o", tmp_path / "deep" / "r.parquet")
     table = pq.read_table(tmp_path / "deep" / "r.parquet", page_checksum_verification=True)
     plain = records(cli, path)
     assert table["runtime_ms_mean"].to_pylist() == [r["runtime_ms_mean"] for r in plain]
     assert table["workload"].to_pylist() == [r["workload"] for r in plain]
     assert [json.loads(text) for text in table["workload_args"].to_pylist()] == [r["workload_args"] for r in plain]
     assert set(table["rank_id"].to_pylist()) == {0, 1}
-    cli("normalize", path, "--workload", "net", "--tz", "UTC", "-o", tmp_path / "r.json")
+    cli("ingest", "--dry-run", path, "--workload", "net", "--tz", "UTC", "-o", tmp_path / "r.json")
     assert json.loads((tmp_path / "r.json").read_text()) == plain
 
 
@@ -76,7 +79,9 @@ def test_communication_is_a_record_of_its_own(cli: Cli, msprof: Path) -> None:
 
 def test_devices_of_one_export_stay_apart(cli: Cli, msprof: Path, tmp_path: Path) -> None:
     cli("ingest", msprof / "merged_two_devices", "--store", tmp_path / "s", "--workload", "net")
-    rows = cli("history", "records", "--store", tmp_path / "s", "--scope", "op_type", "--format", "json").json["rows"]
+    rows = cli("store", "history", "records", "--store", tmp_path / "s", "--scope", "op_type", "--format", "json").json[
+        "rows"
+    ]
     assert {row["device_id"] for row in rows} == {0, 1}
     assert len({row["series_id"] for row in rows}) == len(rows)
 
@@ -86,9 +91,9 @@ def test_where_there_is_no_record_every_form_is_empty_and_whole(cli: Cli, tmp_pa
 
     failed = FIXTURES / "aoe" / "invalid" / "tuning-failed"
     for name, text in (("r.json", "[]\n"), ("r.jsonl", "")):
-        cli("normalize", failed, "-o", tmp_path / name)
+        cli("ingest", "--dry-run", failed, "-o", tmp_path / name)
         assert (tmp_path / name).read_text() == text
-    cli("normalize", failed, "-o", tmp_path / "r.parquet")
+    cli("ingest", "--dry-run", failed, "-o", tmp_path / "r.parquet")
     assert pq.read_table(tmp_path / "r.parquet").num_rows == 0
 
 

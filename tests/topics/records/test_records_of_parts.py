@@ -25,7 +25,7 @@ from aoe_reports.topics.records.from_parts import NO_MODULE, OTHER_MODULES, part
 
 def _own(cli: Cli, *given: Any) -> list[dict[str, Any]]:
     """The records that `normalize` prints."""
-    ended = cli("normalize", *given, "--workload", "net")
+    ended = cli("ingest", "--dry-run", *given, "--workload", "net")
     return [json.loads(line) for line in ended.out.splitlines()]
 
 
@@ -94,7 +94,7 @@ def test_a_timeline_that_is_cut_off_tells_no_modules(cli: Cli, planted: Path, tm
     damaged = write_planted(tmp_path, "one")
     file = next(damaged.rglob("trace_view.json"))
     file.write_bytes(file.read_bytes()[:-2000])
-    ended = cli("normalize", damaged, "--workload", "net", "--by-module")
+    ended = cli("ingest", "--dry-run", damaged, "--workload", "net", "--by-module")
     assert "no records of modules or phases: " in ended.err
     sums = _sums([json.loads(line) for line in ended.out.splitlines()])
     assert not {"module", "layer"} & {*sums}
@@ -103,26 +103,28 @@ def test_a_timeline_that_is_cut_off_tells_no_modules(cli: Cli, planted: Path, tm
 
 def test_a_capture_without_frames_says_so(cli: Cli, tmp_path: Path) -> None:
     bare = write_planted(tmp_path, "one", frames=False)
-    ended = cli("normalize", bare, "--workload", "net", "--by-module")
+    ended = cli("ingest", "--dry-run", bare, "--workload", "net", "--by-module")
     assert ended.code == 0
     assert "no records of modules: neither Python frames" in ended.err
     assert "/module/" not in ended.out
 
 
 def test_sums_of_operators_say_that_they_are_in_no_module(cli: Cli) -> None:
-    ended = cli("normalize", FIXTURES / "msprof" / "valid" / "statistic_only", "--by-module", "--workload", "net")
+    ended = cli(
+        "ingest", "--dry-run", FIXTURES / "msprof" / "valid" / "statistic_only", "--by-module", "--workload", "net"
+    )
     assert ended.code == 0
     assert "no records of modules: there are only sums of operators" in ended.err
 
 
 def test_fewer_series_are_whole_modules_and_what_is_left_out_is_said(cli: Cli, planted: Path) -> None:
-    ended = cli("normalize", planted, "--workload", "net", "--by-module", "--module-series", "13")
+    ended = cli("ingest", "--dry-run", planted, "--workload", "net", "--by-module", "--module-series", "13")
     layers = Counter(
         json.loads(line)["workload"].rpartition("/")[2] for line in ended.out.splitlines() if "/layer/" in line
     )
     assert layers == {"MLP": LAYERS}  # all layers of the longest module, none of the other
     assert f"layers without a record of their own: {LAYERS}" in ended.err
-    ended = cli("normalize", planted, "--workload", "net", "--by-module", "--module-series", "1")
+    ended = cli("ingest", "--dry-run", planted, "--workload", "net", "--by-module", "--module-series", "1")
     records = [json.loads(line) for line in ended.out.splitlines()]
     assert _sums(records)["module"] == _sums(records)["op_type"]
     (others,) = (one for one in records if one["workload"] == f"net/module/{OTHER_MODULES}")

@@ -104,7 +104,8 @@ def test_models_of_a_bank_that_are_no_use_say_so(cli: Cli, tmp_path: Path) -> No
 
 def records(cli: Cli, path: Path, *more: object) -> list[dict[str, Any]]:
     return [
-        json.loads(line) for line in cli("normalize", path, "--workload", "net", "--tz", "UTC", *more).out.splitlines()
+        json.loads(line)
+        for line in cli("ingest", "--dry-run", path, "--workload", "net", "--tz", "UTC", *more).out.splitlines()
     ]
 
 

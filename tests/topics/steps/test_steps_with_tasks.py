@@ -88,7 +88,7 @@ def test_what_is_saved_at_most_is_of_the_steps_with_tasks(cli: Cli, tmp_path: Pa
     rows = cli("advise", path, "--all-steps", "--format", "json").json["rows"]
     (saved,) = (one["bound_share"] for one in rows if one["rule"] == "ai-cpu-operator")
     assert saved >= truth(steps) - 1e-6
-    records = [json.loads(line) for line in cli("normalize", path).out.splitlines()]
+    records = [json.loads(line) for line in cli("ingest", "--dry-run", path).out.splitlines()]
     ours = [{**one, **one["metadata"]["aoe_reports"]} for one in records]
     (step,) = (one for one in ours if one["scope"] == "step")
     (operator,) = (one for one in ours if one["scope"] == "op_type")
@@ -125,7 +125,7 @@ def test_steps_of_warm_up_are_left_out_unless_all_are_asked_for(cli: Cli, tmp_pa
 
 @pytest.mark.skipif(not REAL.is_dir(), reason=f"no real exports in {REAL}")
 def test_a_real_capture_with_tasks_of_3_of_10_iterations(cli: Cli) -> None:
-    ours = [json.loads(line) for line in cli("normalize", REAL).out.splitlines()]
+    ours = [json.loads(line) for line in cli("ingest", "--dry-run", REAL).out.splitlines()]
     (step,) = (one for one in ours if one["metadata"]["aoe_reports"]["scope"] == "step")
     assert step["execution_config"]["repeat"] == 10
     assert step["metrics"] == {"steps_with_tasks": 3, "steps_with_tasks_ms": 78.26099}

@@ -42,7 +42,7 @@ def test_a_proven_bank_is_put_into_use_and_the_old_one_kept(bench: Bench) -> Non
     before = contents(in_use)
     in_use.chmod(0o750)
     (in_use / "linked").symlink_to("Ascend310P")
-    ended = bench.run("adopt", bench.folder, "--format", "json")
+    ended = bench.run("tune", "adopt", bench.folder, "--format", "json")
     assert ended.code == 0, ended.err
     assert ended.json["adopted"] is True
     (row,) = ended.json["rows"]
@@ -56,7 +56,7 @@ def test_a_proven_bank_is_put_into_use_and_the_old_one_kept(bench: Bench) -> Non
     (backup,) = ended.json["backups"]
     assert contents(Path(backup)) == before
     assert sorted(path.name for path in bench.root.glob("*in_use*")) == ["in_use", "in_use.backup-001"]
-    again = bench.run("adopt", bench.folder, "--format", "json")
+    again = bench.run("tune", "adopt", bench.folder, "--format", "json")
     assert (again.code, again.json["rows"], again.json["backups"]) == (0, [], [])
     assert "adopt-nothing" in again.rules()
 
@@ -65,7 +65,7 @@ def test_the_default_bank_is_two_folders(bench: Bench) -> None:
     tuned(bench)
     del bench.environment["TUNE_BANK_PATH"]
     (bench.folder / "bank" / "graph_new.json").write_text("{}")
-    ended = bench.run("adopt", bench.folder, "--force", "--format", "json")
+    ended = bench.run("tune", "adopt", bench.folder, "--force", "--format", "json")
     assert ended.code == 0, ended.err
     custom = bench.root / "home" / "Ascend/latest/data/aoe/custom"
     assert set(contents(custom)) == {
@@ -79,30 +79,30 @@ def test_the_default_bank_is_two_folders(bench: Bench) -> None:
 def test_a_verdict_from_damaged_files_puts_nothing_into_use(bench: Bench) -> None:
     in_use = tuned(bench, damaged=True)
     before = contents(in_use)
-    ended = bench.run("adopt", bench.folder, "--format", "json")
+    ended = bench.run("tune", "adopt", bench.folder, "--format", "json")
     assert (ended.code, ended.json["adopted"], ended.json["reasons"]) == (1, False, ["verification"])
     assert contents(in_use) == before
-    assert bench.run("adopt", bench.folder, "--force", "--format", "json").json["adopted"] is True
+    assert bench.run("tune", "adopt", bench.folder, "--force", "--format", "json").json["adopted"] is True
 
 
 @pytest.mark.parametrize("verdict", [None, "not-reproduced", "regressed", "not-comparable"])
 def test_without_a_passed_verification_it_is_refused(bench: Bench, verdict: str | None) -> None:
     in_use = tuned(bench, verdict)
     before = contents(in_use)
-    ended = bench.run("adopt", bench.folder, "--format", "json")
+    ended = bench.run("tune", "adopt", bench.folder, "--format", "json")
     assert ended.code == 1
     assert ended.json["reasons"] == ["verification"]
     assert rules(ended) == {"adopt-not-verified"}
     assert contents(in_use) == before
     assert [path.name for path in bench.root.glob("*in_use*")] == ["in_use"]
-    forced = bench.run("adopt", bench.folder, "--force", "--format", "json")
+    forced = bench.run("tune", "adopt", bench.folder, "--force", "--format", "json")
     assert (forced.code, forced.json["adopted"]) == (0, True)
     assert contents(in_use) != before
 
 
 def test_a_part_of_the_gain_is_a_gain_and_that_is_said(bench: Bench) -> None:
     tuned(bench, "partly")
-    ended = bench.run("adopt", bench.folder, "--format", "json")
+    ended = bench.run("tune", "adopt", bench.folder, "--format", "json")
     assert (ended.code, rules(ended)) == (0, {"adopt-partly"})
 
 
@@ -110,7 +110,7 @@ def test_a_gain_for_which_an_operator_pays_is_refused(bench: Bench) -> None:
     tuned(bench, "partly")
     path = bench.folder / "verify.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "regressed": ["block2/conv"]}))
-    ended = bench.run("adopt", bench.folder, "--format", "json")
+    ended = bench.run("tune", "adopt", bench.folder, "--format", "json")
     assert (ended.code, rules(ended)) == (1, {"adopt-not-verified"})
     assert "operators are slower than before: block2/conv" in ended.json["findings"][0]["message"]
 
@@ -118,7 +118,7 @@ def test_a_gain_for_which_an_operator_pays_is_refused(bench: Bench) -> None:
 def test_a_bank_that_changed_since_is_refused(bench: Bench) -> None:
     tuned(bench)
     write_bank(bench.folder / "bank", "Add", ["x"])
-    ended = bench.run("adopt", bench.folder, "--format", "json")
+    ended = bench.run("tune", "adopt", bench.folder, "--format", "json")
     assert (ended.code, rules(ended)) == (1, {"adopt-changed-since"})
 
 
@@ -129,12 +129,12 @@ def test_a_bank_that_lies_under_another_chip_is_not_called_equal(bench: Bench) -
     path.write_text(path.read_text().replace(f'"soc": "{SOC}"', f'"soc": "{SOC}4"'))
     before = contents(in_use)
     for options in ((), ("--dry-run",), ("--force",)):
-        ended = bench.run("adopt", bench.folder, *options, "--format", "json")
+        ended = bench.run("tune", "adopt", bench.folder, *options, "--format", "json")
         assert (ended.code, rules(ended), ended.json["adopted"]) == (1, {"adopt-other-chip"}, False), options
         (finding,) = ended.json["findings"]
         assert f"entries for {SOC} and none for {SOC}4" in finding["message"]
     assert contents(in_use) == before
-    ended = bench.run("adopt", bench.folder, "--soc", SOC, "--format", "json")
+    ended = bench.run("tune", "adopt", bench.folder, "--soc", SOC, "--format", "json")
     assert (ended.code, ended.json["adopted"], rules(ended)) == (0, True, set())
 
 
@@ -143,7 +143,7 @@ def test_entries_of_a_second_chip_stay_out_of_use_aloud(bench: Bench) -> None:
     other = bench.folder / "bank" / f"{SOC}4" / f"{SOC}4_20_AiCore_Add_runtime_kb.json"
     other.parent.mkdir()
     other.write_text('{"op": "x"}\n')
-    ended = bench.run("adopt", bench.folder, "--force", "--format", "json")
+    ended = bench.run("tune", "adopt", bench.folder, "--force", "--format", "json")
     assert (ended.code, ended.json["adopted"], rules(ended)) == (0, True, {"adopt-changed-since", "adopt-other-chip"})
     assert not (in_use / f"{SOC}4").exists()
 
@@ -153,11 +153,11 @@ def test_gradients_of_another_chip_are_not_put_where_nobody_looks(bench: Bench, 
     tuned(bench)
     shutil.rmtree(bench.folder / "bank" / SOC)
     (bench.folder / "bank" / f"{chip}_gradient_fusion.json").write_text("[]")
-    ended = bench.run("adopt", bench.folder, "--to", bench.root / "b", "--force", "--format", "json")
+    ended = bench.run("tune", "adopt", bench.folder, "--to", bench.root / "b", "--force", "--format", "json")
     assert (ended.code, "adopt-other-chip" in rules(ended)) == (code, bool(code))
     (bench.root / "b").mkdir(exist_ok=True)
     (bench.root / "b" / f"{SOC}4_gradient_fusion.json").write_text("[]")  # of a bank that serves several chips
-    ended = bench.run("adopt", bench.folder, "--to", bench.root / "b", "--force", "--format", "json")
+    ended = bench.run("tune", "adopt", bench.folder, "--to", bench.root / "b", "--force", "--format", "json")
     assert (ended.code, "adopt-other-chip" in rules(ended)) == (0, False)
 
 
@@ -165,7 +165,7 @@ def test_a_job_that_is_not_through_is_refused(bench: Bench) -> None:
     bench.plan()
     assert bench.tune(STAND_IN="killed").code == 1
     (bench.folder / "verify.json").write_text('{"verdict": "confirmed"}')
-    ended = bench.run("adopt", bench.folder, "--to", bench.root / "b", "--format", "json")
+    ended = bench.run("tune", "adopt", bench.folder, "--to", bench.root / "b", "--format", "json")
     assert (ended.code, rules(ended)) == (1, {"adopt-not-tuned"})
 
 
@@ -173,13 +173,13 @@ def test_what_goes_out_of_use_is_said(bench: Bench) -> None:
     in_use = tuned(bench)
     write_bank(in_use, "MatMulV2", [NAMES[0], "somebody/else"])
     write_bank(in_use, "Mul", ["new"])
-    ended = bench.run("adopt", bench.folder, "--dry-run", "--format", "json")
+    ended = bench.run("tune", "adopt", bench.folder, "--dry-run", "--format", "json")
     assert ended.code == 0
     assert ended.json["adopted"] is False
     said = " ".join(f["message"] for f in ended.json["findings"] if f["rule"] == "adopt-replaces")
     assert "1 entries of the file in use are not in the private one" in said
     assert "Mul_runtime_kb.json: is not in the private bank" in said
-    assert bench.run("adopt", bench.folder, "--strict").code == 1
+    assert bench.run("tune", "adopt", bench.folder, "--strict").code == 1
 
 
 def test_a_link_to_the_bank_stays_one(bench: Bench) -> None:
@@ -187,14 +187,14 @@ def test_a_link_to_the_bank_stays_one(bench: Bench) -> None:
     real = bench.root / "real"
     in_use.rename(real)
     in_use.symlink_to(real)
-    assert bench.run("adopt", bench.folder).code == 0
+    assert bench.run("tune", "adopt", bench.folder).code == 0
     assert in_use.is_symlink()
     assert len(contents(real)[f"{SOC}/{SOC}_32_AiCore_MatMulV2_runtime_kb.json"].splitlines()) == 3
 
 
 def test_a_bank_that_is_not_there_yet_is_made(bench: Bench) -> None:
     tuned(bench)
-    ended = bench.run("adopt", bench.folder, "--to", bench.root / "a" / "b", "--format", "json")
+    ended = bench.run("tune", "adopt", bench.folder, "--to", bench.root / "a" / "b", "--format", "json")
     assert (ended.code, ended.json["backups"]) == (0, [])
     assert f"{SOC}/{SOC}_32_AiCore_MatMulV2_runtime_kb.json" in contents(bench.root / "a" / "b")
 
@@ -312,7 +312,7 @@ def test_a_journal_that_is_none_moves_nothing(bench: Bench, text: str) -> None:
     in_use = tuned(bench)
     before = contents(in_use)
     in_use.with_name(".in_use.adopt.json").write_text(text)
-    ended = bench.run("adopt", bench.folder)
+    ended = bench.run("tune", "adopt", bench.folder)
     assert (ended.code, ".in_use.adopt.json" in ended.err) == (3, True)
     assert contents(in_use) == before
 
@@ -324,14 +324,14 @@ def test_a_journal_moves_nothing_but_folders_of_the_bank(bench: Bench) -> None:
     swap = {"existed": True, "inode": 1, "kept": str(bench.root / "victim.backup-001")}
     swap |= {"target": str(victim), "fresh": str(bench.root / ".victim.adopt-1")}
     in_use.with_name(".in_use.adopt.json").write_text(json.dumps({"format_version": 1, "swaps": [swap]}))
-    assert bench.run("adopt", bench.folder).code == 3
+    assert bench.run("tune", "adopt", bench.folder).code == 3
     assert victim.is_dir()
 
 
 def test_an_answer_that_cannot_be_written_does_not_hide_that_the_new_bank_is_in_use(bench: Bench) -> None:
     tuned(bench)
     (bench.root / "file").write_text("")
-    ended = bench.run("adopt", bench.folder, "--format", "json", "-o", bench.root / "file" / "below")
+    ended = bench.run("tune", "adopt", bench.folder, "--format", "json", "-o", bench.root / "file" / "below")
     assert ended.code == 3
     assert "now in use: the tuned bank" in ended.err
     assert "in_use.backup-001" in ended.err
@@ -342,7 +342,7 @@ def test_two_jobs_do_not_replace_the_same_bank_at_once(bench: Bench) -> None:
     handle = os.open(in_use.parent, os.O_RDONLY)
     fcntl.flock(handle, fcntl.LOCK_EX)
     try:
-        ended = bench.run("adopt", bench.folder)
+        ended = bench.run("tune", "adopt", bench.folder)
     finally:
         os.close(handle)
     assert (ended.code, "another adopt" in ended.err) == (3, True)
@@ -354,7 +354,7 @@ def test_on_a_file_system_without_locks_it_goes_on_and_says_so(bench: Bench, mon
 
     tuned(bench)
     monkeypatch.setattr("fcntl.flock", refuse)
-    ended = bench.run("adopt", bench.folder)
+    ended = bench.run("tune", "adopt", bench.folder)
     assert (ended.code, ended.err.count("does not support locks")) == (0, 2), ended.err
 
 
@@ -362,7 +362,7 @@ def test_on_a_file_system_without_locks_it_goes_on_and_says_so(bench: Bench, mon
 def test_a_verification_that_is_none_is_said_in_a_line(bench: Bench, text: str) -> None:
     tuned(bench)
     (bench.folder / "verify.json").write_text(text)
-    ended = bench.run("adopt", bench.folder)
+    ended = bench.run("tune", "adopt", bench.folder)
     assert ended.code == 3
     assert "verify.json" in ended.err
     assert "Traceback" not in ended.err
@@ -370,14 +370,14 @@ def test_a_verification_that_is_none_is_said_in_a_line(bench: Bench, text: str) 
 
 def test_without_a_bank_it_is_wrong_usage(bench: Bench) -> None:
     bench.plan()
-    assert bench.run("adopt", bench.folder).code == 2
-    assert bench.run("adopt", bench.root).code == 2
+    assert bench.run("tune", "adopt", bench.folder).code == 2
+    assert bench.run("tune", "adopt", bench.root).code == 2
 
 
 @pytest.mark.parametrize("form", ["text", "csv", "markdown", "html"])
 def test_every_form(bench: Bench, form: str) -> None:
     tuned(bench)
-    ended = bench.run("adopt", bench.folder, "--format", form)
+    ended = bench.run("tune", "adopt", bench.folder, "--format", form)
     assert ended.code == 0
     assert "MatMulV2" in ended.out
     assert "kept: " in ended.err
@@ -396,14 +396,14 @@ def test_the_only_chip_of_a_bank_is_the_one(bench: Bench) -> None:
     tuned(bench)
     shutil.rmtree(bench.folder / "bank" / "Ascend310P", ignore_errors=True)
     without_chip(bench)
-    ended = bench.run("adopt", bench.folder, "--dry-run", "--format", "json")
+    ended = bench.run("tune", "adopt", bench.folder, "--dry-run", "--format", "json")
     assert (ended.code, ended.json["soc"]) == (0, SOC)
 
 
 def test_the_chip_of_a_job_is_no_path(bench: Bench) -> None:
     tuned(bench)
     without_chip(bench, "../x")
-    ended = bench.run("adopt", bench.folder, "--dry-run")
+    ended = bench.run("tune", "adopt", bench.folder, "--dry-run")
     assert (ended.code, "not the state of a tuning job" in ended.err) == (3, True)
 
 
@@ -416,7 +416,7 @@ def test_of_several_chips_or_none_it_has_to_be_said_which(bench: Bench, others: 
             shutil.rmtree(place)
     for number in range(others):
         (bench.folder / "bank" / f"Ascend{number}").mkdir()
-    ended = bench.run("adopt", bench.folder, "--dry-run", "--format", "json")
+    ended = bench.run("tune", "adopt", bench.folder, "--dry-run", "--format", "json")
     assert ended.code == 2
     assert ended.err.strip().endswith(f"{bench.folder / 'bank'}: the chip cannot be determined; expected --soc")
 
@@ -427,7 +427,7 @@ def test_a_copy_that_never_came_into_use_is_taken_away_and_said(bench: Bench, op
     copy = in_use.with_name(".in_use.adopt-abcdef")
     copy.mkdir()
     (copy / "graph.json").touch()
-    ended = bench.run("adopt", bench.folder, *options, "--format", "json")
+    ended = bench.run("tune", "adopt", bench.folder, *options, "--format", "json")
     found = [(one["rule"], one["path"], one["message"]) for one in ended.json["findings"]]
     assert found == [("adopt-leftover", str(copy), "a copy that an adopt run made and never used; it is removed")]
     assert copy.exists() is bool(options)
@@ -440,14 +440,14 @@ def test_what_lies_in_folders_beside_subgraphs_stays_in_use(bench: Bench) -> Non
     (graphs / "old" / "deep").mkdir(parents=True)
     for place in ("old/a.json", "old/deep/b.json", "old.json"):
         (graphs / place).write_text("{}")
-    ended = bench.run("adopt", bench.folder, "--force", "--format", "json")
+    ended = bench.run("tune", "adopt", bench.folder, "--force", "--format", "json")
     assert ended.code == 0, ended.err
     assert set(contents(graphs)) == {"old/a.json", "old/deep/b.json", "graph.json"}, "only subgraphs are replaced"
 
 
 def said(bench: Bench, *options: object) -> list[tuple[str, str, str]]:
     """(rule, severity, message) of what adopt says."""
-    ended = bench.run("adopt", bench.folder, *options, "--format", "json")
+    ended = bench.run("tune", "adopt", bench.folder, *options, "--format", "json")
     return [(one["rule"], one["severity"], one["message"]) for one in ended.json["findings"]]
 
 
@@ -526,7 +526,7 @@ def test_what_an_interrupted_run_left_is_completed_or_taken_back_and_said(
     old = contents(in_use)
     if begun:
         in_use.rename(kept)
-    ended = bench.run("adopt", bench.folder, *options, "--format", "json")
+    ended = bench.run("tune", "adopt", bench.folder, *options, "--format", "json")
     completed = [(one["path"], one["message"]) for one in ended.json["findings"] if one["rule"] == "adopt-completed"]
     assert completed == [(str(journal), message)]
     assert journal.exists() is fresh.exists() is bool(options)

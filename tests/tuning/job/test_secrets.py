@@ -133,7 +133,7 @@ def test_a_shorter_secret_that_stands_in_a_longer_one_leaves_no_rest_of_it() -> 
 def test_a_variable_is_secret_by_its_name(bench: Bench, name: str) -> None:
     value = NAMES[name]
     bench.plan()
-    ended = bench.run("tune", bench.folder, STAND_IN="tells-environment", **{name: value})
+    ended = bench.run("tune", "run", bench.folder, STAND_IN="tells-environment", **{name: value})
     assert ended.code == 0, ended.err
     secret = (
         value.split("//")[-1].partition("@")[0].partition(":")[2]
@@ -235,7 +235,7 @@ def test_a_secret_that_ends_with_a_line_end_is_redacted_and_the_lines_stay_apart
 
 def test_a_job_runs_with_a_secret_that_ends_with_a_line_end(bench: Bench) -> None:
     bench.plan()
-    ended = bench.run("tune", bench.folder, STAND_IN="tells-environment", X_TOKEN="abc\n")
+    ended = bench.run("tune", "run", bench.folder, STAND_IN="tells-environment", X_TOKEN="abc\n")
     assert ended.code == 0, ended.err
     assert "X_TOKEN=abc" not in ended.out + ended.err + bench.everything_written()
 

@@ -65,9 +65,9 @@ def test_a_plan_keeps_what_the_device_has_to_have(cli: Cli, planner: Planner, pr
     )
     assert plan["job"]["te_parallel"] == 6
     assert "export TE_PARALLEL_COMPILER=6" in (tmp_path / "plan" / "run.sh").read_text()
-    (stage,) = cli("tune", tmp_path / "plan", "--dry-run", "--format", "json").json["rows"]
+    (stage,) = cli("tune", "run", tmp_path / "plan", "--dry-run", "--format", "json").json["rows"]
     assert stage["environment"]["TE_PARALLEL_COMPILER"] == "6"
-    rows = cli("preflight", tmp_path / "plan", "--format", "json").json["rows"]
+    rows = cli("tune", "check", tmp_path / "plan", "--format", "json").json["rows"]
     assert next(row["seen"] for row in rows if row["rule"] == "preflight-te-parallel").startswith("6 (set by the plan)")
     assert planner("--te-parallel", "33", into="no").code == 2
 

@@ -214,7 +214,7 @@ def test_a_folder_with_an_odd_name_works(bench: Bench) -> None:
     bench.folder.rename(odd)
     done = subprocess.run([odd / "run.sh"], env=bench.environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert bench.run("tune", odd).code == 0
+    assert bench.run("tune", "run", odd).code == 0
 
 
 @given(st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"), max_size=30))
@@ -230,7 +230,7 @@ def test_a_number_that_is_none_is_refused(bench: Bench, number: str) -> None:
     bench.plan()
     path = bench.folder / "plan.json"
     path.write_text(path.read_text().replace('"step_us": null', f'"step_us": {number}'))
-    ended = bench.run("preflight", bench.folder)
+    ended = bench.run("tune", "check", bench.folder)
     assert (ended.code, "plan.json" in ended.err) == (3, True)
 
 
@@ -270,8 +270,8 @@ def test_relative_paths_do_not_leave_the_folder(bench: Bench, member: str) -> No
 def test_what_is_no_plan_is_said_in_a_line(bench: Bench, text: str) -> None:
     bench.folder.mkdir()
     (bench.folder / "plan.json").write_text(text, encoding="latin-1")
-    for command in ("tune", "preflight"):
-        ended = bench.run(command, bench.folder)
+    for command in ("run", "check"):
+        ended = bench.run("tune", command, bench.folder)
         assert ended.code == 3
         assert "plan.json" in ended.err
         assert "Traceback" not in ended.err
@@ -446,7 +446,7 @@ def test_a_plan_that_was_killed_leaves_no_mixture_of_two_plans(bench: Bench) -> 
             assert bench.run(*arguments, "--top", "1").code == 0
             killing.run(*arguments, "--top", "3", root=bench.folder, cwd=bench.root, fault=Fault(at))
             told = bench.run(
-                "tune", bench.folder, "--dry-run", "--model", bench.root / "model.onnx", "--format", "json"
+                "tune", "run", bench.folder, "--dry-run", "--model", bench.root / "model.onnx", "--format", "json"
             )
             assert told.code == (0 if (bench.folder / "plan.json").exists() else 2), changes[at - 1]
             if told.code == 0:

@@ -174,7 +174,7 @@ def tag(store: str, name: str, chosen: TagOptions) -> Tag:
     history, run = History.open(store, origin=origin_of("tag")), chosen.run
     found = history.runs([equals("run_id", run)])
     if not found:
-        raise UsageError(say("--run {run}: there is no such run; `history runs` lists them", run=run))
+        raise UsageError(say("--run {run}: there is no such run; `store history runs` lists them", run=run))
     named = Tag(tag=name, run=run, night=found[0].night, workload=found[0].model, outcome="added")
     if read_recorded(history).tags.get(name) == run:
         return replace(named, outcome="unchanged")

@@ -89,7 +89,7 @@ def _chosen_nights(
         name = _run_of_tag(baseline, recorded) if baseline.kind == "tag" else baseline.value
         nights = {run.night for run in runs if run.run_id == name}
         missing = say(
-            "--baseline {baseline}: {uri} has no run {run}; `history runs` lists them",
+            "--baseline {baseline}: {uri} has no run {run}; `store history runs` lists them",
             baseline=baseline,
             uri=uri,
             run=name,
@@ -105,7 +105,7 @@ def _run_of_tag(baseline: Baseline, recorded: Recorded) -> str:
     known = join(", ", sorted(recorded.tags)[:20]) if recorded.tags else say("none")
     raise UsageError(
         say(
-            "--baseline {baseline}: no run has this name; existing names: {names} (see `tag`)",
+            "--baseline {baseline}: no run has this name; existing names: {names} (see `store tag`)",
             baseline=baseline,
             names=known,
         )

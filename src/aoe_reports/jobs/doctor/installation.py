@@ -24,9 +24,9 @@ EXTRAS: Mapping[str, str] = {
 }
 """What each optional part of the package is for."""
 PROGRAMS: Mapping[str, str] = {
-    "aoe": say("`tune` with AOE"),
+    "aoe": say("`tune run` with AOE"),
     "msprof": say("taking profiles on this machine"),
-    "npu-smi": say("`preflight`: devices and their processes"),
+    "npu-smi": say("`tune check`: devices and their processes"),
 }
 """Programs that are used where they are on PATH; all are parts of CANN and its driver."""
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^]]*\])?\s*\(?([^;)]*)\)?\s*(?:;\s*(.*))?")

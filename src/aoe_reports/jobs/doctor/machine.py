@@ -95,14 +95,14 @@ def time_zone() -> Iterator[Checkup]:
 
 
 def configuration(files: Sequence[tuple[str, int]]) -> Iterator[Checkup]:
-    """The files that set options, as `config` shows them."""
+    """The files that set options, as `doctor --options` shows them."""
     for path, settings in files:
         yield ok(
             "configuration",
             count_of(
                 settings,
-                "{path}: {number} setting (see `config`)",
-                "{path}: {number} settings (see `config`)",
+                "{path}: {number} setting (see `doctor --options`)",
+                "{path}: {number} settings (see `doctor --options`)",
                 path=path,
             ),
         )

@@ -52,7 +52,7 @@ def exceeds(step_share: float | None, other: float | None) -> bool:
 
 @row
 class Acknowledged:
-    """Who accepted a slow-down (`ack`) or announced it (`expect`), when and why."""
+    """Who accepted a slow-down (`store ack`) or announced it (`store expect`), when and why."""
 
     kind: str = column()
     id: str = column()

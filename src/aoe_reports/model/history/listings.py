@@ -1,4 +1,4 @@
-"""What `history` lists: a row class a kind of what the store holds."""
+"""What `store history` lists: a row class a kind of what the store holds."""
 
 from __future__ import annotations
 

@@ -358,7 +358,7 @@ def runs_table(runs: Iterable[RunFacts], lead: str, text: Texts, about: str = ""
 
 
 def run_row(run: RunFacts) -> JsonObject:
-    """A run as JSON, under the names that `history runs` has."""
+    """A run as JSON, under the names that `store history runs` has."""
     return {
         "night": run.night,
         "run": run.run_id,

@@ -249,7 +249,7 @@ def series_page(
     newest_title = text("The newest {nights} nights", nights=min(SHOWN_NIGHTS, len(series.nights)))
     watched = text("The last {nights} nights", nights=series.watched)
     of_model, of_store = shlex.quote(plain(series.model)), shlex.quote(plain(store))
-    list_of_runs = f"aoe-reports history runs --workload {of_model} --store {of_store}"
+    list_of_runs = f"aoe-reports store history runs --workload {of_model} --store {of_store}"
     return {
         "title": text.series(row) + text.translated(place_words(row)),
         "state_word": state,
@@ -496,7 +496,7 @@ def _accept(row: SeriesChange, store: str) -> str:
     """How somebody says that the new level is meant; nothing where there is nothing to accept, or somebody did."""
     if row.state not in {"confirmed", "drift"} or row.acknowledged is not None:
         return ""
-    return f"aoe-reports ack {row.incident or row.series_id} --reason 'TEXT' --store {shlex.quote(plain(store))}"
+    return f"aoe-reports store ack {row.incident or row.series_id} --reason 'TEXT' --store {shlex.quote(plain(store))}"
 
 
 def _together_about(row: SeriesChange, together: Sequence[Member], text: Texts) -> str:

@@ -180,7 +180,7 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
         """The ranks of each run together: links are compared with all of their likes, ranks with all others."""
         from aoe_reports.topics.communication.pipeline_steps import pipeline_step
         from aoe_reports.topics.communication.run import Communication
-        from aoe_reports.topics.communication.words import pipeline_picture, pipeline_waits
+        from aoe_reports.topics.communication.words import headline_of, pipeline_picture, pipeline_waits
         from aoe_reports.topics.quality.trimming import note_unusual_of_run
 
         runs: dict[int, tuple[str, Communication]] = {}
@@ -196,7 +196,12 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
             found = {label: pipeline_step(run.stages) for label, run in runs.values()}
             asked.notes.add(pipeline_waits(found))
             picture = pipeline_picture(found.values())
-        return Finished(tables=_tables(tables, asked.context.segments), run_above=True, picture=picture)
+        return Finished(
+            tables=_tables(tables, asked.context.segments),
+            run_above=True,
+            headline=headline_of(tables.types),
+            picture=picture,
+        )
 
     def is_answered(self, finished: Finished) -> bool:
         """Whether there are operators, links, tails, what runs beside communication or a pipeline: a bank alone tells of no communication."""

@@ -1,4 +1,4 @@
-"""What the findings of `communication` say: hosts, ranks and links that are slow, ranks that others wait for, tails of gradients."""
+"""What `communication` found, in words: the headline, and the findings: hosts, ranks and links that are slow, ranks that others wait for, tails of gradients."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from aoe_reports.engine.rules import GRADIENT_TAIL
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.pictures.pipeline import PipelinePicture
 from aoe_reports.model.texts import N_, Text, count_of, join, say
+from aoe_reports.model.time_units import times_in_one_unit
 from aoe_reports.model.topics.communication import (
     Alignment,
     AwaitedRank,
@@ -19,6 +20,8 @@ from aoe_reports.model.topics.communication import (
     SlowEnd,
     SlowHost,
     Tail,
+    TypeOfOperator,
+    share_of_waiting,
 )
 from aoe_reports.topics.communication.bucket_order import BUCKET_ORDER
 from aoe_reports.topics.communication.bucket_order import MIN_SHARE as ORDER_SHARE
@@ -38,6 +41,34 @@ from aoe_reports.topics.communication.pipeline_steps import PIPELINE_STEP, Pipel
 from aoe_reports.topics.communication.run import BucketOrderOf, Communication, ContentionOf
 
 _SHOWN_LINKS = 4
+
+
+def headline_of(rows: Sequence[TypeOfOperator]) -> str:
+    """How long the rank communicates that does so longest, how much of it is waiting, and in which operators."""
+    ranks: dict[tuple[str, int | None], list[TypeOfOperator]] = {}
+    for row in rows:
+        ranks.setdefault((row.run, row.rank_id), []).append(row)
+    if not ranks:
+        return ""
+    (_, rank), types = max(ranks.items(), key=lambda item: sum(row.elapsed_ns for row in item[1]))
+    total = sum(row.elapsed_ns for row in types)
+    (time,), unit = times_in_one_unit(total)
+    said = [say("Communication takes {time} {unit}", time=time, unit=unit)]
+    if rank is not None:
+        said.append(say(" on rank {rank}", rank=rank))
+    if len(ranks) > 1:
+        said.append(say(", the longest of {count} ranks", count=len(ranks)))
+    waits, transits = [row.wait_ns for row in types], [row.transit_ns for row in types]
+    if None not in waits and None not in transits:
+        ratio = share_of_waiting(sum(filter(None, waits)), sum(filter(None, transits)))
+        said += [] if ratio is None else [say(" (wait ratio {ratio:.1%})", ratio=ratio)]
+    elapsed: dict[str, int] = {}
+    for row in types:
+        elapsed[row.op_type] = elapsed.get(row.op_type, 0) + row.elapsed_ns
+    first = max(elapsed, key=lambda name: elapsed[name])
+    if len(elapsed) > 1 and total:
+        said.append(say("; {type} takes {share:.1%} of it", type=first, share=elapsed[first] / total))
+    return say("{text}.", text=join("", said))
 
 
 def slow_links(

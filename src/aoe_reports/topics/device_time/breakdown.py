@@ -13,6 +13,7 @@ from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import Rows
 from aoe_reports.model.texts import say
+from aoe_reports.model.time_units import times_in_one_unit
 from aoe_reports.model.topics.breakdown import Gap, Parts
 
 if TYPE_CHECKING:
@@ -94,11 +95,41 @@ class Breakdown(Question[BreakdownOptions, Found]):
             sentences=[_said_of_gaps([one for _, found in parts for one in found.counted], asked.options)],
             of_runs=True,
         )
-        return Finished(tables=(Rows(type=Parts, rows=activities, of_runs=True), gaps))
+        return Finished(tables=(Rows(type=Parts, rows=activities, of_runs=True), gaps), headline=_headline(activities))
 
 
 breakdown = asking(Breakdown(), BreakdownOptions)
 """What the devices below some paths did: `breakdown([path], gaps=3).table("gaps")`."""
+
+
+def _headline(rows: Sequence[Parts]) -> str:
+    """What the time of all devices goes into."""
+    whole = [row for row in rows if row.step is None] or rows
+    total = sum(row.end_to_end_ns for row in whole)
+    if not total:
+        return ""
+    devices = len({(row.run, row.rank_id, row.device_id) for row in whole})
+    (time,), unit = times_in_one_unit(total)
+    of_all = say(
+        "Of {time} {unit}{devices}",
+        time=time,
+        unit=unit,
+        devices="" if devices == 1 else say(" of {count} devices", count=devices),
+    )
+    computing = sum(row.computing_ns for row in whole) / total
+    known = [(row.communication_not_overlapped_ns, row.free_ns) for row in whole]
+    exposed, free = (sum(values) if None not in values else None for values in zip(*known, strict=True))
+    if exposed is None or free is None:
+        return say(
+            "{of_all}, {computing:.1%} is computing; communication is not known.", of_all=of_all, computing=computing
+        )
+    return say(
+        "{of_all}, {computing:.1%} is computing, {exposed:.1%} exposed communication and {free:.1%} free.",
+        of_all=of_all,
+        computing=computing,
+        exposed=exposed / total,
+        free=free / total,
+    )
 
 
 def _said_of_gaps(counted: Sequence[GapCount], chosen: BreakdownOptions) -> str:

@@ -12,6 +12,8 @@ from aoe_reports.model.groupings import GROUPINGS, LOCATIONS, By, Phase
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row, row_from
 from aoe_reports.model.shares import rounded, share_of
+from aoe_reports.model.texts import count_of, say
+from aoe_reports.model.time_units import times_in_one_unit
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -110,12 +112,38 @@ class Hotspots(Question[HotspotOptions, list[Hotspot]]):
 
     def finish(self, parts: Sequence[tuple[Unit, list[Hotspot]]], asked: Request[HotspotOptions]) -> Finished:
         """The rankings below one another."""
-        del asked
-        return Finished(tables=(Rows(type=Hotspot, rows=[one for _, part in parts for one in part], of_runs=True),))
+        rows = [one for _, part in parts for one in part]
+        return Finished(
+            tables=(Rows(type=Hotspot, rows=rows, of_runs=True),),
+            headline=_headline(rows, all_tasks=asked.options.all_tasks),
+        )
 
 
 hotspots = asking(Hotspots(), HotspotOptions)
 """Where device time goes below some paths: `hotspots([path], by="shape").rows`."""
+
+
+def _headline(rows: Sequence[Hotspot], *, all_tasks: bool) -> str:
+    """What takes most time, on the rank where it takes longest."""
+    first = [row for row in rows if row.position == 1]
+    most = max(first, key=lambda row: row.total_ns, default=None)
+    if most is None or most.share is None:
+        return ""
+    (time,), unit = times_in_one_unit(most.total_ns)
+    name = most.location or most.op_name or most.op_type or say("what has no name")
+    return say(
+        "{what} takes {share:.1%} of {whole}{rank}: {time} {unit} in {tasks}.{others}",
+        what=say("{name} {shapes}", name=name, shapes=most.input_shapes) if most.input_shapes else name,
+        share=most.share,
+        whole=say("the time of all tasks") if all_tasks else say("computing time"),
+        rank="" if most.rank_id is None else say(" on rank {rank}", rank=most.rank_id),
+        time=time,
+        unit=unit,
+        tasks=count_of(most.count, "{number} task", "{number} tasks"),
+        others=""
+        if len(first) == 1
+        else count_of(len(first) - 1, " {number} other device below.", " {number} other devices below."),
+    )
 
 
 def _read(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -11,13 +12,17 @@ from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import FileUnit, Finished, Notes, Question, Request, RunOptions
 from aoe_reports.model.documents import Json
 from aoe_reports.model.rows import Rows, column, row
-from aoe_reports.model.texts import say
+from aoe_reports.model.texts import count_of, join, say
 from aoe_reports.model.topics.banks import BankSummary
 
 if TYPE_CHECKING:
     from aoe_reports.formats.csv.summary import TableData
     from aoe_reports.formats.sources.discovery import Discovery
     from aoe_reports.formats.sources.found import FoundFile
+
+
+_NAMED = 3
+"""So many kinds are in a headline."""
 
 
 @row
@@ -99,7 +104,24 @@ class Inspect(Question[RunOptions, InspectedFile]):
         """The files by path; the rows of a bank are its gradients."""
         del asked
         rows = sorted((one for _, one in parts), key=lambda one: one.path)
-        return Finished(tables=(Rows(type=InspectedFile, rows=rows, without=frozenset({"gradients"})),))
+        table = Rows(type=InspectedFile, rows=rows, without=frozenset({"gradients"}))
+        return Finished(tables=(table,), headline=_headline(rows))
+
+
+def _headline(rows: Sequence[InspectedFile]) -> str:
+    """How many files of what, and of how many ranks."""
+    if not rows:
+        return ""
+    kinds = [kind for kind, _ in Counter(row.kind for row in rows).most_common()]
+    ranks = {(row.run, row.rank_id) for row in rows if row.rank_id is not None}
+    more = len(kinds) - _NAMED
+    return say(
+        "{files}{ranks}: {kinds}{more}.",
+        files=count_of(len(rows), "{number} file", "{number} files"),
+        ranks="" if len(ranks) < 2 else say(" of {count} ranks", count=len(ranks)),  # noqa: PLR2004 -- several
+        kinds=join(", ", kinds[:_NAMED]),
+        more="" if more < 1 else count_of(more, " and {number} other kind", " and {number} other kinds"),
+    )
 
 
 inspect = asking(Inspect(), RunOptions)

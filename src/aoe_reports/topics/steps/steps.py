@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING
 
 from aoe_reports.engine.ask import asking
@@ -12,7 +13,8 @@ from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.options import options
 from aoe_reports.model.rows import Rows, labelled
-from aoe_reports.model.texts import join, say
+from aoe_reports.model.texts import count_of, join, say
+from aoe_reports.model.time_units import times_in_one_unit
 from aoe_reports.model.topics.steps import Step
 from aoe_reports.topics.steps.pipeline import Stage
 
@@ -98,8 +100,30 @@ class Steps(Question[StepOptions, list["Step"]]):
             tables=(
                 Rows(type=Step, rows=rows, of_runs=True, without=hidden),
                 Rows(type=Stage, rows=stages, key="stages", title="Stages of the pipeline"),
-            )
+            ),
+            headline=_headline(rows),
         )
+
+
+def _headline(rows: Sequence[Step]) -> str:
+    """How long steps take, and which takes longest."""
+    if not rows:
+        return ""
+    longest = max(rows, key=lambda row: row.duration_ns)
+    ranks = len({(row.run, row.rank_id) for row in rows})
+    (middle, most), unit = times_in_one_unit(median(row.duration_ns for row in rows), longest.duration_ns)
+    which = [] if longest.step is None else [say("step {step}", step=longest.step)]
+    if longest.rank_id is not None:
+        which.append(say("rank {rank}", rank=longest.rank_id))
+    return say(
+        "{steps}{ranks}: {middle} {unit} in the median, {most} {unit} at most{which}.",
+        steps=count_of(len(rows), "{number} step", "{number} steps"),
+        ranks="" if ranks == 1 else say(" of {count} ranks", count=ranks),
+        middle=middle,
+        most=most,
+        unit=unit,
+        which=say(" ({which})", which=join(", ", which)) if which else "",
+    )
 
 
 def _trimmed(run: str, steps: list[Step], notes: Notes, *, leave_out: bool) -> list[Step]:

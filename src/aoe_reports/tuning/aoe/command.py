@@ -186,7 +186,7 @@ def files_of_plan(plan: Plan, folder: str) -> dict[str, str]:
 # The ways to configure TFAdapter and torch_npu are those of their own documents (Ascend/tensorflow, Ascend/pytorch);
 # MindSpore's of its API reference, 2.5 and later.
 _TENSORFLOW = """# Where TFAdapter is configured, one of the three; take it out again when tuning is over.
-# AOE_MODE is set by run.sh (and `aoe-reports tune`). Without the file every operator is tuned.
+# AOE_MODE is set by run.sh (and `aoe-reports tune run`). Without the file every operator is tuned.
 
 # TensorFlow 1, session
 custom_op.parameter_map["aoe_config_file"].s = tf.compat.as_bytes({config})
@@ -299,7 +299,7 @@ def run_script(plan: Plan) -> str:
     except UsageError as error:
         return _HEAD + _REFUSAL.format(why=shlex.quote(f"run.sh: {error}"))
     if any(REDACTED in argument.text for stage in stages for argument in stage.arguments):
-        why = "run.sh: an argument held a secret and was not written down; `aoe-reports tune` takes it anew"
+        why = "run.sh: an argument held a secret and was not written down; `aoe-reports tune run` takes it anew"
         return _HEAD + _REFUSAL.format(why=shlex.quote(why))
     seed = _EMPTY if plan.job.bank_seed == "empty" else _UNKNOWN_SOC if plan.soc is None else _SEED
     parts = [_HEAD, seed.format(soc=shlex.quote(plan.soc or "")) if seed == _SEED else seed]

@@ -92,13 +92,13 @@ def _headline(checks: Sequence[Check]) -> Text:
 def _next(checks: Sequence[Check], folder: Path) -> Text:
     place = shlex.quote(str(folder))
     if any(one.verdict == "fail" for one in checks):
-        return say("next: mend what fails, then run `aoe-reports preflight {folder}` again", folder=place)
+        return say("next: mend what fails, then run `aoe-reports tune check {folder}` again", folder=place)
     if any(one.verdict == "unknown" and one.declare for one in checks):
         return say(
-            "next: `aoe-reports tune {folder}`, or first declare what is not known (`--declare`, column Declare)",
+            "next: `aoe-reports tune run {folder}`, or first declare what is not known (`--declare`, column Declare)",
             folder=place,
         )
-    return say("next: `aoe-reports tune {folder}`", folder=place)
+    return say("next: `aoe-reports tune run {folder}`", folder=place)
 
 
 def findings_of_checks(checks: Sequence[Check], path: str) -> list[Finding]:

@@ -387,11 +387,13 @@ def judge_stage(
 
 def _end_judged(path: str, console: Console, ended: Ended) -> Iterator[Finding]:
     if ended.because == "timeout":
-        text = say("it took longer than --timeout; entries that are in the bank are kept: `tune --resume` continues")
+        text = say(
+            "it took longer than --timeout; entries that are in the bank are kept: `tune run --resume` continues"
+        )
         yield TUNE_TIMEOUT.found(path, text)
     elif ended.because == "interrupted":
         yield TUNE_INTERRUPTED.found(
-            path, say("received a signal to end; what is in the bank is kept: continue with `tune --resume`")
+            path, say("received a signal to end; what is in the bank is kept: continue with `tune run --resume`")
         )
     elif ended.guardian_lost:
         text = say(
@@ -421,7 +423,7 @@ def _results_judged(
             path, say("no aoe_result_*.json was created, neither in ASCEND_WORK_PATH nor in the working folder")
         )
     if ended.because == "exited" and results and not came_to_its_end(results):
-        yield TUNE_INCOMPLETE.found(path, say("a task is incomplete: `tune --resume` continues it"))
+        yield TUNE_INCOMPLETE.found(path, say("a task is incomplete: `tune run --resume` continues it"))
     for name in damaged:
         yield TUNE_BAD_RESULT.found(path, say("{name}: see its findings", name=name))
     yield from _mismatches(path, console, results)

@@ -95,10 +95,10 @@ VARIABLES = (
 
 
 def host_of_document(document: Any) -> Host:
-    """The host of a description (`preflight --describe-host` writes one); what is not in it is not known."""
+    """The host of a description (`tune check --describe-host` writes one); what is not in it is not known."""
     if not isinstance(document, dict):
         raise UsageError(
-            say("a host description must be a JSON object; `aoe-reports preflight --describe-host` writes one")
+            say("a host description must be a JSON object; `aoe-reports tune check --describe-host` writes one")
         )
     kinds = get_type_hints(Host, include_extras=True)
     for key, value in document.items():

@@ -145,7 +145,7 @@ def adopt(folder: Path, environment: Mapping[str, str], options: AdoptOptions) -
     plan = read_plan(folder)
     kind, bank = bank_of_tuner(plan), folder / BANK
     if not bank.is_dir():
-        raise UsageError(say("{folder}: no private bank; `aoe-reports tune` creates one", folder=folder))
+        raise UsageError(say("{folder}: no private bank; `aoe-reports tune run` creates one", folder=folder))
     state = read_state(folder)
     seeded = None if state is None or state.bank is None else state.bank.soc
     soc = check_chip(options.soc) if options.soc else plan.soc or seeded or _only_soc(bank)
@@ -249,7 +249,7 @@ def _doubts(case: _Case, digest: str) -> list[Finding]:
     """What speaks against putting the bank into use."""
     found, state, verification = [], case.state, read_verification(case.folder / VERIFY)
     if state is None or not state.status:
-        found.append(case.doubt(ADOPT_NOT_TUNED, STATE, say("the job was never run by `tune`")))
+        found.append(case.doubt(ADOPT_NOT_TUNED, STATE, say("the job was never run by `tune run`")))
     elif state.status != "done":
         found.append(case.doubt(ADOPT_NOT_TUNED, STATE, say("the job is {status}", status=say(state.status))))
     if verification is None:

@@ -614,13 +614,13 @@ class _Job:
             self.tuned.findings.append(TUNE_BANK_UNCHANGED.found(str(self.shown / BANK), text))
 
     def _say_other_chips(self, changes: Sequence[BankChange]) -> None:
-        """The bank's folder is named after the chip that the tuner detects; if that is not the plan's chip, `adopt` would miss it."""
+        """The bank's folder is named after the chip that the tuner detects; if that is not the plan's chip, `tune adopt` would miss it."""
         soc = None if self.state.bank is None else self.state.bank.soc
         others = sorted({chip for change in changes if (chip := self.bank.chip_of(change.path)) is not None} - {soc})
         if soc is not None and others:
             text = say(
                 "AOE tuned for {others}, but the plan names {soc}: entries that the bank already has for "
-                "{others} were not skipped, and `adopt` needs --soc",
+                "{others} were not skipped, and `tune adopt` needs --soc",
                 others=join(", ", others),
                 soc=soc,
             )

@@ -118,26 +118,26 @@ _KEPT = re.compile(r"verify-[0-9]{3,6}\.json", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class TunedBank:
-    """The private bank as `tune` left it."""
+    """The private bank as `tune run` left it."""
 
     digest: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TunedOutcome:
-    """What `tune` left to say: how many operators came to what, and the bank as it was then."""
+    """What `tune run` left to say: how many operators came to what, and the bank as it was then."""
 
     counts: Mapping[str, int] = field(default_factory=dict)
     bank: TunedBank = TunedBank()
 
 
 def read_outcome(folder: Path) -> TunedOutcome | None:
-    """What `tune` left to say; None where it did not run, or what is there is damaged."""
+    """What `tune run` left to say; None where it did not run, or what is there is damaged."""
     path = folder / OUTCOME
     if not path.is_file():
         return None
     try:
-        return read_as(lambda document: convert(document, TunedOutcome), path, say("expected output of `tune`"))
+        return read_as(lambda document: convert(document, TunedOutcome), path, say("expected output of `tune run`"))
     except ReadError:
         return None
 
@@ -153,7 +153,7 @@ def read_state(folder: Path) -> JobState | None:
     if isinstance(document, dict) and not schema_errors("plan", {**_plan_with(document.get("job")), "soc": soc}):
         with suppress(ValidationError):
             return state_of_document(document)
-    raise ReadError(path, say("not the state of a tuning job"), say("`tune --restart` starts over"))
+    raise ReadError(path, say("not the state of a tuning job"), say("`tune run --restart` starts over"))
 
 
 def _plan_with(job: Json) -> JsonObject:
@@ -169,7 +169,7 @@ def write_state(folder: Path, state: JobState) -> None:
 
 def read_listing(path: Path) -> Listing:
     """The listing of a bank that a job wrote down; ReadError for anything else."""
-    return read_as(listing_of_document, path, say("expected the listing of a bank; `tune --restart` starts over"))
+    return read_as(listing_of_document, path, say("expected the listing of a bank; `tune run --restart` starts over"))
 
 
 def digest_of_plan(folder: Path) -> str:

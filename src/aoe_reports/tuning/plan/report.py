@@ -280,8 +280,8 @@ def _what_to_do(plan: Plan) -> list[str]:
             ),
         ]
     lines += [
-        say("Check the machine: run aoe-reports preflight in this folder."),
-        say("Tune: run aoe-reports tune in this folder, or run.sh if aoe-reports is not available."),
+        say("Check the machine: run aoe-reports tune check in this folder."),
+        say("Tune: run aoe-reports tune run in this folder, or run.sh if aoe-reports is not available."),
         say("Measure again: remeasure.md describes how (tune writes this file)."),
     ]
     if plan.mode == "both":
@@ -300,5 +300,5 @@ def _what_to_do(plan: Plan) -> list[str]:
         )
     return [
         *lines,
-        say("Verify AOE's claim: run aoe-reports verify; adopt what is confirmed: run aoe-reports adopt."),
+        say("Verify AOE's claim: run aoe-reports verify; adopt what is confirmed: run aoe-reports tune adopt."),
     ]

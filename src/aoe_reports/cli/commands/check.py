@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from aoe_reports.cli.guide import guided
+from aoe_reports.cli.command import guided
 from aoe_reports.cli.output import FORM, MAX_ROWS, MostRows, Output, notify, path_argument, reply
 from aoe_reports.cli.progress import progress_line
 from aoe_reports.engine.question import one_table
@@ -14,7 +14,7 @@ from aoe_reports.model.errors import UsageError
 from aoe_reports.model.options import Option
 from aoe_reports.model.rows import Rows
 from aoe_reports.model.texts import say
-from aoe_reports.present.forms import CHECK_FORMS, FORMS
+from aoe_reports.present.forms import FORMS, forms_of
 from aoe_reports.topics.files.check import Check, CheckOptions
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     CheckFormat = str
 else:
-    CheckFormat = Literal[tuple(CHECK_FORMS)]  # from which typer takes what may be given
+    CheckFormat = Literal[tuple(forms_of("check"))]  # from which typer takes what may be given
 
 
 @guided(example="check profile --format junit -o check.xml", page="results")
@@ -71,7 +71,7 @@ def check(
             executor=executor_here(chosen),
             progress=progress,
         )
-    reply(answer, form, output, strict=chosen.strict, forms=CHECK_FORMS, rules=rules, most=rows)
+    reply(answer, form, output, strict=chosen.strict, forms=forms_of("check"), rules=rules, most=rows)
 
 
 def _rules() -> "list[ListedRule]":

@@ -1,35 +1,36 @@
-"""`sql` and `convert`: captures and stores as tables of a database."""
+"""`sql`, `convert`, `cache`: captures and stores as tables of a database, and what is kept of them."""
 
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, NoReturn
 
 import typer
 
-from aoe_reports.cli.guide import guided
+from aoe_reports.cli.command import guided
 from aoe_reports.cli.output import (
     FORM,
     MAX_ROWS,
+    ChosenForm,
     MostRows,
     Output,
+    StreamFormat,
+    end_stream,
     path_argument,
     print_findings,
+    refuse_printed_parquet,
     reply,
-    show_report,
-    write,
-    write_pieces,
+    show_stream,
 )
-from aoe_reports.engine.question import Stream, exit_code_of
-from aoe_reports.engine.tables.cache import CacheOptions
+from aoe_reports.engine.question import Stream, exit_code_of, one_table
+from aoe_reports.engine.tables.cache import Cache, CacheContent, CacheFolderOptions, CacheOptions, cache_in
 from aoe_reports.engine.tables.sql import SqlOptions
 from aoe_reports.formats.sources.objects import asked_path
 from aoe_reports.history.options import AlarmOptions, StoreOptions
 from aoe_reports.model.errors import UsageError
 from aoe_reports.model.findings import in_order
 from aoe_reports.model.options import Option, declared
+from aoe_reports.model.rows import Rows
 from aoe_reports.model.texts import say
-
-SqlFormat = Literal["text", "json", "csv", "markdown", "html", "parquet"]
 
 
 @guided(example='sql profile "SELECT core, sum(duration_ns) FROM task GROUP BY 1"', page="sql")
@@ -53,7 +54,7 @@ def sql(
         bool,
         Option(help="List the tables, or the columns of one.", flags=("--tables",), only_here=say("additional output")),
     ] = False,
-    form: Annotated[SqlFormat, FORM] = "text",
+    form: Annotated[StreamFormat, FORM] = "text",
     output: Output = None,
     rows: MostRows = MAX_ROWS,
     *,
@@ -73,25 +74,11 @@ def sql(
             say("sql: expected a QUERY (or --file), before it the PATH of captures or none for the store; or --tables")
         )
     _refuse_options_of_others(ctx, of_store=path is None)
-    if form == "parquet" and output is None:
-        raise UsageError(say("sql --format parquet: expected -o FILE (Parquet cannot be shown in a terminal)"))
+    refuse_printed_parquet("sql", form, output)
     text = read_query(file) if file is not None else query or ""
     with _asked(path, text, chosen, place.store, alarms) as stream:
-        if form == "parquet" and output is not None:
-            from aoe_reports.present.streams import write_parquet
-
-            write_parquet(stream, output)
-        elif form in {"json", "csv"}:
-            from aoe_reports.present.streams import render_stream
-
-            write_pieces(render_stream(stream, form, strict=chosen.strict), output)
-        else:
-            from aoe_reports.present.streams import report_of_stream
-
-            write(show_report(form, report_of_stream(stream, say("Query"), rows)), output)
-    if form != "json":
-        print_findings(in_order(stream.notes.findings))
-    raise typer.Exit(stream.exit_code(strict=chosen.strict))
+        show_stream(stream, form, output, title=say("Query"), strict=chosen.strict, most=rows)
+    end_stream(stream, form, strict=chosen.strict)
 
 
 def _refuse_options_of_others(ctx: typer.Context, *, of_store: bool) -> None:
@@ -142,3 +129,27 @@ def convert(
     notes = save_captures(path, output, chosen)
     print_findings(in_order(notes.findings))
     raise typer.Exit(exit_code_of(notes.findings, unreadable=notes.unreadable, strict=chosen.strict))
+
+
+@guided(example="cache info", page="sql")
+def info(place: CacheFolderOptions, form: ChosenForm = "text", output: Output = None) -> None:
+    """Describe the cache: folder, files, bytes."""
+    _reply("info", _chosen(place).content(), form, output)
+
+
+@guided(example="cache clear", page="sql")
+def clear(place: CacheFolderOptions, form: ChosenForm = "text", output: Output = None) -> None:
+    """Delete all files of the cache. Other files in its folder stay."""
+    _reply("clear", _chosen(place).clear(), form, output)
+
+
+def _chosen(place: CacheFolderOptions) -> Cache:
+    found = cache_in(place.cache)
+    if found is None:
+        raise UsageError(say("this user has no folder for a cache; --cache names one"))
+    return found
+
+
+def _reply(command: str, content: CacheContent, form: str, output: Output) -> NoReturn:
+    rows = Rows(type=CacheContent, rows=[content])
+    reply(one_table(f"cache {command}", say("Cache"), [content.folder], rows), form, output)

@@ -1,18 +1,18 @@
-"""`map` and `reduce`: a question whose units are read in shares, by as many jobs and machines as there are."""
+"""`fleet map` and `fleet reduce`: a question whose units are read in shares, by as many jobs and machines as there are."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from aoe_reports.cli.commands import question_of
-from aoe_reports.cli.guide import guided
+from aoe_reports.cli.command import guided
+from aoe_reports.cli.menu import question_of
 from aoe_reports.cli.output import FORM, MAX_ROWS, AnnotatedFormat, ChosenForm, MostRows, Output, reply
 from aoe_reports.cli.progress import progress_line
 from aoe_reports.engine.question import RunOptions, StrictOptions
 from aoe_reports.model.options import Option
 from aoe_reports.model.texts import say
-from aoe_reports.present.forms import ANNOTATED_FORMS
+from aoe_reports.present.forms import forms_of
 
 ManifestFile = Annotated[
     Path, typer.Argument(metavar="MANIFEST", help="What `--manifest` of a question has written.", show_default=False)
@@ -26,7 +26,7 @@ PartialsPlace = Annotated[
 ]
 
 
-@guided(example="map manifest.json --shard 1/2 --partials partials", page="fleet")
+@guided(example="fleet map manifest.json --shard 1/2 --partials partials", page="fleet")
 def map(  # noqa: A001 -- the name of the command
     manifest: ManifestFile,
     chosen: RunOptions,
@@ -55,7 +55,7 @@ def map(  # noqa: A001 -- the name of the command
     reply(one_table("map", say("Mapped"), [manifest], Rows(type=Mapped, rows=rows)), form, output, strict=chosen.strict)
 
 
-@guided(example="reduce manifest.json --partials partials", page="fleet")
+@guided(example="fleet reduce manifest.json --partials partials", page="fleet")
 def reduce(
     manifest: ManifestFile,
     chosen: StrictOptions,
@@ -73,4 +73,4 @@ def reduce(
     found = read_manifest(manifest)
     answer = reduced(question_of(found.question), found, Partials(partials))
     strict = chosen.strict or found.asked.options.strict
-    reply(answer, form, output, strict=strict, forms=ANNOTATED_FORMS, most=rows)
+    reply(answer, form, output, strict=strict, forms=forms_of("annotated"), most=rows)

@@ -1,0 +1,1 @@
+"""The commands that are no questions: a module for each group of them."""
