@@ -108,12 +108,12 @@ def read_file(
     if _told_by_timeline(file, kind):
         from aoe_reports.engine.timelines import read_table_of_timeline  # noqa: PLC0415 -- most captures have tables
 
-        told = read_table_of_timeline(
+        data = read_table_of_timeline(
             file, kind, columns, hashed=hashed, host_by_file=host_by_file, collected=collected
         )
-        return check_table(told, complete=complete).with_constants(_told_by_name(file, kind))
-    data = check_table(read_table_file(file, kind, columns, hashed=hashed), complete=complete)
-    return data.with_constants(_told_by_name(file, kind))
+    else:
+        data = read_table_file(file, kind, columns, hashed=hashed)
+    return check_table(data, complete=complete).with_constants(_told_by_name(file, kind))
 
 
 def _told_by_timeline(file: FoundFile, kind: str) -> bool:
@@ -149,8 +149,8 @@ def stream_events_of(
 
     if file.name.form == "db":
         frame, found = _events_of_database(file.path)
-        told = frame if columns is None else frame.select(sorted({*columns} & {*frame.column_names}))
-        yield iter(told.to_batches()), found
+        chosen = frame if columns is None else frame.select(sorted({*columns} & {*frame.column_names}))
+        yield iter(chosen.to_batches()), found
         return
     with expanded(file) as (path, wrong):
         if wrong is not None:

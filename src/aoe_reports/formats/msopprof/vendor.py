@@ -45,9 +45,9 @@ def group(files: Iterable[FoundFile]) -> list[Capture]:
     for file in files:
         folders[file.path.parent].append(file)
     captures = []
-    for folder, mine in sorted(folders.items()):
+    for folder, members in sorted(folders.items()):
         times = [found["time"] for part in folder.parts if (found := _FOLDER.match(part))]
-        in_order = tuple(sorted(mine, key=lambda file: str(file.path)))
+        in_order = tuple(sorted(members, key=lambda file: str(file.path)))
         captures.append(
             Capture(
                 folder,

@@ -43,14 +43,14 @@ def group(files: Iterable[FoundFile]) -> list[Capture]:
     return [
         Capture(
             folder,
-            tuple(sorted(mine, key=lambda file: str(file.path))),
+            tuple(sorted(members, key=lambda file: str(file.path))),
             (),
             CaptureInfo(engine="cann"),
             profiler=_WRITER,
             measures=False,
             of_service=True,
         )
-        for folder, mine in sorted(folders.items())
+        for folder, members in sorted(folders.items())
     ]
 
 

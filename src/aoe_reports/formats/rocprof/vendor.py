@@ -45,9 +45,9 @@ def group(files: Iterable[FoundFile]) -> list[Capture]:
         folders[file.path.parent][_process(file)].append(file)
     captures = []
     for folder, processes in folders.items():
-        for process, mine in processes.items():
+        for process, members in processes.items():
             root = folder if len(processes) == 1 else folder / process
-            in_order = tuple(sorted(mine, key=lambda file: str(file.path)))
+            in_order = tuple(sorted(members, key=lambda file: str(file.path)))
             pid = next((file.name.pid for file in in_order if file.name.pid is not None), None)
             info = CaptureInfo(pid=pid, engine="rocm")
             captures.append(Capture(root, in_order, (), info, profiler="rocprof"))
