@@ -66,11 +66,8 @@ class Timelines:
             return devices
         return [_of_step(device, self.step) for device in devices if self.step in device.steps]
 
-    def host_facts(self, device_id: int | None, least_share: float) -> list[HostFacts]:
-        """What one device waited for, an entry an export; of sequences those that could save so much of its time."""
-        return [*self._host_facts(device_id, least_share)]
-
-    def _host_facts(self, device_id: int | None, least_share: float) -> Iterator[HostFacts]:
+    def host_facts(self, device_id: int | None, least_share: float) -> Iterator[HostFacts]:
+        """What one device waited for, by export; of sequences those that could save so much of its time."""
         types: Mapping[str, str] | None = None
         step = self.step
         for files, activity in self.activities():

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from aoe_reports.model.arrays.columns import Ints, Mask, distinct, exact_sum, places_by
+from aoe_reports.model.arrays.columns import Ints, Mask, distinct, exact_sum, places_by, sums_by
 from aoe_reports.model.arrays.intervals import Intervals, covered_each
 from aoe_reports.model.pictures.path_kinds import KIND_WORDS, KINDS, Kind, PathOperator
 from aoe_reports.model.texts import say
@@ -112,11 +112,9 @@ def _window_of(device: Device, path: StepPath) -> tuple[Window, Mask]:
 
 def _time_on_path(path: StepPath, window: Window) -> Ints:
     """How much of the path each slice of a window is."""
-    found = np.zeros(len(window), dtype=np.int64)
     places, times = path.segments.place - window.first, path.segments.duration
-    mine = path.segments.of_slices & (places >= 0)
-    np.add.at(found, places[mine], times[mine])
-    return found
+    inside = path.segments.of_slices & (places >= 0)
+    return sums_by(places[inside], times[inside], len(window))
 
 
 def path_time_of(device: Device, paths: Sequence[StepPath], starts: Ints, spans: Intervals) -> int:
