@@ -90,7 +90,7 @@ class Timelines:
 
     def _devices_of(self, files: Sequence[FoundFile], number: int | None) -> list[Device]:
         """What a device depended on."""
-        from aoe_reports.topics.critical_path.reading import dependencies_of
+        from aoe_reports.topics.critical_path.dependencies import dependencies_of
 
         devices, wrong = dependencies_of(files, self.capture)
         self.findings += [finding for finding in wrong if finding not in self.findings]

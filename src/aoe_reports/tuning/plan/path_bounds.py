@@ -14,8 +14,7 @@ from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.texts import say
-from aoe_reports.topics.critical_path.dependencies import Device
-from aoe_reports.topics.critical_path.reading import dependencies_of
+from aoe_reports.topics.critical_path.dependencies import Device, dependencies_of
 from aoe_reports.topics.critical_path.step_paths import MILLION, StepPath, gain_of, paths_of
 from aoe_reports.tuning.rules import PLAN_PATH_UNKNOWN
 
