@@ -14,8 +14,8 @@ from aoe_reports.formats.sources.discovery import discover
 from aoe_reports.formats.vendor import group_captures, vendor_of
 from aoe_reports.model.pictures.blocks import read_blocks
 from aoe_reports.model.pictures.step import MAX_BYTES
+from aoe_reports.topics.critical_path.dependencies import dependencies_of
 from aoe_reports.topics.critical_path.facts import ends_after, window_of
-from aoe_reports.topics.critical_path.reading import dependencies_of
 from aoe_reports.topics.critical_path.step_paths import operators_of, paths_of
 from aoe_reports.topics.critical_path.step_pictures import bytes_of
 

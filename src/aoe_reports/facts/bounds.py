@@ -25,6 +25,7 @@ from aoe_reports.model.arrays.columns import (
     floats,
     has_value,
     integers,
+    sums_by,
     words_in,
 )
 from aoe_reports.model.arrays.memory import give_back
@@ -341,9 +342,7 @@ class TaskGroups:
             whole = np.zeros(self._groups, dtype=object)
             np.add.at(whole, self._of, values.astype(object))
             return np.asarray([min(int(value), _MAX_NS) for value in whole], dtype=np.int64)
-        sums: Ints = np.zeros(self._groups, dtype=np.int64)
-        np.add.at(sums, self._of, values)
-        return sums
+        return sums_by(self._of, values, self._groups)
 
     def weigh(self, columns: Sequence[Column], weights: Ints) -> Floats:
         """The weighted mean of each group of the sum of some columns, over the tasks that any of them tells of; NaN where none does."""

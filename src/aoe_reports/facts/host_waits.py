@@ -20,7 +20,7 @@ from aoe_reports.facts.event_waits import waited_for_events
 from aoe_reports.facts.host_calls import CallGroup
 from aoe_reports.facts.launches import Queue, queue_of
 from aoe_reports.formats.spilled import Numbers
-from aoe_reports.model.arrays.columns import Ints, Mask, distinct, distinct_places, is_among
+from aoe_reports.model.arrays.columns import Ints, Mask, distinct, distinct_places, is_among, sums_by
 from aoe_reports.model.arrays.intervals import Intervals, union
 from aoe_reports.model.topics.host import HostWait
 
@@ -256,9 +256,7 @@ def _queue(busy: Busy, known: Mask) -> Queue | None:
 
 
 def _by_cause(length: Ints, cause: Ints) -> tuple[int, ...]:
-    sums = np.zeros(len(WAIT_CAUSES), dtype=np.int64)
-    np.add.at(sums, cause, length)
-    return tuple(sums.tolist())
+    return tuple(sums_by(cause, length, len(WAIT_CAUSES)).tolist())
 
 
 def longest_waits(busy: Busy, sweep: Sweep, words: Sequence[str], most: int) -> tuple[HostWait, ...]:
@@ -266,9 +264,8 @@ def longest_waits(busy: Busy, sweep: Sweep, words: Sequence[str], most: int) -> 
     if not most:
         return ()
     starts, ends = sweep.gaps
-    waited = np.zeros(len(starts), dtype=np.int64)
     of_host = sweep.cause < len(HOST_CAUSES)
-    np.add.at(waited, sweep.gap[of_host], sweep.length[of_host])
+    waited = sums_by(sweep.gap[of_host], sweep.length[of_host], len(starts))
     spans, found = busy.spans, []
     by_end = np.argsort(spans["end"], kind="stable")
     in_order = spans["end"][by_end]

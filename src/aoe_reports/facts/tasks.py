@@ -23,6 +23,11 @@ class TaskSet:
     missing: frozenset[str] = frozenset()
     """The columns that the export has not: they are null in every row."""
 
+    @property
+    def place(self) -> tuple[int, int]:
+        """(rank, device), to sort by; -1 for an unknown one."""
+        return (-1 if self.rank_id is None else self.rank_id, -1 if self.device_id is None else self.device_id)
+
     def as_exported(self) -> TaskSet:
         """The same without the columns that the export has not, for who judges by what it tells."""
         if not self.missing:

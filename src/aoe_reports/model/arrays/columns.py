@@ -364,6 +364,13 @@ class PlacesAmong:
         return places, places >= 0
 
 
+def sums_by(groups: Ints, values: Ints, count: int) -> Ints:
+    """The sum of the values of each of `count` groups; `groups` has the group of each value."""
+    sums: Ints = np.zeros(count, dtype=np.int64)
+    np.add.at(sums, groups, values)
+    return sums
+
+
 def exact_sum(values: Ints, times: Ints | None = None) -> int:
     """The exact sum of whole numbers, whatever its size; each taken so many times."""
     if not len(values):

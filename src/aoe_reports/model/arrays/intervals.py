@@ -56,6 +56,11 @@ def common(one: Intervals, other: Intervals) -> Intervals:
     return Intervals(np.maximum(one.starts[of], other.starts[rows]), np.minimum(one.ends[of], other.ends[rows]))
 
 
+def without(one: Intervals, other: Intervals) -> Intervals:
+    """The time that the first covers and the second does not."""
+    return common(one, Intervals(np.append(-(2**63), other.ends), np.append(other.starts, 2**63 - 1)))
+
+
 def covered(intervals: Intervals, start: int, end: int) -> int:
     """How much of the time from `start` to `end` is covered."""
     inside = np.minimum(intervals.ends, end) - np.maximum(intervals.starts, start)

@@ -46,7 +46,7 @@ from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.capture import Capture, kinds_of
 from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.vendor import vendor_of
-from aoe_reports.model.arrays.columns import Ints, Mask, distinct, exact_sum, has_value, integers
+from aoe_reports.model.arrays.columns import Ints, Mask, distinct, exact_sum, has_value, integers, sums_by
 from aoe_reports.model.arrays.memory import give_back
 from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.texts import say
@@ -254,7 +254,7 @@ def _with_more(facts: Facts, beside: Beside, chosen: Chosen) -> Facts:
     free, overlapped = shares.share(shares.free_ns), shares.share(shares.overlapped_ns)
     host: Sequence[HostFacts] = ()
     if (free is not None and free >= least) or beside.timelines.are_read or _may_be_fused(facts, least):
-        host = beside.timelines.host_facts(shares.device_id, least)
+        host = [*beside.timelines.host_facts(shares.device_id, least)]
     talks = overlapped is not None and overlapped >= least and facts.tasks is not None
     contention = find_contention(facts.tasks, 1) if talks and facts.tasks is not None else None
     return replace(facts, host=host, contention=contention)
@@ -265,8 +265,7 @@ def _may_be_fused(facts: Facts, least_share: float) -> bool:
     if facts.bounds is None or not facts.shares.step_ns:
         return False
     numbers, words = facts.bounds.key_codes("op_type")
-    times = np.zeros(len(words) + 1, dtype=np.int64)
-    np.add.at(times, numbers, facts.bounds.total_ns)
+    times = sums_by(numbers, facts.bounds.total_ns, len(words) + 1)
     most = fusible_ns(dict(zip(words, times[1:].tolist(), strict=True)))
     return most >= least_share * facts.shares.step_ns
 

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from aoe_reports.facts.idle import step_of_tasks
+from aoe_reports.model.arrays.columns import Ints, codes, exact_sum, has_value, integers
 from aoe_reports.model.shares import share_or_zero
 from aoe_reports.model.texts import say
 from aoe_reports.model.topics.communication import AwaitedRank, Link
+from aoe_reports.stats.grouping import is_communication
 from aoe_reports.topics.advice.advice import Advice, Evidence, Facts, Rule, microseconds
-from aoe_reports.topics.advice.slow_calls import SlowCalls, find_slow_calls
 from aoe_reports.topics.advice.thresholds import Thresholds
 from aoe_reports.topics.communication.packets import LOST_SHARE, RESENT_NS, small_packets
 
@@ -16,22 +23,22 @@ _LINKS = 3
 
 def _slow_calls(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     """Single calls that take many times what others of their type take: what matters before any overlapping."""
-    found = []
-    for one in slow_calls_of(facts, thresholds):
-        saving = _within_uncovered(facts, one.excess_ns)
+    rows = []
+    for calls in slow_calls_of(facts, thresholds):
+        saving = _within_uncovered(facts, calls.excess_ns)
         evidence = {
-            "call": one.name,
-            "step": one.step,
-            "place": one.place,
-            "duration_us": microseconds(one.duration_ns),
-            "median_us": microseconds(one.median_ns),
-            "times_median": round(one.times, 1),
-            "slower_calls": one.slow,
-            "calls": one.calls,
+            "call": calls.name,
+            "step": calls.step,
+            "place": calls.place,
+            "duration_us": microseconds(calls.duration_ns),
+            "median_us": microseconds(calls.median_ns),
+            "times_median": round(calls.times, 1),
+            "slower_calls": calls.slow,
+            "calls": calls.calls,
             "share_of_communication": share_or_zero(saving, facts.shares.communication_not_overlapped_ns or 0),
         }
-        found.append(Advice("slow-call", evidence, _SLOW_CALL, saving, op_type=one.op_type, op_name=one.name))
-    return found
+        rows.append(Advice("slow-call", evidence, _SLOW_CALL, saving, op_type=calls.op_type, op_name=calls.name))
+    return rows
 
 
 _SLOW_CALL = say(
@@ -40,13 +47,74 @@ _SLOW_CALL = say(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class SlowCalls:
+    """The slow calls of one type of communication operator on one device; times in ns."""
+
+    op_type: str | None
+    calls: int
+    """All calls of the type."""
+    slow: int
+    median_ns: float
+    excess_ns: int
+    """What the slow ones take above the median, together."""
+    name: str | None
+    """The name of the slowest call."""
+    step: int | None
+    place: int | None
+    """Its number among the calls of its type in the step (without steps: in the capture), from 1."""
+    duration_ns: int
+
+    @property
+    def times(self) -> float:
+        """The duration of the slowest call divided by the median."""
+        return self.duration_ns / self.median_ns
+
+
 def slow_calls_of(facts: Facts, thresholds: Thresholds) -> list[SlowCalls]:
-    """The slow calls of a device that make a notable part of its steps."""
-    if facts.tasks is None:
+    """The few calls of each type that take many times its median and a notable part of the steps, the largest excess first."""
+    tasks = facts.tasks
+    if tasks is None or "task_type" not in tasks.column_names or "op_type" not in tasks.column_names:
         return []
-    found = find_slow_calls(facts.tasks, thresholds.slow_call_times, thresholds.least_alike, thresholds.odd_shape_share)
-    least = thresholds.least_step_share * (facts.shares.step_ns or 0)
-    return [one for one in found if _within_uncovered(facts, one.excess_ns) >= max(least, 1)]
+    least_ns = max(thresholds.least_step_share * (facts.shares.step_ns or 0), 1)
+    communicating = np.flatnonzero(is_communication(tasks["task_type"]))
+    numbers, words = codes(tasks["op_type"])
+    durations, _ = integers(tasks["task_duration_ns"])
+    types = []
+    for number in np.unique(numbers[communicating]).tolist():
+        rows = communicating[numbers[communicating] == number]
+        median = float(np.median(durations[rows])) if len(rows) >= thresholds.least_alike else 0.0
+        slow = rows[durations[rows] >= thresholds.slow_call_times * median] if median else rows[:0]
+        if 0 < len(slow) <= thresholds.odd_shape_share * len(rows):
+            op_type = words[number - 1] if number else None
+            calls = _slow_calls_of_type(tasks, op_type, rows, slow, median, durations)
+            if _within_uncovered(facts, calls.excess_ns) >= least_ns:
+                types.append(calls)
+    return sorted(types, key=lambda calls: -calls.excess_ns)
+
+
+def _slow_calls_of_type(
+    tasks: pa.Table, op_type: str | None, rows: Ints, slow: Ints, median: float, durations: Ints
+) -> SlowCalls:
+    slowest = int(slow[durations[slow].argmax()])
+    task_steps = step_of_tasks(tasks)
+    step = -1 if task_steps is None else int(task_steps[1][slowest])
+    beside = rows if step < 0 or task_steps is None else rows[task_steps[1][rows] == step]
+    place = None
+    if has_value(tasks, "task_start_ns"):
+        starts, _ = integers(tasks["task_start_ns"])
+        place = int((starts[beside] < starts[slowest]).sum()) + 1
+    return SlowCalls(
+        op_type=op_type,
+        calls=len(rows),
+        slow=len(slow),
+        median_ns=median,
+        excess_ns=exact_sum(durations[slow]) - round(median * len(slow)),
+        name=tasks["op_name"][slowest].as_py() if "op_name" in tasks.column_names else None,
+        step=step if step >= 0 else None,
+        place=place,
+        duration_ns=int(durations[slowest]),
+    )
 
 
 def _slow_links(facts: Facts, thresholds: Thresholds) -> list[Advice]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from aoe_reports.facts.bounds import BOUNDS, STATES, Bound, Operator, OperatorBounds, cap_saving
 from aoe_reports.formats.aoe.operators import is_tunable
-from aoe_reports.model.arrays.columns import Floats, Ints, Mask, exact_sum, integers
+from aoe_reports.model.arrays.columns import Floats, Ints, Mask, exact_sum, integers, sums_by
 from aoe_reports.model.shares import share_or_zero
 from aoe_reports.model.texts import say
 from aoe_reports.stats.grouping import sorted_within
@@ -30,23 +30,8 @@ CONVERSIONS = frozenset({"transdata", "cast", "transpose", "transposed", "format
 """Operator types (in small letters) that compute nothing: they change layout or data type."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Alike:
-    """Operators of one type, core and set of inputs, whatever their names: they run the same code on as much data."""
-
-    of: Ints
-    """The number of each operator's class."""
-    count: int
-
-
-def _alike(bounds: OperatorBounds, *, by: tuple[str, ...] = ("op_type", "task_type", "input_shapes")) -> _Alike:
-    return _Alike(*bounds.alike(by))
-
-
-def _sums(alike: _Alike, values: Ints) -> Ints:
-    found: Ints = np.zeros(alike.count, dtype=np.int64)
-    np.add.at(found, alike.of, values)
-    return found
+_ALIKE = ("op_type", "task_type", "input_shapes")
+"""Operators with the same of these run the same code on as much data, whatever their names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +46,23 @@ class _Subject:
     operators: int
 
 
-def _subjects(bounds: OperatorBounds, alike: _Alike, mine: Mask, saving: Ints, least_ns: float) -> Iterator[_Subject]:
-    """The classes in which the marked operators could save enough, the largest first."""
+def _subjects(
+    bounds: OperatorBounds, mine: Mask, saving: Ints, least_ns: float, by: tuple[str, ...] = _ALIKE
+) -> Iterator[_Subject]:
+    """The classes (operators with the same words under `by`) in which the marked operators could save enough, the largest first."""
+    of, count = bounds.alike(by)
     marked: Ints = mine.astype(np.int64)
-    savings, totals = _sums(alike, saving * marked), _sums(alike, bounds.total_ns * marked)
-    counts, operators = _sums(alike, bounds.count * marked), _sums(alike, marked)
+    savings, totals, counts, operators = (
+        sums_by(of, values * marked, count) for values in (saving, bounds.total_ns, bounds.count, marked)
+    )
     chosen = largest(np.where(operators > 0, savings, 0), least_ns)
-    wanted = np.isin(alike.of, chosen) & mine
+    wanted = np.isin(of, chosen) & mine
     longest: dict[int, int] = {}
     groups = np.flatnonzero(wanted)
     for group in groups[np.argsort(-bounds.total_ns[groups], kind="stable")].tolist():
-        held = longest.setdefault(int(alike.of[group]), group)
+        held = longest.setdefault(int(of[group]), group)
         if bounds.total_ns[group] == bounds.total_ns[held] and bounds.names[group] < bounds.names[held]:
-            longest[int(alike.of[group])] = group
+            longest[int(of[group])] = group
     for place in chosen:
         yield _Subject(
             longest[place], int(savings[place]), int(counts[place]), int(totals[place]), int(operators[place])
@@ -148,7 +137,7 @@ def _bound_rule(bound: Bound) -> Find:
 
     def find(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Iterator[Advice]:
         mine = facts.not_near_roof(bounds.bound == BOUNDS.index(bound))
-        for subject in _subjects(bounds, _alike(bounds), mine, bounds.saving_ns, _least(facts, thresholds)):
+        for subject in _subjects(bounds, mine, bounds.saving_ns, _least(facts, thresholds)):
             one = bounds.operator(subject.group)
             evidence: dict[str, float | None] = {f"{unit}_ratio": ratio for unit, ratio in one.ratios.items()}
             arithmetic = max(one.ratios.get("cube", 0.0), one.ratios.get("vector", 0.0))
@@ -175,7 +164,7 @@ def _few_blocks(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) ->
         "Its blocks do not fill the cores: a tuned tiling (AOE) splits it into as many blocks as there are "
         "cores; a larger batch, or shapes that are divisible by the number of cores, may also help"
     )
-    for subject in _subjects(bounds, _alike(bounds), facts.not_near_roof(use < 1.0), saving, _least(facts, thresholds)):
+    for subject in _subjects(bounds, facts.not_near_roof(use < 1.0), saving, _least(facts, thresholds)):
         one = bounds.operator(subject.group)
         norm = bounds.block_norms["vector" if one.task_type in {"AI_VECTOR_CORE", "MIX_AIV"} else "cube"]
         evidence = {
@@ -197,7 +186,7 @@ def _ai_cpu(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Ite
     )
     least = min(_least(facts, thresholds), thresholds.wait_us * 1000)  # a few of them hold up what is behind them
     mine = bounds.bound == BOUNDS.index("ai-cpu")
-    for subject in _subjects(bounds, _alike(bounds, by=("op_type", "task_type")), mine, bounds.total_ns, least):
+    for subject in _subjects(bounds, mine, bounds.total_ns, least, by=("op_type", "task_type")):
         yield _on_type(facts, bounds, "ai-cpu-operator", subject, text)
 
 
@@ -218,8 +207,7 @@ def _conversions(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -
         "It changes only the layout or data type and computes nothing: keep one layout and one data type across "
         "neighbouring operators (channels last, internal formats, mixed precision set in one place)"
     )
-    alike, least = _alike(bounds, by=("op_type",)), _least(facts, thresholds)
-    for subject in _subjects(bounds, alike, mine, bounds.total_ns, least):
+    for subject in _subjects(bounds, mine, bounds.total_ns, _least(facts, thresholds), by=("op_type",)):
         if subject.count > thresholds.conversions * facts.shares.steps:
             yield _on_type(facts, bounds, "format-conversion", subject, text)
 
@@ -241,7 +229,7 @@ def _conflicts(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> 
     text = say(
         "Accesses of the vector unit meet in one bank of its buffer: other strides or alignments; a tuned tiling (AOE)"
     )
-    for subject in _subjects(bounds, _alike(bounds), mine, saving, _least(facts, thresholds)):
+    for subject in _subjects(bounds, mine, saving, _least(facts, thresholds)):
         one = bounds.operator(subject.group)
         evidence = {"conflict_ratio": one.conflict_ratio}
         yield _advice(facts, "bank-conflict", subject, one, evidence, tuned(text, one.state, one.op_name))
@@ -288,11 +276,11 @@ def _slower(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Ite
     told = (bounds.key_codes("op_type")[0] > 0) & (bounds.key_codes("input_shapes")[0] > 0)
     if not told.any():
         return
-    alike = _alike(bounds)
-    of_task = alike.of[bounds.group_of]
+    of, classes = bounds.alike(_ALIKE)
+    of_task = of[bounds.group_of]
     duration, _ = integers(bounds.tasks["task_duration_ns"])
-    middle, counts = _medians(of_task, duration, alike.count)
-    spread, _ = _medians(of_task, _apart(duration, middle[of_task]), alike.count)
+    middle, counts = _medians(of_task, duration, classes)
+    spread, _ = _medians(of_task, _apart(duration, middle[of_task]), classes)
     limit = np.maximum(
         middle * (1.0 + thresholds.slower_share), middle + thresholds.slower_sigmas * _MAD_TO_SIGMA * spread
     )
@@ -310,8 +298,8 @@ def _slower(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Ite
         evidence = {
             "slower_calls": int(slow[group]),
             "mean_us": microseconds(bounds.total_ns[group] / bounds.count[group]),
-            "median_of_alike_us": microseconds(float(middle[alike.of[group]])),
-            "alike_calls": int(counts[alike.of[group]]),
+            "median_of_alike_us": microseconds(float(middle[of[group]])),
+            "alike_calls": int(counts[of[group]]),
         }
         subject = _Subject(group, int(saving[group]), int(bounds.count[group]), int(bounds.total_ns[group]), 1)
         yield _advice(facts, "slower-than-alike", subject, bounds.operator(group), evidence, text)
@@ -344,7 +332,7 @@ def _repeated(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> I
     tunable &= (bounds.bound != BOUNDS.index("ai-cpu")) & (bounds.state != STATES.index("dynamic"))
     tunable = facts.not_near_roof(tunable)
     text = say("The same inputs occur repeatedly: one entry tuned by AOE serves all of these calls")
-    for subject in _subjects(bounds, _alike(bounds), tunable, bounds.saving_ns, _least(facts, thresholds)):
+    for subject in _subjects(bounds, tunable, bounds.saving_ns, _least(facts, thresholds)):
         part = share_or_zero(subject.total_ns, facts.shares.computing_ns)
         one = bounds.operator(subject.group)
         if subject.count < thresholds.repeated_calls or part < thresholds.repeated_share or one.input_shapes is None:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from aoe_reports.facts.bounds import ACLNN, STATES, OperatorBounds, cap_saving
 from aoe_reports.facts.idle import step_of_tasks
-from aoe_reports.model.arrays.columns import Ints, Mask, SomeRows, exact_sum, integers
+from aoe_reports.model.arrays.columns import Ints, Mask, SomeRows, exact_sum, integers, sums_by
 from aoe_reports.model.shares import share_or_zero
 from aoe_reports.model.texts import say
 from aoe_reports.stats.grouping import group_codes
@@ -61,8 +61,7 @@ def _wait(facts: Facts, thresholds: Thresholds) -> Iterator[Advice]:
     keys = [key for key in ("op_type", "op_name") if key in tasks.column_names]
     rows = np.flatnonzero(long)
     group_of, names = group_codes(SomeRows(tasks, long), keys)
-    sums = np.zeros(names.count, dtype=np.int64)
-    np.add.at(sums, group_of, waits[rows])
+    sums = sums_by(group_of, waits[rows], names.count)
     counts = np.bincount(group_of, minlength=names.count)
     longest = np.zeros(names.count, dtype=np.int64)
     np.maximum.at(longest, group_of, waits[rows])
@@ -127,8 +126,7 @@ def _small(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Iter
 def _longest_types(bounds: OperatorBounds, values: Ints) -> list[str]:
     """The operator types with the most of something, by operator."""
     numbers, words = bounds.key_codes("op_type")
-    sums = np.zeros(len(words) + 1, dtype=np.int64)
-    np.add.at(sums, numbers, values)
+    sums = sums_by(numbers, values, len(words) + 1)
     ranked = sorted(((-int(total), words[n - 1]) for n, total in enumerate(sums) if n and total > 0))
     return [word for _, word in ranked[:_NAMED]]
 
@@ -210,8 +208,7 @@ def _odd_shape(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> 
         return
     of, count = bounds.alike(("op_type", "task_type", "op_name"))
     shapes, _ = bounds.key_codes("input_shapes")
-    calls = np.zeros(count, dtype=np.int64)
-    np.add.at(calls, of, bounds.count)
+    calls = sums_by(of, bounds.count, count)
     most = np.zeros(count, dtype=np.int64)
     np.maximum.at(most, of, bounds.count)
     usual = bounds.count == most[of]
@@ -258,16 +255,13 @@ def _many_shapes(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -
     shapes, texts = bounds.key_codes("input_shapes")
     steps = facts.shares.steps if facts.shares.steps_known else thresholds.repeated_calls
     pairs, of = np.unique(numbers * (len(texts) + 1) + shapes, return_inverse=True)
-    calls: Ints = np.zeros(len(pairs), dtype=np.int64)
-    np.add.at(calls, of, bounds.count)
+    calls = sums_by(of, bounds.count, len(pairs))
     passing = (calls < steps) & (pairs % (len(texts) + 1) > 0)
     mine = passing[of]
     of_type = np.bincount((pairs // (len(texts) + 1))[passing], minlength=len(words) + 1)
-    sums = np.zeros((3, len(words) + 1), dtype=np.int64)
     waits = facts.waits_of_operators()
-    for place, values in enumerate((bounds.count, bounds.total_ns, waits)):
-        if values is not None:
-            np.add.at(sums[place], numbers[mine], values[mine])
+    summed = (bounds.count, bounds.total_ns, np.zeros_like(bounds.total_ns) if waits is None else waits)
+    sums = np.stack([sums_by(numbers[mine], values[mine], len(words) + 1) for values in summed])
     heavy = sums[1] >= thresholds.least_operator_share * facts.shares.computing_ns
     heavy[0] = False  # no type
     text = say(

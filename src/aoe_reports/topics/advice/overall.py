@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,7 +11,6 @@ from aoe_reports.model.arrays.columns import codes
 from aoe_reports.model.documents import Json
 from aoe_reports.model.texts import say
 from aoe_reports.model.time_units import times_in_one_unit
-from aoe_reports.model.topics.breakdown import Gap
 from aoe_reports.topics.advice.advice import Advice, Evidence, Facts, Rule, microseconds
 from aoe_reports.topics.advice.communicating import slow_calls_of
 from aoe_reports.topics.advice.thresholds import Thresholds
@@ -131,53 +129,37 @@ def _free(facts: Facts, thresholds: Thresholds) -> list[Advice]:
     if free is None or part is None or part < thresholds.least_step_share:
         return []
     gap = _longest_gap(facts)
-    evidence: Evidence = {**_said(facts), **_evidence_of(gap)}
+    evidence: Evidence = {**_said(facts), **gap}
     text = say(
         "The device has nothing to do: the host launches late (data loading, Python, synchronising calls, "
         "compilation of new shapes); `host` divides this time by what the host did and names the calls"
     )
-    if gap is not None and gap.of_timeline is not None and gap.of_timeline.cause == "waiting for an event":
+    if gap.get("cause_of_longest_gap") == "waiting for an event":
         text = say(
             "In the longest gap a stream waits for an event (EVENT_WAIT, NOTIFY_WAIT), not for the host: `critical-path` names "
             "the task of another stream that it waits for, `host` divides all of this time by cause"
         )
-    return [Advice("free-time", evidence, text, free, op_name=None if gap is None else gap.after)]
+    after = gap.get("task_behind_longest_gap")
+    return [Advice("free-time", evidence, text, free, op_name=after if isinstance(after, str) else None)]
 
 
-@dataclass(frozen=True, slots=True)
-class _LongestGap:
-    """The longest time without a task; of gaps between the tasks of a table only the task behind is told."""
-
-    duration_ns: int
-    after: str | None
-    of_timeline: Gap | None = None
-
-
-def _evidence_of(gap: _LongestGap | None) -> Evidence:
-    if gap is None:
-        return {}
-    length, known = {"longest_gap_us": microseconds(gap.duration_ns)}, gap.of_timeline
-    if known is None:
-        return {**length, "task_behind_longest_gap": gap.after}
-    return {
-        **length,
-        "task_before_longest_gap": known.before,
-        "task_behind_longest_gap": gap.after,
-        "cause_of_longest_gap": known.cause,
-    }
-
-
-def _longest_gap(facts: Facts) -> _LongestGap | None:
+def _longest_gap(facts: Facts) -> Evidence:
+    """The longest time without a task; of gaps between the tasks of a table only the task behind is known."""
     if facts.gaps and facts.gaps[0].free_ns:
         gap = facts.gaps[0]
-        return _LongestGap(gap.free_ns, gap.after, gap)
+        return {
+            "longest_gap_us": microseconds(gap.free_ns),
+            "task_before_longest_gap": gap.before,
+            "task_behind_longest_gap": gap.after,
+            "cause_of_longest_gap": gap.cause,
+        }
     idle, tasks = facts.idle_ns, facts.tasks
     if idle is None or tasks is None or "op_name" not in tasks.column_names or not idle.any():
-        return None
+        return {}
     longest = int(idle.max())
     numbers, words = codes(tasks["op_name"])
     names = sorted({words[number - 1] for number in numbers[idle == longest] if number})
-    return _LongestGap(longest, names[0] if names else None)
+    return {"longest_gap_us": microseconds(longest), "task_behind_longest_gap": names[0] if names else None}
 
 
 def _slow_rank(facts: Facts, thresholds: Thresholds) -> list[Advice]:

@@ -127,11 +127,11 @@ def _state(facts: Facts, one: Roofed) -> State:
 
 
 def _groups(bounds: OperatorBounds, one: Roofed) -> Ints:
-    mine = np.ones(len(bounds.count), dtype=bool)
+    chosen = np.ones(len(bounds.count), dtype=bool)
     for name, word in zip(("op_type", "task_type", "input_shapes"), one.words[:3], strict=True):
         numbers, words = bounds.key_codes(name)
-        mine &= numbers == (0 if word is None else words.index(word) + 1 if word in words else -1)
-    return np.flatnonzero(mine)
+        chosen &= numbers == (0 if word is None else words.index(word) + 1 if word in words else -1)
+    return np.flatnonzero(chosen)
 
 
 def _rounded(value: float | None) -> float | None:

@@ -66,11 +66,8 @@ class Timelines:
             return devices
         return [_of_step(device, self.step) for device in devices if self.step in device.steps]
 
-    def host_facts(self, device_id: int | None, least_share: float) -> list[HostFacts]:
-        """What one device waited for, an entry an export; of sequences those that could save so much of its time."""
-        return [*self._host_facts(device_id, least_share)]
-
-    def _host_facts(self, device_id: int | None, least_share: float) -> Iterator[HostFacts]:
+    def host_facts(self, device_id: int | None, least_share: float) -> Iterator[HostFacts]:
+        """What one device waited for, by export; of sequences those that could save so much of its time."""
         types: Mapping[str, str] | None = None
         step = self.step
         for files, activity in self.activities():
@@ -93,7 +90,7 @@ class Timelines:
 
     def _devices_of(self, files: Sequence[FoundFile], number: int | None) -> list[Device]:
         """What a device depended on."""
-        from aoe_reports.topics.critical_path.reading import dependencies_of
+        from aoe_reports.topics.critical_path.dependencies import dependencies_of
 
         devices, wrong = dependencies_of(files, self.capture)
         self.findings += [finding for finding in wrong if finding not in self.findings]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aoe_reports.model.classes import record
 from aoe_reports.model.rows import US, column, row
@@ -13,18 +13,9 @@ from aoe_reports.topics.banks.coverage import BankedOperator, BankIndex, CalledO
 
 if TYPE_CHECKING:
     from aoe_reports.engine.question import Notes, Unit
+    from aoe_reports.stats.grouping import Group
 
 _KEYS = ("op_type", "input_shapes", "input_data_types", "input_formats", "output_data_types")
-
-
-@record
-class HotShape:
-    """Tasks of one operator type with the same inputs, of one rank."""
-
-    called: CalledOperator
-    count: int
-    total_ns: int
-    share: float | None
 
 
 @record
@@ -35,7 +26,9 @@ class HotShapes:
     rank_id: int | None
     soc: str | None
     cores: int | None
-    shapes: tuple[HotShape, ...]
+    computing_ns: int
+    shapes: tuple[Group, ...]
+    """Tasks of one operator type with the same inputs, by `_KEYS`."""
 
 
 @row
@@ -59,8 +52,12 @@ class CoveredShape:
 
 def hot_shapes(unit: Unit, top: int, soc: str | None, notes: Notes) -> list[HotShapes]:
     """What takes most time on each rank of a capture. Raises ReadError or OSError where it cannot be read."""
+    import pyarrow as pa
+
     from aoe_reports.engine.captures import read_tasks
     from aoe_reports.facts.tasks import TaskSet
+    from aoe_reports.model.arrays.columns import exact_sum, integers, keep_where
+    from aoe_reports.stats.grouping import group_tasks, is_communication
     from aoe_reports.topics.task_source import of_source
 
     capture = unit.capture
@@ -72,31 +69,21 @@ def hot_shapes(unit: Unit, top: int, soc: str | None, notes: Notes) -> list[HotS
     ranks: dict[int | None, list[TaskSet]] = {}
     for tasks in sets:
         ranks.setdefault(tasks.rank_id, []).append(tasks)
-    return [
-        HotShapes(
-            run=unit.run,
-            rank_id=rank,
-            soc=soc or capture.info.device_type,
-            cores=cores if isinstance(cores, int) else None,
-            shapes=tuple(_ranked(mine, top)),
+    found = []
+    for rank, of_rank in sorted(ranks.items(), key=lambda pair: -1 if pair[0] is None else pair[0]):
+        frame = pa.concat_tables([tasks.frame for tasks in of_rank], promote_options="permissive")
+        computing = frame.filter(keep_where(~is_communication(frame["task_type"])))
+        found.append(
+            HotShapes(
+                run=unit.run,
+                rank_id=rank,
+                soc=soc or capture.info.device_type,
+                cores=cores if isinstance(cores, int) else None,
+                computing_ns=exact_sum(integers(computing["task_duration_ns"])[0]),
+                shapes=tuple(group_tasks(computing, _KEYS, top)),
+            )
         )
-        for rank, mine in sorted(ranks.items(), key=lambda pair: -1 if pair[0] is None else pair[0])
-    ]
-
-
-def _ranked(sets: Sequence[object], top: int) -> Iterable[HotShape]:
-    import pyarrow as pa
-
-    from aoe_reports.model.arrays.columns import exact_sum, integers, keep_where
-    from aoe_reports.stats.grouping import group_tasks, is_communication
-
-    frame = pa.concat_tables([tasks.frame for tasks in sets], promote_options="permissive")  # type: ignore[attr-defined]
-    durations, _ = integers(frame["task_duration_ns"])
-    computing = ~is_communication(frame["task_type"])
-    whole = exact_sum(durations[computing])
-    for group in group_tasks(frame.filter(keep_where(computing)), _KEYS, top):
-        share = round(group.total_ns / whole, 6) if whole else None
-        yield HotShape(called=CalledOperator(*group.key), count=group.count, total_ns=group.total_ns, share=share)
+    return found
 
 
 def coverage_of(ranks: Sequence[HotShapes], entries: Sequence[BankedEntry]) -> list[CoveredShape]:
@@ -115,19 +102,16 @@ def operator_of(entry: BankedEntry) -> BankedOperator:
 def _of_rank(rank: HotShapes, banked: Sequence[BankedOperator]) -> Iterable[CoveredShape]:
     index = BankIndex(banked, rank.soc, rank.cores)
     for position, shape in enumerate(rank.shapes, start=1):
-        covered = index.look_up(shape.called)
+        covered = index.look_up(CalledOperator(*shape.key))
+        names: dict[str, Any] = dict(zip(_KEYS, shape.key, strict=True))
         yield CoveredShape(
+            **names,
             position=position,
             run=rank.run,
             rank_id=rank.rank_id,
-            op_type=shape.called.op_type,
-            input_shapes=shape.called.input_shapes,
-            input_data_types=shape.called.data_types,
-            input_formats=shape.called.formats,
-            output_data_types=shape.called.output_types,
             count=shape.count,
             total_ns=shape.total_ns,
-            share=shape.share,
+            share=round(shape.total_ns / rank.computing_ns, 6) if rank.computing_ns else None,
             status=covered.status,
             reason=covered.reason,
         )

@@ -66,7 +66,7 @@ class CommunicationOptions(CaptureOptions):
 
 @dataclass(frozen=True, slots=True)
 class Banks:
-    """What the banks of gradient tuning here hold."""
+    """The contents of all banks of gradient tuning."""
 
     models: list[GradientModel] = field(default_factory=list)
     segments: list[Segment] = field(default_factory=list)
@@ -74,7 +74,7 @@ class Banks:
 
 @dataclass(frozen=True, slots=True)
 class RunTables:
-    """The rows that runs have come to so far."""
+    """The rows of all runs."""
 
     types: list[TypeOfOperator] = field(default_factory=list)
     operators: list[Operator] = field(default_factory=list)
@@ -90,12 +90,181 @@ class RunTables:
     slow_ends: list[SlowEnd] = field(default_factory=list)
     tails: list[Tail] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
-    """How many there are of those of which only the first are rows, by the key of their table; ranks of the largest run."""
+    """How many rows there are without `--top`, by key of the table; under "ranks" the ranks of the largest run."""
 
     @property
     def single_ranks(self) -> bool:
         """Whether people are shown rows of single ranks."""
         return self.counts["ranks"] <= MAX_SINGLE_RANKS
+
+
+_TABLES: tuple[Rows[Any], ...] = (
+    Rows(
+        type=TypeOfOperator,
+        rows=(),
+        key="rows",
+        title="By rank, group and type of operator",
+        sentences=[
+            say(
+                "Wait ratio = wait / (wait + transit); synchronization is the waiting before the first "
+                "transfer. Values are as the profiler states them for one plane: time spent waiting for "
+                "other planes counts as idle. Bus: the bytes of all links of the rank per time of transit."
+            )
+        ],
+        place=1,
+    ),
+    Rows(type=Operator, rows=(), key="operators", title="Longest operators", place=1),
+    Rows(
+        type=TransportVolume,
+        rows=(),
+        key="transports",
+        title="By transport",
+        sentences=[say("SDMA counts the data carried by HCCS, PCIE and SIO a second time.")],
+        place=1,
+    ),
+    Rows(
+        type=PacketClass,
+        rows=(),
+        key="packets",
+        title="Packets",
+        sentences=[
+            say(
+                "Extra time: how much longer smaller packets took than their bytes at the rate of the fastest size that holds "
+                "at least 5% of the volume."
+            )
+        ],
+    ),
+    Rows(
+        type=Alignment,
+        rows=(),
+        key="alignments",
+        title="Alignment of copies",
+        sentences=[say("Unaligned: the size is no multiple of 512 bytes. From the tasks of a timeline; without RDMA.")],
+    ),
+    Rows(
+        type=Contended,
+        rows=(),
+        key="contentions",
+        title="Computing beside communication",
+        sentences=[
+            say(
+                "Tasks that communication runs beside for half of them or more, against tasks of the same type and shapes beside "
+                "none; extra time is the difference of the medians times the calls. Slower: by more than 3 standard errors, by the order of all calls, too, and not only later."
+            )
+        ],
+    ),
+    Rows(
+        type=GradientCollective,
+        rows=(),
+        key="gradients",
+        title="Collectives of gradients that nothing hides",
+        sentences=[
+            say(
+                "Late: from the end of the last kernel that was launched before it to its start. Could be hidden: how much less would be "
+                "exposed if collectives of a group started in the order in which they are ready, at most; all ranks would have to. For other "
+                "ranks: the part of its time before the first transfer, which an earlier start of this rank alone does not shorten."
+            )
+        ],
+    ),
+    Rows(
+        type=Link,
+        rows=(),
+        key="links",
+        title="Links",
+        sentences=[
+            say(
+                "Relative to the median of links of the same transport that carried a similar volume (at "
+                "least 0.5 MB) in the same operators; slow: below 80% of the median, and an outlier (more "
+                "than 3 robust standard deviations) in more than half of the comparisons. Ranks are numbered "
+                "within the group."
+            )
+        ],
+        place=-1,
+    ),
+    Rows(
+        type=AwaitedRank,
+        rows=(),
+        key="awaited",
+        title="Ranks that others wait for",
+        sentences=[
+            say(
+                "Attributed to the peer that a rank waits for longest before the first transfer of an "
+                "operator, if a timeline names it; otherwise to the rank that waits least. Waits of less "
+                "than 20% of an operator are not counted."
+            )
+        ],
+        place=-4,
+    ),
+    Rows(
+        type=GroupOfRanks,
+        rows=(),
+        key="groups",
+        title="Groups over all ranks",
+        sentences=[
+            say(
+                "Each rank's sums compared: median, 95th percentile, the worst and its rank. Skew: how far apart the "
+                "ranks come to a collective, from their waits before the first transfer, since clocks of hosts "
+                "cannot be compared; where the last rank was not read, at least this much."
+            )
+        ],
+    ),
+    Rows(
+        type=SlowHost,
+        rows=(),
+        key="slow_hosts",
+        title="Hosts with slow links",
+        sentences=[
+            say(
+                "More than half of the compared links of at least two of its ranks to or from at least two other hosts are "
+                "slow: look at its network card, cable and port."
+            )
+        ],
+        place=-3,
+    ),
+    Rows(
+        type=SlowEnd,
+        rows=(),
+        key="slow_ends",
+        title="Ranks with slow links only",
+        sentences=[
+            say(
+                "All compared links from or to the rank are slow, two at least: look at the rank and its host, not at "
+                "each link. Ranks are numbered within the group."
+            )
+        ],
+        place=-2,
+    ),
+    Rows(
+        type=Tail,
+        rows=(),
+        key="tails",
+        title="All-reduce after the backward pass",
+        sentences=[
+            say(
+                "Gradients that are reduced while others are still being computed are hidden. The bound is "
+                "the most that gradient tuning can save: the tail minus the part that must remain (with a "
+                "bank: the share of the last gradient), and no more than the forward and backward pass can "
+                "accommodate."
+            )
+        ],
+    ),
+    Rows(
+        type=Segment,
+        rows=(),
+        key="segments",
+        title="Gradients of the bank",
+        sentences=[
+            say(
+                "Gradients in the two segments in which they are reduced if no strategy is set (96.54% and "
+                "3.46% of the bytes); the bank holds gradients, and their segments are created when a graph "
+                "is compiled. Time: the share of the time between the first and the last gradient that has "
+                "passed when the segment is complete."
+            )
+        ],
+    ),
+)
+_OF_SINGLE_RANKS = frozenset({"rows", "transports", "alignments", "contentions"})
+"""Tables that people see only where the runs have few ranks."""
 
 
 class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
@@ -105,22 +274,7 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
     page = "communication"
     title = "Communication"
     options = CommunicationOptions
-    tables = (
-        ("rows", TypeOfOperator),
-        ("operators", Operator),
-        ("transports", TransportVolume),
-        ("packets", PacketClass),
-        ("alignments", Alignment),
-        ("contentions", Contended),
-        ("gradients", GradientCollective),
-        ("links", Link),
-        ("awaited", AwaitedRank),
-        ("groups", GroupOfRanks),
-        ("slow_hosts", SlowHost),
-        ("slow_ends", SlowEnd),
-        ("tails", Tail),
-        ("segments", Segment),
-    )
+    tables = tuple((table.key, table.type) for table in _TABLES)
     form_help = "Output format; csv contains the operators by rank, group and type, svg is a picture of a pipeline."
     has_picture = True
     for_picture = "pipeline"
@@ -142,7 +296,7 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
         return banks
 
     def map_unit(self, unit: Unit, asked: Request[CommunicationOptions]) -> Communication:
-        """What one rank tells; what was read before something that cannot be read stays."""
+        """The communication of one capture; if a file cannot be read, what was read before it stays."""
         from aoe_reports.engine.captures import PrefetchedTasks
         from aoe_reports.topics.communication.reading import (
             columns_of_contention,
@@ -153,27 +307,25 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
         from aoe_reports.topics.communication.run import Communication
         from aoe_reports.topics.quality.trimming import unusual_of_table
 
-        found, notes = Communication(), asked.notes
-        collected = PrefetchedTasks(columns_of_contention(asked.options.step)) if asked.options.contention else None
-        launched: Launched | None = {} if asked.options.bucket_order or asked.options.pipeline else None
-        notes.add(unit.capture.findings)
+        found, notes, chosen, capture = Communication(), asked.notes, asked.options, unit.capture
+        prefetched = PrefetchedTasks(columns_of_contention(chosen.step)) if chosen.contention else None
+        launched: Launched | None = {} if chosen.bucket_order or chosen.pipeline else None
+        notes.add(capture.findings)
         with notes.where_unreadable(unit.path):
-            transfers = read_communication(
-                unit.capture, found, asked.context.models, asked.options.step, notes.findings, collected, launched
-            )
-            if asked.options.contention:
-                read_contention(unit.capture, found, asked.options.step, asked.options.top, notes.findings, collected)
+            models = asked.context.models
+            transfers = read_communication(capture, found, models, chosen.step, notes.findings, prefetched, launched)
+            if chosen.contention:
+                read_contention(capture, found, chosen.step, chosen.top, notes.findings, prefetched)
             if launched is not None:
                 read_launch_order(
-                    unit.capture, found, asked.options.step, notes.findings, launched,
-                    bucket_order=asked.options.bucket_order, stages_of=transfers if asked.options.pipeline else None,
+                    capture, found, chosen.step, notes.findings, launched,
+                    bucket_order=chosen.bucket_order, stages_of=transfers if chosen.pipeline else None,
                 )  # fmt: skip
-            if asked.options.step is None:
-                found.unusual = unusual_of_table(unit.capture)
-            found.nominal_gb_per_s = dict(unit.capture.info.nominal_gb_per_s)
-            if host := unit.capture.info.host:
-                ranks = {one.rank_id for one in found.transfers}
-                found.hosts = {rank: host for rank in ranks if rank is not None}
+            if chosen.step is None:
+                found.unusual = unusual_of_table(capture)
+            found.nominal_gb_per_s = dict(capture.info.nominal_gb_per_s)
+            if host := capture.info.host:
+                found.hosts = {one.rank_id: host for one in found.transfers if one.rank_id is not None}
         return found
 
     def finish(self, parts: Sequence[tuple[Unit, Communication]], asked: Request[CommunicationOptions]) -> Finished:
@@ -217,198 +369,24 @@ communication = asking(CommunicationOfRuns(), CommunicationOptions)
 
 
 def _tables(tables: RunTables, segments: Sequence[Segment]) -> tuple[Rows[Any], ...]:
-    return (
-        Rows(
-            type=TypeOfOperator,
-            rows=tables.types,
-            title="By rank, group and type of operator",
-            place=1,
-            is_shown=tables.single_ranks,
-            sentences=[
-                say(
-                    "Wait ratio = wait / (wait + transit); synchronization is the waiting before the first "
-                    "transfer. Values are as the profiler states them for one plane: time spent waiting for "
-                    "other planes counts as idle. Bus: the bytes of all links of the rank per time of transit."
-                )
-            ],
-        ),
-        Rows(
-            type=Operator,
-            rows=tables.operators,
-            key="operators",
-            place=1,
-            title="Longest operators",
-            sentences=_of_how_many(tables.counts["operators"], tables.operators),
-        ),
-        Rows(
-            type=TransportVolume,
-            rows=tables.transports,
-            key="transports",
-            place=1,
-            is_shown=tables.single_ranks,
-            title="By transport",
-            sentences=[say("SDMA counts the data carried by HCCS, PCIE and SIO a second time.")],
-        ),
-        Rows(
-            type=PacketClass,
-            rows=tables.packets,
-            key="packets",
-            title="Packets",
-            sentences=[
-                say(
-                    "Extra time: how much longer smaller packets took than their bytes at the rate of the fastest size that holds "
-                    "at least 5% of the volume."
-                )
-            ],
-        ),
-        Rows(
-            type=Alignment,
-            rows=tables.alignments,
-            key="alignments",
-            title="Alignment of copies",
-            is_shown=tables.single_ranks,
-            sentences=[
-                say("Unaligned: the size is no multiple of 512 bytes. From the tasks of a timeline; without RDMA.")
-            ],
-        ),
-        Rows(
-            type=Contended,
-            rows=tables.contentions,
-            key="contentions",
-            title="Computing beside communication",
-            is_shown=tables.single_ranks,
-            sentences=[
-                say(
-                    "Tasks that communication runs beside for half of them or more, against tasks of the same type and shapes beside "
-                    "none; extra time is the difference of the medians times the calls. Slower: by more than 3 standard errors, by the order of all calls, too, and not only later."
-                )
-            ],
-        ),
-        Rows(
-            type=GradientCollective,
-            rows=tables.gradients,
-            key="gradients",
-            title="Collectives of gradients that nothing hides",
-            sentences=[
-                say(
-                    "Late: from the end of the last kernel that was launched before it to its start. Could be hidden: how much less would be "
-                    "exposed if collectives of a group started in the order in which they are ready, at most; all ranks would have to. For other "
-                    "ranks: the part of its time before the first transfer, which an earlier start of this rank alone does not shorten."
-                ),
-                *_of_how_many(tables.counts["gradients"], tables.gradients),
-            ],
-        ),
-        Rows(
-            type=Link,
-            rows=tables.links,
-            key="links",
-            place=-1,
-            title="Links",
-            sentences=[
-                say(
-                    "Relative to the median of links of the same transport that carried a similar volume (at "
-                    "least 0.5 MB) in the same operators; slow: below 80% of the median, and an outlier (more "
-                    "than 3 robust standard deviations) in more than half of the comparisons. Ranks are numbered "
-                    "within the group."
-                ),
-                *_of_how_many(tables.counts["links"], tables.links),
-            ],
-        ),
-        Rows(
-            type=AwaitedRank,
-            rows=tables.awaited,
-            key="awaited",
-            place=-4,
-            title="Ranks that others wait for",
-            sentences=[
-                say(
-                    "Attributed to the peer that a rank waits for longest before the first transfer of an "
-                    "operator, if a timeline names it; otherwise to the rank that waits least. Waits of less "
-                    "than 20% of an operator are not counted."
-                )
-            ],
-        ),
-        Rows(
-            type=GroupOfRanks,
-            rows=tables.groups,
-            key="groups",
-            title="Groups over all ranks",
-            sentences=[
-                say(
-                    "Each rank's sums compared: median, 95th percentile, the worst and its rank. Skew: how far apart the "
-                    "ranks come to a collective, from their waits before the first transfer, since clocks of hosts "
-                    "cannot be compared; where the last rank was not read, at least this much."
-                ),
-                *([] if tables.single_ranks else [say("`--rank N` and JSON show single ranks.")]),
-            ],
-        ),
-        Rows(
-            type=SlowHost,
-            rows=tables.slow_hosts,
-            key="slow_hosts",
-            place=-3,
-            title="Hosts with slow links",
-            sentences=[
-                say(
-                    "More than half of the compared links of at least two of its ranks to or from at least two other hosts are "
-                    "slow: look at its network card, cable and port."
-                )
-            ],
-        ),
-        Rows(
-            type=SlowEnd,
-            rows=tables.slow_ends,
-            key="slow_ends",
-            place=-2,
-            title="Ranks with slow links only",
-            sentences=[
-                say(
-                    "All compared links from or to the rank are slow, two at least: look at the rank and its host, not at "
-                    "each link. Ranks are numbered within the group."
-                )
-            ],
-        ),
-        Rows(
-            type=Tail,
-            rows=tables.tails,
-            key="tails",
-            title="All-reduce after the backward pass",
-            sentences=[
-                say(
-                    "Gradients that are reduced while others are still being computed are hidden. The bound is "
-                    "the most that gradient tuning can save: the tail minus the part that must remain (with a "
-                    "bank: the share of the last gradient), and no more than the forward and backward pass can "
-                    "accommodate."
-                )
-            ],
-        ),
-        Rows(
-            type=Segment,
-            rows=segments,
-            key="segments",
-            title="Gradients of the bank",
-            sentences=[
-                say(
-                    "Gradients in the two segments in which they are reduced if no strategy is set (96.54% and "
-                    "3.46% of the bytes); the bank holds gradients, and their segments are created when a graph "
-                    "is compiled. Time: the share of the time between the first and the last gradient that has "
-                    "passed when the segment is complete."
-                )
-            ],
-        ),
-    )
-
-
-def _of_how_many(count: int, rows: Sequence[Any]) -> list[str]:
-    if count <= len(rows):
-        return []
-    return [
-        say("The first {shown:,} of {count:,} are listed; `--top {count}` lists all.", shown=len(rows), count=count)
-    ]
+    found = []
+    for table in _TABLES:
+        rows: Sequence[Any] = segments
+        if table.key != "segments":
+            rows = getattr(tables, "types" if table.key == "rows" else table.key)
+        sentences, count = list(table.sentences), tables.counts[table.key]
+        if count > len(rows):
+            first = "The first {shown:,} of {count:,} are listed; `--top {count}` lists all."
+            sentences.append(say(first, shown=len(rows), count=count))
+        if table.key == "groups" and not tables.single_ranks:
+            sentences.append(say("`--rank N` and JSON show single ranks."))
+        is_shown = tables.single_ranks or table.key not in _OF_SINGLE_RANKS
+        found.append(replace(table, rows=rows, sentences=sentences, is_shown=is_shown))
+    return tuple(found)
 
 
 def _read_bank(path: Path, banks: Banks) -> list[Finding]:
-    """Take in the gradients of a bank, and the segments that they are reduced in by default; what is wrong with it."""
+    """Add the gradients of a bank and their default segments to `banks`; returns what is wrong with the file."""
     from aoe_reports.formats.aoe.bank_file import read_bank
     from aoe_reports.rules.gradient_bank import check_bank_file
     from aoe_reports.topics.communication.gradient_tail import default_segments
@@ -421,7 +399,7 @@ def _read_bank(path: Path, banks: Banks) -> list[Finding]:
 
 
 def _add_run(run: Communication, label: str, chosen: CommunicationOptions, tables: RunTables) -> Iterator[Finding]:
-    """Add the rows of one run; what is found in it."""
+    """Add the rows of one run to `tables`; yields its findings."""
     from aoe_reports.topics.communication.hosts import find_slow_hosts
     from aoe_reports.topics.communication.over_ranks import find_slow_ends
     from aoe_reports.topics.communication.packets import alignments_of_ranks, classes_of, resent
@@ -438,38 +416,39 @@ def _add_run(run: Communication, label: str, chosen: CommunicationOptions, table
         unpaired,
     )
 
-    def is_shown(rank: int | None) -> bool:
-        return chosen.rank in {None, rank}
+    def of_rank(rows: Iterable[Any]) -> list[Any]:
+        return [row for row in rows if chosen.rank in {None, row.rank_id}]
 
-    shown = [time for time in run.operators if is_shown(time.rank_id)]
+    shown = of_rank(run.operators)
     tables.types.extend(_types_of_operators(shown, label, run.bus_rates()))
     longest = sorted(shown, key=lambda time: -time.elapsed_ns)[: chosen.top]
     tables.operators.extend(
         row_from(Operator, time, position=position, run=label) for position, time in enumerate(longest, start=1)
     )
     tables.counts["operators"] += len(shown)
-    tables.transports.extend(labelled(_transports_of(one for one in run.volumes if is_shown(one.rank_id)), label))
-    classes = classes_of(one for one in run.packets if is_shown(one.rank_id))
+    tables.transports.extend(labelled(_transports_of(of_rank(run.volumes)), label))
+    classes = classes_of(of_rank(run.packets))
     tables.packets.extend(labelled(classes, label))
-    alignments = alignments_of_ranks(one for one in run.alignments if is_shown(one.rank_id))
+    alignments = alignments_of_ranks(of_rank(run.alignments))
     tables.alignments.extend(labelled(alignments, label))
-    contentions = [one for one in run.contentions if is_shown(one.rank_id)]
-    for one in contentions:
-        tables.contentions.extend(
-            replace(some, run=label, rank_id=one.rank_id, device_id=one.device_id) for some in one.contention.operators
-        )
-    orders = [one for one in run.orders if is_shown(one.rank_id)]
-    gradients = [one for order in orders for one in gradient_rows(order, run, chosen.step)]
+    contentions = of_rank(run.contentions)
+    tables.contentions.extend(
+        replace(row, run=label, rank_id=device.rank_id, device_id=device.device_id)
+        for device in contentions
+        for row in device.contention.operators
+    )
+    orders = of_rank(run.orders)
+    gradients = [row for order in orders for row in gradient_rows(order, run, chosen.step)]
     tables.gradients.extend(labelled(gradients[: chosen.top], label))
     tables.counts["gradients"] += len(gradients)
     links, awaited = run.links, run.awaited
-    known = {transfer.link for transfer in run.transfers if is_shown(transfer.rank_id)}
-    mine = [link for link in links if (link.group, link.source_rank, link.destination_rank, link.transport) in known]
-    for link in mine[: chosen.top]:
+    known = {transfer.link for transfer in of_rank(run.transfers)}
+    listed = [link for link in links if (link.group, link.source_rank, link.destination_rank, link.transport) in known]
+    for link in listed[: chosen.top]:
         nominal, own = run.nominal_gb_per_s.get(link.transport), link.bandwidth_gb_per_s
         ratio = own / nominal if own is not None and nominal else None
         tables.links.append(replace(link, run=label, nominal_ratio=ratio))
-    tables.counts["links"] += len(mine)
+    tables.counts["links"] += len(listed)
     tables.awaited.extend(labelled(awaited, label))
     tables.groups.extend(labelled(run.groups, label))
     hosts = find_slow_hosts(links, run.host_of)
@@ -478,7 +457,7 @@ def _add_run(run: Communication, label: str, chosen: CommunicationOptions, table
     ends = find_slow_ends(link for link in links if link not in of_hosts)
     tables.slow_ends.extend(labelled(ends, label))
     tables.counts["ranks"] = max(tables.counts["ranks"], len({time.rank_id for time in shown}))
-    tables.tails.extend(labelled((tail for tail in run.tails if is_shown(tail.rank_id)), label))
+    tables.tails.extend(labelled(of_rank(run.tails), label))
     yield from slow_links(links, hosts, ends, label)
     yield from slow_ranks(awaited, label)
     yield from unpaired(run.unpaired, label)
@@ -496,21 +475,19 @@ def _types_of_operators(
     from aoe_reports.topics.communication.facts import grouped, summed
 
     by_type = grouped(times, lambda time: (time.rank_id, time.group, time.type, time.op_type))
-    for (rank, group, kind, op_type), mine in by_type.items():
+    for (rank, group, kind, op_type), operators in by_type.items():
         bus = buses.get((rank, group, op_type))
         rate = None if bus is None else bus.gb_per_s
+        parts = ("transit_ns", "wait_ns", "synchronization_ns", "idle_ns")
         yield TypeOfOperator(
             run=label,
             rank_id=rank,
             group=group,
             type=kind,
             op_type=op_type,
-            operators=len(mine),
-            elapsed_ns=sum(time.elapsed_ns for time in mine),
-            transit_ns=summed(time.transit_ns for time in mine),
-            wait_ns=summed(time.wait_ns for time in mine),
-            synchronization_ns=summed(time.synchronization_ns for time in mine),
-            idle_ns=summed(time.idle_ns for time in mine),
+            operators=len(operators),
+            elapsed_ns=sum(time.elapsed_ns for time in operators),
+            **{part: summed(getattr(time, part) for time in operators) for part in parts},
             transit_bytes=None if bus is None else bus.transit_bytes,
             bus_gb_per_s=None if rate is None else round(rate, 4),
             bus_nominal_ratio=round(rate / bus.nominal, 4) if bus and rate and bus.nominal else None,
@@ -521,7 +498,7 @@ def _transports_of(volumes: Iterable[TransportVolume]) -> Iterator[TransportVolu
     """Volume and time by transport; SDMA is what HCCS, PCIE and SIO carried, once more."""
     from aoe_reports.topics.communication.facts import grouped
 
-    for mine in grouped(volumes, lambda one: (one.rank_id, one.group, one.op_type, one.transport)).values():
-        size, time = sum(one.transit_bytes for one in mine), sum(one.transit_ns for one in mine)
+    for same in grouped(volumes, lambda row: (row.rank_id, row.group, row.op_type, row.transport)).values():
+        size, time = sum(row.transit_bytes for row in same), sum(row.transit_ns for row in same)
         if size or time:
-            yield replace(mine[0], transit_bytes=size, transit_ns=time)
+            yield replace(same[0], transit_bytes=size, transit_ns=time)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from aoe_reports.formats.tasks import filled_up
-from aoe_reports.model.arrays.columns import Floats, Ints, has_value, integers, valid
-from aoe_reports.model.arrays.intervals import Intervals, union
+from aoe_reports.model.arrays.columns import Ints, has_value, integers, valid
+from aoe_reports.model.arrays.intervals import covered_each, union
 from aoe_reports.model.rules import COMMUNICATION
 from aoe_reports.model.texts import say
 from aoe_reports.model.topics.communication import Contended
@@ -77,7 +78,7 @@ def find_contention(tasks: pa.Table, top: int) -> Contention | None:
     rows = np.flatnonzero(computing)
     begin, length = start[rows], duration[rows]
     del start, duration, there, talks, computing  # there may be millions
-    hidden = _beside(talk, begin, begin + length)
+    hidden = covered_each(talk, begin, begin + length)
     beside, alone = (hidden >= BESIDE * length) & (length > 0), hidden == 0
     name = "op_type" if has_value(tasks, "op_type") else "op_name"
     groups_of, names = group_codes(tasks, (name, "task_type", "input_shapes"))
@@ -88,40 +89,27 @@ def find_contention(tasks: pa.Table, top: int) -> Contention | None:
     bounds = np.searchsorted(of_row[order], np.arange(names.count + 1))
     found = []
     for group in np.flatnonzero(with_both).tolist():
-        mine = order[bounds[group] : bounds[group + 1]]
-        what, task_type, shapes = names[group]
-        without, with_it = mine[alone[mine]], mine[beside[mine]]
-        one = _compared(length[without], length[with_it], (what, name, task_type, shapes))
-        if one.is_slower and not _alternate(begin[without], begin[with_it]):
-            one = replace(one, is_slower=False)
-        found.append(one)
-    found.sort(key=lambda one: (-one.lost_ns, one.op_type or "", one.op_name or "", one.input_shapes or ""))
+        calls = order[bounds[group] : bounds[group + 1]]
+        sides = calls[alone[calls]], calls[beside[calls]]
+        alternate = _alternate(*(begin[side] for side in sides))
+        compared = _compared(*(length[side] for side in sides), alternate=alternate)
+        word, task_type, shapes = names[group]
+        named: dict[str, Any] = {"op_type": None, "op_name": None, name: word}
+        found.append(Contended(**named, task_type=task_type, input_shapes=shapes, **compared))
+    found.sort(key=lambda row: (-row.lost_ns, row.op_type or "", row.op_name or "", row.input_shapes or ""))
     return Contention(
         computing_ns=int(length.sum()),
         beside_ns=int(length[beside].sum()),
         compared_ns=int(length[beside & with_both[of_row]].sum()),
-        lost_ns=sum(one.lost_ns for one in found if one.is_slower),
-        slower=sum(one.is_slower for one in found),
+        lost_ns=sum(row.lost_ns for row in found if row.is_slower),
+        slower=sum(row.is_slower for row in found),
         operators=found[:top],
     )
 
 
-def _beside(talk: Intervals, start: Ints, end: Ints) -> Ints:
-    """For how long some intervals cover each span."""
-    before = np.concatenate([[0], np.cumsum(talk.ends - talk.starts)])
-
-    def until(at: Ints) -> Ints:
-        place = np.searchsorted(talk.starts, at, side="right")
-        inside = np.where(place > 0, np.maximum(talk.ends[place - 1] - at, 0), 0)
-        covered: Ints = before[place] - inside
-        return covered
-
-    return until(end) - until(start)
-
-
 def _alternate(alone: Ints, beside: Ints) -> bool:
     """Whether calls without communication started before those beside it as well as after them."""
-    before = float(np.mean(alone < _median(beside)))
+    before = float(np.mean(alone < np.median(beside)))
     return MIN_AMONG <= before <= 1 - MIN_AMONG
 
 
@@ -135,32 +123,21 @@ def _longer(alone: Ints, beside: Ints) -> bool:
     return wins == pairs or wins - pairs / 2 > SIGMAS * error
 
 
-def _compared(alone: Ints, beside: Ints, key: tuple[str | None, str, str | None, str | None]) -> Contended:
-    what, name, task_type, shapes = key
-    without, with_it = _median(alone), _median(beside)
+def _compared(alone: Ints, beside: Ints, *, alternate: bool) -> dict[str, Any]:
+    """The columns that compare the durations of calls alone with those beside communication."""
+    without, with_it = float(np.median(alone)), float(np.median(beside))
     error = float(np.hypot(_error(alone, without), _error(beside, with_it)))
-    return Contended(
-        op_type=what if name == "op_type" else None,
-        op_name=what if name == "op_name" else None,
-        task_type=task_type,
-        input_shapes=shapes,
-        alone=len(alone),
-        beside=len(beside),
-        alone_median_ns=round(without),
-        beside_median_ns=round(with_it),
-        slowdown=with_it / without - 1 if without else 0.0,
-        lost_ns=round((with_it - without) * len(beside)),
-        is_slower=with_it - without > SIGMAS * error and _longer(alone, beside),
-    )
+    return {
+        "alone": len(alone),
+        "beside": len(beside),
+        "alone_median_ns": round(without),
+        "beside_median_ns": round(with_it),
+        "slowdown": with_it / without - 1 if without else 0.0,
+        "lost_ns": round((with_it - without) * len(beside)),
+        "is_slower": with_it - without > SIGMAS * error and _longer(alone, beside) and alternate,
+    }
 
 
 def _error(values: Ints, middle: float) -> float:
     """The standard error of a median."""
-    distances: Floats = np.abs(values - middle)
-    return _OF_MEDIAN * MAD_TO_SIGMA * _median(distances) / float(np.sqrt(len(values)))
-
-
-def _median(values: Ints | Floats) -> float:
-    """That of numpy, in an eighth of the time for a few values."""
-    ordered = np.sort(values)
-    return (float(ordered[(len(ordered) - 1) // 2]) + float(ordered[len(ordered) // 2])) / 2
+    return _OF_MEDIAN * MAD_TO_SIGMA * float(np.median(np.abs(values - middle))) / float(np.sqrt(len(values)))

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from aoe_reports.facts.breakdown import Activity, OfDevice
 from aoe_reports.facts.spans import chosen_of
 from aoe_reports.formats.spilled import Numbers
 from aoe_reports.model.arrays.columns import Ints, Mask, distinct
-from aoe_reports.model.arrays.intervals import Intervals, covered_each, union
+from aoe_reports.model.arrays.intervals import Intervals, covered_each, union, without
 from aoe_reports.model.pictures.pipeline import PieceKind, PipelineLane, PipelinePiece
 from aoe_reports.model.rules import COMMUNICATION
 from aoe_reports.model.texts import say
@@ -170,15 +171,13 @@ def _of_device(
         start, end = (talk[name][chosen].astype(np.int64) for name in ("start", "end"))
         ways = _ways(told, names, start, sends[chosen])
         part = _Talk(start, end, ways, sends[chosen], receives[chosen])
-        every = chosen_of(talk, mine)
-        one = _stage_step(chosen_of(tasks, of_task == number), every, part)
-        yield replace(
-            one,
+        yield StageStep(
             rank_id=rank_id,
             step=number if number >= 0 else None,
             groups=frozenset(match[1] if (match := _GROUP.search(name)) else "" for name in names),
             is_batched=any(type_of_operator(name) == _BOTH for name in names),
             highest=told.highest,
+            **_times_of(chosen_of(tasks, of_task == number), chosen_of(talk, mine), part),
         )
 
 
@@ -193,35 +192,30 @@ def _ways(told: Peers, names: Sequence[str], start: Ints, sends: Mask) -> Ints:
     )
 
 
-def _stage_step(tasks: Numbers, every: Numbers, talk: _Talk) -> StageStep:
-    """What one step of a stage comes to, whose it is left open."""
+def _times_of(tasks: Numbers, every: Numbers, talk: _Talk) -> dict[str, Any]:
+    """The times, counts and pieces of one step of a stage; `every` has all of its communication."""
     computing = union(tasks["start"].astype(np.int64), tasks["end"].astype(np.int64))
     start = min(int(part["start"].min()) for part in (tasks, every) if len(part["start"]))
     end = max(int(part["end"].max()) for part in (tasks, every) if len(part["end"]))
     grain = -(-(end - start) // PIXELS)
     receiving = union(talk.start[talk.receives], talk.end[talk.receives])
-    waits = _without(receiving, computing)
+    waits = without(receiving, computing)
     sending = union(talk.start[talk.sends], talk.end[talk.sends])
     ways = talk.way[talk.receives]
-    return StageStep(
-        rank_id=0,
-        step=None,
-        groups=frozenset(),
-        start_ns=start,
-        end_ns=end,
-        busy_ns=computing.total,
-        waiting_ns=waits.total,
-        sends=int(talk.sends.sum()),
-        receives=int(talk.receives.sum()),
-        forward=None if (ways == 0).any() else int((ways > 0).sum()),
-        is_batched=False,
-        highest=-1,
-        pieces=(
+    return {
+        "start_ns": start,
+        "end_ns": end,
+        "busy_ns": computing.total,
+        "waiting_ns": waits.total,
+        "sends": int(talk.sends.sum()),
+        "receives": int(talk.receives.sum()),
+        "forward": None if (ways == 0).any() else int((ways > 0).sum()),
+        "pieces": (
             *_stretches(computing, talk, grain),
             *_joined("waiting", waits.starts, waits.ends, np.arange(len(waits)), grain),
             *_joined("sending", sending.starts, sending.ends, np.arange(len(sending)), grain),
         ),
-    )
+    }
 
 
 def _cut(whole: Intervals, at: Ints) -> tuple[Ints, Ints]:
@@ -230,13 +224,6 @@ def _cut(whole: Intervals, at: Ints) -> tuple[Ints, Ints]:
     starts, ends = points[:-1], points[1:]
     inside = covered_each(whole, starts, ends) > 0
     return starts[inside], ends[inside]
-
-
-def _without(whole: Intervals, other: Intervals) -> Intervals:
-    """The time of `whole` that `other` does not cover."""
-    starts, ends = _cut(whole, np.concatenate([other.starts, other.ends]))
-    free = covered_each(other, starts, ends) == 0
-    return union(starts[free], ends[free])
 
 
 def _stretches(computing: Intervals, talk: _Talk, grain: int) -> Iterator[PipelinePiece]:

@@ -1,11 +1,11 @@
-"""Reads what one capture tells of communication: its tables, and its timelines for what they do not tell."""
+"""Reads the communication of one capture from its tables, and from its timelines what tables do not have."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -39,7 +39,7 @@ from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.arrays.columns import keep_where
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
-from aoe_reports.model.texts import count_of, say
+from aoe_reports.model.texts import N_, count_of, say
 from aoe_reports.model.topics.communication import Tail, TransportVolume
 from aoe_reports.rules.tables.rows import findings_of_rows
 from aoe_reports.topics.communication.bucket_order import bucket_orders
@@ -70,14 +70,6 @@ Launched = dict[tuple[Path, ...], tuple[Activity, list[Finding]]]
 """What was launched when by the files of one timeline; what is wrong with them."""
 
 
-class _OfStep(Protocol):
-    @property
-    def step(self) -> int | None: ...
-
-
-Item = TypeVar("Item", bound=_OfStep)
-
-
 def read_communication(
     capture: Capture,
     into: Communication,
@@ -89,7 +81,7 @@ def read_communication(
 ) -> list[Transfer]:
     """Take in what one capture tells, of one step or of all; `models` of a bank tell what of a tail stays. Returns the transfers of all steps.
 
-    `collected` is filled with the tasks of timelines that are read and stand in for tables, `launched` with what `read_launch_order` asks for.
+    `collected` is filled with the tasks of timelines that replace tables, `launched` with what `read_launch_order` needs.
     """
     into.members |= capture.info.members
     own = read_operators(capture, findings)
@@ -167,8 +159,8 @@ def read_launch_order(
             into.stages += stage_steps(activity, rank, peers_of(stages_of), step)
 
 
-def _of_step(found: Sequence[Item], step: int | None) -> list[Item]:
-    return [one for one in found if step in {None, one.step}]
+def _of_step(rows: Iterable[Any], step: int | None) -> list[Any]:
+    return [row for row in rows if step in {None, row.step}]
 
 
 def read_operators(capture: Capture, findings: list[Finding]) -> list[OperatorTime]:
@@ -366,17 +358,10 @@ def _with_rank(frame: pa.Table, rank: int | None) -> pa.Table:
 
 def _mismatches(frame: pa.Table, kind: str, path: str) -> list[Finding]:
     rows = find_bandwidth_mismatches(frame)
-    found = [
-        BANDWIDTH_MISMATCH.found(
-            path,
-            say(
-                "{kind}: {op_name}, {transport}: {transit_bytes} bytes in {transit_ns} ns, but {bandwidth_gb_per_s} GB/s",
-                kind=kind,
-                **row,
-            ),
-        )
-        for row in rows[:EXAMPLES_PER_RULE]
-    ]
+    template = N_(
+        "{kind}: {op_name}, {transport}: {transit_bytes} bytes in {transit_ns} ns, but {bandwidth_gb_per_s} GB/s"
+    )
+    found = [BANDWIDTH_MISMATCH.found(path, say(template, kind=kind, **row)) for row in rows[:EXAMPLES_PER_RULE]]
     if len(rows) > EXAMPLES_PER_RULE:
         message = say("{kind}: and {count} more of this kind", kind=kind, count=len(rows) - EXAMPLES_PER_RULE)
         found.append(BANDWIDTH_MISMATCH.found(path, message))

@@ -1,9 +1,9 @@
-"""What captures tell of communication, one row an operator and one a link of it; ranks of one run are looked at together."""
+"""The communication of a capture, or of all ranks of a run: operators, transfers, waits, and what only all ranks together show."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from aoe_reports.model.topics.communication import Alignment, AwaitedRank, GroupOfRanks, Link, Tail, TransportVolume
@@ -100,18 +100,9 @@ class Communication:
 
     def take(self, other: Communication) -> None:
         """Take in another rank."""
-        self.operators += other.operators
-        self.transfers += other.transfers
-        self.volumes += other.volumes
-        self.untimed += other.untimed
-        self.peer_waits += other.peer_waits
-        self.packets += other.packets
-        self.alignments += other.alignments
-        self.rdma += other.rdma
-        self.contentions += other.contentions
-        self.orders += other.orders
-        self.stages += other.stages
-        self.tails += other.tails
+        for each in fields(self):
+            if isinstance(rows := getattr(self, each.name), list):
+                rows += getattr(other, each.name)
         self.hosts |= other.hosts
         self.members |= other.members
         self.unusual |= other.unusual
@@ -123,13 +114,9 @@ class Communication:
     def leave_out(self, steps: Collection[int]) -> None:
         """Leave out some steps; neither the total waits of links nor volumes are recorded by step, and advice is on neither."""
         if steps:
-            self.operators = [one for one in self.operators if one.step not in steps]
-            self.transfers = [one for one in self.transfers if one.step not in steps]
-            self.peer_waits = [one for one in self.peer_waits if one.step not in steps]
-            self.alignments = [one for one in self.alignments if one.step not in steps]
-            self.tails = [one for one in self.tails if one.step not in steps]
-            self.packets = [one for one in self.packets if one.step not in steps]
-            self.rdma = [one for one in self.rdma if one.key[0] not in steps]
+            for name in ("operators", "transfers", "peer_waits", "alignments", "tails", "packets"):
+                setattr(self, name, [row for row in getattr(self, name) if row.step not in steps])
+            self.rdma = [transfer for transfer in self.rdma if transfer.key[0] not in steps]
 
     def add_waits(self, figures: Sequence[TaskFigures], step: int | None) -> None:
         """Take in who waited for whom, in one step or in all."""

@@ -1,10 +1,10 @@
-"""What timelines tell of communication: each operator, what went over which link, and which peer it was waited for."""
+"""The communication in timelines: each operator, what it moved over which link, and which peer it waited for."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -51,7 +51,7 @@ class OperatorSpan:
 
 @dataclass(frozen=True, slots=True)
 class TaskFigures:
-    """What the tasks of communication of one rank tell."""
+    """The communication of one rank, from the tasks of its timelines."""
 
     operators: list[OperatorTime]
     transfers: list[Transfer]
@@ -80,7 +80,7 @@ class _Tasks:
 
 @dataclass(slots=True)
 class CommunicationTasks:
-    """Takes the events of one capture, batch after batch, and tells what its communication did."""
+    """Collects the communication of one capture from its events, batch by batch."""
 
     _operators: list[OperatorSpan] = field(default_factory=list)
     _parts: list[_Tasks] = field(default_factory=list)
@@ -108,10 +108,9 @@ class CommunicationTasks:
             self._add_tasks(frame.filter(keep_where(plane)))
 
     def _add_tasks(self, frame: pa.Table) -> None:
-        columns: dict[str, list[int]] = {name: [] for name in ("source", "peer", "size", "transport", "place")}
-        waits: list[bool] = []
+        rows: list[tuple[int, ...]] = []
         kinds = frame["name"].cast(pa.string()).to_pylist()
-        for place, (kind, text) in enumerate(zip(kinds, frame["args"].to_pylist(), strict=True)):
+        for number, (kind, text) in enumerate(zip(kinds, frame["args"].to_pylist(), strict=True)):
             waiting = (kind or "").replace("_", " ").casefold() == "notify wait"
             facts = _facts(text)
             if facts is None:
@@ -119,13 +118,9 @@ class CommunicationTasks:
                 continue
             source, peer, size, transport = facts
             if waiting or size:
-                columns["source"].append(source)
-                columns["peer"].append(peer)
-                columns["size"].append(size)
-                columns["transport"].append(self._numbered(transport))
-                columns["place"].append(place)
-                waits.append(waiting)
-        chosen = np.asarray(columns["place"], dtype=np.int64)
+                rows.append((number, source, peer, size, self._numbered(transport), waiting))
+        table = np.asarray(rows, dtype=np.int64).reshape(-1, 6)
+        chosen, source_of, peer_of, size_of, transport_of, waits = (table[:, column] for column in range(6))
         start, _ = integers(frame["start_ns"])
         length, _ = integers(frame["duration_ns"])
         pids = [self._numbered(None if pid is None else str(pid)) for pid in frame["pid"].to_pylist()]
@@ -136,11 +131,11 @@ class CommunicationTasks:
                 end=(start + length)[chosen],
                 pid=np.asarray(pids, dtype=np.int64)[chosen],
                 tid=np.asarray(tids, dtype=np.int64)[chosen],
-                source=np.asarray(columns["source"], dtype=np.int64),
-                peer=np.asarray(columns["peer"], dtype=np.int64),
-                size=np.asarray(columns["size"], dtype=np.int64),
-                transport=np.asarray(columns["transport"], dtype=np.int64),
-                waits=np.asarray(waits, dtype=bool),
+                source=source_of,
+                peer=peer_of,
+                size=size_of,
+                transport=transport_of,
+                waits=waits > 0,
             )
         )
 
@@ -372,17 +367,9 @@ def _number(value: Any) -> int:
 
 
 def _joined(parts: Sequence[_Tasks]) -> _Tasks:
-    def column(name: str) -> Ints:
-        return np.concatenate([np.zeros(0, dtype=np.int64), *(getattr(part, name) for part in parts)])
-
-    return _Tasks(
-        start=column("start"),
-        end=column("end"),
-        pid=column("pid"),
-        tid=column("tid"),
-        source=column("source"),
-        peer=column("peer"),
-        size=column("size"),
-        transport=column("transport"),
-        waits=np.concatenate([np.zeros(0, dtype=bool), *(part.waits for part in parts)]),
-    )
+    kinds = {each.name: np.bool_ if each.name == "waits" else np.int64 for each in fields(_Tasks)}
+    columns: dict[str, Any] = {
+        name: np.concatenate([np.zeros(0, dtype=kind), *(getattr(part, name) for part in parts)])
+        for name, kind in kinds.items()
+    }
+    return _Tasks(**columns)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, islice
 
 from aoe_reports.engine.rules import GRADIENT_TAIL
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.pictures.pipeline import PipelinePicture
+from aoe_reports.model.rules import Rule
 from aoe_reports.model.texts import N_, Text, count_of, join, say
 from aoe_reports.model.time_units import times_in_one_unit
 from aoe_reports.model.topics.communication import (
@@ -71,17 +71,16 @@ def headline_of(rows: Sequence[TypeOfOperator]) -> str:
     return say("{text}.", text=join("", said))
 
 
-def slow_links(
-    links: Sequence[Link], hosts: Sequence[SlowHost], ends: Sequence[SlowEnd], label: str
-) -> Iterator[Finding]:
+def slow_links(links: Sequence[Link], hosts: Sequence[SlowHost], ends: Sequence[SlowEnd], label: str) -> list[Finding]:
     """Hosts with slow links, each once; then ranks with slow links only, each once; then links of others."""
     named = {link for host in hosts for link in host.slow_links} | {link for end in ends for link in end.slow_links}
     others = [link for link in links if link.slow and link not in named]
-    messages = chain(map(_slow_host, hosts), map(_slow_end, ends), map(_slow_link, others))
-    yield from (SLOW_LINK.found(label, message) for message in islice(messages, EXAMPLES_PER_RULE))
-    more = len(hosts) + len(ends) + len(others) - EXAMPLES_PER_RULE
-    if more > 0:
-        yield SLOW_LINK.found(label, say("and {count} more of this kind", count=more))
+    messages = [*map(_slow_host, hosts), *map(_slow_end, ends), *map(_slow_link, others)]
+    return _examples(SLOW_LINK, label, messages)
+
+
+def _examples(rule: Rule, label: str, messages: Iterable[str]) -> list[Finding]:
+    return rule.found_at(label, ((message, None) for message in messages))
 
 
 def _slow_link(link: Link) -> str:
@@ -109,8 +108,7 @@ def _slowest(links: Sequence[Link]) -> str:
     return join(", ", [*shown, say("and {count} more", count=more)] if more > 0 else shown)
 
 
-def _slow_host(one: SlowHost) -> str:
-    """A host with its slowest links as evidence."""
+def _slow_host(host: SlowHost) -> str:
     templates = N_(
         (
             "host {host}: {slow} of the {compared} links of its {ranks} ranks to and from other hosts over {transport} are slow, in the middle at {share:.1%} of the bandwidth of links with the same work, which took {lost:.3f} us longer: {links}",
@@ -118,51 +116,39 @@ def _slow_host(one: SlowHost) -> str:
             "host {host}: {slow} of the {compared} links of its {ranks} ranks from other hosts over {transport} are slow, in the middle at {share:.1%} of the bandwidth of links with the same work, which took {lost:.3f} us longer: {links}",
         )
     )
-    both, sends, receives = templates
     return say(
-        both if one.sends_slowly and one.receives_slowly else sends if one.sends_slowly else receives,
-        host=one.host,
-        slow=one.links,
-        compared=one.compared,
-        ranks=one.ranks,
-        transport=one.transport,
-        share=one.relative_bandwidth_ratio,
-        lost=one.lost_ns / 1000,
-        links=_slowest(one.slow_links),
+        _by_direction(templates, host),
+        host=host.host,
+        slow=host.links,
+        compared=host.compared,
+        ranks=host.ranks,
+        transport=host.transport,
+        share=host.relative_bandwidth_ratio,
+        lost=host.lost_ns / 1000,
+        links=_slowest(host.slow_links),
     )
 
 
+def _by_direction(templates: tuple[str, str, str], end: SlowHost | SlowEnd) -> str:
+    both, sends, receives = templates
+    return both if end.sends_slowly and end.receives_slowly else sends if end.sends_slowly else receives
+
+
 def _slow_end(end: SlowEnd) -> str:
-    """A rank with its slowest links as evidence."""
-    values = {
-        "rank": _of_group(str(end.rank), end.group),
-        "count": end.links,
-        "transport": end.transport,
-        "lost": end.lost_ns / 1000,
-        "links": _slowest(end.slow_links),
-    }
-    if end.sends_slowly and end.receives_slowly:
-        return say(
-            (
-                "all {count} links of rank {rank} over {transport} are slow, which took {lost:.3f} us longer than other "
-                "links would have taken: {links}"
-            ),
-            **values,
-        )
-    if end.sends_slowly:
-        return say(
-            (
-                "all {count} links from rank {rank} over {transport} are slow, which took {lost:.3f} us longer than other "
-                "links would have taken: {links}"
-            ),
-            **values,
-        )
-    return say(
+    templates = N_(
         (
-            "all {count} links to rank {rank} over {transport} are slow, which took {lost:.3f} us longer than other "
-            "links would have taken: {links}"
-        ),
-        **values,
+            "all {count} links of rank {rank} over {transport} are slow, which took {lost:.3f} us longer than other links would have taken: {links}",
+            "all {count} links from rank {rank} over {transport} are slow, which took {lost:.3f} us longer than other links would have taken: {links}",
+            "all {count} links to rank {rank} over {transport} are slow, which took {lost:.3f} us longer than other links would have taken: {links}",
+        )
+    )
+    return say(
+        _by_direction(templates, end),
+        rank=_of_group(str(end.rank), end.group),
+        count=end.links,
+        transport=end.transport,
+        lost=end.lost_ns / 1000,
+        links=_slowest(end.slow_links),
     )
 
 
@@ -202,7 +188,7 @@ _SHOWN_RANKS = 4
 
 
 def unpaired(found: Sequence[Unpaired], label: str) -> list[Finding]:
-    told = []
+    findings = []
     for one in found[:EXAMPLES_PER_RULE]:
         ranks = sorted(one.by_rank.items(), key=lambda item: (-abs(item[1][0] - item[1][1]), item[0]))
         counts = [
@@ -213,15 +199,19 @@ def unpaired(found: Sequence[Unpaired], label: str) -> list[Finding]:
             "{sends} sends and {receives} receives in {where}: its ranks did not record the same steps, or one does not answer ({counts})",
             sends=one.sends,
             receives=one.receives,
-            where=_of_group(_step(one.step), one.group),
+            where=_where(one),
             counts=join(", ", counts),
         )
-        told.append(UNPAIRED.found(label, message))
-    return told
+        findings.append(UNPAIRED.found(label, message))
+    return findings
 
 
-def _step(step: int | None) -> str:
-    return say("all steps") if step is None else say("step {step}", step=step)
+def _where(one: Unpaired | OperatorTime) -> str:
+    return _of_group(say("all steps") if one.step is None else say("step {step}", step=one.step), one.group)
+
+
+def _rank(rank_id: int | None) -> str:
+    return "-" if rank_id is None else str(rank_id)
 
 
 def small_packets_sent(classes: Sequence[PacketClass], label: str) -> Iterator[Finding]:
@@ -243,45 +233,44 @@ def small_packets_sent(classes: Sequence[PacketClass], label: str) -> Iterator[F
         yield SMALL_PACKETS.found(label, message)
 
 
-def unaligned(alignments: Sequence[Alignment], label: str) -> Iterator[Finding]:
+def unaligned(alignments: Sequence[Alignment], label: str) -> list[Finding]:
     """Transports over which a rank copies mostly sizes that are no multiple of 512 bytes."""
-    found = [one for one in alignments if one.unaligned_bytes >= UNALIGNED_SHARE * one.size_bytes]
-    for one in found[:EXAMPLES_PER_RULE]:
-        message = say(
+    messages = [
+        say(
             "{transport}: {share:.1%} of the bytes of rank {rank} are in copies whose size is no multiple of {size} bytes ({copies} of "
             "{all}); pad the tensors, or choose buckets whose part for each rank is such a multiple",
-            transport=one.transport,
-            share=one.unaligned_bytes / one.size_bytes,
-            rank="-" if one.rank_id is None else str(one.rank_id),
+            transport=row.transport,
+            share=row.unaligned_bytes / row.size_bytes,
+            rank=_rank(row.rank_id),
             size=ALIGNED_BYTES,
-            copies=one.unaligned_copies,
-            all=one.copies,
+            copies=row.unaligned_copies,
+            all=row.copies,
         )
-        yield UNALIGNED.found(label, message)
-    if len(found) > EXAMPLES_PER_RULE:
-        yield UNALIGNED.found(label, say("and {count} more of this kind", count=len(found) - EXAMPLES_PER_RULE))
+        for row in alignments
+        if row.unaligned_bytes >= UNALIGNED_SHARE * row.size_bytes
+    ]
+    return _examples(UNALIGNED, label, messages)
 
 
-def contended(found: Sequence[ContentionOf], label: str) -> Iterator[Finding]:
+def contended(found: Sequence[ContentionOf], label: str) -> list[Finding]:
     """Devices whose computing is slower beside communication."""
-    lost = [one for one in found if one.contention.lost_ns >= max(MIN_SHARE * one.contention.computing_ns, 1)]
-    lost.sort(key=lambda one: -one.contention.lost_ns)
-    for one in lost[:EXAMPLES_PER_RULE]:
-        device = one.contention
-        message = count_of(
+    ranked = sorted(found, key=lambda one: -one.contention.lost_ns)
+    messages = [
+        count_of(
             device.slower,
             "rank {rank}: an operator is slower beside communication than without, {lost:.3f} us in all ({share:.1%} of computing; "
             "{compared:.1%} of what runs beside communication can be compared)",
             "rank {rank}: {number} operators are slower beside communication than without, {lost:.3f} us in all ({share:.1%} of computing; "
             "{compared:.1%} of what runs beside communication can be compared)",
-            rank="-" if one.rank_id is None else str(one.rank_id),
+            rank=_rank(one.rank_id),
             lost=device.lost_ns / 1000,
             share=device.lost_ns / device.computing_ns,
             compared=device.compared_ns / device.beside_ns,
         )
-        yield CONTENTION.found(label, message)
-    if len(lost) > EXAMPLES_PER_RULE:
-        yield CONTENTION.found(label, say("and {count} more of this kind", count=len(lost) - EXAMPLES_PER_RULE))
+        for one in ranked
+        if (device := one.contention).lost_ns >= max(MIN_SHARE * device.computing_ns, 1)
+    ]
+    return _examples(CONTENTION, label, messages)
 
 
 def gradient_rows(of_device: BucketOrderOf, run: Communication, step: int | None) -> Iterator[GradientCollective]:
@@ -303,40 +292,39 @@ def gradient_rows(of_device: BucketOrderOf, run: Communication, step: int | None
             yield replace(some, rank_id=of_device.rank_id, device_id=of_device.device_id, waited_ns=waited)
 
 
-def out_of_order(found: Sequence[BucketOrderOf], label: str) -> Iterator[Finding]:
+def out_of_order(found: Sequence[BucketOrderOf], label: str) -> list[Finding]:
     """Devices on which an earlier start of collectives of gradients would hide a part of them."""
-    late = [one for one in found if one.order.hidden_ns >= max(ORDER_SHARE * one.order.length_ns, 1)]
-    late.sort(key=lambda one: -one.order.hidden_ns)
-    for one in late[:EXAMPLES_PER_RULE]:
-        order = one.order
-        message = say(
+    ranked = sorted(found, key=lambda one: -one.order.hidden_ns)
+    messages = [
+        say(
             "rank {rank}: collectives of gradients are exposed for {exposed:.3f} us; started in the order in which their inputs are ready at most "
             "{hidden:.3f} us of it would be hidden ({share:.1%} of the time); they start late because of: {reason}",
-            rank="-" if one.rank_id is None else str(one.rank_id),
+            rank=_rank(one.rank_id),
             exposed=order.exposed_ns / 1000,
             hidden=order.hidden_ns / 1000,
             share=order.hidden_ns / order.length_ns,
             reason=order.late_because,
         )
-        yield BUCKET_ORDER.found(label, message)
-    if len(late) > EXAMPLES_PER_RULE:
-        yield BUCKET_ORDER.found(label, say("and {count} more of this kind", count=len(late) - EXAMPLES_PER_RULE))
+        for one in ranked
+        if (order := one.order).hidden_ns >= max(ORDER_SHARE * order.length_ns, 1)
+    ]
+    return _examples(BUCKET_ORDER, label, messages)
 
 
-def retransmitted(found: Sequence[tuple[OperatorTime, RdmaTime]], label: str) -> Iterator[Finding]:
+def retransmitted(found: Sequence[tuple[OperatorTime, RdmaTime]], label: str) -> list[Finding]:
     """Operators whose RDMA packets were sent again."""
-    for operator, transfer in found[:EXAMPLES_PER_RULE]:
-        message = say(
+    messages = [
+        say(
             "{where}: the RDMA transfer of {op_name} took {transit:.3f} s, and no rank was through in 4 s: packets were lost and sent "
             "again after a timeout; look at the switch, the optical modules and the network card of rank {rank}",
-            where=_of_group(_step(operator.step), operator.group),
+            where=_where(operator),
             op_name=operator.op_name,
             transit=transfer.transit_ns / 1e9,
-            rank="-" if transfer.rank_id is None else str(transfer.rank_id),
+            rank=_rank(transfer.rank_id),
         )
-        yield RETRANSMISSION.found(label, message)
-    if len(found) > EXAMPLES_PER_RULE:
-        yield RETRANSMISSION.found(label, say("and {count} more of this kind", count=len(found) - EXAMPLES_PER_RULE))
+        for operator, transfer in found
+    ]
+    return _examples(RETRANSMISSION, label, messages)
 
 
 def tails_left(tails: Sequence[Tail], label: str) -> list[Finding]:
@@ -358,28 +346,22 @@ def _tail_message(mine: Sequence[Tail]) -> str:
     """The tail of the iterations of one device and model, on average."""
     tail, bound = sum(one.tail_ns for one in mine), sum(one.bound_ns for one in mine)
     whole, reduce = sum(one.iteration_ns for one in mine), sum(one.reduce_ns for one in mine)
-    times = {
-        "count": len(mine),
-        "tail": tail / len(mine) / 1000,
-        "part": tail / reduce,
-        "bound": bound / len(mine) / 1000,
-    }
-    if whole:
-        return say(
-            (
-                "in {count} iterations, on average {tail:.3f} us of all-reduce ({share:.1%} of the iteration) run "
-                "after the backward pass, {part:.1%} of all all-reduce time; gradient tuning can save at most "
-                "{bound:.3f} us"
-            ),
-            share=tail / whole,
-            **times,
-        )
     return say(
         (
+            "in {count} iterations, on average {tail:.3f} us of all-reduce ({share:.1%} of the iteration) run "
+            "after the backward pass, {part:.1%} of all all-reduce time; gradient tuning can save at most "
+            "{bound:.3f} us"
+        )
+        if whole
+        else (
             "in {count} iterations, on average {tail:.3f} us of all-reduce run after the backward pass, {part:.1%} "
             "of all all-reduce time; gradient tuning can save at most {bound:.3f} us"
         ),
-        **times,
+        count=len(mine),
+        tail=tail / len(mine) / 1000,
+        share=tail / whole if whole else None,
+        part=tail / reduce,
+        bound=bound / len(mine) / 1000,
     )
 
 
@@ -414,23 +396,20 @@ def _of_group(what: str, group: str | None) -> str:
 
 def pipeline_waits(found: Mapping[str, PipelineStep | None]) -> Iterator[Finding]:
     """How much of a step the stages of each run wait, or that there is no pipeline."""
-    for label, one in found.items():
-        said = (
-            _no_pipeline()
-            if one is None
-            else say("{what}: {told}", what=_pipeline_title(one), told=join("; ", _pipeline_lines(one)))
-        )
-        yield PIPELINE_STEP.found(label, said)
+    for label, step in found.items():
+        text = _no_pipeline()
+        if step is not None:
+            text = say("{what}: {told}", what=_pipeline_title(step), told=join("; ", _pipeline_lines(step)))
+        yield PIPELINE_STEP.found(label, text)
 
 
 def pipeline_picture(found: Iterable[PipelineStep | None]) -> PipelinePicture:
-    """The slowest step of all runs; without any why there is none."""
-    there = [one for one in found if one is not None]
-    if not there:
+    """The slowest step of all runs, or a title that says why there is none."""
+    step = max(filter(None, found), key=lambda step: step.duration_ns, default=None)
+    if step is None:
         return PipelinePicture(title=_no_pipeline())
-    one = max(there, key=lambda some: some.duration_ns)
     return PipelinePicture(
-        title=_pipeline_title(one), lines=tuple(_pipeline_lines(one)), duration_ns=one.duration_ns, lanes=one.lanes
+        title=_pipeline_title(step), lines=tuple(_pipeline_lines(step)), duration_ns=step.duration_ns, lanes=step.lanes
     )
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 
@@ -33,22 +33,8 @@ from aoe_reports.topics.quality.trimming import TRIMMED_BY, note_unusual, unusua
 from aoe_reports.topics.quality.unsteady import note_unsteady
 from aoe_reports.topics.rules import COMPARABILITY_UNKNOWN, NOT_COMPARABLE
 
-
-class SideOptions(Protocol):
-    """What is compared of each run: the options of `compare`."""
-
-    @property
-    def by(self) -> ComparedBy: ...
-    @property
-    def rank(self) -> int | None: ...
-    @property
-    def device(self) -> int | None: ...
-    @property
-    def step(self) -> int | None: ...
-    @property
-    def all_tasks(self) -> bool: ...
-    @property
-    def trim(self) -> bool: ...
+if TYPE_CHECKING:
+    from aoe_reports.topics.comparison.compare import CompareOptions
 
 
 @dataclass(slots=True)
@@ -98,7 +84,7 @@ def find_side(path: Path, max_expanded: int | None, notes: Notes) -> RunUnit | N
     return RunUnit(path=str(path), captures=found[0])
 
 
-def read_side(unit: RunUnit, wanted: SideOptions, notes: Notes) -> ComparedRun | None:
+def read_side(unit: RunUnit, wanted: CompareOptions, notes: Notes) -> ComparedRun | None:
     """What is compared of a run; None where there is nothing. A capture that cannot be read is noted."""
     run = ComparedRun(unit.path, unit.captures)
     for capture in unit.captures:
@@ -119,7 +105,7 @@ def read_side(unit: RunUnit, wanted: SideOptions, notes: Notes) -> ComparedRun |
     return None
 
 
-def _tasks_asked_for(sets: Sequence[TaskSet], wanted: SideOptions) -> list[TaskSet]:
+def _tasks_asked_for(sets: Sequence[TaskSet], wanted: CompareOptions) -> list[TaskSet]:
     """The tasks of the rank, the device and the step that are wanted; sums by type know no steps."""
     chosen = [
         tasks for tasks in sets if wanted.rank in {None, tasks.rank_id} and wanted.device in {None, tasks.device_id}
@@ -131,7 +117,7 @@ def _tasks_asked_for(sets: Sequence[TaskSet], wanted: SideOptions) -> list[TaskS
     return [tasks for tasks in parts if tasks.frame.num_rows]
 
 
-def _read_capture(run: ComparedRun, capture: Capture, wanted: SideOptions, notes: Notes) -> None:
+def _read_capture(run: ComparedRun, capture: Capture, wanted: CompareOptions, notes: Notes) -> None:
     findings, path = notes.findings, str(capture.root)
     fields = None if wanted.by == "step" else _fields(capture, wanted)
     collected = None if fields is None else to_prefetch(capture, fields)
@@ -161,7 +147,7 @@ def _read_capture(run: ComparedRun, capture: Capture, wanted: SideOptions, notes
         findings.append(STANDS_IN.found(str(tables[-1].path), message))
 
 
-def _located(sets: list[TaskSet], capture: Capture, wanted: SideOptions, notes: Notes) -> list[TaskSet]:
+def _located(sets: list[TaskSet], capture: Capture, wanted: CompareOptions, notes: Notes) -> list[TaskSet]:
     """The tasks with where they were launched, if they are compared by that; those that are not wanted are left out before."""
     by = LOCATIONS.get(wanted.by)
     return (
@@ -176,7 +162,7 @@ def metrics_of(tables: Sequence[TableData]) -> str | None:
     return metrics_set(field.header for field in tables[-1].match.fields)
 
 
-def _fields(capture: Capture, wanted: SideOptions) -> frozenset[str]:
+def _fields(capture: Capture, wanted: CompareOptions) -> frozenset[str]:
     located = LOCATED_BY if wanted.by in LOCATIONS else frozenset(KEYS[wanted.by])
     fields = {*located, "task_type", "task_duration_ns", "input_shapes", "input_formats", "input_data_types"}
     if wanted.by == "op_type" and not tell_types(capture):

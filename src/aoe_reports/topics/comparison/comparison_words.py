@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from aoe_reports.model.history.causes import operator_words, reason_words
 from aoe_reports.model.report import Grid, Highlight, Section
@@ -11,6 +12,9 @@ from aoe_reports.model.rows import Column, as_mapping, columns_of, telling_colum
 from aoe_reports.model.texts import Text, capital, count_of, say
 from aoe_reports.model.time_units import times_in_one_unit
 from aoe_reports.topics.comparison.compare import Change, ComparedPair, Total
+
+if TYPE_CHECKING:
+    from aoe_reports.topics.comparison.explain import ExplainedStep
 
 HIGHLIGHTS = 5
 """So many changes of a candidate on a rank are told by themselves."""
@@ -166,16 +170,17 @@ def sections_of(pairs: Sequence[ComparedPair], method: Mapping[str, float]) -> l
         rows = [as_mapping(change) | {"cause": reason_words(change.cause or "") or None} for change in mine]
         shown = sum(change.metric is None or change.step is not None for change in mine)
         grid = Grid(telling_columns(columns, rows), rows) if rows else None
-        sections.append(Section(_title(total), _sentences(total, shown), grid=grid))
+        sections.append(Section(title_of(total), _sentences(total, shown), grid=grid))
     return [*sections, Section("How it was compared", _how(method, of_steps=of_steps))] if pairs else sections
 
 
-def _title(total: Total) -> str:
+def title_of(pair: Total | ExplainedStep) -> str:
+    """Names the candidate, the baseline and the rank."""
     return say(
         "{candidate} compared with {baseline}{rank}",
-        candidate=total.candidate,
-        baseline=total.baseline,
-        rank="" if total.rank_id is None else say(", rank {rank}", rank=total.rank_id),
+        candidate=pair.candidate,
+        baseline=pair.baseline,
+        rank="" if pair.rank_id is None else say(", rank {rank}", rank=pair.rank_id),
     )
 
 

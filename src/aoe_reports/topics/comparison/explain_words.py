@@ -10,6 +10,7 @@ from aoe_reports.model.report import Grid, Section
 from aoe_reports.model.rows import as_mapping, columns_of, telling_columns
 from aoe_reports.model.texts import Text, count_of, join, say
 from aoe_reports.model.time_units import times_in_one_unit
+from aoe_reports.topics.comparison.comparison_words import title_of
 from aoe_reports.topics.comparison.explain import ChangePart, Condition, ExplainedStep
 
 _NAMED = 3
@@ -22,11 +23,12 @@ def headline_of(steps: Sequence[ExplainedStep], rows: Sequence[ChangePart]) -> s
     most = _largest_change(steps)
     if most is None:
         return ""
+    parts = [part for part in rows if _whose(part) == _whose(most)]
     return say(
         "A step{rank}: {change}{parts}.{others}",
         rank="" if most.rank_id is None else say(" on rank {rank}", rank=most.rank_id),
         change=_change(most),
-        parts=_largest([part for part in rows if _whose(part) == _whose(most)]),
+        parts=join("", (say("; {part}", part=_words(one)) for one in parts[:_NAMED] if one.cause != "others")),
         others=""
         if len(steps) == 1
         else count_of(len(steps) - 1, " {number} other device below.", " {number} other devices below."),
@@ -88,11 +90,6 @@ def _change(step: ExplainedStep) -> Text:
     )
 
 
-def _largest(parts: Sequence[ChangePart]) -> str:
-    """The largest parts, whichever way they go: what one adds another may take back."""
-    return join("", (say("; {part}", part=_words(one)) for one in parts[:_NAMED] if one.cause != "others"))
-
-
 def _words(one: ChangePart) -> Text:
     (time,), unit = times_in_one_unit(one.difference_ns)
     sign = "+" if one.difference_ns > 0 else ""
@@ -112,7 +109,7 @@ def sections_of(
             if _whose(one) == _whose(step)
         ]
         grid = Grid(telling_columns(columns_of(ChangePart), mine), mine) if mine else None
-        found.append(Section(_title(step), _sentences(step), grid=grid))
+        found.append(Section(title_of(step), _sentences(step), grid=grid))
     return found
 
 
@@ -120,15 +117,6 @@ def _conditions(conditions: Sequence[Condition]) -> Section:
     rows = [as_mapping(one) for one in conditions if one.differs]
     return Section(
         say("What differs between the runs"), [], grid=Grid(telling_columns(columns_of(Condition), rows), rows)
-    )
-
-
-def _title(step: ExplainedStep) -> str:
-    return say(
-        "{candidate} compared with {baseline}{rank}",
-        candidate=step.candidate,
-        baseline=step.baseline,
-        rank="" if step.rank_id is None else say(", rank {rank}", rank=step.rank_id),
     )
 
 

@@ -20,7 +20,7 @@ from aoe_reports.facts.host_calls import HostCall
 from aoe_reports.facts.spans import SpansOf, chosen_of
 from aoe_reports.formats.spilled import Numbers
 from aoe_reports.model.arrays.columns import Ints, Mask, distinct_rows, exact_sum, is_among, order_by, places_by
-from aoe_reports.model.arrays.intervals import Intervals, union, united
+from aoe_reports.model.arrays.intervals import Intervals, covered_each, union, united
 from aoe_reports.model.topics.breakdown import Parts
 from aoe_reports.topics.communication.facts import summed
 
@@ -175,7 +175,7 @@ def alone(starts: Ints, ends: Ints, beside: Intervals) -> Ints:
     begins, until = starts[order], ends[order]
     reach = np.maximum.accumulate(until)
     fresh = np.minimum(np.maximum(begins, np.append(begins[0], reach[:-1])), until)
-    found[order] = until - fresh - covered_between(beside, fresh, until)
+    found[order] = until - fresh - covered_each(beside, fresh, until)
     return found
 
 
@@ -190,23 +190,6 @@ def _ran(spans: Numbers, beside: Intervals, word: Callable[[int], str | None]) -
     return found
 
 
-def covered_between(intervals: Intervals, starts: Ints, ends: Ints) -> Ints:
-    """How much of each time from a start to an end some intervals cover."""
-    return _covered_before(intervals, ends) - _covered_before(intervals, starts)
-
-
-def _covered_before(intervals: Intervals, times: Ints) -> Ints:
-    """How much of all time before each of some times is covered."""
-    if not len(intervals):
-        return np.zeros(len(times), dtype=np.int64)
-    before = np.append(0, np.cumsum(intervals.ends - intervals.starts))
-    place = np.searchsorted(intervals.starts, times, side="right")
-    last = np.maximum(place - 1, 0)
-    inside = np.clip(times - intervals.starts[last], 0, intervals.ends[last] - intervals.starts[last])
-    found: Ints = np.where(place > 0, before[last] + inside, 0)
-    return found
-
-
 def _idle(activity: Activity, device: OfDevice, busy: Intervals, begin_ns: int) -> dict[IdleCause, int]:
     """Time between what ran, and before it, by what the span behind it waited for: an event, before anything else."""
     if not len(busy):
@@ -218,23 +201,23 @@ def _idle(activity: Activity, device: OfDevice, busy: Intervals, begin_ns: int) 
     events = _waited_for_events(activity, device, starts, ends)
     found: Counter[IdleCause] = Counter()
     found["waiting for an event"] = events.total
-    found["unknown"] = exact_sum((ends - starts - covered_between(events, starts, ends))[~known])
-    found["behind the launch"] = exact_sum((ends - late - covered_between(events, late, ends))[known])
+    found["unknown"] = exact_sum((ends - starts - covered_each(events, starts, ends))[~known])
+    found["behind the launch"] = exact_sum((ends - late - covered_each(events, late, ends))[known])
     waits = known & (late > starts)
     others = activity.launching_threads(thread[known])
     feeder, entered = _fed(activity, thread, launched)
     cut = _until_others(activity, others, starts, np.where(thread < 0, starts, np.clip(entered, starts, late)), entered)
     for threads, mine in _by_threads(thread, feeder, waits):
         own = anyone = events
-        spent = exact_sum(covered_between(events, starts[mine], late[mine]))
+        spent = exact_sum(covered_each(events, starts[mine], late[mine]))
         for kind in _ORDER:
             every = kind == "garbage collection"
             own, anyone = (
                 united(taken, _calls_of(activity, kind, of, every=every))
                 for taken, of in ((own, set(threads)), (anyone, others | set(threads)))
             )
-            until = exact_sum(covered_between(anyone, starts[mine], cut[mine]))
-            until += exact_sum(covered_between(own, cut[mine], late[mine]))
+            until = exact_sum(covered_each(anyone, starts[mine], cut[mine]))
+            until += exact_sum(covered_each(own, cut[mine], late[mine]))
             found[kind] += until - spent
             spent = until
         found["host launch"] += exact_sum((late - starts)[mine]) - spent

@@ -262,7 +262,7 @@ def _of_type(name: str, before: _Types, after: _Types) -> Iterator[Part]:
         ("slower-calls" if longer > 0 else "faster-calls", longer),
         ("more-calls" if number > 0 else "fewer-calls", number),
         (_changed(mine, others), inputs),
-        (_hidden(hidden), hidden),
+        ("less-hidden" if hidden > 0 else "more-hidden", hidden),
     ]
     for cause, change in changes:
         if change:
@@ -279,25 +279,17 @@ def unhidden(
     Amounts that make up for each other count with the share that nothing hid before.
     """
     net, hidden = totals[1] - totals[0], (totals[1] - owns[1]) - (totals[0] - owns[0])
-    taken = min(abs(net), abs(hidden)) * _sign(net) if net * hidden > 0 else Fraction(0)
+    taken = min(abs(net), abs(hidden)) * (1 if net > 0 else -1) if net * hidden > 0 else Fraction(0)
     most = sum((one for one in amounts if one and one * net > 0), Fraction(0))
     share = _share(totals, owns)
     of_most = (share * (most - net) + net - taken) / most if most else share
     return [one and one * (of_most if one * net > 0 else share) for one in amounts], taken - hidden
 
 
-def _sign(value: Fraction) -> int:
-    return (value > 0) - (value < 0)
-
-
 def _share(totals: Sequence[Fraction], owns: Sequence[Fraction]) -> Fraction:
     """How much of some time nothing hid before; of what was not there before, after."""
     place = 0 if totals[0] else 1
     return owns[place] / totals[place] if totals[place] else Fraction(0)
-
-
-def _hidden(change: Fraction) -> HiddenCause:
-    return "less-hidden" if change > 0 else "more-hidden"
 
 
 def _changed(before: Iterable[CallKey], after: Iterable[CallKey]) -> CallCause:

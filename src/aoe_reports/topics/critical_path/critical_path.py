@@ -81,7 +81,7 @@ class PathSegment:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one capture tells."""
+    """The paths in one capture."""
 
     paths: list[CriticalPathRow] = field(default_factory=list)
     operators: list[PathOperator] = field(default_factory=list)
@@ -212,7 +212,7 @@ def _devices_of(
     files: Sequence[FoundFile], unit: Unit, asked: Request[CriticalPathOptions]
 ) -> list[tuple[int | None, Device]]:
     """What the devices in one export depended on; that there is none is said where nothing else is wrong."""
-    from aoe_reports.topics.critical_path.reading import dependencies_of
+    from aoe_reports.topics.critical_path.dependencies import dependencies_of
     from aoe_reports.topics.rules import DEVICE_UNKNOWN, NO_TIMELINE
 
     notes, path = asked.notes, str(files[0].path)
@@ -274,9 +274,9 @@ def _types_of(device: Device, place: _Place, chosen: CriticalPathOptions) -> lis
     if chosen.by != "op_type":
         return [""] * len(device.names)
     slices = device.graph.slices
-    talks = set(slices.name[slices.kind == COMMUNICATION].tolist())
-    told = {number: type_of_operator(device.names[number]) for number in talks}
-    by_name = {number: word for number, word in told.items() if word != "other"}
+    communication = set(slices.name[slices.kind == COMMUNICATION].tolist())
+    types = {number: type_of_operator(device.names[number]) for number in communication}
+    by_name = {number: op_type for number, op_type in types.items() if op_type != "other"}
     return [place.types.get(name) or by_name.get(number, "") for number, name in enumerate(device.names)]
 
 
@@ -318,20 +318,20 @@ def _headline(paths: Sequence[CriticalPathRow], operators: Sequence[PathOperator
     }
     most = max(parts, key=lambda part: parts[part])
     where = (longest.run, longest.rank_id, longest.device_id, longest.step)
-    mine = [one for one in operators if (one.run, one.rank_id, one.device_id, one.step) == where]
-    best = max(mine, key=lambda one: one.gain_ns, default=None)
-    told = say(
+    in_step = [one for one in operators if (one.run, one.rank_id, one.device_id, one.step) == where]
+    best = max(in_step, key=lambda one: one.gain_ns, default=None)
+    sentence = say(
         "The critical path of the longest step takes {duration:,.3f} ms, {share:.1%} of it {most}.",
         duration=longest.duration_ns / 1e6,
         share=parts[most] / longest.duration_ns,
         most=most,
     )
     if best is None or not best.gain_ns:
-        return told
+        return sentence
     gain = say(
         "{operator} shortened by {percent}% makes it {gain:,.3f} ms shorter.",
         operator=best.op_type or best.op_name,
         percent=percent,
         gain=best.gain_ns / 1e6,
     )
-    return join(" ", (told, gain))
+    return join(" ", (sentence, gain))

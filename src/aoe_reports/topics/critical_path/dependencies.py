@@ -7,11 +7,12 @@ waited for the record that ended last while it did; a call that synchronises ret
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from aoe_reports.engine.captures import collect_events_of, only_device_of
 from aoe_reports.facts.breakdown import EVENT_COLUMNS as ACTIVITY_COLUMNS
 from aoe_reports.facts.breakdown import Activity
 from aoe_reports.facts.event_batch import EventBatch
@@ -26,10 +27,13 @@ from aoe_reports.formats.ascend.tables.timelines import (
     FLOW_CATEGORY,
     HOST_PROCESS,
 )
+from aoe_reports.formats.capture import Capture
+from aoe_reports.formats.sources.found import FoundFile
 from aoe_reports.formats.spilled import Numbers
 from aoe_reports.formats.vendor import TASK_TYPES
 from aoe_reports.model.arrays.columns import Ints, Mask, distinct, order_by, places_by, rising
 from aoe_reports.model.arrays.intervals import Intervals, union
+from aoe_reports.model.findings import Finding
 from aoe_reports.model.pictures.path_kinds import KINDS
 from aoe_reports.topics.critical_path.facts import POINT, Graph, Slices, graph_of, is_busy, last_before
 
@@ -472,3 +476,13 @@ def _last_within(some: tuple[Ints, Ints], start: Ints, end: Ints) -> Ints:
         return np.full(len(start), -1, dtype=np.int64)
     near = np.searchsorted(ends, end, side="right") - 1
     return np.where((near >= 0) & (ends[np.maximum(near, 0)] > start), places[np.maximum(near, 0)], -1)
+
+
+def dependencies_of(
+    files: Sequence[FoundFile], capture: Capture
+) -> tuple[list[tuple[int | None, Device]], list[Finding]]:
+    """(the devices in one export, all of its slices, each with its number; what is wrong with the files)."""
+    collected, findings = collect_events_of(files, EVENT_COLUMNS, Dependencies)
+    devices = collected.devices()
+    alone = only_device_of(files[0], capture) if len(devices) == 1 else None
+    return [(alone if device.device_id is None else device.device_id, device) for device in devices], findings

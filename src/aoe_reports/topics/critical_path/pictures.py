@@ -9,8 +9,7 @@ from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.pictures.step import NoPicture, StepPicture, longest_median, median_place
 from aoe_reports.model.texts import say
-from aoe_reports.topics.critical_path.dependencies import Device
-from aoe_reports.topics.critical_path.reading import dependencies_of
+from aoe_reports.topics.critical_path.dependencies import Device, dependencies_of
 from aoe_reports.topics.critical_path.step_paths import StepPath, paths_of
 from aoe_reports.topics.critical_path.step_pictures import Place, picture_of
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from aoe_reports.model.arrays.columns import Ints, Mask, distinct, exact_sum, places_by
+from aoe_reports.model.arrays.columns import Ints, Mask, distinct, exact_sum, places_by, sums_by
 from aoe_reports.model.arrays.intervals import Intervals, covered_each
 from aoe_reports.model.pictures.path_kinds import KIND_WORDS, KINDS, Kind, PathOperator
 from aoe_reports.model.texts import say
@@ -74,29 +74,31 @@ def operators_of(
     key_of_name = np.asarray([numbers[name] for name in names], dtype=np.int64)
     group = key_of_name[device.graph.slices.name[here][places]] * len(KINDS) + window.kind[places]
     groups = list(places_by(group))
-    ordered = places[np.concatenate([mine for _, mine in groups])]
-    first = np.cumsum([0, *(len(mine) for _, mine in groups)])[:-1]
+    ordered = places[np.concatenate([members for _, members in groups])]
+    first = np.cumsum([0, *(len(members) for _, members in groups)])[:-1]
     sums = [np.add.reduceat(of[ordered], first).tolist() for of in (window.end - window.start, on_path > 0, on_path)]
     least = np.minimum.reduceat(slack[ordered], first).tolist()
-    found = []
-    for (number, mine), total, on, path_ns, slack_ns in zip(groups, *sums, least, strict=True):
+    operators = []
+    for (number, members), total, on, path_ns, slack_ns in zip(groups, *sums, least, strict=True):
         row = PathOperator(
             op_name=keys[number // len(KINDS)],
             kind=say(KIND_WORDS[KINDS[number % len(KINDS)]]),
-            tasks=len(mine),
+            tasks=len(members),
             total_ns=total,
             tasks_on_path=on,
             path_ns=path_ns,
             path_share=round(path_ns / path.duration_ns, 6) if path.duration_ns else 0.0,
             slack_ns=slack_ns,
         )
-        found.append((row, places[mine]))
-    found.sort(key=lambda pair: (-pair[0].path_ns, pair[0].slack_ns, -pair[0].total_ns, pair[0].op_name, pair[0].kind))
+        operators.append((row, places[members]))
+    operators.sort(
+        key=lambda pair: (-pair[0].path_ns, pair[0].slack_ns, -pair[0].total_ns, pair[0].op_name, pair[0].kind)
+    )
     return [
-        replace(row, gain_ns=_gain_of(path, window, own, mine, shortened_percent * (MILLION // 100)))
+        replace(row, gain_ns=_gain_of(path, window, own, members, shortened_percent * (MILLION // 100)))
         if row.path_ns
         else row  # as long as the path is as it is, the step is
-        for row, mine in found[:top]
+        for row, members in operators[:top]
     ]
 
 
@@ -112,25 +114,23 @@ def _window_of(device: Device, path: StepPath) -> tuple[Window, Mask]:
 
 def _time_on_path(path: StepPath, window: Window) -> Ints:
     """How much of the path each slice of a window is."""
-    found = np.zeros(len(window), dtype=np.int64)
     places, times = path.segments.place - window.first, path.segments.duration
-    mine = path.segments.of_slices & (places >= 0)
-    np.add.at(found, places[mine], times[mine])
-    return found
+    inside = path.segments.of_slices & (places >= 0)
+    return sums_by(places[inside], times[inside], len(window))
 
 
 def path_time_of(device: Device, paths: Sequence[StepPath], starts: Ints, spans: Intervals) -> int:
     """How much of some paths is of tasks that begin at `starts`, or passes between tasks during `spans`; ns.
 
-    What becomes of these tasks, no step gets shorter by more: the rest of its path takes as long as before.
+    Whatever is done about these tasks, no step gets shorter by more: the rest of its path takes as long as before.
     """
-    found = 0
+    total = 0
     for segments in (path.segments for path in paths):
         is_task = segments.of_slices
-        mine = is_task & (segments.kind != COMMUNICATION) & np.isin(device.graph.slices.start[segments.place], starts)
+        chosen = is_task & (segments.kind != COMMUNICATION) & np.isin(device.graph.slices.start[segments.place], starts)
         between = covered_each(spans, segments.start[~is_task], segments.end[~is_task])
-        found += exact_sum(segments.duration[mine]) + exact_sum(between)
-    return found
+        total += exact_sum(segments.duration[chosen]) + exact_sum(between)
+    return total
 
 
 def gain_of(device: Device, path: StepPath, shortened: Mask, parts: int) -> int:
@@ -140,15 +140,15 @@ def gain_of(device: Device, path: StepPath, shortened: Mask, parts: int) -> int:
         return 0  # as long as the path is as it is, the step is
     window, own = _window_of(device, path)
     here = slice(window.first, window.first + len(window))
-    mine = np.flatnonzero(own & shortened[device.graph.slices.name[here]])
-    return _gain_of(path, window, own, mine, parts)
+    chosen = np.flatnonzero(own & shortened[device.graph.slices.name[here]])
+    return _gain_of(path, window, own, chosen, parts)
 
 
-def _gain_of(path: StepPath, window: Window, own: Mask, mine: Ints, parts: int) -> int:
+def _gain_of(path: StepPath, window: Window, own: Mask, chosen: Ints, parts: int) -> int:
     """How much shorter a step gets if some of its slices take so many millionths less time, each rounded up to a nanosecond."""
-    length = (window.end - window.start)[mine]
+    length = (window.end - window.start)[chosen]
     saved = np.zeros(len(window), dtype=np.int64)
-    saved[mine] = (length // MILLION) * parts - (-(length % MILLION) * parts) // MILLION
+    saved[chosen] = (length // MILLION) * parts - (-(length % MILLION) * parts) // MILLION
     return path.duration_ns - (int(ends_after(window, saved)[own].max()) - path.start_ns)
 
 

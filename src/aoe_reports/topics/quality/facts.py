@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median, pvariance
 from typing import Literal
 
 from aoe_reports.model.topics.steps import Step
 from aoe_reports.topics.quality.observed import ClockUse
-from aoe_reports.topics.quality.steadiness import MIN_STEPS_FOR_SCATTER, Place, Steadiness, StepSeries, steadiness_of
+from aoe_reports.topics.quality.steadiness import (
+    MIN_STEPS_FOR_SCATTER,
+    Place,
+    Steadiness,
+    StepSeries,
+    steadiness_of,
+    step_numbers,
+)
 
 Effect = Literal["no-baseline", "caution", "note"]
 """What a judgement does: the capture is no baseline; its numbers are to be read with it in mind; some questions have no answer."""
@@ -129,11 +136,7 @@ def judge_device(facts: DeviceFacts, series: StepSeries | None) -> JudgedDevice:
             *_of_outliers(usual, steadiness),
             *_of_compilation(usual, facts),
         ]
-    return JudgedDevice(facts, series, steadiness, tuple(_placed(one, facts.place) for one in found))
-
-
-def _placed(one: Judgement, place: Place) -> Judgement:
-    return Judgement(one.code, one.effect, one.numbers, (place,), one.weight)
+    return JudgedDevice(facts, series, steadiness, tuple(replace(one, places=(facts.place,)) for one in found))
 
 
 def _of_coverage(facts: DeviceFacts) -> Iterator[Judgement]:
@@ -142,7 +145,7 @@ def _of_coverage(facts: DeviceFacts) -> Iterator[Judgement]:
     outside = facts.computing_ns - facts.in_steps_ns
     share = outside / facts.computing_ns
     if share >= NOTABLE_OUTSIDE:
-        numbers: Numbers = {"share": share, "outside_ns": outside, "host_step_ns": facts.host_step_ns or 0.0}
+        numbers: Numbers = {"share": share, "time_ns": outside, "step_ns": facts.host_step_ns or 0.0}
         yield Judgement("outside-steps", "caution", numbers, weight=share)
 
 
@@ -159,16 +162,12 @@ def _of_phases(series: StepSeries | None, steadiness: Steadiness | None) -> Iter
             longest = max(steps, key=lambda step: step.duration_ns)
             ratio = longest.duration_ns / usual if usual else 0.0
             numbers: Numbers = {
-                "steps": _numbers_of(steps),
+                "steps": step_numbers(steps),
                 "longest_ns": longest.duration_ns,
                 "usual_ns": usual,
                 "ratio": ratio,
             }
             yield Judgement("cut-step" if is_cut else code, "caution", numbers, weight=ratio)
-
-
-def _numbers_of(steps: Iterable[Step]) -> tuple[int, ...]:
-    return tuple(sorted({step.step for step in steps if step.step is not None}))
 
 
 def _of_count(series: StepSeries | None) -> Iterator[Judgement]:
@@ -184,7 +183,7 @@ def _of_outliers(usual: Sequence[Step], told: Steadiness) -> Iterator[Judgement]
     if told.outliers:
         outliers = [usual[place] for place in told.outliers]
         longest = max(step.duration_ns for step in outliers)
-        numbers: Numbers = {"steps": _numbers_of(outliers), "longest_ns": longest, "usual_ns": told.median_ns}
+        numbers: Numbers = {"steps": step_numbers(outliers), "longest_ns": longest, "usual_ns": told.median_ns}
         yield Judgement("outlier-steps", "caution", numbers, weight=longest / told.median_ns if told.median_ns else 0.0)
 
 
@@ -259,7 +258,7 @@ def _of_compilation(usual: Sequence[Step], facts: DeviceFacts) -> Iterator[Judge
     if compiled:
         most, step = max(compiled, key=lambda one: one[0])
         spent = facts.compiling.get(step.step or 0, 0)
-        numbers: Numbers = {"steps": _numbers_of(one for _, one in compiled), "share": most, "compiling_ns": spent}
+        numbers: Numbers = {"steps": step_numbers(one for _, one in compiled), "share": most, "time_ns": spent}
         yield Judgement("compilation", "caution", numbers, weight=most)
 
 
@@ -282,7 +281,7 @@ def _of_others(facts: DeviceFacts) -> Iterator[Judgement]:
     share = facts.others_ns / facts.whole_ns if facts.whole_ns else 0.0
     if share >= NOTABLE_OTHERS:
         effect: Effect = "no-baseline" if share >= NO_BASELINE_OTHERS else "caution"
-        yield Judgement("other-work", effect, {"others_ns": facts.others_ns, "share": share}, weight=share)
+        yield Judgement("other-work", effect, {"time_ns": facts.others_ns, "share": share}, weight=share)
 
 
 def judge_run(

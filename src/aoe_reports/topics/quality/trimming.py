@@ -37,13 +37,8 @@ def unusual_of(path: str, steps: Iterable[Step], notes: Notes) -> LeftOut:
     """Those of some steps that are left out, which is said."""
     told = [*steps]
     if not told:
-        notes.add(
-            [
-                TRIMMED.found(
-                    path, say("nothing is left out by --trim: the capture itself tells no steps"), severity="warning"
-                )
-            ]
-        )
+        message = say("nothing is left out by --trim: the capture itself tells no steps")
+        notes.add([TRIMMED.found(path, message, severity="warning")])
     unusual = unusual_steps(told)
     notes.add(said_of(path, {place: series.numbers for place, series in unusual.items()}))
     return {place: (*series.warm_up, *series.tear_down) for place, series in unusual.items()}

@@ -18,19 +18,19 @@ def note_unsteady(
 ) -> None:
     """Say if steps (of one rank or device) scatter or drift too much to be compared, of several ranks the worst.
 
-    The table of steps decides alone: whether they run other numbers of tasks, as in serving, `quality` looks at.
+    Only the table of steps decides; `quality` also checks whether steps run different numbers of tasks, as in serving.
     """
     by_device: dict[Place, list[Step]] = {}
     for step in steps:
         if rank in {None, step.rank_id} and (step.device_id is None or device in {None, step.device_id}):
             by_device.setdefault((step.rank_id, step.device_id), []).append(step)
     judged = [
-        judge_device(DeviceFacts(rank_id=place[0], device_id=place[1], steps=tuple(mine)), series_of(mine))
-        for place, mine in by_device.items()
+        judge_device(DeviceFacts(rank_id=place[0], device_id=place[1], steps=tuple(of_device)), series_of(of_device))
+        for place, of_device in by_device.items()
     ]
-    told = [judgement for one in judged for judgement in one.judgements if judgement.effect == "no-baseline"]
-    if told:
-        worst = max(told, key=lambda one: one.weight)
+    unfit = [judgement for facts in judged for judgement in facts.judgements if judgement.effect == "no-baseline"]
+    if unfit:
+        worst = max(unfit, key=lambda judgement: judgement.weight)
         message = say(
             "{evidence}; `quality` tells whether anything can be compared with them", evidence=evidence_of(worst)
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -56,7 +57,21 @@ def ranks_of(one: Judgement) -> str | None:
 
 def evidence_of(one: Judgement) -> Text:
     """The numbers that prove a judgement, as a sentence without its stop."""
-    return _EVIDENCE[one.code](one.numbers)
+    if one.code in _COUNTED:
+        return _COUNTED[one.code](one.numbers)
+    return say(_EVIDENCE[one.code], **{_UNIT.sub("", name): _shown(name, one.numbers[name]) for name in one.numbers})
+
+
+_UNIT = re.compile(r"_(?:ns|mhz)$")
+
+
+def _shown(name: str, value: Any) -> Any:
+    """A number of a judgement as a sentence has it: times with their unit, steps and parts of a step in words."""
+    if name.endswith("_ns"):
+        return _time(value)
+    if name == "steps":
+        return steps_in_words(value)
+    return say(_PARTS[value]) if name == "part" else value
 
 
 def advice_of(one: Judgement) -> Text:
@@ -69,15 +84,6 @@ def _time(ns: float) -> Text:
     return say("{time} {unit}", time=time, unit=unit)
 
 
-def _of_outside(one: Any) -> Text:
-    return say(
-        "{share:.1%} of computing ({time}) is in no step; a step takes {step} on the host",
-        share=one["share"],
-        time=_time(one["outside_ns"]),
-        step=_time(one["host_step_ns"]),
-    )
-
-
 def _of_unequal(one: Any) -> Text:
     return count_of(
         len(one["ranks"]),
@@ -88,19 +94,15 @@ def _of_unequal(one: Any) -> Text:
 
 
 def _of_warm_up(one: Any) -> Text:
-    numbers = one["steps"]
-    if not numbers:
-        return _of_phase(say("the first step is warm-up"), one)
+    numbers, first = one["steps"], say("the first step is warm-up")
     steps = count_of(len(numbers), "step {steps} is warm-up", "steps {steps} are warm-up", steps=in_short(numbers))
-    return _of_phase(steps, one)
+    return _of_phase(steps if numbers else first, one)
 
 
 def _of_tear_down(one: Any) -> Text:
-    numbers = one["steps"]
-    if not numbers:
-        return _of_phase(say("the last step is tear-down"), one)
+    numbers, last = one["steps"], say("the last step is tear-down")
     steps = count_of(len(numbers), "step {steps} is tear-down", "steps {steps} are tear-down", steps=in_short(numbers))
-    return _of_phase(steps, one)
+    return _of_phase(steps if numbers else last, one)
 
 
 def _of_phase(steps: Text, one: Any) -> Text:
@@ -113,104 +115,12 @@ def _of_phase(steps: Text, one: Any) -> Text:
     )
 
 
-def _of_cut(one: Any) -> Text:
-    return say(
-        "{steps}: {longest} against {usual} of a usual step; it is cut off",
-        steps=steps_in_words(one["steps"]),
-        longest=_time(one["longest_ns"]),
-        usual=_time(one["usual_ns"]),
-    )
-
-
-def _of_scatter(one: Any) -> Text:
-    return say(
-        "{count} steps of {usual} scatter by {scatter:.1%}: a change below {detectable:.1%} cannot be told; {part}",
-        count=one["count"],
-        usual=_time(one["usual_ns"]),
-        scatter=one["scatter"],
-        detectable=one["detectable"],
-        part=say(_PARTS[one["part"]]),
-    )
-
-
-def _of_drift(one: Any) -> Text:
-    return say(
-        "the step changes by {drift:+.1%} from the first to the last of {count} steps (median {usual}); {part}",
-        drift=one["drift"],
-        count=one["count"],
-        usual=_time(one["usual_ns"]),
-        part=say(_PARTS[one["part"]]),
-    )
-
-
-def _of_work(one: Any) -> Text:
-    return say(
-        "{count} steps of {usual} scatter by {scatter:.1%}, and their work differs: there is no usual step",
-        count=one["count"],
-        usual=_time(one["usual_ns"]),
-        scatter=one["scatter"],
-    )
-
-
-def _of_outliers(one: Any) -> Text:
-    return say(
-        "{steps}: up to {longest} against {usual} of a usual step, in the middle of the capture",
-        steps=steps_in_words(one["steps"]),
-        longest=_time(one["longest_ns"]),
-        usual=_time(one["usual_ns"]),
-    )
-
-
-def _of_compilation(one: Any) -> Text:
-    return say(
-        "{steps}: the host compiles operators for up to {time} ({share:.1%} of the step)",
-        steps=steps_in_words(one["steps"]),
-        time=_time(one["compiling_ns"]),
-        share=one["share"],
-    )
-
-
 def _of_clock(one: Any) -> Text:
     return say(
         "the cores ran at {lowest:,.0f} to {highest:,.0f} MHz: computing takes up to {lost:.1%} longer than at the highest",
         lowest=one["lowest_mhz"],
         highest=one["highest_mhz"],
         lost=1 / (1 - one["lost"]) - 1,
-    )
-
-
-def _of_rated(one: Any) -> Text:
-    return say(
-        "the cores ran at {highest:,.0f} MHz at most, {rated:,.0f} MHz are rated",
-        highest=one["highest_mhz"],
-        rated=one["rated_mhz"],
-    )
-
-
-def _of_others(one: Any) -> Text:
-    return say(
-        "tasks of other processes ran on the device for {time} ({share:.1%} of its time)",
-        time=_time(one["others_ns"]),
-        share=one["share"],
-    )
-
-
-def _of_skew(one: Any) -> Text:
-    return say(
-        "rank {late} begins step {step} {skew} after rank {early} ({share:.1%} of a step): the others wait for it there",
-        late=one["late"],
-        step=one["step"],
-        skew=_time(one["skew_ns"]),
-        early=one["early"],
-        share=one["share"],
-    )
-
-
-def _of_other_steps(one: Any) -> Text:
-    return say(
-        "{common} steps are in all ranks; {steps} not",
-        common=one["common"],
-        steps=steps_in_words(one["steps"]),
     )
 
 
@@ -225,45 +135,47 @@ def _of_missing(one: Any) -> Text:
     )
 
 
-_EVIDENCE: dict[Code, Callable[[Any], Text]] = {
-    "unsteady": _of_scatter,
-    "drift": _of_drift,
-    "scatter": _of_scatter,
-    "varying-work": _of_work,
+_COUNTED: dict[Code, Callable[[Any], Text]] = {
     "warm-up": _of_warm_up,
     "tear-down": _of_tear_down,
-    "cut-step": _of_cut,
-    "outlier-steps": _of_outliers,
-    "compilation": _of_compilation,
     "frequency-drop": _of_clock,
-    "frequency-below-rated": _of_rated,
-    "other-work": _of_others,
-    "outside-steps": _of_outside,
     "unequal-ranks": _of_unequal,
-    "start-skew": _of_skew,
-    "no-common-step": lambda one: say("no step is in all ranks ({count} steps in all)", count=one["count"]),
-    "other-steps": _of_other_steps,
     "missing-ranks": _of_missing,
     "one-rank": lambda one: say("rank {here} of {named} alone is here", here=in_short(one["here"]), named=one["named"]),
-    "no-warm-up": lambda _: say("the schedule of the profiler has warmup=0: the first step holds its start"),
-    "one-step": lambda one: say(
-        "there is one step only ({usual}): how far steps scatter is not known", usual=_time(one["usual_ns"])
-    ),
     "few-steps": lambda one: count_of(
         one["count"],
         "{number} usual step is left: how far steps scatter is not known",
         "{number} usual steps are left: how far steps scatter is not known",
     ),
-    "no-steps": lambda _: say("nothing tells steps: all time is one sample, warm-up among it"),
-    "no-timeline": lambda _: say("there is no timeline of the device"),
-    "profiler-level": lambda one: say(
-        "profiler level {level}: no operator types, no shapes, no sizes of communication", level=one["level"]
-    ),
-    "no-metrics": lambda _: say("no AI Core metrics: what bounds an operator is not known"),
-    "recording-overhead": lambda one: say(
-        "{options}: the host takes longer than without the profiler", options=one["options"]
-    ),
 }
+"""Evidence that is more than its numbers in a sentence."""
+_SCATTERS = N_(
+    "{count} steps of {usual} scatter by {scatter:.1%}: a change below {detectable:.1%} cannot be told; {part}"
+)
+_EVIDENCE: dict[Code, str] = N_(
+    {
+        "unsteady": _SCATTERS,
+        "drift": "the step changes by {drift:+.1%} from the first to the last of {count} steps (median {usual}); {part}",
+        "scatter": _SCATTERS,
+        "varying-work": "{count} steps of {usual} scatter by {scatter:.1%}, and their work differs: there is no usual step",
+        "cut-step": "{steps}: {longest} against {usual} of a usual step; it is cut off",
+        "outlier-steps": "{steps}: up to {longest} against {usual} of a usual step, in the middle of the capture",
+        "compilation": "{steps}: the host compiles operators for up to {time} ({share:.1%} of the step)",
+        "frequency-below-rated": "the cores ran at {highest:,.0f} MHz at most, {rated:,.0f} MHz are rated",
+        "other-work": "tasks of other processes ran on the device for {time} ({share:.1%} of its time)",
+        "outside-steps": "{share:.1%} of computing ({time}) is in no step; a step takes {step} on the host",
+        "start-skew": "rank {late} begins step {step} {skew} after rank {early} ({share:.1%} of a step): the others wait for it there",
+        "no-common-step": "no step is in all ranks ({count} steps in all)",
+        "other-steps": "{common} steps are in all ranks; {steps} not",
+        "no-warm-up": "the schedule of the profiler has warmup=0: the first step holds its start",
+        "one-step": "there is one step only ({usual}): how far steps scatter is not known",
+        "no-steps": "nothing tells steps: all time is one sample, warm-up among it",
+        "no-timeline": "there is no timeline of the device",
+        "profiler-level": "profiler level {level}: no operator types, no shapes, no sizes of communication",
+        "no-metrics": "no AI Core metrics: what bounds an operator is not known",
+        "recording-overhead": "{options}: the host takes longer than without the profiler",
+    }
+)
 
 _ADVICE: dict[Code, str] = N_(
     {

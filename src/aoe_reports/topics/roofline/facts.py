@@ -25,7 +25,17 @@ from aoe_reports.facts.bounds import (
 from aoe_reports.facts.clock import measure_clock
 from aoe_reports.facts.idle import STEP_COLUMNS, step_of_tasks
 from aoe_reports.formats.tasks import filled_up
-from aoe_reports.model.arrays.columns import Floats, Ints, Mask, SomeRows, distinct, exact_sum, has_value, integers
+from aoe_reports.model.arrays.columns import (
+    Floats,
+    Ints,
+    Mask,
+    SomeRows,
+    distinct,
+    exact_sum,
+    has_value,
+    integers,
+    sums_by,
+)
 from aoe_reports.stats.grouping import Names, group_codes, largest
 from aoe_reports.topics.roofline.chips import Peaks, may_have_peak, peaks_of
 from aoe_reports.topics.roofline.flops import FORMULAS, Call, Unknown, Work, call_of, origins_of, work_of
@@ -212,7 +222,7 @@ class Roofline:
         types, cores = (self.names.numbers[place].astype(np.int64) for place in (0, 1))
         mixed = types * (len(self.names.words[1]) + 1) + cores
         classes, first, of = np.unique(mixed, return_index=True, return_inverse=True)
-        sums = _sums(of, self.totals, len(classes))
+        sums = sums_by(of, self.totals, len(classes))
         known: dict[int, list[Roofed]] = {}
         for group in self.works:
             known.setdefault(int(of[group]), []).append(self.roofed[group])
@@ -227,7 +237,7 @@ class Roofline:
         mine = mine & (self.why >= 0)
         if not mine.any():
             return []
-        times = _sums(self.why[mine], self.totals[mine], len(REASONS))
+        times = sums_by(self.why[mine], self.totals[mine], len(REASONS))
         told = self.operator(int(first))
         return [
             replace(
@@ -298,12 +308,6 @@ class Roofline:
         for one in self.known:
             if one.work is not None and one.work.engine == "cube":
                 yield one, one.work
-
-
-def _sums(of: Ints, values: Ints, size: int) -> Ints:
-    sums: Ints = np.zeros(size, dtype=np.int64)
-    np.add.at(sums, of, values)
-    return sums
 
 
 def _order(one: Roofed) -> tuple[Any, ...]:
@@ -393,7 +397,7 @@ def _matters(names: Names, totals: Ints, least_ns: float) -> Mask:
     of: Ints = np.zeros(names.count, dtype=np.int64)
     for numbers in names.numbers[:_ALIKE]:
         _, of = np.unique(of * (int(numbers.max(initial=0)) + 1) + numbers, return_inverse=True)
-    mine: Mask = _sums(of, totals, names.count)[of] >= least_ns
+    mine: Mask = sums_by(of, totals, names.count)[of] >= least_ns
     return mine
 
 

@@ -150,7 +150,7 @@ class RooflineOfRuns(Question[RooflineOptions, Part]):
         steps = _steps_of(capture, chosen, notes.findings) if sets else []
         if chosen.step is None:
             note_unusual(str(capture.root), steps, notes, trims=False, rank=chosen.rank, device=chosen.device)
-        for tasks in sorted(sets, key=_place):
+        for tasks in sorted(sets, key=lambda tasks: tasks.place):
             roofline = _measured(capture, tasks, chosen)
             if roofline is not None:
                 device = _device(unit.run, tasks, roofline, steps)
@@ -188,10 +188,6 @@ class RooflineOfRuns(Question[RooflineOptions, Part]):
 
 roofline = asking(RooflineOfRuns(), RooflineOptions)
 """How near operators below some paths come to the peaks of their chip: `roofline([path]).table("devices")`."""
-
-
-def _place(tasks: TaskSet) -> tuple[int, int]:
-    return (-1 if tasks.rank_id is None else tasks.rank_id, -1 if tasks.device_id is None else tasks.device_id)
 
 
 def _steps_of(capture: Capture, chosen: RooflineOptions, findings: list[Any]) -> list[Step]:

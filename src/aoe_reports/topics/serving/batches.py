@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -89,18 +89,17 @@ def lanes_of(rows: pa.Table, prompts: Mapping[str, int]) -> list[Lane]:
     """The batches that ran, by the card that ran them; rows of scheduling tell what those of running do not."""
     every = rows.to_pylist()
     timed = [row for row in every if row["start_ns"] is not None and row["during_time_ns"] is not None]
-    scheduled: dict[str, list[_Told]] = {}
+    scheduled: dict[str, list[Batch]] = {}
     for row in sorted(timed, key=lambda row: int(row["start_ns"])):
         if row["name"] not in _RUNS and row.get("res_list"):
-            scheduled.setdefault(row["res_list"], []).append(_Told.of(row))
+            scheduled.setdefault(row["res_list"], []).append(_batch_of(row, prompts))
     lanes: dict[tuple[str | None, str | None], list[Batch]] = {}
     for row in timed:
         if row["name"] in _RUNS:
-            told = _Told.of(row)
-            for other in _before(scheduled.get(told.requests, ()), told.start_ns):
-                told = told.completed(other)
-            lanes.setdefault((_word(row.get("prof_id")), _word(row.get("dp_rank"))), []).append(told.batch(prompts))
-    found = [Lane(*key, tuple(sorted(mine, key=lambda one: one.start_ns))) for key, mine in lanes.items()]
+            batch = _batch_of(row, prompts)
+            batch = _completed(batch, _before(scheduled.get(batch.requests, ()), batch.start_ns))
+            lanes.setdefault((_word(row.get("prof_id")), _word(row.get("dp_rank"))), []).append(batch)
+    found = [Lane(*key, tuple(sorted(batches, key=lambda batch: batch.start_ns))) for key, batches in lanes.items()]
     return sorted(found, key=lambda lane: lane.place)
 
 
@@ -123,94 +122,64 @@ def _word(text: str | None) -> str | None:
     return None if text in {"", "<NA>", "nan", "None"} else text
 
 
-def _before(scheduled: Sequence[_Told], start_ns: int) -> Iterator[_Told]:
+def _before(scheduled: Sequence[Batch], start_ns: int) -> Sequence[Batch]:
     """The last scheduling of the same requests before they ran."""
-    place = bisect_right(scheduled, start_ns, key=lambda one: one.start_ns)
-    yield from scheduled[max(place - 1, 0) : place]
+    place = bisect_right(scheduled, start_ns, key=lambda batch: batch.start_ns)
+    return scheduled[max(place - 1, 0) : place]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Told:
-    """What one row tells."""
+def _batch_of(row: Mapping[str, Any], prompts: Mapping[str, int]) -> Batch:
+    """The batch that one row records; `sequences` is null where only the parts of its size are known."""
+    text = row.get("res_list") or ""
+    requests = list(_requests(text))
+    kinds = [request.get("type") for request in requests]
+    count_of_prompts, decoding = _both(row, "prefill_batch_size", "decode_batch_size")
+    prompt_tokens, decoded = _both(row, "prefill_scheduled_tokens", "decode_scheduled_tokens")
+    if kinds and all(kind in {0, 1} for kind in kinds):
+        count_of_prompts, decoding = kinds.count(0), kinds.count(1)
+        tokens = [_count(request.get("num_scheduled_tokens")) for request in requests]
+        prompt_tokens, decoded = None, None
+        if None not in tokens:
+            pairs = [(kind, token or 0) for kind, token in zip(kinds, tokens, strict=True)]
+            prompt_tokens, decoded = (sum(token for kind, token in pairs if kind == wanted) for wanted in (0, 1))
+    start = int(row["start_ns"])
+    lengths, by = _lengths(requests, prompts)
+    return Batch(
+        start_ns=start,
+        end_ns=start + max(int(row["during_time_ns"]), 0),
+        phase=_phase(row.get("batch_type"), count_of_prompts, decoding),
+        sequences=len(requests) or _count(row.get("batch_size")),
+        prompts=count_of_prompts,
+        prompt_tokens=prompt_tokens,
+        decoding=decoding,
+        decoded_tokens=decoded,
+        longest=max(lengths, default=None),
+        sequence_length=sum(lengths) / len(lengths) if lengths else None,
+        lengths_by=by if lengths else None,
+        requests=text,
+    )
 
-    start_ns: int
-    end_ns: int
-    phase: Phase | None
-    size: int | None
-    prompts: int | None
-    prompt_tokens: int | None
-    decoding: int | None
-    decoded_tokens: int | None
-    requests: str
-    each: tuple[Mapping[str, Any], ...]
 
-    @classmethod
-    def of(cls, row: Mapping[str, Any]) -> _Told:
-        requests = row.get("res_list") or ""
-        each = tuple(_requests(requests))
-        kinds = [one.get("type") for one in each]
-        typed = bool(kinds) and all(kind in {0, 1} for kind in kinds)
-        prompts = decoding = prompt_tokens = decoded = None
-        if typed:
-            prompts, decoding = kinds.count(0), kinds.count(1)
-            tokens = [_count(one.get("num_scheduled_tokens")) for one in each]
-            if None not in tokens:
-                pairs = [(kind, token or 0) for kind, token in zip(kinds, tokens, strict=True)]
-                prompt_tokens, decoded = (sum(token for kind, token in pairs if kind == wanted) for wanted in (0, 1))
-        else:
-            prompts, decoding = _both(row, "prefill_batch_size", "decode_batch_size")
-            prompt_tokens, decoded = _both(row, "prefill_scheduled_tokens", "decode_scheduled_tokens")
-        start = int(row["start_ns"])
-        return cls(
-            start_ns=start,
-            end_ns=start + max(int(row["during_time_ns"]), 0),
-            phase=_phase(row.get("batch_type"), prompts, decoding),
-            size=len(each) or _count(row.get("batch_size")),
-            prompts=prompts,
-            prompt_tokens=prompt_tokens,
-            decoding=decoding,
-            decoded_tokens=decoded,
-            requests=requests,
-            each=each,
-        )
-
-    def completed(self, other: _Told) -> _Told:
-        """This row with what another one of the same requests tells beside it."""
-        sizes = self if self.prompts is not None else other
-        tokens = self if self.prompt_tokens is not None else other
-        return _Told(
-            start_ns=self.start_ns,
-            end_ns=self.end_ns,
-            phase=self.phase or other.phase,
-            size=self.size if self.size is not None else other.size,
+def _completed(batch: Batch, scheduled: Iterable[Batch]) -> Batch:
+    """A batch that ran, with what the scheduling of the same requests adds, and the parts of its size as far as they follow."""
+    for other in scheduled:
+        sizes = batch if batch.prompts is not None else other
+        tokens = batch if batch.prompt_tokens is not None else other
+        batch = replace(
+            batch,
+            phase=batch.phase or other.phase,
+            sequences=batch.sequences if batch.sequences is not None else other.sequences,
             prompts=sizes.prompts,
             prompt_tokens=tokens.prompt_tokens,
             decoding=sizes.decoding,
             decoded_tokens=tokens.decoded_tokens,
-            requests=self.requests,
-            each=self.each,
         )
-
-    def batch(self, prompts: Mapping[str, int]) -> Batch:
-        """What the row tells, with the lengths of its sequences."""
-        phase, several, decoding = self.phase, self.prompts, self.decoding
-        if several is None and phase in {"prefill", "decode"}:
-            several, decoding = (self.size, 0) if phase == "prefill" else (0, self.size)
-        lengths, by = _lengths(self.each, prompts)
-        return Batch(
-            start_ns=self.start_ns,
-            end_ns=self.end_ns,
-            phase=phase,
-            sequences=self.size if self.size is not None or several is None else several + (decoding or 0),
-            prompts=several,
-            prompt_tokens=self.prompt_tokens,
-            decoding=decoding,
-            decoded_tokens=self.decoded_tokens,
-            longest=max(lengths, default=None),
-            sequence_length=sum(lengths) / len(lengths) if lengths else None,
-            lengths_by=by if lengths else None,
-            requests=self.requests,
-        )
+    size, prompts, decoding = batch.sequences, batch.prompts, batch.decoding
+    if prompts is None and batch.phase in {"prefill", "decode"}:
+        prompts, decoding = (size, 0) if batch.phase == "prefill" else (0, size)
+    if size is None and prompts is not None:
+        size = prompts + (decoding or 0)
+    return replace(batch, sequences=size, prompts=prompts, decoding=decoding)
 
 
 def _requests(text: str) -> Iterator[Mapping[str, Any]]:

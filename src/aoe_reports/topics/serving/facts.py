@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from aoe_reports.model.arrays.columns import Ints, Mask, codes, distinct, has_value, integers, rising
-from aoe_reports.model.arrays.intervals import Intervals, union
+from aoe_reports.model.arrays.columns import Ints, Mask, codes, distinct, has_value, integers
+from aoe_reports.model.arrays.intervals import Intervals, covered_each, union, united, without
 from aoe_reports.model.topics.serving import Iteration
 from aoe_reports.stats.grouping import is_communication
 from aoe_reports.topics.serving.batches import Batch, Lane, are_in_ms
@@ -93,7 +93,7 @@ def serve(
     part = _parts_of(role, word, talks, _sampling_in_layers(ordered, marks))
     number = np.repeat(np.arange(-1, len(cuts)), np.diff(cuts, prepend=0, append=len(start)))
     seen = _seen(ordered, shapes, _bounds(cuts, drafts, len(start)))
-    times = _times(start, start + duration, part, talks) if parts else _Times({})
+    times = _times(start, start + duration, part, talks) if parts else {}
     iterations = _iterations(ordered, seen, (cuts, cut_by, told), times)
     iteration_of = np.empty(len(start), dtype=np.int64)
     iteration_of[order] = number
@@ -144,11 +144,10 @@ class _Shapes:
         products = np.flatnonzero(self._role == ROLES.index("products"))
         count = len(self._role)
         self.columns, self.rows = np.full(count, -1, dtype=np.int64), np.full(count, -1, dtype=np.int64)
-        told = {code: product_of(self._output_words[code]) for code in distinct(self._outputs[products]).tolist()}
+        sizes = {code: product_of(self._output_words[code]) for code in distinct(self._outputs[products]).tolist()}
         for values, side in ((self.rows, 0), (self.columns, 1)):
-            values[products] = _mapped(
-                self._outputs[products], {code: _or_none(one[side]) for code, one in told.items()}
-            )
+            known = {code: -1 if (value := size[side]) is None else value for code, size in sizes.items()}
+            values[products] = _mapped(self._outputs[products], known)
 
     def embeds(self) -> Mask:
         """Which tasks look up words in the table of embeddings: that which is asked most, of several the largest."""
@@ -193,10 +192,6 @@ class _Shapes:
             (ROLES[role], query_of(self._input_words[shape], self._type_words[kind], rows) if shape else NOTHING, count)
             for (role, shape, kind), count in sorted(found.items())
         ]
-
-
-def _or_none(value: int | None) -> int:
-    return -1 if value is None else value
 
 
 def _words(column: pa.ChunkedArray, order: Any) -> tuple[Ints, list[str | None]]:
@@ -355,32 +350,8 @@ def _logits(columns: Ints, rows: Ints) -> int | None:
     return int(rows[-1])
 
 
-@dataclass(frozen=True, slots=True)
-class _Times:
-    """Disjoint intervals of each part, by time."""
-
-    parts: Mapping[Part, Intervals]
-
-    def within(self, bounds: Ints) -> dict[Part, Ints]:
-        """How long each part takes between neighbouring bounds, in which nothing else runs idle."""
-        spent = {part: np.diff(_until(some, bounds)) for part, some in self.parts.items()}
-        whole = np.diff(bounds)
-        spent["idle"] = whole - np.sum([*spent.values()], axis=0) if spent else whole
-        return spent
-
-
-def _until(some: Intervals, moments: Ints) -> Ints:
-    """How much of the time until each moment some intervals cover."""
-    if not len(some):
-        return np.zeros(len(moments), dtype=np.int64)
-    sums = np.concatenate([[0], np.cumsum(some.ends - some.starts)])
-    place = np.searchsorted(some.starts, moments, side="right")
-    last = np.maximum(place - 1, 0)
-    return np.where(place > 0, sums[last] + np.minimum(moments, some.ends[last]) - some.starts[last], 0)
-
-
-def _times(start: Ints, end: Ints, part: Ints, talks: Mask) -> _Times:
-    """Every moment is of one part: of what computes at the same time that which began first, of communication only what nothing hides."""
+def _times(start: Ints, end: Ints, part: Ints, talks: Mask) -> dict[Part, Intervals]:
+    """When each part runs, every moment in one part: of overlapping tasks the first, of communication only what nothing hides."""
     found: dict[Part, Intervals] = {}
     computes = np.flatnonzero(~talks)
     order = computes[_order_in_time(start[computes], end[computes])]
@@ -394,42 +365,17 @@ def _times(start: Ints, end: Ints, part: Ints, talks: Mask) -> _Times:
             found[name] = Intervals(begin[chosen], finish[chosen])
     if talks.any():
         hidden = union(start[order], end[order])
-        rest = _without(union(start[talks], end[talks]), hidden)
+        rest = without(union(start[talks], end[talks]), hidden)
         beside = found.get("communication")
-        found["communication"] = rest if beside is None else _together(rest, beside)
-    return _Times(found)
-
-
-def _together(one: Intervals, other: Intervals) -> Intervals:
-    """Intervals that have no moment in common, in order."""
-    starts = np.concatenate([one.starts, other.starts])
-    order = np.argsort(starts, kind="stable")
-    return Intervals(starts[order], np.concatenate([one.ends, other.ends])[order])
-
-
-def _without(some: Intervals, hidden: Intervals) -> Intervals:
-    """The time that some intervals cover and others do not."""
-    hidden = _near(hidden, some)
-    if not len(hidden):
-        return some
-    edges = rising(np.concatenate([some.starts, some.ends, hidden.starts, hidden.ends]))
-    inside = np.diff(_until(some, edges)) > 0
-    covered = np.diff(_until(hidden, edges)) > 0
-    kept = inside & ~covered
-    return union(edges[:-1][kept], edges[1:][kept])
-
-
-def _near(these: Intervals, some: Intervals) -> Intervals:
-    """Those that have a moment in common with any of some others: most have none."""
-    changes = np.zeros(len(these) + 1, dtype=np.int64)
-    np.add.at(changes, np.searchsorted(these.ends, some.starts, side="right"), 1)
-    np.add.at(changes, np.searchsorted(these.starts, some.ends), -1)
-    near = np.cumsum(changes[:-1]) > 0
-    return Intervals(these.starts[near], these.ends[near])
+        found["communication"] = rest if beside is None else united(rest, beside)
+    return found
 
 
 def _iterations(
-    tasks: Tasks, seen: Sequence[Seen], found: tuple[Ints, CutBy, Sequence[Annotated | None]], times: _Times
+    tasks: Tasks,
+    seen: Sequence[Seen],
+    found: tuple[Ints, CutBy, Sequence[Annotated | None]],
+    times: Mapping[Part, Intervals],
 ) -> list[Iteration]:
     cuts, cut_by, told = found
     begin = int(tasks.start[cuts[0]])
@@ -437,7 +383,9 @@ def _iterations(
         begin = max(begin, int(tasks.reach[cuts[0] - 1]))
     bounds = np.concatenate([[begin], tasks.reach[cuts[1:] - 1], tasks.reach[-1:]])
     bounds = np.maximum.accumulate(bounds)
-    spent = times.within(bounds)
+    spent = {name: covered_each(intervals, bounds[:-1], bounds[1:]) for name, intervals in times.items()}
+    whole: Ints = np.diff(bounds)
+    spent["idle"] = whole - sum(spent.values())
     phases = judge_phases(seen, told)
     usual = usual_of(np.asarray([one.layers for one in seen]))
     samples = sum(one.has_sampling for one in seen) * 2 > len(seen)

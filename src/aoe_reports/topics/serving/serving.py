@@ -15,7 +15,6 @@ from aoe_reports.model.texts import N_, say
 from aoe_reports.model.topics.serving import Iteration
 
 if TYPE_CHECKING:
-    from aoe_reports.facts.tasks import TaskSet
     from aoe_reports.topics.serving.experts import ExpertWork
 
 PHASES = N_({"prefill": "prefill", "decode": "decode", "mixed": "mixed", "other": "other", "unknown": "unknown"})
@@ -154,19 +153,18 @@ class Serving(Question[ServingOptions, Part]):
         if any(one.served is not None for one in found):
             note_unusual_of_table(capture, notes, rank=chosen.rank, device=chosen.device, trims=False)
         notes.add(of_source(capture, [one.tasks for one in found], tables))
-        for one in sorted(found, key=lambda one: _place(one.tasks)):
-            if one.served is None or not _is_chosen(one.tasks, chosen):
+        for device in sorted(found, key=lambda device: device.tasks.place):
+            rank, number = device.tasks.rank_id, device.tasks.device_id
+            if device.served is None or chosen.rank not in {None, rank} or chosen.device not in {None, number}:
                 continue
-            where = _Where(
-                run=unit.run, rank_id=one.tasks.rank_id, device_id=one.tasks.device_id, dp_rank=None, prof_id=None
-            )
-            phases, parts, iterations = _rows(where, one.served.iterations)
-            if one.service is not None:
-                part[4].append(one.service)
+            where = _Where(run=unit.run, rank_id=rank, device_id=number, dp_rank=None, prof_id=None)
+            phases, parts, iterations = _rows(where, device.served.iterations)
             part[0].extend(phases)
             part[1].extend(parts)
             part[2].extend(iterations)
-            part[3].extend(work_of_experts(unit.run, one.tasks, one.served))
+            part[3].extend(work_of_experts(unit.run, device.tasks, device.served))
+            if device.service is not None:
+                part[4].append(device.service)
         return part
 
     def finish(self, parts: Sequence[tuple[Unit, Part]], asked: Request[ServingOptions]) -> Finished:
@@ -201,14 +199,6 @@ class Serving(Question[ServingOptions, Part]):
 
 serving = asking(Serving(), ServingOptions)
 """The iterations of servers below some paths: `serving([path]).table("iterations")`."""
-
-
-def _place(tasks: TaskSet) -> tuple[int, int]:
-    return (-1 if tasks.rank_id is None else tasks.rank_id, -1 if tasks.device_id is None else tasks.device_id)
-
-
-def _is_chosen(tasks: TaskSet, chosen: ServingOptions) -> bool:
-    return chosen.rank in {None, tasks.rank_id} and chosen.device in {None, tasks.device_id}
 
 
 class _Where(TypedDict):

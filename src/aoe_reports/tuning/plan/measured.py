@@ -28,8 +28,7 @@ from aoe_reports.model.texts import say
 from aoe_reports.model.topics.steps import Step
 from aoe_reports.topics.advice.captures import leave_out, measure_shares
 from aoe_reports.topics.advice.timelines import Timelines
-from aoe_reports.topics.critical_path.dependencies import Device
-from aoe_reports.topics.critical_path.reading import dependencies_of
+from aoe_reports.topics.critical_path.dependencies import Device, dependencies_of
 from aoe_reports.topics.critical_path.step_paths import MILLION, StepPath, gain_of, paths_of
 from aoe_reports.topics.quality.trimming import usual_only
 from aoe_reports.tuning.rules import PLAN_PATH_UNKNOWN
