@@ -30,23 +30,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Kind = Literal[
-    "text",
-    "sentence",
-    "integer",
-    "us",
-    "ms",
-    "s",
-    "time",
-    "number",
-    "percent",
-    "ratio",
-    "change",
-    "gain",
-    "state",
-    "alarm",
-    "word",
-    "bars",
-]
+    "text", "sentence", "integer", "us", "ms", "s", "time", "number", "percent", "ratio", "change", "gain", "state",
+    "alarm", "word", "bars",
+]  # fmt: skip
 """`sentence` is read as a whole, and takes several lines in a terminal where it is long;
 `us`, `ms` and `s` are times, which people see in the unit that fits their column: it is a `time` then;
 `change` and `gain` are signed shares, with one digit and with two; `word` is a word of ours (a severity, a cause), which is

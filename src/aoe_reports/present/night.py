@@ -32,12 +32,7 @@ from aoe_reports.model.texts import Text, capital, count_of, join, say
 from aoe_reports.model.time_units import times_in_one_unit
 from aoe_reports.present.reports.incidents import is_open, is_slower, is_suspected, matters
 from aoe_reports.present.reports.night_changes import attribution_of_lead, changes_sections, trend_section
-from aoe_reports.present.reports.night_content import (
-    Night,
-    foremost,
-    is_news,
-    leads,
-)
+from aoe_reports.present.reports.night_content import Night, foremost, is_news, leads
 from aoe_reports.present.reports.night_runs import (
     advice_sections,
     hotspots_section,

@@ -88,10 +88,7 @@ _STATES: dict[str, Tone] = {
     ),
     **dict.fromkeys(("fail", "error", "fault", "failed", "damaged", "invalid", "regressed", "slow"), "bad"),
 }
-_QUICKER: dict[str, Tone] = {
-    **dict.fromkeys(("confirmed", "drift", "recovered", "improved"), "good"),
-    "suspect": "odd",
-}
+_QUICKER: dict[str, Tone] = {**dict.fromkeys(("confirmed", "drift", "recovered", "improved"), "good"), "suspect": "odd"}
 _ALARMS: dict[str, Tone] = {**_QUICKER, **dict.fromkeys(("confirmed", "drift"), "bad")}
 """How words on what a series does look, of one that got quicker and of any other."""
 

@@ -376,12 +376,7 @@ def _look_back(histories: Histories, gone: Sequence[int], false_alarms_per_year:
 def _placed_shift(change: Change, better: str | None, columns: Any, first: int = 0) -> PlacedShift:
     """A change, its nights counted from column `first` on, by the series' own nights."""
     start, until = (int(place) for place in np.searchsorted(columns, [first + change.night, first + change.until]))
-    return PlacedShift(
-        start=start,
-        until=until,
-        state=change.state,
-        **value_levels(change, better),
-    )
+    return PlacedShift(start=start, until=until, state=change.state, **value_levels(change, better))
 
 
 def _newest(history: History, since: str, incomplete: Sequence[str]) -> dict[str, Row]:

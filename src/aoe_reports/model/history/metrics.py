@@ -57,11 +57,7 @@ _SECOND = r"_per_(?:s|sec|secs|second)"
 _KNOWN: tuple[tuple[re.Pattern[str], str | None, Better], ...] = tuple(
     (re.compile(pattern, re.ASCII), unit, better)  # type: ignore[misc]
     for pattern, unit, better in (
-        (
-            rf"(?:{_STATISTIC}_)?(?:{_LATENCY})(?:_{_STATISTIC})?(?:_(?P<time>ns|us|ms|s))?",
-            None,
-            "lower",
-        ),
+        (rf"(?:{_STATISTIC}_)?(?:{_LATENCY})(?:_{_STATISTIC})?(?:_(?P<time>ns|us|ms|s))?", None, "lower"),
         (rf"(?:\w+_)?(?:tokens?|tok){_SECOND}{_PER_DEVICE}", "tokens/s", "higher"),
         (rf"(?:\w+_)?(?:requests?|req){_SECOND}{_PER_DEVICE}", "requests/s", "higher"),
         (rf"(?:\w+_)?(?:samples?){_SECOND}{_PER_DEVICE}", "samples/s", "higher"),

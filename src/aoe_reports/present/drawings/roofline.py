@@ -49,9 +49,7 @@ def draw_roofline(picture: RooflinePicture, language: Language) -> Drawn:
     parts += [_circle(one, axes, language) for one in order]
     if picture.left_out:
         note = count_of(
-            picture.left_out,
-            "{number} row without FLOPs is not drawn",
-            "{number} rows without FLOPs are not drawn",
+            picture.left_out, "{number} row without FLOPs is not drawn", "{number} rows without FLOPs are not drawn"
         )
         parts.append(f'<text class="tick end" x="{WIDTH}" y="-8">{words(in_language(note, language))}</text>')
     return Drawn("".join(parts), _TOP + _HEIGHT + _BELOW, len(picture.points), len(picture.points) + picture.left_out)

@@ -12,18 +12,8 @@ from aoe_reports.model.rows import column, row, row_from
 from aoe_reports.model.texts import Text, capital, count_of, join, say
 from aoe_reports.present.answers import grid_of
 from aoe_reports.present.reports.incidents import apart_of, incident_sections, is_open, suspicions_section
-from aoe_reports.present.reports.night_content import (
-    Night,
-    Trend,
-    is_news,
-)
-from aoe_reports.present.reports.night_words import (
-    in_lines,
-    place_words,
-    subject_words,
-    title_name,
-    whole_name,
-)
+from aoe_reports.present.reports.night_content import Night, Trend, is_news
+from aoe_reports.present.reports.night_words import in_lines, place_words, subject_words, title_name, whole_name
 from aoe_reports.present.reports.observations import observation_sections
 from aoe_reports.present.reports.series_cells import has_metrics, series_grid, value_words
 

@@ -23,12 +23,7 @@ from aoe_reports.present.reports.night_content import (
     TuningRun,
     TypeTime,
 )
-from aoe_reports.present.reports.night_words import (
-    in_lines,
-    line_name,
-    title_name,
-    whole_name,
-)
+from aoe_reports.present.reports.night_words import in_lines, line_name, title_name, whole_name
 
 SHOWN_HOTSPOTS = 10
 SHOWN_CLAIMS = 10

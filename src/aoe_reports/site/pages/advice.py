@@ -45,9 +45,7 @@ def advised(stored: RunAdvice, text: Texts) -> Context:
         count=summary.found,
     )
     stated_about = text(
-        "The first {shown} of {count}, as worded by msprof.",
-        shown=min(len(stored.stated), SHOWN),
-        count=summary.stated,
+        "The first {shown} of {count}, as worded by msprof.", shown=min(len(stored.stated), SHOWN), count=summary.stated
     )
     stated_rows = [
         [

@@ -259,10 +259,7 @@ def keys_file(keys: tuple[tuple[Any, ...], ...]) -> tuple[str, bytes]:
 def run_file(run: RunFacts, details: RunDetails, keys: str) -> bytes:
     """A run's numbers for `compare.js`: the name of its keys comes first."""
     steps = [
-        [
-            *(step.rank_id, step.device_id, step.workload, step.steps),
-            *(getattr(step, f"{part}_ms") for part in PARTS),
-        ]
+        [*(step.rank_id, step.device_id, step.workload, step.steps), *(getattr(step, f"{part}_ms") for part in PARTS)]
         for step in details.steps
     ]
     named = {

@@ -160,10 +160,7 @@ def cause_of(series: SeriesFacts, text: Texts) -> str:
         for one in told.operators[:2]
     ]
     total = abs(told.total_us)
-    for key, value in (
-        ("communication_not_overlapped", told.communication_not_overlapped_us),
-        ("free", told.free_us),
-    ):
+    for key, value in (("communication_not_overlapped", told.communication_not_overlapped_us), ("free", told.free_us)):
         if value is not None and total and abs(value) >= total / 4:
             named.append(f"{text.word(key)} {value:+,.1f} us")
     return text.joined("; ", named)
