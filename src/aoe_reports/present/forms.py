@@ -42,7 +42,7 @@ class Form(NamedTuple):
     render: Callable[[Shown], Iterable[str]]
     """The text, in as many pieces as it comes in."""
     has_findings: bool = True
-    """Whether it tells the findings, too; else they go to stderr."""
+    """Whether it has the findings, too; else they go to stderr."""
 
 
 def _json(shown: Shown) -> Iterator[str]:
@@ -84,8 +84,8 @@ def _in(module: str, function: str = "render") -> Callable[[Shown], Iterable[str
     """The function of a module of this room, which is imported when it is first used."""
 
     def render(shown: Shown) -> Iterable[str]:
-        found: Iterable[str] = getattr(import_module(f"aoe_reports.present.{module}"), function)(shown)
-        return found
+        pieces: Iterable[str] = getattr(import_module(f"aoe_reports.present.{module}"), function)(shown)
+        return pieces
 
     return render
 
@@ -100,7 +100,7 @@ FORMS: dict[str, Form] = {
 """The forms of every answer, as `--format` names them."""
 
 ANNOTATED_FORMS: dict[str, Form] = FORMS | {"github": Form(_in("ci.github", "as_annotations"))}
-"""The forms of answers that tell something by themselves."""
+"""The forms of answers with highlights."""
 
 DRAWN_FORMS: dict[str, Form] = FORMS | {"svg": Form(_in("drawings.svg"), has_findings=False)}
 """The forms of answers that can be drawn."""

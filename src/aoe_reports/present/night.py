@@ -232,11 +232,11 @@ def _others_open(count: int, slower: Sequence[SeriesChange], *, is_first: bool) 
 
 def _open_incidents(changes: Sequence[SeriesChange]) -> set[str]:
     """The incidents that series got slower in that are open; series of no incident by themselves."""
-    found: set[str] = set()
+    incidents: set[str] = set()
     for row in filter(is_open, changes):
         moved = {move.incident for move in row.moves if move.incident is not None}
-        found |= moved or {row.incident or row.series_id}
-    return found
+        incidents |= moved or {row.incident or row.series_id}
+    return incidents
 
 
 def since_with_facts(title: str, since: str, metadata: Sequence[ToldFact]) -> str:
@@ -309,9 +309,9 @@ def _new_part(row: SeriesChange, known: Mapping[str, IncidentChange]) -> SeriesC
 
 
 def _newly_quicker(changes: Sequence[SeriesChange], known: Mapping[str, IncidentChange]) -> SeriesChange | None:
-    """What got quicker and is told tonight: a step, else what saves most; single series are only counted."""
-    told = {name for name, one in known.items() if one.new and len(one.members) > 1}
-    return foremost([row for row in changes if row.state in {"improved", "recovered"} and row.incident in told])
+    """What got quicker for the first time tonight: a step, else what saves most; single series are only counted."""
+    new = {name for name, one in known.items() if one.new and len(one.members) > 1}
+    return foremost([row for row in changes if row.state in {"improved", "recovered"} and row.incident in new])
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,13 +330,13 @@ def _suspicions(changes: Sequence[SeriesChange], suspicions: Sequence[SuspectedC
     """What the newest nights show, the largest effect first; a series only where no cause explains it."""
     explained = {series for one in suspicions for series in one.series}
     apart = [row for row in changes if row.state == "suspect" and row.series_id not in explained]
-    found = [_suspected(one, changes) for one in suspicions if not one.past]
+    suspected = [_suspected(one, changes) for one in suspicions if not one.past]
     for is_faster in (False, True):
         row = foremost(
             [row for row in apart if matters(row) and (loss(row.change or 0.0, row.better) < 0) == is_faster]
         )
-        found += [] if row is None else [_suspected_row(row, is_faster=is_faster)]
-    yield from sorted(found, key=lambda one: (by_effect(one.step_share), one.is_faster, -abs(one.change)))
+        suspected += [] if row is None else [_suspected_row(row, is_faster=is_faster)]
+    yield from sorted(suspected, key=lambda one: (by_effect(one.step_share), one.is_faster, -abs(one.change)))
 
 
 def _suspected(one: SuspectedCause, changes: Sequence[SeriesChange]) -> _Suspected:
@@ -423,15 +423,15 @@ def _change_words(lead: SeriesChange, slower: Sequence[SeriesChange], known: Map
 
 
 def _layers(lead: SeriesChange, slower: Sequence[SeriesChange]) -> str | None:
-    """The layer of an incident that costs most, and how many more there are; None where that is what is told, or nothing tells."""
-    mine = [row for row in slower if row.scope == "layer" and row.incident == lead.incident and row.incident]
-    if not mine or lead.scope in LOCATED:
+    """The layer of an incident that costs most, and how many more changed; None if the lead is one, or none changed."""
+    layers = [row for row in slower if row.scope == "layer" and row.incident == lead.incident and row.incident]
+    if not layers or lead.scope in LOCATED:
         return None
-    most = max(mine, key=lambda row: (abs(row.impact_ms or 0.0), row.series_id))
+    most = max(layers, key=lambda row: (abs(row.impact_ms or 0.0), row.series_id))
     named = say("{what} {change:+.1%}", what=subject_words(most), change=most.change)
-    if len(mine) == 1:
+    if len(layers) == 1:
         return named
-    return say("{named} and {others}", named=named, others=count_of(len(mine) - 1, "{number} more", "{number} more"))
+    return say("{named} and {others}", named=named, others=count_of(len(layers) - 1, "{number} more", "{number} more"))
 
 
 def _with_facts(text: str, metadata: Sequence[ToldFact]) -> str:

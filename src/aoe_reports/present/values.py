@@ -24,7 +24,7 @@ STATES: frozenset[Kind] = frozenset({"state", "alarm"})
 Tone = Literal["good", "odd", "bad"]
 """How a word on a state looks."""
 _NUMERIC = (int, float, Decimal)
-"""A tuple: of a union each question makes one anew, and a site asks hundreds of thousands of times."""
+"""A tuple, because `isinstance` is slower with a union, and a site formats hundreds of thousands of values."""
 _DIGITS = 4
 """The significant digits of a time; its whole part keeps all of its own."""
 

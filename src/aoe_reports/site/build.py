@@ -183,7 +183,7 @@ class _Builder:
         counts["written"] += 1
 
     def _page(self, template: str, kind: str, name: str, page: Context, entry: str = "") -> bytes:
-        """A page with what stands around each; `entry` is the entry of the navigation that leads to it."""
+        """A page with its frame; `entry` is its entry in the navigation."""
         root = "../" if "/" in name else ""
         frame = {
             "page": kind,
@@ -265,7 +265,7 @@ class _Builder:
         )
 
     def _runs(self) -> None:
-        """Pages of runs; only the records of those are read that are not there already."""
+        """Pages of runs; records are read only of runs whose pages are missing or changed."""
         wanted = []
         surroundings = surroundings_of(self.facts)
         for run in self.facts.runs:
@@ -304,7 +304,7 @@ class _Builder:
         return name in self.generation.files
 
     def _comparisons(self) -> None:
-        """Prebuilt pages: the newest night of each model against what tells most; records are read where one is new."""
+        """Prebuilt pages: the newest night of each model with its baseline; records are read only for changed pages."""
         fresh = {}
         for model, pair in pairs_of(self.facts).items():
             sides = [[run_row(run), run.content] for run in (pair.baseline, pair.candidate)]
@@ -315,7 +315,7 @@ class _Builder:
             else:
                 fresh[model] = (pair, names, key)
         wanted = {run.run_id: run for pair, _, _ in fresh.values() for run in (pair.baseline, pair.candidate)}
-        details = {run.run_id: found for run, found in read_details(self.history, list(wanted.values()))}
+        details = {run.run_id: known for run, known in read_details(self.history, list(wanted.values()))}
         for pair, names, key in fresh.values():
             comparison = compare_runs(pair, details[pair.baseline.run_id], details[pair.candidate.run_id])
             made = self._both("compare", "comparison", names[0], comparison_page(comparison, self.text))
@@ -349,8 +349,8 @@ def _look(series: SeriesFacts, look: Look) -> JsonObject:
 
 def _beginning_of(incident: IncidentChange) -> JsonObject:
     """An incident as it was first recorded, and what the nights say otherwise now."""
-    told = as_mapping(incident)
-    return {name: told[name] for name in ("incident", "since", "since_run", "since_now", "metadata")}
+    known = as_mapping(incident)
+    return {name: known[name] for name in ("incident", "since", "since_run", "since_now", "metadata")}
 
 
 def _change(series: SeriesFacts, start: int, until: int, **values: Json) -> JsonObject:
@@ -373,7 +373,7 @@ def _run_names(run: RunFacts) -> list[str]:
 
 
 def _run_key(run: RunFacts, around: Surroundings) -> str:
-    """A hash of all that a run's page is made of but its records, which its content tells."""
+    """A hash of everything on a run's page but its records, which the hash of its content covers."""
     changes = [(series.row, state_of(series.row)) for series in around.changes]
     return key_of(
         run_row(run), run.content, run.body, list(run.findings),

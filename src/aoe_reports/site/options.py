@@ -1,4 +1,4 @@
-"""What `site` and `serve` may be told."""
+"""The options of `site` and `serve`."""
 
 from __future__ import annotations
 

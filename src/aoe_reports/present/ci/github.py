@@ -16,7 +16,7 @@ from aoe_reports.present.values import plain
 
 KINDS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "notice"}
 MAX_SHOWN = 10
-"""Annotations of one kind that GitHub shows for one step; the others stand in its log only."""
+"""GitHub shows so many annotations of one kind for a step; the log has all."""
 
 
 def render(checked: Shown) -> Iterator[str]:

@@ -18,7 +18,7 @@ _PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0,
 
 
 class _Axes:
-    """Where values stand: whole decades around all that is drawn."""
+    """Positions of values: the axes span whole decades around all points."""
 
     def __init__(self, picture: RooflinePicture) -> None:
         intensities = [one.intensity for one in picture.points]

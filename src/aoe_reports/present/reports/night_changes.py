@@ -1,4 +1,4 @@
-"""What changed, as sections: the price of an alarm, what is told tonight, incidents; the trend of the lead and what explains it."""
+"""The changes of a night as sections: reliability, news, incidents, the trend of the lead and its breakdown."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from aoe_reports.present.reports.series_cells import has_metrics, series_grid, v
 
 SHOWN_CHANGES = 20
 LEVEL_NIGHTS = 14
-"""The level before a change is drawn over so many nights: what was before those may have been another one."""
+"""The level before a change is drawn over its last 14 nights: earlier nights may have had another level."""
 
 
 @row
@@ -39,7 +39,7 @@ class _ChangedSeries:
 
 
 def changes_sections(night: Night) -> Iterator[Section]:
-    """What is told tonight: its price, its counts, what belongs to no incident, then the incidents."""
+    """The news of the night: reliability and counts, changes that belong to no incident, then the incidents."""
     budget = night.budget
     if budget is None:
         yield Section("Changes", [say("Nothing was measured.")])
@@ -78,18 +78,18 @@ def _price(budget: AlarmBudget) -> str:
     )
 
 
-def _counted_changes(changes: Sequence[SeriesChange], told: Sequence[SeriesChange]) -> str:
-    worse, better = sum(map(is_open, told)), sum(row.state in {"recovered", "improved"} for row in told)
-    accepted, mixed = sum(row.acknowledged is not None for row in told), has_metrics(told)
+def _counted_changes(changes: Sequence[SeriesChange], shown: Sequence[SeriesChange]) -> str:
+    worse, better = sum(map(is_open, shown)), sum(row.state in {"recovered", "improved"} for row in shown)
+    accepted, mixed = sum(row.acknowledged is not None for row in shown), has_metrics(shown)
     counts = [
         say("{count} series worse" if mixed else "{count} series slower", count=worse),
         say(
             "{count} with a suspected regression (run the night again)",
-            count=sum(row.state == "suspect" for row in told),
+            count=sum(row.state == "suspect" for row in shown),
         ),
         say("{count} worse and accepted" if mixed else "{count} slower and accepted", count=accepted),
         say("{count} better" if mixed else "{count} quicker", count=better),
-        say("{count} with a change that was reported before and is settled", count=len(changes) - len(told)),
+        say("{count} with a change that was reported before and is settled", count=len(changes) - len(shown)),
     ]
     known = [one for one in counts if one.values["count"]]
     return say("{text}.", text=join(", ", known)) if known else say("No series changed.")
@@ -178,14 +178,14 @@ def trend_section(night: Night, trend: Trend) -> Section:
     return Section("History", [say("{text}.", text=described)], chart=chart, figure="history")
 
 
-def attribution_of_lead(night: Night, row: SeriesChange, told: StepAttribution) -> Section:
-    operators = told.operators
+def attribution_of_lead(night: Night, row: SeriesChange, attribution: StepAttribution) -> Section:
+    operators = attribution.operators
     parts: list[tuple[str, float]] = [(_name(one), one.difference_us) for one in operators]
     sums = (
-        (say("other operators"), told.other_operators_us),
-        (say("communication, not overlapped"), told.communication_not_overlapped_us),
-        (say("free time"), told.free_us),
-        (say("unattributed"), told.unattributed_us),
+        (say("other operators"), attribution.other_operators_us),
+        (say("communication, not overlapped"), attribution.communication_not_overlapped_us),
+        (say("free time"), attribution.free_us),
+        (say("unattributed"), attribution.unattributed_us),
     )
     parts += [(words, part_us) for words, part_us in sums if part_us is not None]
     listed = [say("{name} {size:+,.3f}", name=name, size=size) for name, size in parts]
@@ -194,27 +194,27 @@ def attribution_of_lead(night: Night, row: SeriesChange, told: StepAttribution) 
         what=join("", (whole_name(row.workload), place_words(row))),
         since=row.since,
         parts=join(", ", listed),
-        total=told.total_us,
+        total=attribution.total_us,
     )
     chart = Waterfall(
         title=say(
             "{what}: breakdown of {total:+,.1f} us per step",
             what=join("", (title_name(row.workload), place_words(row))),
-            total=told.total_us,
+            total=attribution.total_us,
         ),
         subtitle=say(
             "Night {night}: change since {since}, {before:,.1f} us before, {after:,.1f} us after",
             night=night.night,
             since=row.since,
-            before=told.before_us,
-            after=told.after_us,
+            before=attribution.before_us,
+            after=attribution.after_us,
         ),
         parts=parts,
-        whole=(say("the step"), told.total_us),
+        whole=(say("the step"), attribution.total_us),
         unit=say("change per step (us)"),
         description=say("Waterfall chart, night {night}. {what}", night=night.night, what=described),
     )
-    sentences = [say("{text}.", text=described), *_remarks(told, night)]
+    sentences = [say("{text}.", text=described), *_remarks(attribution, night)]
     rows = [replace(one, cause=reason_words(one.cause)) for one in in_lines(operators)]
     grid = grid_of(OperatorChange, rows) if operators else None
     return Section("Breakdown of the change", sentences, grid, chart, figure="attribution")
@@ -225,16 +225,25 @@ def _name(one: OperatorChange) -> str:
     return whole_name(name) if name else say("unknown")
 
 
-def _remarks(told: StepAttribution, night: Night) -> Iterator[str]:
-    """What moved from operators to operators, what AOE tuned, and which other steps changed."""
-    for shift in told.shifts:
+def _remarks(attribution: StepAttribution, night: Night) -> Iterator[str]:
+    """What moved between operators, what AOE tuned, and which other steps changed."""
+    yield from attribution_remarks(attribution)
+    others = sum(bool(one.attribution) for one in night.changes) - 1
+    if others > 0:
+        steps = count_of(others, "{number:,} other changed step", "{number:,} other changed steps")
+        yield say("`regressions` shows the same breakdown for {steps}.", steps=steps)
+
+
+def attribution_remarks(attribution: StepAttribution) -> Iterator[str]:
+    """What moved between operators, and what AOE tuned."""
+    for shift in attribution.shifts:
         yield say(
             "{sources} became {targets} ({moved:,.3f} us moved).",
             sources=join(", ", map(whole_name, shift.from_)),
             targets=join(", ", map(whole_name, shift.to)),
             moved=shift.moved_us,
         )
-    for one in told.operators:
+    for one in attribution.operators:
         if one.repository_run:
             yield say(
                 "AOE tuned {operator} in run {run} of {night}.",
@@ -242,10 +251,6 @@ def _remarks(told: StepAttribution, night: Night) -> Iterator[str]:
                 run=one.repository_run,
                 night=one.repository_night,
             )
-    others = sum(bool(one.attribution) for one in night.changes) - 1
-    if others > 0:
-        steps = count_of(others, "{number:,} other changed step", "{number:,} other changed steps")
-        yield say("`regressions` shows the same breakdown for {steps}.", steps=steps)
 
 
 def gate_budgets(budget: AlarmBudget) -> Iterator[Text]:

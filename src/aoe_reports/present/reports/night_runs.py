@@ -151,11 +151,13 @@ def advice_sections(advised: StoredAdviceOfRun) -> Iterator[Section]:
 
 
 def _plan_section(plan: JsonObject, rows: Sequence[StoredCandidate]) -> Section:
-    told = [_said(plan.get("headline"))]
+    sentences = [_said(plan.get("headline"))]
     if rows:
         count = plan.get("candidates")
-        told.append(say("The first {shown} of {count}; expected and bound are per step.", shown=len(rows), count=count))
-    return Section("Next tuning plan", told, grid_of(StoredCandidate, rows) if rows else None)
+        sentences.append(
+            say("The first {shown} of {count}; expected and bound are per step.", shown=len(rows), count=count)
+        )
+    return Section("Next tuning plan", sentences, grid_of(StoredCandidate, rows) if rows else None)
 
 
 def _first_headline(advised: StoredAdviceOfRun) -> Text:

@@ -26,11 +26,11 @@ def incidents_table(facts: StoreFacts, text: Texts, *, model: str | None = None,
 
     Those of one `model` only, where it is named; `root` is the folder of the site, seen from the page.
     """
-    mine = [one for one in facts.incidents.values() if model is None or model in one.models]
-    told = worst_first(one for one in mine if one.open or one.new)
-    told.sort(key=lambda one: not any(member.open for member in _members(one, model)))
+    every = [one for one in facts.incidents.values() if model is None or model in one.models]
+    shown = worst_first(one for one in every if one.open or one.new)
+    shown.sort(key=lambda one: not any(member.open for member in _members(one, model)))
     series = {one.id: one for one in facts.series}
-    rows = [_incident(one, _members(one, model), series, text, root) for one in told]
+    rows = [_incident(one, _members(one, model), series, text, root) for one in shown]
     rows += _suspected((one for one in facts.suspicions if model is None or model in one.models), text)
     about = text("What changed together, by its cause; the link leads to the series that names it.")
     columns = [

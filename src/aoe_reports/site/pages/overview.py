@@ -103,7 +103,7 @@ def overview(facts: StoreFacts, text: Texts) -> Content:
 
 
 def _tiles(groups: Mapping[Group, Sequence[SeriesFacts]], text: Texts) -> list[tuple[Group, str, int]]:
-    """How many series each group has; that nobody acknowledged anything is not told."""
+    """The number of series of each group; no tile where nothing was acknowledged."""
     return [
         (key, text(_GROUPS[key].title), len(members))
         for key, members in groups.items()
@@ -147,9 +147,9 @@ def _facts(facts: StoreFacts, text: Texts) -> list[tuple[str, str]]:
 
 
 def cause_of(series: SeriesFacts, text: Texts) -> str:
-    """The operators that a step's change went on, in a line; of what is no step nothing."""
-    told = series.row.attribution
-    if not told:
+    """The operators that explain the change of a step, in a line; empty for other series."""
+    attribution = series.row.attribution
+    if not attribution:
         return ""
     named = [
         text(
@@ -157,10 +157,13 @@ def cause_of(series: SeriesFacts, text: Texts) -> str:
             part=f"{short(one.op_name or one.op_type or '?')} {one.difference_us:+,.1f} us",
             cause=text.translated(reason_words(one.cause)),
         )
-        for one in told.operators[:2]
+        for one in attribution.operators[:2]
     ]
-    total = abs(told.total_us)
-    for key, value in (("communication_not_overlapped", told.communication_not_overlapped_us), ("free", told.free_us)):
+    total = abs(attribution.total_us)
+    for key, value in (
+        ("communication_not_overlapped", attribution.communication_not_overlapped_us),
+        ("free", attribution.free_us),
+    ):
         if value is not None and total and abs(value) >= total / 4:
             named.append(f"{text.word(key)} {value:+,.1f} us")
     return text.joined("; ", named)

@@ -1,4 +1,4 @@
-"""The page of a series: its history, its changes, what else changed then, what the step's change went on, what to do."""
+"""The page of a series: its history, its changes, environment changes, the step breakdown, what to do."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ SHOWN_MEMBERS = 30
 SHOWN_VERSIONS, LONGEST_VERSION = 6, 16
 """Versions in a chart, and characters of each."""
 SHOWN_COMMAND = 600
-"""Characters of a command to copy; a longer one is made of names that nobody pastes."""
+"""Characters of a command to copy; nobody pastes a longer one."""
 
 
 _TO_DO: Mapping[str, str] = N_(
@@ -83,12 +83,12 @@ class FactChange:
 
 def differences_of(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> list[FactChange]:
     """What differs at each change."""
-    found = []
+    changes = []
     for start in _starts(series):
         if sides := _sides(series, start - 1, start, runs):
             night = series.nights[start]
-            found += [FactChange(night, name, was, became) for name, was, became in differing_facts(*sides)]
-    return found
+            changes += [FactChange(night, name, was, became) for name, was, became in differing_facts(*sides)]
+    return changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,22 +117,22 @@ def hindsight_of(series: SeriesFacts) -> Look:
 def _levels(shifts: Sequence[PlacedShift], begin: int, count: int, newest: float | None) -> list[Level]:
     if newest is None or begin == count:
         return []
-    found = []
+    levels = []
     edges = [begin, *(shift.start for shift in shifts), count]
     for shift, (start, until) in zip([None, *shifts], pairwise(edges), strict=True):
         if until <= start:
             continue
         if shift is None:
             level = shifts[0].before if shifts else newest
-            found.append(Level(start, until, level, level))
+            levels.append(Level(start, until, level, level))
         else:
-            found.append(Level(start, until, shift.before if shift.state == "drift" else shift.after, shift.after))
-    return found
+            levels.append(Level(start, until, shift.before if shift.state == "drift" else shift.after, shift.after))
+    return levels
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Another series of the same incident, and the word for how it stands."""
+    """Another series of the same incident, and its state in a word."""
 
     change: IncidentMember
     state: str
@@ -174,7 +174,7 @@ def recorded_words(incident: IncidentChange | None, text: Texts) -> list[str]:
 
 
 _COMPARED = frozenset({"confirmed", "drift", "improved"})
-"""States of which the runs on both sides are to be compared."""
+"""States in which the runs on both sides are worth comparing."""
 
 
 class NightMark(NamedTuple):
@@ -194,30 +194,30 @@ class _Marks(NamedTuple):
 
 def versions_in(series: SeriesFacts, of_runs: Mapping[str, tuple[str, ...]]) -> list[NightMark]:
     """Where other versions began in a series, the newest that fit a chart; a run that names none says nothing."""
-    found, last = [], None
+    marks, last = [], None
     for place, run in enumerate(series.runs):
         version = of_runs.get(run)
         if not version or version == last:
             continue
         if last is not None:
             label = " ".join(part for part in version if part not in last) or " ".join(version)
-            found.append(
+            marks.append(
                 NightMark(place, label if len(label) <= LONGEST_VERSION else f"{label[: LONGEST_VERSION - 1]}…")
             )
         last = version
-    return found[-SHOWN_VERSIONS:]
+    return marks[-SHOWN_VERSIONS:]
 
 
 def past_in(series: SeriesFacts, past: Sequence[PastNight], text: Texts) -> list[NightMark]:
     """The nights of a series on which its machine, its model or its rank differed."""
     row = series.row
-    mine = [
+    matching = [
         one
         for one in past
         if series.model in one.models and one.hardware == row.hardware and one.cause.rank_id in {None, row.rank_id}
     ]
-    places = {night: place for place, night in enumerate(series.nights)} if mine else {}
-    return [NightMark(places[one.night], _past_label(one, text)) for one in mine if one.night in places]
+    places = {night: place for place, night in enumerate(series.nights)} if matching else {}
+    return [NightMark(places[one.night], _past_label(one, text)) for one in matching if one.night in places]
 
 
 def _past_label(one: PastNight, text: Texts) -> str:
@@ -305,8 +305,8 @@ def _hindsight(series: SeriesFacts, marks: _Marks, text: Texts) -> Context | Non
 def _newest(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> Iterator[list[str]]:
     """The newest nights with their times and runs, the newest first."""
     newest = slice(-SHOWN_NIGHTS, None)
-    told = zip(series.nights[newest], series.values[newest].tolist(), series.runs[newest], strict=True)
-    for night, value, run in reversed(list(told)):
+    nights = zip(series.nights[newest], series.values[newest].tolist(), series.runs[newest], strict=True)
+    for night, value, run in reversed(list(nights)):
         page = f"../runs/{file_name(run)}.html" if run in runs else None
         yield [head(night), level(value, series.row), linked(run, page)]
 
@@ -409,12 +409,12 @@ def _facts(series: SeriesFacts, text: Texts) -> Iterator[tuple[str, str]]:
 
 def accepted_words(row: SeriesChange, text: Texts) -> str:
     """Who accepted or announced a slow-down, when and why; nothing where nobody did."""
-    told = row.acknowledged
-    if not told:
+    accepted = row.acknowledged
+    if not accepted:
         return ""
-    values = {"who": told.who or text("unnamed user"), "when": told.when[:10], "reason": told.reason}
+    values = {"who": accepted.who or text("unnamed user"), "when": accepted.when[:10], "reason": accepted.reason}
     return text(
-        "Accepted by {who} on {when}: {reason}" if told.kind == "ack" else "Announced by {who} on {when}: {reason}",
+        "Accepted by {who} on {when}: {reason}" if accepted.kind == "ack" else "Announced by {who} on {when}: {reason}",
         **values,
     )
 
@@ -423,8 +423,8 @@ def _sides(series: SeriesFacts, before: int, after: int, runs: Mapping[str, RunF
     """The runs of two of its nights; nothing where the store has not both."""
     if before < 0:
         return []
-    found = [runs[run] for run in (series.runs[before], series.runs[after]) if run in runs]
-    return found if len(found) == 2 else []  # noqa: PLR2004 -- both sides
+    known = [runs[run] for run in (series.runs[before], series.runs[after]) if run in runs]
+    return known if len(known) == 2 else []  # noqa: PLR2004 -- both sides
 
 
 def sides_of(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> list[RunFacts]:
@@ -437,7 +437,7 @@ def sides_of(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> list[RunFacts
 
 
 def _newest_start(series: SeriesFacts) -> int | None:
-    """The place of the night that the newest change of a row began on: the watch may see it no more, and it is still told."""
+    """The index of the night on which the newest change began, even if it lies before the watched nights."""
     row = series.row
     since = row.moves[-1].since if row.moves else row.since
     if state_of(row) not in _COMPARED or since is None:
@@ -480,7 +480,7 @@ def _side_links(sides: Sequence[RunFacts], text: Texts) -> Iterator[tuple[str, s
 
 
 def _command(sides: Sequence[RunFacts], row: SeriesChange) -> str:
-    """What tells more of the newest change: of a step why it is longer, else which operators are; none where no captures can be named."""
+    """The command that explains the newest change: `explain` for a step, else `compare`; empty where a capture is missing."""
     paths = [side.folder for side in sides]
     if len(set(paths)) < 2 or not all(paths) or any(side.kind != "profile" for side in sides):  # noqa: PLR2004 -- both sides
         return ""
@@ -643,14 +643,14 @@ def _operator_cells(one: OperatorChange, text: Texts) -> list[str]:
     ]
 
 
-def _remarks(told: StepAttribution, text: Texts) -> Iterator[str]:
+def _remarks(attribution: StepAttribution, text: Texts) -> Iterator[str]:
     """What moved from operators to operators, and what was left out."""
-    for shift in told.shifts:
+    for shift in attribution.shifts:
         sources, targets = ", ".join(shift.from_), ", ".join(shift.to)
         moved = f"{shift.moved_us:,.3f}"
         yield text("{sources} became {targets} ({moved} us moved).", sources=sources, targets=targets, moved=moved)
-    if told.left_out_nights:
-        yield text("Outlier nights, left out: {nights}.", nights=", ".join(told.left_out_nights))
+    if attribution.left_out_nights:
+        yield text("Outlier nights, left out: {nights}.", nights=", ".join(attribution.left_out_nights))
 
 
 _EPOCH = date(1970, 1, 1).toordinal()
