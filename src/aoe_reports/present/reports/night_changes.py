@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from aoe_reports.model.history.causes import reason_words
-from aoe_reports.model.history.changes import METRIC, AlarmBudget, OperatorChange, SeriesChange, StepAttribution
+from aoe_reports.model.history.changes import AlarmBudget, OperatorChange, SeriesChange, StepAttribution
 from aoe_reports.model.report import Chart, Section, Waterfall
 from aoe_reports.model.rows import column, row, row_from
 from aoe_reports.model.texts import Text, capital, count_of, join, say
@@ -47,7 +47,7 @@ def changes_sections(night: Night) -> Iterator[Section]:
     rows_shown = [row for row in night.changes if is_news(row)]
     rows = apart_of(rows_shown, night.suspicions)
     apart = [row_from(_ChangedSeries, one, what=subject_words(one)) for one in rows[:SHOWN_CHANGES]]
-    sentences: list[str] = [_price(budget), *gate_budgets(budget)]
+    sentences: list[str] = [budget_words(budget), _COLUMNS, *gate_budgets(budget)]
     if budget.baseline != "segment":
         sentences.append(say("The baseline was specified: {baseline}.", baseline=budget.baseline))
     if night.remark is not None:
@@ -64,14 +64,16 @@ def changes_sections(night: Night) -> Iterator[Section]:
     yield from observation_sections(night.observations)
 
 
-def _price(budget: AlarmBudget) -> str:
+_COLUMNS = say(
+    "The change is after / before - 1; before is the level since the last accepted change, after is the newest level; "
+    "the impact is the additional time of all calls of a run."
+)
+
+
+def budget_words(budget: AlarmBudget) -> Text:
+    """How many series are judged, and how many false alarms they may raise."""
     return say(
-        (
-            "{eligible} of {series} series of the store have enough nights to be judged; together they may raise "
-            "{alarms:g} false alarms a year. The change is after / before - 1; before is the level since the "
-            "last accepted change, after is the newest level; the impact is the additional time of all calls of "
-            "a run."
-        ),
+        "{eligible} of {series} series have enough nights to be judged; together they may raise {alarms:g} false alarms a year.",
         eligible=budget.eligible,
         series=budget.series,
         alarms=budget.false_alarms_per_year,
@@ -95,27 +97,16 @@ def _counted_changes(changes: Sequence[SeriesChange], shown: Sequence[SeriesChan
     return say("{text}.", text=join(", ", known)) if known else say("No series changed.")
 
 
-def _trend_words(trend: Trend, counted: str) -> str:
-    """What a line over nights shows."""
-    values, nights = trend.values, trend.nights
-    place = join("", (whole_name(trend.workload), place_words(trend)))
-    known = {"nights": counted, "first": nights[0], "last": nights[-1]}
-    extremes = {"low": min(values), "high": max(values), "newest": values[-1]}
-    if trend.metric is None:
-        return say(
-            (
-                "{what}, mean time in ms over {nights} from {first} to {last}, between {low:,.6g} and {high:,.6g} ms, {newest:,.6g} ms "
-                "in the newest"
-            ),
-            what=place,
-            **known,
-            **extremes,
-        )
+def _trend_words(trend: Trend, counted: str) -> Text:
+    """A line over nights in words."""
+    extremes = {"low": min(trend.values), "high": max(trend.values), "newest": trend.values[-1]}
     return say(
         "{metric} of {what}, {nights} from {first} to {last}, between {low} and {high}, {newest} in the newest",
-        metric=whole_name(trend.metric),
-        what=place,
-        **known,
+        metric=say("mean time") if trend.metric is None else whole_name(trend.metric),
+        what=join("", (whole_name(trend.workload), place_words(trend))),
+        nights=counted,
+        first=trend.nights[0],
+        last=trend.nights[-1],
         **{name: value_words(value, trend.unit) for name, value in extremes.items()},
     )
 
@@ -137,20 +128,15 @@ def trend_section(night: Night, trend: Trend) -> Section:
             first, last = nights[max(at - LEVEL_NIGHTS, 0)], nights[at - 1]
             levels = ((first, last, row.before), (marked, nights[-1], row.after))
         title = say("{what}: {change:+.1%}", what=title, change=row.change)
-        moved = {"state": say(row.state), "change": row.change, "since": marked}
-        if row.scope == METRIC:
-            levels_words = {name: value_words(getattr(row, name) or 0.0, row.unit) for name in ("before", "after")}
-            described += say(
-                "; {state}: {change:+.1%} since {since}, from {before} to {after}", **moved, **levels_words
-            )
-        else:
-            described += say(
-                "; {state}: {change:+.1%} since {since}, from {before:,.6g} to {after:,.6g} ms",
-                **moved,
-                before=row.before,
-                after=row.after,
-            )
         state = say(row.state)
+        described += say(
+            "; {state}: {change:+.1%} since {since}, from {before} to {after}",
+            state=state,
+            change=row.change,
+            since=marked,
+            before=value_words(row.before or 0.0, row.unit),
+            after=value_words(row.after or 0.0, row.unit),
+        )
     elif len(nights) < night.least_nights:
         state = say("too few nights to judge, {number} of {least}", number=len(nights), least=night.least_nights)
         described += say("; {state}", state=state)

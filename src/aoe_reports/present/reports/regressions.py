@@ -21,7 +21,7 @@ from aoe_reports.model.texts import count_of, join, say
 from aoe_reports.present.answers import grid_of
 from aoe_reports.present.night import night_headline
 from aoe_reports.present.reports.incidents import apart_of, incident_sections, suspicions_section
-from aoe_reports.present.reports.night_changes import attribution_remarks, gate_budgets
+from aoe_reports.present.reports.night_changes import attribution_remarks, budget_words, gate_budgets
 from aoe_reports.present.reports.observations import observation_sections
 from aoe_reports.present.reports.series_cells import has_metrics, series_grid
 
@@ -110,18 +110,15 @@ def attribution_section(row: SeriesChange, attribution: StepAttribution) -> Sect
 
 
 def _price(rows: Sequence[SeriesChange], budget: AlarmBudget) -> list[str]:
-    shared = say(
-        (
-            (
-                "{eligible} of {series} series have enough nights to be judged; this review may show {alarms:g} "
-                "false changes among them."
-            )
-            if budget.whole_history
-            else "{eligible} of {series} series have enough nights to be judged; together they may raise {alarms:g} false alarms a year."
-        ),
-        eligible=budget.eligible,
-        series=budget.series,
-        alarms=budget.false_alarms_per_year,
+    shared = (
+        say(
+            "{eligible} of {series} series have enough nights to be judged; this review may show {alarms:g} false changes among them.",
+            eligible=budget.eligible,
+            series=budget.series,
+            alarms=budget.false_alarms_per_year,
+        )
+        if budget.whole_history
+        else budget_words(budget)
     )
     said: list[str] = [shared, *gate_budgets(budget)]
     known = [row.smallest_detectable for row in rows if row.smallest_detectable is not None]

@@ -8,10 +8,9 @@ from markupsafe import Markup
 
 from aoe_reports.history.site_facts import SeriesFacts, StoreFacts
 from aoe_reports.model.history.causes import facts_in_words, models_in_words
-from aoe_reports.model.history.changes import METRIC, IncidentChange, IncidentMember, SuspectedCause
+from aoe_reports.model.history.changes import IncidentChange, IncidentMember, SuspectedCause
 from aoe_reports.present.reports.incidents import worst_first
 from aoe_reports.present.reports.series_cells import value_words
-from aoe_reports.present.values import show
 from aoe_reports.site.cells import Table, about_first, cell, changed, drawn, head, linked, sentence, short, stated
 from aoe_reports.site.charts import sparkline
 from aoe_reports.site.places import file_name
@@ -103,19 +102,12 @@ def spark(series: SeriesFacts, text: Texts) -> Markup:
     values = series.values[-SPARK_NIGHTS:].tolist()
     offset = len(series.nights) - len(values)
     mark = next((shift.start - offset for shift in reversed(series.shifts) if shift.start >= offset), None)
-    of_time = series.row.scope != METRIC
     levels = {"low": min(values), "high": max(values), "now": values[-1]}
-    shown = {
-        name: show(one, "ms") if of_time else text.translated(value_words(one, series.row.unit))
-        for name, one in levels.items()
-    }
     said = text(
-        "{what}: {count} nights up to {night}, between {low} and {high} ms, now {now} ms"
-        if of_time
-        else "{what}: {count} nights up to {night}, between {low} and {high}, now {now}",
+        "{what}: {count} nights up to {night}, between {low} and {high}, now {now}",
         what=short(text.series(series.row)),
         count=len(values),
         night=series.nights[-1],
-        **shown,
+        **{name: text.translated(value_words(value, series.row.unit)) for name, value in levels.items()},
     )
     return sparkline(values, mark, said)

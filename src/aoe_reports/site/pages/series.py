@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from markupsafe import Markup
@@ -30,7 +30,7 @@ from aoe_reports.model.history.metrics import loss
 from aoe_reports.model.texts import N_
 from aoe_reports.present.reports.night_words import place_words
 from aoe_reports.present.reports.series_cells import has_metrics, value_words
-from aoe_reports.present.values import plain, show
+from aoe_reports.present.values import NONE, plain, show
 from aoe_reports.site.as_json import as_script
 from aoe_reports.site.cells import Table, cell, changed, head, level, linked, short, stated
 from aoe_reports.site.charts import Figure, Level, days_of, history_chart, waterfall
@@ -315,30 +315,24 @@ def _said(series: SeriesFacts, text: Texts) -> str:
     row = series.row
     if row.state is None:
         return _unchanged(row, text)
-    suspected = row.state == "suspect"
     values = {
         "since": row.since,
-        # but of a suspicion the words say which way
-        "change": show(row.change, "change") if suspected else show(abs(row.change or 0.0), "percent"),
-        "low": show(row.ci_low, "change"),
-        "high": show(row.ci_high, "change"),
         "before": _level_words(row.before, row, text),
         "after": _level_words(row.after, row, text),
     }
-    if row.scope == METRIC:
-        return _said_of_metric(row, text, values, suspected=suspected)
-    if suspected:
+    if row.state == "suspect":
         return text(
-            (
-                "Outliers since {since}: {before} ms became {after} ms ({change}). One or two nights are not "
-                "sufficient evidence."
-            ),
+            "Outliers since {since}: {before} became {after} ({change}). One or two nights are not sufficient evidence.",
+            change=show(row.change, "change"),
             **values,
         )
+    worse, better = ("worse", "better") if row.scope == METRIC else ("slower", "quicker")
     return text(
-        "{change} slower since {since} (95% interval {low} to {high}): {before} ms became {after} ms."
-        if (row.change or 0.0) > 0
-        else "{change} quicker since {since} (95% interval {low} to {high}): {before} ms became {after} ms.",
+        "{change} {word} since {since} (95% interval {low} to {high}): {before} became {after}.",
+        change=show(abs(row.change or 0.0), "percent"),
+        word=text(worse if loss(row.change or 0.0, row.better) > 0 else better),
+        low=show(row.ci_low, "change"),
+        high=show(row.ci_high, "change"),
         **values,
     )
 
@@ -360,24 +354,7 @@ def _unchanged(row: SeriesChange, text: Texts) -> str:
 
 
 def _level_words(value: float | None, row: SeriesChange, text: Texts) -> str:
-    """A level in words: of a time without its unit, of a metric with it."""
-    if row.scope != METRIC or value is None:
-        return show(value, "ms")
-    return text.translated(value_words(value, row.unit))
-
-
-def _said_of_metric(row: SeriesChange, text: Texts, values: Mapping[str, Any], *, suspected: bool) -> str:
-    if suspected:
-        return text(
-            "Outliers since {since}: {before} became {after} ({change}). One or two nights are not sufficient evidence.",
-            **values,
-        )
-    return text(
-        "{change} worse since {since} (95% interval {low} to {high}): {before} became {after}."
-        if loss(row.change or 0.0, row.better) > 0
-        else "{change} better since {since} (95% interval {low} to {high}): {before} became {after}.",
-        **values,
-    )
+    return NONE if value is None else text.translated(value_words(value, row.unit))
 
 
 def _value_title(row: SeriesChange, text: Texts) -> str:
@@ -527,9 +504,7 @@ def _chart(series: SeriesFacts, look: Look, title: str, marks: _Marks, text: Tex
     start, values = look.start, series.values[look.start :]
     inside = [Level(one.start - start, one.until - start, one.first, one.last) for one in look.levels]
     said = text(
-        "Values of {count} nights from {first} to {last}, between {low} and {high}; {changes} level shifts."
-        if series.row.scope == METRIC
-        else "Times of {count} nights from {first} to {last}, between {low} and {high} ms; {changes} level shifts.",
+        "Values of {count} nights from {first} to {last}, between {low} and {high}; {changes} level shifts.",
         count=len(values),
         first=series.nights[start],
         last=series.nights[-1],
