@@ -141,7 +141,7 @@ def _takes(one: Declared) -> str:
 
 
 def _described(question: Question[Any, Any]) -> Document:
-    """What a question takes and answers."""
+    """The options and tables of a question."""
     options = [
         {"option": key, "takes": _takes(one), "default": one.default, "meaning": one.option.help}
         for key, one in _offered(question).items()

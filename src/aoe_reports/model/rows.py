@@ -173,14 +173,13 @@ def fields_of(cls: type[Any]) -> tuple[Field, ...]:
     cells: Mapping[str, Cell] = getattr(cls, _CELLS)
     return tuple(
         Field(
-            name=name, key=_key(name, cell), type=hints[name] if name in hints else _derived_type(cls, name), cell=cell
+            name=name,
+            key=_key(name, cell),
+            type=hints[name] if name in hints else get_type_hints(getattr(cls, name).function)["return"],
+            cell=cell,
         )
         for name, cell in cells.items()
     )
-
-
-def _derived_type(cls: type[Any], name: str) -> Any:
-    return get_type_hints(getattr(cls, name).function)["return"]
 
 
 def row_from(cls: type[T], one: object, **more: Any) -> T:
@@ -237,7 +236,7 @@ def columns_of(cls: type[Any]) -> tuple[Column, ...]:
 
 
 def _row_within(annotation: Any) -> type[Any] | None:
-    """The class of a row within the row, where a column may hold one."""
+    """The class of a row within the row, if a column has that type."""
     kinds = get_args(annotation) if is_union(annotation) else (annotation,)
     return next((kind for kind in kinds if is_record(kind)), None)
 

@@ -151,7 +151,7 @@ def _may_count(one: str, more: str) -> bool:
 
 
 def _english(text: Text) -> str:
-    """What template and values make."""
+    """The English text of a template with its values."""
     if _PARTS in text.values:
         return text.template.join(text.values[_PARTS])
     template = text.template if text.more is None or text.values["number"] == 1 else text.more

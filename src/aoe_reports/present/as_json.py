@@ -54,7 +54,7 @@ def render_pieces(
 
 
 def _lines(values: Iterable[object]) -> Iterator[str]:
-    """Values of a list, a line each."""
+    """The items of a JSON list, one a line."""
     for place, value in enumerate(values):
         yield (",\n" if place else "\n") + json.dumps(_finite(value), ensure_ascii=False, allow_nan=False)
 

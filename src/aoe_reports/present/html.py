@@ -60,8 +60,6 @@ class _Cell(NamedTuple):
 
 
 class _Shown(NamedTuple):
-    """A section as the template has it."""
-
     title: str
     sentences: Sequence[str]
     lines: Sequence[str]

@@ -340,7 +340,7 @@ def _suspicions(changes: Sequence[SeriesChange], suspicions: Sequence[SuspectedC
 
 
 def _suspected(one: SuspectedCause, changes: Sequence[SeriesChange]) -> _Suspected:
-    """A cause, led by what the step does that it explains."""
+    """A suspected cause, after the change of the step that it explains."""
     cause, explains = with_short_names(one.cause), set(one.series)
     is_faster = cause.change < 0
     suspects = (row for row in changes if row.state == "suspect" and row.series_id in explains)
@@ -356,7 +356,6 @@ def _suspected(one: SuspectedCause, changes: Sequence[SeriesChange]) -> _Suspect
 
 
 def _suspected_row(row: SeriesChange, *, is_faster: bool) -> _Suspected:
-    """A series that no cause explains."""
     text = _suspected_words(_level_words(row), row.since, is_faster=is_faster)
     return _Suspected(text, row.since, is_faster, row.change or 0.0, row.step_share, matters(row))
 
@@ -435,7 +434,6 @@ def _layers(lead: SeriesChange, slower: Sequence[SeriesChange]) -> str | None:
 
 
 def _with_facts(text: str, metadata: Sequence[ToldFact]) -> str:
-    """What changed, and the facts that changed with it."""
     facts = [fact for fact in metadata if fact.seen != "later" and fact.before and fact.after][:NAMED_FACTS]
     short = [
         replace(one, name=line_name(one.name), before=line_name(one.before), after=line_name(one.after))
@@ -449,7 +447,6 @@ def _since(night: str | None) -> str:
 
 
 def _levels(row: SeriesChange) -> str:
-    """From which level to which."""
     if not (row.before and row.after):
         return ""
     if row.scope == METRIC:
@@ -477,7 +474,7 @@ def _explanation(
 
 
 def _explained(causes: Sequence[IncidentCause], models: Sequence[str], step: SeriesChange) -> Text:
-    """Causes of a change of a step, the first with how much of it that is."""
+    """The causes of a change of a step; the first with its part of the change."""
     said = models[0] if len(models) == 1 else None
     first, others = causes_in_words(causes[:1], models, said, of_step=True), causes[1:]
     share, before, after = causes[0].step_share, step.before, step.after
@@ -515,7 +512,7 @@ def _largest_part(attribution: StepAttribution) -> str | None:
 
 
 def _changed_operator(one: OperatorChange) -> str:
-    """An operator of an attribution, with its change where it ran before, too."""
+    """An operator with its change, or that it is new."""
     if not one.before_us:
         return say("{operator} (new)", operator=operator_line(one))
     change = one.after_us / one.before_us - 1

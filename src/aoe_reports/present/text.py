@@ -90,7 +90,9 @@ def grid(table: Grid, screen: Screen = PAPER, language: Language = "en") -> Iter
     right = [column.kind not in WORDS | STATES for column in columns]
     yield from (_line(_padded(titles, widths, right)) for titles in _titles(columns, widths))
     yield _line("-" * w for w in widths)
-    looks = _looks(table, columns) if screen.colour else repeat(None)
+    looks: Iterable[list[Look | None] | None] = repeat(None)
+    if screen.colour:
+        looks = ([look_of(row, one) if one.kind in STATES else None for one in columns] for row in table.rows)
     for row, look in zip(held or _cells(table, columns, widths), looks, strict=False):
         for cells in zip_longest(*row, fillvalue=""):
             padded = _padded(cells, widths, right)
@@ -103,7 +105,6 @@ def grid(table: Grid, screen: Screen = PAPER, language: Language = "en") -> Iter
 
 
 def _widest(columns: Sequence[Column], rows: Iterable[list[list[str]]]) -> list[int]:
-    """The width of the widest cell of each column."""
     widths = [0] * len(columns)
     for row in rows:
         widths = [
@@ -155,11 +156,6 @@ def _lines(row: Cells, column: Column, most: int) -> list[str]:
     if column.kind != "sentence":
         return [_cut(text, most)]
     return wrapped(text if len(text) <= MAX_SENTENCE else text[: MAX_SENTENCE - 1] + "…", most)
-
-
-def _looks(table: Grid, columns: Sequence[Column]) -> Iterator[list[Look | None]]:
-    """How the cells of each row look: only states have a colour."""
-    return ([look_of(row, one) if one.kind in STATES else None for one in columns] for row in table.rows)
 
 
 def _padded(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> list[str]:

@@ -97,7 +97,7 @@ def plain(text: str) -> str:
     """Text whose control characters (escape sequences, line ends, direction marks) are spelled out in hexadecimal."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_visible(char) for char in text)
+    return "".join(f"\\x{ord(char):02x}" if is_control(char) else char for char in text)
 
 
 def width(text: str) -> int:
@@ -127,7 +127,3 @@ def _escaped(line: str) -> str:
 def is_control(char: str) -> bool:
     """Whether a character is none that one sees, but one that does something."""
     return unicodedata.category(char) in {"Cc", "Cf", "Zl", "Zp", "Cs"}
-
-
-def _visible(char: str) -> str:
-    return f"\\x{ord(char):02x}" if is_control(char) else char

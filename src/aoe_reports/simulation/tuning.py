@@ -185,7 +185,7 @@ def _write_step(
     operators: Sequence[SimulatedOperator],
     noise: random.Random,
 ) -> int:
-    """One step behind another; returns when the next one begins."""
+    """Write one step; returns the begin of the next."""
     now = begin
     beside: list[tuple[int, int]] = []
     for operator in operators:

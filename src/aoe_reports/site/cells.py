@@ -81,7 +81,6 @@ def with_code(text: str) -> Markup:
 
 
 def _below(sub: Any) -> str:
-    """A smaller line below a value."""
     return f'<span class="sub">{words(short(str(sub)))}</span>' if sub else ""
 
 

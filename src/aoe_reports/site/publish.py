@@ -144,7 +144,7 @@ def _link(source: Path | str, target: Path | str) -> None:
 
 
 def _carry_over(old: Path, fresh: Path, ours: set[str]) -> None:
-    """What somebody else put into the folder."""
+    """Link files of others from the old folder into the new one."""
     for folder, folders, names in os.walk(old):
         below = "" if folder == str(old) else f"{os.path.relpath(folder, old)}/"
         links = [name for name in folders if (Path(folder) / name).is_symlink()]

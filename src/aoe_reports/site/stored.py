@@ -159,7 +159,7 @@ def _runs(history: History) -> list[RunFacts]:
 
 
 def _flat(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """What is known of how a run ran, as one level of names and texts."""
+    """The facts of how a run ran, as one level of names and texts."""
     for name in _FACTS_OF_RUN:
         value = row[name]
         if name.endswith("_config"):
@@ -435,7 +435,6 @@ def _ranks(history: History, run: RunFacts) -> pa.Table:
 
 
 def _nights_of(runs: Sequence[RunFacts]) -> Where:
-    """From the first to the last of their nights."""
     nights = [run.night for run in runs]
     return [equals("night", min(nights), ">="), equals("night", max(nights), "<=")]
 
@@ -484,12 +483,12 @@ _PLACE = ("run_id", "rank_id", "device_id")
 
 
 def _wholes(records: pl.DataFrame) -> pl.DataFrame:
-    """What the records of each place took together."""
+    """The total time of each place."""
     return records.group_by(_PLACE).agg(pl.col("total_ns").sum().alias("whole_ns"))
 
 
 def _different(records: pl.DataFrame, name: str) -> dict[str, int]:
-    """How many different ones each run has: what runs on two ranks is one."""
+    """The number of distinct operators, or types, of each run; one that runs on two ranks counts once."""
     names = {"run_id", "op_type", name, "workload_args"}
     return dict(records.select(sorted(names)).unique().group_by("run_id").len().iter_rows())
 
@@ -638,7 +637,7 @@ def _claim(rows: Sequence[Row]) -> Stored[TuningClaim]:
 def _with_metrics(
     history: History, histories: Histories, regressions: Regressions, incomplete: Sequence[str]
 ) -> Histories:
-    """The histories with those of metrics, which are in no column of records."""
+    """The histories with metrics, which have no column of their own in records."""
     places = {row.series_id: place for place, row in enumerate(regressions.rows) if row.scope == METRIC}
     if not places:
         return histories

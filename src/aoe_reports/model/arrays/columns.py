@@ -129,7 +129,7 @@ def _numbers_of(chunk: pa.DictionaryArray) -> tuple[Ints, Mask | None]:
 
 
 def _renumbered(chunk: pa.DictionaryArray, places: Ints, words: pa.Array) -> pa.DictionaryArray:
-    """The same words by other numbers."""
+    """The same words with the indices of another dictionary."""
     numbers, there = _numbers_of(chunk)
     if there is None:
         return column_of_words(places.take(numbers), np.ones(len(numbers), dtype=bool), words).chunk(0)
@@ -481,7 +481,7 @@ def _values(column: pa.ChunkedArray, kind: np.dtype[Any]) -> Any:
 
 
 def _seen(chunk: pa.Array, kind: np.dtype[Any]) -> Any:
-    """Its numbers in the memory of Arrow."""
+    """Its numbers as a view of Arrow's memory."""
     if not len(chunk):
         return np.zeros(0, dtype=kind)
     return np.frombuffer(chunk.buffers()[1], dtype=kind)[chunk.offset : chunk.offset + len(chunk)]

@@ -60,7 +60,6 @@ def _families(changes: Changes) -> Iterator[tuple[str, str, str, Iterable[Sample
 
 
 def _series_families(rows: Sequence[SeriesChange]) -> Iterator[tuple[str, str, str, Iterable[Sample]]]:
-    """Each series by itself."""
     metrics = [row for row in rows if row.scope == METRIC]
     rows = [row for row in rows if row.scope != METRIC]
     yield "series_change_ratio", "ratio", "After / before - 1 of a series; above 0 is slower.", _of(rows, "change")

@@ -49,7 +49,8 @@ class Drawn:
 
 def draw_step(picture: StepPicture, language: Language) -> Drawn:
     """All lanes and the axis below them; times in titles are exact, in microseconds."""
-    lanes = [(lane, merged(read_blocks(lane.cells), grain_of_pixel(picture.duration_ns))) for lane in picture.lanes]
+    pixel_ns = -(-picture.duration_ns // PLOT)
+    lanes = [(lane, merged(read_blocks(lane.cells), pixel_ns)) for lane in picture.lanes]
     of_kinds = {kind: in_language(say(KIND_WORDS[kind]), language) for kind in KINDS}
     parts = ['<g class="axis">', *_axis(picture.duration_ns, TOP + ROW * len(lanes)), "</g>"]
     for row, (lane, blocks) in enumerate(lanes):
@@ -68,11 +69,6 @@ def draw_step(picture: StepPicture, language: Language) -> Drawn:
 def geometry() -> dict[str, int]:
     """What a script has to know to draw lanes alike."""
     return {"top": TOP, "row": ROW, "bar": BAR, "mark": _MARK}
-
-
-def grain_of_pixel(duration_ns: int) -> int:
-    """The time of one pixel, in ns: what begins within it is drawn as one."""
-    return -(-duration_ns // PLOT)
 
 
 def label_of(lane: PictureLane, language: Language) -> str:

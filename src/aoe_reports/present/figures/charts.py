@@ -269,7 +269,7 @@ _MIN_ROWS = 4
 
 
 def _name_rows(axes: Axes, labels: Sequence[str], spell: Callable[[str], str]) -> float:
-    """Put names beside the bars; gives the pixels that they take."""
+    """Put names beside the bars; returns their width in pixels."""
     names, taken = _fitted(axes, [spell(label) for label in labels], _LABEL_PIXELS)
     axes.set_yticks(range(len(names)), names)
     axes.tick_params(axis="y", length=0)

@@ -38,7 +38,6 @@ class Plot(Figure):
         return buffer.getvalue()
 
     def _repr_html_(self) -> str:
-        """The picture with its words."""
         picture = base64.b64encode(self._repr_png_()).decode()
         return f'<img src="data:image/png;base64,{picture}" alt="{escape(self.alt)}" style="max-width: 100%">'
 

@@ -37,8 +37,6 @@ _OF_NO_MEMBER = frozenset({"smallest_detectable", "nights", "reason"})
 
 @row
 class _SuspectedLine:
-    """A cause of suspicions, with how many series it explains."""
-
     title: str = column("Item", "sentence")
     since: str = column("Since")
     hardware: str | None = column("Hardware")
@@ -97,7 +95,9 @@ def incident_sections(incidents: Sequence[IncidentChange], rows: Sequence[Series
         for seen, words in _RECORDED.items():
             if facts := [one for one in incident.metadata if one.seen in seen]:
                 sentences.append(say(words, facts=facts_in_words(facts)))
-        sentences += _date(incident)
+        if incident.since_now is not None:
+            known = {"since": incident.since, "now": incident.since_now}
+            sentences.append(say("First recorded as starting on {since}; the current data gives {now}.", **known))
         if number >= DETAILED:
             sentences.append(say("The JSON output lists its series."))
         elif len(members) > SHOWN_MEMBERS:
@@ -158,7 +158,7 @@ def _where(incident: IncidentChange) -> str:
 
 
 def _state(incident: IncidentChange) -> str:
-    """Whether it is open; where only some of its series are, how many."""
+    """Open or closed; where only some of its series are open, how many."""
     count = sum(member.open for member in incident.members)
     if 0 < count < len(incident.members):
         return count_of(count, "{number} of them is open.", "{number} of them are open.")
@@ -208,10 +208,3 @@ _RECORDED = N_(
     }
 )
 """What is said of facts that changed, by when they were seen: what was recorded first stays the answer."""
-
-
-def _date(incident: IncidentChange) -> list[str]:
-    if incident.since_now is None:
-        return []
-    since, now = incident.since, incident.since_now
-    return [say("First recorded as starting on {since}; the current data gives {now}.", since=since, now=now)]

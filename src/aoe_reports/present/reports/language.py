@@ -152,20 +152,19 @@ def _size_of(value: Cell) -> float:
 def with_caption(section: Section, language: Language = "en") -> Section:
     """The section with what is the same in all rows of its table above them."""
     grid = section.grid
-    same = (
-        [] if grid is None else [one for one in grid.columns if one.key in _CAPTIONED and _is_constant(grid, one.key)]
-    )
-    if grid is None or not same:
+    if grid is None or len(grid.rows) < 2:  # noqa: PLR2004 -- one row needs no caption
         return section
     first = grid.rows[0]
+    same = [
+        one
+        for one in grid.columns
+        if one.key in _CAPTIONED and all(row.get(one.key) == first.get(one.key) for row in grid.rows)
+    ]
+    if not same:
+        return section
     caption = " · ".join(
         in_language(say("{word}: {meaning}", word=one.title, meaning=show(first.get(one.key), one.kind)), language)
         for one in same
     )
     columns = tuple(column for column in grid.columns if column not in same)
     return replace(section, sentences=[*section.sentences, caption], grid=replace(grid, columns=columns))
-
-
-def _is_constant(grid: Grid, key: str) -> bool:
-    """Whether all of several rows have the same there."""
-    return len(grid.rows) > 1 and all(row.get(key) == grid.rows[0].get(key) for row in grid.rows)

@@ -24,8 +24,6 @@ LEVEL_NIGHTS = 14
 
 @row
 class _ChangedSeries:
-    """A series that changed, with what it is in words."""
-
     series_id: str = column()
     since_run: str | None = column()
     state: str | None = column("State", "alarm")

@@ -161,7 +161,7 @@ def _plan_section(plan: JsonObject, rows: Sequence[StoredCandidate]) -> Section:
 
 
 def _first_headline(advised: StoredAdviceOfRun) -> Text:
-    """Of which run it is, and where to look first on its longest step."""
+    """The run, and the headline of its longest step."""
     summary = advised.summary
     headlines, devices = summary.headlines, summary.devices
     of = {"run": advised.run, "model": whole_name(advised.model)}

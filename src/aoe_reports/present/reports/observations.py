@@ -16,8 +16,6 @@ SHOWN = 20
 
 @row
 class _ObservedLine:
-    """An observation, with what it is of in words."""
-
     kind: str = column("Observation", "word")
     what: str = column("Item")
     since: str = column("Since")

@@ -155,7 +155,7 @@ def gain(before: Decimal | None, after: Decimal | None) -> Gain | None:
 
 
 def _measured(modification: Modification) -> Gain | None:
-    """The gain of a modification; None where AOE filled it in, too."""
+    """The gain of a modification; None also where AOE filled it in."""
     return None if modification.unmeasured else gain(modification.before, modification.after)
 
 

@@ -178,7 +178,7 @@ def _not_comparable(pair: Pair, before: RunDetails, after: RunDetails) -> Iterat
 
 
 def _comparable_facts(run: RunFacts, details: RunDetails) -> dict[str, str | int | None]:
-    """What has to be the same of two runs to compare them."""
+    """The facts that have to be equal for two runs to be comparable."""
     ranks = {"?" if key[1] is None else str(key[1]) for key in details.groups.keys}
     return {
         **{name: run.facts.get(key) for name, key in MUST_MATCH.items()},
@@ -219,7 +219,7 @@ def _total(before: Totals, after: Totals) -> ScopeTotal:
 
 
 def _groups(before: Totals, after: Totals) -> list[GroupDifference]:
-    """What differs most first."""
+    """The differences of all groups, the largest first."""
     rows = []
     for key in {**before, **after}:
         (was, was_ns), (became, became_ns) = (side.get(key, (None, None)) for side in (before, after))

@@ -40,7 +40,7 @@ def incidents_table(facts: StoreFacts, text: Texts, *, model: str | None = None,
 
 
 def _members(incident: IncidentChange, model: str | None) -> Sequence[IncidentMember]:
-    """The members of an incident on the page of a model: its own."""
+    """The members of an incident that are of a model; all without one."""
     return [member for member in incident.members if model is None or member.model == model]
 
 

@@ -34,8 +34,6 @@ SHOWN_RUNS, SHOWN_FINDINGS, SHOWN_DATES, SHOWN_PAST = 30, 30, 5, 10
 
 
 class _Words(NamedTuple):
-    """What a group of series is called, and what it is."""
-
     title: str
     about: str
 
@@ -112,7 +110,7 @@ def _tiles(groups: Mapping[Group, Sequence[SeriesFacts]], text: Texts) -> list[t
 
 
 def _headline(facts: StoreFacts, text: Texts) -> tuple[str, str, str]:
-    """The headline of the night report, what follows it, and how it looks."""
+    """(headline of the night report, what follows it, its tone)."""
     if not facts.nights:
         return (
             text.translated(headline(Night(night=None))),
@@ -310,7 +308,6 @@ def _newest_of(dates: Sequence[str], text: Texts) -> str:
 
 
 def _dates(first: str, last: str) -> Iterator[str]:
-    """Every date from one to another."""
     day, until = date.fromisoformat(first), date.fromisoformat(last)
     while day <= until:
         yield day.isoformat()

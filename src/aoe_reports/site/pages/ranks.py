@@ -129,7 +129,7 @@ def links_part(stored: Sequence[StoredLinks], text: Texts) -> Context | None:
 
 
 def _figure(one: StoredLinks, text: Texts) -> Figure:
-    """From the rank of a row to the rank of a column."""
+    """A map of links from the rank of a row to the rank of a column."""
     slowest = [
         rank for source, destination, _ in one.shares for rank in (source, destination)
     ]  # the slowest link is first

@@ -136,7 +136,7 @@ def run_page(
 
 
 def _steps_part(steps: Sequence[Step], pages: frozenset[str], text: Texts, counted: RunAdvice | None) -> Context:
-    """Steps; of some the parts are `counted` by advice."""
+    """The table and charts of steps; `counted` is the advice that broke some of them down."""
     titles = [title for title, _ in text.columns(StepTimes, "computing_ms", "communication_ms", "free_ms")]
     about = []
     if counted is not None:
@@ -321,7 +321,7 @@ def _step_chart(step: Step, text: Texts) -> Figure | None:
 
 
 def _is_capture(step: Step) -> bool:
-    """Whether it is a whole capture, which nothing divides into steps."""
+    """Whether it is a whole capture: it has no steps."""
     return isinstance(step, CountedStep) and step.steps_counted == 1
 
 
@@ -346,7 +346,7 @@ def _group_columns(name: str, more: str, text: Texts) -> Columns:
 
 
 def _longest(rows: Sequence[Mapping[str, Any]]) -> float:
-    """The largest share: the bars of all rows have one scale."""
+    """The largest share, the scale of all bars."""
     return max((row["share"] or 0.0 for row in rows), default=0.0)
 
 
@@ -416,7 +416,7 @@ def _verdicts_table(verdicts: Sequence[ListedVerdict], text: Texts) -> Table:
 
 
 def _verdict_cells(row: ListedVerdict, text: Texts) -> list[str]:
-    """AOE's claim beside what two profiles measured, as `verify` stored it."""
+    """AOE's claim beside the measurement of `verify`."""
     before, after = row.measured_before_us, row.measured_after_us
     name = row.op_name or row.op_type or text("the step")
     return [

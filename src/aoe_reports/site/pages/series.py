@@ -186,8 +186,6 @@ class NightMark(NamedTuple):
 
 
 class _Marks(NamedTuple):
-    """What the charts of a series name."""
-
     versions: Sequence[NightMark]
     past: Sequence[NightMark]
 
@@ -338,7 +336,6 @@ def _said(series: SeriesFacts, text: Texts) -> str:
 
 
 def _unchanged(row: SeriesChange, text: Texts) -> str:
-    """That nothing changed, or why nothing can be said."""
     if row.reason == "no-direction":
         return text("Nobody has said whether more of this metric is better or worse: it is kept, and not judged.")
     if row.reason:
@@ -361,12 +358,6 @@ def _value_title(row: SeriesChange, text: Texts) -> str:
     return text("Value") if row.scope == METRIC else text("Time (ms)")
 
 
-def _direction(better: str | None, text: Texts) -> str:
-    if better is None:
-        return text("not declared")
-    return text("higher is better") if better == "higher" else text("lower is better")
-
-
 def _facts(series: SeriesFacts, text: Texts) -> Iterator[tuple[str, str]]:
     row = series.row
     known = {
@@ -377,7 +368,10 @@ def _facts(series: SeriesFacts, text: Texts) -> Iterator[tuple[str, str]]:
     if row.scope == METRIC:
         yield text("Metric"), str(row.metric)
         yield text("Unit"), row.unit or text("unknown")
-        yield text("Good direction"), _direction(row.better, text)
+        better = {None: text("not declared"), "higher": text("higher is better")}.get(
+            row.better, text("lower is better")
+        )
+        yield text("Good direction"), better
     if series.share_of_step is not None and row.scope != "step":
         yield text("Share of the step"), show(series.share_of_step, "percent")
     if row.smallest_detectable is not None:
@@ -424,13 +418,12 @@ def _newest_start(series: SeriesFacts) -> int | None:
 
 
 def _starts(series: SeriesFacts) -> list[int]:
-    """The places of the nights that changes began on."""
+    """The indices of the nights on which changes began."""
     newest = _newest_start(series)
     return sorted({*(shift.start for shift in series.shifts), *([] if newest is None else [newest])})
 
 
 def _to_do(series: SeriesFacts, sides: Sequence[RunFacts], text: Texts) -> str:
-    """What is to be done about a series."""
     row, state = series.row, state_of(series.row)
     if not row.state:
         return ""
@@ -444,7 +437,7 @@ def _to_do(series: SeriesFacts, sides: Sequence[RunFacts], text: Texts) -> str:
 
 
 def _side_links(sides: Sequence[RunFacts], text: Texts) -> Iterator[tuple[str, str]]:
-    """Where the runs on both sides are compared, and their pages."""
+    """Links to the comparison of the runs on both sides, and to their pages."""
     if not sides:
         return
     before, after = sides
@@ -538,7 +531,7 @@ def _named(marks: Sequence[NightMark], series: SeriesFacts, text: Texts) -> str:
 
 
 def _levels_table(series: SeriesFacts, look: Look, text: Texts) -> Table:
-    """The levels, each with the change that it began with."""
+    """The levels, each with the change at its begin."""
     columns = [
         (text("From"), "text"), (text("To"), "text"), (text("Nights"), "number"),
         (text("Level") if series.row.scope == METRIC else text("Level (ms)"), "number"),
@@ -619,7 +612,7 @@ def _operator_cells(one: OperatorChange, text: Texts) -> list[str]:
 
 
 def _remarks(attribution: StepAttribution, text: Texts) -> Iterator[str]:
-    """What moved from operators to operators, and what was left out."""
+    """What moved between operators, and which nights were left out."""
     for shift in attribution.shifts:
         sources, targets = ", ".join(shift.from_), ", ".join(shift.to)
         moved = f"{shift.moved_us:,.3f}"

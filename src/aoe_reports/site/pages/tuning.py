@@ -230,7 +230,6 @@ class BankGrowth:
 
 
 def _bank_growth(jobs: Sequence[TuningJob]) -> list[BankGrowth]:
-    """A row a night with counts."""
     counted = [job for job in jobs if job.added is not None and job.updated is not None]
     rows: list[BankGrowth] = []
     for night, same in groupby(sorted(counted, key=attrgetter("night")), key=attrgetter("night")):
