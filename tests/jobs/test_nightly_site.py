@@ -71,7 +71,7 @@ def test_of_several_ranks_the_slowest_is_shown_and_all_are_summed(cli: Cli, mspr
     rows = cli("store", "history", "records", "--store", store, "--scope", "step", "--format", "json").json["rows"]
     slowest = max(rows, key=lambda row: row["runtime_ms_mean"])
     assert len({row["runtime_ms_mean"] for row in rows}) == 2
-    assert f"net/step, rank {slowest['rank_id']}, mean time in ms over 1 night" in said
+    assert f"mean time of net/step, rank {slowest['rank_id']}, 1 night" in said
     hot = cli("report", "--store", store, "--format", "json").json["hotspots"]
     assert f"Compute tasks of run {hot['run']} (net) by operator type, sum of 2 ranks, " in said
     first = hot["types"][0]

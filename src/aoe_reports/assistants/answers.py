@@ -47,10 +47,10 @@ def _runs(call: Runs, access: Access) -> Document:
 
 def _runs_below(path: Path) -> Document:
     """The captures below a path, and the files that belong to none."""
-    found = discover([path])
+    discovered = discover([path])
     captures: list[JsonObject] = []
-    others = {file.path: file.name.kind for file in found.files}
-    for run in find_runs(found):
+    others = {file.path: file.name.kind for file in discovered.files}
+    for run in find_runs(discovered):
         for capture in run:
             for file in (*capture.files, *capture.superseded):
                 others.pop(file.path, None)
@@ -61,7 +61,7 @@ def _runs_below(path: Path) -> Document:
     return Document(
         "runs",
         f"{runs:,} runs in {len(captures):,} captures, and {len(files):,} other files below {neutral(str(path))}",
-        [plain_table("captures", captures), plain_table("others", files), findings_table(found.findings)],
+        [plain_table("captures", captures), plain_table("others", files), findings_table(discovered.findings)],
     )
 
 
@@ -83,17 +83,17 @@ def _ask(call: Ask, access: Access) -> Document:
         raise RefusedError(f"{question.name} takes {least} paths: {names}")
     options = _options_of(question, call.options, access)
     paths = [access.places.checked(path) for path in call.paths]
-    found = ask(question, paths, replace(options, jobs=1))
-    tables = [*(plain_table(one.key, one.rows) for one in found.tables), findings_table(found.findings)]
+    answered = ask(question, paths, replace(options, jobs=1))
+    tables = [*(plain_table(one.key, one.rows) for one in answered.tables), findings_table(answered.findings)]
     if call.table and call.table not in (keys := [one.key for one in tables]):
         raise RefusedError(f"no table {neutral(call.table)!r}; this answer has {', '.join(keys)}")
-    errors = [neutral(str(one.as_text()), 200) for one in found.findings if one.severity == "error"]
+    errors = [neutral(str(one.as_text()), 200) for one in answered.findings if one.severity == "error"]
     return Document(
         question.name,
-        neutral(found.headline or found.verdict or found.title),
+        neutral(answered.headline or answered.verdict or answered.title),
         [one for one in tables if call.table in {"", one.key}],
         errors[:MAX_NOTES],
-        found.reasons(),
+        answered.reasons(),
     )
 
 
@@ -141,7 +141,7 @@ def _takes(one: Declared) -> str:
 
 
 def _described(question: Question[Any, Any]) -> Document:
-    """What a question takes and answers."""
+    """The options and tables of a question."""
     options = [
         {"option": key, "takes": _takes(one), "default": one.default, "meaning": one.option.help}
         for key, one in _offered(question).items()
@@ -154,11 +154,13 @@ def _described(question: Question[Any, Any]) -> Document:
 
 
 def _tables(call: Tables, access: Access) -> Document:
-    found = list_sql_tables(call.name or None).rows_of()
+    columns = list_sql_tables(call.name or None).rows_of()
     if not call.name and access.store is None:
-        found = replace(found, rows=[row for row in found.rows if row.name in TABLES])
-    headline = f"{len(found.rows)} columns" if call.name else f"{len(found.rows)} tables; `name` lists columns of one"
-    return Document("tables", headline, [plain_table(found.key, found.rows)])
+        columns = replace(columns, rows=[row for row in columns.rows if row.name in TABLES])
+    headline = (
+        f"{len(columns.rows)} columns" if call.name else f"{len(columns.rows)} tables; `name` lists columns of one"
+    )
+    return Document("tables", headline, [plain_table(columns.key, columns.rows)])
 
 
 def _sql(call: Sql, access: Access) -> Document:

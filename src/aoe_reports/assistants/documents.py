@@ -36,7 +36,7 @@ def size_of(value: Json) -> int:
 
 
 def neutral(text: str, limit: int = MAX_TEXT) -> str:
-    r"""A text of at most so many characters whose control characters are spelled out, such as `\u001b`."""
+    r"""A text of at most `limit` characters whose control characters are spelled out, such as `\u001b`."""
     kept = for_terminal(text[:limit])
     return kept if len(text) <= limit else f"{kept}… ({len(text):,} characters)"
 

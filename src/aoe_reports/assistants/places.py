@@ -35,41 +35,41 @@ class Places:
         """The places that somebody names. Raises UsageError."""
         return cls(tuple(map(_root_of, named)))
 
-    def checked(self, asked: str) -> Path:
+    def checked(self, named: str) -> Path:
         """A path below a root; no link below it leads out. Raises RefusedError or UsageError."""
-        path = self._find(asked)
+        path = self._find(named)
         if not isinstance(path, ObjectPath):
             base = str(capture_root(path if path.is_file() else path / "file"))
             if not self._holds(base):
-                raise self._outside(asked)
-            self._look_below(base, asked)
+                raise self._outside(named)
+            self._look_below(base, named)
         return path
 
-    def _find(self, asked: str) -> Path:
+    def _find(self, named: str) -> Path:
         """A path or URI below a root; a relative path is looked for below each root."""
-        names = (asked, _SPELLED.sub(lambda found: json.loads(f'"{found[0]}"'), asked))
-        if not asked or any("\0" in name for name in names):
+        names = (named, _SPELLED.sub(lambda found: json.loads(f'"{found[0]}"'), named))
+        if not named or any("\0" in name for name in names):
             raise RefusedError("a path is expected, such as one that the tool `runs` lists")
-        if "://" in asked or isinstance(asked_path(asked), ObjectPath):
-            return self._object(asked)
+        if "://" in named or isinstance(asked_path(named), ObjectPath):
+            return self._object(named)
         tried = [os.path.join(root, name) for name in names for root in self._folders()]  # noqa: PTH118
         allowed = [real for real in map(os.path.realpath, tried) if self._holds(real)]
         if not allowed:
-            raise self._outside(asked)
+            raise self._outside(named)
         real = next((one for one in allowed if os.path.exists(one)), None)  # noqa: PTH110
         if real is None:
-            raise RefusedError(f"{neutral(asked)}: no such file or folder below {self._named()}")
+            raise RefusedError(f"{neutral(named)}: no such file or folder below {self._named()}")
         return Path(real)
 
-    def _object(self, asked: str) -> Path:
-        found = asked_path(asked)
-        is_whole = isinstance(found, ObjectPath) and not {"..", "."} & set(asked.split("/")) and asked.isprintable()
+    def _object(self, named: str) -> Path:
+        path = asked_path(named)
+        is_whole = isinstance(path, ObjectPath) and not {"..", "."} & set(named.split("/")) and named.isprintable()
         prefixes = [root for root in self.roots if not root.startswith("/")]
-        if not is_whole or not any(str(found) == one or str(found).startswith(f"{one}/") for one in prefixes):
-            raise self._outside(asked)
-        return found
+        if not is_whole or not any(str(path) == one or str(path).startswith(f"{one}/") for one in prefixes):
+            raise self._outside(named)
+        return path
 
-    def _look_below(self, top: str, asked: str) -> None:
+    def _look_below(self, top: str, named: str) -> None:
         """Refuse where a link leads out of the roots, or too much lies here."""
         waiting, seen, count, size = [top], {top}, 0, 0
         while waiting:
@@ -89,7 +89,7 @@ class Places:
                     waiting.append(inner)
             if count > MAX_ENTRIES or size > MAX_BYTES:
                 raise RefusedError(
-                    f"{neutral(asked)}: more than {MAX_ENTRIES:,} files or {MAX_BYTES >> 30} GiB lie here; "
+                    f"{neutral(named)}: more than {MAX_ENTRIES:,} files or {MAX_BYTES >> 30} GiB lie here; "
                     "ask about a folder below it"
                 )
 
@@ -103,14 +103,14 @@ class Places:
     def _named(self) -> str:
         return ", ".join(map(neutral, self.roots))
 
-    def _outside(self, asked: str) -> RefusedError:
-        return RefusedError(f"{neutral(asked)}: only what lies below {self._named()} may be read")
+    def _outside(self, named: str) -> RefusedError:
+        return RefusedError(f"{neutral(named)}: only what lies below {self._named()} may be read")
 
 
 def _root_of(named: str) -> str:
-    found = asked_path(named)
-    if isinstance(found, ObjectPath):
-        return str(found).rstrip("/")
+    path = asked_path(named)
+    if isinstance(path, ObjectPath):
+        return str(path).rstrip("/")
     real = os.path.realpath(named)
     if not os.path.isdir(real):  # noqa: PTH112
         raise UsageError(say("--root {path}: no such folder", path=named))
@@ -122,7 +122,7 @@ def _root_of(named: str) -> str:
 
 def _bytes_of(entry: os.DirEntry[str]) -> int:
     try:
-        found = entry.stat()
+        status = entry.stat()
     except OSError:
         return 0
-    return found.st_size if stat.S_ISREG(found.st_mode) else 0
+    return status.st_size if stat.S_ISREG(status.st_mode) else 0

@@ -80,21 +80,21 @@ class Desk:
         return page
 
     async def _answer(self, call: Call) -> Document:
-        found: Document | str = (
+        document: Document | str = (
             f"this takes longer than {self.seconds:g} s: ask about a folder below, one capture, or with "
             '{"rank": N} or {"step": N}; `steps` and `hotspots` read least'
         )
         async with self._limiter:
             with anyio.move_on_after(self.seconds):
                 try:
-                    found = await to_process.run_sync(
+                    document = await to_process.run_sync(
                         answered, call, self.access, os.getpid(), cancellable=True, limiter=anyio.CapacityLimiter(1)
                     )
                 except anyio.BrokenWorkerProcess:
-                    found = "the process that worked on it was ended: there may be too little memory; ask about less"
-        if isinstance(found, str):
-            raise RefusedError(found)
-        return found
+                    document = "the process that worked on it was ended: there may be too little memory; ask about less"
+        if isinstance(document, str):
+            raise RefusedError(document)
+        return document
 
 
 def serve(access: Access, seconds: float) -> None:

@@ -24,22 +24,22 @@ def stored_runs(store: str) -> Sequence[ListedRun]:
 
 def incidents_of(store: str) -> Document:
     """All incidents, the worst first."""
-    found = find_regressions(store, RegressionOptions())
-    incidents = worst_first(found.incidents)
+    regressions = find_regressions(store, RegressionOptions())
+    incidents = worst_first(regressions.incidents)
     headline = night_headline(
-        found.rows,
+        regressions.rows,
         incidents=incidents,
-        suspicions=found.suspicions,
-        remark=found.remark,
-        not_measured=found.not_measured,
+        suspicions=regressions.suspicions,
+        remark=regressions.remark,
+        not_measured=regressions.not_measured,
     )
     return Document(
         "incidents",
         neutral(headline),
         [
             plain_table("incidents", [*map(_row, incidents)]),
-            plain_table("suspicions", [{"title": one.title, "since": one.since} for one in found.suspicions]),
-            findings_table(found.findings),
+            plain_table("suspicions", [{"title": one.title, "since": one.since} for one in regressions.suspicions]),
+            findings_table(regressions.findings),
         ],
     )
 
@@ -51,13 +51,13 @@ def _row(one: IncidentChange) -> JsonObject:
 
 def incident_of(name: str, store: str) -> Document:
     """One incident: what changed, its causes, and the two runs to compare. Raises RefusedError."""
-    found = find_regressions(store, RegressionOptions())
-    one = next((one for one in found.incidents if one.incident == name), None)
+    regressions = find_regressions(store, RegressionOptions())
+    one = next((one for one in regressions.incidents if one.incident == name), None)
     if one is None:
         raise RefusedError(f"no incident {neutral(name)!r}; `incident` without id lists them (ids change with nights)")
     runs = _runs_around(stored_runs(store), one.since_run)
     series = {member.series_id for member in one.members}
-    attributions = (row.attribution for row in found.rows if row.series_id in series and row.attribution)
+    attributions = (row.attribution for row in regressions.rows if row.series_id in series and row.attribution)
     operators = next((attribution.operators for attribution in attributions), ())
     return Document(
         "incident",

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.model.arrays.columns import (
+    Dictionary,
     Ints,
     Mask,
-    Words,
     bits,
     coded_in,
     codes,
@@ -35,7 +35,7 @@ class EventBatch:
         """As in a database, which has devices in the place of processes."""
         if self.pid_is_device:
             self._frame = self._frame.set_column(pid, "pid", self._frame["pid"].cast(pa.string()))
-        self._words: dict[str, tuple[Ints, Words]] = {}
+        self._words: dict[str, tuple[Ints, Dictionary]] = {}
         self._integers: dict[str, tuple[Ints, Mask]] = {}
 
     @cached_property
@@ -43,7 +43,7 @@ class EventBatch:
         """Which are complete events, and no second copies."""
         return self.has("ph", {"X"}) & ~bits(self._frame["stage_row"])
 
-    def words(self, name: str, rows: Ints | None = None) -> tuple[Ints, Words]:
+    def words(self, name: str, rows: Ints | None = None) -> tuple[Ints, Dictionary]:
         """A column of words as `codes` has it: all rows, or some."""
         if name not in self._words:
             self._words[name] = codes(self._frame[name])

@@ -44,17 +44,17 @@ def counted(one: str, more: str, number: int, language: str) -> str:
 
 
 def is_ours(text: str) -> bool:
-    """Whether a text stands in a catalogue: then it is one that we say."""
+    """Whether a text is one of ours: a catalogue has it."""
     return bool(text) and any(_has(language, text) for language in languages() if language != ENGLISH)
 
 
 def separator_in(separator: str, language: str) -> str:
-    """What stands between the parts of a list; catalogues have it with its parts, since it may be a space, or nothing."""
+    """The separator of a list in a language: catalogues have it with its parts, since it may be a space, or nothing."""
     return translated(_BETWEEN.format(separator), language).replace("{}", "")
 
 
 def is_separator(text: str) -> bool:
-    """Whether a text stands in a catalogue as what is between the parts of a list."""
+    """Whether a catalogue has a text as a separator of lists."""
     return is_ours(_BETWEEN.format(text))
 
 

@@ -14,9 +14,9 @@ _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 
 
 def as_mo(text: str) -> bytes:
-    """A catalogue as bytes for `gettext.GNUTranslations`; what is not translated is not in it."""
-    found = (pair for entry in _entries(text) for pair in _pairs(entry))
-    pairs = sorted((key.encode(), said.encode()) for key, said in found if said)
+    """A catalogue as bytes for `gettext.GNUTranslations`, without untranslated texts."""
+    texts = (pair for entry in _entries(text) for pair in _pairs(entry))
+    pairs = sorted((key.encode(), said.encode()) for key, said in texts if said)
     keys, translations = [key for key, _ in pairs], [said for _, said in pairs]
     first, second = _HEAD, _HEAD + 8 * len(pairs)
     end = second + 8 * len(pairs)

@@ -50,13 +50,13 @@ def is_record(kind: Any) -> bool:
 
 def declared_fields(cls: type[Any]) -> Mapping[str, Field[Any]]:
     """The fields of such a class that say more than a type, by name, in order; nothing is made for that."""
-    found: dict[str, Field[Any]] = {}
+    fields: dict[str, Field[Any]] = {}
     for one in reversed(cls.__mro__):
         known = one.__dict__.get("__dataclass_fields__")
         if known is None:
             known = {name: one.__dict__.get(name) for name in get_annotations(one)}
-        found |= {name: what for name, what in known.items() if isinstance(what, Field)}
-    return found
+        fields |= {name: what for name, what in known.items() if isinstance(what, Field)}
+    return fields
 
 
 def once_a_class(function: Callable[[type[Any]], T]) -> Callable[[type[Any]], T]:

@@ -1,4 +1,4 @@
-"""Everything that can stop us, on one page. What was merely found wrong in a file is a Finding, not an error."""
+"""Every error of this package. What is wrong in a file that can be read is a Finding, not an error."""
 
 from __future__ import annotations
 
@@ -6,38 +6,20 @@ import os
 import re
 from pathlib import Path
 
-from aoe_reports.model.texts import Text, say
+from aoe_reports.model.texts import N_, Text, say
 
-_OF_THE_SYSTEM = frozenset(
-    {
-        say("Bad file descriptor"),
-        say("Device or resource busy"),
-        say("Directory not empty"),
-        say("Disk quota exceeded"),
-        say("File exists"),
-        say("File name too long"),
-        say("File too large"),
-        say("Input/output error"),
-        say("Invalid argument"),
-        say("Is a directory"),
-        say("No space left on device"),
-        say("No such file or directory"),
-        say("No such device or address"),
-        say("Not a directory"),
-        say("Operation not permitted"),
-        say("Permission denied"),
-        say("Read-only file system"),
-        say("Resource temporarily unavailable"),
-        say("Stale file handle"),
-        say("Too many levels of symbolic links"),
-        say("Too many open files"),
-        say("Transport endpoint is not connected"),
-    }
-)
+_OF_THE_SYSTEM = frozenset(N_((
+    "Bad file descriptor", "Device or resource busy", "Directory not empty", "Disk quota exceeded", "File exists",
+    "File name too long", "File too large", "Input/output error", "Invalid argument", "Is a directory",
+    "No space left on device", "No such file or directory", "No such device or address", "Not a directory",
+    "Operation not permitted", "Permission denied", "Read-only file system", "Resource temporarily unavailable",
+    "Stale file handle", "Too many levels of symbolic links", "Too many open files",
+    "Transport endpoint is not connected",
+)))  # fmt: skip
 
 
 def of_the_system(words: str) -> str:
-    """What the operating system says of a file, as a text that can be translated where it is a usual one."""
+    """A message of the operating system, as a text that can be translated where it is a usual one."""
     return say(words) if words in _OF_THE_SYSTEM else words
 
 
@@ -110,8 +92,8 @@ class ReadError(AoeReportsError):
     def __str__(self) -> str:
         """`<path>: [line n:] <what is wrong>; <what was expected>`."""
         if self.line is not None:
-            told = {"path": self.path, "line": self.line, "what": self.what, "expected": self.expected}
-            return say("{path}: line {line}: {what}; {expected}", **told)
+            values = {"path": self.path, "line": self.line, "what": self.what, "expected": self.expected}
+            return say("{path}: line {line}: {what}; {expected}", **values)
         return say("{path}: {what}; {expected}", path=self.path, what=self.what, expected=self.expected)
 
 

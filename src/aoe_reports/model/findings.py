@@ -107,8 +107,8 @@ def has(findings: Iterable[Finding], severity: Severity) -> bool:
 def counts_of(findings: Iterable[Finding]) -> str:
     """How many findings of each severity there are, for programmers: "1 error, 2 warnings"."""
     counts = Counter(finding.severity for finding in findings)
-    told = [f"{counts[one]} {one}{'s' * (counts[one] > 1 and one != 'info')}" for one in SEVERITIES if counts[one]]
-    return ", ".join(told) or "none"
+    counted = [f"{counts[one]} {one}{'s' * (counts[one] > 1 and one != 'info')}" for one in SEVERITIES if counts[one]]
+    return ", ".join(counted) or "none"
 
 
 FAILED_TUNING = frozenset({"tuning-failed", "subgraph-failed", "failed-without-list"})
@@ -121,12 +121,12 @@ def reasons_of(findings: Iterable[Finding], *, strict: bool = False) -> list[str
     """Why findings make the exit code 1, in the contract's words; with `strict` warnings do, too."""
     counts = {"error", "warning"} if strict else {"error"}
     rules = {finding.rule for finding in findings if finding.severity in counts}
-    found = {
+    rules_of = {
         "damage": rules - FAILED_TUNING - _COMPARABILITY,
         "tuning-failed": rules & FAILED_TUNING,
         "not-comparable": rules & _COMPARABILITY,
     }
-    return [reason for reason, those in found.items() if those]
+    return [reason for reason, those in rules_of.items() if those]
 
 
 def is_below(pointer: str | None, root: str) -> bool:

@@ -10,7 +10,7 @@ RESEMBLANCE = 0.8
 
 
 def near_names(name: str, known: Iterable[str], most: int = 1) -> list[str]:
-    """The known names that a misspelt one may stand for, the nearest first; capitals do not count."""
+    """The known names that a misspelt one may mean, the nearest first; case does not count."""
     from difflib import get_close_matches  # noqa: PLC0415 -- only for a name that is not known
 
     by_case = {one.casefold(): one for one in known}

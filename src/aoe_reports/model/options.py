@@ -37,14 +37,14 @@ class Option:
     """How the command line spells it, where that is not `--` and its name."""
     env: str | None = None
     cli: bool = True
-    """Whether the command line has it: thresholds stand in configuration files and in Python only."""
+    """Whether the command line has it: thresholds are only in configuration files and in Python."""
     scope: Scope = "question"
     metavar: str | None = None
     """What the command line shows for a value, where that is not its type."""
     shared: bool = False
-    """Whether it means the same wherever it stands: a configuration file may say it once for all commands."""
+    """Whether it means the same for every command: a configuration file may set it once for all."""
     only_here: str = ""
-    """Why it stands on the command line only; empty where a configuration file may say it."""
+    """Why only the command line has it; empty where a configuration file may set it."""
     names: Names | None = None
     """What a value that is no number, flag or choice can name: a project's file sets it only where that is nothing."""
     completes: Completes | None = None
@@ -95,7 +95,7 @@ def options(cls: type[T]) -> type[T]:
 def declared(cls: type[Any]) -> tuple[Declared, ...]:
     """The options of a class in the order of `--help`: the question's own, those of its output, those of the run."""
     hints = get_type_hints(cls)
-    found = [
+    known = [
         Declared(
             name=name,
             type=without_none(hints[name]),
@@ -106,7 +106,7 @@ def declared(cls: type[Any]) -> tuple[Declared, ...]:
         for name, one in declared_fields(cls).items()
         if _KEY in one.metadata
     ]
-    return tuple(sorted(found, key=lambda one: SCOPES.index(one.option.scope)))
+    return tuple(sorted(known, key=lambda one: SCOPES.index(one.option.scope)))
 
 
 def check_options(chosen: object) -> None:

@@ -80,7 +80,7 @@ Drawing = Chart | BarChart | Ranking | Waterfall
 
 @dataclass(frozen=True, slots=True)
 class Highlight:
-    """One thing that is told by itself where a report cannot be shown: an annotation of a CI system."""
+    """One message that makes sense without the report: an annotation of a CI system."""
 
     severity: Severity
     title: str
@@ -132,7 +132,7 @@ class Report:
     verdict: str = ""
     """The last line on a terminal."""
     language: Language = "en"
-    """What it is told in."""
+    """The language of its texts."""
     pages: Pages = Pages()
 
 

@@ -30,23 +30,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Kind = Literal[
-    "text",
-    "sentence",
-    "integer",
-    "us",
-    "ms",
-    "s",
-    "time",
-    "number",
-    "percent",
-    "ratio",
-    "change",
-    "gain",
-    "state",
-    "alarm",
-    "word",
-    "bars",
-]
+    "text", "sentence", "integer", "us", "ms", "s", "time", "number", "percent", "ratio", "change", "gain", "state",
+    "alarm", "word", "bars",
+]  # fmt: skip
 """`sentence` is read as a whole, and takes several lines in a terminal where it is long;
 `us`, `ms` and `s` are times, which people see in the unit that fits their column: it is a `time` then;
 `change` and `gain` are signed shares, with one digit and with two; `word` is a word of ours (a severity, a cause), which is
@@ -187,14 +173,13 @@ def fields_of(cls: type[Any]) -> tuple[Field, ...]:
     cells: Mapping[str, Cell] = getattr(cls, _CELLS)
     return tuple(
         Field(
-            name=name, key=_key(name, cell), type=hints[name] if name in hints else _derived_type(cls, name), cell=cell
+            name=name,
+            key=_key(name, cell),
+            type=hints[name] if name in hints else get_type_hints(getattr(cls, name).function)["return"],
+            cell=cell,
         )
         for name, cell in cells.items()
     )
-
-
-def _derived_type(cls: type[Any], name: str) -> Any:
-    return get_type_hints(getattr(cls, name).function)["return"]
 
 
 def row_from(cls: type[T], one: object, **more: Any) -> T:
@@ -239,42 +224,42 @@ def as_mapping(one: object) -> JsonObject:
 
 @once_a_class
 def columns_of(cls: type[Any]) -> tuple[Column, ...]:
-    """What people are shown of a row class; the columns of a row within the row stand among its own."""
-    found: list[Column] = []
+    """The columns that people see; the columns of a row within the row are among them."""
+    columns: list[Column] = []
     for each in _as_shown(fields_of(cls)):
         inner = _row_within(each.type)
         if inner is not None:
-            found += columns_of(inner)
+            columns += columns_of(inner)
         elif each.cell.title:
-            found.append(Column(each.key, each.cell.title, each.cell.kind, detail=each.cell.detail))
-    return tuple(found)
+            columns.append(Column(each.key, each.cell.title, each.cell.kind, detail=each.cell.detail))
+    return tuple(columns)
 
 
 def _row_within(annotation: Any) -> type[Any] | None:
-    """The class of a row within the row, where a column may hold one."""
+    """The class of a row within the row, if a column has that type."""
     kinds = get_args(annotation) if is_union(annotation) else (annotation,)
     return next((kind for kind in kinds if is_record(kind)), None)
 
 
 def _as_shown(every: Sequence[Field]) -> list[Field]:
     """The columns in the order in which people see them."""
-    found = list(every)
+    fields = list(every)
     for each in every:
         if each.cell.before is not None:
-            found.remove(each)
-            found.insert([one.name for one in found].index(each.cell.before), each)
-    return found
+            fields.remove(each)
+            fields.insert([one.name for one in fields].index(each.cell.before), each)
+    return fields
 
 
 @once_a_class
 def _rows_within(cls: type[Any]) -> tuple[str, ...]:
-    """The keys of columns that may hold a row within the row of which people are shown anything."""
+    """The keys of columns with a row within the row of which people see something."""
     inner = {each.key: _row_within(each.type) for each in fields_of(cls)}
     return tuple(key for key, kind in inner.items() if kind is not None and columns_of(kind))
 
 
 def shown(one: object) -> JsonObject:
-    """A row as people are shown it: the cells of a row within the row stand among its own."""
+    """A row as people see it: the cells of a row within the row are among its own."""
     cells = as_mapping(one)
     for key in _rows_within(type(one)):
         cells |= object_of(cells[key])
@@ -283,7 +268,7 @@ def shown(one: object) -> JsonObject:
 
 @record
 class Rows(Generic[R_co]):
-    """One table of an answer: what its rows are called in JSON, their class, what people are told above them."""
+    """One table of an answer: its key in JSON, the class of its rows, the sentences above it."""
 
     type: type[R_co]
     rows: Sequence[R_co]
@@ -327,7 +312,7 @@ class Rows(Generic[R_co]):
         return as_pandas(self.to_arrow())
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The rows for whoever reads Arrow's PyCapsule interface: polars, pandas, pyarrow, duckdb."""
+        """The rows by Arrow's PyCapsule interface, for polars, pandas, pyarrow and duckdb."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def __repr__(self) -> str:
@@ -364,7 +349,7 @@ def _schema(annotation: Any, each: Field) -> JsonObject:
 
 
 def telling_columns(columns: Sequence[Column], rows: Sequence[Cells]) -> tuple[Column, ...]:
-    """Those of some columns that say anything in any row."""
+    """The columns with a value in any row."""
     silent = {column.key for column in columns}
     for row in rows:
         silent = {key for key in silent if not _says(row.get(key))}
@@ -374,5 +359,5 @@ def telling_columns(columns: Sequence[Column], rows: Sequence[Cells]) -> tuple[C
 
 
 def _says(value: Any) -> bool:
-    """Whether a cell tells anything: 0 does."""
+    """Whether a cell says anything: 0 does."""
     return value is not None and value is not False and value not in ("", [])

@@ -19,11 +19,11 @@ Language = str
 _Said = TypeVar("_Said")
 
 _PARTS = ""
-"""The one value of a text that is put together of others: its template is what stands between them."""
+"""The key of the parts of a joined text; its template is the separator."""
 
 
 class Text(str):
-    """A text in English with the template and the values that it was made of; what counts has one for more, too."""
+    """An English text with its template and values; a text that counts also has the plural form, `more`."""
 
     __slots__ = ("more", "template", "values")
     template: str
@@ -61,8 +61,8 @@ def count_of(number: int, one: str, more: str, /, **values: Any) -> Text:
 
 def join(separator: str, parts: Iterable[str]) -> Text:
     """Texts with a separator between them (", ", "; ", " " and others that the catalogue has)."""
-    found = tuple(parts)
-    return _made(separator.join(found), separator, {_PARTS: found})
+    texts = tuple(parts)
+    return _made(separator.join(texts), separator, {_PARTS: texts})
 
 
 def capital(text: str) -> str:
@@ -117,7 +117,7 @@ def _field(value: Any) -> Any:
 
 
 def from_fields(fields: Any) -> str:
-    """A text of its fields; what is not our template with values that make this English is only English, whoever wrote it."""
+    """A text from its fields. It can be translated only if the template is ours and its values give this English text."""
     if isinstance(fields, str):
         return fields
     said, template, values = fields
@@ -151,7 +151,7 @@ def _may_count(one: str, more: str) -> bool:
 
 
 def _english(text: Text) -> str:
-    """What template and values make."""
+    """The English text of a template with its values."""
     if _PARTS in text.values:
         return text.template.join(text.values[_PARTS])
     template = text.template if text.more is None or text.values["number"] == 1 else text.more

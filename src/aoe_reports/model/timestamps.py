@@ -47,11 +47,11 @@ def parse_timestamp(value: Any, zone: tzinfo = UTC) -> Timestamp | None:
     text = _as_text(value)
     if text is None:
         return None
-    found = _of_epoch(text) or _of_iso(text, zone)
-    if found is None and _DIGITS.fullmatch(text):
+    timestamp = _of_epoch(text) or _of_iso(text, zone)
+    if timestamp is None and _DIGITS.fullmatch(text):
         ns = digits_to_ns(text, zone)
-        found = None if ns is None else Timestamp(ns, zoned=False)
-    return found
+        timestamp = None if ns is None else Timestamp(ns, zoned=False)
+    return timestamp
 
 
 def night_of(ns: int, zone: tzinfo = UTC) -> str:
@@ -68,7 +68,7 @@ def digits_to_ns(digits: str | None, zone: tzinfo = UTC) -> int | None:
 
 
 def _as_text(value: Any) -> str | None:
-    """A number or a text as the digits that stand for it; a float as the shortest ones that mean it."""
+    """A number or a text as digits; a float as the shortest ones that give it."""
     if isinstance(value, str):
         return value.strip()
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
@@ -83,12 +83,12 @@ _LONGEST = 40
 
 
 def _of_epoch(text: str) -> Timestamp | None:
-    found = _NUMBER.fullmatch(text)
-    unit = _NS_OF_DIGITS.get(len(found["whole"])) if found else None
-    if found is None or unit is None or found["whole"].startswith("0"):
+    match = _NUMBER.fullmatch(text)
+    unit = _NS_OF_DIGITS.get(len(match["whole"])) if match else None
+    if match is None or unit is None or match["whole"].startswith("0"):
         return None
-    part = Decimal(f"0.{(found['fraction'] or '0')[:_LONGEST]}") * unit
-    ns = int(found["whole"]) * unit + int(part.to_integral_value(ROUND_FLOOR))
+    part = Decimal(f"0.{(match['fraction'] or '0')[:_LONGEST]}") * unit
+    ns = int(match["whole"]) * unit + int(part.to_integral_value(ROUND_FLOOR))
     return Timestamp(ns, zoned=True) if ns < _LAST_NS else None
 
 
@@ -97,17 +97,17 @@ _LAST_NS = 7_289_654_400 * NS_PER_S
 
 
 def _of_iso(text: str, zone: tzinfo) -> Timestamp | None:
-    found = _ISO.fullmatch(text) or _ISO_BASIC.fullmatch(text)
-    if found is None:
+    match = _ISO.fullmatch(text) or _ISO_BASIC.fullmatch(text)
+    if match is None:
         return None
-    clock = found["clock"].replace(":", "")
-    if len(clock) < _WITH_SECONDS and found["fraction"]:
+    clock = match["clock"].replace(":", "")
+    if len(clock) < _WITH_SECONDS and match["fraction"]:
         return None  # a fraction of a minute
-    offset = _offset(found["zone"])
-    if found["zone"] and offset is None:
+    offset = _offset(match["zone"])
+    if match["zone"] and offset is None:
         return None
-    digits = found["date"].replace("-", "") + clock.ljust(_WITH_SECONDS, "0")
-    ns = _of_clock(digits, "%Y%m%d%H%M%S", found["fraction"] or "", zone if offset is None else UTC)
+    digits = match["date"].replace("-", "") + clock.ljust(_WITH_SECONDS, "0")
+    ns = _of_clock(digits, "%Y%m%d%H%M%S", match["fraction"] or "", zone if offset is None else UTC)
     return None if ns is None else Timestamp(ns - (offset or 0), zoned=offset is not None)
 
 

@@ -29,7 +29,7 @@ RENDERERS: dict[str, Callable[[Report], str]] = {form: _renderer(form) for form 
 REGRESSION_RENDERERS: dict[str, Callable[[Changes], str]] = {
     "junit": _renderer("ci.junit", "render_regressions"),
     "sarif": _renderer("ci.sarif", "render_regressions"),
-    "github": _renderer("ci.regressions_github"),
+    "github": _renderer("ci.github", "render_regressions"),
     "openmetrics": _renderer("ci.openmetrics"),
     "grafana": _renderer("ci.grafana"),
 }

@@ -15,7 +15,7 @@ from aoe_reports.model.texts import say
 
 
 def report_of(answer: Answer, most: int | None = None) -> Report:
-    """What people are shown: the sections of the answer, else its tables; of each list at most so many rows."""
+    """The sections of an answer, else its tables; each list has at most `most` rows."""
     sections = _sections(answer) if answer.sections is None else answer.sections
     if most is not None:
         sections = [first_rows(section, most) for section in sections]
@@ -59,19 +59,19 @@ def first_of(most: int, count: int, *, newest: bool = False) -> str:
 
 
 def _within(sections: Sequence[Section], most: int) -> list[Section]:
-    """As many tables of one list, such as one a rank, as have so many rows together; at the end, how many are left out."""
-    found, tables, total = [], 0, 0
+    """Drop the tables of a list (one a rank, say) behind the first `most` rows, and say how many are left out."""
+    kept, tables, total = [], 0, 0
     for section in sections:
         rows = 0 if section.grid is None else len(section.grid.rows)
         if not rows or total < most:
-            found.append(section)
+            kept.append(section)
         else:
             tables += 1
         total += rows
     if tables:
         said = say("{count:,} more tables are left out; `--rows {total}` lists all.", count=tables, total=total)
-        found.append(Section("", [said]))
-    return found
+        kept.append(Section("", [said]))
+    return kept
 
 
 def section_of(table: Rows[Any]) -> Section:

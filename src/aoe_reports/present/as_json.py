@@ -47,14 +47,14 @@ def render_pieces(
     lead = {"command": command, "format_version": FORMAT_VERSION, "inputs": list(inputs)}
     yield json.dumps(_finite(lead), ensure_ascii=False)[:-1] + ', "rows": ['
     yield from _lines(chain.from_iterable(batches))
-    found, reasons = findings()
+    listed, reasons = findings()
     yield '\n], "findings": ['
-    yield from _lines(finding.as_dict() for finding in found)
+    yield from _lines(finding.as_dict() for finding in listed)
     yield '\n], "reasons": ' + json.dumps(list(reasons), ensure_ascii=False) + "}\n"
 
 
 def _lines(values: Iterable[object]) -> Iterator[str]:
-    """Values of a list, a line each."""
+    """The items of a JSON list, one a line."""
     for place, value in enumerate(values):
         yield (",\n" if place else "\n") + json.dumps(_finite(value), ensure_ascii=False, allow_nan=False)
 

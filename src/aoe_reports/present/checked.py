@@ -34,8 +34,8 @@ def as_json(shown: Shown) -> Iterator[str]:
     """The object that every command prints, a row or a finding a line."""
     answer = shown.answer
     rows = map(as_mapping, answer.rows)
-    found = answer.findings, reasons_of(answer.findings, strict=shown.strict)
-    yield from json_pieces(answer.command, list(answer.inputs), ([one] for one in rows), lambda: found)
+    end = answer.findings, reasons_of(answer.findings, strict=shown.strict)
+    yield from json_pieces(answer.command, list(answer.inputs), ([one] for one in rows), lambda: end)
 
 
 def as_markdown(shown: Shown) -> Iterator[str]:
@@ -62,7 +62,7 @@ _FINDINGS = (
 
 
 def check_report(answer: Answer, most: int | None = None) -> Report:
-    """Tuning tasks at a glance, findings, files, and then task by task what was tuned; of each list at most so many rows."""
+    """An overview of tuning tasks, findings, files, then each tuning task; each list has at most `most` rows."""
     tasks: Sequence[TuningTask] = answer.details
     unread = sum(row.kind in {"opat", "sgat"} and not row.tasks for row in answer.rows)
     above, below = overview_sections(tasks, unread), [_files(answer), *task_sections(tasks)]
@@ -79,12 +79,12 @@ def _headline(answer: Answer) -> str:
         for verdict in VERDICTS
         if verdicts[verdict]
     ]
-    found = [count_of(severities[severity], *_COUNTED[severity]) for severity in SEVERITIES if severities[severity]]
+    counts = [count_of(severities[severity], *_COUNTED[severity]) for severity in SEVERITIES if severities[severity]]
     counted = count_of(len(answer.rows), "{number} file", "{number} files")
     return say(
         "{files}; {findings}.",
         files=say("{files}: {verdicts}", files=counted, verdicts=join(", ", files)) if files else counted,
-        findings=join(", ", found) if found else say("no findings"),
+        findings=join(", ", counts) if counts else say("no findings"),
     )
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from aoe_reports.present.forms import Shown
 
 _BATCH = 1000
-"""So many lines are handed out together."""
+"""Lines that are written together."""
 
 
 def render(shown: Shown) -> Iterator[str]:

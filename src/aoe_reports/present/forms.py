@@ -46,7 +46,7 @@ class Form(NamedTuple):
     render: Callable[[Shown], Iterable[str]]
     """The text, in as many pieces as it comes in."""
     has_findings: bool = True
-    """Whether it tells the findings, too; else they go to stderr."""
+    """Whether it has the findings, too; else they go to stderr."""
 
 
 def _json(shown: Shown) -> Iterator[str]:
@@ -96,8 +96,8 @@ def _in(module: str, function: str = "render") -> Callable[[Shown], Iterable[str
     """The function of a module of this room, which is imported when it is first used."""
 
     def render(shown: Shown) -> Iterable[str]:
-        found: Iterable[str] = getattr(import_module(f"aoe_reports.present.{module}"), function)(shown)
-        return found
+        pieces: Iterable[str] = getattr(import_module(f"aoe_reports.present.{module}"), function)(shown)
+        return pieces
 
     return render
 
@@ -129,14 +129,14 @@ _MORE: dict[Kind, dict[str, Form]] = {
         "github": Form(_in("ci.github")),
     },
     "regressions": {
-        "junit": Form(_of_changes("ci.junit")),
-        "sarif": Form(_of_changes("ci.sarif")),
-        "github": Form(_of_changes("ci.github")),
-        "openmetrics": Form(_of_changes("ci.openmetrics"), has_findings=False),
-        "grafana": Form(_of_changes("ci.grafana"), has_findings=False),
+        "junit": Form(_of_changes("junit")),
+        "sarif": Form(_of_changes("sarif")),
+        "github": Form(_of_changes("github")),
+        "openmetrics": Form(_of_changes("openmetrics"), has_findings=False),
+        "grafana": Form(_of_changes("grafana"), has_findings=False),
     },
 }
-"""The further forms of answers that tell something by themselves, can be drawn, are stacks of calls, or of these two commands."""
+"""Further forms: of answers with highlights, that can be drawn, are stacks of calls, or of these two commands."""
 
 
 def forms_of(*kinds: Kind) -> dict[str, Form]:

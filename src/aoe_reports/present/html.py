@@ -27,7 +27,7 @@ def _template(name: str) -> Template:
 
 
 def render_part(report: Report, **more: object) -> str:
-    """The report as a part of somebody else's page, such as a notebook: without its charts; `more` stands in the last line."""
+    """The report as a part of another page, such as a notebook, without charts; `more` fills the last line."""
     return _template("notebook").render(
         title=plain(report.title),
         headline=plain(report.headline),
@@ -51,7 +51,7 @@ def render(report: Report) -> str:
 
 
 class _Cell(NamedTuple):
-    """A cell: how it looks, and what stands in it."""
+    """A cell: its CSS class and its content."""
 
     kind: str
     text: str = ""
@@ -60,8 +60,6 @@ class _Cell(NamedTuple):
 
 
 class _Shown(NamedTuple):
-    """A section as the template has it."""
-
     title: str
     sentences: Sequence[str]
     lines: Sequence[str]

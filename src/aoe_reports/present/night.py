@@ -32,12 +32,7 @@ from aoe_reports.model.texts import Text, capital, count_of, join, say
 from aoe_reports.model.time_units import times_in_one_unit
 from aoe_reports.present.reports.incidents import is_open, is_slower, is_suspected, matters
 from aoe_reports.present.reports.night_changes import attribution_of_lead, changes_sections, trend_section
-from aoe_reports.present.reports.night_content import (
-    Night,
-    foremost,
-    is_news,
-    leads,
-)
+from aoe_reports.present.reports.night_content import Night, foremost, is_news, leads
 from aoe_reports.present.reports.night_runs import (
     advice_sections,
     hotspots_section,
@@ -237,11 +232,11 @@ def _others_open(count: int, slower: Sequence[SeriesChange], *, is_first: bool) 
 
 def _open_incidents(changes: Sequence[SeriesChange]) -> set[str]:
     """The incidents that series got slower in that are open; series of no incident by themselves."""
-    found: set[str] = set()
+    incidents: set[str] = set()
     for row in filter(is_open, changes):
         moved = {move.incident for move in row.moves if move.incident is not None}
-        found |= moved or {row.incident or row.series_id}
-    return found
+        incidents |= moved or {row.incident or row.series_id}
+    return incidents
 
 
 def since_with_facts(title: str, since: str, metadata: Sequence[ToldFact]) -> str:
@@ -314,9 +309,9 @@ def _new_part(row: SeriesChange, known: Mapping[str, IncidentChange]) -> SeriesC
 
 
 def _newly_quicker(changes: Sequence[SeriesChange], known: Mapping[str, IncidentChange]) -> SeriesChange | None:
-    """What got quicker and is told tonight: a step, else what saves most; single series are only counted."""
-    told = {name for name, one in known.items() if one.new and len(one.members) > 1}
-    return foremost([row for row in changes if row.state in {"improved", "recovered"} and row.incident in told])
+    """What got quicker for the first time tonight: a step, else what saves most; single series are only counted."""
+    new = {name for name, one in known.items() if one.new and len(one.members) > 1}
+    return foremost([row for row in changes if row.state in {"improved", "recovered"} and row.incident in new])
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,17 +330,17 @@ def _suspicions(changes: Sequence[SeriesChange], suspicions: Sequence[SuspectedC
     """What the newest nights show, the largest effect first; a series only where no cause explains it."""
     explained = {series for one in suspicions for series in one.series}
     apart = [row for row in changes if row.state == "suspect" and row.series_id not in explained]
-    found = [_suspected(one, changes) for one in suspicions if not one.past]
+    suspected = [_suspected(one, changes) for one in suspicions if not one.past]
     for is_faster in (False, True):
         row = foremost(
             [row for row in apart if matters(row) and (loss(row.change or 0.0, row.better) < 0) == is_faster]
         )
-        found += [] if row is None else [_suspected_row(row, is_faster=is_faster)]
-    yield from sorted(found, key=lambda one: (by_effect(one.step_share), one.is_faster, -abs(one.change)))
+        suspected += [] if row is None else [_suspected_row(row, is_faster=is_faster)]
+    yield from sorted(suspected, key=lambda one: (by_effect(one.step_share), one.is_faster, -abs(one.change)))
 
 
 def _suspected(one: SuspectedCause, changes: Sequence[SeriesChange]) -> _Suspected:
-    """A cause, led by what the step does that it explains."""
+    """A suspected cause, after the change of the step that it explains."""
     cause, explains = with_short_names(one.cause), set(one.series)
     is_faster = cause.change < 0
     suspects = (row for row in changes if row.state == "suspect" and row.series_id in explains)
@@ -361,7 +356,6 @@ def _suspected(one: SuspectedCause, changes: Sequence[SeriesChange]) -> _Suspect
 
 
 def _suspected_row(row: SeriesChange, *, is_faster: bool) -> _Suspected:
-    """A series that no cause explains."""
     text = _suspected_words(_level_words(row), row.since, is_faster=is_faster)
     return _Suspected(text, row.since, is_faster, row.change or 0.0, row.step_share, matters(row))
 
@@ -428,19 +422,18 @@ def _change_words(lead: SeriesChange, slower: Sequence[SeriesChange], known: Map
 
 
 def _layers(lead: SeriesChange, slower: Sequence[SeriesChange]) -> str | None:
-    """The layer of an incident that costs most, and how many more there are; None where that is what is told, or nothing tells."""
-    mine = [row for row in slower if row.scope == "layer" and row.incident == lead.incident and row.incident]
-    if not mine or lead.scope in LOCATED:
+    """The layer of an incident that costs most, and how many more changed; None if the lead is one, or none changed."""
+    layers = [row for row in slower if row.scope == "layer" and row.incident == lead.incident and row.incident]
+    if not layers or lead.scope in LOCATED:
         return None
-    most = max(mine, key=lambda row: (abs(row.impact_ms or 0.0), row.series_id))
+    most = max(layers, key=lambda row: (abs(row.impact_ms or 0.0), row.series_id))
     named = say("{what} {change:+.1%}", what=subject_words(most), change=most.change)
-    if len(mine) == 1:
+    if len(layers) == 1:
         return named
-    return say("{named} and {others}", named=named, others=count_of(len(mine) - 1, "{number} more", "{number} more"))
+    return say("{named} and {others}", named=named, others=count_of(len(layers) - 1, "{number} more", "{number} more"))
 
 
 def _with_facts(text: str, metadata: Sequence[ToldFact]) -> str:
-    """What changed, and the facts that changed with it."""
     facts = [fact for fact in metadata if fact.seen != "later" and fact.before and fact.after][:NAMED_FACTS]
     short = [
         replace(one, name=line_name(one.name), before=line_name(one.before), after=line_name(one.after))
@@ -454,7 +447,6 @@ def _since(night: str | None) -> str:
 
 
 def _levels(row: SeriesChange) -> str:
-    """From which level to which."""
     if not (row.before and row.after):
         return ""
     if row.scope == METRIC:
@@ -482,7 +474,7 @@ def _explanation(
 
 
 def _explained(causes: Sequence[IncidentCause], models: Sequence[str], step: SeriesChange) -> Text:
-    """Causes of a change of a step, the first with how much of it that is."""
+    """The causes of a change of a step; the first with its part of the change."""
     said = models[0] if len(models) == 1 else None
     first, others = causes_in_words(causes[:1], models, said, of_step=True), causes[1:]
     share, before, after = causes[0].step_share, step.before, step.after
@@ -520,7 +512,7 @@ def _largest_part(attribution: StepAttribution) -> str | None:
 
 
 def _changed_operator(one: OperatorChange) -> str:
-    """An operator of an attribution, with its change where it ran before, too."""
+    """An operator with its change, or that it is new."""
     if not one.before_us:
         return say("{operator} (new)", operator=operator_line(one))
     change = one.after_us / one.before_us - 1

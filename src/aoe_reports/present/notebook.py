@@ -38,7 +38,7 @@ def as_html(answer: Answer) -> str:
 
 
 def _shortened(sections: Sequence[Section]) -> Iterator[Section]:
-    """The first sections, until so many rows are shown."""
+    """The first sections, MAX_ROWS rows in all."""
     left = MAX_ROWS
     for section in sections:
         grid = section.grid

@@ -27,7 +27,7 @@ MAX_BYTES = 2_048
 
 @record
 class Notice:
-    """What is told of a night."""
+    """The notification of a night."""
 
     night: str | None
     headline: str

@@ -87,7 +87,7 @@ def _leaving(columns: Sequence[Measured]) -> list[int]:
 
 
 def _pair(columns: Sequence[Measured], place: int) -> set[int]:
-    """A column, and the one that says nothing without it."""
+    """A column, and its neighbour if it belongs to it."""
     if place > _KEPT and columns[place].belongs_left:
         return {place - 1, place}
     is_lower = _KEPT <= place < len(columns) - 1 and columns[place + 1].belongs_left

@@ -28,8 +28,8 @@ def render_stream(stream: Stream, form: str, *, strict: bool) -> Iterator[str]:
     if form == "json":
 
         def end() -> tuple[list[Finding], list[str]]:
-            found = in_order(stream.notes.findings)
-            return found, reasons_of(found, strict=strict)
+            findings = in_order(stream.notes.findings)
+            return findings, reasons_of(findings, strict=strict)
 
         yield from render_json(stream.command, list(stream.inputs), _rows(stream), end)
         return

@@ -21,9 +21,9 @@ MIN_TITLE = 8
 _WHOLE = frozenset({"rule"})
 """Keys of columns whose texts are never cut: they are typed again."""
 _UPPER_ENDS = frozenset({"ci_high", "ci_high_us", "high"})
-"""Keys of columns that end an interval, whose beginning stands on their left."""
+"""Keys of columns with the upper end of an interval; the column on their left has the lower end."""
 HELD = 10_000
-"""Of so many rows the cells are held while the widths of the columns are looked for."""
+"""Up to so many rows, cells are kept in memory while column widths are computed."""
 
 
 def render(report: Report, screen: Screen = PAPER) -> str:
@@ -49,8 +49,8 @@ def render_pieces(report: Report, screen: Screen = PAPER) -> Iterator[str]:
 def finding_line(finding: Finding, language: Language = "en", screen: Screen = PAPER) -> str:
     """A finding as a line, its severity in colour."""
     severity = f": {in_language(say(finding.severity), language)}: "
-    before, found, behind = plain(in_language(finding.as_text(), language)).partition(severity)
-    return f"{before}{screen.coloured(found, _SEVERITIES.get(finding.severity))}{behind}"
+    before, severity_words, behind = plain(in_language(finding.as_text(), language)).partition(severity)
+    return f"{before}{screen.coloured(severity_words, _SEVERITIES.get(finding.severity))}{behind}"
 
 
 _SEVERITIES: dict[str, Look] = {"error": "bad", "warning": "odd"}
@@ -90,7 +90,9 @@ def grid(table: Grid, screen: Screen = PAPER, language: Language = "en") -> Iter
     right = [column.kind not in WORDS | STATES for column in columns]
     yield from (_line(_padded(titles, widths, right)) for titles in _titles(columns, widths))
     yield _line("-" * w for w in widths)
-    looks = _looks(table, columns) if screen.colour else repeat(None)
+    looks: Iterable[list[Look | None] | None] = repeat(None)
+    if screen.colour:
+        looks = ([look_of(row, one) if one.kind in STATES else None for one in columns] for row in table.rows)
     for row, look in zip(held or _cells(table, columns, widths), looks, strict=False):
         for cells in zip_longest(*row, fillvalue=""):
             padded = _padded(cells, widths, right)
@@ -103,7 +105,6 @@ def grid(table: Grid, screen: Screen = PAPER, language: Language = "en") -> Iter
 
 
 def _widest(columns: Sequence[Column], rows: Iterable[list[list[str]]]) -> list[int]:
-    """The width of the widest cell of each column."""
     widths = [0] * len(columns)
     for row in rows:
         widths = [
@@ -126,13 +127,13 @@ def _measured(column: Column, widest: int) -> Measured:
 
 
 def _least_of_title(title: str) -> int:
-    """How narrow a title can stand: its longest piece, but not one character below another."""
+    """The least width of a title: its longest word, but no fewer than a few characters a line."""
     longest = max(map(width, title.split()), default=0)
     return max([min(longest, MIN_TITLE), *(width(piece.strip()) for piece in _PIECES_OF_TITLES.findall(title))])
 
 
 def _titles(columns: Sequence[Column], widths: Sequence[int]) -> Iterator[Sequence[str]]:
-    """The titles, line by line, each as low as it can stand."""
+    """The titles line by line, aligned at the bottom."""
     lines = [
         wrapped(plain(column.title), most, _PIECES_OF_TITLES) for column, most in zip(columns, widths, strict=True)
     ]
@@ -147,7 +148,7 @@ def _cells(
 
 
 def _lines(row: Cells, column: Column, most: int) -> list[str]:
-    """What stands in a cell, line by line: only sentences have more than one. Most are short plain texts."""
+    """The lines of a cell: only sentences have several. Most cells are short plain texts."""
     value = row.get(column.key)
     if value.__class__ is str and 0 < len(value) <= most and value.isascii() and value.isprintable():
         return [value]
@@ -155,11 +156,6 @@ def _lines(row: Cells, column: Column, most: int) -> list[str]:
     if column.kind != "sentence":
         return [_cut(text, most)]
     return wrapped(text if len(text) <= MAX_SENTENCE else text[: MAX_SENTENCE - 1] + "…", most)
-
-
-def _looks(table: Grid, columns: Sequence[Column]) -> Iterator[list[Look | None]]:
-    """How the cells of each row look: only states have a colour."""
-    return ([look_of(row, one) if one.kind in STATES else None for one in columns] for row in table.rows)
 
 
 def _padded(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> list[str]:
@@ -174,7 +170,7 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def _cut(text: str, most: int) -> str:
-    """A long cell keeps its end, which tells names and paths apart."""
+    """A long cell keeps its end, in which names and paths differ."""
     if width(text) <= most:
         return text
     kept = text[-2 * most :]
@@ -192,7 +188,7 @@ _PIECES_OF_TITLES = re.compile(_PIECES.pattern.replace(r"|[^\s\u2e80-\uffef]+", 
 
 
 def wrapped(text: str, most: int = MAX_CELL, pieces: re.Pattern[str] = _PIECES) -> list[str]:
-    """A sentence in lines of so many terminal columns; a longer word goes on in the next line."""
+    """A sentence wrapped to a width; a longer word continues on the next line."""
     if width(text) <= most:
         return [text]
     lines = [""]

@@ -24,7 +24,7 @@ STATES: frozenset[Kind] = frozenset({"state", "alarm"})
 Tone = Literal["good", "odd", "bad"]
 """How a word on a state looks."""
 _NUMERIC = (int, float, Decimal)
-"""A tuple: of a union each question makes one anew, and a site asks hundreds of thousands of times."""
+"""A tuple, because `isinstance` is slower with a union, and a site formats hundreds of thousands of values."""
 _DIGITS = 4
 """The significant digits of a time; its whole part keeps all of its own."""
 
@@ -88,10 +88,7 @@ _STATES: dict[str, Tone] = {
     ),
     **dict.fromkeys(("fail", "error", "fault", "failed", "damaged", "invalid", "regressed", "slow"), "bad"),
 }
-_QUICKER: dict[str, Tone] = {
-    **dict.fromkeys(("confirmed", "drift", "recovered", "improved"), "good"),
-    "suspect": "odd",
-}
+_QUICKER: dict[str, Tone] = {**dict.fromkeys(("confirmed", "drift", "recovered", "improved"), "good"), "suspect": "odd"}
 _ALARMS: dict[str, Tone] = {**_QUICKER, **dict.fromkeys(("confirmed", "drift"), "bad")}
 """How words on what a series does look, of one that got quicker and of any other."""
 
@@ -100,7 +97,7 @@ def plain(text: str) -> str:
     """Text whose control characters (escape sequences, line ends, direction marks) are spelled out in hexadecimal."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_visible(char) for char in text)
+    return "".join(f"\\x{ord(char):02x}" if is_control(char) else char for char in text)
 
 
 def width(text: str) -> int:
@@ -130,7 +127,3 @@ def _escaped(line: str) -> str:
 def is_control(char: str) -> bool:
     """Whether a character is none that one sees, but one that does something."""
     return unicodedata.category(char) in {"Cc", "Cf", "Zl", "Zp", "Cs"}
-
-
-def _visible(char: str) -> str:
-    return f"\\x{ord(char):02x}" if is_control(char) else char

@@ -103,10 +103,7 @@ METRIC = Table(
 RUN_FINDING = Table(
     "run_finding",
     N_("What was found wrong with the files of a run when it was stored, in English."),
-    (
-        _RUN_ID,
-        *FINDING.columns,
-    ),
+    (_RUN_ID, *FINDING.columns),
     (),
 )
 ADVICE = Table(

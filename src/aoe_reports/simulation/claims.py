@@ -14,7 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Literal
 
-from aoe_reports.simulation.tuning import BEFORE, CAPTURE_NOISE, OPERATORS, write_profile
+from aoe_reports.simulation.tuning import BEFORE, CAPTURE_NOISE, OPERATORS, random_letters, write_lines, write_profile
 
 Truth = Literal["true", "overstated", "void", "slower", "control"]
 """The gain is as claimed; it is less than half of it; there is none, with another kernel; there is a loss; it is the same kernel twice."""
@@ -49,7 +49,7 @@ class PlantedClaim:
 
 @dataclass(frozen=True, slots=True)
 class PlantedCase:
-    """Claims in one file, and both sides that they are held against."""
+    """Claims in one file, and the measurements of both sides."""
 
     claims: tuple[PlantedClaim, ...]
     file: Path
@@ -80,7 +80,7 @@ def _planted(name: str, mean_us: float, truth: Truth, drawn: random.Random) -> P
 
 
 def _write_model(folder: Path, drawn: random.Random, number: int) -> PlantedCase:
-    """A model, some of whose operators are claimed; the same ones that are not are what tells the noise."""
+    """A model with claims on some of its operators; the others show the noise."""
     usable = [one for one in OPERATORS if one.state == "static" and one.mean_us > 10]  # noqa: PLR2004 -- us
     chosen = drawn.sample(usable, len(_OF_MODEL))
     claims = tuple(_planted(one.name, one.mean_us, truth, drawn) for one, truth in zip(chosen, _OF_MODEL, strict=True))
@@ -105,23 +105,18 @@ def write_kernel(
 ) -> None:
     """Write what `msprof op` measures of one kernel, several times."""
     for number in range(first, first + repeats):
-        letters = "".join(drawn.choice("ABCDEFGHIJKLMNOPQRSTUVWXYZ") for _ in range(16))
-        place = folder / f"OPPROF_20260110{8 + number // 60:02d}{number % 60:02d}00{number:03d}_{letters}"
+        place = folder / f"OPPROF_20260110{8 + number // 60:02d}{number % 60:02d}00{number:03d}_{random_letters(drawn)}"
         place.mkdir(parents=True)
         time = mean_us * drawn.gauss(1, CAPTURE_NOISE)
         lines = [
             "Op Name,Op Type,Task Duration(us),Block Dim,Mix Block Dim,Device Id,Pid,Current Freq,Rated Freq,",
             f"{name},vector,{time:.6f},8,NA,0,NA,1800,1800,",
         ]
-        _write(place / "OpBasicInfo.csv", lines)
+        write_lines(place / "OpBasicInfo.csv", lines)
 
 
 def _write_list(folder: Path, claims: Sequence[PlantedClaim]) -> Path:
     rows = [f"{one.op_name},{one.before_us:.3f},{one.before_us * one.claimed_factor:.3f}" for one in claims]
     path = folder / "claims.csv"
-    _write(path, ["operator,before_us,after_us", *rows])
+    write_lines(path, ["operator,before_us,after_us", *rows])
     return path
-
-
-def _write(path: Path, lines: Sequence[str]) -> None:
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="")

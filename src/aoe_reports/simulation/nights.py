@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from aoe_reports.simulation.tuning import STEPS_HEADER, SUMMARY_HEADER, new_exports, us, write_export, write_lines
+
 NIGHTS = 45
 SLOW_NIGHT = 38
 SLOW_BY = 0.08
@@ -47,17 +49,19 @@ class Operator:
 
 def _operators() -> list[Operator]:
     shape = "32,3,224,224"
-    found = [Operator("trans_input", "TransData", "AI_VECTOR_CORE", 48.0, shape, data_type="FLOAT", data_format="NCHW")]
+    operators = [
+        Operator("trans_input", "TransData", "AI_VECTOR_CORE", 48.0, shape, data_type="FLOAT", data_format="NCHW")
+    ]
     for block in range(1, 9):
         channels = 32 * block
         shape = f"32,{channels},{224 >> (block // 2)},{224 >> (block // 2)}"
-        found += [
+        operators += [
             Operator(f"layer{block}/conv", "Conv2D", "AI_CORE", 150.0 + 37.0 * block, f"{shape};{channels},3,3,3"),
             Operator(f"layer{block}/bn", "BNInfer", "AI_VECTOR_CORE", 22.0 + 3.0 * block, shape),
             Operator(f"layer{block}/relu", "Relu", "AI_VECTOR_CORE", 9.0 + 1.5 * block, shape),
         ]
     return [
-        *found,
+        *operators,
         Operator("head/pool", "ReduceMeanD", "MIX_AIV", 31.0, "32,256,14,14"),
         Operator("head/matmul", "MatMulV2", "AI_CORE", 118.0, "32,256;256,1000", data_format="ND"),
         Operator("head/softmax", "SoftmaxV2", "AI_VECTOR_CORE", 14.0, "32,1000", data_type="FLOAT", data_format="ND"),
@@ -76,16 +80,12 @@ def write_nights(folder: Path, nights: int = NIGHTS, seed: int = 7) -> list[Path
 def _write_night(folder: Path, night: int, noise: random.Random) -> Path:
     start = FIRST_NIGHT + timedelta(days=night - 1)
     home = folder / f"{start:%Y-%m-%d}"
-    letters = "".join(noise.choice("ABCDEFGHIJKLMNOPQRSTUVWXYZ") for _ in range(16))
-    profile = home / f"PROF_000001_{start:%Y%m%d%H%M%S}000_{letters}"
-    exports = profile / "mindstudio_profiler_output"
-    exports.mkdir(parents=True, exist_ok=True)
-    stamp = f"{start + timedelta(seconds=29):%Y%m%d%H%M%S}"
+    exports = new_exports(home, start, noise)
     tasks, iterations = _run(night, int(start.timestamp()) * 1_000_000_000, noise)
-    (exports / f"op_summary_{stamp}.csv").write_text(_op_summary(tasks), encoding="utf-8", newline="")
-    (exports / f"op_statistic_{stamp}.csv").write_text(_op_statistic(tasks), encoding="utf-8", newline="")
-    (exports / f"task_time_{stamp}.csv").write_text(_task_time(tasks), encoding="utf-8", newline="")
-    (exports / f"step_trace_{stamp}.csv").write_text(_step_trace(iterations), encoding="utf-8", newline="")
+    write_export(exports, "op_summary", start, _op_summary(tasks))
+    write_export(exports, "op_statistic", start, _op_statistic(tasks))
+    write_export(exports, "task_time", start, _task_time(tasks))
+    write_export(exports, "step_trace", start, _step_trace(iterations))
     if night % TUNING_EVERY == 0:
         _write_tuning(home, start + timedelta(hours=1), "opat", noise)
     if night % SUBGRAPHS_EVERY == 0:
@@ -131,37 +131,26 @@ def _run(night: int, begin_ns: int, noise: random.Random) -> tuple[list[_Task], 
     return tasks, iterations
 
 
-def _us(ns: int) -> str:
-    return f"{ns // 1000}.{ns % 1000:03d}"
-
-
 def _quoted(value: str) -> str:
     """A shape as both exporters write it: one literal pair of quotes, doubled by CSV."""
     return f'"""{value}"""'
 
 
-_SUMMARY_HEADER = (
-    "Device_id,Model ID,Task ID,Stream ID,Op Name,OP Type,OP State,Task Type,Task Start Time(us),Task Duration(us),"
-    "Task Wait Time(us),Block Dim,Mix Block Dim,HF32 Eligible,Input Shapes,Input Data Types,Input Formats,"
-    "Output Shapes,Output Data Types,Output Formats,Context ID"
-)
-
-
-def _op_summary(tasks: Sequence[_Task]) -> str:
-    lines = [_SUMMARY_HEADER]
+def _op_summary(tasks: Sequence[_Task]) -> list[str]:
+    lines = [SUMMARY_HEADER]
     for task in tasks:
         op = task.operator
         inputs = op.shapes.count(";") + 1
         lines.append(
-            f"0,{_MODEL_ID},{task.task_id},2,{op.name},{op.op_type},static,{op.core},{_us(task.start_ns)}\t,"
-            f"{_us(task.duration_ns)},{task.wait_ns / 1000:.6f},24,0,NO,{_quoted(op.shapes)},"
+            f"0,{_MODEL_ID},{task.task_id},2,{op.name},{op.op_type},static,{op.core},{us(task.start_ns)}\t,"
+            f"{us(task.duration_ns)},{task.wait_ns / 1000:.6f},24,0,NO,{_quoted(op.shapes)},"
             f"{';'.join([op.data_type] * inputs)},{';'.join([op.data_format] * inputs)},"
             f"{_quoted(op.shapes.split(';')[0])},{op.data_type},{op.data_format},N/A"
         )
-    return "\n".join(lines) + "\n"
+    return lines
 
 
-def _op_statistic(tasks: Sequence[_Task]) -> str:
+def _op_statistic(tasks: Sequence[_Task]) -> list[str]:
     groups: dict[tuple[str, str], list[int]] = {}
     for task in tasks:
         groups.setdefault((task.operator.op_type, task.operator.core), []).append(task.duration_ns)
@@ -170,34 +159,32 @@ def _op_statistic(tasks: Sequence[_Task]) -> str:
     for (op_type, core), times in sorted(groups.items(), key=lambda item: -sum(item[1])):
         total = sum(times)
         lines.append(
-            f"0,{op_type},{core},{len(times)},{_us(total)},{_us(min(times))},{total / len(times) / 1000:.3f},"
-            f"{_us(max(times))},{100 * total / whole:.3f}"
+            f"0,{op_type},{core},{len(times)},{us(total)},{us(min(times))},{total / len(times) / 1000:.3f},"
+            f"{us(max(times))},{100 * total / whole:.3f}"
         )
-    return "\n".join(lines) + "\n"
+    return lines
 
 
-def _task_time(tasks: Sequence[_Task]) -> str:
+def _task_time(tasks: Sequence[_Task]) -> list[str]:
     lines = ["Device_id,kernel_name,kernel_type,stream_id,task_id,task_time(us),task_start(us),task_stop(us)"]
     for task in tasks:
         stop = task.start_ns + task.duration_ns
         lines.append(
-            f"0,{task.operator.name},{task.operator.core},2,{task.task_id},{_us(task.duration_ns)},"
-            f"{_us(task.start_ns)}\t,{_us(stop)}\t"
+            f"0,{task.operator.name},{task.operator.core},2,{task.task_id},{us(task.duration_ns)},"
+            f"{us(task.start_ns)}\t,{us(stop)}\t"
         )
-    return "\n".join(lines) + "\n"
+    return lines
 
 
-def _step_trace(iterations: Sequence[_Iteration]) -> str:
-    header = (
-        "Device_id,Iteration ID,FP Start(us),BP End(us),Iteration End(us),Iteration Time(us),FP to BP Time(us),"
-        "Iteration Refresh(us),Data Aug Bound(us),Model ID"
-    )
-    lines = [
-        f"0,{it.number},{_us(it.start_ns)}\t,{_us(it.backward_ns)}\t,{_us(it.end_ns)}\t,"
-        f"{_us(it.end_ns - it.start_ns)},{_us(it.backward_ns - it.start_ns)},{_us(it.end_ns - it.backward_ns)},0,1"
-        for it in iterations
+def _step_trace(iterations: Sequence[_Iteration]) -> list[str]:
+    return [
+        STEPS_HEADER,
+        *(
+            f"0,{it.number},{us(it.start_ns)}\t,{us(it.backward_ns)}\t,{us(it.end_ns)}\t,"
+            f"{us(it.end_ns - it.start_ns)},{us(it.backward_ns - it.start_ns)},{us(it.end_ns - it.backward_ns)},0,1"
+            for it in iterations
+        ),
     ]
-    return "\n".join([header, *lines]) + "\n"
 
 
 def _write_tuning(home: Path, when: datetime, kind: str, noise: random.Random) -> None:
@@ -238,7 +225,7 @@ def _write_tuning(home: Path, when: datetime, kind: str, noise: random.Random) -
     folder.mkdir(exist_ok=True)
     document = [{"basic": basic}, {kind.upper(): body}]
     path = folder / f"aoe_result_{kind}_{when:%Y%m%d%H%M%S}000_pid{4000 + when.day}.json"
-    path.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8", newline="")
+    write_lines(path, [json.dumps(document, ensure_ascii=False, indent=2)])
 
 
 def _times(before: float, gain: float, unit: str) -> dict[str, float | str]:

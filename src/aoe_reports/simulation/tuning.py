@@ -56,7 +56,7 @@ _BESIDE = (5, 6)
 
 
 def _operators() -> list[SimulatedOperator]:
-    found = [
+    operators = [
         SimulatedOperator(
             f"block{n}/conv",
             "Conv2D",
@@ -68,18 +68,18 @@ def _operators() -> list[SimulatedOperator]:
         )
         for n in range(1, 7)
     ]
-    found += [
+    operators += [
         SimulatedOperator(f"block{n}/bn", "BNInfer", "AI_VECTOR_CORE", 35.0 + 4.0 * n, f"32,{16 * n},56,56")
         for n in range(1, 7)
     ]
-    found += [
+    operators += [
         SimulatedOperator(
             f"head/matmul{n}", "MatMulV2", "AI_CORE", 260.0 - 50.0 * n, "32,1024;1024,1024", cube_ratio=ratio
         )
         for n, ratio in ((1, 0.95), (2, 0.4))
     ]
     return [
-        *found,
+        *operators,
         SimulatedOperator("input/decode", "DecodeJpeg", "AI_CPU", 400.0, "32,1"),
         SimulatedOperator("head/where", "Location", "AI_VECTOR_CORE", 150.0, "32,-1", "dynamic"),
         SimulatedOperator("head/ragged", "MatMulV2", "AI_CORE", 120.0, "-1,1024;1024,1024", "dynamic"),
@@ -130,10 +130,7 @@ def write_profile(
     steps: int = STEPS,
 ) -> Path:
     """Write one profile; `factors` say how much longer operators take than their mean, `blocks` on how many they run."""
-    letters = "".join(noise.choice("ABCDEFGHIJKLMNOPQRSTUVWXYZ") for _ in range(16))
-    profile = folder / f"PROF_000001_{start:%Y%m%d%H%M%S}000_{letters}"
-    exports = profile / "mindstudio_profiler_output"
-    exports.mkdir(parents=True, exist_ok=True)
+    exports = new_exports(folder, start, noise)
     slower = factors or {}
     means = {op.name: op.mean_us * (1 + noise.gauss(0, CAPTURE_NOISE)) * slower.get(op.name, 1.0) for op in operators}
     tasks: list[str] = []
@@ -150,13 +147,31 @@ def write_profile(
             operators=operators,
             noise=noise,
         )
-    stamp = f"{start + timedelta(seconds=29):%Y%m%d%H%M%S}"
-    _write(exports / f"op_summary_{stamp}.csv", [_SUMMARY_HEADER, *tasks])
-    _write(exports / f"step_trace_{stamp}.csv", [_STEPS_HEADER, *iterations])
-    return profile
+    header = SUMMARY_HEADER + ",aicore_time(us),aic_total_cycles,aic_mac_ratio,aic_mte2_ratio"
+    write_export(exports, "op_summary", start, [header, *tasks])
+    write_export(exports, "step_trace", start, [STEPS_HEADER, *iterations])
+    return exports.parent
 
 
-def _write(path: Path, lines: Sequence[str]) -> None:
+def new_exports(folder: Path, start: datetime, noise: random.Random) -> Path:
+    """Make the folder of the exports of a new profile."""
+    exports = folder / f"PROF_000001_{start:%Y%m%d%H%M%S}000_{random_letters(noise)}" / "mindstudio_profiler_output"
+    exports.mkdir(parents=True, exist_ok=True)
+    return exports
+
+
+def random_letters(noise: random.Random) -> str:
+    """What ends the name of a profile."""
+    return "".join(noise.choice("ABCDEFGHIJKLMNOPQRSTUVWXYZ") for _ in range(16))
+
+
+def write_export(exports: Path, kind: str, start: datetime, lines: Sequence[str]) -> None:
+    """Write an exported table under its name and time."""
+    write_lines(exports / f"{kind}_{start + timedelta(seconds=29):%Y%m%d%H%M%S}.csv", lines)
+
+
+def write_lines(path: Path, lines: Sequence[str]) -> None:
+    """Write a text file, a line end behind each line."""
     path.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="")
 
 
@@ -170,7 +185,7 @@ def _write_step(
     operators: Sequence[SimulatedOperator],
     noise: random.Random,
 ) -> int:
-    """One step behind another; returns when the next one begins."""
+    """Write one step; returns the begin of the next."""
     now = begin
     beside: list[tuple[int, int]] = []
     for operator in operators:
@@ -188,38 +203,37 @@ def _write_step(
     alone = max(1, round(COMMUNICATION_US * (1 + noise.gauss(0, TASK_NOISE)) * 1000))
     tasks.append(_task(len(tasks) + 1, replace(whole, name="hcom_allReduce__1_1"), now, alone, 0))
     now += alone
-    iterations.append(
-        f"0,{step},{_us(begin)}\t,{_us(now)}\t,{_us(now)}\t,{_us(now - begin)},{_us(now - begin)},0.000,0,1"
-    )
+    iterations.append(f"0,{step},{us(begin)}\t,{us(now)}\t,{us(now)}\t,{us(now - begin)},{us(now - begin)},0.000,0,1")
     return now + _PAUSE_NS
 
 
-def _us(ns: int) -> str:
+def us(ns: int) -> str:
+    """Nanoseconds as exported tables have them: microseconds with three decimals."""
     return f"{ns // 1000}.{ns % 1000:03d}"
 
 
-_SUMMARY_HEADER = (
+SUMMARY_HEADER = (
     "Device_id,Model ID,Task ID,Stream ID,Op Name,OP Type,OP State,Task Type,Task Start Time(us),Task Duration(us),"
     "Task Wait Time(us),Block Dim,Mix Block Dim,HF32 Eligible,Input Shapes,Input Data Types,Input Formats,"
-    "Output Shapes,Output Data Types,Output Formats,Context ID,aicore_time(us),aic_total_cycles,aic_mac_ratio,aic_mte2_ratio"
+    "Output Shapes,Output Data Types,Output Formats,Context ID"
 )
-_STEPS_HEADER = (
+STEPS_HEADER = (
     "Device_id,Iteration ID,FP Start(us),BP End(us),Iteration End(us),Iteration Time(us),FP to BP Time(us),"
     "Iteration Refresh(us),Data Aug Bound(us),Model ID"
 )
 
 
 def _task(number: int, op: SimulatedOperator, start: int, duration: int, blocks: int) -> str:
-    told = op.shapes != "N/A"
+    has_shapes = op.shapes != "N/A"
     inputs = op.shapes.count(";") + 1
-    kinds = ";".join(["FLOAT16"] * inputs) if told else "N/A"
-    forms = ";".join(["ND"] * inputs) if told else "N/A"
-    shapes = f'"""{op.shapes}"""' if told else "N/A"
+    kinds = ";".join(["FLOAT16"] * inputs) if has_shapes else "N/A"
+    forms = ";".join(["ND"] * inputs) if has_shapes else "N/A"
+    shapes = f'"""{op.shapes}"""' if has_shapes else "N/A"
     counters = "N/A,N/A,N/A,N/A"
     if op.cube_ratio is not None:
-        counters = f"{_us(duration)},{duration},{op.cube_ratio},0.3"
+        counters = f"{us(duration)},{duration},{op.cube_ratio},0.3"
     return (
-        f"0,{_MODEL_ID},{number},2,{op.name},{op.op_type},{op.state},{op.core},{_us(start)}\t,{_us(duration)},2.000000,"
+        f"0,{_MODEL_ID},{number},2,{op.name},{op.op_type},{op.state},{op.core},{us(start)}\t,{us(duration)},2.000000,"
         f"{blocks},0,NO,{shapes},{kinds},{forms},{shapes},{kinds},{forms},N/A,{counters}"
     )
 
@@ -252,5 +266,5 @@ def write_result(folder: Path, when: datetime, tuned: Sequence[str] = TUNED) -> 
     document = [{"basic": {"tuning_name": MODEL, "tuning_time(s)": 40 * (len(entries) + 3)}}, {"OPAT": body}]
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"aoe_result_opat_{when:%Y%m%d%H%M%S}000_pid4711.json"
-    path.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8", newline="")
+    write_lines(path, [json.dumps(document, indent=2)])
     return path

@@ -15,7 +15,6 @@ from aoe_reports.history.runs.stored_advice import StoredAdvice
 from aoe_reports.history.site_facts import RunFacts, SeriesFacts, StoreFacts
 from aoe_reports.model.documents import Json, JsonObject
 from aoe_reports.model.errors import AoeReportsError, UsageError
-from aoe_reports.model.history.changes import IncidentChange
 from aoe_reports.model.history.metrics import TIME_UNIT
 from aoe_reports.model.rows import as_mapping, column, row
 from aoe_reports.model.texts import Language, say
@@ -55,6 +54,8 @@ from aoe_reports.site.texts import Texts
 from aoe_reports.stats.budget import FALSE_ALARMS_PER_YEAR
 from aoe_reports.store import History
 
+_BEGINNING = ("incident", "since", "since_run", "since_now", "metadata")
+"""What the page of a series says of the begin of its incident."""
 KINDS = ("overview", "model", "series", "run", "comparison", "asset")
 
 
@@ -170,7 +171,7 @@ class _Builder:
         return [BuiltPages(kind=kind, **counts) for kind, counts in self.counts.items()]
 
     def _put(self, kind: str, names: Sequence[str], key: str, make: Any, *, anew: bool = False) -> None:
-        """Files of one page: kept where the same facts made them, else made."""
+        """Keep the files of a page whose key is unchanged, else write them."""
         counts = self.counts[kind]
         counts["pages"] += 1
         if not anew and all(self.generation.unchanged(name, key) for name in names):
@@ -183,7 +184,7 @@ class _Builder:
         counts["written"] += 1
 
     def _page(self, template: str, kind: str, name: str, page: Context, entry: str = "") -> bytes:
-        """A page with what stands around each; `entry` is the entry of the navigation that leads to it."""
+        """A page with its frame; `entry` is its entry in the navigation."""
         root = "../" if "/" in name else ""
         frame = {
             "page": kind,
@@ -196,7 +197,6 @@ class _Builder:
         return render_page(template, self.text, {**frame, **page})
 
     def _both(self, template: str, kind: str, name: str, content: Content, entry: str = "") -> list[bytes]:
-        """A page and its JSON."""
         page, twin = content
         document = {"format_version": 1, "page": entry or kind, **twin}
         return [self._page(template, kind, name, page, entry), _twin_as_json(document)]
@@ -227,7 +227,7 @@ class _Builder:
             "metadata_differences": differences,
             "versions": [[series.nights[one.place], one.label] for one in versions],
             "past_nights": [series.nights[one.place] for one in past],
-            "incident": None if incident is None else _beginning_of(incident),
+            "incident": incident and {name: as_mapping(incident)[name] for name in _BEGINNING},
             "together": [one.change.series_id for one in together],
             "nights": series.nights,
             "values_ms" if series.row.unit == TIME_UNIT else "values": values,
@@ -265,7 +265,7 @@ class _Builder:
         )
 
     def _runs(self) -> None:
-        """Pages of runs; only the records of those are read that are not there already."""
+        """Pages of runs; records are read only of runs whose pages are missing or changed."""
         wanted = []
         surroundings = surroundings_of(self.facts)
         for run in self.facts.runs:
@@ -304,7 +304,7 @@ class _Builder:
         return name in self.generation.files
 
     def _comparisons(self) -> None:
-        """Prebuilt pages: the newest night of each model against what tells most; records are read where one is new."""
+        """Prebuilt pages: the newest night of each model with its baseline; records are read only for changed pages."""
         fresh = {}
         for model, pair in pairs_of(self.facts).items():
             sides = [[run_row(run), run.content] for run in (pair.baseline, pair.candidate)]
@@ -315,7 +315,7 @@ class _Builder:
             else:
                 fresh[model] = (pair, names, key)
         wanted = {run.run_id: run for pair, _, _ in fresh.values() for run in (pair.baseline, pair.candidate)}
-        details = {run.run_id: found for run, found in read_details(self.history, list(wanted.values()))}
+        details = {run.run_id: known for run, known in read_details(self.history, list(wanted.values()))}
         for pair, names, key in fresh.values():
             comparison = compare_runs(pair, details[pair.baseline.run_id], details[pair.candidate.run_id])
             made = self._both("compare", "comparison", names[0], comparison_page(comparison, self.text))
@@ -338,19 +338,13 @@ class _Builder:
 
 
 def _look(series: SeriesFacts, look: Look) -> JsonObject:
-    """The levels and changes that a look showed, by nights instead of places."""
+    """The levels and changes of a look as JSON, by nights instead of indices."""
     return {
         "levels": [
             [series.nights[one.start], series.nights[one.until - 1], one.first, one.last] for one in look.levels
         ],
         "changes": [_change(series, **asdict(shift)) for shift in look.shifts],
     }
-
-
-def _beginning_of(incident: IncidentChange) -> JsonObject:
-    """An incident as it was first recorded, and what the nights say otherwise now."""
-    told = as_mapping(incident)
-    return {name: told[name] for name in ("incident", "since", "since_run", "since_now", "metadata")}
 
 
 def _change(series: SeriesFacts, start: int, until: int, **values: Json) -> JsonObject:
@@ -373,7 +367,7 @@ def _run_names(run: RunFacts) -> list[str]:
 
 
 def _run_key(run: RunFacts, around: Surroundings) -> str:
-    """A hash of all that a run's page is made of but its records, which its content tells."""
+    """A hash of everything on a run's page but its records, which the hash of its content covers."""
     changes = [(series.row, state_of(series.row)) for series in around.changes]
     return key_of(
         run_row(run), run.content, run.body, list(run.findings),

@@ -26,7 +26,7 @@ LONG = 24
 """Characters of a name from which on its column is wider, to wrap in."""
 
 Columns = list[tuple[str, str]]
-"""Titles, and what stands below them: text or number."""
+"""(title, text or number) of each column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +36,19 @@ class Table:
     columns: Columns
     rows: Sequence[Sequence[str]]
     about: str = ""
-    """What is said above it."""
+    """The sentences above it."""
     title: str = ""
-    """Where no template says it."""
+    """Empty where the template has it."""
     stacks: bool = False
-    """Whether the cells of a row stand below each other, each with its title, where the page is narrow."""
+    """Whether a narrow page shows the cells of a row below each other, each with its title."""
 
     def __bool__(self) -> bool:
-        """Whether there is anything in it."""
+        """Whether it has rows."""
         return bool(self.rows)
 
 
 def about_first(about: str, shown: int, count: int, text: Texts) -> str:
-    """What is said above a table, and how many of its rows are there where those are not all."""
+    """The sentences above a table; where rows are left out, the last says how many are shown."""
     if count <= shown:
         return about
     return text.joined(" ", (about, text("The first {shown} of {count} are listed.", shown=shown, count=count)))
@@ -71,7 +71,7 @@ def short(text: str) -> str:
 
 
 def with_code(text: str) -> Markup:
-    """A sentence as escaped text, what stands in `backticks` as code."""
+    """A sentence as escaped text; text in `backticks` becomes code."""
     parts = text.split("`")
     if len(parts) % 2 == 0:  # one has no partner: it is part of the text
         return Markup(_escaped(text))
@@ -81,7 +81,6 @@ def with_code(text: str) -> Markup:
 
 
 def _below(sub: Any) -> str:
-    """A smaller line below a value."""
     return f'<span class="sub">{words(short(str(sub)))}</span>' if sub else ""
 
 
@@ -129,7 +128,7 @@ def level(value: float | None, one: Valued, sub: float | None = None) -> str:
 
 
 def changed(value: float | None, sub: Any = None, better: str | None = "lower") -> str:
-    """A change as a signed share: worse and better differ in colour, and of what one knows the good direction of in sign."""
+    """A change as a signed share, in the colour of better or worse."""
     if value is None:
         return cell(None, "change")
     kind = "slower-word" if loss(value, better) > 0 else "quicker-word"
@@ -148,7 +147,7 @@ def drawn(chart: Markup) -> str:
 
 
 def _with_titles(columns: Columns, row: Sequence[str]) -> list[str]:
-    """Cells that know the titles of their columns, for the style sheet; that which names the row needs none."""
+    """Cells with the titles of their columns as attributes, for the style sheet; the head of a row needs none."""
     return [
         one.replace("<td", f'<td data-title="{words(title)}"', 1) if one.startswith("<td") else one
         for (title, _), one in zip(columns, row, strict=True)

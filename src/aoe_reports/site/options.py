@@ -1,4 +1,4 @@
-"""What `site` may be told."""
+"""The options of `site`."""
 
 from __future__ import annotations
 

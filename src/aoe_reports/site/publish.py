@@ -42,7 +42,7 @@ class Generation:
     _folders: set[str] = field(default_factory=set)
 
     def unchanged(self, name: str, key: str) -> bool:
-        """Whether the old generation has this file, made of the same facts."""
+        """Whether the old generation has this file with the same key."""
         entry = self.known.get(name)
         if entry is None or entry[0] != key:
             return False
@@ -59,7 +59,7 @@ class Generation:
         self.files[name] = self.known[name]
 
     def write(self, name: str, key: str, content: bytes) -> None:
-        """Write a file that is new, or made of other facts."""
+        """Write a file that is new or changed."""
         self.files[name] = (key, len(content))
         self._folder_of(name)
         with open(f"{self.fresh}/{name}", "wb") as file:  # noqa: PTH123 -- of thousands of paths
@@ -74,11 +74,11 @@ class Generation:
 
 def key_of(*facts: Any) -> str:
     """A key that is the same for the same facts: bytes as they are, everything else as JSON."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for fact in facts:
         content = fact if isinstance(fact, bytes) else as_sorted_json(fact)
-        found.update(b"%d:" % len(content) + content)
-    return found.hexdigest()[:20]
+        digest.update(b"%d:" % len(content) + content)
+    return digest.hexdigest()[:20]
 
 
 @contextlib.contextmanager
@@ -144,7 +144,7 @@ def _link(source: Path | str, target: Path | str) -> None:
 
 
 def _carry_over(old: Path, fresh: Path, ours: set[str]) -> None:
-    """What somebody else put into the folder."""
+    """Link files of others from the old folder into the new one."""
     for folder, folders, names in os.walk(old):
         below = "" if folder == str(old) else f"{os.path.relpath(folder, old)}/"
         links = [name for name in folders if (Path(folder) / name).is_symlink()]

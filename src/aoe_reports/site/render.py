@@ -75,11 +75,11 @@ def asset(name: str) -> bytes:
 
 
 def look() -> str:
-    """A hash of what turns facts into pages: pages of another look are made anew."""
-    found = hashlib.sha256()
+    """A hash of the code and texts that make pages: after a change all pages are rebuilt."""
+    digest = hashlib.sha256()
     for package in ("aoe_reports.site", "aoe_reports.locale"):
         folder = Path(str(files(package)))
         for path in sorted(folder.rglob("*")):
             if path.suffix in {".py", ".j2", ".po", ".mo"}:
-                found.update(f"{path.relative_to(folder)}".encode() + path.read_bytes())
-    return found.hexdigest()[:20]
+                digest.update(f"{path.relative_to(folder)}".encode() + path.read_bytes())
+    return digest.hexdigest()[:20]

@@ -36,7 +36,7 @@ REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
 def serve_folder(folder: Path, port: int, ready: Callable[[str], None]) -> None:
-    """Serve a folder until Ctrl-C; `ready` is told the address."""
+    """Serve a folder until Ctrl-C; `ready` is called with the address."""
     root = Path(os.path.abspath(folder))
     if not (root / "index.html").is_file():
         raise UsageError(say("{folder}: no index.html; expected a folder that `aoe-reports site` wrote", folder=folder))
@@ -59,8 +59,8 @@ class _Server(ThreadingHTTPServer):
         error = sys.exception()
         if error is None or isinstance(error, ConnectionError | TimeoutError):
             return
-        told = say("a request could not be answered: {why}", why=str(error) or type(error).__name__)
-        warnings.warn(NoticeWarning(told), stacklevel=2)
+        message = say("a request could not be answered: {why}", why=str(error) or type(error).__name__)
+        warnings.warn(NoticeWarning(message), stacklevel=2)
 
 
 def _handler(root: Path) -> type[BaseHTTPRequestHandler]:
@@ -78,11 +78,11 @@ def _handler(root: Path) -> type[BaseHTTPRequestHandler]:
         def _answer(self, *, body: bool) -> None:
             # another page's name for this address (DNS rebinding) is not ours
             host = (self.headers.get("Host") or "").rpartition(":")[0] or self.headers.get("Host")
-            found = None if host not in {HOST, "localhost"} else open_below(root, self.path)
-            if found is None:
+            opened = None if host not in {HOST, "localhost"} else open_below(root, self.path)
+            if opened is None:
                 self.send_error(HTTPStatus.NOT_FOUND)
                 return
-            handle, name = found
+            handle, name = opened
             with os.fdopen(handle, "rb") as file:
                 content = file.read()
             self.send_response(HTTPStatus.OK)

@@ -1,4 +1,4 @@
-"""The facts of the dashboard from the store: what `regressions` tells, whole histories, runs."""
+"""The facts of the dashboard from the store: the result of `regressions`, whole histories, runs."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _runs(history: History) -> list[RunFacts]:
 
 
 def _flat(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """What is known of how a run ran, as one level of names and texts."""
+    """The facts of how a run ran, as one level of names and texts."""
     for name in _FACTS_OF_RUN:
         value = row[name]
         if name.endswith("_config"):
@@ -206,10 +206,10 @@ _GONE, _NONE = -1, -2
 """Instead of a row: of a series that is measured no more, of a record without a series."""
 
 
-def _looked_up(column: pa.ChunkedArray, tell: Callable[[str], Any], of_none: Any) -> Any:
-    """What is told of the word of each row."""
+def _looked_up(column: pa.ChunkedArray, value_of_word: Callable[[str], Any], of_none: Any) -> Any:
+    """The value of each row's word."""
     numbers, words = codes(column)
-    return np.array([of_none, *map(tell, words)])[numbers]
+    return np.array([of_none, *map(value_of_word, words)])[numbers]
 
 
 def _counted_nights(records: pa.Table, gone: Mask) -> dict[str, int]:
@@ -245,8 +245,8 @@ def _block(
         of_block = np.array([row_of[labels.series_id] for labels in block.labels])
         return of_block, block.nights, block.costs, block.runs
     values, runs = np.full(shape, np.nan), np.full(shape, None, dtype=object)
-    found = times[kept]
-    values[numbers, columns] = np.where((found > MIN_MS) & (found < MAX_MS), found, 0.0)
+    kept_times = times[kept]
+    values[numbers, columns] = np.where((kept_times > MIN_MS) & (kept_times < MAX_MS), kept_times, 0.0)
     names, of_rows = _numbered(records["run_id"], kept)
     runs[numbers, columns] = np.array(names, dtype=object)[of_rows]
     present = np.flatnonzero(taken.any(axis=1))
@@ -266,7 +266,7 @@ def _numbered(column: pa.ChunkedArray, kept: Mask) -> tuple[list[str], Any]:
 
 def _months(parts: Sequence[StoredFile]) -> dict[str, list[StoredFile]]:
     """Which parts hold nights of each month; a night may lie in the month before or after its run's, by its zone."""
-    found: dict[str, list[StoredFile]] = defaultdict(list)
+    months: dict[str, list[StoredFile]] = defaultdict(list)
     every: list[StoredFile] = []
     for part in parts:
         least, most = part.bounds.get("night", (None, None))
@@ -274,12 +274,12 @@ def _months(parts: Sequence[StoredFile]) -> dict[str, list[StoredFile]]:
             every.append(part)
             continue
         for month in {str(least)[:7], part.month, str(most)[:7]}:
-            found[month].append(part)
+            months[month].append(part)
     for part in every:
         around = date.fromisoformat(f"{part.month}-15")
         for days in (-30, 0, 30):
-            found[f"{around + timedelta(days=days):%Y-%m}"].append(part)
-    return found
+            months[f"{around + timedelta(days=days):%Y-%m}"].append(part)
+    return months
 
 
 def _series(
@@ -305,7 +305,7 @@ def _series(
     observed: dict[str, list[SeriesObservation]] = defaultdict(list)
     for one in regressions.observations:
         observed[one.series_id].append(one)
-    found = []
+    every_series = []
     for place, row in enumerate(regressions.rows):
         values = histories.costs[place]
         columns = np.flatnonzero(~np.isnan(values))
@@ -313,7 +313,7 @@ def _series(
         changes = [*verdict.changes, *([verdict.suspect] if verdict.suspect is not None else [])]
         labels = every[regressions.places[row.series_id]]
         facts = newest.get(row.series_id, {"model": labels.model, "engine": labels.engine, "source": labels.source})
-        found.append(
+        every_series.append(
             SeriesFacts(
                 row=row,
                 model=facts.get("model") or "unknown",
@@ -334,7 +334,7 @@ def _series(
                 observations=tuple(observed.get(row.series_id, ())),
             )
         )
-    return found
+    return every_series
 
 
 def _verdicts(
@@ -364,7 +364,7 @@ def _verdicts(
 
 
 def _look_back(histories: Histories, gone: Sequence[int], false_alarms_per_year: float) -> Sequence[Levels]:
-    """What changes `regressions --whole-history` tells of these series: all series that ever were share its budget."""
+    """The changes that `regressions --whole-history` finds in these series; all series that ever existed share its budget."""
     least = Parameters().least_nights
     values = histories.costs
     counts = (np.isfinite(values) & (values > 0)).sum(axis=1)
@@ -375,12 +375,7 @@ def _look_back(histories: Histories, gone: Sequence[int], false_alarms_per_year:
 def _placed_shift(change: Change, better: str | None, columns: Any, first: int = 0) -> PlacedShift:
     """A change, its nights counted from column `first` on, by the series' own nights."""
     start, until = (int(place) for place in np.searchsorted(columns, [first + change.night, first + change.until]))
-    return PlacedShift(
-        start=start,
-        until=until,
-        state=change.state,
-        **value_levels(change, better),
-    )
+    return PlacedShift(start=start, until=until, state=change.state, **value_levels(change, better))
 
 
 def _newest(history: History, since: str, incomplete: Sequence[str]) -> dict[str, Row]:
@@ -409,7 +404,7 @@ _RECORD = (
     "runtime_ms_std", "workload", "workload_args", "workload_metadata", "metrics", "metadata", "series_id",
 )  # fmt: skip
 SHOWN_TYPES, SHOWN_OPERATORS = 20, 100
-"""A run's page and its JSON show so many: the longest; how many there are is said."""
+"""A run's page and JSON have at most so many, the longest first, and say how many there are."""
 
 
 def read_details(history: History, runs: Sequence[RunFacts]) -> Iterator[tuple[RunFacts, RunDetails]]:
@@ -425,10 +420,10 @@ def read_details(history: History, runs: Sequence[RunFacts]) -> Iterator[tuple[R
         records = pl.DataFrame(history.records(_RECORD, where))
         details = _details(records.filter(pl.col("run_id").is_in([run.run_id for run in wanted])))
         for run in wanted:
-            found = details.get(run.run_id, RunDetails())
+            known = details.get(run.run_id, RunDetails())
             yield (
                 run,
-                replace(found, ranks=_ranks(history, run)) if RANK_KIND in run.body.get(ROW_COUNTS, ()) else found,
+                replace(known, ranks=_ranks(history, run)) if RANK_KIND in run.body.get(ROW_COUNTS, ()) else known,
             )
 
 
@@ -439,14 +434,13 @@ def _ranks(history: History, run: RunFacts) -> pa.Table:
 
 
 def _nights_of(runs: Sequence[RunFacts]) -> Where:
-    """From the first to the last of their nights."""
     nights = [run.night for run in runs]
     return [equals("night", min(nights), ">="), equals("night", max(nights), "<=")]
 
 
 _OF_RANK = ("rank_id", "device_id", "op_type", "count", "total_ns")
 FEW_RUNS = 8
-"""So many runs are asked for by name; of more, everything of their nights is read."""
+"""Up to so many runs are read by name; of more, all records of their nights are read."""
 _COMPARED = ("op_type", "op", "communication")
 _KEY = ("scope", "rank_id", "device_id", "op_type", "op_name", "workload_args")
 
@@ -488,27 +482,27 @@ _PLACE = ("run_id", "rank_id", "device_id")
 
 
 def _wholes(records: pl.DataFrame) -> pl.DataFrame:
-    """What the records of each place took together."""
+    """The total time of each place."""
     return records.group_by(_PLACE).agg(pl.col("total_ns").sum().alias("whole_ns"))
 
 
 def _different(records: pl.DataFrame, name: str) -> dict[str, int]:
-    """How many different ones each run has: what runs on two ranks is one."""
+    """The number of distinct operators, or types, of each run; one that runs on two ranks counts once."""
     names = {"run_id", "op_type", name, "workload_args"}
     return dict(records.select(sorted(names)).unique().group_by("run_id").len().iter_rows())
 
 
 def _spans(run_ids: pl.Series) -> dict[str, slice]:
-    """Where the rows of each run lie, where those of a run stand together."""
-    found, start = {}, 0
+    """The slice of rows of each run, where the rows of a run are adjacent."""
+    spans, start = {}, 0
     for run in run_ids.rle().to_list():
-        found[run["value"]] = slice(start, start + run["len"])
+        spans[run["value"]] = slice(start, start + run["len"])
         start += run["len"]
-    return found
+    return spans
 
 
 def _groups(timed: pl.DataFrame) -> dict[str, Groups]:
-    """What can be held against another run; runs of the same operators share their keys."""
+    """What can be compared with another run; runs of the same operators share their keys."""
     keys = timed.select(_KEY).unique().sort(_KEY, nulls_last=True).with_row_index("key")
     groups = timed.join(keys, on=_KEY, nulls_equal=True).select("run_id", "key", "count", "total_ns")
     twice = groups.filter(groups.select("run_id", "key").is_duplicated())["run_id"].unique()
@@ -581,7 +575,7 @@ _CLAIM = ("run_id", "scope", "phase", "op_name", "op_type", "workload_metadata",
 
 
 def _claims_of_runs(history: History, runs: Sequence[RunFacts]) -> dict[str, list[Claim]]:
-    """What AOE says it changed, run by run; where no record could be made the run's row tells of it."""
+    """AOE's claims by run; a modification without a record is read from the run's row."""
     tunings = [run for run in runs if run.is_tuning]
     if not tunings:
         return {}
@@ -625,7 +619,7 @@ _PHASES = ("before", "after")
 
 
 def _claim(rows: Sequence[Row]) -> Stored[TuningClaim]:
-    """What the records of one pair claim: one of them tells the time before, another one that after."""
+    """The claim of one pair of records: one has the time before, the other the time after."""
     first = rows[0]
     claim: Row = {
         "scope": first["scope"],
@@ -642,17 +636,17 @@ def _claim(rows: Sequence[Row]) -> Stored[TuningClaim]:
 def _with_metrics(
     history: History, histories: Histories, regressions: Regressions, incomplete: Sequence[str]
 ) -> Histories:
-    """The histories with those of metrics, which are in no column of records."""
+    """The histories with metrics, which have no column of their own in records."""
     places = {row.series_id: place for place, row in enumerate(regressions.rows) if row.scope == METRIC}
     if not places:
         return histories
     columns = [name for name in (*NEEDED, *LABELS) if name in ROWS.names]
     records = read_coded(history, list(dict.fromkeys(columns)), [equals("source", "foreign")])
     records = records.filter(~pl.col("run_id").is_in(list(incomplete)))
-    found = metric_records(records, regressions.detected.input.declarations)
-    if found is None:
+    recorded = metric_records(records, regressions.detected.input.declarations)
+    if recorded is None:
         return histories
-    metrics = put_together(found[0], (MIN_COST, MAX_COST))
+    metrics = put_together(recorded[0], (MIN_COST, MAX_COST))
     columns_of = {night: column for column, night in enumerate(histories.nights)}
     columns_here = np.array([columns_of[night] for night in metrics.nights])
     for row, labels in enumerate(metrics.labels):
@@ -675,7 +669,7 @@ def _level_of(cost: float | None, row: SeriesChange) -> float | None:
 
 
 def _of_judged(histories: Histories, regressions: Regressions) -> Histories:
-    """The histories without what is not judged: series whose good direction nobody says."""
+    """The histories without series that are not judged because their good direction is unknown."""
     undirected = [place for place, row in enumerate(regressions.rows) if row.better is None]
     if not undirected:
         return histories

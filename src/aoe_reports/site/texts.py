@@ -76,11 +76,11 @@ class Texts:
         return _said(text, self.language, context)
 
     def word(self, word: str) -> str:
-        """A word of ours that the data use (a state, a severity, a cause); what is none stays what it is."""
+        """A word that the data use (a state, a severity, a cause), translated; any other text as it is."""
         return self(_WORDS[word]) if word in _WORDS else word
 
     def fact(self, name: str) -> str:
-        """What a fact of a run is called; one that only its file names keeps that name."""
+        """The name of a fact of a run; a name that comes from a file stays as it is."""
         return self.word(name) if name in _FACTS else name
 
     def translated(self, value: Any) -> str:
@@ -88,11 +88,11 @@ class Texts:
         return in_language(value if isinstance(value, str) else str(value), self.language)
 
     def state(self, state: str, one: Named) -> str:
-        """How a series stands, in a word: a metric is not slower, but worse."""
+        """The state of a series in a word: a metric is worse, not slower."""
         return self(_OF_METRIC[state]) if one.scope == METRIC and state in _OF_METRIC else self.word(state)
 
     def series(self, one: Named) -> str:
-        """What a series is called."""
+        """The name of a series."""
         return self.translated(series_name(one)) if one.scope == METRIC else one.workload
 
     def joined(self, separator: str, parts: Iterable[str]) -> str:
@@ -105,12 +105,12 @@ class Texts:
         return " · ".join(f"{self.word(name)} {number}" for name, number in known.items() if number is not None)
 
     def columns(self, kind: type[object], *keys: str) -> list[tuple[str, str]]:
-        """The columns of a row class, or those of its columns: titles with units, and what stands below them: text or number."""
+        """(title with unit, text or number) of the columns of a row class, or of some of them."""
         return [*_columns(self, kind, keys)]  # type: ignore[arg-type]  # mypy takes no class for hashable
 
     @property
     def tag(self) -> str:
-        """What HTML calls the language."""
+        """The language as HTML names it."""
         return html_tag(self.language)
 
 

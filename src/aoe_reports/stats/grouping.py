@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from aoe_reports.formats.tasks import calls_of
 from aoe_reports.formats.vendor import TASK_TYPES
-from aoe_reports.model.arrays.columns import Ints, Mask, SomeRows, Words, codes, integers, words_in
+from aoe_reports.model.arrays.columns import Dictionary, Ints, Mask, SomeRows, codes, integers, words_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ class Names:
 
     count: int
     numbers: list[Ints]
-    words: list[Words]
+    words: list[Dictionary]
 
     def __getitem__(self, group: int) -> tuple[str | None, ...]:
         pairs = zip(self.numbers, self.words, strict=True)
@@ -195,7 +195,7 @@ def group_codes(tasks: pa.Table | SomeRows, keys: Sequence[str]) -> tuple[Ints, 
     groups_of: Ints = np.zeros(tasks.num_rows, dtype=np.int32)
     count = 1
     numbers: list[Ints] = []
-    words: list[Words] = []
+    words: list[Dictionary] = []
     for key in keys:
         of_key, words_of_key = codes(tasks[key])
         width = len(words_of_key) + 1

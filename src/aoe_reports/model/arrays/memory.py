@@ -32,4 +32,4 @@ _OPTION = getattr(_LIBC, "mallopt", None) if _TRIM is not None else None
 _MMAP_THRESHOLD = -3
 """M_MMAP_THRESHOLD of malloc.h."""
 _LARGE_BYTES = 1 << 24
-"""With 1 MB batches are asked for anew all the time: as lean, and `breakdown` of 1 GB takes 10 % more CPU time."""
+"""With 1 MB, batches are allocated anew all the time: no leaner, and `breakdown` of 1 GB takes 10 % more CPU time."""

@@ -10,7 +10,7 @@ from aoe_reports.model.arrays.columns import Floats
 
 _THOUSANDTHS = 1000
 _AT_ONCE = 1 << 15
-"""So many are in the processor's cache with all that is made of them, and nothing else as large as the numbers is held."""
+"""Numbers that fit into the processor's cache with all intermediate arrays."""
 
 
 def narrowed(values: Floats) -> Any:
@@ -39,6 +39,6 @@ def _thousandths(values: Floats) -> Any:
 
 
 def widened(numbers: Any) -> Floats:
-    """The numbers of which `narrowed` made these."""
+    """The inverse of `narrowed`."""
     values: Floats = numbers.astype(np.float64)
     return values if numbers.dtype == np.float64 else np.divide(values, _THOUSANDTHS, out=values)

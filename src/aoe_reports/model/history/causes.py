@@ -58,13 +58,13 @@ _OF_COMMUNICATION = {
     "slower-calls": say("calls take longer, waiting included"),
     "faster-calls": say("calls take less time, waiting included"),
 }
-"""Where nothing tells how long communication waited."""
+"""Used where it is not known how long communication waited."""
 
 
 def reason_words(reason: str, area: str | None = None) -> str:
     """Why an operator, of an area of a step if that is known, takes more or less of it, as people say it."""
-    found = _OF_COMMUNICATION.get(reason) if area == "communication" else None
-    return _REASONS.get(reason, reason) if found is None else found
+    words = _OF_COMMUNICATION.get(reason) if area == "communication" else None
+    return _REASONS.get(reason, reason) if words is None else words
 
 
 class Named(Protocol):
@@ -92,8 +92,8 @@ def series_name(one: Named) -> Text | str:
 
 def part_words(scope: str, workload: str, rank_id: int | None = None) -> Text | None:
     """A module, a layer or a phase of a model; None where a series is of none."""
-    model, found, name = workload.partition(f"/{scope}/")
-    if scope not in _PARTS or not found:
+    model, separator, name = workload.partition(f"/{scope}/")
+    if scope not in _PARTS or not separator:
         return None
     words = "{name} of {model}{rank}" if name.startswith("(") else _PARTS[scope]
     named = say(name) if scope == PHASE else name

@@ -16,7 +16,7 @@ Scope = Literal[
 ]
 """What a series is of: a measured time, or another number that its records have."""
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
-"""In the order in which they are listed: steps before what they are made of."""
+"""In the order of lists: a step before its parts."""
 WHOLE = frozenset({"step", "model"})
 """Scopes of what is measured as a whole."""
 METRIC: Final = "metric"
@@ -26,7 +26,7 @@ PHASE: Final = "phase"
 NOTICED = frozenset({*WHOLE, METRIC, PHASE})
 """Scopes of what a user notices."""
 LOCATED = frozenset({"module", "layer"})
-"""Scopes of a place in the program: their time is that of operators, told once more."""
+"""Scopes of a place in the program: their time is that of their operators, counted a second time."""
 MIN_STEP_SHARE: Final = 0.005
 """What changes a step by less is no headline and fails no default gate: a step scatters by more from night to night."""
 COMPUTING: Final = "computing"
@@ -63,7 +63,7 @@ class Acknowledged:
 
 @row
 class BaselineLevel:
-    """What the newest level is held against, in the unit of the series."""
+    """The baseline of the newest level, in the unit of the series."""
 
     kind: str = column()
     level: float = column()
@@ -262,7 +262,7 @@ class IncidentChange:
     impact_ms: float = column()
     open: bool = column()
     new: bool = column()
-    """Whether most of it was not told before the newest night."""
+    """Whether most of it is first reported in the newest night."""
     metadata: Sequence[ToldFact] = column()
     causes: Sequence[IncidentCause] = column()
     """That which explains most first; none where nothing is known of operators."""

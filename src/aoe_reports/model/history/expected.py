@@ -1,4 +1,4 @@
-"""What is expected and absent: ranks, steps, workloads, tables. The one rule for all of them, so that no answer goes on in silence without what it expects."""
+"""Expected and absent: ranks, steps, workloads, tables. One rule for all, so that no answer silently ignores what is missing."""
 
 from __future__ import annotations
 
@@ -43,5 +43,7 @@ def find_absent(
         for name, reason in expected.items()
         if name not in present
     ]
-    found = EXPECTED_ABSENT.found_at(path, places)
-    return [EXPECTED_ABSENT.found(one.path, one.message, severity=severity) for one in found] if severity else found
+    findings = EXPECTED_ABSENT.found_at(path, places)
+    return (
+        [EXPECTED_ABSENT.found(one.path, one.message, severity=severity) for one in findings] if severity else findings
+    )

@@ -32,7 +32,7 @@ class Meaning:
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What a mapping file says of the metrics whose names fit a pattern (`*` stands for any part)."""
+    """What a mapping file declares for the metrics whose names match a pattern (`*` matches any part)."""
 
     pattern: str
     meaning: Meaning
@@ -40,7 +40,7 @@ class Declaration:
     """False: never, whatever the record or the known names say."""
 
     def fits(self, name: str) -> bool:
-        """Whether a metric is one of those."""
+        """Whether the pattern matches a name."""
         return fnmatchcase(name.casefold(), self.pattern.casefold())
 
 
@@ -57,11 +57,7 @@ _SECOND = r"_per_(?:s|sec|secs|second)"
 _KNOWN: tuple[tuple[re.Pattern[str], str | None, Better], ...] = tuple(
     (re.compile(pattern, re.ASCII), unit, better)  # type: ignore[misc]
     for pattern, unit, better in (
-        (
-            rf"(?:{_STATISTIC}_)?(?:{_LATENCY})(?:_{_STATISTIC})?(?:_(?P<time>ns|us|ms|s))?",
-            None,
-            "lower",
-        ),
+        (rf"(?:{_STATISTIC}_)?(?:{_LATENCY})(?:_{_STATISTIC})?(?:_(?P<time>ns|us|ms|s))?", None, "lower"),
         (rf"(?:\w+_)?(?:tokens?|tok){_SECOND}{_PER_DEVICE}", "tokens/s", "higher"),
         (rf"(?:\w+_)?(?:requests?|req){_SECOND}{_PER_DEVICE}", "requests/s", "higher"),
         (rf"(?:\w+_)?(?:samples?){_SECOND}{_PER_DEVICE}", "samples/s", "higher"),
@@ -79,10 +75,10 @@ _KNOWN: tuple[tuple[re.Pattern[str], str | None, Better], ...] = tuple(
 """Names that many programs use, as `normalised` gives them: unit, good direction."""
 
 
-def meaning_of(name: str, told: Meaning, declarations: Declarations = ()) -> Meaning:
-    """What a metric means: as a mapping file says it, else as its record does (`told`), else as its name is known."""
+def meaning_of(name: str, recorded: Meaning, declarations: Declarations = ()) -> Meaning:
+    """The meaning of a metric: from the mapping file, else from its record (`recorded`), else from its known name."""
     known = known_meaning(name)
-    unit, better = told.unit or known.unit, told.better or known.better
+    unit, better = recorded.unit or known.unit, recorded.better or known.better
     declared = next((one for one in declarations if one.fits(name)), None)
     if declared is None:
         return Meaning(unit, better)
@@ -95,9 +91,9 @@ def known_meaning(name: str) -> Meaning:
     """What a name that many programs use means; nothing of any other."""
     words = normalised(name)
     for pattern, unit, better in _KNOWN:
-        found = pattern.fullmatch(words)
-        if found is not None:
-            return Meaning(found.groupdict().get("time") or unit, better)
+        match = pattern.fullmatch(words)
+        if match is not None:
+            return Meaning(match.groupdict().get("time") or unit, better)
     return Meaning()
 
 

@@ -11,7 +11,7 @@ from aoe_reports.model.rows import column, row
 
 @row
 class IngestedRun:
-    """One run: what it is, what was made of it, what the store did with it; its step is the longest of its ranks."""
+    """One run: its properties, its records, and the outcome in the store; its step is the longest of its ranks."""
 
     night: str = column("Night")
     run: str = column("Run")
@@ -50,7 +50,7 @@ class TuningClaim:
 
 @row
 class StepTimes:
-    """The mean step of a device in a run, as its records tell it; the parts where they are known."""
+    """The mean step of a device in a run, from its records; the breakdown where it is known."""
 
     rank_id: int | None = column()
     device_id: int | None = column()

@@ -86,20 +86,20 @@ def written(blocks: Blocks) -> str:
     """Blocks as text: begin since the begin before it, length, kind with marks, name + 1, of merged ones count and time."""
     columns = (np.diff(blocks.start, prepend=0), blocks.end - blocks.start, blocks.kind, blocks.on_path, blocks.name)
     rows = zip(*(column.tolist() for column in (*columns, blocks.count, blocks.busy)), strict=True)
-    found: list[str] = []
+    digits: list[str] = []
     for since, length, kind, on_path, name, count, busy in rows:
         merges = _MERGED if count > 1 else 0
         numbers = [since, length, kind * _KIND + merges + on_path * _ON_PATH, name + 1]
-        found += map(_digits, [*numbers, count, busy] if merges else numbers)
-    return "".join(found)
+        digits += map(_digits, [*numbers, count, busy] if merges else numbers)
+    return "".join(digits)
 
 
 def _digits(number: int) -> str:
-    found = ""
+    digits = ""
     while number >= _MORE:
-        found += _DIGITS[number % _MORE + _MORE]
+        digits += _DIGITS[number % _MORE + _MORE]
         number >>= _BITS
-    return found + _DIGITS[number]
+    return digits + _DIGITS[number]
 
 
 def read_blocks(cells: str) -> Blocks:

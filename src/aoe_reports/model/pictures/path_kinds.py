@@ -20,7 +20,7 @@ KIND_WORDS = N_(
         "unexplained wait": "unexplained wait",
     }
 )
-"""What people are told."""
+"""The words for each kind."""
 
 
 @row

@@ -17,7 +17,7 @@ PIECE_WORDS = N_(
         "sending": "sends",
     }
 )
-"""What people are told."""
+"""The words for each kind."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ POINT_WORDS = N_(
         "unbounded": "roof not known",
     }
 )
-"""What people are told."""
+"""The words for each kind."""
 
 
 @dataclass(frozen=True, slots=True)

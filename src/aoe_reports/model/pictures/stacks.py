@@ -15,7 +15,7 @@ class StackNode:
     """A frame within the frames that call it; times in ns."""
 
     parent: int
-    """The place of the frame around it, which stands before it; -1 for none."""
+    """The index of its caller, which comes before it; -1 for none."""
     name: str
     own_ns: int
     """Device time of what was launched in it and in no frame that it calls."""

@@ -16,14 +16,14 @@ ROLES: tuple[Role, ...] = get_args(Role)
 MAX_BYTES = 16_000
 """No picture takes more, as JSON: its blocks get coarser until it does not."""
 MAX_SLICES = 200_000
-"""Of a step of more than so many tasks and launches there is no picture."""
+"""A step of more tasks and launches has no picture."""
 MAX_LISTED = 8
 """The longest operators, and the longest gaps, are listed beside the picture."""
 
 
 @record
 class PictureLane:
-    """A lane: blocks by time, as `model.pictures.blocks` writes them, which together stand for all that was in it."""
+    """A lane: its blocks by time, as `model.pictures.blocks` writes them."""
 
     role: Role
     name: str
@@ -68,7 +68,7 @@ class StepPicture:
     rank_id: int | None
     device_id: int | None
     step: int | None
-    """None: the timeline tells of no steps, all of it is one."""
+    """None: the timeline has no steps, so all of it is one."""
     steps: int
     """How many steps there are: this one is the median by duration."""
     start_ns: int
@@ -95,7 +95,7 @@ class NoPicture:
 
 
 def median_place(durations: Sequence[int]) -> int:
-    """Where the (lower) median stands; of equal ones the first."""
+    """The index of the (lower) median; of equal values the first."""
     order = sorted(range(len(durations)), key=lambda place: (durations[place], place))
     return order[(len(order) - 1) // 2]
 
@@ -106,7 +106,7 @@ def longest_median(pictures: Sequence[StepPicture]) -> StepPicture | None:
     for one in pictures:
         of_device.setdefault((one.rank_id, one.device_id), []).append(one)
     medians = [
-        replace(mine[median_place([one.duration_ns for one in mine])], steps=sum(one.steps for one in mine))
-        for mine in of_device.values()
+        replace(alike[median_place([one.duration_ns for one in alike])], steps=sum(one.steps for one in alike))
+        for alike in of_device.values()
     ]
     return max(medians, key=lambda one: one.duration_ns, default=None)

@@ -9,7 +9,7 @@ from aoe_reports.model.texts import N_, Text
 
 BarKind = Literal["whole", "longer", "shorter"]
 BAR_WORDS = N_({"whole": "the step", "longer": "takes longer", "shorter": "takes less"})
-"""What people are told."""
+"""The words for each kind."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Answers as workflow commands of GitHub Actions: an annotation a finding, or what an answer tells by itself."""
+"""Answers as workflow commands of GitHub Actions: an annotation for each finding, highlight, incident or suspected cause."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from aoe_reports.model.findings import SEVERITIES, Finding, Severity
+from aoe_reports.model.history.changes import IncidentChange, is_small
 from aoe_reports.present.ci.places import below_here, cell, character_column
 from aoe_reports.present.forms import Shown
+from aoe_reports.present.night import since_with_facts
+from aoe_reports.present.reports.changes import Changes, describe_acknowledgement
+from aoe_reports.present.reports.incidents import worst_first
 from aoe_reports.present.values import plain
 
 KINDS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "notice"}
 MAX_SHOWN = 10
-"""Annotations of one kind that GitHub shows for one step; the others stand in its log only."""
+"""GitHub shows so many annotations of one kind for a step; the log has all."""
 
 
 def render(checked: Shown) -> Iterator[str]:
@@ -27,10 +31,10 @@ def as_annotations(shown: Shown) -> Iterator[str]:
     answer = shown.answer
     yield from (_command(finding) + "\n" for finding in answer.findings)
     for one in answer.highlights:
-        yield command(KINDS[one.severity], one.message, {"title": one.title}) + "\n"
+        yield _annotation(KINDS[one.severity], one.message, {"title": one.title}) + "\n"
     if answer.headline:
         kind = KINDS["error" if answer.reasons(strict=shown.strict) else "info"]
-        yield command(kind, answer.headline, {"title": answer.title}) + "\n"
+        yield _annotation(kind, answer.headline, {"title": answer.title}) + "\n"
 
 
 def _command(finding: Finding) -> str:
@@ -42,18 +46,51 @@ def _command(finding: Finding) -> str:
     properties["title"] = finding.rule
     number = cell(finding)
     within = f" at {finding.pointer}" if finding.pointer else "" if number is None else f" in column {number}"
-    return command(KINDS[finding.severity], finding.message + within, properties)
+    return _annotation(KINDS[finding.severity], finding.message + within, properties)
 
 
-def command(kind: str, message: str, properties: Mapping[str, str | int]) -> str:
+def _annotation(kind: str, message: str, properties: Mapping[str, str | int]) -> str:
     """A workflow command: an annotation of a kind (error, warning, notice)."""
-    told = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
-    return f"::{kind} {told}::{_data(message)}"
+    ends = str.maketrans({":": "%3A", ",": "%2C"})
+    described = ",".join(f"{name}={_data(str(value)).translate(ends)}" for name, value in properties.items())
+    return f"::{kind} {described}::{_data(message)}"
+
+
+def render_regressions(changes: Changes) -> str:
+    """An annotation an incident or a suspected cause: errors for what fails, warnings for what is open or suspected, else notices."""
+    said = [plain(line) for line in (changes.headline, changes.verdict) if line]
+    return "".join(f"{line}\n" for line in (*_commands_of_changes(changes), *said))
+
+
+def _commands_of_changes(changes: Changes) -> Iterator[str]:
+    fails = {row.incident for row in changes.rows if row.fails == "regression"}
+    accepted = {row.incident: describe_acknowledgement(row) for row in changes.rows if row.acknowledged is not None}
+    for one in worst_first(changes.incidents):
+        if one.open or one.new or one.incident in accepted:
+            yield _incident(one, accepted.get(one.incident), fails=one.incident in fails)
+    for cause in changes.suspicions:
+        if not cause.past:
+            summary = since_with_facts(cause.title, cause.since, cause.metadata)
+            title = "Suspected improvement" if cause.cause.change < 0 else "Suspected change"
+            kind = "notice" if cause.cause.change < 0 or is_small(cause.cause.step_share) else "warning"
+            yield _annotation(kind, f"{summary}: run the night again", {"title": title})
+    for finding in changes.findings:
+        yield _annotation(KINDS[finding.severity], finding.message, {"title": finding.rule})
+
+
+def _incident(one: IncidentChange, accepted: str | None, *, fails: bool) -> str:
+    kind, title = (
+        ("error", "Regression") if fails else ("warning", "Open incident") if one.open else ("notice", "Change")
+    )
+    summary = since_with_facts(one.title, one.since, one.metadata)
+    series = "1 series" if len(one.members) == 1 else f"{len(one.members)} series"
+    words = "" if accepted is None else f", {accepted}"
+    return _annotation(kind, f"{summary} (incident {one.incident}, {series}{words})", {"title": title})
 
 
 def _count(files: int, findings: Sequence[Finding]) -> str:
-    found = Counter(finding.severity for finding in findings)
-    counts = {KINDS[severity]: found[severity] for severity in SEVERITIES}
+    severities = Counter(finding.severity for finding in findings)
+    counts = {KINDS[severity]: severities[severity] for severity in SEVERITIES}
     said = ", ".join(_number(count, kind) for kind, count in counts.items())
     line = f"{_number(files, 'file')} checked: {said}"
     if max(counts.values()) > MAX_SHOWN:
@@ -68,8 +105,3 @@ def _number(count: int, noun: str) -> str:
 def _data(text: str) -> str:
     """Text behind the second `::`: line ends as GitHub escapes them, other control characters spelled out."""
     return plain(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
-
-
-def _property(text: str) -> str:
-    """Text in a property: the characters that end it are escaped, too."""
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

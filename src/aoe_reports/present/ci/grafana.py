@@ -32,8 +32,12 @@ class _Annotation:
 
 def render(changes: Changes) -> str:
     """An annotation a changed series, at the run since which it is changed; oldest first."""
-    found = [_annotation(row, row.since) for row in changes.rows if row.state is not None and row.since is not None]
-    return json.dumps([asdict(one) for one in sorted(found)], ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    annotations = [
+        _annotation(row, row.since) for row in changes.rows if row.state is not None and row.since is not None
+    ]
+    return (
+        json.dumps([asdict(one) for one in sorted(annotations)], ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    )
 
 
 def _annotation(row: SeriesChange, since: str) -> _Annotation:
@@ -48,13 +52,13 @@ def _annotation(row: SeriesChange, since: str) -> _Annotation:
 
 def _milliseconds(run: str, night: str) -> int:
     """Unix time of a run, which its id begins with; of one without, the beginning of its night (UTC)."""
-    told = _RUN_ID.match(run)
-    when = datetime.strptime(told[1], "%Y%m%dT%H%M%S") if told else datetime.fromisoformat(night)  # noqa: DTZ007
+    stamp = _RUN_ID.match(run)
+    when = datetime.strptime(stamp[1], "%Y%m%dT%H%M%S") if stamp else datetime.fromisoformat(night)  # noqa: DTZ007
     return int(when.replace(tzinfo=UTC).timestamp()) * 1000
 
 
 def _tag(value: str) -> str:
-    """What stands behind the colon of a tag; the end of what is too long is a hash, so that two names stay two."""
+    """The part of a tag behind the colon; too long a value ends with a hash, so that two names stay distinct."""
     text = plain(value)
     if len(text) <= LONGEST_TAG:
         return text

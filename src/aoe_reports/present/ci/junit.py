@@ -20,7 +20,7 @@ _NO_XML = re.compile(r"[\ufffe\uffff]")
 
 
 def render(checked: Shown) -> Iterator[str]:
-    """One suite; reporters show one failure a test case, so it tells all findings that fail the file."""
+    """One suite. Reporters show one failure a test case, so its text lists all findings that fail the file."""
     by_path: dict[str, list[Finding]] = {}
     for finding in checked.answer.findings:
         by_path.setdefault(finding.path, []).append(finding)
@@ -87,7 +87,7 @@ def render_regressions(changes: Changes) -> str:
 
 
 def _case_of_series(row: SeriesChange) -> list[str]:
-    """The id stands in the name: two series of one workload (other inputs, another rank) are two cases."""
+    """The name has the id: two series of one workload (other inputs, another rank) are two cases."""
     name = attribute(f"{row.workload} [{row.series_id}]")
     lines = list(_outcome(row))
     head = f'    <testcase name={name} classname={attribute(row.scope)} time="0"'

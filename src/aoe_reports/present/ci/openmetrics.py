@@ -60,7 +60,6 @@ def _families(changes: Changes) -> Iterator[tuple[str, str, str, Iterable[Sample
 
 
 def _series_families(rows: Sequence[SeriesChange]) -> Iterator[tuple[str, str, str, Iterable[Sample]]]:
-    """Each series by itself."""
     metrics = [row for row in rows if row.scope == METRIC]
     rows = [row for row in rows if row.scope != METRIC]
     yield "series_change_ratio", "ratio", "After / before - 1 of a series; above 0 is slower.", _of(rows, "change")
@@ -75,7 +74,7 @@ def _series_families(rows: Sequence[SeriesChange]) -> Iterator[tuple[str, str, s
 
 
 def _metric_families(rows: Sequence[SeriesChange]) -> Iterator[tuple[str, str, str, Iterable[Sample]]]:
-    """Metrics, in their own units: the label `better` tells which sign of a change is the good one."""
+    """Metrics in their own units; the label `better` gives the good direction."""
     about = "After / before - 1 of a metric; worse is below 0 where better is higher, else above 0."
     yield "metric_change_ratio", "ratio", about, _of(rows, "change")
     yield "metric_before", "", "Level of a metric before its change, in the unit of its label.", _of(rows, "before")
@@ -132,8 +131,8 @@ def _epoch(night: str | None) -> float | None:
 
 
 def _labels(labels: Labels) -> str:
-    told = ",".join(f'{name}="{_value(value)}"' for name, value in labels.items())
-    return f"{{{told}}}" if told else ""
+    pairs = ",".join(f'{name}="{_value(value)}"' for name, value in labels.items())
+    return f"{{{pairs}}}" if pairs else ""
 
 
 def _value(value: str | int | None) -> str:

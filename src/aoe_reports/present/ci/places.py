@@ -1,4 +1,4 @@
-"""Where a finding is, as CI systems want to be told: below the folder they run in, in characters."""
+"""The place of a finding for CI systems: a path below the working directory, columns in characters."""
 
 from __future__ import annotations
 

@@ -127,7 +127,14 @@ def render_regressions(changes: Changes) -> str:
     store = _store(changes.store)
     invocation = {
         "executionSuccessful": True,
-        "toolExecutionNotifications": [_notification(finding) for finding in changes.findings],
+        "toolExecutionNotifications": [
+            {
+                "descriptor": {"id": finding.rule},
+                "level": LEVELS[finding.severity],
+                "message": {"text": message_text(finding.message)},
+            }
+            for finding in changes.findings
+        ],
     }
     run = {
         "tool": {
@@ -186,19 +193,10 @@ def _result_of_series(row: SeriesChange, state: str, store: dict[str, str]) -> J
 
 
 def _suppressions(row: SeriesChange) -> JsonObject:
-    """That somebody accepted a change, where somebody did."""
     accepted = describe_acknowledgement(row)
     if accepted is None:
         return {}
     return {"suppressions": [{"kind": "external", "status": "accepted", "justification": plain(accepted)}]}
-
-
-def _notification(finding: Finding) -> JsonObject:
-    return {
-        "descriptor": {"id": finding.rule},
-        "level": LEVELS[finding.severity],
-        "message": {"text": message_text(finding.message)},
-    }
 
 
 def _store(uri: str) -> dict[str, str]:

@@ -14,7 +14,7 @@ _BAR, _SEND, _BETWEEN = 30, 5, 10
 _KEY = 336
 """Pixels of a word of the legend."""
 _KEYS = 3
-"""How many stand beside one another."""
+"""Entries of the legend in a row."""
 _SWATCH = 20
 
 

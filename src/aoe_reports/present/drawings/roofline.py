@@ -18,7 +18,7 @@ _PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0,
 
 
 class _Axes:
-    """Where values stand: whole decades around all that is drawn."""
+    """Positions of values: the axes span whole decades around all points."""
 
     def __init__(self, picture: RooflinePicture) -> None:
         intensities = [one.intensity for one in picture.points]
@@ -49,9 +49,7 @@ def draw_roofline(picture: RooflinePicture, language: Language) -> Drawn:
     parts += [_circle(one, axes, language) for one in order]
     if picture.left_out:
         note = count_of(
-            picture.left_out,
-            "{number} row without FLOPs is not drawn",
-            "{number} rows without FLOPs are not drawn",
+            picture.left_out, "{number} row without FLOPs is not drawn", "{number} rows without FLOPs are not drawn"
         )
         parts.append(f'<text class="tick end" x="{WIDTH}" y="-8">{words(in_language(note, language))}</text>')
     return Drawn("".join(parts), _TOP + _HEIGHT + _BELOW, len(picture.points), len(picture.points) + picture.left_out)

@@ -49,7 +49,7 @@ def draw_stacks(picture: StackPicture, language: Language) -> Drawn:
 
 
 def _placed(picture: StackPicture) -> tuple[list[int], list[int]]:
-    """(where each frame begins, in ns; how many are around it): those that one calls stand side by side, in the order of their names."""
+    """(begin of each frame in ns, its depth); the frames of one caller lie side by side, ordered by name."""
     count = len(picture.nodes)
     begins, depths, taken = [0] * count, [0] * count, {-1: 0}
     order = sorted(range(count), key=lambda place: (picture.nodes[place].parent, picture.nodes[place].name))
@@ -78,7 +78,7 @@ def _frame(one: StackNode, x: float, y: int, picture: StackPicture, calls: bool)
 
 
 def _label(name: str, most: int) -> str:
-    """As much of a name as there is room for; a file counts for more than its folders, and a few letters tell nothing."""
+    """As much of a name as fits; a file matters more than its folders, and a few letters say nothing."""
     if len(name) > most and "): " in name:
         name = name.rpartition("/")[2]
     return shorten_middle(name, most) if most >= min(_MIN_LABEL, len(name)) else ""
@@ -94,8 +94,8 @@ def description_of_stacks(picture: StackPicture) -> Text:
     if not picture.nodes:
         return picture.title
     own = sorted((node for node in picture.nodes if node.own_ns), key=lambda node: -node.own_ns)[:_DESCRIBED]
-    told = [say("{name}: {share:.1%}", name=node.name, share=node.own_ns / picture.total_ns) for node in own]
+    shares = [say("{name}: {share:.1%}", name=node.name, share=node.own_ns / picture.total_ns) for node in own]
     return say(
         "A flame graph: callers below, what they call above, widths are device time. Most of it: {most}.",
-        most=join("; ", told),
+        most=join("; ", shares),
     )

@@ -21,7 +21,7 @@ _MARK = 3
 """Pixels of the line under what the critical path passes."""
 _INSET, _LABEL_CHARACTERS = 8, 24
 _TICKS, _TICK_ROOM = 5, 30
-"""About so many times stand below; one nearer to the end ends there."""
+"""About so many ticks on the axis; the text of one near the end ends at its tick."""
 _MS, _US = 1_000_000, 1_000
 
 CLASSES = {kind: kind.replace(" ", "-") for kind in KINDS}
@@ -39,7 +39,7 @@ _ROLES = N_(
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """What is drawn: the elements of an SVG picture, how high they are, how many rectangles stand for how many slices."""
+    """The elements of an SVG picture, its height, its number of rectangles and of the slices in them."""
 
     inner: str
     height: int
@@ -49,7 +49,8 @@ class Drawn:
 
 def draw_step(picture: StepPicture, language: Language) -> Drawn:
     """All lanes and the axis below them; times in titles are exact, in microseconds."""
-    lanes = [(lane, merged(read_blocks(lane.cells), grain_of_pixel(picture.duration_ns))) for lane in picture.lanes]
+    pixel_ns = -(-picture.duration_ns // PLOT)
+    lanes = [(lane, merged(read_blocks(lane.cells), pixel_ns)) for lane in picture.lanes]
     of_kinds = {kind: in_language(say(KIND_WORDS[kind]), language) for kind in KINDS}
     parts = ['<g class="axis">', *_axis(picture.duration_ns, TOP + ROW * len(lanes)), "</g>"]
     for row, (lane, blocks) in enumerate(lanes):
@@ -70,13 +71,8 @@ def geometry() -> dict[str, int]:
     return {"top": TOP, "row": ROW, "bar": BAR, "mark": _MARK}
 
 
-def grain_of_pixel(duration_ns: int) -> int:
-    """What begins nearer than so many nanoseconds is within a pixel."""
-    return -(-duration_ns // PLOT)
-
-
 def label_of(lane: PictureLane, language: Language) -> str:
-    """What stands beside a lane."""
+    """The label of a lane."""
     says_itself = lane.role == "communication" and "communication" in lane.name.casefold()
     label = _ROLES["device" if says_itself else lane.role]
     return in_language(say(label, name=lane.name) if lane.name else say(label), language)
@@ -99,8 +95,8 @@ def _rectangles(blocks: Blocks, picture: StepPicture, y: int, of_kinds: dict[Kin
 
 def title_of(name: str, start_ns: int, busy_ns: int, count: int) -> str:
     """Operator, start since the begin of the step, duration; of several that are drawn as one how many."""
-    told = f"{name}, +{start_ns / 1000:,.3f} us, {busy_ns / 1000:,.3f} us"
-    return f"{told}, ×{count}" if count > 1 else told  # noqa: RUF001 -- the sign for times
+    title = f"{name}, +{start_ns / 1000:,.3f} us, {busy_ns / 1000:,.3f} us"
+    return f"{title}, ×{count}" if count > 1 else title  # noqa: RUF001 -- the sign for times
 
 
 def _axis(duration_ns: int, bottom: int) -> Iterator[str]:
@@ -156,11 +152,11 @@ def _place_of(picture: StepPicture) -> Text:
 
 
 def notes_on(picture: StepPicture, drawn: Drawn) -> list[Text]:
-    """How the step was chosen, what is drawn as one, and what is not drawn."""
-    found = []
+    """How the step was chosen, what is merged into one rectangle, and what is left out."""
+    notes = []
     if picture.steps > 1:
-        found.append(say("It is the step of median duration among {steps}.", steps=picture.steps))
-    found.append(
+        notes.append(say("It is the step of median duration among {steps}.", steps=picture.steps))
+    notes.append(
         say(
             "{slices:,} slices are drawn as {blocks:,} rectangles: what begins within a pixel is one, and its title says how "
             "many it stands for. Titles have start and duration; a line below a rectangle marks the critical path.",
@@ -169,7 +165,7 @@ def notes_on(picture: StepPicture, drawn: Drawn) -> list[Text]:
         )
     )
     if picture.lanes_left_out:
-        found.append(
+        notes.append(
             say(
                 "{lanes} more lanes with {slices:,} slices are not drawn.",
                 lanes=picture.lanes_left_out,
@@ -177,14 +173,14 @@ def notes_on(picture: StepPicture, drawn: Drawn) -> list[Text]:
             )
         )
     if picture.launched_before:
-        found.append(
+        notes.append(
             count_of(
                 picture.launched_before,
                 "{number} task was launched before the step began.",
                 "{number} tasks were launched before the step began.",
             )
         )
-    return found
+    return notes
 
 
 def legend_of(picture: StepPicture) -> list[tuple[str, str]]:

@@ -16,7 +16,7 @@ _ROOM = 0.08
 
 
 def draw_waterfall(picture: WaterfallPicture, language: Language) -> Drawn:
-    """All bars; times stand behind them, exact ones in titles, in nanoseconds."""
+    """All bars, their times behind them; exact times in ns are in titles."""
     levels = [level for bar in picture.bars for level in (bar.start_ns, bar.end_ns) if bar.kind != "whole" or level]
     least, most = min(levels, default=0), max(levels, default=1)
     span = max(most - least, 1)

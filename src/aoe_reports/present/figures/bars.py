@@ -36,13 +36,13 @@ def largest_group(rows: Iterable[T], key: Callable[[T], Hashable], size: Callabl
 
 
 def column_title(cls: type[object], name: str) -> str:
-    """What people are told above a column."""
+    """The title of a column."""
     field: Field = next(one for one in fields_of(cls) if one.name == name)
     return field.cell.title
 
 
 def draw_hotspots(answer: Answer, sheet: Sheet) -> None:
-    """A Pareto chart of the rank that computes longest: times, and what the first so many take together."""
+    """A Pareto chart of the rank that computes longest: times, and their cumulative share."""
     every: list[Hotspot] = largest_group(answer.rows, lambda row: (row.run, row.rank_id), lambda row: row.total_ns)
     rows, axes = every[: sheet.top], sheet.axes
     size, unit = unit_for(*(row.total_ns for row in rows))
@@ -57,12 +57,12 @@ def draw_hotspots(answer: Answer, sheet: Sheet) -> None:
     beside.set_xlim(0, 105)
     beside.spines["top"].set_visible(True)
     beside.set_xlabel(sheet.words(with_unit(column_title(type(rows[0]), "cumulative_share"), "%")))
-    told = [f"{name} {row.total_ns / size:,.4g} {unit}" for name, row in zip(labels, rows, strict=True)]
-    sheet.tell(answer.title, [*place_of(rows[0].run, rows[0].rank_id), *first_of(len(rows), len(every))], told)
+    described = [f"{name} {row.total_ns / size:,.4g} {unit}" for name, row in zip(labels, rows, strict=True)]
+    sheet.describe(answer.title, [*place_of(rows[0].run, rows[0].rank_id), *first_of(len(rows), len(every))], described)
 
 
 def _labels(rows: Sequence[Hotspot | Change]) -> list[str]:
-    """What each row is a group of; with its core where that tells two apart."""
+    """The name of each row, with its core where two rows have the same name."""
     names = [" ".join(filter(None, (row.op_name or row.op_type, row.input_shapes, row.location))) for row in rows]
     counts = Counter(names)
     return [
@@ -111,23 +111,23 @@ def draw_breakdown(answer: Answer, sheet: Sheet) -> None:
     axes.set_xlabel(sheet.words(with_unit(column_title(type(rows[0]), "end_to_end_ns"), unit)))
     sheet.plot.legend(loc="outside lower center", ncols=2, frameon=False)
     about = [] if several else place_of(rows[0].run, None)
-    told = [_told(row, part, label) for row, part, label in zip(rows, parts, labels, strict=True)]
-    sheet.tell(answer.title, [*about, *first_of(len(rows), len(every))], told)
+    described = [_shares(row, part, label) for row, part, label in zip(rows, parts, labels, strict=True)]
+    sheet.describe(answer.title, [*about, *first_of(len(rows), len(every))], described)
 
 
 def _activities(row: Parts) -> dict[str, int]:
     """The parts of a step, which add up to it: in ns, those of none left out."""
     if row.communication_not_overlapped_ns is None or row.free_ns is None:
-        found = {"computing": row.computing_ns, "unknown": row.end_to_end_ns - row.computing_ns}
+        times = {"computing": row.computing_ns, "unknown": row.end_to_end_ns - row.computing_ns}
     else:
         overlapped = row.overlapped_ns or 0
-        found = {
+        times = {
             "computing": row.computing_ns - overlapped,
             "overlapped": overlapped,
             "not overlapped": row.communication_not_overlapped_ns,
             "free": row.free_ns,
         }
-    return {kind: time for kind, time in found.items() if time}
+    return {kind: time for kind, time in times.items() if time}
 
 
 def _of_step(row: Parts, run: str | None) -> Text:
@@ -146,7 +146,7 @@ def short_names(runs: Sequence[str]) -> dict[str, str]:
 _RUN_CHARACTERS = 24
 
 
-def _told(row: Parts, part: dict[str, int], label: Text) -> Text:
+def _shares(row: Parts, part: dict[str, int], label: Text) -> Text:
     shares = [
         say("{kind} {share:.1%}", kind=say(ACTIVITIES[kind]), share=time / row.end_to_end_ns)
         for kind, time in part.items()
@@ -172,8 +172,8 @@ def draw_comparison(answer: Answer, sheet: Sheet) -> None:
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:+,.6g}" if value else "0")
     first = rows[0]
     about = [say("{baseline} → {candidate}", baseline=first.baseline, candidate=first.candidate)]
-    told = [f"{name} {length:+,.4g} {unit}" for name, length in zip(labels, lengths, strict=True)]
-    sheet.tell(answer.title, [*about, *place_of(None, first.rank_id), *first_of(len(rows), len(every))], told)
+    described = [f"{name} {length:+,.4g} {unit}" for name, length in zip(labels, lengths, strict=True)]
+    sheet.describe(answer.title, [*about, *place_of(None, first.rank_id), *first_of(len(rows), len(every))], described)
 
 
 _BARS = {"whole": GREY, "longer": RED, "shorter": GREEN}
@@ -202,11 +202,11 @@ def draw_explanation(answer: Answer, sheet: Sheet) -> None:
     (time,), of_time = times_in_one_unit(begin)
     note = say("bars begin at {time} {unit}", time=time, unit=of_time)
     axes.set_xlabel(sheet.words(say("Time of a step ({unit}; {note})", unit=unit, note=note)))
-    told = [
+    described = [
         say("{what}: {time}", what=bar.label, time=_length(bar.end_ns - bar.start_ns, whole=bar.kind == "whole"))
         for bar in bars
     ]
-    sheet.tell(picture.title, (), told)
+    sheet.describe(picture.title, (), described)
 
 
 def _length(time_ns: int, *, whole: bool) -> str:

@@ -63,13 +63,13 @@ def draw_png(chart: Chart | Ranking | Waterfall, language: Language = "en") -> P
 
     What the metadata say is in the language; so is what is drawn, where `can_draw` it.
     """
-    told = shorten_middle(plain(in_language(chart.description, language)), MAX_ALT)
+    described = shorten_middle(plain(in_language(chart.description, language)), MAX_ALT)
     drawn = language if can_draw(language) else "en"
     with _fixed_style(_PICTURE):
         figure = _paint(drawing_in(chart, drawn), lambda text: drawable(in_value(text, drawn)))
         FigureCanvasAgg(figure)
         buffer = io.BytesIO()
-        figure.savefig(buffer, format="png", metadata={"Software": None, "Description": told})
+        figure.savefig(buffer, format="png", metadata={"Software": None, "Description": described})
     wide, high = (round(inches * _DPI) for inches in figure.get_size_inches())
     return Picture(buffer.getvalue(), shorten_middle(plain(chart.description), MAX_ALT), wide, high)
 
@@ -101,7 +101,7 @@ _SUBTITLE_SIZE, _TITLE_SIZE = 15, 20
 
 @contextmanager
 def _fixed_style(style: dict[Any, Any]) -> Iterator[None]:
-    """Drawn alike whatever stands in the user's own matplotlibrc."""
+    """Draw with our own style, whatever the user's matplotlibrc says."""
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(style)
@@ -151,7 +151,7 @@ _BOX_LACKS = 0.4
 
 
 DOTTED = 70
-"""Up to so many nights each has a dot that stands out."""
+"""Up to so many nights, dots are large."""
 GAP_DAYS = 7
 """A week-end, or a holiday, is no gap."""
 _DATES = 6
@@ -269,7 +269,7 @@ _MIN_ROWS = 4
 
 
 def _name_rows(axes: Axes, labels: Sequence[str], spell: Callable[[str], str]) -> float:
-    """Put names beside the bars; gives the pixels that they take."""
+    """Put names beside the bars; returns their width in pixels."""
     names, taken = _fitted(axes, [spell(label) for label in labels], _LABEL_PIXELS)
     axes.set_yticks(range(len(names)), names)
     axes.tick_params(axis="y", length=0)
@@ -278,16 +278,16 @@ def _name_rows(axes: Axes, labels: Sequence[str], spell: Callable[[str], str]) -
 
 
 def _fitted(axes: Axes, lines: Sequence[str], pixels: float) -> tuple[list[str], float]:
-    """Lines shortened to so many pixels, and the room that the longest takes."""
+    """Lines shortened to a width in pixels, and the width of the longest."""
     figure = axes.get_figure(root=True)
     assert figure is not None
-    probe, found, widest = figure.text(0, 0, ""), [], 0.0
+    probe, fitted, widest = figure.text(0, 0, ""), [], 0.0
     for line in lines:
         _fit(probe, line, pixels)
-        found.append(probe.get_text())
+        fitted.append(probe.get_text())
         widest = max(widest, _taken(probe) + _SPACE)
     probe.remove()
-    return found, widest
+    return fitted, widest
 
 
 _SPACE = 15
@@ -317,7 +317,7 @@ def _draw_bars(chart: BarChart) -> str:
 
 
 def _short(label: str) -> str:
-    """A long name keeps its end, which tells names apart."""
+    """A long name keeps its end, in which names differ."""
     return label if len(label) <= MAX_LABEL else "…" + label[-(MAX_LABEL - 1) :]
 
 

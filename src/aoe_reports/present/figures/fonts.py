@@ -1,4 +1,4 @@
-"""The fonts and colours of charts: Chinese where a font for it is installed, no text taken for markup, colours that all tell apart."""
+"""Fonts and colours of charts: Chinese where a font for it is installed, colours for colour-blind readers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from aoe_reports.present.values import plain
 
 BLUE, RED, GREY = "#0072B2", "#D55E00", "#555555"
 ORANGE, GREEN, SKY, PINK = "#E69F00", "#009E73", "#56B4E9", "#CC79A7"
-"""The palette of Okabe and Ito, which colour-blind people tell apart."""
+"""The palette of Okabe and Ito, safe for colour-blind readers."""
 
 _CJK = ("Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC", "Source Han Sans SC", "Source Han Sans CN",
         "WenQuanYi Zen Hei", "WenQuanYi Micro Hei", "Microsoft YaHei", "SimHei", "PingFang SC", "Heiti SC",

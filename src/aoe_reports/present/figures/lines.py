@@ -28,7 +28,7 @@ _MANY = len(_COLOURS)
 
 
 def draw_steps(answer: Answer, sheet: Sheet) -> None:
-    """The duration of each step of the run that has most of them, a line for each device; where there are many, the longest stands out."""
+    """The duration of each step of the run with most steps, a line a device; of many devices only the longest is coloured."""
     every: list[Step] = largest_group(answer.rows, lambda row: row.run, lambda _: 1)
     devices: dict[tuple[object, ...], list[Step]] = {}
     for row in every:
@@ -50,11 +50,11 @@ def draw_steps(answer: Answer, sheet: Sheet) -> None:
     sheet.axes.set_xlabel(sheet.words(column_title(type(every[0]), "step")))
     sheet.axes.set_ylabel(sheet.words(with_unit(column_title(type(every[0]), "duration_ns"), unit)))
     sheet.plot.legend(loc="outside lower center", ncols=3, frameon=False)
-    told = [
+    described = [
         say("{what}: mean {time:,.4g} {unit}", what=_of_device(rows[0]), time=_mean_ns(rows) / size, unit=unit)
         for rows in order
     ]
-    sheet.tell(answer.title, place_of(every[0].run, None), told)
+    sheet.describe(answer.title, place_of(every[0].run, None), described)
 
 
 def _mean_ns(rows: Sequence[Step]) -> float:
@@ -62,7 +62,7 @@ def _mean_ns(rows: Sequence[Step]) -> float:
 
 
 def _numbers(rows: Sequence[Step]) -> list[int]:
-    """Where steps stand: by their number, else in their order."""
+    """The x values of steps: their numbers, else their order."""
     if any(row.step is None for row in rows):
         return [*range(len(rows))]
     return [row.step for row in rows if row.step is not None]
@@ -95,8 +95,10 @@ def draw_series(answer: Answer, sheet: Sheet) -> None:
     axes.grid(axis="y", alpha=0.3)
     sheet.plot.autofmt_xdate()
     name = [word for word in (first.workload, first.op_type, first.op_name, first.metric) if word]
-    told = [_told_change(change, first.unit) for change in changes]
-    sheet.tell(join(" · ", [*name, *place_of(None, first.rank_id, first.device_id)]), [*told[-1:]], told[:-1])
+    described = [_told_change(change, first.unit) for change in changes]
+    sheet.describe(
+        join(" · ", [*name, *place_of(None, first.rank_id, first.device_id)]), [*described[-1:]], described[:-1]
+    )
 
 
 def _told_change(change: NightChange, unit: str | None) -> Text:

@@ -42,11 +42,11 @@ def draw_roofline(answer: Answer, sheet: Sheet) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
     for kind, (colour, marker) in _POINTS.items():
-        mine = [one for one in picture.points if one.kind == kind]
-        if mine:
-            sizes = [40 + 600 * min(max(one.share, 0.0), 1.0) for one in mine]
+        points = [one for one in picture.points if one.kind == kind]
+        if points:
+            sizes = [40 + 600 * min(max(one.share, 0.0), 1.0) for one in points]
             axes.scatter(
-                [one.intensity for one in mine], [one.flops_per_s for one in mine], s=sizes, c=colour, marker=marker,
+                [one.intensity for one in points], [one.flops_per_s for one in points], s=sizes, c=colour, marker=marker,
                 alpha=0.75, edgecolors="white", label=sheet.words(POINT_WORDS[kind]),
             )  # fmt: skip
     _draw_roofs(picture, sheet)
@@ -56,7 +56,7 @@ def draw_roofline(answer: Answer, sheet: Sheet) -> None:
     for handle in sheet.plot.legend(loc="outside lower center", ncols=3, frameon=False).legend_handles:
         if handle is not None and hasattr(handle, "set_sizes"):
             handle.set_sizes([40])
-    sheet.tell(picture.title, (), [description_of_roofline(picture)])
+    sheet.describe(picture.title, (), [description_of_roofline(picture)])
 
 
 def _draw_roofs(picture: RooflinePicture, sheet: Sheet) -> None:
@@ -78,7 +78,7 @@ def _draw_roofs(picture: RooflinePicture, sheet: Sheet) -> None:
 
 
 _MAX_NUMBERS = 12
-"""Up to so many ranks a side, cells of a map have numbers."""
+"""A map of at most so many ranks a side has numbers in its cells."""
 
 
 def draw_links(answer: Answer, sheet: Sheet) -> None:
@@ -109,12 +109,12 @@ def draw_links(answer: Answer, sheet: Sheet) -> None:
     axes.set_xlabel(sheet.words(column_title(type(first), "destination_rank")))
     axes.set_ylabel(sheet.words(column_title(type(first), "source_rank")))
     sheet.plot.colorbar(image, label=sheet.words(column_title(type(first), "bandwidth_gb_per_s")))
-    told = [
+    described = [
         f"{row.source_rank} → {row.destination_rank} {row.bandwidth_gb_per_s:.4g} GB/s"
         for row in sorted(links, key=lambda row: row.bandwidth_gb_per_s or 0.0)
     ]
     about = [*place_of(first.run, None), *([] if first.group is None else [first.group]), first.transport]
-    sheet.tell(say("Bandwidth of links"), about, told)
+    sheet.describe(say("Bandwidth of links"), about, described)
 
 
 def _number_ranks(axis: Any, ranks: Sequence[int]) -> None:
@@ -135,7 +135,7 @@ _ROW_OF_RANKS = 16
 
 
 def draw_ranks(answer: Answer, sheet: Sheet) -> None:
-    """Each rank of the largest run by how much slower it computes than its peers; a row is a host, else so many ranks."""
+    """How much slower each rank of the largest run computes than its peers; a line is a host, else 16 ranks."""
     rows: list[ComparedRank] = largest_group(answer.rows, lambda row: row.run, lambda _: 1)
     if all(row.slower is None for row in rows):
         raise UsageError(say("no rank has peers to be compared with"))
@@ -157,16 +157,16 @@ def draw_ranks(answer: Answer, sheet: Sheet) -> None:
     title = column_title(type(rows[0]), "slower")
     sheet.plot.colorbar(image, label=sheet.words(with_unit(title, "%")), orientation="horizontal", aspect=60)
     slowest = sorted((row for row in rows if row.slower is not None), key=lambda row: -(row.slower or 0.0))
-    told = [join(" ", [*place_of(None, row.rank_id), f"{row.slower:+.1%}"]) for row in slowest]
-    sheet.tell(answer.title, place_of(rows[0].run, None), told)
+    described = [join(" ", [*place_of(None, row.rank_id), f"{row.slower:+.1%}"]) for row in slowest]
+    sheet.describe(answer.title, place_of(rows[0].run, None), described)
 
 
 def _lines(rows: Sequence[ComparedRank]) -> dict[str, list[ComparedRank]]:
-    """Ranks by host; where hosts are not known, so many in a line."""
+    """Ranks by host; where hosts are not known, 16 ranks a line."""
     ordered = sorted(rows, key=lambda row: (row.rank_id is None, row.rank_id or 0, row.device_id or 0))
-    found: dict[str, list[ComparedRank]] = {}
+    hosts: dict[str, list[ComparedRank]] = {}
     for number, row in enumerate(ordered):
         line = number // _ROW_OF_RANKS
         name = row.host or f"{line * _ROW_OF_RANKS}…{min((line + 1) * _ROW_OF_RANKS, len(rows)) - 1}"
-        found.setdefault(name, []).append(row)
-    return found
+        hosts.setdefault(name, []).append(row)
+    return hosts

@@ -32,13 +32,12 @@ class Plot(Figure):
     alt: str = ""
 
     def _repr_png_(self) -> bytes:
-        """A picture for whoever shows no HTML."""
+        """The picture for notebooks without HTML."""
         buffer = io.BytesIO()
         self.savefig(buffer, format="png", metadata={"Software": None, "Description": self.alt})
         return buffer.getvalue()
 
     def _repr_html_(self) -> str:
-        """The picture with its words."""
         picture = base64.b64encode(self._repr_png_()).decode()
         return f'<img src="data:image/png;base64,{picture}" alt="{escape(self.alt)}" style="max-width: 100%">'
 
@@ -60,16 +59,16 @@ class Sheet:
         """The same, as long as fits beside a bar."""
         return shorten_middle(self.words(text), _LABEL_CHARACTERS)
 
-    def tell(self, title: str, about: Sequence[str] = (), parts: Sequence[str] = ()) -> None:
+    def describe(self, title: str, about: Sequence[str] = (), parts: Sequence[str] = ()) -> None:
         """Title, what it is about below it, and all of it with the parts that are drawn as words."""
         lines = [self.words(title), *([self.words(join(" · ", about))] if about else [])]
         most = round(self.plot.get_figwidth() * _CHARACTERS_AN_INCH)
         self.plot.suptitle("\n".join(shorten_middle(line, most) for line in lines), x=0.01, ha="left", fontsize=11)
-        told = join("; ", [join(" · ", [title, *about]), *parts[:_DESCRIBED]])
-        self.plot.alt = shorten_middle(plain(str(in_value(told, self.language))), MAX_ALT)
+        description = join("; ", [join(" · ", [title, *about]), *parts[:_DESCRIBED]])
+        self.plot.alt = shorten_middle(plain(str(in_value(description, self.language))), MAX_ALT)
 
     def grow(self, rows: int) -> None:
-        """Make room for so many bars below one another."""
+        """Set the height for a number of bars."""
         self.plot.set_size_inches(9, 1.8 + 0.32 * max(rows, 3))
 
     def name_rows(self, labels: Sequence[object]) -> None:
@@ -111,9 +110,9 @@ def first_of(shown: int, count: int) -> list[Text]:
 
 def place_of(run: str | None, rank_id: int | None, device_id: int | None = None) -> list[Text]:
     """Whose rows are drawn."""
-    found = [] if run is None else [say("run {run}", run=run)]
+    words = [] if run is None else [say("run {run}", run=run)]
     if rank_id is not None:
-        found.append(say("rank {rank}", rank=rank_id))
+        words.append(say("rank {rank}", rank=rank_id))
     if device_id is not None:
-        found.append(say("device {device}", device=device_id))
-    return found
+        words.append(say("device {device}", device=device_id))
+    return words

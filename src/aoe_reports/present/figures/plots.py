@@ -27,7 +27,7 @@ PAINTERS: Mapping[str, Callable[[Answer, Sheet], None]] = {
 
 
 def plot(answer: Answer, *, top: int = 20, language: Language = "en") -> Plot:
-    """A picture of an answer, of its first `top` rows where it has bars or lines; the title says of which run and rank.
+    """A picture of an answer, of its first `top` rows where it has bars or lines; the title names run and rank.
 
     It is a `matplotlib.figure.Figure` of its own, in the style that is set (`matplotlib.style.use`). Raises UsageError
     where there is nothing to draw.

@@ -1,4 +1,4 @@
-"""What `regressions` found, whole: what the formats for CI systems and dashboards are made of, and a change in words."""
+"""The result of `regressions` for the formats of CI systems and dashboards, and sentences about a change."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class Changes:
 
     def reasons_of_no_row(self) -> list[str]:
         """Reasons for the exit code that none of the rows is to blame for."""
-        told = {row.fails for row in self.rows}
-        return [reason for reason in self.reasons if reason not in told]
+        failing = {row.fails for row in self.rows}
+        return [reason for reason in self.reasons if reason not in failing]
 
 
 def is_slower(row: SeriesChange) -> bool:
@@ -71,12 +71,12 @@ def describe_change(row: SeriesChange) -> str:
 
 def describe_acknowledgement(row: SeriesChange) -> str | None:
     """Who accepted or announced a slow-down, when and why; None where nobody did."""
-    told = row.acknowledged
-    if not told:
+    accepted = row.acknowledged
+    if not accepted:
         return None
-    word = "accepted" if told.kind == "ack" else "expected"
-    who = f" by {told.who}" if told.who else ""
-    return f"{word}{who} on {told.when[:10]} ({told.id}): {told.reason}"
+    word = "accepted" if accepted.kind == "ack" else "expected"
+    who = f" by {accepted.who}" if accepted.who else ""
+    return f"{word}{who} on {accepted.when[:10]} ({accepted.id}): {accepted.reason}"
 
 
 def _interval(row: SeriesChange) -> str:
@@ -85,22 +85,22 @@ def _interval(row: SeriesChange) -> str:
 
 
 def describe_attribution(row: SeriesChange) -> Iterator[str]:
-    """What the change of a step went on, a line a part; nothing where nobody knows."""
-    told = row.attribution
-    if not told:
+    """The breakdown of the change of a step, a line a part; nothing where it is not known."""
+    attribution = row.attribution
+    if not attribution:
         return
-    yield f"a step takes {told.total_us:+,.3f} us: operators {told.operators_us:+,.3f}"
-    for one in told.operators:
+    yield f"a step takes {attribution.total_us:+,.3f} us: operators {attribution.operators_us:+,.3f}"
+    for one in attribution.operators:
         tuned = f", tuned by AOE in run {one.repository_run}" if one.repository_run else ""
         yield f"  {one.op_name or one.op_type} {one.difference_us:+,.3f} us ({one.cause}{tuned})"
-    if told.operators and told.other_operators_us:
-        yield f"  other operators {told.other_operators_us:+,.3f} us"
+    if attribution.operators and attribution.other_operators_us:
+        yield f"  other operators {attribution.other_operators_us:+,.3f} us"
     for part_us, words in (
-        (told.communication_not_overlapped_us, "communication that is not overlapped"),
-        (told.free_us, "free time"),
-        (told.unattributed_us, "unattributed"),
+        (attribution.communication_not_overlapped_us, "communication that is not overlapped"),
+        (attribution.free_us, "free time"),
+        (attribution.unattributed_us, "unattributed"),
     ):
         if part_us is not None:
             yield f"  {words} {part_us:+,.3f} us"
-    for shift in told.shifts:
+    for shift in attribution.shifts:
         yield f"  moved from {', '.join(shift.from_)} to {', '.join(shift.to)}: {shift.moved_us:,.3f} us"

@@ -24,7 +24,7 @@ from aoe_reports.present.reports.series_cells import series_grid
 
 SHOWN_MEMBERS = 10
 DETAILED = 3
-"""Of so many incidents the series are listed."""
+"""Incidents whose series are listed."""
 SHOWN_SUSPICIONS = 10
 SHOWN_INCIDENTS = 10
 
@@ -37,8 +37,6 @@ _OF_NO_MEMBER = frozenset({"smallest_detectable", "nights", "reason"})
 
 @row
 class _SuspectedLine:
-    """A cause of suspicions, with how many series it explains."""
-
     title: str = column("Item", "sentence")
     since: str = column("Since")
     hardware: str | None = column("Hardware")
@@ -47,12 +45,12 @@ class _SuspectedLine:
 
 
 def is_slower(row: SeriesChange) -> bool:
-    """Whether a row tells of a slow-down that is more than a suspicion."""
+    """Whether a series has a proven slow-down."""
     return row.state in {"confirmed", "drift"} and loss(row.change or 0.0, row.better) > 0
 
 
 def is_open(row: SeriesChange) -> bool:
-    """Whether a row tells of a slow-down that nobody accepted, of a series that is still measured."""
+    """Whether a series has a slow-down that nobody accepted, and is still measured."""
     return is_slower(row) and row.acknowledged is None and not row.ended
 
 
@@ -90,14 +88,16 @@ def incident_sections(incidents: Sequence[IncidentChange], rows: Sequence[Series
     """One section an incident, the worst first, its members under it: as their rows say where the incident is where those begin."""
     by_series = {row.series_id: row for row in rows}
     sections = []
-    told = worst_first(incidents)
-    for number, incident in enumerate(told[:SHOWN_INCIDENTS]):
+    ordered = worst_first(incidents)
+    for number, incident in enumerate(ordered[:SHOWN_INCIDENTS]):
         members = [_member(member, by_series.get(member.series_id), incident.incident) for member in incident.members]
         sentences = [_where(incident), *_words(members)]
         for seen, words in _RECORDED.items():
             if facts := [one for one in incident.metadata if one.seen in seen]:
                 sentences.append(say(words, facts=facts_in_words(facts)))
-        sentences += _date(incident)
+        if incident.since_now is not None:
+            known = {"since": incident.since, "now": incident.since_now}
+            sentences.append(say("First recorded as starting on {since}; the current data gives {now}.", **known))
         if number >= DETAILED:
             sentences.append(say("The JSON output lists its series."))
         elif len(members) > SHOWN_MEMBERS:
@@ -112,8 +112,8 @@ def incident_sections(incidents: Sequence[IncidentChange], rows: Sequence[Series
         grid = series_grid(SeriesChange, shown, shown, _OF_NO_MEMBER) if number < DETAILED else None
         title = say("{since}: {title}", since=incident.since, title=incident.title)
         sections.append(Section(title, sentences, grid))
-    if len(told) > SHOWN_INCIDENTS:
-        count = len(told) - SHOWN_INCIDENTS
+    if len(ordered) > SHOWN_INCIDENTS:
+        count = len(ordered) - SHOWN_INCIDENTS
         sections.append(Section("", [say("{count} more incidents: `--format json` lists all of them.", count=count)]))
     return sections
 
@@ -141,7 +141,7 @@ def suspicions_section(suspicions: Sequence[SuspectedCause]) -> Section:
 
 
 def _member(member: IncidentMember, row: SeriesChange | None, incident: str) -> Member:
-    """A member, as its row tells it: against the baseline that is frozen, if its row begins with this incident."""
+    """The row of the series where it begins with this incident (its baseline is frozen), else the member."""
     return row if row is not None and row.incident == incident else member
 
 
@@ -158,7 +158,7 @@ def _where(incident: IncidentChange) -> str:
 
 
 def _state(incident: IncidentChange) -> str:
-    """Whether it is open; where only some of its series are, how many."""
+    """Open or closed; where only some of its series are open, how many."""
     count = sum(member.open for member in incident.members)
     if 0 < count < len(incident.members):
         return count_of(count, "{number} of them is open.", "{number} of them are open.")
@@ -166,7 +166,7 @@ def _state(incident: IncidentChange) -> str:
 
 
 def _words(members: Sequence[Member]) -> Iterator[str]:
-    """Who accepted what, and what was held against a baseline further back; equal sentences once."""
+    """Who accepted which change, and which series are compared with an earlier baseline; equal sentences once."""
     said: dict[str, None] = {}  # equal in English is equal in every language
     for member in members:
         if isinstance(member, IncidentMember):
@@ -208,10 +208,3 @@ _RECORDED = N_(
     }
 )
 """What is said of facts that changed, by when they were seen: what was recorded first stays the answer."""
-
-
-def _date(incident: IncidentChange) -> list[str]:
-    if incident.since_now is None:
-        return []
-    since, now = incident.since, incident.since_now
-    return [say("First recorded as starting on {since}; the current data gives {now}.", since=since, now=now)]

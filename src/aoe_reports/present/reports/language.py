@@ -1,4 +1,4 @@
-"""A report in the language of those who read it: everything of ours is translated, nothing that comes from files is."""
+"""A report in the reader's language: our own texts are translated, texts from files are not."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def cell_in(value: Cell, kind: Kind, language: Language) -> Cell:
 
 
 def _state(value: str, language: Language) -> str:
-    """A state's word, with what stands behind its colon; how it looks is known by the English word."""
+    """The word of a state with the text behind its colon; the English word still decides its colour."""
     if isinstance(value, Text):
         said = in_language(value, language)
     else:
@@ -123,11 +123,11 @@ def _drawing_in(drawing: Drawing, language: Language) -> Drawing:
 _IN_NS: Mapping[Kind, int] = {"us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 """What one of such a column is in nanoseconds."""
 _CAPTIONED = ("rank_id", "device_id", "hardware")
-"""Columns that stand above a table where all of its rows have the same."""
+"""Columns that move into the caption where all rows have the same value."""
 
 
 def with_units(grid: Grid) -> Grid:
-    """The table with one unit for each time column, the largest of which its largest value has one."""
+    """The table with one unit for each time column, chosen by its largest value."""
     return replace(grid, columns=tuple(_with_unit(column, grid.rows) for column in grid.columns))
 
 
@@ -152,20 +152,19 @@ def _size_of(value: Cell) -> float:
 def with_caption(section: Section, language: Language = "en") -> Section:
     """The section with what is the same in all rows of its table above them."""
     grid = section.grid
-    same = (
-        [] if grid is None else [one for one in grid.columns if one.key in _CAPTIONED and _is_constant(grid, one.key)]
-    )
-    if grid is None or not same:
+    if grid is None or len(grid.rows) < 2:  # noqa: PLR2004 -- one row needs no caption
         return section
     first = grid.rows[0]
+    same = [
+        one
+        for one in grid.columns
+        if one.key in _CAPTIONED and all(row.get(one.key) == first.get(one.key) for row in grid.rows)
+    ]
+    if not same:
+        return section
     caption = " · ".join(
         in_language(say("{word}: {meaning}", word=one.title, meaning=show(first.get(one.key), one.kind)), language)
         for one in same
     )
     columns = tuple(column for column in grid.columns if column not in same)
     return replace(section, sentences=[*section.sentences, caption], grid=replace(grid, columns=columns))
-
-
-def _is_constant(grid: Grid, key: str) -> bool:
-    """Whether all of several rows have the same there."""
-    return len(grid.rows) > 1 and all(row.get(key) == grid.rows[0].get(key) for row in grid.rows)

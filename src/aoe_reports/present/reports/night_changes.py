@@ -1,4 +1,4 @@
-"""What changed, as sections: the price of an alarm, what is told tonight, incidents; the trend of the lead and what explains it."""
+"""The changes of a night as sections: reliability, news, incidents, the trend of the lead and its breakdown."""
 
 from __future__ import annotations
 
@@ -6,36 +6,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from aoe_reports.model.history.causes import reason_words
-from aoe_reports.model.history.changes import METRIC, AlarmBudget, OperatorChange, SeriesChange, StepAttribution
+from aoe_reports.model.history.changes import AlarmBudget, OperatorChange, SeriesChange, StepAttribution
 from aoe_reports.model.report import Chart, Section, Waterfall
 from aoe_reports.model.rows import column, row, row_from
 from aoe_reports.model.texts import Text, capital, count_of, join, say
 from aoe_reports.present.answers import grid_of
 from aoe_reports.present.reports.incidents import apart_of, incident_sections, is_open, suspicions_section
-from aoe_reports.present.reports.night_content import (
-    Night,
-    Trend,
-    is_news,
-)
-from aoe_reports.present.reports.night_words import (
-    in_lines,
-    place_words,
-    subject_words,
-    title_name,
-    whole_name,
-)
+from aoe_reports.present.reports.night_content import Night, Trend, is_news
+from aoe_reports.present.reports.night_words import in_lines, place_words, subject_words, title_name, whole_name
 from aoe_reports.present.reports.observations import observation_sections
 from aoe_reports.present.reports.series_cells import has_metrics, series_grid, value_words
 
 SHOWN_CHANGES = 20
 LEVEL_NIGHTS = 14
-"""The level before a change is drawn over so many nights: what was before those may have been another one."""
+"""The level before a change is drawn over its last 14 nights: earlier nights may have had another level."""
 
 
 @row
 class _ChangedSeries:
-    """A series that changed, with what it is in words."""
-
     series_id: str = column()
     since_run: str | None = column()
     state: str | None = column("State", "alarm")
@@ -49,7 +37,7 @@ class _ChangedSeries:
 
 
 def changes_sections(night: Night) -> Iterator[Section]:
-    """What is told tonight: its price, its counts, what belongs to no incident, then the incidents."""
+    """The news of the night: reliability and counts, changes that belong to no incident, then the incidents."""
     budget = night.budget
     if budget is None:
         yield Section("Changes", [say("Nothing was measured.")])
@@ -57,7 +45,7 @@ def changes_sections(night: Night) -> Iterator[Section]:
     rows_shown = [row for row in night.changes if is_news(row)]
     rows = apart_of(rows_shown, night.suspicions)
     apart = [row_from(_ChangedSeries, one, what=subject_words(one)) for one in rows[:SHOWN_CHANGES]]
-    sentences: list[str] = [_price(budget), *gate_budgets(budget)]
+    sentences: list[str] = [budget_words(budget), _COLUMNS, *gate_budgets(budget)]
     if budget.baseline != "segment":
         sentences.append(say("The baseline was specified: {baseline}.", baseline=budget.baseline))
     if night.remark is not None:
@@ -74,58 +62,49 @@ def changes_sections(night: Night) -> Iterator[Section]:
     yield from observation_sections(night.observations)
 
 
-def _price(budget: AlarmBudget) -> str:
+_COLUMNS = say(
+    "The change is after / before - 1; before is the level since the last accepted change, after is the newest level; "
+    "the impact is the additional time of all calls of a run."
+)
+
+
+def budget_words(budget: AlarmBudget) -> Text:
+    """How many series are judged, and how many false alarms they may raise."""
     return say(
-        (
-            "{eligible} of {series} series of the store have enough nights to be judged; together they may raise "
-            "{alarms:g} false alarms a year. The change is after / before - 1; before is the level since the "
-            "last accepted change, after is the newest level; the impact is the additional time of all calls of "
-            "a run."
-        ),
+        "{eligible} of {series} series have enough nights to be judged; together they may raise {alarms:g} false alarms a year.",
         eligible=budget.eligible,
         series=budget.series,
         alarms=budget.false_alarms_per_year,
     )
 
 
-def _counted_changes(changes: Sequence[SeriesChange], told: Sequence[SeriesChange]) -> str:
-    worse, better = sum(map(is_open, told)), sum(row.state in {"recovered", "improved"} for row in told)
-    accepted, mixed = sum(row.acknowledged is not None for row in told), has_metrics(told)
+def _counted_changes(changes: Sequence[SeriesChange], shown: Sequence[SeriesChange]) -> str:
+    worse, better = sum(map(is_open, shown)), sum(row.state in {"recovered", "improved"} for row in shown)
+    accepted, mixed = sum(row.acknowledged is not None for row in shown), has_metrics(shown)
     counts = [
         say("{count} series worse" if mixed else "{count} series slower", count=worse),
         say(
             "{count} with a suspected regression (run the night again)",
-            count=sum(row.state == "suspect" for row in told),
+            count=sum(row.state == "suspect" for row in shown),
         ),
         say("{count} worse and accepted" if mixed else "{count} slower and accepted", count=accepted),
         say("{count} better" if mixed else "{count} quicker", count=better),
-        say("{count} with a change that was reported before and is settled", count=len(changes) - len(told)),
+        say("{count} with a change that was reported before and is settled", count=len(changes) - len(shown)),
     ]
     known = [one for one in counts if one.values["count"]]
     return say("{text}.", text=join(", ", known)) if known else say("No series changed.")
 
 
-def _trend_words(trend: Trend, counted: str) -> str:
-    """What a line over nights shows."""
-    values, nights = trend.values, trend.nights
-    place = join("", (whole_name(trend.workload), place_words(trend)))
-    known = {"nights": counted, "first": nights[0], "last": nights[-1]}
-    extremes = {"low": min(values), "high": max(values), "newest": values[-1]}
-    if trend.metric is None:
-        return say(
-            (
-                "{what}, mean time in ms over {nights} from {first} to {last}, between {low:,.6g} and {high:,.6g} ms, {newest:,.6g} ms "
-                "in the newest"
-            ),
-            what=place,
-            **known,
-            **extremes,
-        )
+def _trend_words(trend: Trend, counted: str) -> Text:
+    """A line over nights in words."""
+    extremes = {"low": min(trend.values), "high": max(trend.values), "newest": trend.values[-1]}
     return say(
         "{metric} of {what}, {nights} from {first} to {last}, between {low} and {high}, {newest} in the newest",
-        metric=whole_name(trend.metric),
-        what=place,
-        **known,
+        metric=say("mean time") if trend.metric is None else whole_name(trend.metric),
+        what=join("", (whole_name(trend.workload), place_words(trend))),
+        nights=counted,
+        first=trend.nights[0],
+        last=trend.nights[-1],
         **{name: value_words(value, trend.unit) for name, value in extremes.items()},
     )
 
@@ -147,20 +126,15 @@ def trend_section(night: Night, trend: Trend) -> Section:
             first, last = nights[max(at - LEVEL_NIGHTS, 0)], nights[at - 1]
             levels = ((first, last, row.before), (marked, nights[-1], row.after))
         title = say("{what}: {change:+.1%}", what=title, change=row.change)
-        moved = {"state": say(row.state), "change": row.change, "since": marked}
-        if row.scope == METRIC:
-            levels_words = {name: value_words(getattr(row, name) or 0.0, row.unit) for name in ("before", "after")}
-            described += say(
-                "; {state}: {change:+.1%} since {since}, from {before} to {after}", **moved, **levels_words
-            )
-        else:
-            described += say(
-                "; {state}: {change:+.1%} since {since}, from {before:,.6g} to {after:,.6g} ms",
-                **moved,
-                before=row.before,
-                after=row.after,
-            )
         state = say(row.state)
+        described += say(
+            "; {state}: {change:+.1%} since {since}, from {before} to {after}",
+            state=state,
+            change=row.change,
+            since=marked,
+            before=value_words(row.before or 0.0, row.unit),
+            after=value_words(row.after or 0.0, row.unit),
+        )
     elif len(nights) < night.least_nights:
         state = say("too few nights to judge, {number} of {least}", number=len(nights), least=night.least_nights)
         described += say("; {state}", state=state)
@@ -188,14 +162,14 @@ def trend_section(night: Night, trend: Trend) -> Section:
     return Section("History", [say("{text}.", text=described)], chart=chart, figure="history")
 
 
-def attribution_of_lead(night: Night, row: SeriesChange, told: StepAttribution) -> Section:
-    operators = told.operators
+def attribution_of_lead(night: Night, row: SeriesChange, attribution: StepAttribution) -> Section:
+    operators = attribution.operators
     parts: list[tuple[str, float]] = [(_name(one), one.difference_us) for one in operators]
     sums = (
-        (say("other operators"), told.other_operators_us),
-        (say("communication, not overlapped"), told.communication_not_overlapped_us),
-        (say("free time"), told.free_us),
-        (say("unattributed"), told.unattributed_us),
+        (say("other operators"), attribution.other_operators_us),
+        (say("communication, not overlapped"), attribution.communication_not_overlapped_us),
+        (say("free time"), attribution.free_us),
+        (say("unattributed"), attribution.unattributed_us),
     )
     parts += [(words, part_us) for words, part_us in sums if part_us is not None]
     listed = [say("{name} {size:+,.3f}", name=name, size=size) for name, size in parts]
@@ -204,27 +178,27 @@ def attribution_of_lead(night: Night, row: SeriesChange, told: StepAttribution) 
         what=join("", (whole_name(row.workload), place_words(row))),
         since=row.since,
         parts=join(", ", listed),
-        total=told.total_us,
+        total=attribution.total_us,
     )
     chart = Waterfall(
         title=say(
             "{what}: breakdown of {total:+,.1f} us per step",
             what=join("", (title_name(row.workload), place_words(row))),
-            total=told.total_us,
+            total=attribution.total_us,
         ),
         subtitle=say(
             "Night {night}: change since {since}, {before:,.1f} us before, {after:,.1f} us after",
             night=night.night,
             since=row.since,
-            before=told.before_us,
-            after=told.after_us,
+            before=attribution.before_us,
+            after=attribution.after_us,
         ),
         parts=parts,
-        whole=(say("the step"), told.total_us),
+        whole=(say("the step"), attribution.total_us),
         unit=say("change per step (us)"),
         description=say("Waterfall chart, night {night}. {what}", night=night.night, what=described),
     )
-    sentences = [say("{text}.", text=described), *_remarks(told, night)]
+    sentences = [say("{text}.", text=described), *_remarks(attribution, night)]
     rows = [replace(one, cause=reason_words(one.cause)) for one in in_lines(operators)]
     grid = grid_of(OperatorChange, rows) if operators else None
     return Section("Breakdown of the change", sentences, grid, chart, figure="attribution")
@@ -235,16 +209,25 @@ def _name(one: OperatorChange) -> str:
     return whole_name(name) if name else say("unknown")
 
 
-def _remarks(told: StepAttribution, night: Night) -> Iterator[str]:
-    """What moved from operators to operators, what AOE tuned, and which other steps changed."""
-    for shift in told.shifts:
+def _remarks(attribution: StepAttribution, night: Night) -> Iterator[str]:
+    """What moved between operators, what AOE tuned, and which other steps changed."""
+    yield from attribution_remarks(attribution)
+    others = sum(bool(one.attribution) for one in night.changes) - 1
+    if others > 0:
+        steps = count_of(others, "{number:,} other changed step", "{number:,} other changed steps")
+        yield say("`regressions` shows the same breakdown for {steps}.", steps=steps)
+
+
+def attribution_remarks(attribution: StepAttribution) -> Iterator[str]:
+    """What moved between operators, and what AOE tuned."""
+    for shift in attribution.shifts:
         yield say(
             "{sources} became {targets} ({moved:,.3f} us moved).",
             sources=join(", ", map(whole_name, shift.from_)),
             targets=join(", ", map(whole_name, shift.to)),
             moved=shift.moved_us,
         )
-    for one in told.operators:
+    for one in attribution.operators:
         if one.repository_run:
             yield say(
                 "AOE tuned {operator} in run {run} of {night}.",
@@ -252,10 +235,6 @@ def _remarks(told: StepAttribution, night: Night) -> Iterator[str]:
                 run=one.repository_run,
                 night=one.repository_night,
             )
-    others = sum(bool(one.attribution) for one in night.changes) - 1
-    if others > 0:
-        steps = count_of(others, "{number:,} other changed step", "{number:,} other changed steps")
-        yield say("`regressions` shows the same breakdown for {steps}.", steps=steps)
 
 
 def gate_budgets(budget: AlarmBudget) -> Iterator[Text]:

@@ -1,4 +1,4 @@
-"""What the night report is made of: plain facts of one night, as a store or a job knows them."""
+"""The data of the night report: plain facts of one night, from a store or a job."""
 
 from __future__ import annotations
 
@@ -122,12 +122,12 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Night:
-    """Everything the report is made of."""
+    """The data of one night report."""
 
     night: str | None
     """None: nothing is stored."""
     workload: str | None = None
-    """The one that was asked for."""
+    """The workload that the report is limited to."""
     changes: Sequence[SeriesChange] = ()
     """Rows of `regressions`."""
     incidents: Sequence[IncidentChange] = ()
@@ -205,5 +205,5 @@ def _effect_of_part(row: SeriesChange) -> tuple[Any, ...]:
 
 
 def is_news(row: SeriesChange) -> bool:
-    """Whether a change is told tonight: what is open or suspected is until it is settled, the rest in the night that it is new."""
+    """Whether a change is news: open and suspected changes are until they are settled, others in their first night."""
     return is_open(row) or row.state == "suspect" or (row.state is not None and (row.new or row.incident is None))

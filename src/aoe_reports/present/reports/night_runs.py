@@ -23,12 +23,7 @@ from aoe_reports.present.reports.night_content import (
     TuningRun,
     TypeTime,
 )
-from aoe_reports.present.reports.night_words import (
-    in_lines,
-    line_name,
-    title_name,
-    whole_name,
-)
+from aoe_reports.present.reports.night_words import in_lines, line_name, title_name, whole_name
 
 SHOWN_HOTSPOTS = 10
 SHOWN_CLAIMS = 10
@@ -156,15 +151,17 @@ def advice_sections(advised: StoredAdviceOfRun) -> Iterator[Section]:
 
 
 def _plan_section(plan: JsonObject, rows: Sequence[StoredCandidate]) -> Section:
-    told = [_said(plan.get("headline"))]
+    sentences = [_said(plan.get("headline"))]
     if rows:
         count = plan.get("candidates")
-        told.append(say("The first {shown} of {count}; expected and bound are per step.", shown=len(rows), count=count))
-    return Section("Next tuning plan", told, grid_of(StoredCandidate, rows) if rows else None)
+        sentences.append(
+            say("The first {shown} of {count}; expected and bound are per step.", shown=len(rows), count=count)
+        )
+    return Section("Next tuning plan", sentences, grid_of(StoredCandidate, rows) if rows else None)
 
 
 def _first_headline(advised: StoredAdviceOfRun) -> Text:
-    """Of which run it is, and where to look first on its longest step."""
+    """The run, and the headline of its longest step."""
     summary = advised.summary
     headlines, devices = summary.headlines, summary.devices
     of = {"run": advised.run, "model": whole_name(advised.model)}

@@ -17,7 +17,7 @@ from aoe_reports.present.reports.night_content import Trend
 R = TypeVar("R", OperatorChange, ListedVerdict, StoredAdviceRow, StoredCandidate)
 
 TITLE_NAME, LINE_NAME, WHOLE_NAME = 80, 160, 500
-"""Characters of a name in a title, in a line or a cell, and in the words that stand for a picture."""
+"""Characters of a name in a title, in a line or a cell, and in the description of a picture."""
 
 
 def subject_words(row: SeriesChange | SeriesObservation) -> str:
@@ -39,7 +39,7 @@ def subject_words(row: SeriesChange | SeriesObservation) -> str:
 
 
 def operator_line(one: SeriesChange | SeriesObservation | OperatorChange) -> str:
-    """An operator in a line, where the rank is told elsewhere."""
+    """An operator in a line that names no rank."""
     if one.op_name and not one.op_type:
         return say("operator {name}", name=line_name(one.op_name))
     return operator_words(one.op_type and line_name(one.op_type), one.op_name and line_name(one.op_name))

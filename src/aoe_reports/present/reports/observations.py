@@ -1,4 +1,4 @@
-"""What series do that is no change of their level, as a section: told by its name, and no alarm."""
+"""Observations (episodes, changes of scatter, …) as a section: named, but no alarms."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ SHOWN = 20
 
 @row
 class _ObservedLine:
-    """An observation, with what it is of in words."""
-
     kind: str = column("Observation", "word")
     what: str = column("Item")
     since: str = column("Since")
@@ -31,13 +29,15 @@ class _ObservedLine:
 
 def observation_sections(observations: Sequence[SeriesObservation], *, every: bool = False) -> Iterator[Section]:
     """What began or ended in the newest nights (`every`: whenever), where there is any."""
-    told = [one for one in observations if every or one.recent]
-    if not told:
+    listed = [one for one in observations if every or one.recent]
+    if not listed:
         return
     said = [say("These are no changes of level: they fail no gate and are not recorded.")]
-    if len(told) > SHOWN:
+    if len(listed) > SHOWN:
         said.append(
-            say("The first {shown} of {count} are listed; the JSON output contains all.", shown=SHOWN, count=len(told))
+            say(
+                "The first {shown} of {count} are listed; the JSON output contains all.", shown=SHOWN, count=len(listed)
+            )
         )
-    shown = [row_from(_ObservedLine, one, what=subject_words(one)) for one in told[:SHOWN]]
-    yield Section("Observed", said, series_grid(_ObservedLine, shown, told[:SHOWN]))
+    shown = [row_from(_ObservedLine, one, what=subject_words(one)) for one in listed[:SHOWN]]
+    yield Section("Observed", said, series_grid(_ObservedLine, shown, listed[:SHOWN]))

@@ -1,4 +1,4 @@
-"""What `regressions` found as a report: what changed, what each step's change went on, and what could not be seen."""
+"""What `regressions` found as a report: the changes, the breakdown of each changed step, and the smallest detectable effect."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from aoe_reports.model.texts import count_of, join, say
 from aoe_reports.present.answers import grid_of
 from aoe_reports.present.night import night_headline
 from aoe_reports.present.reports.incidents import apart_of, incident_sections, suspicions_section
-from aoe_reports.present.reports.night_changes import gate_budgets
+from aoe_reports.present.reports.night_changes import attribution_remarks, budget_words, gate_budgets
 from aoe_reports.present.reports.observations import observation_sections
 from aoe_reports.present.reports.series_cells import has_metrics, series_grid
 
 SHOWN_CHANGES = 20
 SHOWN_STEPS = 3
-"""Of so many steps the report says what their changes went on."""
+"""Steps whose change is broken down in the report."""
 _OF_MEMBERS = frozenset({"impact_ms", "series_id"})
-"""What is said of members of an incident alone."""
+"""Columns of members of an incident alone."""
 
 
 def regressions_report(
@@ -42,7 +42,7 @@ def regressions_report(
     remark: str | None,
     not_measured: Sequence[str] = (),
 ) -> Report:
-    """The incidents with their series, the operators of each changed step, and the price: the budget and what it hides."""
+    """The incidents with their series, the operators of each changed step, and how reliable the alarms are."""
     sections = incident_sections(incidents, rows)
     if suspicions:
         sections.append(suspicions_section(suspicions))
@@ -51,7 +51,7 @@ def regressions_report(
         sections.append(_changes_section(apart, rows))
     sections += observation_sections(observations, every=budget.whole_history)
     divided = [(row, row.attribution) for row in rows if row.attribution is not None]
-    sections += [attribution_section(row, told) for row, told in divided[:SHOWN_STEPS]]
+    sections += [attribution_section(row, attribution) for row, attribution in divided[:SHOWN_STEPS]]
     if len(divided) > SHOWN_STEPS:
         count = len(divided) - SHOWN_STEPS
         more = count_of(
@@ -72,7 +72,7 @@ def regressions_report(
 
 
 def _changes_section(apart: Sequence[SeriesChange], rows: Sequence[SeriesChange]) -> Section:
-    """Series that belong to no incident; where those that did not change are asked for, all of them."""
+    """Series that belong to no incident; all of them where unchanged series are requested, too."""
     said = [say("Change is after / before - 1: above 0 is slower.")]
     if has_metrics(apart):
         said.append(say("Of metrics where higher is better, below 0 is worse."))
@@ -88,57 +88,37 @@ def _changes_section(apart: Sequence[SeriesChange], rows: Sequence[SeriesChange]
     return Section("Changes", said, series_grid(SeriesChange, shown, shown, _OF_MEMBERS))
 
 
-def attribution_section(row: SeriesChange, told: StepAttribution) -> Section:
-    """The change of a step over what ran in it."""
+def attribution_section(row: SeriesChange, attribution: StepAttribution) -> Section:
+    """The breakdown of the change of a step."""
     parts = [
         say("{name} {size:+,.3f}", name=words, size=part_us)
         for words, part_us in (
-            (say("operators"), told.operators_us),
-            (say("communication that is not overlapped"), told.communication_not_overlapped_us),
-            (say("free time"), told.free_us),
-            (say("unattributed"), told.unattributed_us),
+            (say("operators"), attribution.operators_us),
+            (say("communication that is not overlapped"), attribution.communication_not_overlapped_us),
+            (say("free time"), attribution.free_us),
+            (say("unattributed"), attribution.unattributed_us),
         )
         if part_us is not None
     ]
-    sentence = say("The step time changed by {total:+,.3f} us: {parts}.", total=told.total_us, parts=join(", ", parts))
-    shifts = [
-        say(
-            "{sources} became {targets} ({moved:,.3f} us).",
-            sources=join(", ", shift.from_),
-            targets=join(", ", shift.to),
-            moved=shift.moved_us,
-        )
-        for shift in told.shifts
-    ]
-    tuned = [
-        say(
-            "AOE tuned {operator} in run {run} of {night}.",
-            operator=one.op_name or one.op_type,
-            run=one.repository_run,
-            night=one.repository_night,
-        )
-        for one in told.operators
-        if one.repository_run
-    ]
-    lines = [sentence, *shifts, *tuned]
-    operators = [replace(one, cause=reason_words(one.cause)) for one in told.operators]
+    sentence = say(
+        "The step time changed by {total:+,.3f} us: {parts}.", total=attribution.total_us, parts=join(", ", parts)
+    )
+    lines = [sentence, *attribution_remarks(attribution)]
+    operators = [replace(one, cause=reason_words(one.cause)) for one in attribution.operators]
     grid = grid_of(OperatorChange, operators) if operators else None
     return Section(say("Breakdown of the change of {workload}", workload=row.workload), lines, grid)
 
 
 def _price(rows: Sequence[SeriesChange], budget: AlarmBudget) -> list[str]:
-    shared = say(
-        (
-            (
-                "{eligible} of {series} series have enough nights to be judged; this review may show {alarms:g} "
-                "false changes among them."
-            )
-            if budget.whole_history
-            else "{eligible} of {series} series have enough nights to be judged; together they may raise {alarms:g} false alarms a year."
-        ),
-        eligible=budget.eligible,
-        series=budget.series,
-        alarms=budget.false_alarms_per_year,
+    shared = (
+        say(
+            "{eligible} of {series} series have enough nights to be judged; this review may show {alarms:g} false changes among them.",
+            eligible=budget.eligible,
+            series=budget.series,
+            alarms=budget.false_alarms_per_year,
+        )
+        if budget.whole_history
+        else budget_words(budget)
     )
     said: list[str] = [shared, *gate_budgets(budget)]
     known = [row.smallest_detectable for row in rows if row.smallest_detectable is not None]

@@ -1,4 +1,4 @@
-"""What a tuning run brought: its tasks, their gains worked out anew from AOE's times, the state of the repository."""
+"""The result of a tuning run: its tasks, their gains recomputed from AOE's times, the state of the repository."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from aoe_reports.formats.aoe.results import Modification, TuningResult, status_o
 from aoe_reports.model.documents import Cells
 from aoe_reports.model.findings import FAILED_TUNING, Finding, has, is_below
 from aoe_reports.model.report import Grid, Section
-from aoe_reports.model.rows import Column, Rows, column, row, telling_columns
+from aoe_reports.model.rows import Column, Rows, column, row, row_from, telling_columns
 from aoe_reports.model.texts import capital, count_of, join, say
 from aoe_reports.present.answers import section_of
 
 SHOWN_MODIFICATIONS = 20
-"""Operators or subgraphs of one task that are listed; the rest is counted."""
+"""Operators or subgraphs that are listed of one task; the others are counted."""
 SHOWN_TASKS = 100
-"""Tasks whose operators or subgraphs are listed; all tasks stand in the overview."""
+"""Tasks whose operators or subgraphs are listed; the overview has all tasks."""
 
 Outcome = Literal["successful", "nothing to tune", "failed", "incomplete", "unknown", "invalid"]
 OUTCOMES: tuple[Outcome, ...] = ("successful", "nothing to tune", "failed", "incomplete", "unknown", "invalid")
@@ -42,7 +42,7 @@ COUNTS = {
 
 @dataclass(frozen=True, slots=True)
 class TuningTask:
-    """What is told of one tuning task: of one size, however many operators AOE lists."""
+    """The summary of one tuning task; its size does not depend on how many operators AOE lists."""
 
     path: str
     report_key: str | None
@@ -60,10 +60,10 @@ class TuningTask:
     """How many modifications there are of each way of updating the repository (`add`, `update`)."""
     failed: tuple[str, ...]
     largest: tuple[Modification, ...]
-    """The modifications that save most, of the tasks whose numbers may be used."""
+    """The modifications that save most; none of a task whose numbers may not be used."""
     rest: int
     rest_saved: Decimal
-    """What the others save, as far as it was measured."""
+    """The measured savings of the others."""
     unmeasured: int
     """How many gains AOE filled in."""
 
@@ -96,7 +96,7 @@ def summarise(path: str, result: TuningResult, findings: Sequence[Finding]) -> T
         failed=result.failed_operators,
         largest=tuple(ranked[:SHOWN_MODIFICATIONS]),
         rest=len(rest),
-        rest_saved=sum((found.saved for m in rest if (found := _measured(m))), Decimal(0)),
+        rest_saved=sum((gained.saved for m in rest if (gained := _measured(m))), Decimal(0)),
         unmeasured=sum(modification.unmeasured for modification in result.modifications),
     )
 
@@ -155,7 +155,7 @@ def gain(before: Decimal | None, after: Decimal | None) -> Gain | None:
 
 
 def _measured(modification: Modification) -> Gain | None:
-    """The gain of a modification; None where AOE filled it in, too."""
+    """The gain of a modification; None also where AOE filled it in."""
     return None if modification.unmeasured else gain(modification.before, modification.after)
 
 
@@ -220,17 +220,13 @@ def _in_words(result: TuningResult, outcome: Outcome) -> str:
 
 
 def _row(number: int, task: TuningTask) -> _TaskRow:
-    found = gain(task.baseline_ms, task.result_ms)
-    return _TaskRow(
+    gained = gain(task.baseline_ms, task.result_ms)
+    return row_from(
+        _TaskRow,
+        task,
         number=number,
-        name=task.name,
-        kind=task.kind,
-        status=task.status,
-        baseline_ms=task.baseline_ms,
-        result_ms=task.result_ms,
-        speed_up=None if found is None else found.speed_up,
-        time_saved=None if found is None else found.time_saved,
-        claim=task.claim,
+        speed_up=None if gained is None else gained.speed_up,
+        time_saved=None if gained is None else gained.time_saved,
         added=task.updates.get("add", 0),
         updated=task.updates.get("update", 0),
         failed=len(task.failed),
@@ -336,7 +332,7 @@ def _modifications(modifications: Sequence[Modification]) -> list[Cells]:
             "before": m.before,
             "after": m.after,
             "bars": (m.before / longest, m.after / longest) if m.before and m.after else None,
-            **(found._asdict() if (found := _measured(m)) else dict.fromkeys(Gain._fields)),
+            **(gained._asdict() if (gained := _measured(m)) else dict.fromkeys(Gain._fields)),
             "claim": None if m.unmeasured else m.improvement,
             "remark": say("unmeasured") if m.unmeasured else None,
         }
@@ -345,8 +341,8 @@ def _modifications(modifications: Sequence[Modification]) -> list[Cells]:
 
 
 def _by_saving(modification: Modification) -> tuple[bool, Decimal, str, str]:
-    found = _measured(modification)
-    return found is None, -found.saved if found else Decimal(0), modification.name, modification.pointer
+    gained = _measured(modification)
+    return gained is None, -gained.saved if gained else Decimal(0), modification.name, modification.pointer
 
 
 def _place(task: TuningTask) -> str:

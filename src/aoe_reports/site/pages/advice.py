@@ -45,9 +45,7 @@ def advised(stored: RunAdvice, text: Texts) -> Context:
         count=summary.found,
     )
     stated_about = text(
-        "The first {shown} of {count}, as worded by msprof.",
-        shown=min(len(stored.stated), SHOWN),
-        count=summary.stated,
+        "The first {shown} of {count}, as worded by msprof.", shown=min(len(stored.stated), SHOWN), count=summary.stated
     )
     stated_rows = [
         [
@@ -111,7 +109,7 @@ def _advice_cells(row: StoredAdviceRow, text: Texts) -> list[str]:
 
 
 def _below(row: StoredAdviceRow | StoredCandidate) -> str | None:
-    """What stands below a name: the type, where that is another word, and the shapes."""
+    """The line below a name: the type, where that is another word, and the shapes."""
     words = [row.op_type if row.op_name else None, row.input_shapes]
     return " · ".join(word for word in words if word) or None
 

@@ -36,12 +36,12 @@ MUST_MATCH = {
     "profiler_level": "runtime_config.profiler_level",
     "aic_metrics": "runtime_config.aic_metrics",
 }
-"""Facts of a run, by short names, that `compare` wants to be the same where both sides tell them."""
+"""Facts of a run, by short names, that have to be equal for `compare` where both sides have them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The newest run of a model and what it is held against."""
+    """The newest run of a model and its baseline."""
 
     baseline: RunFacts
     candidate: RunFacts
@@ -50,18 +50,18 @@ class Pair:
 
 
 def pairs_of(facts: StoreFacts) -> dict[str, Pair]:
-    """Per model, by name: its newest whole run, and the run that tells most beside it."""
+    """Per model, by name: its newest whole run, and its baseline."""
     of_models: dict[str, list[RunFacts]] = defaultdict(list)
     for run in facts.runs:
         if not run.is_tuning and run.status != "incomplete":
             of_models[run.model].append(run)
-    found = {}
+    pairs = {}
     for model, runs in sorted(of_models.items()):
         prior = [run for run in runs if run.night < runs[-1].night]
         if prior:
             changed = _before_change(model, facts)
-            found[model] = Pair(changed or prior[-1], runs[-1], "segment" if changed else "night")
-    return found
+            pairs[model] = Pair(changed or prior[-1], runs[-1], "segment" if changed else "night")
+    return pairs
 
 
 def _before_change(model: str, facts: StoreFacts) -> RunFacts | None:
@@ -166,10 +166,10 @@ def compare_runs(pair: Pair, before: RunDetails, after: RunDetails) -> RunCompar
 
 
 def _not_comparable(pair: Pair, before: RunDetails, after: RunDetails) -> Iterator[FactDifference]:
-    """Why `compare` would refuse these two, with the facts of both sides; what a side does not tell is no reason."""
-    told = [_comparable_facts(pair.baseline, before), _comparable_facts(pair.candidate, after)]
-    for name in told[0]:
-        was, became = (side[name] for side in told)
+    """Why `compare` would refuse these two, with the facts of both sides; an unknown fact is no reason."""
+    facts = [_comparable_facts(pair.baseline, before), _comparable_facts(pair.candidate, after)]
+    for name in facts[0]:
+        was, became = (side[name] for side in facts)
         if was != became and not {was, became} & {None, "unknown"}:
             yield FactDifference(name, was, became)
     counts = [sum(key[0] in {"op_type", "op"} for key in details.groups.keys) for details in (before, after)]
@@ -178,7 +178,7 @@ def _not_comparable(pair: Pair, before: RunDetails, after: RunDetails) -> Iterat
 
 
 def _comparable_facts(run: RunFacts, details: RunDetails) -> dict[str, str | int | None]:
-    """What has to be the same of two runs to compare them."""
+    """The facts that have to be equal for two runs to be comparable."""
     ranks = {"?" if key[1] is None else str(key[1]) for key in details.groups.keys}
     return {
         **{name: run.facts.get(key) for name, key in MUST_MATCH.items()},
@@ -219,17 +219,17 @@ def _total(before: Totals, after: Totals) -> ScopeTotal:
 
 
 def _groups(before: Totals, after: Totals) -> list[GroupDifference]:
-    """What differs most first."""
+    """The differences of all groups, the largest first."""
     rows = []
     for key in {**before, **after}:
         (was, was_ns), (became, became_ns) = (side.get(key, (None, None)) for side in (before, after))
         values = _difference(was_ns, became_ns, 1000, stored=bool(before and after))
         _, rank, device, op_type, op_name, arguments = key
-        told = object_in({"workload_args": arguments}, "workload_args")
+        known_args = object_in({"workload_args": arguments}, "workload_args")
         side: Side = "candidate" if was_ns is None else "baseline" if became_ns is None else "both"
-        row = GroupDifference(rank, device, op_type, op_name, told, side, was, became, *values)
+        row = GroupDifference(rank, device, op_type, op_name, known_args, side, was, became, *values)
         rows.append((-abs((became_ns or 0) - (was_ns or 0)), row))
-    rows.sort(key=lambda told: (told[0], *(str(getattr(told[1], name)) for name in _NAMES)))
+    rows.sort(key=lambda ranked: (ranked[0], *(str(getattr(ranked[1], name)) for name in _NAMES)))
     return [row for _, row in rows]
 
 
@@ -243,14 +243,14 @@ def _steps(before: Sequence[StepTimes], after: Sequence[StepTimes]) -> Iterator[
         for part in PARTS:
             values = [getattr(side, f"{part}_ms", None) for side in (was, became)]
             if values != [None, None]:
-                told = _difference(values[0], values[1], 1, stored=None not in values)
+                difference = _difference(values[0], values[1], 1, stored=None not in values)
                 steps = [None if side is None else side.steps for side in (was, became)]
-                yield StepDifference(*key, part, steps[0], steps[1], *told)
+                yield StepDifference(*key, part, steps[0], steps[1], *difference)
 
 
 @lru_cache(maxsize=64)
 def keys_file(keys: tuple[tuple[Any, ...], ...]) -> tuple[str, bytes]:
-    """What a run's groups are, under a name made of the content: runs of the same operators share the file."""
+    """The keys of a run's groups in a file named by its hash: runs of the same operators share it."""
     content = as_json(keys)
     name = hashlib.sha256(content).hexdigest()[:24]
     return name, b'aoeKeys("%s",%s);\n' % (name.encode(), _as_script(content))
@@ -259,10 +259,7 @@ def keys_file(keys: tuple[tuple[Any, ...], ...]) -> tuple[str, bytes]:
 def run_file(run: RunFacts, details: RunDetails, keys: str) -> bytes:
     """A run's numbers for `compare.js`: the name of its keys comes first."""
     steps = [
-        [
-            *(step.rank_id, step.device_id, step.workload, step.steps),
-            *(getattr(step, f"{part}_ms") for part in PARTS),
-        ]
+        [*(step.rank_id, step.device_id, step.workload, step.steps), *(getattr(step, f"{part}_ms") for part in PARTS)]
         for step in details.steps
     ]
     named = {

@@ -8,10 +8,9 @@ from markupsafe import Markup
 
 from aoe_reports.history.site_facts import SeriesFacts, StoreFacts
 from aoe_reports.model.history.causes import facts_in_words, models_in_words
-from aoe_reports.model.history.changes import METRIC, IncidentChange, IncidentMember, SuspectedCause
+from aoe_reports.model.history.changes import IncidentChange, IncidentMember, SuspectedCause
 from aoe_reports.present.reports.incidents import worst_first
 from aoe_reports.present.reports.series_cells import value_words
-from aoe_reports.present.values import show
 from aoe_reports.site.cells import Table, about_first, cell, changed, drawn, head, linked, sentence, short, stated
 from aoe_reports.site.charts import sparkline
 from aoe_reports.site.places import file_name
@@ -26,11 +25,11 @@ def incidents_table(facts: StoreFacts, text: Texts, *, model: str | None = None,
 
     Those of one `model` only, where it is named; `root` is the folder of the site, seen from the page.
     """
-    mine = [one for one in facts.incidents.values() if model is None or model in one.models]
-    told = worst_first(one for one in mine if one.open or one.new)
-    told.sort(key=lambda one: not any(member.open for member in _members(one, model)))
+    every = [one for one in facts.incidents.values() if model is None or model in one.models]
+    shown = worst_first(one for one in every if one.open or one.new)
+    shown.sort(key=lambda one: not any(member.open for member in _members(one, model)))
     series = {one.id: one for one in facts.series}
-    rows = [_incident(one, _members(one, model), series, text, root) for one in told]
+    rows = [_incident(one, _members(one, model), series, text, root) for one in shown]
     rows += _suspected((one for one in facts.suspicions if model is None or model in one.models), text)
     about = text("What changed together, by its cause; the link leads to the series that names it.")
     columns = [
@@ -41,7 +40,7 @@ def incidents_table(facts: StoreFacts, text: Texts, *, model: str | None = None,
 
 
 def _members(incident: IncidentChange, model: str | None) -> Sequence[IncidentMember]:
-    """The members of an incident on the page of a model: its own."""
+    """The members of an incident that are of a model; all without one."""
     return [member for member in incident.members if model is None or member.model == model]
 
 
@@ -103,19 +102,12 @@ def spark(series: SeriesFacts, text: Texts) -> Markup:
     values = series.values[-SPARK_NIGHTS:].tolist()
     offset = len(series.nights) - len(values)
     mark = next((shift.start - offset for shift in reversed(series.shifts) if shift.start >= offset), None)
-    of_time = series.row.scope != METRIC
     levels = {"low": min(values), "high": max(values), "now": values[-1]}
-    shown = {
-        name: show(one, "ms") if of_time else text.translated(value_words(one, series.row.unit))
-        for name, one in levels.items()
-    }
     said = text(
-        "{what}: {count} nights up to {night}, between {low} and {high} ms, now {now} ms"
-        if of_time
-        else "{what}: {count} nights up to {night}, between {low} and {high}, now {now}",
+        "{what}: {count} nights up to {night}, between {low} and {high}, now {now}",
         what=short(text.series(series.row)),
         count=len(values),
         night=series.nights[-1],
-        **shown,
+        **{name: text.translated(value_words(value, series.row.unit)) for name, value in levels.items()},
     )
     return sparkline(values, mark, said)

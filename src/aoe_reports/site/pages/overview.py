@@ -34,8 +34,6 @@ SHOWN_RUNS, SHOWN_FINDINGS, SHOWN_DATES, SHOWN_PAST = 30, 30, 5, 10
 
 
 class _Words(NamedTuple):
-    """What a group of series is called, and what it is."""
-
     title: str
     about: str
 
@@ -103,7 +101,7 @@ def overview(facts: StoreFacts, text: Texts) -> Content:
 
 
 def _tiles(groups: Mapping[Group, Sequence[SeriesFacts]], text: Texts) -> list[tuple[Group, str, int]]:
-    """How many series each group has; that nobody acknowledged anything is not told."""
+    """The number of series of each group; no tile where nothing was acknowledged."""
     return [
         (key, text(_GROUPS[key].title), len(members))
         for key, members in groups.items()
@@ -112,7 +110,7 @@ def _tiles(groups: Mapping[Group, Sequence[SeriesFacts]], text: Texts) -> list[t
 
 
 def _headline(facts: StoreFacts, text: Texts) -> tuple[str, str, str]:
-    """The headline of the night report, what follows it, and how it looks."""
+    """(headline of the night report, what follows it, its tone)."""
     if not facts.nights:
         return (
             text.translated(headline(Night(night=None))),
@@ -147,9 +145,9 @@ def _facts(facts: StoreFacts, text: Texts) -> list[tuple[str, str]]:
 
 
 def cause_of(series: SeriesFacts, text: Texts) -> str:
-    """The operators that a step's change went on, in a line; of what is no step nothing."""
-    told = series.row.attribution
-    if not told:
+    """The operators that explain the change of a step, in a line; empty for other series."""
+    attribution = series.row.attribution
+    if not attribution:
         return ""
     named = [
         text(
@@ -157,12 +155,12 @@ def cause_of(series: SeriesFacts, text: Texts) -> str:
             part=f"{short(one.op_name or one.op_type or '?')} {one.difference_us:+,.1f} us",
             cause=text.translated(reason_words(one.cause)),
         )
-        for one in told.operators[:2]
+        for one in attribution.operators[:2]
     ]
-    total = abs(told.total_us)
+    total = abs(attribution.total_us)
     for key, value in (
-        ("communication_not_overlapped", told.communication_not_overlapped_us),
-        ("free", told.free_us),
+        ("communication_not_overlapped", attribution.communication_not_overlapped_us),
+        ("free", attribution.free_us),
     ):
         if value is not None and total and abs(value) >= total / 4:
             named.append(f"{text.word(key)} {value:+,.1f} us")
@@ -310,7 +308,6 @@ def _newest_of(dates: Sequence[str], text: Texts) -> str:
 
 
 def _dates(first: str, last: str) -> Iterator[str]:
-    """Every date from one to another."""
     day, until = date.fromisoformat(first), date.fromisoformat(last)
     while day <= until:
         yield day.isoformat()

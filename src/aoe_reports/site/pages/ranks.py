@@ -59,7 +59,7 @@ def ranks_part(ranks: pa.Table, steps: Sequence[StepTimes], text: Texts) -> Cont
 
 
 def _waits(ranks: pa.Table, steps: Sequence[StepTimes]) -> list[Wait]:
-    """What the stored steps tell of communication; a table of steps names no device where the framework wrote it."""
+    """Communication times of the stored steps; a table of steps names no device where the framework wrote it."""
     devices = dict(zip(ranks["rank_id"].to_pylist(), ranks["device_id"].to_pylist(), strict=True))
     return [
         ((one.rank_id, devices[one.rank_id]), one.steps, round(one.communication_ms * one.steps * 1e6))
@@ -129,7 +129,7 @@ def links_part(stored: Sequence[StoredLinks], text: Texts) -> Context | None:
 
 
 def _figure(one: StoredLinks, text: Texts) -> Figure:
-    """From the rank of a row to the rank of a column."""
+    """A map of links from the rank of a row to the rank of a column."""
     slowest = [
         rank for source, destination, _ in one.shares for rank in (source, destination)
     ]  # the slowest link is first

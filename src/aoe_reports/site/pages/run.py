@@ -46,7 +46,7 @@ class Surroundings:
 
 
 def surroundings_of(facts: StoreFacts) -> dict[str, Surroundings]:
-    """What stands beside each run; measurements and tunings each have neighbours of their own kind."""
+    """The neighbours of each run; measurements and tunings each have neighbours of their own kind."""
     of_model: dict[tuple[str, bool], list[RunFacts]] = defaultdict(list)
     tunings: dict[tuple[str, str], list[RunFacts]] = defaultdict(list)
     verdicts: dict[tuple[str | None, str], list[Stored[ListedVerdict]]] = defaultdict(list)
@@ -59,13 +59,13 @@ def surroundings_of(facts: StoreFacts) -> dict[str, Surroundings]:
         verdicts[verdict.row.workload, verdict.row.night].append(verdict)
     for series in facts.series:
         changes[series.row.since_run].append(series)
-    found = {}
+    surroundings = {}
     for members in of_model.values():
         for before, run, after in zip([None, *members], members, [*members[1:], None], strict=False):
             night = (run.model, run.night)
             beside = ((), ()) if run.is_tuning else (tunings[night], verdicts[night])
-            found[run.run_id] = Surroundings(before, after, beside[0], changes[run.run_id], beside[1])
-    return found
+            surroundings[run.run_id] = Surroundings(before, after, beside[0], changes[run.run_id], beside[1])
+    return surroundings
 
 
 def run_page(
@@ -136,7 +136,7 @@ def run_page(
 
 
 def _steps_part(steps: Sequence[Step], pages: frozenset[str], text: Texts, counted: RunAdvice | None) -> Context:
-    """Steps; of some the parts are `counted` by advice."""
+    """The table and charts of steps; `counted` is the advice that broke some of them down."""
     titles = [title for title, _ in text.columns(StepTimes, "computing_ms", "communication_ms", "free_ms")]
     about = []
     if counted is not None:
@@ -235,7 +235,7 @@ def _where(row: Step, text: Texts) -> str:
 
 @record
 class CountedStep:
-    """What advice counted of a device of which no stored step tells what it went on; as steps are, times in ms."""
+    """The breakdown that advice computed for a device without a stored one; like steps, times in ms."""
 
     step_ms: float
     std_ms: None = None
@@ -246,33 +246,33 @@ class CountedStep:
     device_id: int | None
     series_id: None = None
     steps_counted: int
-    """How many steps the capture was divided by; 1 also where nothing tells of steps."""
+    """The number of steps by which the capture was divided; 1 also where no steps are recorded."""
 
 
 Step = StepTimes | CountedStep
 
 
 def _steps_by_tasks(steps: Sequence[StepTimes], advice: RunAdvice | None) -> list[CountedStep]:
-    """The steps that only advice tells of."""
-    told = [(step.rank_id, step.device_id) for step in steps if _has_parts(step)]
-    found = {
+    """The steps that only advice has."""
+    stored = [(step.rank_id, step.device_id) for step in steps if _has_parts(step)]
+    counted = {
         (step.rank_id, step.device_id): step
         for row in (advice.summary.headlines if advice is not None else ())
-        if (step := _step_by_tasks(row)) is not None and not _is_told(step, told)
+        if (step := _step_by_tasks(row)) is not None and not _is_stored(step, stored)
     }
-    ordered = sorted(found, key=lambda place: tuple(-1 if number is None else number for number in place))
-    return [found[place] for place in ordered[:SHOWN_DEVICES]]
+    ordered = sorted(counted, key=lambda place: tuple(-1 if number is None else number for number in place))
+    return [counted[place] for place in ordered[:SHOWN_DEVICES]]
 
 
 def _has_parts(step: Step) -> bool:
-    """Whether all of it is told: of a pipeline MindSpore's own profiler tells computing, and nothing of free time."""
+    """Whether its breakdown is complete: of a pipeline, MindSpore's own profiler records no free time."""
     return None not in {step.computing_ms, step.free_ms}
 
 
-def _is_told(step: CountedStep, told: Sequence[tuple[int | None, int | None]]) -> bool:
+def _is_stored(step: CountedStep, stored: Sequence[tuple[int | None, int | None]]) -> bool:
     """Whether a stored step is of the same device; a table of steps names no device where the framework wrote it."""
     device = step.device_id
-    return any(rank == step.rank_id and (other == device or None in {other, device}) for rank, other in told)
+    return any(rank == step.rank_id and (other == device or None in {other, device}) for rank, other in stored)
 
 
 def _step_by_tasks(headline: JsonObject) -> CountedStep | None:
@@ -321,7 +321,7 @@ def _step_chart(step: Step, text: Texts) -> Figure | None:
 
 
 def _is_capture(step: Step) -> bool:
-    """Whether it is a whole capture, which nothing divides into steps."""
+    """Whether it is a whole capture: it has no steps."""
     return isinstance(step, CountedStep) and step.steps_counted == 1
 
 
@@ -346,7 +346,7 @@ def _group_columns(name: str, more: str, text: Texts) -> Columns:
 
 
 def _longest(rows: Sequence[Mapping[str, Any]]) -> float:
-    """The largest share: the bars of all rows have one scale."""
+    """The largest share, the scale of all bars."""
     return max((row["share"] or 0.0 for row in rows), default=0.0)
 
 
@@ -381,7 +381,7 @@ def _tuning_cells(run: RunFacts, text: Texts) -> list[str]:
 
 
 def _most(claims: Sequence[TuningClaim], row: TuningClaim) -> float:
-    """The longest time of what a claim stands beside: bars of the whole model and of operators do not share a scale."""
+    """The scale of a claim's bars: the whole model and operators have scales of their own."""
     same = [one for one in claims if (one.scope == "model") == (row.scope == "model")]
     return max((us or 0.0 for one in same for us in (one.claimed_before_us, one.claimed_after_us)), default=0.0)
 
@@ -416,7 +416,7 @@ def _verdicts_table(verdicts: Sequence[ListedVerdict], text: Texts) -> Table:
 
 
 def _verdict_cells(row: ListedVerdict, text: Texts) -> list[str]:
-    """AOE's claim beside what two profiles measured, as `verify` stored it."""
+    """AOE's claim beside the measurement of `verify`."""
     before, after = row.measured_before_us, row.measured_after_us
     name = row.op_name or row.op_type or text("the step")
     return [

@@ -1,4 +1,4 @@
-"""The page of a series: its history, its changes, what else changed then, what the step's change went on, what to do."""
+"""The page of a series: its history, its changes, environment changes, the step breakdown, what to do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from markupsafe import Markup
@@ -30,7 +30,7 @@ from aoe_reports.model.history.metrics import loss
 from aoe_reports.model.texts import N_
 from aoe_reports.present.reports.night_words import place_words
 from aoe_reports.present.reports.series_cells import has_metrics, value_words
-from aoe_reports.present.values import plain, show
+from aoe_reports.present.values import NONE, plain, show
 from aoe_reports.site.as_json import as_script
 from aoe_reports.site.cells import Table, cell, changed, head, level, linked, short, stated
 from aoe_reports.site.charts import Figure, Level, days_of, history_chart, waterfall
@@ -47,7 +47,7 @@ SHOWN_MEMBERS = 30
 SHOWN_VERSIONS, LONGEST_VERSION = 6, 16
 """Versions in a chart, and characters of each."""
 SHOWN_COMMAND = 600
-"""Characters of a command to copy; a longer one is made of names that nobody pastes."""
+"""Characters of a command to copy; nobody pastes a longer one."""
 
 
 _TO_DO: Mapping[str, str] = N_(
@@ -83,12 +83,12 @@ class FactChange:
 
 def differences_of(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> list[FactChange]:
     """What differs at each change."""
-    found = []
+    changes = []
     for start in _starts(series):
         if sides := _sides(series, start - 1, start, runs):
             night = series.nights[start]
-            found += [FactChange(night, name, was, became) for name, was, became in differing_facts(*sides)]
-    return found
+            changes += [FactChange(night, name, was, became) for name, was, became in differing_facts(*sides)]
+    return changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,22 +117,22 @@ def hindsight_of(series: SeriesFacts) -> Look:
 def _levels(shifts: Sequence[PlacedShift], begin: int, count: int, newest: float | None) -> list[Level]:
     if newest is None or begin == count:
         return []
-    found = []
+    levels = []
     edges = [begin, *(shift.start for shift in shifts), count]
     for shift, (start, until) in zip([None, *shifts], pairwise(edges), strict=True):
         if until <= start:
             continue
         if shift is None:
             level = shifts[0].before if shifts else newest
-            found.append(Level(start, until, level, level))
+            levels.append(Level(start, until, level, level))
         else:
-            found.append(Level(start, until, shift.before if shift.state == "drift" else shift.after, shift.after))
-    return found
+            levels.append(Level(start, until, shift.before if shift.state == "drift" else shift.after, shift.after))
+    return levels
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Another series of the same incident, and the word for how it stands."""
+    """Another series of the same incident, and its state in a word."""
 
     change: IncidentMember
     state: str
@@ -174,7 +174,7 @@ def recorded_words(incident: IncidentChange | None, text: Texts) -> list[str]:
 
 
 _COMPARED = frozenset({"confirmed", "drift", "improved"})
-"""States of which the runs on both sides are to be compared."""
+"""States in which the runs on both sides are worth comparing."""
 
 
 class NightMark(NamedTuple):
@@ -186,38 +186,36 @@ class NightMark(NamedTuple):
 
 
 class _Marks(NamedTuple):
-    """What the charts of a series name."""
-
     versions: Sequence[NightMark]
     past: Sequence[NightMark]
 
 
 def versions_in(series: SeriesFacts, of_runs: Mapping[str, tuple[str, ...]]) -> list[NightMark]:
     """Where other versions began in a series, the newest that fit a chart; a run that names none says nothing."""
-    found, last = [], None
+    marks, last = [], None
     for place, run in enumerate(series.runs):
         version = of_runs.get(run)
         if not version or version == last:
             continue
         if last is not None:
             label = " ".join(part for part in version if part not in last) or " ".join(version)
-            found.append(
+            marks.append(
                 NightMark(place, label if len(label) <= LONGEST_VERSION else f"{label[: LONGEST_VERSION - 1]}…")
             )
         last = version
-    return found[-SHOWN_VERSIONS:]
+    return marks[-SHOWN_VERSIONS:]
 
 
 def past_in(series: SeriesFacts, past: Sequence[PastNight], text: Texts) -> list[NightMark]:
     """The nights of a series on which its machine, its model or its rank differed."""
     row = series.row
-    mine = [
+    matching = [
         one
         for one in past
         if series.model in one.models and one.hardware == row.hardware and one.cause.rank_id in {None, row.rank_id}
     ]
-    places = {night: place for place, night in enumerate(series.nights)} if mine else {}
-    return [NightMark(places[one.night], _past_label(one, text)) for one in mine if one.night in places]
+    places = {night: place for place, night in enumerate(series.nights)} if matching else {}
+    return [NightMark(places[one.night], _past_label(one, text)) for one in matching if one.night in places]
 
 
 def _past_label(one: PastNight, text: Texts) -> str:
@@ -305,8 +303,8 @@ def _hindsight(series: SeriesFacts, marks: _Marks, text: Texts) -> Context | Non
 def _newest(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> Iterator[list[str]]:
     """The newest nights with their times and runs, the newest first."""
     newest = slice(-SHOWN_NIGHTS, None)
-    told = zip(series.nights[newest], series.values[newest].tolist(), series.runs[newest], strict=True)
-    for night, value, run in reversed(list(told)):
+    nights = zip(series.nights[newest], series.values[newest].tolist(), series.runs[newest], strict=True)
+    for night, value, run in reversed(list(nights)):
         page = f"../runs/{file_name(run)}.html" if run in runs else None
         yield [head(night), level(value, series.row), linked(run, page)]
 
@@ -315,36 +313,29 @@ def _said(series: SeriesFacts, text: Texts) -> str:
     row = series.row
     if row.state is None:
         return _unchanged(row, text)
-    suspected = row.state == "suspect"
     values = {
         "since": row.since,
-        # but of a suspicion the words say which way
-        "change": show(row.change, "change") if suspected else show(abs(row.change or 0.0), "percent"),
-        "low": show(row.ci_low, "change"),
-        "high": show(row.ci_high, "change"),
         "before": _level_words(row.before, row, text),
         "after": _level_words(row.after, row, text),
     }
-    if row.scope == METRIC:
-        return _said_of_metric(row, text, values, suspected=suspected)
-    if suspected:
+    if row.state == "suspect":
         return text(
-            (
-                "Outliers since {since}: {before} ms became {after} ms ({change}). One or two nights are not "
-                "sufficient evidence."
-            ),
+            "Outliers since {since}: {before} became {after} ({change}). One or two nights are not sufficient evidence.",
+            change=show(row.change, "change"),
             **values,
         )
+    worse, better = ("worse", "better") if row.scope == METRIC else ("slower", "quicker")
     return text(
-        "{change} slower since {since} (95% interval {low} to {high}): {before} ms became {after} ms."
-        if (row.change or 0.0) > 0
-        else "{change} quicker since {since} (95% interval {low} to {high}): {before} ms became {after} ms.",
+        "{change} {word} since {since} (95% interval {low} to {high}): {before} became {after}.",
+        change=show(abs(row.change or 0.0), "percent"),
+        word=text(worse if loss(row.change or 0.0, row.better) > 0 else better),
+        low=show(row.ci_low, "change"),
+        high=show(row.ci_high, "change"),
         **values,
     )
 
 
 def _unchanged(row: SeriesChange, text: Texts) -> str:
-    """That nothing changed, or why nothing can be said."""
     if row.reason == "no-direction":
         return text("Nobody has said whether more of this metric is better or worse: it is kept, and not judged.")
     if row.reason:
@@ -360,34 +351,11 @@ def _unchanged(row: SeriesChange, text: Texts) -> str:
 
 
 def _level_words(value: float | None, row: SeriesChange, text: Texts) -> str:
-    """A level in words: of a time without its unit, of a metric with it."""
-    if row.scope != METRIC or value is None:
-        return show(value, "ms")
-    return text.translated(value_words(value, row.unit))
-
-
-def _said_of_metric(row: SeriesChange, text: Texts, values: Mapping[str, Any], *, suspected: bool) -> str:
-    if suspected:
-        return text(
-            "Outliers since {since}: {before} became {after} ({change}). One or two nights are not sufficient evidence.",
-            **values,
-        )
-    return text(
-        "{change} worse since {since} (95% interval {low} to {high}): {before} became {after}."
-        if loss(row.change or 0.0, row.better) > 0
-        else "{change} better since {since} (95% interval {low} to {high}): {before} became {after}.",
-        **values,
-    )
+    return NONE if value is None else text.translated(value_words(value, row.unit))
 
 
 def _value_title(row: SeriesChange, text: Texts) -> str:
     return text("Value") if row.scope == METRIC else text("Time (ms)")
-
-
-def _direction(better: str | None, text: Texts) -> str:
-    if better is None:
-        return text("not declared")
-    return text("higher is better") if better == "higher" else text("lower is better")
 
 
 def _facts(series: SeriesFacts, text: Texts) -> Iterator[tuple[str, str]]:
@@ -400,7 +368,10 @@ def _facts(series: SeriesFacts, text: Texts) -> Iterator[tuple[str, str]]:
     if row.scope == METRIC:
         yield text("Metric"), str(row.metric)
         yield text("Unit"), row.unit or text("unknown")
-        yield text("Good direction"), _direction(row.better, text)
+        better = {None: text("not declared"), "higher": text("higher is better")}.get(
+            row.better, text("lower is better")
+        )
+        yield text("Good direction"), better
     if series.share_of_step is not None and row.scope != "step":
         yield text("Share of the step"), show(series.share_of_step, "percent")
     if row.smallest_detectable is not None:
@@ -409,12 +380,12 @@ def _facts(series: SeriesFacts, text: Texts) -> Iterator[tuple[str, str]]:
 
 def accepted_words(row: SeriesChange, text: Texts) -> str:
     """Who accepted or announced a slow-down, when and why; nothing where nobody did."""
-    told = row.acknowledged
-    if not told:
+    accepted = row.acknowledged
+    if not accepted:
         return ""
-    values = {"who": told.who or text("unnamed user"), "when": told.when[:10], "reason": told.reason}
+    values = {"who": accepted.who or text("unnamed user"), "when": accepted.when[:10], "reason": accepted.reason}
     return text(
-        "Accepted by {who} on {when}: {reason}" if told.kind == "ack" else "Announced by {who} on {when}: {reason}",
+        "Accepted by {who} on {when}: {reason}" if accepted.kind == "ack" else "Announced by {who} on {when}: {reason}",
         **values,
     )
 
@@ -423,8 +394,8 @@ def _sides(series: SeriesFacts, before: int, after: int, runs: Mapping[str, RunF
     """The runs of two of its nights; nothing where the store has not both."""
     if before < 0:
         return []
-    found = [runs[run] for run in (series.runs[before], series.runs[after]) if run in runs]
-    return found if len(found) == 2 else []  # noqa: PLR2004 -- both sides
+    known = [runs[run] for run in (series.runs[before], series.runs[after]) if run in runs]
+    return known if len(known) == 2 else []  # noqa: PLR2004 -- both sides
 
 
 def sides_of(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> list[RunFacts]:
@@ -437,7 +408,7 @@ def sides_of(series: SeriesFacts, runs: Mapping[str, RunFacts]) -> list[RunFacts
 
 
 def _newest_start(series: SeriesFacts) -> int | None:
-    """The place of the night that the newest change of a row began on: the watch may see it no more, and it is still told."""
+    """The index of the night on which the newest change began, even if it lies before the watched nights."""
     row = series.row
     since = row.moves[-1].since if row.moves else row.since
     if state_of(row) not in _COMPARED or since is None:
@@ -447,13 +418,12 @@ def _newest_start(series: SeriesFacts) -> int | None:
 
 
 def _starts(series: SeriesFacts) -> list[int]:
-    """The places of the nights that changes began on."""
+    """The indices of the nights on which changes began."""
     newest = _newest_start(series)
     return sorted({*(shift.start for shift in series.shifts), *([] if newest is None else [newest])})
 
 
 def _to_do(series: SeriesFacts, sides: Sequence[RunFacts], text: Texts) -> str:
-    """What is to be done about a series."""
     row, state = series.row, state_of(series.row)
     if not row.state:
         return ""
@@ -467,7 +437,7 @@ def _to_do(series: SeriesFacts, sides: Sequence[RunFacts], text: Texts) -> str:
 
 
 def _side_links(sides: Sequence[RunFacts], text: Texts) -> Iterator[tuple[str, str]]:
-    """Where the runs on both sides are compared, and their pages."""
+    """Links to the comparison of the runs on both sides, and to their pages."""
     if not sides:
         return
     before, after = sides
@@ -480,7 +450,7 @@ def _side_links(sides: Sequence[RunFacts], text: Texts) -> Iterator[tuple[str, s
 
 
 def _command(sides: Sequence[RunFacts], row: SeriesChange) -> str:
-    """What tells more of the newest change: of a step why it is longer, else which operators are; none where no captures can be named."""
+    """The command that explains the newest change: `explain` for a step, else `compare`; empty where a capture is missing."""
     paths = [side.folder for side in sides]
     if len(set(paths)) < 2 or not all(paths) or any(side.kind != "profile" for side in sides):  # noqa: PLR2004 -- both sides
         return ""
@@ -527,9 +497,7 @@ def _chart(series: SeriesFacts, look: Look, title: str, marks: _Marks, text: Tex
     start, values = look.start, series.values[look.start :]
     inside = [Level(one.start - start, one.until - start, one.first, one.last) for one in look.levels]
     said = text(
-        "Values of {count} nights from {first} to {last}, between {low} and {high}; {changes} level shifts."
-        if series.row.scope == METRIC
-        else "Times of {count} nights from {first} to {last}, between {low} and {high} ms; {changes} level shifts.",
+        "Values of {count} nights from {first} to {last}, between {low} and {high}; {changes} level shifts.",
         count=len(values),
         first=series.nights[start],
         last=series.nights[-1],
@@ -563,7 +531,7 @@ def _named(marks: Sequence[NightMark], series: SeriesFacts, text: Texts) -> str:
 
 
 def _levels_table(series: SeriesFacts, look: Look, text: Texts) -> Table:
-    """The levels, each with the change that it began with."""
+    """The levels, each with the change at its begin."""
     columns = [
         (text("From"), "text"), (text("To"), "text"), (text("Nights"), "number"),
         (text("Level") if series.row.scope == METRIC else text("Level (ms)"), "number"),
@@ -643,14 +611,14 @@ def _operator_cells(one: OperatorChange, text: Texts) -> list[str]:
     ]
 
 
-def _remarks(told: StepAttribution, text: Texts) -> Iterator[str]:
-    """What moved from operators to operators, and what was left out."""
-    for shift in told.shifts:
+def _remarks(attribution: StepAttribution, text: Texts) -> Iterator[str]:
+    """What moved between operators, and which nights were left out."""
+    for shift in attribution.shifts:
         sources, targets = ", ".join(shift.from_), ", ".join(shift.to)
         moved = f"{shift.moved_us:,.3f}"
         yield text("{sources} became {targets} ({moved} us moved).", sources=sources, targets=targets, moved=moved)
-    if told.left_out_nights:
-        yield text("Outlier nights, left out: {nights}.", nights=", ".join(told.left_out_nights))
+    if attribution.left_out_nights:
+        yield text("Outlier nights, left out: {nights}.", nights=", ".join(attribution.left_out_nights))
 
 
 _EPOCH = date(1970, 1, 1).toordinal()

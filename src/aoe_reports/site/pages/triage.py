@@ -48,7 +48,7 @@ def grouped(facts: StoreFacts) -> dict[Group, list[SeriesFacts]]:
 
 
 def state_of(row: SeriesChange) -> str:
-    """The word for how a series stands: that somebody accepted a slow-down says more than that it is one."""
+    """The state of a series in a word; an accepted slow-down is acknowledged."""
     lost = None if row.change is None else loss(row.change, row.better)
     return slower_word(row.state or row.reason or "unchanged", lost, accepted=row.acknowledged is not None)
 

@@ -63,7 +63,7 @@ class MeasuredStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuningJob:
-    """A tuning job; what is not stored is None."""
+    """A tuning job; None where a value is not stored."""
 
     night: str
     run: str
@@ -136,17 +136,17 @@ def _job(run: RunFacts, proven: Mapping[str, Proven], measured: MeasuredStep | N
 def _proven(runs: Sequence[RunFacts], verdicts: Sequence[ListedVerdict]) -> dict[str, Proven]:
     """Of each night of a model's jobs that changed something the newest of the model's verdicts before the next one."""
     nights = sorted({run.night for run in runs if run.body.get("modified")})
-    found: dict[str, Proven] = {}
+    of_nights: dict[str, Proven] = {}
     for verdict in verdicts:
         place = bisect_left(nights, f"{verdict.night}\uffff") - 1
         if place < 0:
             continue
-        told = found.get(nights[place])
-        if told is None or told.night != verdict.night:
-            told = found[nights[place]] = Proven(verdict.night, verdict.verdict_of_job)
+        proven = of_nights.get(nights[place])
+        if proven is None or proven.night != verdict.night:
+            proven = of_nights[nights[place]] = Proven(verdict.night, verdict.verdict_of_job)
         if verdict.scope == "step":
-            told.step = ProvenStep(*(getattr(verdict, name) for name in ProvenStep.__slots__))
-    return found
+            proven.step = ProvenStep(*(getattr(verdict, name) for name in ProvenStep.__slots__))
+    return of_nights
 
 
 def _measured(job: RunFacts, step: SeriesFacts | None, facts: StoreFacts) -> MeasuredStep | None:
@@ -181,13 +181,13 @@ def _never_improved(facts: StoreFacts) -> list[TunedOperator]:
     """Operators that AOE named and never changed for the better: failed, changed without a gain, or never confirmed."""
     operators = _named_operators(facts)
     for verdict in (one.row for one in facts.verdicts):
-        if verdict.scope == "operator" and (told := operators.get((verdict.workload or "", verdict.op_name or ""))):
-            told.verdicts += 1
-            told.confirmed += verdict.verdict == "confirmed"
+        if verdict.scope == "operator" and (operator := operators.get((verdict.workload or "", verdict.op_name or ""))):
+            operator.verdicts += 1
+            operator.confirmed += verdict.verdict == "confirmed"
     for one in operators.values():
         one.reason = _reason(one)
-    found = [one for one in operators.values() if one.reason is not None]
-    return sorted(found, key=lambda one: (-one.failed - one.changed, one.workload, one.op_name))
+    never = [one for one in operators.values() if one.reason is not None]
+    return sorted(never, key=lambda one: (-one.failed - one.changed, one.workload, one.op_name))
 
 
 def _named_operators(facts: StoreFacts) -> dict[tuple[str, str], TunedOperator]:
@@ -230,15 +230,14 @@ class BankGrowth:
 
 
 def _bank_growth(jobs: Sequence[TuningJob]) -> list[BankGrowth]:
-    """A row a night with counts."""
     counted = [job for job in jobs if job.added is not None and job.updated is not None]
-    found: list[BankGrowth] = []
+    rows: list[BankGrowth] = []
     for night, same in groupby(sorted(counted, key=attrgetter("night")), key=attrgetter("night")):
         entries = [(job.added or 0, job.updated or 0) for job in same]
         added, updated = map(sum, zip(*entries, strict=True))
-        total = (found[-1].sum if found else 0) + added + updated
-        found.append(BankGrowth(night=night, jobs=len(entries), added=added, updated=updated, sum=total))
-    return found
+        total = (rows[-1].sum if rows else 0) + added + updated
+        rows.append(BankGrowth(night=night, jobs=len(entries), added=added, updated=updated, sum=total))
+    return rows
 
 
 _NEVER: Mapping[str, str] = N_(
@@ -329,11 +328,13 @@ def _proven_cell(proven: Proven | None, text: Texts) -> str:
     step = proven.step
     more = [proven.night]
     if step is not None and step.change is not None:
-        told = {"verdict": text.translated(str(step.verdict)), "change": show(step.change, "change")}
-        more = [
-            text("step {verdict}: {change} ({interval})", interval=interval(step.ci_low, step.ci_high), **told),
-            *more,
-        ]
+        said = text(
+            "step {verdict}: {change} ({interval})",
+            verdict=text.translated(str(step.verdict)),
+            change=show(step.change, "change"),
+            interval=interval(step.ci_low, step.ci_high),
+        )
+        more = [said, *more]
     return stated(VERDICTS.get(verdict, verdict), text.translated(verdict), " · ".join(more))
 
 
