@@ -96,7 +96,7 @@ def test_each_container_of_a_template_maps_a_share_of_its_own(tmp_path: Path, na
     (tmp_path / "aoe-reports").chmod(0o755)
     command, path = [*container["command"], *container["args"]], f"{tmp_path}:/usr/bin:/bin"
     third = subprocess.run(command, capture_output=True, text=True, env={"PATH": path, variable: "2"}, check=True)
-    assert third.stdout == "map /work/manifest.json --partials /work/partials --shard 3/32 --jobs 1\n"
+    assert third.stdout == "fleet map /work/manifest.json --partials /work/partials --shard 3/32 --jobs 1\n"
     unset = subprocess.run(command, capture_output=True, text=True, env={"PATH": path}, check=False)
     assert (unset.returncode != 0, unset.stdout) == (True, "")
 

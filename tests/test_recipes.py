@@ -59,7 +59,7 @@ def workloads(facts: StoreFacts, text: Texts) -> Content:
 ADVICE = """@on_operators
 def _rare(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Iterator[Advice]:
     once = bounds.count == 1
-    for subject in _subjects(bounds, _alike(bounds), once, bounds.total_ns, _least(facts, thresholds)):
+    for subject in _subjects(bounds, once, bounds.total_ns, _least(facts, thresholds)):
         yield _on_type(facts, bounds, "rare-operator", subject, say("It runs once: is it needed?"))
 
 
@@ -96,9 +96,9 @@ def test_a_question_is_one_module_and_one_line(package: Path) -> None:
         r"^```python\n# src/aoe_reports/topics/device_time/longest.py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL
     )
     (package / "topics" / "device_time" / "longest.py").write_text(question)
-    line = '"topics.device_time.hotspots:Hotspots",'
-    (commands,) = (path for path in (package / "cli").rglob("*.py") if line in path.read_text())
-    replace_once(commands, line, f'{line} "topics.device_time.longest:Longest",')
+    (line,) = re.findall(r'`("longest": Entry\(.*?\)\),)`', page)
+    first = '            "steps": Entry("topics.steps.steps:Steps"'
+    replace_once(package / "cli" / "menu.py", first, f"            {line}\n{first}")
     fixture = ROOT / "fixtures" / "msprof" / "valid" / "torch_npu_two_ranks"
     answer = json.loads(_ask(package, "longest", fixture, "--top", "1", "--rank", "0", "--format", "json"))
     assert [(row["op_name"], row["duration_us"]) for row in answer["rows"]] == [("hcom_allReduce__586_1_1", 793.839)]

@@ -13,7 +13,7 @@ from aoe_reports.model.texts import N_, join, say
 if TYPE_CHECKING:
     from aoe_reports.engine.question import Question
 
-_OF_QUESTIONS = "questions."
+_OF_QUESTIONS = "topics."
 
 
 class Entry(NamedTuple):
