@@ -145,7 +145,7 @@ def test_where_most_launches_are_missing_that_is_the_first_line(tmp_path: Path, 
     others = [_x("aclnnAdd_x_Add", DEVICE, 3, 100 * n, 100 * n + 50, **told) for n in range(1, 10)]
     _write(tmp_path, [*_launched(1, 0, 10, 20), *others])
     assert cli("host", tmp_path).out.splitlines()[0] == (
-        "The device waited 0.0% of its time for the host; for 51.1% of its time it did nothing and cannot be told why: launches are missing."
+        "The device waited 0.0% of its time for the host; for 51.1% of its time it was idle for an unknown reason: launches are missing."
     )
 
 

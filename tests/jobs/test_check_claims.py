@@ -228,7 +228,7 @@ def test_a_claim_of_one_shape_is_about_that_shape(cli: Cli, tmp_path: Path) -> N
     ended = checked(cli, "--claims", claims_file(tmp_path, "block1/conv,,,192"), loop.before, loop.after)
     found = {row["reason"] for row in ended.json["rows"] if row["scope"] == "operator"}
     assert found == {
-        "only a time after tuning is claimed, and it is not said of which shapes",
+        "only a time after tuning is claimed, and its shapes are not given",
         "nothing is claimed of these shapes",
     }
     rows = ("block1/conv,,300,290", rows[0])

@@ -115,7 +115,7 @@ def test_a_claim_is_of_the_shape_whose_time_is_nearest(cli: Cli, tmp_path: Path)
     [
         ((57, 115), "345,300", "none of them about the claimed 345 us"),
         ((112, 115), "113.5,90", "several of them about the claimed 113.5 us"),
-        ((57, 115), ",90", "only a time after tuning is claimed, and it is not said of which shapes"),
+        ((57, 115), ",90", "only a time after tuning is claimed, and its shapes are not given"),
     ],
 )
 def test_a_claim_that_fits_no_shape_is_compared_with_none(

@@ -121,7 +121,7 @@ def test_a_slow_rank_is_named_by_its_stage_and_groups(cli: Cli, tmp_path: Path, 
         "stage 0, tp group 0, dp group 0", "stage 1, tp group 3, dp group 3",
     )  # fmt: skip
     assert bubbles(cli, tmp_path).endswith(
-        "; rank 13 computes 8.0% longer than the median of its stage 3: `stragglers` tells in what"
+        "; rank 13 computes 8.0% longer than the median of its stage 3: `stragglers` shows in what"
     )
 
 

@@ -220,7 +220,7 @@ def test_steps_of_a_device_whose_communication_is_not_told_are_said_to_be_left_o
     path = trace.write(tmp_path)
     told = cli("steps", path, "--format", "json").json
     assert [one["message"] for one in told["findings"] if one["severity"] == "warning"] == [
-        "1 steps are left out: which device their communication is of cannot be told"
+        "1 steps are left out: the device of their communication is unknown"
     ]
     assert {row["step"] for row in told["rows"]} == {7, 8}
 

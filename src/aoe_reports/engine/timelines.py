@@ -117,7 +117,7 @@ def _steps(file: FoundFile, collected: PrefetchedTasks | None) -> tuple[pa.Table
     columns = ("device_id", "step", *_PARTS)
     if len(rows) < len(steps):
         message = say(
-            "{count} steps are left out: which device their communication is of cannot be told",
+            "{count} steps are left out: the device of their communication is unknown",
             count=len(steps) - len(rows),
         )
         findings.append(STANDS_IN.found(str(file.path), message, severity="warning"))

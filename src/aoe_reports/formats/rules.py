@@ -37,7 +37,7 @@ EXPANDED_TOO_LARGE = ALL_FILES.rule(
     "expanded-too-large", "error", "a compressed file that exceeds the allowed size when decompressed"
 )
 SPARSE_FILE = ALL_FILES.rule(
-    "sparse-file", "error", "a large text file, parts of which were never written: none of it is used"
+    "sparse-file", "error", "a large text file with parts that were never written: none of it is used"
 )
 SUPERSEDED = ALL_FILES.rule("superseded", "info", "an older export next to a newer one of the same kind")
 SEVERAL_EXPORTS = ALL_FILES.rule(

@@ -80,7 +80,7 @@ class NightlyOptions(GateOptions, IngestOptions, StoreOptions):
     )
     notify_as: Shape | None = option(
         default=None,
-        help="Shape of the message, where the host of the address does not tell it.",
+        help="Shape of the message, where the host of the address does not imply it.",
         only_here=say("where messages go"),
     )
 

@@ -11,7 +11,7 @@ from aoe_reports.model.texts import say
 
 _CODE = say("the open code of CANN that reads banks (opbase, op_runtime_bank.cpp and runtime_bank_manager.cpp)")
 BANK_DUPLICATE = OPERATOR_BANKS.rule(
-    "operator-bank-duplicate", "warning", "one operator has several entries, of which CANN uses one", _CODE
+    "operator-bank-duplicate", "warning", "one operator has several entries; CANN uses one of them", _CODE
 )
 BANK_NAME = OPERATOR_BANKS.rule(
     "operator-bank-name", "warning", "a bank is searched for by the operator type in its name", _CODE

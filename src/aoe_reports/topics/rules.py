@@ -32,9 +32,7 @@ TASKS_BESIDE = RUNS.rule(
     "info",
     "tasks of a device run at the same time: their durations add up to more than the time in which it computes",
 )
-NO_LOCATION = RUNS.rule(
-    "no-location", "info", "time of tasks of which nothing tells from where in the program they were launched"
-)
+NO_LOCATION = RUNS.rule("no-location", "info", "time of tasks whose place in the program is unknown")
 NO_PEERS = RUNS.rule("no-peers", "info", "a rank that cannot be compared: no other one of its run does the same work")
 PEAK_UNKNOWN = RUNS.rule(
     "peak-unknown", "warning", "a peak of the chip is not known: neither the capture nor the table of chips has it"

@@ -53,11 +53,11 @@ def test_an_entry_of_the_same_key_covers() -> None:
         (replace(CALLED, input_shapes="512,1024;1024,256;256"), "missing", "entries of these shapes have other data types, formats or bias"),
         (replace(CALLED, input_shapes="512,1024;1024,256;"), "covered", ""),
         (replace(CALLED, input_shapes="512,1024;1024,257"), "missing", "no entry of these shapes"),
-        (replace(CALLED, formats="FRACTAL_NZ;ND"), "unclear", "1 entries of this type; their keys cannot be compared with what the profile tells"),
-        (replace(CALLED, input_shapes=None), "unclear", "1 entries of this type; their keys cannot be compared with what the profile tells"),
+        (replace(CALLED, formats="FRACTAL_NZ;ND"), "unclear", "1 entries of this type; their keys cannot be compared with the profile"),
+        (replace(CALLED, input_shapes=None), "unclear", "1 entries of this type; their keys cannot be compared with the profile"),
         (replace(CALLED, op_type="FFN"), "missing", "no entry of this type"),
         (replace(CALLED, op_type="Add"), "missing", "CANN does not tune this type with runtime_kb banks"),
-        (replace(CALLED, op_type=None), "unclear", "the profile does not tell its type"),
+        (replace(CALLED, op_type=None), "unclear", "the profile does not give its type"),
     ],
 )  # fmt: skip
 def test_what_is_not_the_same_is_not_covered(called: CalledOperator, status: Coverage, reason: str) -> None:
@@ -83,7 +83,7 @@ def test_a_square_product_is_covered_only_if_every_transposition_is() -> None:
     square = replace(PRODUCT, m=64, k=64, n=64)
     called = replace(CALLED, input_shapes="64,64;64,64")
     entries = [banked(replace(square, transposes=(a, b))) for a in (False, True) for b in (False, True)]
-    reason = "the profile does not tell which operand is transposed: {} of 4 possibilities have an entry"
+    reason = "the profile does not record which operand is transposed: {} of 4 possibilities have an entry"
     assert told(called, *entries[:1]) == ("unclear", reason.format(1))
     assert told(called, *entries[:3]) == ("unclear", reason.format(3))
     assert told(called, *entries) == ("covered", "")
@@ -96,14 +96,14 @@ def test_entries_with_batches_cover_no_single_product_and_unknown_keys_leave_it_
 
 def test_an_auto_tune_bank_of_the_chip_leaves_it_open() -> None:
     graph = BankedOperator("Ascend910B3", 20, None, None)
-    assert told(CALLED, graph) == ("unclear", "the Auto Tune bank does not tell the operator types of its entries")
+    assert told(CALLED, graph) == ("unclear", "the Auto Tune bank does not record the operator types of its entries")
     assert told(CALLED, graph, banked()) == ("covered", "")
     assert told(CALLED, replace(graph, soc="Ascend310")) == ("missing", "no entry of this type")
 
 
 def test_without_the_chip_nothing_is_covered() -> None:
     found = BankIndex([banked()], None, None).look_up(CALLED)
-    assert (found.status, found.reason) == ("unclear", "the profile does not tell its chip; specify it with --soc")
+    assert (found.status, found.reason) == ("unclear", "the profile does not name its chip; specify it with --soc")
 
 
 def test_older_names_are_looked_up_as_matmulv2() -> None:

@@ -178,10 +178,7 @@ def test_real_ranks_agree_with_the_profilers_own_analysis(cli: Cli, form: str, l
 def test_real_iterations_agree_with_the_profilers_own_analysis(cli: Cli) -> None:
     broken = cli("breakdown", REAL / "msprof_2023-08", "--format", "json").json
     (said,) = broken["findings"]
-    assert (
-        said["message"]
-        == "rank 0: not like the other steps: step 1 (warm-up); --trim leaves them out, `quality` tells why"
-    )
+    assert said["message"] == "rank 0: not like the other steps: step 1 (warm-up); --trim excludes them (see `quality`)"
     told = [(row["device_id"], row["step"], row["computing_us"], row["communication_us"]) for row in broken["rows"]]
     assert told == [(0, 1, 5914.58, 41534.3), (0, 2, 5928.1, 9303.05), (0, 3, 5946.6, 9213.81)]
 

@@ -180,7 +180,7 @@ def test_tables_tell_the_sequences_that_a_timeline_does(cli: Cli, tmp_path: Path
     assert (len(tables.rows), len(tables.table("calls")), len(tables.table("devices"))) == (0, 0, 0)
     ran = cli("host", tmp_path)
     assert ran.code == 0
-    assert ran.out.startswith("Whether the device waits for the host cannot be told: there is no timeline. ")
+    assert ran.out.startswith("It is unknown whether the device waits for the host: there is no timeline. ")
     assert "Sequences are told by kernel_details" in ran.out
     assert "what launched them" in ran.out
     assert cli("host", tmp_path, "--rank", 7, "--format", "json").code == 1

@@ -207,7 +207,7 @@ def test_what_is_not_asked_for_is_not_said_to_be_lost(cli: Cli, planted: Path) -
     ran = cli("hotspots", planted, "--by", "layer", "--device", "9", "--format", "json")
     assert "no-location" not in ran.rules()
     drawn = cli("stacks", planted, "--rank", "9", "--format", "svg").out
-    assert "no task of which a stack could be told here" in drawn
+    assert "no task with a known stack" in drawn
     assert "Most of it" not in drawn
 
 

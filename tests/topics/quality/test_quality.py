@@ -244,7 +244,7 @@ class TestTrim:
         told = {one["message"] for one in findings if one["rule"] == "trimmed"}
         trims = command in {"hotspots", "breakdown", "compare", "explain"}
         leaves_out = "--trim leaves them out, " if trims else ""
-        assert told == {f"rank 0: not like the other steps: step 10 (warm-up); {leaves_out}`quality` tells why"}
+        assert told == {f"rank 0: not like the other steps: step 10 (warm-up); {leaves_out}see `quality`"}
 
     @pytest.mark.parametrize(
         ("rank", "device", "told"),
@@ -261,7 +261,7 @@ class TestTrim:
         ]
         notes = Notes()
         note_unusual("here", every, notes, rank=rank, device=device)
-        end = "not like the other steps: step 0 (warm-up); --trim leaves them out, `quality` tells why"
+        end = "not like the other steps: step 0 (warm-up); --trim excludes them (see `quality`)"
         assert [one.message for one in notes.findings] == [f"{whose}{end}" for whose in told]
 
     @pytest.mark.parametrize(
@@ -281,7 +281,7 @@ class TestTrim:
             Rank(rank, WARM).write(tmp_path)
             _write_steps(tmp_path / f"rank{rank}_ascend_pt" / "ASCEND_PROFILER_OUTPUT", first=900 if rank < 3 else 500)
         found = cli(command, tmp_path, *chosen, "--format", "json").json["findings"]
-        end = "not like the other steps: step 10 (warm-up); `quality` tells why"
+        end = "not like the other steps: step 10 (warm-up); see `quality`"
         assert [one["message"] for one in found if one["rule"] == "trimmed"] == [f"{whose}{end}" for whose in told]
 
     @pytest.mark.parametrize("command", ["hotspots", "breakdown", "roofline"])
@@ -340,7 +340,7 @@ class TestTrim:
         (mine,), (whole,) = found.table("steps"), expected.table("steps")
         assert (mine.baseline_steps, mine.before_ns) == (8, whole.before_ns)
         assert {one.message for one in found.findings if one.rule == "trimmed"} == {
-            "nothing is left out by --trim: the timeline does not tell the steps that the table of steps tells"
+            "--trim excludes nothing: the timeline lacks the steps that the table of steps has"
         }
 
     def test_breakdown_says_that_a_timeline_has_other_steps_than_the_table(self, tmp_path: Path) -> None:
@@ -371,7 +371,7 @@ class TestTrim:
         (told,) = [finding for finding in ask([tmp_path], trim=True).findings if finding.rule == "trimmed"]
         assert (told.severity, told.message) == (
             "warning",
-            "nothing is left out by --trim: the capture itself tells no steps",
+            "--trim excludes nothing: the capture has no steps of its own",
         )
 
     @pytest.mark.parametrize("by", [{"step": [1, 1, 1, 2]}, {"task_start_ns": [0, 1, 399, 400]}])

@@ -194,8 +194,8 @@ def test_the_longest_stage_of_a_pipeline_is_named(cli: Cli, tmp_path: Path) -> N
     uneven = pipeline(tmp_path, ranks)
     longest = (
         "4 ranks wait in bubbles for 24.0% of their steps, rank 3 most (33.0%); rank 2 computes longest, 780.000 us a "
-        "step, 30.0% longer than the median: its stage has more work than others, or the rank is slow, which "
-        "`stragglers` tells"
+        "step, 30.0% longer than the median: its stage has more work than others, or the rank is slow (see "
+        "`stragglers`)"
     )
     assert messages(cli, uneven, rule="pipeline-bubbles") == [longest]
     assert messages(cli, uneven, "--rank", 0, rule="pipeline-bubbles") == [longest], "the others are still compared"

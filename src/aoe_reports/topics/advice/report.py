@@ -233,7 +233,7 @@ EVIDENCE = frozenset(
         "rule description", "rule subtype", "rule type", "section", "sequence", "shapes", "share beside communication",
         "share of bandwidth", "share of compute peak", "share of communication", "share of computing", "share of roof", "share of time", "slower calls",
         "slower operators", "small kernels", "source", "source rank", "span", "step", "state", "steps", "tail", "task before longest gap",
-        "task behind longest gap", "task type", "tasks", "times median", "told by", "transport", "used cores share", "usual blocks", "usual calls",
+        "task behind longest gap", "task type", "tasks", "times median", "identified by", "transport", "used cores share", "usual blocks", "usual calls",
         "usual mean", "usual shapes", "waited", "waited in call",
     }
 )  # fmt: skip

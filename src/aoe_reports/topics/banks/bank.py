@@ -31,7 +31,9 @@ class BankOptions(RunOptions):
         default=None, help="A profile: show which of its hot operator shapes the banks cover.", names="place"
     )
     top: int = option(default=20, minimum=1, help="Number of operator shapes per rank of the profile.")
-    soc: str | None = option(default=None, help="Chip of the profile, where it does not tell it.", names="nothing")
+    soc: str | None = option(
+        default=None, help="Chip of the profile, where the profile does not name it.", names="nothing"
+    )
 
 
 @record

@@ -79,9 +79,9 @@ class BankIndex:
         types = {called.op_type, BANK_TYPES.get(called.op_type or "")} - {None}
         every = [entry for op_type in sorted(map(str, types)) for entry in self._by_type.get(op_type, ())]
         if not types:
-            return Covered("unclear", say("the profile does not tell its type"))
+            return Covered("unclear", say("the profile does not give its type"))
         if self._soc is None and every:
-            return Covered("unclear", say("the profile does not tell its chip; specify it with --soc"))
+            return Covered("unclear", say("the profile does not name its chip; specify it with --soc"))
         here = [entry for entry in every if self._is_here(entry)]
         readings = readings_of(called)
         if not every:
@@ -102,7 +102,7 @@ class BankIndex:
         """Of operators whose key is not told in a profile's words it is only known whether there are entries of the type."""
         if here:
             message = say(
-                "{count} entries of this type; their keys cannot be compared with what the profile tells",
+                "{count} entries of this type; their keys cannot be compared with the profile",
                 count=len(here),
             )
             return Covered("unclear", message)
@@ -111,7 +111,7 @@ class BankIndex:
     def _missing(self, found: Covered, is_other: bool) -> Covered:
         """An entry may be missing because its type is not told, or because such banks hold none of its type."""
         if any(self._soc is None or self._is_here(entry) for entry in self._by_type.get(None, ())):
-            return Covered("unclear", say("the Auto Tune bank does not tell the operator types of its entries"))
+            return Covered("unclear", say("the Auto Tune bank does not record the operator types of its entries"))
         if is_other:
             return Covered("missing", say("CANN does not tune this type with runtime_kb banks"))
         return found
@@ -147,7 +147,7 @@ def _compared(
         return Covered("covered", entries=entries)
     if found:
         message = say(
-            "the profile does not tell which operand is transposed: {found} of {count} possibilities have an entry",
+            "the profile does not record which operand is transposed: {found} of {count} possibilities have an entry",
             found=len(found),
             count=len(readings),
         )

@@ -56,11 +56,11 @@ class CommunicationOptions(CaptureOptions):
     )
     bucket_order: bool = option(
         default=False,
-        help="Also tell why collectives of gradients start late, and what could be hidden; reads timelines.",
+        help="Also report why collectives of gradients start late, and what could be hidden; reads timelines.",
     )
     pipeline: bool = option(
         default=False,
-        help="Also tell how long the stages of a pipeline wait in the slowest step; reads timelines. --format svg, which draws it, asks for it.",
+        help="Also report how long the stages of a pipeline wait in the slowest step; reads timelines. --format svg, which draws it, asks for it.",
     )
 
 

@@ -433,7 +433,7 @@ def _pipeline_lines(one: PipelineStep) -> Iterator[Text]:
     yield say("bubbles: {share:.1%} of the step", share=float(one.waiting_share))
     least = one.least_share
     if least is None and one.has_all_stages:
-        yield say("the micro-batches cannot be told")
+        yield say("the micro-batches are unknown")
         return
     if least is None:
         yield say("not all stages were read")

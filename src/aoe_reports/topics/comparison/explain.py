@@ -30,7 +30,7 @@ class ExplainOptions(CaptureOptions):
     """What is explained."""
 
     by: ExplainedBy = option(
-        default="op_type", help="Key by which kernels are grouped; where only a timeline tells them, always op_name."
+        default="op_type", help="Key by which kernels are grouped; where only a timeline has them, always op_name."
     )
     top: int = option(default=15, minimum=1, maximum=10_000, help="Number of parts per device; the others are one row.")
     rank: int | None = only("rank")
@@ -61,7 +61,7 @@ class ChangePart:
     cause: str = column("Cause", "word")
     name: str | None = column("Operator", default=None)
     location: str | None = column("Launched in", default=None)
-    told_by: str | None = column("Told by", detail=True, default=None)
+    told_by: str | None = column("Identified by", detail=True, default=None)
     layers_changed: int | None = column("Layers changed alike", "integer", detail=True, default=None)
     layers: int | None = column("Layers with it", "integer", detail=True, default=None)
     before_ns: int | None = column("All of it before", unit=US, default=None)
@@ -248,15 +248,15 @@ def _told_apart(places: _Pair, before: ExplainedRun, after: ExplainedRun) -> lis
     messages = []
     if told[0] != told[1]:
         what = say(
-            "the baseline is told by {before}, this by {after}: communication and idle time are one part, without a cause",
+            "the baseline comes from {before}, this from {after}: communication and idle time are one part, without a cause",
             before=say(_SOURCES[told[0]]),
             after=say(_SOURCES[told[1]]),
         )
         messages.append(what)
     if None not in (sides[0].calls, sides[1].calls) and sides[0].grouped_by != sides[1].grouped_by:
-        messages.append(say("only one side tells types of kernels: computing is one part; --by op_name divides it"))
+        messages.append(say("only one side has types of kernels: computing is one part; --by op_name divides it"))
     if sides[0].steps_known != sides[1].steps_known:
-        messages.append(say("only one side tells its steps: the other is taken for one step"))
+        messages.append(say("only one side has steps: the other counts as one step"))
     return [COMPARABILITY_UNKNOWN.found(after.compared.label, message) for message in messages]
 
 

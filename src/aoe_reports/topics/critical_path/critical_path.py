@@ -221,7 +221,7 @@ def _devices_of(
     if not devices and not has(wrong, "error"):
         notes.add([NO_TIMELINE.found(path, say("no device task in this timeline"))])
     if not all(device.communication_known for _, device in devices):
-        message = say("several devices: whose the communication is cannot be told; paths consist of computing only")
+        message = say("several devices: the device of the communication is unknown; paths consist of computing only")
         notes.add([DEVICE_UNKNOWN.found(path, message)])
     return devices
 

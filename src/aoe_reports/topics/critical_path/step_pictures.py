@@ -58,7 +58,7 @@ def picture_of(device: Device, path: StepPath, place: Place) -> StepPicture | No
     if (count := len(seen.tasks) + len(seen.launches)) > MAX_SLICES:
         return NoPicture(
             why_not=say(
-                "the step has {count:,} tasks and launches, and a picture is made of at most {most:,}",
+                "the step has {count:,} tasks and launches, and a picture shows at most {most:,}",
                 count=count,
                 most=MAX_SLICES,
             )

@@ -316,8 +316,8 @@ def _apart(what: str, here: int | None, stated: int | None, tolerance: int, wher
         return []
     message = say(
         (
-            "{what}: {here:.3f} us from the tasks here, but {stated:.3f} us {where}: a difference of {apart:.3f} us, "
-            "of which rounding explains {explained:.3f} us"
+            "{what}: {here:.3f} us from the tasks here, but {stated:.3f} us {where}: a difference of {apart:.3f} us; "
+            "rounding explains {explained:.3f} us"
         ),
         what=what,
         here=here / 1000,

@@ -38,7 +38,7 @@ class HotspotOptions(CaptureOptions):
     step: int | None = only("step")
     phase: Literal[Phase, "outside"] | None = option(
         default=None,
-        help="Only tasks of such iterations of a server, as `serving` tells them; outside: tasks of none.",
+        help="Only tasks of such iterations of a server, as `serving` identifies them; outside: tasks of no iteration.",
     )
     all_tasks: bool = all_tasks()
     trim: bool = trim()
@@ -56,7 +56,7 @@ class Hotspot:
     op_name: str | None = column("Operator")
     input_shapes: str | None = column("Input shapes")
     location: str | None = column("Launched in")
-    told_by: str | None = column("Told by", detail=True)
+    told_by: str | None = column("Identified by", detail=True)
     count: int = column("Tasks", "integer")
     total_ns: int = column("Total", unit=US)
     mean_ns: float = column("Mean", unit=US)

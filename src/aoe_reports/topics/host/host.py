@@ -131,7 +131,7 @@ class HostFound:
 
 
 class Host(Question[HostOptions, HostFound]):
-    """Tell whether devices wait for the host, and why: launches, queues, synchronising, copies, data loading, compilation, garbage collection; sequences to fuse."""
+    """Find whether devices wait for the host, and why: launches, queues, synchronising, copies, data loading, compilation, garbage collection; sequences to fuse."""
 
     example = "host profile"
     page = "host"
@@ -213,7 +213,7 @@ class Host(Question[HostOptions, HostFound]):
                     type=HostDevice,
                     rows=[one for found in every for one in found.devices],
                     key="devices",
-                    title="Task queue, copies, and what is not recorded",
+                    title="Task queue, copies, and missing recordings",
                     of_runs=True,
                 ),
             ),

@@ -50,7 +50,7 @@ def read_export(files: Sequence[FoundFile], unit: Unit, asked: Request[HostOptio
     if not devices and not has(wrong, "error"):
         notes.add([NO_TIMELINE.found(path, say("no device task in this timeline"))])
     if not all(device.communication_known for device in devices):
-        message = say("several devices: whose the communication is cannot be told; it counts as idle time")
+        message = say("several devices: the device of the communication is unknown; it counts as idle time")
         notes.add([DEVICE_UNKNOWN.found(path, message)])
     types = types_of_operators(unit.capture) if devices else {}
     for device in devices:

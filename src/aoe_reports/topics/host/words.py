@@ -53,7 +53,7 @@ def _of_host(worst: HostTime, wholes: Sequence[HostTime], causes: Sequence[HostC
     unknown = share_or_zero(worst.unknown_ns, worst.duration_ns)
     if unknown > share and unknown >= MIN_SHARE:
         return say(
-            "{waited}; for {unknown:.1%} of its time it did nothing and cannot be told why: launches are missing.",
+            "{waited}; for {unknown:.1%} of its time it was idle for an unknown reason: launches are missing.",
             waited=waited,
             unknown=unknown,
         )
@@ -68,9 +68,11 @@ def _untold(times: Sequence[HostTime]) -> str:
     if idle is None:
         return ""
     if idle.launches:
-        return say("Whether the device waits for the host cannot be told: whose the communication is, is not known.")
+        return say(
+            "It is unknown whether the device waits for the host: the device of the communication is not recorded."
+        )
     said = say(
-        "Whether the device waits for the host cannot be told: no launches are recorded. It did nothing for {share:.1%} of its time.",
+        "It is unknown whether the device waits for the host: no launches are recorded. It did nothing for {share:.1%} of its time.",
         share=share_or_zero(idle.idle_ns, idle.duration_ns),
     )
     return _with_event_waits(said, idle)
@@ -88,7 +90,7 @@ def _of_tables(causes: Sequence[HostCause], sequences: Sequence[HostSequence]) -
     """What tables of tasks tell where there is no timeline."""
     if not sequences:
         return ""
-    told = say("Whether the device waits for the host cannot be told: there is no timeline.")
+    told = say("It is unknown whether the device waits for the host: there is no timeline.")
     if not causes:
         return told
     first = max(causes, key=lambda one: one.share)
@@ -105,7 +107,7 @@ def said_of_sequences(sequences: Sequence[HostSequence]) -> list[Text]:
     if not tables:
         return [bound]
     by_tables = say(
-        "Sequences are told by {tables}, in the order in which the device ran the tasks: what launched them, and whether the host was slow, is not "
+        "Sequences come from {tables}, in the order in which the device ran the tasks: what launched them, and whether the host was slow, is not "
         "known.",
         tables=join(", ", tables),
     )

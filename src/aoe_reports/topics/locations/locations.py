@@ -231,7 +231,7 @@ def _said(
         if (part := exact_sum(duration[lost & (every.reason == reason)]))
     ]
     message = say(
-        "{share:.1%} of the device time ({time:,.3f} us) cannot be attributed and stands in a row of its own; {reasons}",
+        "{share:.1%} of the device time ({time:,.3f} us) cannot be attributed and has a row of its own; {reasons}",
         share=without / whole,
         time=without / 1000,
         reasons=join(", ", reasons),
@@ -241,9 +241,7 @@ def _said(
 
 def _nothing_told(by: LocatedBy, *, has_frames: bool) -> Text:
     if by == "stack":
-        return say("nothing tells Python stacks here: profile with with_stack, and export the timeline")
+        return say("no Python stacks found: profile with with_stack, and export the timeline")
     if has_frames:
-        return say("no module is told here: its Python frames name none, nor do names of operators")
-    return say(
-        "no module is told here: profile with with_modules or with_stack; names of operators hold no scopes either"
-    )
+        return say("no modules found: neither Python frames nor names of operators name any")
+    return say("no modules found: profile with with_modules or with_stack; names of operators have no scopes either")

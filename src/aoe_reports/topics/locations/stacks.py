@@ -81,7 +81,7 @@ class Stacks(Question[StacksOptions, "list[TreeOfRank]"]):
     form_help = "Output format; csv omits frames, svg is a flame graph, collapsed a line per stack with its nanoseconds (speedscope, flamegraph.pl)."
     has_picture = True
     has_stacks = True
-    nothing = "no task of which a stack could be told here"
+    nothing = "no task with a known stack"
     every_rank = "rows"
 
     def map_unit(self, unit: Unit, asked: Request[StacksOptions]) -> list[TreeOfRank]:

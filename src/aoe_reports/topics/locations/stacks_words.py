@@ -24,7 +24,7 @@ def left_out(path: str, tree: StackTree) -> Iterator[Finding]:
     """That some stacks are not told apart."""
     if tree.left_out:
         message = say(
-            "{count} stacks beyond the {most} of most time are told together", count=tree.left_out, most=MAX_STACKS
+            "{count} stacks beyond the {most} with the most time are shown as one", count=tree.left_out, most=MAX_STACKS
         )
         yield NO_LOCATION.found(path, message)
 
@@ -106,7 +106,7 @@ def _outermost(tree: StackTree) -> Iterator[int]:
 def picture_of(trees: Sequence[TreeOfRank]) -> StackPicture:
     """All stacks; of several ranks each has a frame around it."""
     if not trees:
-        return StackPicture(say("no task of which a stack could be told here"), (), 0)
+        return StackPicture(say("no task with a known stack"), (), 0)
     runs = {one.run for one in trees}
     nodes: list[StackNode] = []
     for one in trees:

@@ -81,7 +81,7 @@ class Read:
 
 
 class Quality(Question[CaptureOptions, Read]):
-    """Tell whether captures are worth reading: warm-up, tear-down, scatter, drift, clock, other work, ranks, what was recorded."""
+    """Check whether captures are worth reading: warm-up, tear-down, scatter, drift, clock, other work, ranks, what was recorded."""
 
     example = "quality profile"
     page = "quality"

@@ -37,7 +37,7 @@ def unusual_of(path: str, steps: Iterable[Step], notes: Notes) -> LeftOut:
     """Those of some steps that are left out, which is said."""
     told = [*steps]
     if not told:
-        message = say("nothing is left out by --trim: the capture itself tells no steps")
+        message = say("--trim excludes nothing: the capture has no steps of its own")
         notes.add([TRIMMED.found(path, message, severity="warning")])
     unusual = unusual_steps(told)
     notes.add(said_of(path, {place: series.numbers for place, series in unusual.items()}))
@@ -127,10 +127,10 @@ def left_out_unless_asked(
 
 _WARM_UP, _TEAR_DOWN = say("{steps} (warm-up)"), say("{steps} (tear-down)")
 _LEFT_OUT = say("{ranks}--trim leaves out {steps}")
-_COULD_BE = say("{ranks}not like the other steps: {steps}; --trim leaves them out, `quality` tells why")
+_COULD_BE = say("{ranks}not like the other steps: {steps}; --trim excludes them (see `quality`)")
 _NOT_LIKE_OTHERS = say("{ranks}left out, as they are not like the other steps: {steps}")
 _NOT_KEPT = say("{ranks}left out, as they are not like the other steps: {steps}; --all-steps keeps them")
-_UNLIKE = say("{ranks}not like the other steps: {steps}; `quality` tells why")
+_UNLIKE = say("{ranks}not like the other steps: {steps}; see `quality`")
 
 
 def steps_in_words(numbers: Sequence[int]) -> Text:
@@ -154,7 +154,7 @@ def numbers_left_out(devices: Mapping[Place, DeviceBreakdown], left_out: LeftOut
 
 def steps_differ(path: str) -> Finding:
     """That nothing is left out of a timeline, since it has not the steps that a table says are unusual."""
-    message = say("nothing is left out by --trim: the timeline does not tell the steps that the table of steps tells")
+    message = say("--trim excludes nothing: the timeline lacks the steps that the table of steps has")
     return TRIMMED.found(path, message, severity="warning")
 
 

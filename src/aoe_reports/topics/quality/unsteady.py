@@ -32,6 +32,6 @@ def note_unsteady(
     if unfit:
         worst = max(unfit, key=lambda judgement: judgement.weight)
         message = say(
-            "{evidence}; `quality` tells whether anything can be compared with them", evidence=evidence_of(worst)
+            "{evidence}; `quality` says whether anything can be compared with them", evidence=evidence_of(worst)
         )
         notes.add([UNSTEADY.found(path, message)])

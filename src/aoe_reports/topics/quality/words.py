@@ -150,7 +150,7 @@ _COUNTED: dict[Code, Callable[[Any], Text]] = {
 }
 """Evidence that is more than its numbers in a sentence."""
 _SCATTERS = N_(
-    "{count} steps of {usual} scatter by {scatter:.1%}: a change below {detectable:.1%} cannot be told; {part}"
+    "{count} steps of {usual} scatter by {scatter:.1%}: a change below {detectable:.1%} cannot be detected; {part}"
 )
 _EVIDENCE: dict[Code, str] = N_(
     {
@@ -169,7 +169,7 @@ _EVIDENCE: dict[Code, str] = N_(
         "other-steps": "{common} steps are in all ranks; {steps} not",
         "no-warm-up": "the schedule of the profiler has warmup=0: the first step holds its start",
         "one-step": "there is one step only ({usual}): how far steps scatter is not known",
-        "no-steps": "nothing tells steps: all time is one sample, warm-up among it",
+        "no-steps": "steps are unknown: all time is one sample, warm-up included",
         "no-timeline": "there is no timeline of the device",
         "profiler-level": "profiler level {level}: no operator types, no shapes, no sizes of communication",
         "no-metrics": "no AI Core metrics: what bounds an operator is not known",

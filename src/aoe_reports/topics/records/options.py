@@ -47,7 +47,7 @@ class RecordOptions(RunOptions):
     )
     by_module: bool = option(
         default=False,
-        help="Records of modules and layers, too, where Python frames or names of operators tell them; reads timelines.",
+        help="Also records of modules and layers, where Python frames or names of operators give them; reads timelines.",
         flags=["--by-module"],
         shared=True,
     )
@@ -106,7 +106,7 @@ class IngestOptions(RecordOptions):
         minimum=0,
         help=(
             "Number of ranks of a run up to which each rank has series of its own operators; of more ranks, a series "
-            "tells of an operator on all of them."
+            "covers an operator on all of them."
         ),
         shared=True,
     )

@@ -63,7 +63,7 @@ def _modules(
     located, blocks = with_layers(sets, _sites_of(capture, notes), capture, notes)
     if "location" not in located[0].frame.column_names:
         message = say(
-            "no records of modules: neither Python frames (with_modules or with_stack) nor names of operators tell any"
+            "no records of modules: neither Python frames (with_modules or with_stack) nor names of operators give any"
         )
         notes.add([NO_LOCATION.found(str(capture.root), message)])
         return []

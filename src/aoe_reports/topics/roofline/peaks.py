@@ -24,7 +24,7 @@ class PeakOptions:
 
     chip: str | None = option(
         default=None,
-        help="The chip, as CANN names it, such as Ascend910B2 [default: as captures tell].",
+        help="The chip, as CANN names it, such as Ascend910B2 [default: as recorded in the captures].",
         names="nothing",
     )
     peak_tflops: float | None = option(

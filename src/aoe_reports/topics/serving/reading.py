@@ -97,7 +97,7 @@ def served_of(capture: Capture, sets: Sequence[TaskSet], notes: Notes, *, parts:
     if service is not None and any(one is not None and one.are_batches_apart for one in found):
         message = say(
             "the batches of the service in {service} ran while these tasks did, and do not part them into passes of the model (another "
-            "clock, or work that is launched ahead): iterations are told by the operators",
+            "clock, or work that is launched ahead): iterations are identified by their operators",
             service=str(service.root),
         )
         notes.add([BATCHES_APART.found(str(capture.root), message)])

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 _CUT_BY = N_(
     {
-        "annotations": "Iterations are told by annotations of the timeline.",
-        "batches": "Iterations are told by batches of the service.",
-        "operators": "Iterations are told by the sequence of operators.",
+        "annotations": "Iterations are identified by annotations of the timeline.",
+        "batches": "Iterations are identified by batches of the service.",
+        "operators": "Iterations are identified by the sequence of operators.",
     }
 )
 _KINDS = N_({True: "computes", False: "waits for other ranks, too"})
@@ -102,8 +102,8 @@ def sentences_of(iterations: Sequence[Iteration]) -> list[Text]:
         told.append(
             count_of(
                 unknown,
-                "Nothing tells the phase of {number} iteration: its attention serves both, and its shapes are not recorded.",
-                "Nothing tells the phase of {number} iterations: their attention serves both, and their shapes are not recorded.",
+                "The phase is unknown for {number} iteration: its attention serves both, and its shapes are not recorded.",
+                "The phase is unknown for {number} iterations: their attention serves both, and their shapes are not recorded.",
             )
         )
     if any(one.drafted for one in iterations):
@@ -121,7 +121,7 @@ def _cut_by(iterations: Sequence[Iteration]) -> Iterator[Text]:
         yield say(_CUT_BY[next(iter(counts))])
     elif counts["batches"]:
         yield say(
-            "Iterations are told by annotations of the timeline ({annotations:,}), batches of the service ({batches:,}) and the sequence of "
+            "Iterations are identified by annotations of the timeline ({annotations:,}), batches of the service ({batches:,}) and the sequence of "
             "operators ({operators:,}).",
             annotations=counts["annotations"],
             batches=counts["batches"],
@@ -129,7 +129,7 @@ def _cut_by(iterations: Sequence[Iteration]) -> Iterator[Text]:
         )
     elif counts:
         yield say(
-            "Iterations are told by annotations of {count:,} of {all:,}, else by the sequence of operators.",
+            "Iterations are identified by annotations of {count:,} of {all:,}, else by the sequence of operators.",
             count=counts["annotations"],
             all=len(iterations),
         )
@@ -144,8 +144,8 @@ def _of_batches(iterations: Sequence[Iteration]) -> Iterator[Text]:
     requests = sum(one.lengths_by == "requests" for one in iterations)
     if phases or sequences or tokens or lengths or requests:
         yield say(
-            "Of {all:,} iterations batches of the service tell the phase ({phases:,}), sequences ({sequences:,}), tokens ({tokens:,}) and the "
-            "length of sequences ({lengths:,}); its requests tell the length of {requests:,}.",
+            "Of {all:,} iterations batches of the service give the phase ({phases:,}), sequences ({sequences:,}), tokens ({tokens:,}) and the "
+            "length of sequences ({lengths:,}); its requests give the length of {requests:,}.",
             all=len(iterations),
             phases=phases,
             sequences=sequences,

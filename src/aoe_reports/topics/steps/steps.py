@@ -280,7 +280,7 @@ def _of_ranks(found: Pipeline) -> str:
             limit=NOTABLE_IMBALANCE,
         )
     return say(
-        "rank {busiest} computes longest, {time:.3f} us a step, {more:.1%} longer than the median: its stage has more work than others, or the rank is slow, which `stragglers` tells",
+        "rank {busiest} computes longest, {time:.3f} us a step, {more:.1%} longer than the median: its stage has more work than others, or the rank is slow (see `stragglers`)",
         busiest=found.busiest,
         time=found.computing_ns / 1000,
         more=found.imbalance,
@@ -294,7 +294,7 @@ def _of_stages(found: Pipeline) -> Iterator[str]:
     longest, slow = found.longest, found.with_slow_rank
     if longest is not None:
         yield say(
-            "stage {stage} computes longest, {time:.3f} us a step (median of ranks), {more:.1%} longer than the median of {stages} stages: it has more work than others, or its ranks are slow, which `stragglers` tells",
+            "stage {stage} computes longest, {time:.3f} us a step (median of ranks), {more:.1%} longer than the median of {stages} stages: it has more work than others, or its ranks are slow (see `stragglers`)",
             stage=longest.stage,
             time=longest.computing_ns / 1000,
             more=longest.slower,
@@ -302,7 +302,7 @@ def _of_stages(found: Pipeline) -> Iterator[str]:
         )
     if slow is not None:
         yield say(
-            "rank {busiest} computes {more:.1%} longer than the median of its stage {stage}: `stragglers` tells in what",
+            "rank {busiest} computes {more:.1%} longer than the median of its stage {stage}: `stragglers` shows in what",
             busiest=slow.busiest,
             more=slow.busiest_slower,
             stage=slow.stage,

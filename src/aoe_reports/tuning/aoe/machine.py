@@ -95,7 +95,7 @@ def _next(checks: Sequence[Check], folder: Path) -> Text:
         return say("next: mend what fails, then run `aoe-reports tune check {folder}` again", folder=place)
     if any(one.verdict == "unknown" and one.declare for one in checks):
         return say(
-            "next: `aoe-reports tune run {folder}`, or first declare what is not known (`--declare`, column Declare)",
+            "next: `aoe-reports tune run {folder}`, or first declare what is unknown (`--declare`, column Declare)",
             folder=place,
         )
     return say("next: `aoe-reports tune run {folder}`", folder=place)

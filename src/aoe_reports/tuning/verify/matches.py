@@ -77,7 +77,7 @@ class Matches:
         if len(by_shape) <= 1:
             return Match(claim, groups)
         if claim.before_us is None:
-            text = say("only a time after tuning is claimed, and it is not said of which shapes")
+            text = say("only a time after tuning is claimed, and its shapes are not given")
             return Match(claim, [], groups, text)
         means = {shape: mean for shape, mine in by_shape.items() if (mean := self._mean_us(mine))}
         far = sorted((abs(math.log(claim.before_us / mean)), shape) for shape, mean in means.items())
