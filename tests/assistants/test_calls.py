@@ -116,7 +116,7 @@ def test_options_are_those_that_are_declared_and_none_that_writes_or_waits(fixtu
 @pytest.mark.parametrize(("tool", "arguments", "words"), [
     ("nothing", {}, "no tool 'nothing'; there are runs, ask, tables, sql"),
     ("ask", {}, "ask: Object missing required field `question`"),
-    ("ask", {"question": "ask", "paths": ["x"]}, "no question 'ask'; there are bank, "),
+    ("ask", {"question": "ask", "paths": ["x"]}, "no question 'ask'; there are inspect, "),
     ("ask", {"question": "hotspots", "paths": "x"}, "ask: Expected `array`, got `str` - at `$.paths`"),
     ("ask", {"question": "hotspots", "paths": ["x"] * 21}, "Expected `array` of length <= 20"),
     ("ask", {"question": "explain", "paths": ["msprof"]}, "explain takes 2 paths: baseline, candidate"),

@@ -169,7 +169,7 @@ def test_whose_communication_it_is_decides_whether_a_device_waits(tmp_path: Path
     assert [(row["waited_us"], row["launching_us"]) for row in document["rows"]] == [(None, None)] * 2
     assert document["causes"] == document["waits"] == []
     assert "device-unknown" in {one["rule"] for one in document["findings"]}
-    assert "whose the communication is, is not known." in cli("host", tmp_path).out.splitlines()[0]
+    assert "the device of the communication is not recorded." in cli("host", tmp_path).out.splitlines()[0]
 
 
 def _steps_with_one_compilation() -> list[dict[str, Any]]:

@@ -73,9 +73,6 @@ def test_a_row_that_appears_twice_is_found_by_every_grouping(cli: Cli, tmp_path:
     assert len({(ended.code, sum(row["count"] for row in ended.json["rows"])) for ended in found}) == 1
 
 
-@pytest.mark.xfail(
-    strict=True, reason="duckdb keeps the first of two keys in args; the careful reader reports the event"
-)
 def test_a_key_that_appears_twice_in_args_is_found_beside_any_other_event(cli: Cli, tmp_path: Path) -> None:
     task = '{{"ph":"X","name":"op{n}","pid":1,"tid":1,"ts":{n}0,"dur":5,"args":{{"Task Type":"AI_CORE"{more}}}}}'
     labels = [

@@ -162,7 +162,7 @@ def test_without_the_library_of_the_command_line_it_is_said_plainly(tmp_path: Pa
 
 def test_other_commands_point_to_the_doctor(tmp_path: Path) -> None:
     break_modules(tmp_path, ["deltalake"], "raise ImportError('broken', name=__name__)")
-    ended = run(tmp_path, "history", "--store", "x")
+    ended = run(tmp_path, "store", "history", "--store", "x")
     assert (ended.returncode, ended.stdout) == (70, "")
     assert ended.stderr == (
         "aoe-reports: error: deltalake cannot be imported (broken); `aoe-reports doctor` shows what is missing and how "
@@ -363,7 +363,7 @@ def test_a_folder_that_is_no_site_is_a_fault_and_an_absent_one_is_made_first(cli
 def test_configuration_files_are_told_with_how_much_they_set(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "aoe-reports.toml").write_text("lang = 'en'\n[hotspots]\ntop = 3\nby = 'shape'\n")
     value = checks(cli)[1]["configuration"]["value"]
-    assert value == f"{tmp_path / 'aoe-reports.toml'}: 3 settings (see `config`)"
+    assert value == f"{tmp_path / 'aoe-reports.toml'}: 3 settings (see `doctor --options`)"
     assert cli("--isolated", "doctor", "--format", "json").json["rows"][-2]["value"] == "no file sets an option"
 
 
@@ -415,7 +415,7 @@ def test_programs_are_looked_for_on_path(cli: Cli, tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("PATH", str(tmp_path))
     rows = checks(cli)[1]
     assert (rows["msprof"]["state"], rows["msprof"]["value"]) == ("ok", str(tmp_path / "msprof"))
-    assert (rows["aoe"]["state"], rows["aoe"]["value"]) == ("missing", "needed for: `tune` with AOE")
+    assert (rows["aoe"]["state"], rows["aoe"]["value"]) == ("missing", "needed for: `tune run` with AOE")
 
 
 @pytest.mark.parametrize("built", [True, False])

@@ -246,7 +246,7 @@ def test_figures_are_pictures_with_words(cli: Cli, store: Path, tmp_path: Path) 
     assert figures == made.json["figures"]
     history, attribution, hotspots = figures
     assert [one["file"] for one in figures] == ["history.png", "attribution.png", "hotspots.png"]
-    assert f"+0.9% since {SLOW}, from 3.22796 to 3.25854 ms" in history["alt"]
+    assert f"+0.9% since {SLOW}, from 3.228 ms to 3.259 ms" in history["alt"]
     assert "layer6/conv +28.132" in attribution["alt"]
     assert "total +30.581" in attribution["alt"]
     assert all(

@@ -197,7 +197,7 @@ def test_fifteen_hotspots_are_listed(count: int, said: list[str]) -> None:
 
 
 SUBGRAPHS = Candidate(kind="subgraph")
-BY_HAND = "The job was not run by `tune`: the result of each operator is known only from AOE's results."
+BY_HAND = "The job was not run by `tune run`: the result of each operator is known only from AOE's results."
 
 
 @pytest.mark.parametrize(
@@ -391,8 +391,8 @@ def test_the_parts_of_a_saving_are_those_that_are_known() -> None:
 @pytest.mark.parametrize(
     ("verdict", "advice"),
     [
-        ("confirmed", "Put the bank into use: run aoe-reports adopt."),
-        ("partly", "The bank is useful, but the gain is smaller than AOE claims: run aoe-reports adopt, or tune again."),
+        ("confirmed", "Put the bank into use: run aoe-reports tune adopt."),
+        ("partly", "The bank is useful, but the gain is smaller than AOE claims: run aoe-reports tune adopt, or tune again."),
         ("regressed", "Leave the bank in use as it is; the rows marked regressed name the operators to leave out of a new plan."),
         ("not-reproduced", "Leave the bank in use as it is. More steps in both profiles make intervals narrower."),
         ("not-comparable", "Measure both profiles with the same model, machine, CANN version and profiler options."),

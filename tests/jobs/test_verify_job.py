@@ -368,7 +368,7 @@ def test_the_verdict_is_on_the_content_of_the_bank(folder: Path, loop: Simulated
     assert found(run(folder, loop))["verify-bank-changed"] == (
         "warning",
         str(folder / "bank"),
-        "its content is not what `tune` wrote: it is not certain which bank was measured",
+        "its content is not what `tune run` wrote: it is not certain which bank was measured",
     )
     shutil.rmtree(folder / "bank")
     assert "verify-bank-changed" not in found(run(folder, loop))

@@ -100,7 +100,9 @@ def test_what_is_translated_is_chinese() -> None:
         for english, chinese in CHINESE.items()
         if english == chinese
         and " " in english.strip()
-        and any(word.isalpha() and word.islower() for word in english.split())
+        and any(
+            word.isalpha() and word.islower() and word != "step" for word in english.split()
+        )  # MindStudio says step, too
     ]
     assert same == []
 

@@ -83,16 +83,13 @@ TABLE = (
     Case("native-escaped-digits", "check", 0, ("pass",), ("error:", "warning:")),
     Case("native-escaped-digits", "table trace_view {}", 0, (r",AI_CORE,5,1,",)),
     Case("steps_lost_beside_kernel_details", "steps", 0, (r"605\.0",)),
+    Case("duplicate-key-in-args", "hotspots {}/quiet", 1, (r"AI_CORE +5 +50\.00 ", r":6:122: error.*twice")),
     Case("steps_lost_beside_kernel_details", "hotspots --step 1 --format json", 0, (r'"count": ?[1-6]\b',)),
 )
 
 
 ONE_READER = "two ways to read a file judge it differently; one reader for all questions ends that"
 AWAITED = (
-    pytest.param(
-        Case("duplicate-key-in-args", "hotspots {}/quiet", 1, (r"AI_CORE +5 +50\.00 ", r":6:122: error.*twice")),
-        marks=pytest.mark.xfail(strict=True, reason=ONE_READER),
-    ),
     pytest.param(
         Case("duplicate-key-in-args", "check {}/quiet", 1, (r":6:122: error.*twice",)),
         marks=pytest.mark.xfail(strict=True, reason=ONE_READER),

@@ -137,7 +137,7 @@ def test_the_pages_say_what_regressions_says(cli: Cli, store: Path, tmp_path: Pa
     since = next(row["since_run"] for row in every if row["series_id"] == step["series_id"])
     assert any(re.fullmatch(rf"\.\./compare\.html#a=[\w-]+&b={since}", link) for link in links)
     assert f"../runs/{since}.html" in links
-    assert f"aoe-reports ack {incident['incident']} --reason 'TEXT' --store {store}" in page
+    assert f"aoe-reports store ack {incident['incident']} --reason 'TEXT' --store {store}" in page
     front = Page((tmp_path / "site" / "index.html").read_text()).text
     assert f"Regression: step of {MODEL} {step['change']:+.1%} since {step['since']} (" in front
     assert "layer6/conv +28.1 us (calls are slower)" in front

@@ -42,7 +42,7 @@ def ingest(environment: dict[str, str], *names: str) -> subprocess.Popen[str]:
 def test_a_store_on_s3_is_written_once_and_read(bucket: dict[str, str]) -> None:
     assert outcomes(ingest(bucket, "torch_npu_two_ranks")) == ["added"]
     assert outcomes(ingest(bucket, "torch_npu_two_ranks")) == ["unchanged"]
-    out, _ = started(bucket, "history", "records", "--store", STORE).communicate(timeout=300)
+    out, _ = started(bucket, "store", "history", "records", "--store", STORE).communicate(timeout=300)
     records = len(json.loads(out)["rows"])
     assert records > 0
     out, _ = started(bucket, "sql", "--store", STORE, "SELECT count(*) AS records FROM record").communicate(timeout=300)
@@ -95,7 +95,7 @@ def test_writers_that_race_on_s3_double_and_lose_nothing(bucket: dict[str, str])
     racing = [ingest(bucket, *order) for order in (names, names[::-1], names[1:] + names[:1])]
     found = [outcome for process in racing for outcome in outcomes(process)]
     assert sorted(found) == ["added"] * len(names) + ["unchanged"] * (2 * len(names))
-    out, _ = started(bucket, "history", "--store", STORE).communicate(timeout=300)
+    out, _ = started(bucket, "store", "history", "--store", STORE).communicate(timeout=300)
     runs = [row["run"] for row in json.loads(out)["rows"]]
     assert len(runs) == len(set(runs)) == len(names)
 
@@ -110,7 +110,7 @@ def test_writers_that_race_on_s3_double_and_lose_nothing(bucket: dict[str, str])
 def test_what_cannot_be_reached_is_one_line_without_a_secret(
     bucket: dict[str, str], uri: str, change: dict[str, str]
 ) -> None:
-    process = started({**bucket, **change}, "history", "--store", uri)
+    process = started({**bucket, **change}, "store", "history", "--store", uri)
     out, err = process.communicate(timeout=300)
     assert process.returncode == 3
     assert err.count("\n") == 1

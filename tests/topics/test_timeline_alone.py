@@ -292,7 +292,9 @@ def test_the_events_of_a_timeline_are_collected_once(
     paths = [planted().write(tmp_path / side) for side in ("before", "after")[: 1 + (words[0] in TWO_SIDES)]]
     read: list[Path] = []
     monkeypatch.setattr(
-        events, "collect_events", lambda path, *rest: (read.append(path), _collect_events(path, *rest))[1]
+        events,
+        "collect_events",
+        lambda path, *rest, **named: (read.append(path), _collect_events(path, *rest, **named))[1],
     )
     ended = cli(*words, *paths, *NEEDED.get(words[0], ()), *(("-o", tmp_path / "plan") if words == ("plan",) else ()))
     assert ended.code in {0, 1}, ended.err
@@ -300,7 +302,7 @@ def test_the_events_of_a_timeline_are_collected_once(
 
 
 TWO_SIDES = {"explain", "compare"}
-NEEDED = {"normalize": ("--workload", "w", "--hardware", "h", "--engine-version", "8.0")}
+NEEDED = {"ingest": ("--workload", "w", "--hardware", "h", "--engine-version", "8.0")}
 _collect_events = events.collect_events
 
 

@@ -447,8 +447,8 @@ SOUND = results([changed("a")])
         (Ended(None, 9, "exited"), "tuner", "tune-killed", "error", "terminated by signal 9 (the system does this when memory runs out: see preflight)"),
         (Ended(None, 15, "exited"), "tuner", "tune-killed", "error", "terminated by signal 15"),
         (Ended(None, 9, "exited", guardian_lost=True), "tuner", "tune-guardian-lost", "error", "the process that monitors the command was killed, and all known processes of the command were terminated"),
-        (Ended(None, 15, "timeout"), "tuner", "tune-timeout", "error", "it took longer than --timeout; entries that are in the bank are kept: `tune --resume` continues"),
-        (Ended(None, 15, "interrupted"), "tuner", "tune-interrupted", "error", "received a signal to end; what is in the bank is kept: continue with `tune --resume`"),
+        (Ended(None, 15, "timeout"), "tuner", "tune-timeout", "error", "it took longer than --timeout; entries that are in the bank are kept: `tune run --resume` continues"),
+        (Ended(None, 15, "interrupted"), "tuner", "tune-interrupted", "error", "received a signal to end; what is in the bank is kept: continue with `tune run --resume`"),
         (Ended(0, None, "exited", left_running=2), "tuner", "tune-left-running", "warning", "2 processes were still running after it had ended, and were terminated"),
         (Ended(0, None, "exited", unended=("7 aoe", "8 opp")), "tuner", "tune-not-ended", "warning", "still running and could not be terminated: 7 aoe, 8 opp"),
         (Ended(0, None, "exited", log_dropped_bytes=512), "tuner", "tune-log-capped", "info", "512 bytes in the middle of the log were left out"),
@@ -470,7 +470,7 @@ def test_what_a_stage_left_is_said() -> None:
     broken = results([changed("a")])
     broken = [replace(one, status="tuning incomplete") for one in broken]
     assert judged(well, DONE, found=broken) == [
-        ("tune-incomplete", "error", "a task is incomplete: `tune --resume` continues it")
+        ("tune-incomplete", "error", "a task is incomplete: `tune run --resume` continues it")
     ]
     assert [one[0] for one in judged(Ended(None, 15, "timeout"), found=broken)] == ["tune-timeout"]
     assert [one[0] for one in judged(well, found=SOUND)] == ["tune-no-finish-line"]

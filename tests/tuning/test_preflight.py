@@ -324,17 +324,17 @@ def test_the_first_line_says_whether_the_machine_is_fit_and_the_last_what_is_nex
     unknown = int(first.removeprefix("This machine meets every requirement that can be checked. ").split()[0])
     assert unknown >= 5
     assert first.endswith(" requirements could not be checked.")
-    assert last.startswith(f"next: `aoe-reports tune {bench.folder}`, or first declare what is not known")
+    assert last.startswith(f"next: `aoe-reports tune run {bench.folder}`, or first declare what is unknown")
     first, last = told({"home_free_bytes": 1})
     assert first == (
         f"This machine is not fit for the job: preflight-home-disk. {unknown} requirements could not be checked."
     )
-    assert last == f"next: mend what fails, then run `aoe-reports preflight {bench.folder}` again"
+    assert last == f"next: mend what fails, then run `aoe-reports tune check {bench.folder}` again"
     rows = bench.run("tune", "check", bench.folder, "--host", path, "--format", "json").json["rows"]
     given = ",".join(row["declare"].replace("SIZE", "1GiB").replace("N", "1") for row in rows if row["declare"])
     assert told({}, "--declare", given) == (
         "This machine is fit for the job.",
-        f"next: `aoe-reports tune {bench.folder}`",
+        f"next: `aoe-reports tune run {bench.folder}`",
     )
 
 

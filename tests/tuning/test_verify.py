@@ -100,7 +100,9 @@ def test_the_page_is_in_the_language_that_is_asked_for_and_the_verdict_is_not(be
     assert left(bench) == document
     assert chinese.json == english.json
     page = (bench.folder / "verify.md").read_text()
-    assert "未重现：调优的算子耗时未变（-4.1% … +2.4%），AOE 声称减少 20.0%；一步耗时未变（-2.8% … +1.5%）。" in page
+    assert (
+        "未重现：调优的算子耗时未变（-4.1% … +2.4%），AOE 声称减少 20.0%；一个 step 耗时未变（-2.8% … +1.5%）。" in page
+    )
     assert "调优后的知识库未被使用的迹象：block 数都与调优前相同：kernel 没有变化。" in page
     assert 'lang="zh' in (bench.folder / "verify.html").read_text()
 
@@ -724,7 +726,7 @@ def test_the_whole_loop_is_one_story(bench: Bench) -> None:
     places = [story.index(f"## {title}") for title in titles]
     assert places == sorted(places)
     assert "3 improved" in story
-    assert "aoe-reports adopt" in story
+    assert "aoe-reports tune adopt" in story
     adopted = bench.run("tune", "adopt", bench.folder, "--format", "json")
     assert (adopted.code, adopted.json["adopted"]) == (0, True), adopted.json["findings"]
     banked = "".join(path.read_text() for path in in_use.rglob("*.json"))

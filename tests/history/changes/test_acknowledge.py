@@ -187,5 +187,5 @@ def test_a_run_is_named_once_and_the_newest_name_counts(store: str) -> None:
     assert tag(store, "release", TagOptions(run=first)).outcome == "unchanged"
     assert tag(store, "release", TagOptions(run=second)).outcome == "added"
     assert tag(store, "release", TagOptions(run=first)).outcome == "added"
-    with pytest.raises(UsageError, match="--run x: there is no such run; `history runs` lists them"):
+    with pytest.raises(UsageError, match="--run x: there is no such run; `store history runs` lists them"):
         tag(store, "release", TagOptions(run="x"))

@@ -94,7 +94,7 @@ def test_a_quiet_series_says_what_would_be_seen_and_a_short_one_that_nothing_wou
 
 def test_only_a_slow_down_that_nobody_accepted_can_be_accepted(site: tuple[Path, dict[str, SeriesChange]]) -> None:
     folder, rows = site
-    command = f"aoe-reports ack {rows['up'].incident} --reason 'TEXT' --store '{folder / 'the store'}'"
+    command = f"aoe-reports store ack {rows['up'].incident} --reason 'TEXT' --store '{folder / 'the store'}'"
     assert command in page_of(site, "up")[0]
     for name in ("down", "quiet", "odd", "few", "accepted"):
         assert "aoe-reports ack" not in page_of(site, name)[0], name
@@ -158,5 +158,5 @@ def test_the_sides_of_a_change_older_than_the_watch_are_linked_while_they_are_st
         assert cli("store", "undo", run["run"], "--store", store).code == 0
     listed = unescape(actions())
     assert f"recorded with run {runs[15]['run']} of 2026-01-16." in listed
-    assert f"<code>aoe-reports history runs --workload net --store {store}</code>" in listed
+    assert f"<code>aoe-reports store history runs --workload net --store {store}</code>" in listed
     assert "href" not in listed

@@ -67,7 +67,7 @@ def test_names_of_operators_are_text(cli: Cli, tmp_path: Path) -> None:
 
 def test_the_page_is_said_in_chinese(cli: Cli, tmp_path: Path) -> None:
     page, _, _ = page_of(cli, tmp_path, dense(), "--lang", "zh")
-    assert "单步时间线" in page
+    assert "单 step 时间线" in page
     assert "Timeline of one step" not in page
     assert "on the critical path" not in page
 

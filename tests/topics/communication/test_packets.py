@@ -270,9 +270,9 @@ def test_a_timeline_is_read_once_for_what_communicates_and_what_computes_beside_
     reads: list[Path] = []
     read = events.collect_events
 
-    def counted(path: Path, *rest: Any) -> Any:
+    def counted(path: Path, *rest: Any, **named: Any) -> Any:
         reads.append(path)
-        return read(path, *rest)
+        return read(path, *rest, **named)
 
     monkeypatch.setattr(events, "collect_events", counted)
     ended = cli("communication", tmp_path, "--contention", "--format", "json", "--jobs", 1, *step)

@@ -124,7 +124,7 @@ def test_a_damaged_timeline_is_not_held_against_a_whole_one(cli: Cli, pair: tupl
     assert result.code == 1
     assert {"json-truncated", "comparability-unknown"} <= result.rules()
     said = [one["message"] for one in result.json["findings"] if one["rule"] == "comparability-unknown"]
-    assert any("the baseline is told by its timeline, this by its table of tasks" in message for message in said)
+    assert any("the baseline comes from its timeline, this from its table of tasks" in message for message in said)
     assert (result.json["steps"][0]["baseline_told_by"], result.json["steps"][0]["candidate_told_by"]) == (
         "timeline",
         "tasks",

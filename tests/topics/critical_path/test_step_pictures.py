@@ -138,7 +138,7 @@ def test_of_too_many_slices_there_is_no_picture_and_it_says_why(monkeypatch: pyt
     (path,) = paths_of(device)
     found = picture_of(device, path, Place(0, 3, None, 1))
     assert isinstance(found, NoPicture)
-    assert found.why_not == "the step has 6 tasks and launches, and a picture is made of at most 5"
+    assert found.why_not == "the step has 6 tasks and launches, and a picture shows at most 5"
 
 
 def test_the_median_step_is_chosen_and_of_several_devices_the_longest() -> None:

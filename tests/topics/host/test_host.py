@@ -144,7 +144,10 @@ def test_what_is_not_recorded_is_null_and_said(cli: Cli, tmp_path: Path) -> None
     assert document["causes"] == document["calls"] == document["waits"] == []
     (device,) = document["devices"]
     assert device["not_recorded"][:2] == ["launches", "task queue"]
-    assert "cannot be told: no launches are recorded" in cli("host", tmp_path).out.splitlines()[0]
+    assert (
+        "It is unknown whether the device waits for the host: no launches are recorded"
+        in cli("host", tmp_path).out.splitlines()[0]
+    )
 
 
 def test_only_what_was_asked_for_is_told(cli: Cli, tmp_path: Path) -> None:
@@ -181,7 +184,7 @@ def test_tables_tell_the_sequences_that_a_timeline_does(cli: Cli, tmp_path: Path
     ran = cli("host", tmp_path)
     assert ran.code == 0
     assert ran.out.startswith("It is unknown whether the device waits for the host: there is no timeline. ")
-    assert "Sequences are told by kernel_details" in ran.out
+    assert "Sequences come from kernel_details" in ran.out
     assert "what launched them" in ran.out
     assert cli("host", tmp_path, "--rank", 7, "--format", "json").code == 1
 

@@ -228,7 +228,7 @@ class TestTrim:
         assert [row.step for row in steps([folder]).rows] == [*range(10, 18)]
         told = cli("steps", folder).err
         assert "rank 0: not like the other steps: step 10 (warm-up)" in told
-        assert "--trim leaves them out" in told
+        assert "--trim excludes them" in told
 
     @pytest.fixture
     def with_table(self, folder: Path) -> Path:
@@ -243,8 +243,8 @@ class TestTrim:
         findings = cli(command, *paths, "--format", "json").json["findings"]
         told = {one["message"] for one in findings if one["rule"] == "trimmed"}
         trims = command in {"hotspots", "breakdown", "compare", "explain"}
-        leaves_out = "--trim leaves them out, " if trims else ""
-        assert told == {f"rank 0: not like the other steps: step 10 (warm-up); {leaves_out}see `quality`"}
+        end = "--trim excludes them (see `quality`)" if trims else "see `quality`"
+        assert told == {f"rank 0: not like the other steps: step 10 (warm-up); {end}"}
 
     @pytest.mark.parametrize(
         ("rank", "device", "told"),
@@ -351,7 +351,7 @@ class TestTrim:
         answer = breakdown([tmp_path], trim=True)
         assert answer.rows == breakdown([tmp_path]).rows
         (told,) = [one.message for one in answer.findings if one.rule == "trimmed" and one.severity == "warning"]
-        assert told.endswith("the timeline does not tell the steps that the table of steps tells")
+        assert told.endswith("the timeline lacks the steps that the table of steps has")
 
     def test_nothing_is_left_out_of_steady_steps(self, tmp_path: Path) -> None:
         Rank(0, WARM[1:]).write(tmp_path)

@@ -481,7 +481,7 @@ def test_a_job_that_did_not_end_well_is_said_with_its_status(bench: Bench, statu
         (bench.folder / "state.json").unlink()
     else:
         (bench.folder / "state.json").write_text(json.dumps({**bench.state(), "status": status}))
-    message = "the job was never run by `tune`" if status is None else f"the job is {status}"
+    message = "the job was never run by `tune run`" if status is None else f"the job is {status}"
     assert said(bench, "--dry-run") == [("adopt-not-tuned", "error", message)]
 
 

@@ -559,6 +559,6 @@ def test_the_report_is_in_the_language_that_is_asked_for_and_the_plan_is_not(pla
     report = (tmp_path / "zh" / "report.md").read_text()
     assert report.startswith("# 14 个候选：")
     assert report.splitlines()[2] == "调优计划（opat，offline）"
-    assert "overlapped：与其他任务重叠，一步中等待它的时间不足" in report
+    assert "overlapped：与其他任务重叠，一个 step 中等待它的时间不足" in report
     assert "（4 个算子）" in report
     assert "节省时间 26.1%（默认值：没有同类型的结果）" in report
