@@ -28,7 +28,7 @@ def start(bench: Bench) -> Callable[..., subprocess.Popen[str]]:
 
     def started(*args: object, **environment: str) -> subprocess.Popen[str]:
         bench.plan()
-        return bench.start("tune", "run", "run", bench.folder, "--format", "json", *args, **environment)
+        return bench.start("tune", "run", bench.folder, "--format", "json", *args, **environment)
 
     return started
 
