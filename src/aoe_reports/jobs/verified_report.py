@@ -66,7 +66,7 @@ VERDICTS_EXPLAINED = say(
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What the page tells of: the plan, what a tuner claims, what `tune run` left (or nothing), what `verify` found."""
+    """What the page shows: the plan, what a tuner claims, what `tune run` left (or nothing), what `verify` found."""
 
     plan: Plan
     claims: Claims

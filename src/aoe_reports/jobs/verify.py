@@ -1,4 +1,4 @@
-"""Verifies a tuning job: its tuner's claims against two profiles, the page that tells the whole story, the verdict for `tune adopt`."""
+"""Verifies a tuning job: its tuner's claims against two profiles, the page, the verdict for `tune adopt`."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ def _of_nights(moves: Floats) -> tuple[Floats, Floats]:
     logs = np.log(np.maximum(scatters, UNEVEN))
     seen = scale(np.abs(np.diff(logs))) / math.sqrt(2)
     # a wider scatter, of one night even, moves series apart in two nights; steps do so in one. The first and the last night
-    # are held against the two nights beside them: a night that scatters less makes no other one do so
+    # are compared with the two nights beside them: a night that scatters less makes no other one do so
     around = np.concatenate([logs[2:3], logs, logs[-3:-2]])
     logs = np.minimum(logs, np.maximum(around[:-2], around[2:]))
     return logs, np.maximum(np.sqrt(ERROR**2 / series + UNEVEN**2), seen)

@@ -142,7 +142,7 @@ class Run:
     rest: Callable[[Run], Run] | None = None
     """Adds what is worked out only once it is certain that the run is to be stored."""
     named_by: str = "option"
-    """What told the name of the workload (topics.records.naming); not stored."""
+    """The source of the name of the workload (topics.records.naming); not stored."""
 
     def whole(self) -> Run:
         """The run with everything that is stored of it."""

@@ -1,4 +1,4 @@
-"""What a tuning job is asked for: the options of `plan`, `tune run`, `tune check` and `tune adopt`, and what `verify` shares with them."""
+"""The options of `plan`, `tune run`, `tune check` and `tune adopt`, and what `verify` shares with them."""
 
 from __future__ import annotations
 

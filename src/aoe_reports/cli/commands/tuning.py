@@ -165,7 +165,7 @@ class _Teller:
             self._write(describe_progress(stage, progress))
 
     def _write(self, text: str, indent: str = "") -> None:
-        """Write a line; on a terminal that is gone nothing more can be said, and the job goes on."""
+        """Write a line; if the terminal is gone, the job continues in silence."""
         from contextlib import suppress
 
         from aoe_reports.present.values import plain

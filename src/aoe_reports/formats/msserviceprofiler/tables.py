@@ -16,7 +16,7 @@ SPANS = "span_info"
 """The folder with a table for each kind of span, called as users called the spans."""
 
 BATCH_KINDS = frozenset({"service_batch", "service_forward", "service_request"})
-"""The tables of batches: when they ran, and of which requests."""
+"""The tables of batches: when they ran, and their requests."""
 
 UNREAD = (
     (

@@ -109,7 +109,7 @@ def collect_events(
 
     Each collector holds one of at most `parts` parts of the file, which are read at the same time, in their order. Of a file that is no
     whole list of events none holds anything. Words may come as dictionaries; unless events are wanted `in_full`, ids of flows may come
-    as whole numbers and the ends of flows without their names, which tell no more than their ids.
+    as whole numbers and the ends of flows without their names: their ids say as much.
     """
     schema = wanted_schema(columns)
     if has_both_ends(path):

@@ -197,7 +197,7 @@ FIRST_PAGE = "index.html"
 
 
 def site(folder: Path, uri: str | None) -> Iterator[Checkup]:
-    """The folder of a site, held against the store that is named."""
+    """The folder of a site, compared with the named store."""
     command = f"aoe-reports site -o {shlex.quote(str(folder))}"
     if not folder.exists():
         yield missing("site", say("pages for people; {path} does not exist", path=folder), f"`{command}`")

@@ -35,7 +35,7 @@ N_((
     # what bounds an operator at its roof, why its work is not known
     "compute", "memory", "cache", "small", "not-ai-core", "no-type", "no-formula", "no-shapes", "shapes-disagree",
     "private-format", "sequences-unknown", "type-unknown", "at-most",
-    # how a run of AOE ended, why a series is not held against a baseline
+    # how a run of AOE ended, why a series is not compared with a baseline
     "nothing tunable", "not tuned", "no-baseline",
     # what rules are on, where they are listed
     "gradient banks", "preflight", "tuning jobs", "tuning plans", "verifying", "adopting banks",

@@ -85,7 +85,7 @@ def check_task_times(tasks: Sequence[TableData], times: Sequence[TableData], ker
 
 
 def check_iterations(used: Sequence[TableData], other: Sequence[TableData]) -> list[Finding]:
-    """Whether two forms of step_trace tell of the same iterations."""
+    """Whether two forms of step_trace contain the same iterations."""
     mine, theirs = _iterations(used), _iterations(other)
     if not mine or not theirs:
         return []
@@ -115,7 +115,7 @@ def _iterations(tables: Sequence[TableData]) -> dict[tuple[object, ...], int]:
 
 
 def check_steps(steps: TableData, tasks: pa.Table) -> list[Finding]:
-    """Whether the table of steps tells of the steps that the tasks name, and computes no longer than they do."""
+    """Whether the table of steps contains the steps that the tasks name, and computes no longer than they do."""
     if not steps.frame.num_rows or "step" not in tasks.column_names or not has_value(tasks, "step"):
         return []
     stated: dict[Any, dict[str, Any]] = {}
@@ -161,7 +161,7 @@ class TimelineSums:
     overlap_ns: dict[str, int]
     """Time by thread of the process Overlap Analysis."""
     named: bool = True
-    """Whether the timeline names its processes at all: else nobody can tell the device's tasks."""
+    """Whether the timeline names its processes at all: else nothing identifies the device's tasks."""
 
 
 def check_timeline(sums: TimelineSums, tasks: Sequence[TableData]) -> list[Finding]:
@@ -188,11 +188,11 @@ OVERLAP_THREADS = {
     "Communication(Not Overlapped)": "communication_not_overlapped_ns",
     "Free": "free_ns",
 }
-"""Threads of the process Overlap Analysis, and the columns of the table of steps that tell the same."""
+"""Threads of the process Overlap Analysis, and the columns of the table of steps with the same meaning."""
 
 
 def check_overlap(sums: TimelineSums, steps: pa.Table, *, whole: bool = False) -> list[Finding]:
-    """Whether the table of steps tells of no more time than the timeline that it is made from.
+    """Whether the table of steps has no more time than the timeline that it is made from.
 
     `whole` says that the steps hold everything the timeline shows: then of no less either.
     """

@@ -356,7 +356,7 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
         )
 
     def is_answered(self, finished: Finished) -> bool:
-        """Whether there are operators, links, tails, what runs beside communication or a pipeline: a bank alone tells of no communication."""
+        """Whether there are operators, links, tails, what runs beside communication or a pipeline: a bank alone contains no communication."""
         return (isinstance(finished.picture, PipelinePicture) and bool(finished.picture.lanes)) or any(
             table.rows
             for table in finished.tables

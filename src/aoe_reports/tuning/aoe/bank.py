@@ -110,7 +110,7 @@ class BankEvidence:
 
 
 def evidence_of(bank: BankSides, soc: str | None) -> BankEvidence | None:
-    """What a job's bank tells; None where something of it, before or after, cannot be read, or it is of another chip."""
+    """What a job's bank contains; None where something of it, before or after, cannot be read, or it is of another chip."""
     entries: list[BankedOperator] = []
     changed: set[str] = set()
     for path, now in bank.after.items():

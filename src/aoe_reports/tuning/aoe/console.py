@@ -118,7 +118,7 @@ API_CODES = {
 """Codes of AOE's programming interface (CANN 8.0 to 9.0), which the adapters of frameworks print; the advice is ours."""
 
 HARMLESS_API_CODES = frozenset({0, 8, 12})
-"""Codes after which an adapter goes on: nothing was there to be tuned."""
+"""Codes after which an adapter continues: nothing was there to be tuned."""
 
 _CONSOLE = re.compile(r"(?<![A-Za-z0-9_])([EW]G\d{4,5})(?!\d)")
 _OTHER = re.compile(r"^\s*(?:\[\w+\]\s*)?(E[A-Z]?\d{4,5}): ")

@@ -247,7 +247,7 @@ class Progress:
     """What is known of a run that is going on."""
 
     done: int
-    """How many of what is tuned are through, as far as the tuner tells."""
+    """How many of what is tuned are through, as far as the tuner reports."""
     asked: int | None
     """How many were asked for by name; null where it is not known."""
     improved: int

@@ -107,11 +107,11 @@ def cost_of_summary(tuning_time_s: float | None, summary: Mapping[str, float]) -
 
 @dataclass(frozen=True, slots=True)
 class PriorSources:
-    """Where earlier tuning may be told of."""
+    """Where earlier tuning may be recorded."""
 
     store: str | None = None
     workload: str | None = None
-    """Of the store only what is told of single operators of this one counts."""
+    """Of the store only records of single operators of this one count."""
     results: tuple[Path, ...] = ()
     bank_files: Mapping[str, Path] = field(default_factory=dict)
     """The files of the bank in use, by their paths in it."""

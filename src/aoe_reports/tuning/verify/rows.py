@@ -109,7 +109,7 @@ class Verification:
 
     verdict: Verdict
     bank_digest: str | None = None
-    """The digest of the private bank that was measured (see `tuning.banks.bank.digest_of`); null: not told."""
+    """The digest of the private bank that was measured (see `tuning.banks.bank.digest_of`); null: unknown."""
     baseline_hash: str | None = None
     damaged: bool = False
     """Whether a part of what the verdict rests on could not be read."""

@@ -312,7 +312,7 @@ def _type_rows(held: _Evidence) -> list[Row]:
 
 
 def _whole_type(held: _Evidence, kind: str, groups: Sequence[int]) -> Row | None:
-    """A type of which operators with other names are claimed: their ratio is compared with all its calls."""
+    """A type whose operators are claimed under other names: their ratio is compared with all its calls."""
     both = held.both
     named = [c for c in held.claims.measured if c.before_us and type_key(kind) in {type_key(one) for one in c.op_types}]
     common = [group for group in groups if both.counts[0][group] and both.counts[1][group]]
