@@ -130,7 +130,7 @@ def _headline(rows: Sequence[Hotspot], *, all_tasks: bool) -> str:
     if most is None or most.share is None:
         return ""
     (time,), unit = times_in_one_unit(most.total_ns)
-    name = most.location or most.op_name or most.op_type or say("what has no name")
+    name = most.location or most.op_name or most.op_type or say("An unrecorded operator type")
     return say(
         "{what} takes {share:.1%} of {whole}{rank}: {time} {unit} in {tasks}.{others}",
         what=say("{name} {shapes}", name=name, shapes=most.input_shapes) if most.input_shapes else name,
