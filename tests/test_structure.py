@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import is_dataclass
 from functools import cache
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import aoe_reports
+from aoe_reports.cli.menu import ROOT, Entry, every_command
 
 SOURCE = Path(aoe_reports.__file__).parent
 
@@ -119,6 +121,26 @@ def test_one_module_opens_connections() -> None:
         or (isinstance(node, ast.Import) and {one.name for one in node.names} & {"urllib.request", "socket"})
     }
     assert found == {"jobs/notification.py"}
+
+
+def test_a_topic_never_imports_a_question_of_another() -> None:
+    questions = {
+        f"aoe_reports.{entry.place.partition(':')[0]}" for _, entry in every_command(ROOT) if isinstance(entry, Entry)
+    }
+    imported = [
+        (module, node.module)
+        for module, tree in _trees().items()
+        if module.startswith("topics/")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module in questions
+        if module.split("/")[1] != node.module.split(".")[2]
+    ]
+    assert imported == []
+
+
+def test_a_folder_holds_no_more_modules_than_one_can_look_over() -> None:
+    counts = Counter(str(Path(module).parent) for module in _trees() if not module.endswith("__init__.py"))
+    assert {folder: count for folder, count in counts.items() if count > 20} == {}
 
 
 def test_public_values_cannot_be_changed() -> None:
