@@ -12,6 +12,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,8 @@ Said = tuple[str | None, str | tuple[str, str]]
 """(context, English) of a text; of one that counts the English for one and for more."""
 
 
-def said() -> set[Said]:
+@cache
+def said() -> frozenset[Said]:
     """Whatever people read."""
     found = {one for path in SOURCE.rglob("*.py") for one in _Module(path).said()}
     found |= {(None, text) for path in SOURCE.rglob("*.j2") for text in _ON_A_PAGE.findall(path.read_text("utf-8"))}
@@ -66,7 +68,7 @@ def said() -> set[Said]:
         (None, text) for path in SOURCE.rglob("*.toml") for text in _in_data(tomllib.loads(path.read_text("utf-8")))
     }
     found |= {(None, text) for text in _helps(typer.main.get_command(app))}
-    return {(context, text) for context, text in found if "{}" in text or any(map(str.isalpha, "".join(text)))}
+    return frozenset((context, text) for context, text in found if "{}" in text or any(map(str.isalpha, "".join(text))))
 
 
 def _helps(command: Any) -> Iterator[str]:

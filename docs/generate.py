@@ -9,6 +9,7 @@ import os
 import re
 import sys
 from contextlib import redirect_stdout, suppress
+from functools import partial
 from pathlib import Path
 
 from aoe_reports.cli.main import run_app
@@ -242,14 +243,23 @@ prints it. Then Tab completes commands, options, choices, and names:
 
 
 def commands() -> str:
-    """What --help says of every command, below the headings of the first help."""
+    """The first help, and a list of the pages of each group."""
     formats = ", ".join(f"`{name}`" for name in RENDERERS)
     forms = f"Reports are rendered as {formats}; rows also as `json` and `csv`. What else a command writes stands at its `--format`."
-    parts = [NOTE, f"# Commands\n\n{forms}\n", COMPLETION, _renamed(), _section(2, "")]
-    for heading, section in ROOT.sections.items():
-        parts.append(f"\n## {heading}\n")
-        parts += [_section(3, " ".join(words)) for words, _ in every_command(ROOT) if words[0] in section]
-    return "".join(parts)
+    groups = "\n".join(f"commands/{_slug(heading)}" for heading in ROOT.sections)
+    groups = f"\n```{{toctree}}\n:maxdepth: 1\n\n{groups}\n```\n"
+    return "".join((NOTE, f"# Commands\n\n{forms}\n", groups, _section(2, ""), _renamed(), COMPLETION))
+
+
+def commands_of(heading: str) -> str:
+    """What --help says of every command below one heading of the first help."""
+    section = ROOT.sections[heading]
+    helps = [_section(2, " ".join(words)) for words, _ in every_command(ROOT) if words[0] in section]
+    return "".join((NOTE, f"# {heading}\n", *helps))
+
+
+def _slug(heading: str) -> str:
+    return heading.lower().replace(" ", "-")
 
 
 def _renamed() -> str:
@@ -284,6 +294,7 @@ PAGES = {
     "sql-tables.md": sql_tables,
     "rules.md": rules,
     "commands.md": commands,
+    **{f"commands/{_slug(heading)}.md": partial(commands_of, heading) for heading in ROOT.sections},
     "advice.md": advice,
     "outputs.schema.json": outputs,
 }

@@ -61,6 +61,7 @@ WHOLE = (
     "detection.md",
     "rules.md",
     "commands.md",
+    "commands/",
     "tables.md",
 )
 """Pages that are translated as a whole; of the others, the title, for the navigation."""

@@ -27,7 +27,8 @@ def test_the_generated_pages_are_up_to_date() -> None:
 
 
 def test_the_pages_name_every_command_table_rule_and_renderer() -> None:
-    text = "".join((ROOT / "docs" / name).read_text() for name in ("commands.md", "tables.md", "rules.md"))
+    pages = [ROOT / "docs" / name for name in ("commands.md", "tables.md", "rules.md")]
+    text = "".join(page.read_text() for page in [*pages, *(ROOT / "docs" / "commands").glob("*.md")])
     names = [f"aoe-reports {' '.join(words)}" for words, _ in menu.every_command()]
     names += [*TABLES, *(rule.rule for rule in list_rules()), *RENDERERS, *forms_of("check"), *REGRESSION_RENDERERS]
     assert [name for name in names if name not in text] == []

@@ -25,7 +25,11 @@ GENERATED = ("commands.md", "changelog.md", "contributing.md", "architecture.md"
 READMES = ("README.md", "README.zh.md")
 PAGES = [
     *READMES,
-    *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "docs").rglob("*.md")) if path.name not in GENERATED),
+    *(
+        str(path.relative_to(ROOT))
+        for path in sorted((ROOT / "docs").rglob("*.md"))
+        if path.name not in GENERATED and path.parent.name != "commands"
+    ),
 ]
 FENCED = re.compile(r"^ *```(?:console|sh)?\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 BEHIND = re.compile(r"  +#| [|>] | >> ")
