@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 from commandline import ROOT
+
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
+"""What the recipes say."""
+
+
+def modules_of_recipes() -> dict[str, str]:
+    """The modules that stand in CONTRIBUTING as a whole, by their places below the root."""
+    return dict(re.findall(r"^```python\n# (src/\S+)\n(.*?)^```$", CONTRIBUTING, re.MULTILINE | re.DOTALL))
+
+
+def add_module_of_recipe(root: Path, name: str) -> None:
+    """Writes a module of a recipe into the copy in `root`."""
+    place = f"src/aoe_reports/{name}"
+    (root / place).write_text(modules_of_recipes()[place])
 
 
 def copied_package(root: Path) -> Path:

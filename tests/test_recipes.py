@@ -4,40 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from commandline import ROOT
-from copies import copied_package, replace_once, run_in_copy
+from copies import CONTRIBUTING, add_module_of_recipe, copied_package, modules_of_recipes, replace_once, run_in_copy
 
-TABLE = '''"""fan_speed: how fast the fans turn."""
-
-from __future__ import annotations
-
-from aoe_reports.formats.table import Table, device, duration, integer
-from aoe_reports.model.texts import say
-
-FAN_SPEED = Table(
-    name="fan_speed",
-    title=say("how fast the fans turn"),
-    columns=(device(), integer("fan_id", "Fan"), duration("turn_time", "Turn Time", needed=True)),
-    vintages=(("2026-01", "Turn Time(us)"),),
-)
-'''
-FORM = '''"""Rows with tabs between their cells."""
-
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from aoe_reports.present.forms import Shown
-
-
-def render(shown: Shown) -> Iterator[str]:
-    """The first table of an answer."""
-    for row in shown.answer.tables[0].mappings():
-        yield "\\t".join(map(str, row.values())) + "\\n"
-'''
 PAGE = '''"""The page of workloads."""
 
 from __future__ import annotations
@@ -56,25 +30,6 @@ def workloads(facts: StoreFacts, text: Texts) -> Content:
     page = {"title": text("Workloads"), "listed": Table(columns, rows, text("Every workload of the store."))}
     return page, {"rows": [{"workload": name, "newest_night": night} for name, night in newest.items()]}
 '''
-ADVICE = """@on_operators
-def _rare(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Iterator[Advice]:
-    once = bounds.count == 1
-    for subject in _subjects(bounds, once, bounds.total_ns, _least(facts, thresholds)):
-        yield _on_type(facts, bounds, "rare-operator", subject, say("It runs once: is it needed?"))
-
-
-"""
-RULE = """
-    Rule(
-        "rare-operator",
-        say("an operator that runs once"),
-        "What runs once may be left over",
-        say("own choice"),
-        ("least_operator_share",),
-        _rare,
-    ),
-)
-"""
 
 
 @pytest.fixture
@@ -89,14 +44,20 @@ def _ask(package: Path, *arguments: object) -> str:
     return ended.stdout
 
 
-def test_a_question_is_one_module_and_one_line(package: Path) -> None:
-    """The module stands in CONTRIBUTING as a whole."""
-    page = (ROOT / "CONTRIBUTING.md").read_text()
-    (question,) = re.findall(
-        r"^```python\n# src/aoe_reports/topics/device_time/longest.py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL
+@pytest.mark.parametrize("place", modules_of_recipes())
+def test_modules_of_recipes_pass_lint(place: str) -> None:
+    """Their format is checked with that of the page; a folder of their own has its `__init__.py` beside them."""
+    command = [sys.executable, "-m", "ruff", "check", "--quiet", "--extend-ignore=INP001"]
+    command += ["--stdin-filename", str(ROOT / place), "-"]
+    ended = subprocess.run(
+        command, input=modules_of_recipes()[place], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    (package / "topics" / "device_time" / "longest.py").write_text(question)
-    (line,) = re.findall(r'`("longest": Entry\(.*?\)\),)`', page)
+    assert ended.returncode == 0, ended.stdout
+
+
+def test_a_question_is_one_module_and_one_line(package: Path) -> None:
+    add_module_of_recipe(package.parents[1], "topics/device_time/longest.py")
+    (line,) = re.findall(r'`("longest": Entry\(.*?\)\),)`', CONTRIBUTING)
     first = '            "steps": Entry("topics.steps.steps:Steps"'
     replace_once(package / "cli" / "menu.py", first, f"            {line}\n{first}")
     fixture = ROOT / "fixtures" / "msprof" / "valid" / "torch_npu_two_ranks"
@@ -108,7 +69,7 @@ def test_a_question_is_one_module_and_one_line(package: Path) -> None:
 @pytest.mark.slow
 def test_a_kind_of_table_is_one_declaration_and_one_line(package: Path, tmp_path: Path) -> None:
     tables = package / "formats" / "ascend" / "tables"
-    (tables / "fan_speed.py").write_text(TABLE)
+    add_module_of_recipe(package.parents[1], "formats/ascend/tables/fan_speed.py")
     registry = tables / "__init__.py"
     line = "from aoe_reports.formats.ascend.tables.host_api import (\n"
     replace_once(registry, line, f"from aoe_reports.formats.ascend.tables.fan_speed import FAN_SPEED\n{line}")
@@ -126,13 +87,11 @@ def test_a_kind_of_table_is_one_declaration_and_one_line(package: Path, tmp_path
 
 @pytest.mark.slow
 def test_an_output_format_is_one_function_and_one_line(package: Path) -> None:
-    (package / "present" / "tabs.py").write_text(FORM)
+    add_module_of_recipe(package.parents[1], "present/tabs.py")
+    (line,) = re.findall(r'`("tabs": Form\(.*?\),)`', CONTRIBUTING)
     forms = package / "present" / "forms.py"
-    replace_once(
-        forms,
-        '    "csv": Form(_csv, has_findings=False),\n',
-        '    "csv": Form(_csv, has_findings=False),\n    "tabs": Form(_in("tabs"), has_findings=False),\n',
-    )
+    first = '    "csv": Form(_csv, has_findings=False),\n'
+    replace_once(forms, first, f"{first}    {line}\n")
     fixture = ROOT / "fixtures" / "msprof" / "valid" / "statistic_only"
     lines = _ask(package, "hotspots", fixture, "--format", "tabs").splitlines()
     assert lines[0].split("\t")[0] == "1"
@@ -165,10 +124,13 @@ def test_a_page_of_the_site_is_one_function_and_one_line(package: Path, tmp_path
 @pytest.mark.slow
 def test_a_rule_of_advice_is_one_function_and_its_declaration(package: Path) -> None:
     module = package / "topics" / "advice" / "computing.py"
-    replace_once(module, "_PIPE_SOURCE = say(", f"{ADVICE}_PIPE_SOURCE = say(")
+    function, rule = re.findall(
+        r"^```python\n((?:@on_operators|Rule\().*?)^```$", CONTRIBUTING, re.MULTILINE | re.DOTALL
+    )
+    replace_once(module, "_PIPE_SOURCE = say(", f"{function}\n\n_PIPE_SOURCE = say(")
     text = module.read_text()
     assert text.endswith("\n)\n")
-    module.write_text(text.removesuffix("\n)\n") + RULE)
+    module.write_text(text.removesuffix(")\n") + rule + ",)\n")
     fixture = ROOT / "fixtures" / "msprof" / "valid" / "two_devices_by_name"
     rows = json.loads(_ask(package, "advise", fixture, "--format", "json"))["rows"]
     rare = [row for row in rows if row["rule"] == "rare-operator"]

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from museum.headers import EXHIBITS
 
+from aoe_reports.cli.menu import every_command
+
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures"
 REAL = ROOT.parent / "shared" / "data"
@@ -22,9 +24,7 @@ SHORT = ("text", "json")
 LANGUAGES = ("en", "zh")
 SAME_IN_ALL_LANGUAGES = ("json", "jsonl", "csv", "openmetrics", "grafana", "parquet")
 """Forms for programs; the group `language` tries that they are."""
-COMMANDS = (
-    "", "collect", "inspect", "check", "quality", "sql", "table", "trace", "convert", "advise", "hotspots", "steps", "breakdown", "host", "communication", "stragglers", "roofline", "serving", "critical-path", "stacks", "compare", "explain", "plan", "tune", "tune check", "tune run", "tune adopt", "verify", "bank", "bank list", "bank diff", "nightly", "regressions", "report", "site", "store", "store history", "store info", "store verify", "store ack", "store expect", "store tag", "store compact", "store vacuum", "store undo", "ingest", "cache", "cache info", "cache clear", "demo", "doctor", "fleet", "fleet map", "fleet reduce", "mcp",
-)  # fmt: skip
+COMMANDS = ("", *(" ".join(words) for words, _ in every_command()))
 
 
 def _folders(below: str) -> list[str]:
