@@ -61,7 +61,7 @@ class _Root(Commands):
         with formatter.section(N_("More")):
             formatter.write_dl(
                 [
-                    ("aoe-reports --help-all", N_("List all commands")),
+                    ("aoe-reports --help-all", N_("List all commands, with convert, trace, report")),
                     ("aoe-reports COMMAND --help", N_("Describe one command, with an example")),
                 ]
             )
