@@ -5,9 +5,11 @@ from __future__ import annotations
 import copy
 import json
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import jsonschema_rs
 from hypothesis import strategies as st
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "aoe"
@@ -79,3 +81,15 @@ def texts(draw: st.DrawFn) -> str:
 def exact(text: str) -> Any:
     """A document with its fractions as decimals, by Python's own parser."""
     return json.loads(text, parse_float=Decimal)
+
+
+@cache
+def _output_schema() -> jsonschema_rs.Draft202012Validator:
+    return jsonschema_rs.Draft202012Validator(
+        json.loads((FIXTURES.parents[1] / "docs" / "outputs.schema.json").read_text("utf-8"))
+    )
+
+
+def check_output_schema(printed: Any) -> None:
+    """What a question prints as JSON fits docs/outputs.schema.json."""
+    _output_schema().validate(printed)

@@ -8,8 +8,7 @@ import pytest
 from commandline import FIXTURES, Cli
 
 
-@pytest.mark.parametrize("form", ["text", "json"])
-@pytest.mark.parametrize("command", ["hotspots", "advise"])
+@pytest.mark.parametrize(("command", "form"), [("hotspots", "text"), ("advise", "json")])
 def test_two_processes_print_what_one_prints(cli: Cli, msprof: Path, command: str, form: str) -> None:
     paths = [msprof / name for name in ("communication_of_four_ranks", "merged_two_devices", "torch_npu_two_ranks")]
     alone = cli(command, *paths, "--format", form)

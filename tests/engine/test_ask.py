@@ -17,7 +17,6 @@ from aoe_reports.engine.fleet import executors
 from aoe_reports.engine.fleet.executors import AHEAD, Processes, Serial
 from aoe_reports.engine.question import RunOptions
 from aoe_reports.model.errors import UsageError
-from aoe_reports.model.rows import as_mapping
 from aoe_reports.topics.comparison.compare import compare
 from aoe_reports.topics.comparison.explain import explain
 from aoe_reports.topics.device_time.hotspots import HotspotOptions, Hotspots, hotspots
@@ -68,14 +67,6 @@ def test_a_slow_unit_holds_up_none_of_the_next(tmp_path: Path) -> None:
     """So many are read by the other process meanwhile that one may take 16 times as long as the others."""
     units = [(tmp_path, number, 2 * AHEAD) for number in range(40)]
     assert list(Processes(2).map(slow_until_others_are_done, units)) == list(range(40))
-
-
-def test_processes_answer_as_one_process_does(ranks: Path) -> None:
-    alone = ask(Hotspots(), [ranks], HotspotOptions(by="op_name"))
-    several = ask(Hotspots(), [ranks], HotspotOptions(by="op_name"), executor=Processes(2))
-    assert [as_mapping(one) for one in several.rows] == [as_mapping(one) for one in alone.rows]
-    assert several.findings == alone.findings
-    assert len(alone.rows) == 4
 
 
 def test_a_question_is_a_function_of_paths_and_options(ranks: Path) -> None:

@@ -30,11 +30,9 @@ def ranks(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("paths", [(VALID,), (INVALID,)], ids=["valid", "invalid"])
 @pytest.mark.parametrize("question", OF_CAPTURES)
-def test_shares_in_any_order_come_to_the_same_bytes(
-    cli: Cli, tmp_path: Path, question: str, paths: tuple[Path, ...]
-) -> None:
+def test_shares_in_any_order_come_to_the_same_bytes(cli: Cli, tmp_path: Path, question: str) -> None:
+    paths = [*sorted(VALID.iterdir())[::2], *sorted(INVALID.iterdir())[::4]]
     plain = cli(question, *paths, "--format", "json")
     manifest, partials = tmp_path / "m.json", tmp_path / "partials"
     assert cli(question, *paths, "--manifest", manifest).code == 0

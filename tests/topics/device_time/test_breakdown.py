@@ -146,19 +146,6 @@ def test_the_order_of_events_and_of_files_decides_nothing(cli: Cli, tmp_path: Pa
     assert cli("breakdown", trace.write(tmp_path), "--format", "json").out == before
 
 
-@pytest.mark.parametrize("form", ["text", "csv", "markdown", "html"])
-def test_every_form(cli: Cli, tmp_path: Path, form: str) -> None:
-    ended = cli("breakdown", planted().write(tmp_path), "--format", form)
-    assert ended.code == 0
-    assert ("Node@launch" in ended.out) == (form != "csv")
-
-
-def test_a_capture_without_a_timeline_is_told(cli: Cli, msprof: Path) -> None:
-    ended = cli("breakdown", msprof / "torch_npu_two_ranks", "--format", "json")
-    assert ended.code == 1
-    assert ended.rules() == {"no-timeline", "nothing-measured"}
-
-
 @needs_real
 @pytest.mark.parametrize("form", ["text", "db"])
 @pytest.mark.parametrize("level", [0, 1, 2])

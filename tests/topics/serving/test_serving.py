@@ -13,7 +13,7 @@ import pytest
 from commandline import FIXTURES, Cli
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis_profiles import FEW
+from hypothesis_profiles import FEW, seeds
 from planted_serving import HARD, KINDS, VLLM, Planted, Server, planted, planted_by, right
 
 from aoe_reports import hotspots, serving
@@ -43,10 +43,10 @@ def _right(one: Planted) -> list[bool]:
 
 @pytest.mark.slow
 def test_iterations_of_planted_servers_are_told_without_annotations() -> None:
-    told = {kind: [each for seed in range(SEEDS) for each in _right(planted(kind, seed, ITERATIONS))] for kind in KINDS}
+    told = {kind: [each for seed in seeds(SEEDS) for each in _right(planted(kind, seed, ITERATIONS))] for kind in KINDS}
     tally = {kind: sum(each) / len(each) for kind, each in told.items()}
     every = [one for each in told.values() for one in each]
-    assert len(every) > 1000
+    assert len(every) > 800
     assert sum(every) / len(every) >= BAR, tally
     assert min(tally.values()) >= 0.9, tally
 

@@ -241,14 +241,6 @@ def test_a_rank_without_steps_is_told(cli: Cli, msprof: Path, tmp_path: Path) ->
     assert (ended.code, ended.json["reasons"]) == (1, ["damage"])
 
 
-@pytest.mark.parametrize("form", ["text", "csv", "markdown", "html"])
-def test_steps_in_every_form(cli: Cli, msprof: Path, tmp_path: Path, form: str) -> None:
-    printed = cli("steps", msprof / "torch_npu_two_ranks", "--format", form)
-    assert printed.code == 0
-    cli("steps", msprof / "torch_npu_two_ranks", "--format", form, "-o", tmp_path / "out")
-    assert (tmp_path / "out").read_text() == printed.out
-
-
 def test_where_nobody_waits_in_bubbles_people_are_shown_none(cli: Cli, msprof: Path) -> None:
     assert "Bubble" not in cli("steps", msprof / "torch_npu_two_ranks").out
     assert "bubble_us" in cli("steps", msprof / "torch_npu_two_ranks", "--format", "csv").out
