@@ -99,26 +99,11 @@ def test_hotspots_of_one_rank_device_or_step(cli: Cli, msprof: Path) -> None:
     assert cli("hotspots", ranks, "--rank", 7).code == 1
 
 
-def test_communication_is_shown_when_asked_for(cli: Cli, msprof: Path) -> None:
-    folder = msprof / "torch_npu_two_ranks" / "rank0_ascend_pt"
-    rows = cli("hotspots", folder, "--all-tasks", "--format", "json").json["rows"]
-    assert rows[0]["task_type"] == "HCCL"
-
-
 def test_a_task_is_counted_once_however_often_it_is_told(cli: Cli, msprof: Path, tmp_path: Path) -> None:
     source = next((msprof / "merged_two_devices").iterdir())
     shutil.copytree(source, tmp_path / source.name)
     rows = cli("hotspots", tmp_path, tmp_path / source.name, "--by", "op_name", "--format", "json").json["rows"]
     assert sum(row["count"] for row in rows) == 28
-
-
-def test_statistic_stands_in_by_type_and_task_time_by_name(cli: Cli, msprof: Path) -> None:
-    by_type = cli("hotspots", msprof / "statistic_only", "--format", "json").json["rows"]
-    assert by_type[0]["std_us"] is None
-    assert sum(row["count"] for row in by_type) == 14
-    by_name = cli("hotspots", msprof / "statistic_only", "--by", "op_name", "--format", "json").json["rows"]
-    assert sum(row["count"] for row in by_name) == 14
-    assert by_name[0]["op_type"] is None
 
 
 def test_task_time_alone_stands_in_by_type_too_and_no_capture_is_lost_beside_others(
@@ -237,13 +222,6 @@ def test_damage_leaves_the_healthy_and_the_stored_alone(cli: Cli, msprof: Path, 
     assert [row for row in after if row in before] == before
     written = json.loads((tmp_path / "site" / "report.json").read_text())
     assert written["rows"] == ended.json["rows"]
-
-
-def test_events_and_copies_are_shown_when_asked_for(cli: Cli, msprof: Path) -> None:
-    rows = cli("hotspots", msprof / "statistic_only", "--all-tasks", "--format", "json").json["rows"]
-    assert sum(row["count"] for row in rows) == 15
-    ended = cli("hotspots", msprof / "statistic_only", "--format", "json")
-    assert ended.rules() == {"stands-in"}
 
 
 def test_records_are_written_under_known_endings_only(cli: Cli, msprof: Path, tmp_path: Path) -> None:

@@ -34,12 +34,7 @@ def made(convert: Any, parameter: Any, value: Any) -> tuple[Any, ...]:
 
 def test_every_parameter_of_a_command_takes_what_typer_takes() -> None:
     commands: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-    parameters = {
-        (parameter.name, repr(parameter.type), repr(parameter.default), parameter.required): parameter
-        for command in commands.values()
-        for parameter in command.get_params(typer.Context(command))
-    }
-    for parameter in parameters.values():
+    for parameter in (each for one in commands.values() for each in one.get_params(typer.Context(one))):
         typers = type(parameter).get_runtime_param(parameter)
         for value in VALUES:
             assert made(parameter.get_runtime_param().coerce, parameter, value) == made(typers.coerce, parameter, value)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from captures import KERNELS, write_ranks
 from odd_question import Odd, number_and_process, number_unless_poison, slow_until_others_are_done
 
 from aoe_reports.engine.ask import ask, asking
@@ -21,16 +22,10 @@ from aoe_reports.topics.comparison.compare import compare
 from aoe_reports.topics.comparison.explain import explain
 from aoe_reports.topics.device_time.hotspots import HotspotOptions, Hotspots, hotspots
 
-HEADER = "Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
-
 
 @pytest.fixture
 def ranks(tmp_path: Path) -> Path:
-    for rank in range(4):
-        folder = tmp_path / f"rank_{rank}"
-        folder.mkdir()
-        (folder / "kernel_details.csv").write_text(f"{HEADER}{rank},a,MatMul,AI_CORE,1.0,{rank + 2}.5\n")
-    return tmp_path
+    return write_ranks(tmp_path, 4)
 
 
 @pytest.mark.parametrize("executor", [Serial(), Processes(2)], ids=["serial", "processes"])
@@ -110,7 +105,7 @@ def test_a_rank_that_is_not_here_is_answered_with_those_that_are(
         folder = tmp_path / f"host_{rank}_ascend_pt"
         (folder / "ASCEND_PROFILER_OUTPUT").mkdir(parents=True)
         (folder / f"profiler_info_{rank}.json").write_text(f'{{"rank_id": {rank}}}')
-        (folder / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv").write_text(f"{HEADER}0,a,MatMul,AI_CORE,1.0,2.5\n")
+        (folder / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv").write_text(f"{KERNELS}0,a,MatMul,AI_CORE,1.0,2.5\n")
     (found,) = ask(Hotspots(), [tmp_path], HotspotOptions(rank=4)).findings
     assert found.message == f"no task to rank here (rank 4); ranks here: {listed}"
     assert ask(Hotspots(), [tmp_path], HotspotOptions(rank=folders[0])).findings == []

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from captures import QUIET, write_night
+from captures import QUIET, write_night, write_ranks
 from commandline import FIXTURES, Cli
 from odd_question import Odd, dies_once, ends_the_scheduler_first, slow_until_others_are_done
 from stores import stored_rows
@@ -28,8 +28,6 @@ from aoe_reports.engine.fleet.executors import AutoExecutor, Processes, Serial, 
 from aoe_reports.engine.question import RunOptions
 from aoe_reports.model.errors import AoeReportsError, UsageError
 from aoe_reports.topics.communication.communication import CommunicationOfRuns, CommunicationOptions
-
-HEADER = "Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
 
 
 def _end(process: subprocess.Popen[Any]) -> None:
@@ -94,10 +92,7 @@ def test_workers_of_another_folder_read_what_is_named_from_here(
 
 
 def test_what_kills_its_worker_is_named_and_the_rest_goes_on(address: str, tmp_path: Path) -> None:
-    for rank in range(6):
-        folder = tmp_path / f"rank_{rank}"
-        folder.mkdir()
-        (folder / "kernel_details.csv").write_text(f"{HEADER}{rank},a,MatMul,AI_CORE,1.0,2.5\n")
+    write_ranks(tmp_path, 6)
     (tmp_path / "rank_2" / "deadly").touch()
     answer = ask(Odd(), [tmp_path], RunOptions(scheduler=address))
     assert [Path(one.path).name for one in answer.rows] == ["rank_0", "rank_3", "rank_4", "rank_5"]

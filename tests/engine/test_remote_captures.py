@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from buckets import BUCKET, SECRET, Server
-from captures import QUIET, write_night
+from captures import KERNELS, QUIET, write_night, write_ranks
 from commandline import FIXTURES, Cli, Ended
 
 from aoe_reports import hotspots
@@ -28,7 +28,6 @@ VALID = FIXTURES / "msprof" / "valid"
 INVALID = FIXTURES / "msprof" / "invalid"
 QUESTIONS = ("hotspots", "breakdown", "communication", "check", "inspect")
 """Tables, timelines, documents, and all files."""
-HEADER = "Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
 SECRETS = (SECRET, "Signature", "Credential", "AWS4-HMAC", "somebody")
 
 
@@ -39,11 +38,7 @@ def few_retries(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def ranks(tmp_path: Path) -> Path:
-    for rank in range(3):
-        folder = tmp_path / "night" / f"rank_{rank}"
-        folder.mkdir(parents=True)
-        (folder / "kernel_details.csv").write_text(f"{HEADER}{rank},a,MatMul,AI_CORE,1.0,{rank + 2}.5\n")
-    return tmp_path / "night"
+    return write_ranks(tmp_path / "night", 3)
 
 
 def fetched(server: Server) -> list[str]:
@@ -338,7 +333,7 @@ def test_a_key_that_is_no_path_is_one_line(cli: Cli, server: Server, ranks: Path
 
 
 def test_more_than_fits_is_not_fetched(cli: Cli, server: Server, ranks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (ranks / "rank_1" / "kernel_details.csv").write_text(HEADER + "1,a,MatMul,AI_CORE,1.0,3.5\n" * 10)
+    (ranks / "rank_1" / "kernel_details.csv").write_text(KERNELS + "1,a,MatMul,AI_CORE,1.0,3.5\n" * 10)
     uri = server.upload(ranks, "night")
     monkeypatch.setattr(objects, "MAX_FETCHED_BYTES", 200)
     ended = cli("hotspots", uri, "--format", "json")
@@ -348,7 +343,7 @@ def test_more_than_fits_is_not_fetched(cli: Cli, server: Server, ranks: Path, mo
 
 def test_a_large_object_comes_in_pieces(cli: Cli, server: Server, ranks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = "".join(f"0,a,MatMul,AI_CORE,{start}.0,2.5\n" for start in range(9000))
-    (ranks / "rank_0" / "kernel_details.csv").write_text(HEADER + rows)
+    (ranks / "rank_0" / "kernel_details.csv").write_text(KERNELS + rows)
     uri = server.upload(ranks, "night")
     monkeypatch.setattr(objects, "PIECE_BYTES", 50_000)
     here, there = (cli("hotspots", place, "--format", "json") for place in (ranks, uri))

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from buckets import BUCKET, SECRET, Server
+from captures import write_ranks
 from commandline import FIXTURES, Cli
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +22,6 @@ from aoe_reports.engine.fleet.partials import Partials
 from aoe_reports.engine.question import Notes
 
 VALID = FIXTURES / "msprof" / "valid"
-HEADER = "Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
 MAX = 1 << 20
 KEY = "ab" * 32
 
@@ -34,11 +34,7 @@ def uri() -> str:
 
 @pytest.fixture
 def ranks(tmp_path: Path) -> Path:
-    for rank in range(5):
-        folder = tmp_path / "night" / f"rank_{rank}"
-        folder.mkdir(parents=True)
-        (folder / "kernel_details.csv").write_text(f"{HEADER}{rank},a,MatMul,AI_CORE,1.0,{rank + 2}.5\n")
-    return tmp_path / "night"
+    return write_ranks(tmp_path / "night", 5)
 
 
 @pytest.fixture
@@ -48,22 +44,9 @@ def manifest(cli: Cli, ranks: Path, tmp_path: Path) -> Path:
 
 
 def started(manifest: Path, uri: str, shard: str = "1/1", *more: str, **environment: str) -> subprocess.Popen[str]:
-    command = [
-        sys.executable,
-        "-m",
-        "aoe_reports",
-        "fleet",
-        "map",
-        manifest,
-        "--partials",
-        uri,
-        "--shard",
-        shard,
-        "--jobs",
-        "1",
-    ]
+    command = [sys.executable, "-m", "aoe_reports", "fleet", "map", manifest, "--partials", uri, "--shard", shard]
     return subprocess.Popen(
-        [*command, "--format", "json", *more],
+        [*command, "--jobs", "1", "--format", "json", *more],
         env={**os.environ, **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -261,10 +244,7 @@ def test_no_configuration_file_says_where_results_are_kept(
 
 @pytest.mark.slow
 def test_killed_anywhere_only_what_is_missing_is_read_again(cli: Cli, server: Server, uri: str, tmp_path: Path) -> None:
-    for rank in range(30):
-        folder = tmp_path / "night" / f"rank_{rank}"
-        folder.mkdir(parents=True)
-        (folder / "kernel_details.csv").write_text(f"{HEADER}{rank},a,MatMul,AI_CORE,1.0,{rank + 2}.5\n")
+    write_ranks(tmp_path / "night", 30)
     manifest = tmp_path / "m.json"
     plain = cli("hotspots", tmp_path / "night", "--format", "json")
     cli("hotspots", tmp_path / "night", "--manifest", manifest)

@@ -79,11 +79,6 @@ def test_the_sample_of_the_schemas_authors_reads_and_writes_back_equal(cli: Cli,
     assert stored(cli, tmp_path / "s") == [document]
 
 
-def test_the_valid_fixture_comes_back(cli: Cli) -> None:
-    path = FIXTURES / "records" / "valid" / "example_net.json"
-    assert normalized(cli, path) == [json.loads(path.read_text())]
-
-
 def test_the_same_records_elsewhere_and_in_another_form_are_the_same_run(cli: Cli, tmp_path: Path) -> None:
     store = tmp_path / "s"
     assert outcomes(ingest(cli, lines(tmp_path / "a.jsonl", GOOD, LATER), store)) == ["added"]

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from captures import KERNELS
 from commandline import Cli
 
-HEADER = "Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
 STEPS = "Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free,Stage,Bubble\n"
 TYPES = {"MatMulV2": 300, "FlashAttentionScore": 200, "Cast": 40, "RmsNorm": 30}
 STEP_US = 20_000
@@ -56,7 +56,7 @@ def write_rank(
             time = round(usual * factor * chance.gauss(1, noise), 3)
             lines.append(f"0,{name}_{layer},{name},AI_CORE,{start}.0,{time:.3f}\n")
             computing, start = computing + time, start + 2 * usual
-    (output / "kernel_details.csv").write_text(HEADER + "".join(lines))
+    (output / "kernel_details.csv").write_text(KERNELS + "".join(lines))
     if table:
         (output / "step_trace_time.csv").write_text(STEPS + f"1,{','.join(parts_of(computing))}\n")
     return output.parent, computing

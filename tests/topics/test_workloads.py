@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -16,7 +15,6 @@ from aoe_reports.simulation.nights import write_nights
 from aoe_reports.topics.records.naming import WorkloadFrom, lasting_name
 
 MODELS: Mapping[str, Night] = {"resnet50": QUIET, "bert": BERT, "ranker": RANKER}
-REAL = Path(os.environ.get("AOE_REPORTS_REAL_DATA", Path(__file__).parents[3] / "shared" / "data")) / "msprof"
 
 
 def date_of(number: int) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from captures import KERNELS
 from commandline import FIXTURES, Cli
 
 from aoe_reports.engine.ask import ask
@@ -18,14 +19,12 @@ from aoe_reports.engine.question import FileUnit, Notes, Request
 from aoe_reports.formats.sources.found import FileName, FoundFile
 from aoe_reports.topics.device_time.hotspots import HotspotOptions, Hotspots
 
-HEADER = "Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
-
 
 def write(folder: Path, rank: int, name: str, *, at: int | None = None) -> None:
     """A table of one task, with a time of its own if it is said."""
     file = folder / f"rank_{rank}" / "kernel_details.csv"
     file.parent.mkdir(exist_ok=True)
-    file.write_text(f"{HEADER}{rank},{name},MatMul,AI_CORE,1.0,{rank + 2}.5\n")
+    file.write_text(f"{KERNELS}{rank},{name},MatMul,AI_CORE,1.0,{rank + 2}.5\n")
     if at is not None:
         os.utime(file, ns=(at, at))
 

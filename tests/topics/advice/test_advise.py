@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections import defaultdict
 from collections.abc import Sequence
@@ -10,12 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commandline import ROOT, Cli
+from commandline import REAL, Cli, needs_real
 
 from aoe_reports.topics.advice.registry import RULES
 
-REAL = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data")) / "msprof"
-needs_real = pytest.mark.skipif(not REAL.is_dir(), reason=f"no real exports in {REAL}")
 HEADER = (
     "Device_id,Model ID,Task ID,Stream ID,Op Name,OP Type,OP State,Task Type,Task Start Time(us),Task Duration(us),"
     "Task Wait Time(us),Block Dim,Mix Block Dim,HF32 Eligible,Input Shapes,Input Data Types,Input Formats,Output Shapes,"
@@ -237,18 +234,6 @@ def test_where_real_tasks_tell_no_communication_the_timeline_does(cli: Cli) -> N
     (headline,) = ended.json["headlines"]
     assert (headline["source"], headline["steps"]) == ("timeline", 2)  # the first is warm-up
     assert headline["headline"].endswith("communication that is not overlapped takes 60.5%: look at the latter first")
-
-
-def test_the_awaited_rank_and_the_slow_link_of_a_job_are_named_once(cli: Cli, msprof: Path) -> None:
-    rows = cli("advise", msprof / "communication_of_four_ranks", "--format", "json").json["rows"]
-    (awaited,) = [row for row in rows if row["rule"] == "awaited-rank"]
-    assert (awaited["evidence"]["awaited_rank"], awaited["evidence"]["always_the_same"]) == (1, True)
-    (link,) = [row for row in rows if row["rule"] == "slow-link"]
-    assert (link["evidence"]["source_rank"], link["evidence"]["destination_rank"]) == (2, 3)
-    uncovered = {row["rank_id"]: row["bound_us"] for row in rows if row["rule"] == "communication-not-overlapped"}
-    assert 0 < link["bound_us"] < awaited["bound_us"] <= uncovered[awaited["rank_id"]]
-    waited = awaited["evidence"]
-    assert awaited["bound_us"] <= waited["longest_waited_us"] < waited["waited_us"]  # three wait, at the same time
 
 
 @needs_real

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sqlite3
 from pathlib import Path
 from typing import Any
 
 import pytest
-from commandline import ROOT, Cli, Ended
+from commandline import REAL, Cli, Ended, needs_real
 from documents import check_output_schema
 
-REAL = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data"))
-needs_real = pytest.mark.skipif(not REAL.is_dir(), reason=f"no real exports in {REAL}")
 GROUP = "17522688603477080586"
 RANKS = 4
 MEGABYTES = 20
@@ -515,7 +512,7 @@ def test_a_volume_without_time_is_no_bandwidth(cli: Cli, tmp_path: Path) -> None
 @pytest.mark.parametrize("form", ["text", "db"])
 def test_the_real_ranks_agree_on_whom_they_wait_for(cli: Cli, form: str, level: str) -> None:
     """Two of eight ranks were captured: both wait for the same third one, in every operator in which they wait."""
-    folder = REAL / "msprof" / "torch_npu_2025-01" / form / level
+    folder = REAL / "torch_npu_2025-01" / form / level
     whole = cli("communication", folder, "--format", "json").json
     (awaited,) = whole["awaited"]
     assert awaited["slow"]
@@ -529,7 +526,7 @@ def test_the_real_ranks_agree_on_whom_they_wait_for(cli: Cli, form: str, level: 
 
 @needs_real
 def test_the_rows_of_real_exports_add_up_to_their_own_totals(cli: Cli) -> None:
-    for path in sorted((REAL / "msprof").rglob("communication.json")):
+    for path in sorted(REAL.rglob("communication.json")):
         total: dict[str, float] = {}
         size: dict[str, float] = {}
         for types in json.loads(path.read_text()).values():
@@ -558,7 +555,7 @@ def test_the_rows_of_real_exports_add_up_to_their_own_totals(cli: Cli) -> None:
 @pytest.mark.parametrize("level", ["level1", "level2"])
 def test_the_timeline_tells_the_same_of_links_as_the_matrix(cli: Cli, tmp_path: Path, level: str) -> None:
     for rank in (0, 1):
-        source = REAL / "msprof" / "torch_npu_2025-01" / "text" / level / f"rank{rank}_ascend_pt"
+        source = REAL / "torch_npu_2025-01" / "text" / level / f"rank{rank}_ascend_pt"
         whole = cli("communication", source, "--format", "json").json["links"]
         alone = tmp_path / f"rank{rank}_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
         alone.mkdir(parents=True)
@@ -580,7 +577,7 @@ def test_the_timeline_tells_the_same_of_links_as_the_matrix(cli: Cli, tmp_path: 
 @needs_real
 def test_the_tail_of_a_real_training(cli: Cli) -> None:
     """One all-reduce of all gradients, begun when the backward pass ends: nothing of it is hidden."""
-    ended = cli("communication", REAL / "msprof" / "msprof_2023-08", "--format", "json")
+    ended = cli("communication", REAL / "msprof_2023-08", "--format", "json")
     tails = ended.json["tails"]
     assert [(row["step"], row["source"], row["reduces"], row["hidden_us"]) for row in tails] == [
         (step, "timeline", 1, 0.0) for step in (1, 2, 3)

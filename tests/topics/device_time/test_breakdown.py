@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import sqlite3
 from pathlib import Path
 
 import pytest
-from commandline import ROOT, Cli
+from commandline import REAL, Cli, needs_real
 from made_traces import ORIGIN, Trace, planted
-
-REAL = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data")) / "msprof"
-needs_real = pytest.mark.skipif(not REAL.is_dir(), reason=f"no real exports in {REAL}")
 
 
 def test_what_is_planted_is_found(cli: Cli, tmp_path: Path) -> None:

@@ -25,7 +25,6 @@ MATMUL = ("MatMulV2", "AI_CORE", "4096,4096;4096,4096", "DT_BF16;DT_BF16", "ND;N
 RELU = ("Relu", "AI_VECTOR_CORE", "1073741824", "DT_BF16", "ND", "1073741824", "DT_BF16", "ND")
 SORT = ("TopKV2", "AI_VECTOR_CORE", "4096,4096", "DT_BF16", "ND", "4096,16", "DT_BF16", "ND")
 ALL_REDUCE = ("hcom_allReduce_", "COMMUNICATION", *("N/A",) * 6)
-SIXTEEN = ("aicore", "aiv")
 
 
 def line(place: int, start_us: float, duration_us: float, what: Sequence[str], mac: float, utilization: float) -> str:
