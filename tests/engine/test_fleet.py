@@ -91,6 +91,7 @@ def test_workers_of_another_folder_read_what_is_named_from_here(
     assert here.json["inputs"] == ["torch_npu_two_ranks"]
 
 
+@pytest.mark.torture
 def test_what_kills_its_worker_is_named_and_the_rest_goes_on(address: str, tmp_path: Path) -> None:
     write_ranks(tmp_path, 6)
     (tmp_path / "rank_2" / "deadly").touch()
@@ -100,6 +101,7 @@ def test_what_kills_its_worker_is_named_and_the_rest_goes_on(address: str, tmp_p
     assert ["the process that read it was terminated" in one.message for one in lost] == [True]
 
 
+@pytest.mark.torture
 def test_a_worker_that_is_killed_loses_nothing(address: str, tmp_path: Path) -> None:
     """One dies while it reads the sixth unit for the first time."""
     results = Fleet(address).map(dies_once, [(tmp_path / "died", number) for number in range(12)])
@@ -112,6 +114,7 @@ def test_a_slow_unit_holds_up_none_of_the_next(address: str, tmp_path: Path) -> 
     assert list(Fleet(address).map(slow_until_others_are_done, units)) == list(range(20))
 
 
+@pytest.mark.torture
 def test_every_capture_read_twice_by_jobs_that_race_is_stored_once(cli: Cli, address: str, tmp_path: Path) -> None:
     for number in range(3):
         for rank in range(3):
@@ -125,6 +128,7 @@ def test_every_capture_read_twice_by_jobs_that_race_is_stored_once(cli: Cli, add
     assert cli("store", "verify", "--store", tmp_path / "store").code == 0
 
 
+@pytest.mark.torture
 def test_a_scheduler_that_goes_away_is_an_error_in_one_line(tmp_path: Path) -> None:
     with cluster(tmp_path, workers=1) as place:
         results = Fleet(place).map(ends_the_scheduler_first, [(tmp_path, number) for number in range(3)])
@@ -148,6 +152,7 @@ def test_workers_of_another_version_are_refused(tmp_path: Path, preloaded: str, 
         list(Fleet(place).map(str, [1]))
 
 
+@pytest.mark.torture
 def test_ctrl_c_while_a_cluster_begins_here_is_one_line(tmp_path: Path) -> None:
     told = tmp_path / "told"
     script = STARTING.format(told=str(told))

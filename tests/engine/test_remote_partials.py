@@ -131,7 +131,7 @@ def test_what_is_not_mapped_is_named(cli: Cli, server: Server, uri: str, manifes
     assert ended.err.endswith(f"2 of 5 units are not mapped: {ranks / 'rank_1'}, {ranks / 'rank_3'}\n")
 
 
-@pytest.mark.slow
+@pytest.mark.torture
 def test_jobs_that_race_keep_the_same_bytes(cli: Cli, server: Server, uri: str, manifest: Path) -> None:
     racing = [started(manifest, uri, shard) for shard in ("1/1", "1/1", "1/2")]
     assert [process.communicate()[1] for process in racing] == [""] * 3
@@ -242,7 +242,7 @@ def test_no_configuration_file_says_where_results_are_kept(
     assert server.requests() == []
 
 
-@pytest.mark.slow
+@pytest.mark.torture
 def test_killed_anywhere_only_what_is_missing_is_read_again(cli: Cli, server: Server, uri: str, tmp_path: Path) -> None:
     write_ranks(tmp_path / "night", 30)
     manifest = tmp_path / "m.json"
