@@ -53,6 +53,18 @@ HEADER = (
     "Output Formats,Context ID"
 )
 
+KERNELS = "Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
+"""The header of a table of tasks with few columns."""
+
+
+def write_ranks(folder: Path, count: int) -> Path:
+    """Captures of so many ranks, a task each."""
+    for rank in range(count):
+        home = folder / f"rank_{rank}"
+        home.mkdir(parents=True)
+        (home / "kernel_details.csv").write_text(f"{KERNELS}{rank},a,MatMul,AI_CORE,1.0,{rank + 2}.5\n")
+    return folder
+
 
 def write_night(folder: Path, number: int, night: Night, *, hours: int = 0, rank: int = 0) -> Path:
     """A capture of one rank and night as torch_npu exports it, with noise of 0.3 % an operator."""

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 FIXTURES = ROOT / "fixtures"
+REAL_DATA = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data"))
+"""Real files, where somebody has them; they are no part of the project."""
+REAL = REAL_DATA / "msprof"
+needs_real = pytest.mark.skipif(not REAL.is_dir(), reason=f"no real exports in {REAL}")
 OF_CAPTURES = (
     "hotspots",
     "steps",

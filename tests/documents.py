@@ -5,9 +5,11 @@ from __future__ import annotations
 import copy
 import json
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import jsonschema_rs
 from hypothesis import strategies as st
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "aoe"
@@ -79,3 +81,27 @@ def texts(draw: st.DrawFn) -> str:
 def exact(text: str) -> Any:
     """A document with its fractions as decimals, by Python's own parser."""
     return json.loads(text, parse_float=Decimal)
+
+
+@cache
+def _output_schema() -> jsonschema_rs.Draft202012Validator:
+    return jsonschema_rs.Draft202012Validator(
+        json.loads((FIXTURES.parents[1] / "docs" / "outputs.schema.json").read_text("utf-8"))
+    )
+
+
+def check_output_schema(printed: Any) -> None:
+    """What a question prints as JSON fits docs/outputs.schema.json."""
+    _output_schema().validate(printed)
+
+
+@cache
+def _sarif_schema() -> jsonschema_rs.Draft4Validator:
+    text = (FIXTURES.parents[1] / "tests" / "data" / "sarif-2.1.0.schema.json").read_text("utf-8")
+    text = text.replace("-[a-zA-Z]{2}]?$", "-[a-zA-Z]{2}$")  # its pattern has a bracket too many, which is no regex
+    return jsonschema_rs.Draft4Validator(json.loads(text))
+
+
+def check_sarif_schema(printed: Any) -> None:
+    """A document is SARIF 2.1.0."""
+    _sarif_schema().validate(printed)

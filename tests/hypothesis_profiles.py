@@ -6,6 +6,7 @@ Each run draws others, so that few a run find as much in time. No test depends o
 from __future__ import annotations
 
 import os
+import random
 
 from hypothesis import HealthCheck, settings
 
@@ -18,3 +19,8 @@ FEW = settings(max_examples=USUAL // 3)
 """Where an example takes long."""
 MANY = settings(max_examples=USUAL * 10)
 """Where an example takes no time, and few of them show anything."""
+
+
+def seeds(count: int) -> list[int]:
+    """A quarter of so many seeds, others in each run (pytest-randomly prints what repeats them); all of them if thorough."""
+    return sorted(random.sample(range(count), -(-count // 4) if USUAL < 300 else count))

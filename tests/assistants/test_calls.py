@@ -146,9 +146,16 @@ def test_a_question_without_paths_is_described(fixtures: Assistant) -> None:
 
 
 @pytest.mark.slow
-def test_all_pages_together_are_the_answer_and_none_is_too_large(fixtures: Assistant, tmp_path: Path) -> None:
+def test_all_pages_together_are_the_answer_and_paths_longer_than_texts_are_whole(tmp_path: Path) -> None:
     write_job(tmp_path, 40, {}, layers=1)
+    folder = (tmp_path / "deep").joinpath(*["long" * 20] * 9)
+    shutil.copytree(RANKS / "rank0_ascend_pt", folder / "rank0_ascend_pt")
     with assistant("--root", tmp_path) as one:
+        row = one("runs", path=str(tmp_path / "deep")).rows("captures")[0]
+        assert len(row["path"]) > 700
+        for path in (row["path"], row["run"]):
+            assert one.ask("hotspots", Path(path)).rows("rows")
+        shutil.rmtree(tmp_path / "deep")
         arguments: dict[str, Any] = {"question": "hotspots", "paths": [str(tmp_path)], "options": {"by": "op_name"}}
         pages = [one("ask", **arguments)]
         while "cursor" in pages[-1].content:
@@ -205,13 +212,6 @@ def test_a_call_that_takes_too_long_says_what_to_ask_instead_and_the_next_one_is
     assert not in_time.is_error
 
 
-def _raw(*arguments: object, text: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "aoe_reports", "mcp", *map(str, arguments)],
-        input=text, capture_output=True, text=True, timeout=600, check=False,
-    )  # fmt: skip
-
-
 def _told(root: Path, lines: list[str], last: int) -> list[dict[str, Any]]:
     """What the server answers some lines; its input ends when the last of them is answered, for then it answers no more."""
     with subprocess.Popen(
@@ -232,9 +232,10 @@ def _told(root: Path, lines: list[str], last: int) -> list[dict[str, Any]]:
 
 @pytest.mark.slow
 def test_it_ends_with_its_input_and_survives_what_is_no_message(tmp_path: Path) -> None:
-    ended = _raw("--root", tmp_path)
-    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
-    ended = _raw("--root", tmp_path, text="no json\n\x00\n[]\n{}\n")
+    ended = subprocess.run(
+        [sys.executable, "-m", "aoe_reports", "mcp", "--root", str(tmp_path)],
+        input="no json\n\x00\n[]\n{}\n", capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
     assert ended.returncode == 0
     assert "Traceback" not in ended.stderr
 
@@ -259,17 +260,6 @@ def test_what_no_parser_takes_is_answered_with_an_error_and_the_server_goes_on(t
     parse = -32700
     assert errors == [(1, parse), *[(None, parse)] * 9, (6, parse)]
     assert [one["id"] for one in told if "result" in one] == [0, 7]
-
-
-@pytest.mark.slow
-def test_paths_longer_than_texts_are_whole(tmp_path: Path) -> None:
-    folder = tmp_path.joinpath(*["long" * 20] * 9)
-    shutil.copytree(RANKS / "rank0_ascend_pt", folder / "rank0_ascend_pt")
-    with assistant("--root", tmp_path) as one:
-        row = one("runs", path=str(tmp_path)).rows("captures")[0]
-        assert len(row["path"]) > 700
-        for path in (row["path"], row["run"]):
-            assert one.ask("hotspots", Path(path)).rows("rows")
 
 
 def test_what_is_wrong_on_the_command_line(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

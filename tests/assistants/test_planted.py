@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import planted_changes
-import planted_host
 import planted_pipelines
-import planted_quality
-from commandline import FIXTURES, Cli
+from commandline import Cli
 from planted_modules import Slow
 from planted_nights import NIGHTS, SINCE, night, write_training
 from planted_ranks import EVERY, write_job
@@ -23,13 +20,6 @@ CULPRITS: dict[str, tuple[Callable[[Path], object], str, Mapping[str, Any], str,
         lambda folder: planted_changes.write_pair(folder, _CHANGE, 3),
         "explain", {}, "rows", {"area": _CHANGE.area, "cause": _CHANGE.cause},
     ),
-    "host": (
-        lambda folder: planted_host.write_planted(folder, "launch bound", 3),
-        "host", {}, "causes", {"cause": next(iter(planted_host.KINDS["launch bound"][1]))},
-    ),
-    "quality": (
-        lambda folder: planted_quality.write_planted(folder, "cut step", 3), "quality", {}, "rows", {"code": "cut-step"},
-    ),
     "a slow chip": (
         lambda folder: write_job(folder, 4, {3: dict.fromkeys(EVERY, 1.06)}),
         "stragglers", {}, "rows", {"rank_id": 3, "cause": "all operators"},
@@ -37,10 +27,6 @@ CULPRITS: dict[str, tuple[Callable[[Path], object], str, Mapping[str, Any], str,
     "stages that wait": (
         lambda folder: planted_pipelines.write(folder, [planted_pipelines.planted(5)] * 2),
         "communication", {"pipeline": True}, "findings", {"rule": "pipeline-step"},
-    ),
-    "a wrong result": (
-        lambda folder: shutil.copytree(FIXTURES / "aoe" / "invalid" / "improvement-mismatch", folder),
-        "check", {}, "findings", {"rule": "improvement-mismatch"},
     ),
 }  # fmt: skip
 """(what writes it, question, options, table, the beginning of its first row)."""

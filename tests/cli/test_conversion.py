@@ -32,11 +32,9 @@ def made(convert: Any, parameter: Any, value: Any) -> tuple[Any, ...]:
     return type(found), found
 
 
-@pytest.mark.parametrize("name", sorted(typer.main.get_command(app).commands))  # type: ignore[attr-defined]
-def test_every_parameter_of_a_command_takes_what_typer_takes(name: str) -> None:
-    command: Any = typer.main.get_command(app).commands[name]  # type: ignore[attr-defined]
-    context = typer.Context(command)
-    for parameter in command.get_params(context):
+def test_every_parameter_of_a_command_takes_what_typer_takes() -> None:
+    commands: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    for parameter in (each for one in commands.values() for each in one.get_params(typer.Context(one))):
         typers = type(parameter).get_runtime_param(parameter)
         for value in VALUES:
             assert made(parameter.get_runtime_param().coerce, parameter, value) == made(typers.coerce, parameter, value)

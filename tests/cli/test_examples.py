@@ -65,11 +65,11 @@ def test_every_command_has_an_example_of_itself_and_a_page_that_is_there() -> No
         assert (ROOT / guide.path).is_file(), guide.path
 
 
-@pytest.mark.parametrize("name", GUIDES)
-def test_help_shows_the_example_in_one_line_and_the_page(cli: Cli, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    guide = GUIDES[name]
-    assert guide is not None
+def test_help_shows_the_example_in_one_line_and_the_page(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However narrow the terminal is; tests/goldens has the help of every command in both languages."""
     monkeypatch.setenv("COLUMNS", "40")
+    name, guide = max(GUIDES.items(), key=lambda item: len(item[1].example) if item[1] else 0)
+    assert guide is not None
     shown = cli(*name.split(), "--help").out
     assert shown.endswith(f"\nExample:\n  aoe-reports {guide.example}\n\nDocumentation:\n  {guide.path}\n")
     chinese = cli(*name.split(), "--help", "--lang", "zh").out
@@ -104,15 +104,18 @@ def folder(
 @pytest.mark.parametrize(
     "name", [name for name in GUIDES if name not in {"tune", "tune run", "tune adopt", "verify", "demo"}]
 )
-def test_the_example_runs(cli: Cli, folder: Path, name: str, monkeypatch: pytest.MonkeyPatch, bench: Bench) -> None:
+def test_the_example_runs(
+    cli: Cli, folder: Path, name: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     monkeypatch.setattr("aoe_reports.site.serve.serve_folder", lambda folder, port, tell: tell(f"{folder}:{port}"))
     monkeypatch.setattr("aoe_reports.assistants.server.serve", lambda *_: sys.stdout.write("ended"))
-    ids = _ids(cli)
     if name == "tune check":
+        bench: Bench = request.getfixturevalue("bench")
         bench.plan()
         shutil.copytree(bench.folder, folder / "plan")
     guide = GUIDES[name]
     assert guide is not None
+    ids = _ids(cli) if {"RUN", "SERIES"} & {*guide.example.split()} else {}
     for line in (*BEFORE.get(name, []), guide.example):
         ended = cli(*(ids.get(word, word) for word in shlex.split(line)))
         assert ended.code == (CODES.get(name, 0) if line is guide.example else 0), ended.err

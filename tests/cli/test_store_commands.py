@@ -174,21 +174,6 @@ def test_records_go_into_a_file_of_the_form_that_its_name_says(cli: Cli, msprof:
 # The other commands that are no questions
 
 
-def test_the_rules_have_every_form_of_rows_and_no_other(cli: Cli) -> None:
-    listed = cli("check", "--rules")
-    assert (listed.code, listed.out.strip().splitlines()[0]) == (0, "Rules")
-    rows = cli("check", "--rules", "--format", "json").json["rows"]
-    assert [row["rule"] for row in rows] == [
-        row["rule"] for row in sorted(rows, key=lambda one: (one["on"], one["rule"]))
-    ]
-    for form in ("junit", "sarif"):
-        refused = cli("check", "--rules", "--format", form)
-        assert (refused.code, refused.out) == (2, "")
-        assert refused.err == (
-            f"aoe-reports: error: check: --rules has no format {form}; expected text, json, csv, markdown or html\n"
-        )
-
-
 def test_rules_are_named_with_commas_and_blanks(cli: Cli) -> None:
     folder = FIXTURES / "aoe" / "invalid" / "failed-without-list"
     asked = ("check", folder, "--format", "json", "--ignore")
@@ -220,37 +205,6 @@ def test_results_are_followed_until_all_are_there_and_then_checked(cli: Cli, aoe
             "AOE result\n"
         ),
     )
-
-
-def test_options_of_the_profiler_are_checked_in_each_form(cli: Cli) -> None:
-    given = '{"output":"/tmp/x","task_trace":"on","aicpu":"on"}'
-    told = cli("collect", "--check", given, "--format", "json").json
-    assert (told["command"], told["inputs"]) == ("collect", [given])
-    assert {row["key"]: row["value"] for row in told["rows"]}["aicpu"] == "on"
-    text = cli("collect", "--check", given)
-    assert text.code == 0
-    assert "Options of the profiler" in text.out
-    assert "aicpu=on: " in text.out
-    wrong = cli("collect", "--check", '{"nothing":"on"}')
-    assert (wrong.code, "[option-unknown]" in wrong.err) == (1, True)
-    as_json = cli("collect", "--check", '{"nothing":"on"}', "--format", "json")
-    assert (as_json.code, as_json.err, as_json.rules() >= {"option-unknown"}) == (1, "", True)
-    assert as_json.json["reasons"] == ["damage"]
-    assert cli("collect", "--check", "").code == 0
-
-
-def test_a_recipe_has_each_form(cli: Cli) -> None:
-    asked = ("collect", "--framework", "pytorch", "--for", "steps")
-    told = cli(*asked, "--format", "json").json
-    assert (told["command"], told["inputs"], told["findings"]) == ("collect", [], [])
-    assert "settings" not in told
-    assert len(told["rows"]) > 1
-    text, markdown = cli(*asked).out, cli(*asked, "--format", "markdown").out
-    assert text != markdown
-    assert "```" in markdown
-    assert "```" not in text
-    refused = cli("collect")
-    assert (refused.code, refused.err) == (2, "aoe-reports: error: collect: expected --framework, or --check\n")
 
 
 def test_a_table_needs_a_kind_a_path_and_a_place_for_parquet(cli: Cli, msprof: Path) -> None:

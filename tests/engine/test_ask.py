@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from captures import KERNELS, write_ranks
 from odd_question import Odd, number_and_process, number_unless_poison, slow_until_others_are_done
 
 from aoe_reports.engine.ask import ask, asking
@@ -17,21 +18,14 @@ from aoe_reports.engine.fleet import executors
 from aoe_reports.engine.fleet.executors import AHEAD, Processes, Serial
 from aoe_reports.engine.question import RunOptions
 from aoe_reports.model.errors import UsageError
-from aoe_reports.model.rows import as_mapping
 from aoe_reports.topics.comparison.compare import compare
 from aoe_reports.topics.comparison.explain import explain
 from aoe_reports.topics.device_time.hotspots import HotspotOptions, Hotspots, hotspots
 
-HEADER = "Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
-
 
 @pytest.fixture
 def ranks(tmp_path: Path) -> Path:
-    for rank in range(4):
-        folder = tmp_path / f"rank_{rank}"
-        folder.mkdir()
-        (folder / "kernel_details.csv").write_text(f"{HEADER}{rank},a,MatMul,AI_CORE,1.0,{rank + 2}.5\n")
-    return tmp_path
+    return write_ranks(tmp_path, 4)
 
 
 @pytest.mark.parametrize("executor", [Serial(), Processes(2)], ids=["serial", "processes"])
@@ -68,14 +62,6 @@ def test_a_slow_unit_holds_up_none_of_the_next(tmp_path: Path) -> None:
     """So many are read by the other process meanwhile that one may take 16 times as long as the others."""
     units = [(tmp_path, number, 2 * AHEAD) for number in range(40)]
     assert list(Processes(2).map(slow_until_others_are_done, units)) == list(range(40))
-
-
-def test_processes_answer_as_one_process_does(ranks: Path) -> None:
-    alone = ask(Hotspots(), [ranks], HotspotOptions(by="op_name"))
-    several = ask(Hotspots(), [ranks], HotspotOptions(by="op_name"), executor=Processes(2))
-    assert [as_mapping(one) for one in several.rows] == [as_mapping(one) for one in alone.rows]
-    assert several.findings == alone.findings
-    assert len(alone.rows) == 4
 
 
 def test_a_question_is_a_function_of_paths_and_options(ranks: Path) -> None:
@@ -119,7 +105,7 @@ def test_a_rank_that_is_not_here_is_answered_with_those_that_are(
         folder = tmp_path / f"host_{rank}_ascend_pt"
         (folder / "ASCEND_PROFILER_OUTPUT").mkdir(parents=True)
         (folder / f"profiler_info_{rank}.json").write_text(f'{{"rank_id": {rank}}}')
-        (folder / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv").write_text(f"{HEADER}0,a,MatMul,AI_CORE,1.0,2.5\n")
+        (folder / "ASCEND_PROFILER_OUTPUT" / "kernel_details.csv").write_text(f"{KERNELS}0,a,MatMul,AI_CORE,1.0,2.5\n")
     (found,) = ask(Hotspots(), [tmp_path], HotspotOptions(rank=4)).findings
     assert found.message == f"no task to rank here (rank 4); ranks here: {listed}"
     assert ask(Hotspots(), [tmp_path], HotspotOptions(rank=folders[0])).findings == []

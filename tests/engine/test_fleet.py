@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from captures import QUIET, write_night
+from captures import QUIET, write_night, write_ranks
 from commandline import FIXTURES, Cli
 from odd_question import Odd, dies_once, ends_the_scheduler_first, slow_until_others_are_done
 from stores import stored_rows
@@ -28,8 +28,6 @@ from aoe_reports.engine.fleet.executors import AutoExecutor, Processes, Serial, 
 from aoe_reports.engine.question import RunOptions
 from aoe_reports.model.errors import AoeReportsError, UsageError
 from aoe_reports.topics.communication.communication import CommunicationOfRuns, CommunicationOptions
-
-HEADER = "Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
 
 
 def _end(process: subprocess.Popen[Any]) -> None:
@@ -93,11 +91,9 @@ def test_workers_of_another_folder_read_what_is_named_from_here(
     assert here.json["inputs"] == ["torch_npu_two_ranks"]
 
 
+@pytest.mark.torture
 def test_what_kills_its_worker_is_named_and_the_rest_goes_on(address: str, tmp_path: Path) -> None:
-    for rank in range(6):
-        folder = tmp_path / f"rank_{rank}"
-        folder.mkdir()
-        (folder / "kernel_details.csv").write_text(f"{HEADER}{rank},a,MatMul,AI_CORE,1.0,2.5\n")
+    write_ranks(tmp_path, 6)
     (tmp_path / "rank_2" / "deadly").touch()
     answer = ask(Odd(), [tmp_path], RunOptions(scheduler=address))
     assert [Path(one.path).name for one in answer.rows] == ["rank_0", "rank_3", "rank_4", "rank_5"]
@@ -105,6 +101,7 @@ def test_what_kills_its_worker_is_named_and_the_rest_goes_on(address: str, tmp_p
     assert ["the process that read it was terminated" in one.message for one in lost] == [True]
 
 
+@pytest.mark.torture
 def test_a_worker_that_is_killed_loses_nothing(address: str, tmp_path: Path) -> None:
     """One dies while it reads the sixth unit for the first time."""
     results = Fleet(address).map(dies_once, [(tmp_path / "died", number) for number in range(12)])
@@ -117,6 +114,7 @@ def test_a_slow_unit_holds_up_none_of_the_next(address: str, tmp_path: Path) -> 
     assert list(Fleet(address).map(slow_until_others_are_done, units)) == list(range(20))
 
 
+@pytest.mark.torture
 def test_every_capture_read_twice_by_jobs_that_race_is_stored_once(cli: Cli, address: str, tmp_path: Path) -> None:
     for number in range(3):
         for rank in range(3):
@@ -130,6 +128,7 @@ def test_every_capture_read_twice_by_jobs_that_race_is_stored_once(cli: Cli, add
     assert cli("store", "verify", "--store", tmp_path / "store").code == 0
 
 
+@pytest.mark.torture
 def test_a_scheduler_that_goes_away_is_an_error_in_one_line(tmp_path: Path) -> None:
     with cluster(tmp_path, workers=1) as place:
         results = Fleet(place).map(ends_the_scheduler_first, [(tmp_path, number) for number in range(3)])
@@ -153,6 +152,7 @@ def test_workers_of_another_version_are_refused(tmp_path: Path, preloaded: str, 
         list(Fleet(place).map(str, [1]))
 
 
+@pytest.mark.torture
 def test_ctrl_c_while_a_cluster_begins_here_is_one_line(tmp_path: Path) -> None:
     told = tmp_path / "told"
     script = STARTING.format(told=str(told))

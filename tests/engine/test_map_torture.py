@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from captures import KERNELS
 from commandline import Cli
 
 from aoe_reports.engine.fleet.partials import Partials
@@ -16,7 +17,6 @@ from aoe_reports.engine.fleet.partials import Partials
 pytestmark = pytest.mark.torture
 
 RANKS, KILLS = 40, 50
-HEADER = "Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def manifest(cli: Cli, tmp_path: Path) -> Path:
         folder = tmp_path / "night" / f"rank_{rank}"
         folder.mkdir(parents=True)
         rows = [f"{rank},op{n},MatMul,AI_CORE,{n}.0,{rank + n}.5\n" for n in range(200)]
-        (folder / "kernel_details.csv").write_text(HEADER + "".join(rows))
+        (folder / "kernel_details.csv").write_text(KERNELS + "".join(rows))
     assert cli("hotspots", tmp_path / "night", "--manifest", tmp_path / "m.json").code == 0
     return tmp_path / "m.json"
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from buckets import BUCKET, SECRET, Server
-from captures import QUIET, write_night
+from captures import KERNELS, QUIET, write_night, write_ranks
 from commandline import FIXTURES, Cli, Ended
 
 from aoe_reports import hotspots
@@ -26,18 +26,8 @@ from aoe_reports.simulation.tuning import write_loop
 
 VALID = FIXTURES / "msprof" / "valid"
 INVALID = FIXTURES / "msprof" / "invalid"
-QUESTIONS = (
-    "hotspots",
-    "steps",
-    "breakdown",
-    "critical-path",
-    "communication",
-    "stragglers",
-    "advise",
-    "check",
-    "inspect",
-)
-HEADER = "Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
+QUESTIONS = ("hotspots", "breakdown", "communication", "check", "inspect")
+"""Tables, timelines, documents, and all files."""
 SECRETS = (SECRET, "Signature", "Credential", "AWS4-HMAC", "somebody")
 
 
@@ -48,11 +38,7 @@ def few_retries(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def ranks(tmp_path: Path) -> Path:
-    for rank in range(3):
-        folder = tmp_path / "night" / f"rank_{rank}"
-        folder.mkdir(parents=True)
-        (folder / "kernel_details.csv").write_text(f"{HEADER}{rank},a,MatMul,AI_CORE,1.0,{rank + 2}.5\n")
-    return tmp_path / "night"
+    return write_ranks(tmp_path / "night", 3)
 
 
 def fetched(server: Server) -> list[str]:
@@ -73,13 +59,10 @@ def test_the_answer_is_that_of_a_folder_but_for_its_name(cli: Cli, server: Serve
     assert (there.code, there.out.replace(uri, str(VALID)), there.err) == (here.code, here.out, here.err)
 
 
-@pytest.mark.parametrize("case", sorted(case.name for case in INVALID.iterdir() if any(case.rglob("*.*"))))
-def test_damage_is_named_by_its_uri_and_line(cli: Cli, server: Server, case: str) -> None:
-    uri = server.upload(INVALID / case, case)
-    if not server.names():
-        return
-    here, there = (cli("check", place, "--format", "json") for place in (INVALID / case, uri))
-    told = there.out.replace(uri, str(INVALID / case)).replace(*ARCHIVE_ELSEWHERE)
+def test_damage_is_named_by_its_uri_and_line(cli: Cli, server: Server) -> None:
+    uri = server.upload(INVALID, "damaged")
+    here, there = (cli("check", place, "--format", "json") for place in (INVALID, uri))
+    told = there.out.replace(uri, str(INVALID)).replace(*ARCHIVE_ELSEWHERE)
     assert (there.code, told) == (here.code, here.out)
 
 
@@ -276,8 +259,13 @@ def test_lost_answers_and_throttling_are_waited_out(
 
 
 @pytest.mark.usefixtures("few_retries")
-@pytest.mark.parametrize("kind", ["throttled", "denied", "lost"])
-@pytest.mark.parametrize("question", ["hotspots", "stragglers", "check", "normalize"])
+@pytest.mark.parametrize(
+    ("kind", "question"),
+    [
+        ("throttled", "hotspots"), ("denied", "hotspots"), ("lost", "hotspots"), ("denied", "stragglers"),
+        ("throttled", "check"), ("lost", "normalize"),
+    ],
+)  # fmt: skip
 def test_a_rank_that_cannot_be_fetched_is_named_without_a_secret(
     cli: Cli, server: Server, ranks: Path, kind: str, question: str
 ) -> None:
@@ -306,8 +294,13 @@ def test_what_a_reader_can_do_without_is_named_and_not_kept(cli: Cli, server: Se
     assert ended.json["rows"]
 
 
-@pytest.mark.parametrize("command", ["hotspots", "compare", "check", "inspect", "normalize", "ingest", "table"])
-@pytest.mark.parametrize("what", ["bucket", "credentials", "server", "nothing", "name"])
+@pytest.mark.parametrize(
+    ("command", "what"),
+    [
+        *(("hotspots", what) for what in ("bucket", "credentials", "server", "nothing", "name")),
+        *((command, "nothing") for command in ("compare", "check", "inspect", "normalize", "ingest", "table")),
+    ],
+)
 def test_what_cannot_be_reached_is_one_line_without_a_secret(
     cli: Cli, server: Server, ranks: Path, monkeypatch: pytest.MonkeyPatch, command: str, what: str
 ) -> None:
@@ -340,7 +333,7 @@ def test_a_key_that_is_no_path_is_one_line(cli: Cli, server: Server, ranks: Path
 
 
 def test_more_than_fits_is_not_fetched(cli: Cli, server: Server, ranks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (ranks / "rank_1" / "kernel_details.csv").write_text(HEADER + "1,a,MatMul,AI_CORE,1.0,3.5\n" * 10)
+    (ranks / "rank_1" / "kernel_details.csv").write_text(KERNELS + "1,a,MatMul,AI_CORE,1.0,3.5\n" * 10)
     uri = server.upload(ranks, "night")
     monkeypatch.setattr(objects, "MAX_FETCHED_BYTES", 200)
     ended = cli("hotspots", uri, "--format", "json")
@@ -350,7 +343,7 @@ def test_more_than_fits_is_not_fetched(cli: Cli, server: Server, ranks: Path, mo
 
 def test_a_large_object_comes_in_pieces(cli: Cli, server: Server, ranks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = "".join(f"0,a,MatMul,AI_CORE,{start}.0,2.5\n" for start in range(9000))
-    (ranks / "rank_0" / "kernel_details.csv").write_text(HEADER + rows)
+    (ranks / "rank_0" / "kernel_details.csv").write_text(KERNELS + rows)
     uri = server.upload(ranks, "night")
     monkeypatch.setattr(objects, "PIECE_BYTES", 50_000)
     here, there = (cli("hotspots", place, "--format", "json") for place in (ranks, uri))
@@ -405,15 +398,19 @@ def test_a_profile_names_credentials(
     assert "the profiles of credentials cannot be read" in ended.out + ended.err
 
 
-@pytest.mark.parametrize("variable", ["AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT"])
 @pytest.mark.parametrize(
-    ("endpoint", "allowed", "said"),
+    ("variable", "endpoint", "allowed", "said"),
     [
-        ("obs.example", "true", "expected http://HOST or https://HOST"),
-        ("ftp://obs.example", "true", "expected http://HOST or https://HOST"),
-        ("http://", "true", "expected http://HOST or https://HOST"),
-        (f"https://user:{SECRET}@obs.example", "true", "without user and password"),
-        ("http://obs.example", "false", "is a server without TLS: set AWS_ALLOW_HTTP=true to use it"),
+        ("AWS_ENDPOINT_URL", "obs.example", "true", "expected http://HOST or https://HOST"),
+        ("AWS_ENDPOINT_URL_S3", "ftp://obs.example", "true", "expected http://HOST or https://HOST"),
+        ("AWS_ENDPOINT", "http://", "true", "expected http://HOST or https://HOST"),
+        ("AWS_ENDPOINT", f"https://user:{SECRET}@obs.example", "true", "without user and password"),
+        (
+            "AWS_ENDPOINT_URL",
+            "http://obs.example",
+            "false",
+            "is a server without TLS: set AWS_ALLOW_HTTP=true to use it",
+        ),
     ],
 )
 def test_an_address_of_a_server_that_cannot_be_used_is_told(
@@ -500,7 +497,9 @@ def write_database(folder: Path, rank: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [[], ["--jobs", "2"], ["--scheduler", "dask://local"]])
+@pytest.mark.parametrize(
+    "options", [["--jobs", "2"], pytest.param(["--scheduler", "dask://local"], marks=pytest.mark.torture)], ids=" ".join
+)
 def test_each_process_fetches_for_itself_once_and_leaves_nothing(
     cli: Cli, server: Server, ranks: Path, tmp_path: Path, options: list[str]
 ) -> None:
@@ -548,8 +547,9 @@ def test_what_was_fetched_for_a_look_is_fetched_again_where_it_is_gone_or_anothe
     assert not place.exists()
 
 
-@pytest.mark.parametrize("key", ["credential_process", "sso_session", "role_arn"])
-@pytest.mark.parametrize("place", ["captures", "partials"])
+@pytest.mark.parametrize(
+    ("key", "place"), [("credential_process", "captures"), ("sso_session", "captures"), ("role_arn", "partials")]
+)
 def test_a_profile_that_gets_credentials_elsewhere_is_refused_in_one_line(
     cli: Cli, server: Server, ranks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, place: str
 ) -> None:

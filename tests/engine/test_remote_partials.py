@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from buckets import BUCKET, SECRET, Server
+from captures import write_ranks
 from commandline import FIXTURES, Cli
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +22,6 @@ from aoe_reports.engine.fleet.partials import Partials
 from aoe_reports.engine.question import Notes
 
 VALID = FIXTURES / "msprof" / "valid"
-HEADER = "Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"
 MAX = 1 << 20
 KEY = "ab" * 32
 
@@ -34,11 +34,7 @@ def uri() -> str:
 
 @pytest.fixture
 def ranks(tmp_path: Path) -> Path:
-    for rank in range(5):
-        folder = tmp_path / "night" / f"rank_{rank}"
-        folder.mkdir(parents=True)
-        (folder / "kernel_details.csv").write_text(f"{HEADER}{rank},a,MatMul,AI_CORE,1.0,{rank + 2}.5\n")
-    return tmp_path / "night"
+    return write_ranks(tmp_path / "night", 5)
 
 
 @pytest.fixture
@@ -48,22 +44,9 @@ def manifest(cli: Cli, ranks: Path, tmp_path: Path) -> Path:
 
 
 def started(manifest: Path, uri: str, shard: str = "1/1", *more: str, **environment: str) -> subprocess.Popen[str]:
-    command = [
-        sys.executable,
-        "-m",
-        "aoe_reports",
-        "fleet",
-        "map",
-        manifest,
-        "--partials",
-        uri,
-        "--shard",
-        shard,
-        "--jobs",
-        "1",
-    ]
+    command = [sys.executable, "-m", "aoe_reports", "fleet", "map", manifest, "--partials", uri, "--shard", shard]
     return subprocess.Popen(
-        [*command, "--format", "json", *more],
+        [*command, "--jobs", "1", "--format", "json", *more],
         env={**os.environ, **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -80,12 +63,9 @@ def written(server: Server) -> int:
     return sum(method == "PUT" for method, _, _ in server.requests())
 
 
-@pytest.mark.parametrize("question", ["hotspots", "communication"])
-def test_shares_in_any_order_come_to_the_same_bytes(
-    cli: Cli, server: Server, uri: str, tmp_path: Path, question: str
-) -> None:
-    plain = cli(question, VALID, "--format", "json")
-    assert cli(question, VALID, "--manifest", tmp_path / "m.json").code == 0
+def test_shares_in_any_order_come_to_the_same_bytes(cli: Cli, server: Server, uri: str, tmp_path: Path) -> None:
+    plain = cli("communication", VALID, "--format", "json")
+    assert cli("communication", VALID, "--manifest", tmp_path / "m.json").code == 0
     for number in (2, 3, 1):
         assert cli("fleet", "map", tmp_path / "m.json", "--partials", uri, "--shard", f"{number}/3").code == 0
     reduced = cli("fleet", "reduce", tmp_path / "m.json", "--partials", uri, "--format", "json")
@@ -151,7 +131,7 @@ def test_what_is_not_mapped_is_named(cli: Cli, server: Server, uri: str, manifes
     assert ended.err.endswith(f"2 of 5 units are not mapped: {ranks / 'rank_1'}, {ranks / 'rank_3'}\n")
 
 
-@pytest.mark.slow
+@pytest.mark.torture
 def test_jobs_that_race_keep_the_same_bytes(cli: Cli, server: Server, uri: str, manifest: Path) -> None:
     racing = [started(manifest, uri, shard) for shard in ("1/1", "1/1", "1/2")]
     assert [process.communicate()[1] for process in racing] == [""] * 3
@@ -181,8 +161,9 @@ def test_lost_answers_and_throttling_are_waited_out(
     assert len(server.objects()) == 1
 
 
-@pytest.mark.parametrize("command", ["map", "reduce"])
-@pytest.mark.parametrize("what", ["bucket", "credentials", "scheme"])
+@pytest.mark.parametrize(
+    ("command", "what"), [("map", "bucket"), ("map", "credentials"), ("reduce", "bucket"), ("reduce", "scheme")]
+)
 def test_what_cannot_be_reached_is_one_line_without_a_secret(
     server: Server, uri: str, manifest: Path, command: str, what: str
 ) -> None:
@@ -218,10 +199,15 @@ def test_a_uri_with_credentials_is_refused_and_not_repeated(cli: Cli, manifest: 
         assert (ended.code, "has a password or a query" in ended.err, "cret" in ended.err) == (2, True, False)
 
 
-@pytest.mark.parametrize("command", ["hotspots", "compare", "inspect", "check", "normalize", "ingest", "nightly"])
 @pytest.mark.parametrize(
-    "where", ["s3://key:secret@bucket/prefix", "S3://k:se/cret@bucket", "s3a://bucket/x?X-Amz-Signature=secret"]
-)
+    ("command", "where"),
+    [
+        ("hotspots", "s3://key:secret@bucket/prefix"), ("compare", "S3://k:se/cret@bucket"),
+        ("inspect", "s3a://bucket/x?X-Amz-Signature=secret"), ("check", "s3://key:secret@bucket/prefix"),
+        ("normalize", "S3://k:se/cret@bucket"), ("ingest", "s3a://bucket/x?X-Amz-Signature=secret"),
+        ("nightly", "s3://key:secret@bucket/prefix"),
+    ],
+)  # fmt: skip
 def test_captures_at_a_uri_with_credentials_are_refused_and_not_repeated(
     cli: Cli, tmp_path: Path, command: str, where: str
 ) -> None:
@@ -256,12 +242,9 @@ def test_no_configuration_file_says_where_results_are_kept(
     assert server.requests() == []
 
 
-@pytest.mark.slow
+@pytest.mark.torture
 def test_killed_anywhere_only_what_is_missing_is_read_again(cli: Cli, server: Server, uri: str, tmp_path: Path) -> None:
-    for rank in range(30):
-        folder = tmp_path / "night" / f"rank_{rank}"
-        folder.mkdir(parents=True)
-        (folder / "kernel_details.csv").write_text(f"{HEADER}{rank},a,MatMul,AI_CORE,1.0,{rank + 2}.5\n")
+    write_ranks(tmp_path / "night", 30)
     manifest = tmp_path / "m.json"
     plain = cli("hotspots", tmp_path / "night", "--format", "json")
     cli("hotspots", tmp_path / "night", "--manifest", manifest)

@@ -40,11 +40,16 @@ def made(request: pytest.FixtureRequest):
     return MAKERS[request.param]
 
 
-@pytest.mark.parametrize("by", ["op_type", "op_name", "shape"])
-@pytest.mark.parametrize("every", [False, True])
-def test_hotspots_are_those_of_the_command(cli: Cli, made, by: str, every: bool) -> None:
+@pytest.mark.parametrize(
+    ("maker", "by", "every"),
+    [
+        *((maker, "op_name", False) for maker in sorted(MAKERS)),
+        ("pandas", "op_type", True), ("arrow", "op_type", False), ("polars", "shape", True), ("duckdb", "shape", False),
+    ],
+)  # fmt: skip
+def test_hotspots_are_those_of_the_command(cli: Cli, maker: str, by: str, every: bool) -> None:
     folder = RANKS / "rank1_ascend_pt"
-    groups = rank_hotspots(made(read_profile(folder).frame("kernel_details")), by, 5, all_tasks=every)
+    groups = rank_hotspots(MAKERS[maker](read_profile(folder).frame("kernel_details")), by, 5, all_tasks=every)
     options = ["--all-tasks"] if every else []
     rows = cli("hotspots", folder, "--by", by, "--top", 5, "--format", "json", *options).json["rows"]
     names = ("op_type", "task_type", "op_name", "input_shapes")[: len(groups[0].key)]
@@ -72,8 +77,8 @@ def test_iterations_are_steps_too(cli: Cli, tmp_path: Path) -> None:
     assert steps
 
 
-def test_a_comparison_is_that_of_the_command(cli: Cli, made, tmp_path: Path) -> None:
-    nights = write_nights(tmp_path, SLOW_NIGHT)[-2:]
+def test_a_comparison_is_that_of_the_command(cli: Cli, made, simulated_nights: Path) -> None:
+    nights = sorted(simulated_nights.iterdir())[SLOW_NIGHT - 2 : SLOW_NIGHT]
     compared = compare_tasks(*(made(read_profile(night).frame("op_summary")) for night in nights), by="op_name", top=4)
     found = cli("compare", *nights, "--by", "op_name", "--top", 4, "--format", "json").json
     assert [(one.key, one.difference_ns / 1000, one.cause) for one in compared.differences] == [

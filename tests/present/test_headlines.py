@@ -3,45 +3,45 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from captures import QUIET, changed, write_night
 from commandline import Cli
 
-from aoe_reports.simulation.nights import write_nights
+from aoe_reports.simulation.nights import MODEL
 
 
-def a_simulated_operator(folder: Path) -> list[Path]:
-    return write_nights(folder)
+def test_an_operator_that_is_slower_is_named_once(cli: Cli, simulated_store: Path, tmp_path: Path) -> None:
+    headline = headline_of(cli, simulated_store, tmp_path, members=3)
+    assert headline.startswith(f"Regression: step of {MODEL} +")
+    assert "operator layer6/conv (Conv2D) +7" in headline
 
 
-def one_wait(folder: Path) -> list[Path]:
+def test_the_headline_of_a_night_is_that_of_the_store(cli: Cli, tmp_path: Path) -> None:
     """Nights in which only the step gets slower: it waits longer."""
     waiting = changed(free_us=900.0)
-    return [write_night(folder, number, QUIET if number < 20 else waiting) for number in range(26)]
-
-
-@pytest.mark.parametrize("slower", [a_simulated_operator, one_wait])
-def test_the_headline_counts_nothing_of_the_incident_that_it_names(
-    cli: Cli, tmp_path: Path, slower: Callable[[Path], list[Path]]
-) -> None:
-    slower(tmp_path / "nights")
+    for number in range(26):
+        write_night(tmp_path / "nights", number, QUIET if number < 20 else waiting)
     store = tmp_path / "store"
     nightly = cli("nightly", tmp_path / "nights", "--store", store, "--workload", "net").out
+    headline = headline_of(cli, store, tmp_path, nightly, members=1)
+    assert headline.startswith("Regression: step of net, rank 0 +")
+    assert "free time adds " in headline
+
+
+def headline_of(cli: Cli, store: Path, folder: Path, *more: str, members: int) -> str:
+    """The one headline of all that is printed of a store, which counts nothing of the incident that it names again."""
     rows = cli("regressions", "--store", store, "--format", "json").json["rows"]
     slow = [row for row in rows if row["state"] in {"confirmed", "drift"} and row["change"] > 0]
-    assert len(slow) == (1 if slower is one_wait else 3)
+    assert len(slow) == members
     headlines = set()
-    for text in (nightly, cli("report", "--store", store).out, cli("regressions", "--store", store).out):
+    for text in (*more, cli("report", "--store", store).out, cli("regressions", "--store", store).out):
         headline = next(line for line in text.splitlines() if line.startswith("Regression: "))
         headlines.add(headline)
         assert " other " not in headline
     assert len(headlines) == 1
     (headline,) = headlines
-    assert headline.startswith(f"Regression: step of net{'' if slower is a_simulated_operator else ', rank 0'} +")
-    assert ("operator layer6/conv (Conv2D) +7" if slower is a_simulated_operator else "free time adds ") in headline
-    cli("site", "--store", store, "-o", tmp_path / "site")
-    page = html.unescape((tmp_path / "site" / "index.html").read_text())
+    cli("site", "--store", store, "-o", folder / "site")
+    page = html.unescape((folder / "site" / "index.html").read_text())
     assert page.partition("<h1")[2].partition(">")[2].partition("</h1>")[0] == headline
+    return headline

@@ -40,6 +40,10 @@ NAMES = (
 )
 
 
+LABELLED = ("hotspots", "communication", "stragglers", "series")
+"""Plots of four kinds, for names that only take more or less room."""
+
+
 @pytest.fixture(scope="module")
 def answers(made_small_store: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Answer]:
     """One of each kind that has a plot."""
@@ -93,6 +97,8 @@ def test_any_name_is_shown_and_none_is_obeyed(name: str, answers: dict[str, Answ
         seen = Tags(page)
         assert (seen.tags - TAGS, seen.attributes - {"class", "scope"}) == (set(), set()), command
         assert odd.to_arrow().num_rows == len(odd.to_polars()) == len(odd.to_pandas()) == len(answer.rows)
+        if name in NAMES[2:] and command not in LABELLED:
+            continue
         seen = Tags(plot(odd)._repr_html_())
         assert (seen.tags, seen.attributes) == ({"img"}, {"src", "alt", "style"}), command
 

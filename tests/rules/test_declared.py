@@ -25,15 +25,17 @@ REMADE = {
 
 
 @cache
-def _trees() -> dict[str, ast.Module]:
-    """The modules of the package; parsed by the worker that runs these tests."""
-    return {str(path.relative_to(SOURCE)): ast.parse(path.read_text()) for path in sorted(SOURCE.rglob("*.py"))}
+def _nodes() -> dict[str, list[ast.AST]]:
+    """The syntax trees of the package's modules, node by node."""
+    return {
+        str(path.relative_to(SOURCE)): [*ast.walk(ast.parse(path.read_text()))] for path in sorted(SOURCE.rglob("*.py"))
+    }
 
 
 def _declarations() -> Iterator[tuple[str, str]]:
     """(name of a rule, name of the constant or function that it is) of each declaration."""
-    for tree in _trees().values():
-        for node in ast.walk(tree):
+    for nodes in _nodes().values():
+        for node in nodes:
             match node:
                 case ast.Assign(targets=[ast.Name(id=owner)], value=made):
                     pass
@@ -54,8 +56,8 @@ def test_the_list_is_what_is_declared() -> None:
 def test_findings_are_made_by_rules() -> None:
     making = {
         module
-        for module, tree in _trees().items()
-        for node in ast.walk(tree)
+        for module, nodes in _nodes().items()
+        for node in nodes
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Finding"
     }
     assert making == set(REMADE)
@@ -64,8 +66,8 @@ def test_findings_are_made_by_rules() -> None:
 def test_no_rule_is_left_that_nobody_raises() -> None:
     used = {
         node.id
-        for tree in _trees().values()
-        for node in ast.walk(tree)
+        for nodes in _nodes().values()
+        for node in nodes
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
     }
     tried = {*FILE_RULES, *RULES}

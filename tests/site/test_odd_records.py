@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import time
 from collections.abc import Sequence
 from datetime import date, timedelta
@@ -61,12 +62,19 @@ def to_and_fro(workload: str) -> list[str]:
     ]
 
 
-@pytest.fixture
-def good(tmp_path: Path) -> Path:
-    """A store of sound nights of every workload."""
-    file = tmp_path / "good.jsonl"
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of sound nights of every workload; nobody may write there."""
+    folder = tmp_path_factory.mktemp("sound")
+    file = folder / "good.jsonl"
     file.write_text("".join(part for name in [*ODD, "case"] if name not in NEW for part in to_and_fro(name)))
-    store_at_once([file], tmp_path / "store", RecordOptions(tz="UTC"))
+    store_at_once([file], folder / "store", RecordOptions(tz="UTC"))
+    return folder / "store"
+
+
+@pytest.fixture
+def good(sound: Path, tmp_path: Path) -> Path:
+    shutil.copytree(sound, tmp_path / "store")
     return tmp_path
 
 

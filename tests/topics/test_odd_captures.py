@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from commandline import FIXTURES, Cli
+from commandline import Cli
 
 HEADER = "Task ID,Stream ID,Op Name,OP Type,Task Type,Task Start Time(us),Task Duration(us)\n"
 ROWS = ["1,1,a,MatMul,AI_CORE,1736412474712511.621,10.5\n", "2,1,b,Add,AI_VECTOR_CORE,1736412474712600.000,2\n"]
@@ -170,10 +170,3 @@ def test_a_file_without_a_byte_is_said_once(
     assert (ended.code, finding["rule"]) == (1, rule)
     assert message is None or finding["message"] == message
     assert [row["verdict"] for row in ended.json["rows"]] == ["fail"]
-
-
-@pytest.mark.parametrize("folder", sorted((FIXTURES / "triton" / "invalid").iterdir()), ids=lambda path: path.name)
-def test_inspect_says_what_is_wrong_with_a_file_of_a_tuner(cli: Cli, folder: Path) -> None:
-    ended = cli("inspect", folder, "--format", "json")
-    assert folder.name in ended.rules()
-    assert [row["kind"] for row in ended.json["rows"]] == ["triton_autotune"]

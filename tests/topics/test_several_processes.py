@@ -15,14 +15,13 @@ from aoe_reports.model.report import Section
 from aoe_reports.present.answers import report_of
 from aoe_reports.topics.communication.communication import CommunicationOfRuns
 from aoe_reports.topics.device_time.breakdown import Breakdown
-from aoe_reports.topics.files.inspect import Inspect
 from aoe_reports.topics.steps.steps import Steps
 
 if TYPE_CHECKING:
     from commandline import Cli
 
 
-@pytest.mark.parametrize("question", [Steps(), Breakdown(), CommunicationOfRuns(), Inspect()], ids=lambda one: one.name)
+@pytest.mark.parametrize("question", [Breakdown(), CommunicationOfRuns()], ids=lambda one: one.name)
 def test_processes_answer_as_one_process_does(msprof: Path, question: Question[Any, Any]) -> None:
     paths = [msprof / name for name in ("communication_of_four_ranks", "cluster_of_two_ranks", "torch_npu_two_ranks")]
     alone = ask(question, paths, question.options())

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sqlite3
 from pathlib import Path
 
 import pytest
-from commandline import ROOT, Cli
+from commandline import REAL, Cli, needs_real
 
-REAL = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data")) / "msprof"
 HEADER = (
     "Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free,Stage,Bubble,"
     "Communication(Not Overlapped and Exclude Receive),Preparing"
@@ -85,7 +83,7 @@ def test_a_step_of_a_database_adds_up(cli: Cli, tmp_path: Path) -> None:
     assert message == f"step_trace_time, row 2: {SUM}"
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason=f"no real exports in {REAL}")
+@needs_real
 def test_a_changed_digit_in_a_real_table_is_told_and_no_real_step_is_blamed(cli: Cli, tmp_path: Path) -> None:
     tables = sorted(REAL.glob("torch_npu_20*/**/step_trace_time.csv"))
     assert len(tables) == 8

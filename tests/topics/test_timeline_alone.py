@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import shutil
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
-from commandline import ROOT, Cli
+from commandline import REAL, Cli
 from made_events import write
 from made_traces import Trace, device, planted
 
 from aoe_reports.facts.timeline_tasks import TimelineTasks
 from aoe_reports.formats.trace import events
 
-REAL = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data")) / "msprof"
 RANKS = sorted(REAL.glob("torch_npu_2025-01/text/*/rank*_ascend_pt"))
 
 

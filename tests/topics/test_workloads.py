@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -16,7 +15,6 @@ from aoe_reports.simulation.nights import write_nights
 from aoe_reports.topics.records.naming import WorkloadFrom, lasting_name
 
 MODELS: Mapping[str, Night] = {"resnet50": QUIET, "bert": BERT, "ranker": RANKER}
-REAL = Path(os.environ.get("AOE_REPORTS_REAL_DATA", Path(__file__).parents[3] / "shared" / "data")) / "msprof"
 
 
 def date_of(number: int) -> str:
@@ -72,10 +70,10 @@ def write_summary(folder: Path, number: int, op_type: str = "Conv2D", device: in
 
 @pytest.mark.slow
 def test_three_models_in_one_folder_are_three_workloads(cli: Cli, tmp_path: Path) -> None:
-    nights = write_models(tmp_path / "nights", *range(10))
+    nights = write_models(tmp_path / "nights", *range(4))
     ended = cli("nightly", nights, "--store", tmp_path / "store", "--format", "json")
     assert (ended.code, conflicts(ended)) == (0, [])
-    assert stored(cli, tmp_path / "store") == {"resnet50": 10, "bert": 10, "ranker": 10}
+    assert stored(cli, tmp_path / "store") == {"resnet50": 4, "bert": 4, "ranker": 4}
     steps = cli("regressions", "--store", tmp_path / "store", "--scope", "step", "--whole-history", "--format", "json")
     assert steps.json["rows"] == []  # three levels of their own, none of which moved
     records = cli(

@@ -47,8 +47,7 @@ def rows_of(cli: Cli, folder: Path, *options: object) -> list[dict[str, Any]]:
     return cli("advise", folder, "--format", "json", "--top", 100, *options).json["rows"]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(("kind", "seed"), [(kind, 1 + number % 2) for number, kind in enumerate(KINDS)])
 def test_planted_waits_for_the_host_are_told_with_their_time(kind: str, seed: int, cli: Cli, tmp_path: Path) -> None:
     expected = write_planted(tmp_path, kind, seed)
     rows = {row["rule"]: row for row in rows_of(cli, tmp_path)}
@@ -153,7 +152,7 @@ def test_a_sequence_to_fuse_is_bounded_by_the_critical_path(kind: str, cli: Cli,
     assert api in row["advice"]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_no_step_gets_shorter_than_tasks_are_of_its_path(seed: int, tmp_path: Path) -> None:
     write_planted(tmp_path, "RMS norm", seed)
     (capture,) = group_captures(discover([tmp_path]).files)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import os
 import shutil
 from collections import defaultdict
 from collections.abc import Sequence
@@ -12,31 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commandline import FIXTURES, ROOT, Cli
+from commandline import REAL, Cli, needs_real
 
 from aoe_reports.topics.advice.registry import RULES
 
-COLUMNS = [
-    "position",
-    "run",
-    "rank_id",
-    "device_id",
-    "rule",
-    "source",
-    "op_type",
-    "op_name",
-    "input_shapes",
-    "count",
-    "total_us",
-    "share",
-    "bound_by",
-    "evidence",
-    "bound_us",
-    "bound_share",
-    "advice",
-]
-REAL = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data")) / "msprof"
-needs_real = pytest.mark.skipif(not REAL.is_dir(), reason=f"no real exports in {REAL}")
 HEADER = (
     "Device_id,Model ID,Task ID,Stream ID,Op Name,OP Type,OP State,Task Type,Task Start Time(us),Task Duration(us),"
     "Task Wait Time(us),Block Dim,Mix Block Dim,HF32 Eligible,Input Shapes,Input Data Types,Input Formats,Output Shapes,"
@@ -138,26 +114,6 @@ def test_a_slow_operator_and_an_odd_shape_are_found_by_name(cli: Cli, tmp_path: 
     assert (odd["op_name"], odd["input_shapes"]) == ("layer3/mm", "7,8;8,8")
 
 
-def test_rows_have_the_stated_columns_and_units(cli: Cli, msprof: Path) -> None:
-    for row in cli("advise", msprof, "--format", "json").json["rows"]:
-        assert list(row) == COLUMNS
-        assert row["source"] == "prof_rule" or row["rule"] in RULES
-        assert row["bound_us"] is None or row["bound_us"] >= 0
-        assert row["bound_share"] is None or 0 <= row["bound_share"] <= 1
-
-
-def test_msprofs_own_advice_stands_beside_ours(cli: Cli, msprof: Path) -> None:
-    ended = cli("advise", msprof / "exports_of_2022", "--format", "json")
-    stated = [row for row in ended.json["rows"] if row["source"] == "prof_rule"]
-    assert [(row["rule"], row["advice"], row["op_name"]) for row in stated] == [
-        ("memory-bound", "Fuse them with the operators before them", "Relu2, trans_TransData_0"),
-        ("operator-metric-summary", "Use float16", None),
-    ]
-    assert (stated[0]["count"], stated[0]["total_us"] > 0) == (2, True)
-    assert stated[0]["evidence"]["rule_type"] == "Operator Processing"
-    assert "msprof's own advice (prof_rule)" in cli("advise", msprof / "exports_of_2022").out
-
-
 def test_msprofs_advice_of_a_host_with_several_devices_is_shown_once(cli: Cli, tmp_path: Path, msprof: Path) -> None:
     whole = shutil.copytree(msprof / "merged_two_devices", tmp_path / "run")
     (exports,) = whole.rglob("mindstudio_profiler_output")
@@ -172,20 +128,6 @@ def test_msprofs_advice_of_a_host_with_several_devices_is_shown_once(cli: Cli, t
     assert cli("advise", whole).code == 1
 
 
-@pytest.mark.parametrize("form", ["text", "markdown", "html", "csv", "json"])
-def test_every_form_says_where_to_look_first(cli: Cli, msprof: Path, tmp_path: Path, form: str) -> None:
-    ended = cli("advise", msprof / "torch_npu_two_ranks", "--format", form)
-    assert ended.code == 0
-    if form == "csv":
-        rows = list(csv.DictReader(io.StringIO(ended.out)))
-        assert [name for name in COLUMNS if name not in rows[0]] == []
-    else:
-        assert "free time takes 94.6%: look at the latter first" in ended.out
-    written = tmp_path / "advice"
-    cli("advise", msprof / "torch_npu_two_ranks", "--format", form, "-o", written)
-    assert written.read_text() == ended.out
-
-
 def test_of_each_device_the_top_rows_of_what_was_asked_for(cli: Cli, msprof: Path) -> None:
     both = cli("advise", msprof / "torch_npu_two_ranks", "--format", "json").json
     assert {row["rank_id"] for row in both["headlines"]} == {0, 1}
@@ -197,19 +139,6 @@ def test_of_each_device_the_top_rows_of_what_was_asked_for(cli: Cli, msprof: Pat
     assert {row["steps"] for row in step["headlines"]} == {1}
     nothing = cli("advise", msprof / "torch_npu_two_ranks", "--step", 999, "--format", "json")
     assert (nothing.code, nothing.rules()) == (1, {"nothing-measured"})
-
-
-def test_damaged_rows_are_said_and_kept_out(cli: Cli) -> None:
-    ended = cli("advise", FIXTURES / "msprof" / "invalid" / "csv-ragged-row", "--format", "json")
-    assert ended.code == 1
-    assert "csv-ragged-row" in ended.rules()
-    assert ended.json["reasons"] == ["damage"]
-
-
-def test_where_there_is_nothing_to_advise_on_it_is_said(cli: Cli, tmp_path: Path, msprof: Path) -> None:
-    assert cli("advise", tmp_path / "absent").code == 3
-    ended = cli("advise", msprof / "ten_iterations_timeline", "--format", "json")
-    assert (ended.code, ended.rules()) == (1, {"nothing-measured"})
 
 
 def test_the_order_of_slices_changes_no_byte(cli: Cli, tmp_path: Path) -> None:
@@ -307,18 +236,6 @@ def test_where_real_tasks_tell_no_communication_the_timeline_does(cli: Cli) -> N
     assert headline["headline"].endswith("communication that is not overlapped takes 60.5%: look at the latter first")
 
 
-def test_the_awaited_rank_and_the_slow_link_of_a_job_are_named_once(cli: Cli, msprof: Path) -> None:
-    rows = cli("advise", msprof / "communication_of_four_ranks", "--format", "json").json["rows"]
-    (awaited,) = [row for row in rows if row["rule"] == "awaited-rank"]
-    assert (awaited["evidence"]["awaited_rank"], awaited["evidence"]["always_the_same"]) == (1, True)
-    (link,) = [row for row in rows if row["rule"] == "slow-link"]
-    assert (link["evidence"]["source_rank"], link["evidence"]["destination_rank"]) == (2, 3)
-    uncovered = {row["rank_id"]: row["bound_us"] for row in rows if row["rule"] == "communication-not-overlapped"}
-    assert 0 < link["bound_us"] < awaited["bound_us"] <= uncovered[awaited["rank_id"]]
-    waited = awaited["evidence"]
-    assert awaited["bound_us"] <= waited["longest_waited_us"] < waited["waited_us"]  # three wait, at the same time
-
-
 @needs_real
 def test_the_tail_of_real_all_reduce_is_bounded(cli: Cli) -> None:
     rows = cli("advise", REAL / "msprof_2023-08", "--format", "json").json["rows"]
@@ -340,22 +257,6 @@ def test_the_report_says_what_to_do_once_a_rule_and_the_evidence_of_each_row(cli
     for row in bound:
         assert f"\n{row['position']}. mte2-bound: inputs 8,8;8,8, task type AI_CORE" in shown
     assert "mte2 95.0%, cube 10.0%" in shown
-
-
-def test_the_report_names_the_device_whose_headline_stands_first(cli: Cli, msprof: Path) -> None:
-    shown = cli("advise", msprof / "torch_npu_two_ranks").out
-    first = shown.splitlines()[0]
-    assert first.startswith("The longest step is that of ")
-    assert ", rank 1: computing takes " in first
-    assert shown.count("look at the latter first") == 1
-
-
-def test_what_was_asked_for_and_is_not_there_is_named(cli: Cli, msprof: Path) -> None:
-    for question in (("--step", 99), ("--device", 7)):
-        ended = cli("advise", msprof / "torch_npu_two_ranks", *question, "--format", "json")
-        assert (ended.code, ended.json["rows"]) == (1, [])
-        (finding,) = [finding for finding in ended.json["findings"] if finding["severity"] == "error"]
-        assert f"({question[0][2:]} {question[1]})" in finding["message"]
 
 
 def test_a_step_that_one_run_alone_has_is_no_damage_of_the_others(cli: Cli, msprof: Path) -> None:

@@ -74,12 +74,6 @@ def test_the_command_is_list_where_none_is_named(cli: Cli) -> None:
     assert cli("bank", "--format", "csv", BANKS / "after").out.startswith("path,kind,soc,cores,op_type,shapes")
 
 
-def test_nothing_to_read_is_said(cli: Cli, tmp_path: Path) -> None:
-    assert cli("bank", tmp_path / "none").code == 3
-    ended = cli("bank", FIXTURES / "msprof" / "valid" / "ten_iterations", "--format", "json")
-    assert (ended.code, ended.rules()) == (1, {"nothing-measured"})
-
-
 def test_what_differs(cli: Cli) -> None:
     ended = cli("bank", "diff", BANKS / "before", BANKS / "after", "--format", "json")
     assert ended.code == 0
@@ -121,14 +115,6 @@ def test_damage_on_one_side_adds_or_removes_nothing(cli: Cli, tmp_path: Path) ->
     (tmp_path / "empty").mkdir()
     ended = cli("bank", "diff", BANKS / "before", tmp_path / "empty", "--format", "json")
     assert (ended.code, ended.json["rows"]) == (1, [])
-
-
-@pytest.mark.parametrize("form", ["csv", "markdown", "html"])
-def test_forms(cli: Cli, form: str) -> None:
-    out = cli("bank", "diff", BANKS / "before", BANKS / "after", "--format", form).out
-    assert "768,96;320,96" in out
-    if form == "csv":
-        assert len(list(csv.DictReader(io.StringIO(out)))) == 6
 
 
 PROFILE = BANKS / "profile"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
-from commandline import ROOT
+from commandline import REAL_DATA
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,7 +15,6 @@ from aoe_reports.formats.aoe.gradients import GradientModel
 from aoe_reports.topics.communication.facts import OperatorTime
 from aoe_reports.topics.communication.gradient_tail import default_segments
 
-REAL = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data"))
 SCHEMA = pa.schema(
     [
         ("rank_id", pa.int64()),
@@ -138,9 +135,9 @@ def test_a_model_that_is_not_tuned_or_damaged_has_no_segments() -> None:
     assert (only.gradients, only.size_share, only.time_share) == (1, 1.0, None)
 
 
-@pytest.mark.skipif(not (REAL / "aoe" / "gdat_bank").is_dir(), reason=f"no real banks in {REAL}")
+@pytest.mark.skipif(not (REAL_DATA / "aoe" / "gdat_bank").is_dir(), reason=f"no real banks in {REAL_DATA}")
 def test_the_real_bank_gives_the_documented_segments() -> None:
-    bank = read_bank(REAL / "aoe" / "gdat_bank" / "Ascend910A_gradient_fusion.json").bank
+    bank = read_bank(REAL_DATA / "aoe" / "gdat_bank" / "Ascend910A_gradient_fusion.json").bank
     first, second = default_segments(bank.models[0])
     assert ((first.first, first.last), second.first) == ((0, 107), 108)
     assert f"{first.size_share:.2%}" == "96.54%"

@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
-from commandline import ROOT, Cli, Ended
+from commandline import Cli, Ended
+from documents import check_output_schema
 
 GROUP = "17522688603477080586"
 HEADER = "Name,Type,Accelerator Core,Start Time(us),Duration(us),Input Shapes,Step Id\n"
@@ -71,7 +71,7 @@ def test_small_packets_and_what_they_cost(cli: Cli, tmp_path: Path) -> None:
         (2_000_000, 16_000_000, 100, 800_000_000, 40_000.0, None),
     ]
     assert [(row["transit_bytes"], row["bus_gb_per_s"]) for row in ended.json["rows"]] == [(500_000_000, 6.25)] * 2
-    jsonschema.validate(ended.json, json.loads((ROOT / "docs" / "outputs.schema.json").read_text("utf-8")))
+    check_output_schema(ended.json)
     assert ended.code == 0
     (one,) = cli("communication", tmp_path, "--rank", "1", "--format", "json").json["rows"]
     assert one["rank_id"] == 1
@@ -159,7 +159,7 @@ STEPS = (
 
 def advice_of(cli: Cli, job: Path, rule: str) -> list[dict[str, Any]]:
     found = cli("advise", job, "--format", "json").json
-    jsonschema.validate(found, json.loads((ROOT / "docs" / "outputs.schema.json").read_text("utf-8")))
+    check_output_schema(found)
     return [row for row in found["rows"] if row["rule"] == rule]
 
 

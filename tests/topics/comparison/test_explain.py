@@ -12,20 +12,22 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from commandline import FIXTURES, Cli
+from hypothesis_profiles import seeds
 from planted_changes import BASE, Planted, planted, write_pair, write_run
 
 from aoe_reports import explain
 
-SEEDS = range(7)
-"""Of 18 changes each: 126 pairs."""
+SEEDS = 7
+"""Of 18 changes each: 126 pairs, of which each run tries some."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", SEEDS)
-def test_the_planted_cause_is_named_first(tmp_path: Path, seed: int) -> None:
+@pytest.mark.parametrize("place", range(18))
+def test_the_planted_cause_is_named_first(tmp_path: Path, place: int) -> None:
     wrong = []
-    for place, change in enumerate(planted(seed)):
-        answer = explain([*write_pair(tmp_path / str(place), change, seed * 100)])
+    for seed in seeds(SEEDS):
+        change = planted(seed)[place]
+        answer = explain([*write_pair(tmp_path / str(seed), change, seed * 100)])
         first, step = answer.rows[0], answer.table("steps")[0]
         assert sum(part.difference_ns for part in answer.rows) == step.difference_ns
         assert step.computing_ns + step.communication_ns + step.idle_ns == step.difference_ns
@@ -172,13 +174,6 @@ def fixture_of_ranks() -> Path:
     return FIXTURES / "msprof" / "valid" / "communication_of_four_ranks"
 
 
-def test_kernels_are_grouped_by_name(cli: Cli, pair: tuple[Path, Path]) -> None:
-    rows = cli("explain", *pair, "--by", "op_name", "--top", 100, "--format", "json").json["rows"]
-    assert {row["name"] for row in rows if row["area"] == "computing"} == {
-        f"aclnn{kernel.op_type}" for kernel in BASE.kernels
-    }
-
-
 def test_a_table_of_tasks_is_enough(pair: tuple[Path, Path]) -> None:
     expected = explain([*pair]).table("steps")[0]
     for path in pair:
@@ -247,12 +242,6 @@ def test_steps_that_only_one_side_tells_are_said(cli: Cli, pair: tuple[Path, Pat
 def test_nothing_changed_from_a_run_to_itself(cli: Cli, pair: tuple[Path, Path]) -> None:
     found = cli("explain", pair[0], pair[0], "--format", "json").json
     assert (found["rows"], found["steps"][0]["difference_us"]) == ([], 0)
-
-
-def test_one_that_is_not_there_ends_in_3(cli: Cli, pair: tuple[Path, Path], tmp_path: Path) -> None:
-    result = cli("explain", pair[0], tmp_path / "nothing")
-    assert result.code == 3
-    assert "A step" not in result.out
 
 
 def test_planted_changes_have_names_of_their_own() -> None:

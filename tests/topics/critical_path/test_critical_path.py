@@ -113,16 +113,6 @@ def test_what_is_not_there_is_said(cli: Cli, tmp_path: Path, option: tuple[str, 
     assert "nothing-measured" in {finding["rule"] for finding in document["findings"]}
 
 
-def test_a_capture_without_a_timeline_is_said(cli: Cli, tmp_path: Path) -> None:
-    output = tmp_path / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT"
-    output.mkdir(parents=True)
-    (output / "kernel_details.csv").write_text(KERNELS + "MatMul1,MatMul,AI_CORE,1,100\n")
-    ran = cli("critical-path", tmp_path, "--format", "json")
-    document = ran.json
-    assert ran.code == 1
-    assert "no-timeline" in {finding["rule"] for finding in document["findings"]}
-
-
 def test_a_damaged_timeline_is_a_finding(cli: Cli, tmp_path: Path) -> None:
     folder = planted().write(tmp_path)
     file = folder / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT" / "trace_view.json"
@@ -131,12 +121,6 @@ def test_a_damaged_timeline_is_a_finding(cli: Cli, tmp_path: Path) -> None:
     document = ran.json
     assert ran.code == 1
     assert [finding["rule"] for finding in document["findings"]][:1] == ["json-truncated"]
-
-
-def test_csv_has_the_paths(cli: Cli, tmp_path: Path) -> None:
-    header, *rows = cli("critical-path", planted().write(tmp_path), "--format", "csv").out.splitlines()
-    assert header.startswith("run,rank_id,device_id,step,start_ns,duration_us,computing_us,communication_us")
-    assert len(rows) == 2
 
 
 def test_a_step_that_trace_cut_out_has_the_path_of_the_whole(cli: Cli, tmp_path: Path) -> None:

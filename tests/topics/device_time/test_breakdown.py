@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import sqlite3
 from pathlib import Path
 
 import pytest
-from commandline import ROOT, Cli
+from commandline import REAL, Cli, needs_real
 from made_traces import ORIGIN, Trace, planted
-
-REAL = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data")) / "msprof"
-needs_real = pytest.mark.skipif(not REAL.is_dir(), reason=f"no real exports in {REAL}")
 
 
 def test_what_is_planted_is_found(cli: Cli, tmp_path: Path) -> None:
@@ -144,19 +140,6 @@ def test_the_order_of_events_and_of_files_decides_nothing(cli: Cli, tmp_path: Pa
     before = cli("breakdown", trace.write(tmp_path), "--format", "json").out
     trace.events.reverse()
     assert cli("breakdown", trace.write(tmp_path), "--format", "json").out == before
-
-
-@pytest.mark.parametrize("form", ["text", "csv", "markdown", "html"])
-def test_every_form(cli: Cli, tmp_path: Path, form: str) -> None:
-    ended = cli("breakdown", planted().write(tmp_path), "--format", form)
-    assert ended.code == 0
-    assert ("Node@launch" in ended.out) == (form != "csv")
-
-
-def test_a_capture_without_a_timeline_is_told(cli: Cli, msprof: Path) -> None:
-    ended = cli("breakdown", msprof / "torch_npu_two_ranks", "--format", "json")
-    assert ended.code == 1
-    assert ended.rules() == {"no-timeline", "nothing-measured"}
 
 
 @needs_real

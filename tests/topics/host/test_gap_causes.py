@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 from collections import Counter
 from dataclasses import dataclass, field
@@ -12,10 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commandline import ROOT, Cli
+from commandline import REAL, Cli, needs_real
 
-REAL = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data")) / "msprof"
-needs_real = pytest.mark.skipif(not REAL.is_dir(), reason=f"no real exports in {REAL}")
 ORIGIN = 1717575960208020758
 PID = 4711
 HOST, DEVICE, TALK, PYTHON = PID << 10 | 8 << 5, PID << 10 | 14 << 5, PID << 10 | 15 << 5, 9

@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from commandline import Cli
+from hypothesis_profiles import seeds
 from planted_modules import LAYERS, MAIN_THREAD, PYTHON, STEPS, slow_of, write_planted
 
 from aoe_reports import compare, hotspots, stacks
@@ -33,7 +34,7 @@ def _timeline(folder: Path) -> Path:
 @pytest.mark.parametrize("by", ["layer", "module"])
 def test_the_attention_that_got_slower_comes_first(tmp_path: Path, by: str) -> None:
     wrong = []
-    for seed in range(SEEDS):
+    for seed in seeds(SEEDS):
         slow = slow_of(seed)
         before = write_planted(tmp_path / f"{seed}a", f"a{seed}")
         after = write_planted(tmp_path / f"{seed}b", f"b{seed}", slow)
@@ -183,7 +184,7 @@ def test_labels_of_the_flame_graph_stay_within_their_frames(cli: Cli, planted: P
 
 
 def test_the_picture_of_deep_stacks_of_one_width_stays_small() -> None:
-    width, depth = 1500, 100
+    width, depth = 1500, 20
     nodes = [StackNode(-1, f"f{place}.py(1): f", 0, 1000) for place in range(width)]
     for level in range(1, depth):
         own_ns = 1000 if level == depth - 1 else 0

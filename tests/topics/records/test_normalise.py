@@ -30,32 +30,11 @@ def test_records_of_profiles_fit_the_schema(cli: Cli, msprof: Path, name: str) -
         jsonschema.validate(record, load_schema("record"))
 
 
-def test_results_become_pairs_in_milliseconds_without_a_spread(cli: Cli, aoe: Path) -> None:
-    found = records(cli, aoe / "array_grouped")
-    conv = [record for record in found if record["workload"] == "net/op/block1/conv"]
-    assert [(r["compilation_config"]["phase"], r["runtime_ms_mean"]) for r in conv] == [
-        ("before", 0.12),
-        ("after", 0.08),
-    ]
-    assert {r["runtime_ms_std"] for r in found} == {None}
-    assert len({r["metadata"]["pair_id"] for r in conv}) == 1
-    assert conv[0]["metadata"]["raw"] == {"value": "120", "unit": "us"}
-    model = [r["runtime_ms_mean"] for r in found if r["workload"] == "net"]
-    assert model == [12.5, 12.446584]
-
-
 def test_a_failed_tuning_gives_no_record(cli: Cli, tmp_path: Path) -> None:
     from commandline import FIXTURES
 
     for rule in ("tuning-failed", "tuning-incomplete", "subgraph-failed"):
         assert records(cli, FIXTURES / "aoe" / "invalid" / rule) == []
-
-
-def test_ten_steps_not_thirty(cli: Cli, msprof: Path) -> None:
-    for name in ("ten_iterations", "ten_iterations_timeline"):
-        (step,) = [r for r in records(cli, msprof / name) if r["workload"] == "net/step"]
-        assert step["execution_config"] == {"repeat": 10}
-        assert step["runtime_ms_std"] > 0
 
 
 def test_parquet_holds_the_same_records_typed(cli: Cli, msprof: Path, tmp_path: Path) -> None:
@@ -69,12 +48,6 @@ def test_parquet_holds_the_same_records_typed(cli: Cli, msprof: Path, tmp_path: 
     assert set(table["rank_id"].to_pylist()) == {0, 1}
     cli("ingest", "--dry-run", path, "--workload", "net", "--tz", "UTC", "-o", tmp_path / "r.json")
     assert json.loads((tmp_path / "r.json").read_text()) == plain
-
-
-def test_communication_is_a_record_of_its_own(cli: Cli, msprof: Path) -> None:
-    found = [r for r in records(cli, msprof / "torch_npu_two_ranks") if "/comm/" in r["workload"]]
-    assert {r["workload"] for r in found} == {"net/comm/hcom_allReduce_"}
-    assert len(found) == 2
 
 
 def test_devices_of_one_export_stay_apart(cli: Cli, msprof: Path, tmp_path: Path) -> None:

@@ -2,36 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sqlite3
 from pathlib import Path
 
-import pytest
-from commandline import ROOT, Cli
+from commandline import REAL, Cli, needs_real
 
-COLUMNS = [
-    "run",
-    "rank_id",
-    "device_id",
-    "model_id",
-    "step",
-    "start_ns",
-    "duration_us",
-    "fp_bp_us",
-    "iteration_refresh_us",
-    "data_aug_bound_us",
-    "computing_us",
-    "communication_us",
-    "communication_not_overlapped_us",
-    "overlapped_us",
-    "free_us",
-    "stage_us",
-    "bubble_us",
-]
-REAL = Path(os.environ.get("AOE_REPORTS_REAL_DATA", ROOT.parent / "shared" / "data")) / "msprof"
 HEADER = "Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free"
-needs_real = pytest.mark.skipif(not REAL.is_dir(), reason=f"no real exports in {REAL}")
 
 
 def written(folder: Path, ranks: dict[int, list[tuple[int, int, int]]]) -> Path:
@@ -48,28 +25,6 @@ def written(folder: Path, ranks: dict[int, list[tuple[int, int, int]]]) -> Path:
 def messages(cli: Cli, *arguments: object, rule: str) -> list[str]:
     found = cli("steps", *arguments, "--format", "json").json["findings"]
     return [finding["message"] for finding in found if finding["rule"] == rule]
-
-
-def test_steps_of_a_framework(cli: Cli, msprof: Path) -> None:
-    rows = cli("steps", msprof / "torch_npu_two_ranks", "--format", "json").json["rows"]
-    assert [(row["rank_id"], row["step"]) for row in rows] == [(0, 50), (0, 51), (1, 50), (1, 51)]
-    assert list(rows[0]) == COLUMNS
-    assert rows[0] == {
-        "run": str(msprof / "torch_npu_two_ranks"), "rank_id": 0, "device_id": None, "model_id": None, "step": 50,
-        "start_ns": None, "duration_us": 27202.679, "fp_bp_us": None, "iteration_refresh_us": None,
-        "data_aug_bound_us": None, "computing_us": 668.79, "communication_us": 793.839,
-        "communication_not_overlapped_us": 789.839, "overlapped_us": 4.0, "free_us": 25744.05,
-        "stage_us": 27202.679, "bubble_us": 0.0,
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize("name", ["ten_iterations", "ten_iterations_timeline"])
-def test_iterations_are_listed_once_from_text_and_from_json(cli: Cli, msprof: Path, name: str) -> None:
-    rows = cli("steps", msprof / name, "--format", "json").json["rows"]
-    assert [row["step"] for row in rows] == list(range(1, 11))
-    assert {(row["device_id"], row["model_id"], row["computing_us"]) for row in rows} == {(0, 2, None)}
-    assert (rows[0]["duration_us"], rows[0]["fp_bp_us"]) == (47587.81, 4264.0)
-    assert all(row["start_ns"] is not None for row in rows)
 
 
 def test_a_database_of_steps(cli: Cli, tmp_path: Path) -> None:
@@ -228,30 +183,12 @@ def test_a_cluster_tells_of_the_bubbles_of_its_ranks_and_stages_are_no_ranks(cli
     assert "9.1% longer" in message
 
 
-def test_steps_without_head_or_tail_are_named(cli: Cli, msprof: Path) -> None:
-    found = messages(cli, msprof / "step_trace_of_the_new_exporter", rule="step-missing")
-    assert found == ["iterations without head (FP Start): 2", "iterations without tail (BP End): 2"]
-
-
 def test_a_rank_without_steps_is_told(cli: Cli, msprof: Path, tmp_path: Path) -> None:
     shutil.copytree(msprof / "torch_npu_two_ranks", tmp_path / "in")
     (tmp_path / "in" / "rank1_ascend_pt" / "ASCEND_PROFILER_OUTPUT" / "step_trace_time.csv").unlink()
     assert messages(cli, tmp_path / "in", rule="step-missing") == ["no step table here (step_trace, step_trace_time)"]
     ended = cli("steps", msprof / "statistic_only", "--format", "json")
     assert (ended.code, ended.json["reasons"]) == (1, ["damage"])
-
-
-@pytest.mark.parametrize("form", ["text", "csv", "markdown", "html"])
-def test_steps_in_every_form(cli: Cli, msprof: Path, tmp_path: Path, form: str) -> None:
-    printed = cli("steps", msprof / "torch_npu_two_ranks", "--format", form)
-    assert printed.code == 0
-    cli("steps", msprof / "torch_npu_two_ranks", "--format", form, "-o", tmp_path / "out")
-    assert (tmp_path / "out").read_text() == printed.out
-
-
-def test_where_nobody_waits_in_bubbles_people_are_shown_none(cli: Cli, msprof: Path) -> None:
-    assert "Bubble" not in cli("steps", msprof / "torch_npu_two_ranks").out
-    assert "bubble_us" in cli("steps", msprof / "torch_npu_two_ranks", "--format", "csv").out
 
 
 @needs_real

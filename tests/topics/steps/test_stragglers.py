@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from commandline import FIXTURES, Cli
+from commandline import Cli
 from planted_ranks import EVERY, SOURCE, STEPS, write_job, write_rank
-
-from aoe_reports import stragglers
 
 
 def headline(cli: Cli, *arguments: object) -> str:
@@ -58,12 +56,6 @@ def test_several_slow_operators_point_at_neither(cli: Cli, tmp_path: Path) -> No
         {3: {"MatMulV2": 1.3, "Cast": 1.5, "TransData": 1.5, "Conv2D": 0.98, "Relu": 0.5, "DSAGenBitMask": 0.5}},
     )
     assert headline(cli, tmp_path).endswith("; 3 of 6 operator types are slower.")
-
-
-def test_noise_alone_is_nobody(cli: Cli, tmp_path: Path) -> None:
-    ended = cli("stragglers", write_job(tmp_path, 16, {}), "--format", "json")
-    assert (ended.code, ended.json["operators"]) == (0, [])
-    assert headline(cli, tmp_path) == "No rank of 16 computes notably longer than its peers."
 
 
 def test_several_slow_ranks_are_counted(cli: Cli, tmp_path: Path) -> None:
@@ -233,46 +225,6 @@ def test_two_runs_are_named(cli: Cli, tmp_path: Path) -> None:
     assert [row["position"] for row in rows] == [*range(1, 7), *range(1, 7)]
     assert {row["peers"] for row in rows} == {5}
     assert headline(cli, tmp_path).startswith(f"Rank 4 of {tmp_path / 'b'} computes ")
-
-
-def test_devices_of_one_capture_are_compared(cli: Cli, msprof: Path) -> None:
-    rows = cli("stragglers", msprof / "merged_two_devices", "--format", "json").json["rows"]
-    assert [(row["rank_id"], row["device_id"], row["peers"]) for row in rows] == [(None, 1, 1), (None, 0, 1)]
-    assert headline(cli, msprof / "merged_two_devices").startswith("Device 1 computes 0.2% longer")
-
-
-def test_sums_stand_in_for_tasks(cli: Cli, msprof: Path) -> None:
-    ended = cli("stragglers", msprof / "statistic_only", "--format", "json")
-    assert {"stands-in", "no-peers"} <= ended.rules()
-    of_tasks = cli("hotspots", msprof / "statistic_only", "--format", "json").json["rows"]
-    assert ended.json["rows"][0]["computing_us"] == pytest.approx(sum(row["total_us"] for row in of_tasks))
-
-
-def test_where_nothing_was_measured(cli: Cli, tmp_path: Path) -> None:
-    ended = cli("stragglers", FIXTURES / "aoe" / "valid", "--format", "json")
-    assert (ended.code, ended.rules(), ended.json["rows"]) == (1, {"nothing-measured"}, [])
-
-
-def test_in_python_times_are_nanoseconds(tmp_path: Path) -> None:
-    write_job(tmp_path, 6, {2: dict.fromkeys(EVERY, 1.06)})
-    answer = stragglers([tmp_path], top=1)
-    (one,) = answer.rows
-    assert (one.rank_id, one.lost_ns) == (2, one.computing_ns - one.median_ns)
-    assert [row.op_type for row in answer.table("operators")] == ["Conv2D", "MatMulV2", "Cast"]
-
-
-def test_the_other_language(cli: Cli, tmp_path: Path) -> None:
-    write_job(tmp_path, 6, {2: dict.fromkeys(EVERY, 1.06)})
-    out = cli("--lang", "zh", "stragglers", tmp_path).out
-    assert "请检查芯片" in out.split("\n", 1)[0]
-    assert "所有算子" in out
-
-
-def test_several_processes_and_what_is_kept_say_the_same(cli: Cli, tmp_path: Path) -> None:
-    write_job(tmp_path / "job", 8, {2: dict.fromkeys(EVERY, 1.06)}, waits=100.0)
-    plain = cli("stragglers", tmp_path / "job", "--format", "json")
-    for more in (["--jobs", 2], ["--cache", tmp_path / "kept"], ["--cache", tmp_path / "kept"]):
-        assert cli("stragglers", tmp_path / "job", "--format", "json", *more) == plain
 
 
 def test_a_slow_host_is_told_once_before_single_ranks(cli: Cli, tmp_path: Path) -> None:
