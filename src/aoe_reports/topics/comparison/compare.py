@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -389,13 +389,9 @@ def _single_steps(baseline: _Numbered, candidate: _Numbered) -> list[tuple[_Know
             {"metric": say("duration"), "step": number},
             compare_values(_of(*baseline, number), _of(*candidate, number), ("duration", f"{number}")),
         )
-        for number in _in_order({*baseline[1], *candidate[1]})
+        for number in sorted({*baseline[1], *candidate[1]}, key=lambda number: -1 if number is None else number)
     ]
     return sorted(found, key=lambda pair: -abs(pair[1].difference_ns))
-
-
-def _in_order(numbers: Collection[int | None]) -> list[int | None]:
-    return sorted(numbers, key=lambda number: -1 if number is None else number)
 
 
 def _durations(steps: Sequence[Step], part: str) -> list[int]:

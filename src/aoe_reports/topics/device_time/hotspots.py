@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import CaptureOptions, Finished, Notes, Question, Request, Unit, all_tasks, only, trim
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.groupings import GROUPINGS, LOCATIONS, By, Phase
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row, row_from
@@ -105,9 +106,10 @@ class Hotspots(Question[HotspotOptions, list[Hotspot]]):
 
             sets = [_of_step(tasks, chosen.step) for tasks in sets if chosen.device in {None, tasks.device_id}]
             sets = locate(sets, capture, LOCATIONS[chosen.by], notes, all_tasks=chosen.all_tasks)
-        ranks: dict[int | None, list[TaskSet]] = {}
-        for tasks in sorted(sets, key=lambda tasks: -1 if tasks.rank_id is None else tasks.rank_id):
-            ranks.setdefault(tasks.rank_id, []).append(tasks)
+        ranks = lists_by_key(
+            (tasks.rank_id, tasks)
+            for tasks in sorted(sets, key=lambda tasks: -1 if tasks.rank_id is None else tasks.rank_id)
+        )
         return [one for rank, mine in ranks.items() for one in _ranked(unit.run, rank, mine, chosen)]
 
     def finish(self, parts: Sequence[tuple[Unit, list[Hotspot]]], asked: Request[HotspotOptions]) -> Finished:

@@ -15,7 +15,7 @@ from aoe_reports.facts.host_activity import HOST_COLUMNS, HostActivity, Kernels,
 from aoe_reports.facts.host_waits import WAIT_CAUSES, WaitingTime
 from aoe_reports.facts.idle import STEP_COLUMNS, shares_of_tasks, step_of_tasks
 from aoe_reports.formats.sources.found import FoundFile
-from aoe_reports.model.arrays.columns import codes, distinct, has_value, integers, keep_where
+from aoe_reports.model.arrays.columns import codes, distinct, integers, keep_where
 from aoe_reports.model.findings import has
 from aoe_reports.model.shares import rounded, share_of
 from aoe_reports.model.texts import say
@@ -233,7 +233,6 @@ class TaskSequences:
     """The names of its tasks."""
     length_ns: int
     """From the first begin to the last end, step by step."""
-    has_streams: bool
 
 
 def sequences_of_tasks(tasks: pa.Table, step: int | None = None) -> TaskSequences | None:
@@ -266,7 +265,7 @@ def sequences_of_tasks(tasks: pa.Table, step: int | None = None) -> TaskSequence
     known = [*words]
     count = 1 if steps_of is None else max(len(distinct(steps[steps >= 0])), 1)
     found = find_sequences(kernels, known, _types(tasks), count)
-    return TaskSequences(found, known, length or 0, has_value(tasks, "stream_id"))
+    return TaskSequences(found, known, length or 0)
 
 
 def _types(tasks: pa.Table) -> dict[str, str]:

@@ -68,7 +68,11 @@ def find_stragglers(sums: pa.Table, stages: Mapping[int, int] = MappingProxyType
     if not sums.num_rows:
         return []
     members, rows = _members(sums)
-    types, names = _types(sums)
+    numbers, words = codes(sums["op_type"])
+    order = sorted(range(len(words)), key=words.__getitem__)
+    places: Ints = np.zeros(len(words) + 1, dtype=np.int64)
+    places[np.array(order, dtype=np.int64) + 1] = np.arange(1, len(words) + 1)
+    types, names = places[numbers], [None, *(words[number] for number in order)]
     count, total_ns = integers(sums["count"])[0], integers(sums["total_ns"])[0]
     place, shape = rows * len(names) + types, (len(members), len(names))
     counts, totals = _matrix(place, count, shape), _matrix(place, total_ns, shape)
@@ -103,15 +107,6 @@ def _distinct(column: pa.ChunkedArray) -> tuple[list[int | None], Ints]:
     found: Ints = np.zeros(len(values), dtype=np.int64)
     found[known] = places + 1
     return [None, *numbers.tolist()], found
-
-
-def _types(sums: pa.Table) -> tuple[Ints, list[str | None]]:
-    """(the type of each row; the names of types in their order, None first)."""
-    numbers, words = codes(sums["op_type"])
-    order = sorted(range(len(words)), key=words.__getitem__)
-    places: Ints = np.zeros(len(words) + 1, dtype=np.int64)
-    places[np.array(order, dtype=np.int64) + 1] = np.arange(1, len(words) + 1)
-    return places[numbers], [None, *(words[number] for number in order)]
 
 
 def _matrix(place: Ints, values: Ints, shape: tuple[int, int]) -> Any:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import CaptureOptions, Finished, Notes, Question, Request, Unit
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import Rows, labelled
@@ -146,7 +147,7 @@ class Stragglers(Question[StragglerOptions, Sums]):
         from aoe_reports.engine.absent import absent_ranks
         from aoe_reports.topics.quality.trimming import note_unusual_of_run
 
-        by_run = _by_run(parts)
+        by_run = list(lists_by_key((unit.number, (unit, sums)) for unit, sums in parts).values())
         for mine in by_run:
             present = {rank for _, sums in mine for rank, _ in _members(sums.types)}
             captures = [unit.capture for unit, _ in mine]  # rows are the --top ranks alone
@@ -210,13 +211,6 @@ def _of_steps(steps: Sequence[Step], sets: Sequence[TaskSet]) -> tuple[list[Wait
         if times:
             waits.append(((tasks.rank_id, tasks.device_id), len(times), sum(times)))
     return waits, {place: series.numbers for place, series in unusual_steps(steps).items()}
-
-
-def _by_run(parts: Sequence[tuple[Unit, Sums]]) -> list[list[tuple[Unit, Sums]]]:
-    runs: dict[int, list[tuple[Unit, Sums]]] = {}
-    for unit, sums in parts:
-        runs.setdefault(unit.number, []).append((unit, sums))
-    return list(runs.values())
 
 
 def _compared(parts: Sequence[tuple[Unit, Sums]], clusters: Sequence[Cluster], *, alone: bool) -> ComparedRun:
