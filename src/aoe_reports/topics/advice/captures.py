@@ -241,12 +241,7 @@ def leave_out(
 
 
 def _roofline_of(
-    capture: Capture,
-    tasks: TaskSet,
-    counters: Counters,
-    shares: StepShares,
-    peaks: PeakOptions,
-    thresholds: Thresholds,
+    capture: Capture, tasks: TaskSet, counters: Counters, shares: StepShares, peaks: PeakOptions, thresholds: Thresholds
 ) -> Roofline | None:
     """How near the operators of one device that take enough time for advice come to the roof; None where that is not known."""
     if not may_be_roofed(capture, peaks):

@@ -102,8 +102,7 @@ class BankIndex:
         """Of operators whose key is not told in a profile's words it is only known whether there are entries of the type."""
         if here:
             message = say(
-                "{count} entries of this type; their keys cannot be compared with the profile",
-                count=len(here),
+                "{count} entries of this type; their keys cannot be compared with the profile", count=len(here)
             )
             return Covered("unclear", message)
         return Covered("missing", say("entries of this type are only for {chips}", chips=_chips(every)))

@@ -14,13 +14,7 @@ from aoe_reports.model.rules import COMMUNICATION
 from aoe_reports.model.texts import say
 from aoe_reports.model.topics.communication import GroupOfRanks, Link, SlowEnd
 from aoe_reports.stats.grouping import quantile
-from aoe_reports.topics.communication.facts import (
-    OperatorTime,
-    PeerWait,
-    find_last_rank,
-    grouped,
-    own_waits,
-)
+from aoe_reports.topics.communication.facts import OperatorTime, PeerWait, find_last_rank, grouped, own_waits
 
 UNPAIRED = COMMUNICATION.rule(
     "unpaired-p2p",

@@ -115,10 +115,7 @@ class Compare(Question[CompareOptions, "ComparedRun | None"]):
     page = "tutorial"
     title = "Comparison"
     options = CompareOptions
-    tables = (
-        ("rows", Change),
-        ("totals", Total),
-    )
+    tables = (("rows", Change), ("totals", Total))
     more = ("method",)
     has_highlights = True
     arguments = (
@@ -346,8 +343,7 @@ def _compare_steps(
         numbers: list[Sequence[int | None]] = [[step.step for step in steps] for steps in both]
         if set(numbers[0]).isdisjoint(numbers[1]):
             message = say(
-                "no step number of {baseline} occurs here: steps are paired in order, from 1",
-                baseline=runs[0].label,
+                "no step number of {baseline} occurs here: steps are paired in order, from 1", baseline=runs[0].label
             )
             findings.append(STEPS_BY_PLACE.found(run.label, message))
             numbers = [range(1, len(steps) + 1) for steps in both]

@@ -150,11 +150,7 @@ class CriticalPath(Question[CriticalPathOptions, CapturePaths]):
                     of_runs=True,
                 ),
                 Rows(
-                    type=PathSegment,
-                    rows=segments,
-                    key="segments",
-                    title="Longest segments of the path",
-                    of_runs=True,
+                    type=PathSegment, rows=segments, key="segments", title="Longest segments of the path", of_runs=True
                 ),
             ),
             headline=_headline(paths, operators, asked.options.shorten),

@@ -52,10 +52,7 @@ class Breakdown(Question[BreakdownOptions, CaptureBreakdown]):
     page = "tutorial"
     title = "Breakdown"
     options = BreakdownOptions
-    tables = (
-        ("rows", Parts),
-        ("gaps", Gap),
-    )
+    tables = (("rows", Parts), ("gaps", Gap))
     form_help = "Output format; csv omits the gaps."
     nothing = "no device task in a timeline here"
     every_rank = "rows"

@@ -22,14 +22,7 @@ from aoe_reports.model.texts import say
 from aoe_reports.stats.grouping import is_communication
 from aoe_reports.topics.host.causes import GROUP_WORDS, WAIT_WORDS, causes_of, causes_of_sequences
 from aoe_reports.topics.host.fused_operators import fused_optimizer
-from aoe_reports.topics.host.host import (
-    HostCause,
-    HostDevice,
-    HostFound,
-    HostOptions,
-    HostSequence,
-    HostTime,
-)
+from aoe_reports.topics.host.host import HostCause, HostDevice, HostFound, HostOptions, HostSequence, HostTime
 from aoe_reports.topics.host.sequences import FoundSequence, find_sequences
 from aoe_reports.topics.host.words import TIMELINE, not_recorded_of
 from aoe_reports.topics.rules import DEVICE_UNKNOWN, NO_TIMELINE

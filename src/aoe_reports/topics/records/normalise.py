@@ -25,11 +25,7 @@ from aoe_reports.store import Run, RunHeader
 from aoe_reports.store.layout import CAPTURES
 from aoe_reports.topics.records.context import UNKNOWN, RunContext
 from aoe_reports.topics.records.from_parts import records_from_parts
-from aoe_reports.topics.records.from_profile import (
-    MAX_OPERATORS,
-    records_from_groups,
-    records_from_steps,
-)
+from aoe_reports.topics.records.from_profile import MAX_OPERATORS, records_from_groups, records_from_steps
 from aoe_reports.topics.records.from_result import plain_number, records_from_result
 from aoe_reports.topics.records.load import ProfileRun, TuningRun
 from aoe_reports.topics.records.naming import name_captures, name_workload

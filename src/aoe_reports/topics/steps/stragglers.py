@@ -109,12 +109,7 @@ class Stragglers(Question[StragglerOptions, Sums]):
     page = "communication"
     title = "Stragglers"
     options = StragglerOptions
-    tables = (
-        ("rows", ComparedRank),
-        ("operators", TypeLoss),
-        ("hosts", ComparedHost),
-        ("experts", ExpertLoad),
-    )
+    tables = (("rows", ComparedRank), ("operators", TypeLoss), ("hosts", ComparedHost), ("experts", ExpertLoad))
     form_help = "Output format; csv omits the operator types."
     nothing = "no computing tasks here"
 
