@@ -174,13 +174,24 @@ def _groups_of(fine: Names, keys: int, inputs: Sequence[str], *, known: bool) ->
 class _Measured:
     fine: _Sums
     whole: _Sums
-    values: _Values
+    values: Ints
+    """The durations of all calls, sorted within each group; none where only sums are known."""
+    bounds: Ints
+    """Where the values of each group begin, and where those of the last end."""
+
+    def values_of(self, group: int) -> Ints | None:
+        """The sorted durations of one group."""
+        return self.values[self.bounds[group] : self.bounds[group + 1]] if len(self.values) else None
 
 
 def _measured(side: Side, fine_of: Ints, groups: _Groups) -> _Measured:
     fine = _sums(side, fine_of, groups.fine.count)
     whole = _Sums(*(exact_sums_by(groups.of_fine, values, groups.count) for values in (fine.count, fine.total)))
-    return _Measured(fine, whole, _Values(side, groups.of_fine[fine_of], groups.count))
+    values = starts = np.zeros(0, dtype=np.int64)
+    if not side.grouped and side.frame.num_rows:
+        durations, _ = integers(side.frame["task_duration_ns"])
+        values, starts = sorted_within(groups.of_fine[fine_of], durations, groups.count)
+    return _Measured(fine, whole, values, np.append(starts, len(values)))
 
 
 def _compared(baseline: _Measured, candidate: _Measured, groups: _Groups, top: int) -> Compared:
@@ -259,23 +270,6 @@ def _coarse(numbers: Sequence[Ints], fine: int) -> tuple[Ints, int]:
     return group_of, int(group_of[-1]) + 1
 
 
-class _Values:
-    """The sorted durations of each group; empty where only sums are known."""
-
-    def __init__(self, side: Side, groups_of: Ints, groups: int) -> None:
-        self._values: Ints | None = None
-        if not side.grouped and side.frame.num_rows:
-            durations, _ = integers(side.frame["task_duration_ns"])
-            self._values, self._starts = sorted_within(groups_of, durations, groups)
-
-    def of(self, group: int) -> Ints | None:
-        """The values of one group."""
-        if self._values is None:
-            return None
-        end = self._starts[group + 1] if group + 1 < len(self._starts) else len(self._values)
-        return self._values[self._starts[group] : end]
-
-
 def _largest(sizes: Ints, there: Mask, keys: Sequence[Ints], top: int) -> list[int]:
     """The `top` largest groups in order, ties by key."""
     present = np.flatnonzero(there)
@@ -348,7 +342,7 @@ def _difference(group: int, baseline: _Measured, candidate: _Measured, groups: _
     totals = (int(sides[0].total[group]), int(sides[1].total[group]))
     if not (counts[0] and counts[1]):
         return Difference(key, *counts, *totals, cause="vanished" if counts[0] else "new")
-    interval = _interval(baseline.values.of(group), candidate.values.of(group))
+    interval = _interval(baseline.values_of(group), candidate.values_of(group))
     parts = _Parts(baseline.fine, candidate.fine, begin, end, groups)
     measured = bool(groups.told[begin:end].all())
     calls, count, other = parts.split()

@@ -417,10 +417,7 @@ def _without_tasks(
 ) -> list[DeviceAdvice]:
     """Advice on whole steps alone: of a capture whose tables tell no tasks."""
     findings = timelines.findings
-    parted: dict[tuple[int | None, int | None], list[Step]] = {}
-    for step in steps:
-        if step.has_parts:
-            parted.setdefault((step.rank_id, step.device_id), []).append(step)
+    parted = lists_by_key(((step.rank_id, step.device_id), step) for step in steps if step.has_parts)
     facts = [Facts(_shares_of_steps(*whose, mine)) for whose, mine in parted.items()]
     if not facts and chosen.step is None:
         facts = _facts_by_timelines(capture, chosen, timelines)

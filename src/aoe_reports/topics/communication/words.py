@@ -273,16 +273,14 @@ def contended(devices: Sequence[Contention], label: str) -> list[Finding]:
 
 def gradient_rows(order: BucketOrder, run: Communication, step: int | None) -> Iterator[GradientCollective]:
     """The exposed collectives of gradients of one device, with what they waited for other ranks by the timeline, else by a table."""
-    waits: dict[tuple[int | None, str], list[int | None]] = {}
-    for one in run.operators:
-        if one.rank_id == order.rank_id:
-            own = one.wait_ns if one.synchronization_ns is None else one.synchronization_ns
-            waits.setdefault((one.step, one.op_name), []).append(own)
-    of_peers: dict[tuple[int | None, str], list[int | None]] = {}
-    for wait in run.peer_waits:
-        if wait.rank_id == order.rank_id:
-            of_peers.setdefault((wait.step, wait.op_name), []).append(wait.waited_ns)
-    waits |= of_peers
+    waits: dict[tuple[int | None, str], list[int | None]] = lists_by_key(
+        ((one.step, one.op_name), one.wait_ns if one.synchronization_ns is None else one.synchronization_ns)
+        for one in run.operators
+        if one.rank_id == order.rank_id
+    )
+    waits |= lists_by_key(
+        ((wait.step, wait.op_name), wait.waited_ns) for wait in run.peer_waits if wait.rank_id == order.rank_id
+    )
     for some in order.collectives:
         if step in {None, some.step}:
             mine = waits.get((some.step, some.op_name)) or waits.get((None, some.op_name)) or []

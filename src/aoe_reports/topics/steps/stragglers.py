@@ -228,10 +228,11 @@ def _waits_of_cluster(clusters: Sequence[Cluster], run: str, members: AbstractSe
 
     devices = Counter(rank for rank, _ in members)
     device_of = {rank: device for rank, device in members if rank is not None and devices[rank] == 1}
-    told: dict[int, list[int]] = {}
-    for step in steps_of_ranks(clusters, run, device_of):
-        if step.rank_id is not None and step.communication_not_overlapped_ns is not None:
-            told.setdefault(step.rank_id, []).append(step.communication_not_overlapped_ns)
+    told = lists_by_key(
+        (step.rank_id, step.communication_not_overlapped_ns)
+        for step in steps_of_ranks(clusters, run, device_of)
+        if step.rank_id is not None and step.communication_not_overlapped_ns is not None
+    )
     for rank, times in told.items():
         yield (rank, device_of[rank]), len(times), sum(times)
 
