@@ -22,10 +22,10 @@ from aoe_reports.model.arrays.columns import (
     SomeRows,
     codes,
     distinct_places,
+    exact_sums_by,
     floats,
     has_value,
     integers,
-    sums_by,
     words_in,
 )
 from aoe_reports.model.arrays.memory import give_back
@@ -338,11 +338,8 @@ class TaskGroups:
 
     def sum(self, values: Ints) -> Ints:
         """Whole numbers, summed by group; exactly, as long as a sum is no longer than 146 years."""
-        if len(values) and int(np.abs(values).max()) * len(values) >= _INT64_MAX:
-            whole = np.zeros(self._groups, dtype=object)
-            np.add.at(whole, self._of, values.astype(object))
-            return np.asarray([min(int(value), _MAX_NS) for value in whole], dtype=np.int64)
-        return sums_by(self._of, values, self._groups)
+        sums = exact_sums_by(self._of, values, self._groups)
+        return np.minimum(sums, _MAX_NS).astype(np.int64, copy=False) if sums.dtype == object else sums
 
     def weigh(self, columns: Sequence[Column], weights: Ints) -> Floats:
         """The weighted mean of each group of the sum of some columns, over the tasks that any of them tells of; NaN where none does."""

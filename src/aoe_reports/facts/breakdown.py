@@ -168,7 +168,7 @@ class Activity:
         if of_device.any():
             kinds = events.words("task_type")
             self._keep(self._tasks, events, of_device & self._computes.of(kinds))
-            self._keep_event_waits(events, np.flatnonzero(of_device & self._waits_for_event.of(kinds)))
+            self._keep(self.event_waits, events, of_device & self._waits_for_event.of(kinds))
         talks = events.whole & events.has("process", COMMUNICATION_PROCESSES)
         if talks.any():
             plane = self._is_plane.of(events.words("thread"))
@@ -189,26 +189,15 @@ class Activity:
             return
         start = events.numbers("start_ns", rows)
         more = {"stream": events.numbers("stream_id", rows, -1)} if "stream" in spans.names else {}
+        if "connection" in spans.names:
+            more["connection"] = _narrowed(events.numbers("connection_id", rows, -1))
         spans.add(
             start=start,
-            connection=_narrowed(events.numbers("connection_id", rows, -1)),
             name=self._numbered(events, "name", rows),
             end=start + events.numbers("duration_ns", rows),
             pid=self._numbered(events, "pid", rows),
             thread=self._thread_of(events, rows),
             **more,
-        )
-
-    def _keep_event_waits(self, events: EventBatch, rows: Ints) -> None:
-        if not len(rows):
-            return
-        start = events.numbers("start_ns", rows)
-        self.event_waits.add(
-            start=start,
-            end=start + events.numbers("duration_ns", rows),
-            name=self._numbered(events, "name", rows),
-            pid=self._numbered(events, "pid", rows),
-            thread=self._thread_of(events, rows),
         )
 
     def _keep_launches(self, events: EventBatch, linked: Mask) -> None:
@@ -282,11 +271,6 @@ class Activity:
             entry = self._stated[(row["pid"], row["thread"] or "")]
             entry[0] += row["duration_ns"]
             entry[1] += 1
-
-    @property
-    def first_step_ns(self) -> int | None:
-        """When the first step began on the host; None where there are no steps."""
-        return min((start for start, _ in self._steps.values()), default=None)
 
     @property
     def steps_on_host(self) -> dict[int, tuple[int, int]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 
@@ -102,11 +101,8 @@ class HostActivity(Activity):
         self.taken_out = Spans("start", "end", "thread", "name")
         self.entries = Spans("start", "key", "leaves")
         self.copies = Spans("start", "end", "pid")
-        self._copies_by_name, self._copies_by_type, self._within = (
-            WordMap(_copies),
-            WordMap(_copies),
-            WordMap(_within_device),
-        )
+        self._copies_by_name, self._copies_by_type = WordMap(_is_copy), WordMap(_is_copy)
+        self._within = WordMap(lambda word: _WITHIN_DEVICE.fullmatch(word) is not None)
         self._group = WordMap(number_of_group, -1, np.int8)
         self._takes_out = WordMap(lambda name: name.startswith("Dequeue"))
 
@@ -230,18 +226,12 @@ class HostActivity(Activity):
         )
 
 
-def _every(spans: Spans) -> Numbers:
-    return SpansOf(spans).whole()
-
-
-@lru_cache(maxsize=1 << 16)
-def _copies(word: str) -> bool:
+def _is_copy(word: str) -> bool:
     return _COPY_TASK.fullmatch(word) is not None
 
 
-@lru_cache(maxsize=1 << 16)
-def _within_device(word: str) -> bool:
-    return _WITHIN_DEVICE.fullmatch(word) is not None
+def _every(spans: Spans) -> Numbers:
+    return SpansOf(spans).whole()
 
 
 def _in_order(spans: Numbers) -> Numbers:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.topics.parallel import GroupPlace, ParallelKind, Places
 
 
@@ -21,9 +22,7 @@ class Layout:
 
     def groups(self, kind: ParallelKind) -> dict[int, list[int]]:
         """The ranks of each group of one kind, by its number."""
-        found: dict[int, list[int]] = {}
-        for rank, place in self._of_kind(kind):
-            found.setdefault(self.numbers[kind, place.first], []).append(rank)
+        found = lists_by_key((self.numbers[kind, place.first], rank) for rank, place in self._of_kind(kind))
         return dict(sorted(found.items()))
 
     def _of_kind(self, kind: ParallelKind) -> Iterator[tuple[int, GroupPlace]]:

@@ -18,15 +18,7 @@ from aoe_reports.formats.ascend.tables.timelines import (
     device_of_process,
 )
 from aoe_reports.formats.tasks import CALLS
-from aoe_reports.model.arrays.columns import (
-    Ints,
-    codes,
-    column_of,
-    distinct,
-    integers,
-    occurring,
-    words_in,
-)
+from aoe_reports.model.arrays.columns import Ints, codes, column_of, distinct, integers, occurring, words_in
 from aoe_reports.model.arrays.memory import give_back
 from aoe_reports.stats.alike import AlikeTasks
 

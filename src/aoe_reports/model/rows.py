@@ -185,7 +185,7 @@ def fields_of(cls: type[Any]) -> tuple[Field, ...]:
 def row_from(cls: type[T], one: object, **more: Any) -> T:
     """A row with the values that something else has under the names of its columns, and with some more."""
     names = [each.name for each in fields_of(cls) if not isinstance(getattr(cls, each.name, None), Derived)]
-    return cls(**{name: getattr(one, name) for name in names if name not in more}, **more)
+    return cls(**{name: getattr(one, name) for name in names if name not in more and hasattr(one, name)}, **more)
 
 
 def labelled(rows: Iterable[T], run: str) -> list[T]:

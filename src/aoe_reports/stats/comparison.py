@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.formats.vendor import TASK_TYPES
-from aoe_reports.model.arrays.columns import Ints, Mask, exact_sum, integers, keep_where
+from aoe_reports.model.arrays.columns import Ints, Mask, exact_sum, exact_sums_by, integers, keep_where
 from aoe_reports.model.groupings import ComparedBy
 from aoe_reports.stats.bootstrap import MIN_VALUES, difference_of_means
 from aoe_reports.stats.grouping import Names, group_codes, is_communication, sorted_within
@@ -44,8 +44,6 @@ MAX_RESAMPLED = 1000
 """From here on the means of resamples are as good as normally distributed, and that distribution is used itself."""
 _Z = 1.959963984540054
 """The normal quantile that belongs to LEVEL."""
-_EXACT = 2**53
-"""Whole numbers below are exact as float64."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +156,7 @@ class _Groups:
 def _groups_of(fine: Names, keys: int, inputs: Sequence[str], *, known: bool) -> _Groups:
     of_fine, count = _coarse(fine.numbers[:keys], fine.count)
     first = np.searchsorted(of_fine, np.arange(count))
+    of_inputs = fine.numbers[keys : keys + len(inputs)]
     return _Groups(
         fine=fine,
         keys=keys,
@@ -165,7 +164,7 @@ def _groups_of(fine: Names, keys: int, inputs: Sequence[str], *, known: bool) ->
         of_fine=of_fine,
         count=count,
         first=np.append(first, fine.count),
-        told=_told(fine, keys, inputs) if inputs else np.full(fine.count, known),
+        told=np.all([numbers > 0 for numbers in of_inputs], axis=0) if inputs else np.full(fine.count, known),
         known=known,
         ranks=[_ranks(numbers[first], words) for numbers, words in zip(fine.numbers[:keys], fine.words, strict=False)],
     )
@@ -175,13 +174,24 @@ def _groups_of(fine: Names, keys: int, inputs: Sequence[str], *, known: bool) ->
 class _Measured:
     fine: _Sums
     whole: _Sums
-    values: _Values
+    values: Ints
+    """The durations of all calls, sorted within each group; none where only sums are known."""
+    bounds: Ints
+    """Where the values of each group begin, and where those of the last end."""
+
+    def values_of(self, group: int) -> Ints | None:
+        """The sorted durations of one group."""
+        return self.values[self.bounds[group] : self.bounds[group + 1]] if len(self.values) else None
 
 
 def _measured(side: Side, fine_of: Ints, groups: _Groups) -> _Measured:
     fine = _sums(side, fine_of, groups.fine.count)
-    count, total = (_summed(values, groups.of_fine, groups.count) for values in (fine.count, fine.total))
-    return _Measured(fine, _Sums(count, total), _Values(side, groups.of_fine[fine_of], groups.count))
+    whole = _Sums(*(exact_sums_by(groups.of_fine, values, groups.count) for values in (fine.count, fine.total)))
+    values = starts = np.zeros(0, dtype=np.int64)
+    if not side.grouped and side.frame.num_rows:
+        durations, _ = integers(side.frame["task_duration_ns"])
+        values, starts = sorted_within(groups.of_fine[fine_of], durations, groups.count)
+    return _Measured(fine, whole, values, np.append(starts, len(values)))
 
 
 def _compared(baseline: _Measured, candidate: _Measured, groups: _Groups, top: int) -> Compared:
@@ -192,9 +202,9 @@ def _compared(baseline: _Measured, candidate: _Measured, groups: _Groups, top: i
     return Compared(
         tuple(_difference(group, baseline, candidate, groups) for group in largest),
         int(there.sum()),
-        _whole(before.total),
-        _whole(after.total),
-        _whole(candidate.fine.total[both]) if groups.known and groups.told.all() else None,
+        exact_sum(before.total),
+        exact_sum(after.total),
+        exact_sum(candidate.fine.total[both]) if groups.known and groups.told.all() else None,
     )
 
 
@@ -243,25 +253,10 @@ class _Sums:
 
 def _sums(side: Side, fine_of: Ints, groups: int) -> _Sums:
     if side.grouped:
-        counts, totals = (integers(side.frame[name])[0] for name in ("count", "total_time_ns"))
-        return _Sums(_summed(counts, fine_of, groups), _summed(totals, fine_of, groups))
+        columns = (integers(side.frame[name])[0] for name in ("count", "total_time_ns"))
+        return _Sums(*(exact_sums_by(fine_of, values, groups) for values in columns))
     durations, _ = integers(side.frame["task_duration_ns"])
-    return _Sums(np.bincount(fine_of, minlength=groups), _summed(durations, fine_of, groups))
-
-
-def _summed(values: Ints, groups_of: Ints, groups: int) -> Ints:
-    if not len(values):
-        return np.zeros(groups, dtype=np.int64)
-    if max(abs(int(values.max())), abs(int(values.min()))) * len(values) < _EXACT:
-        sums: Ints = np.bincount(groups_of, weights=values.astype(np.float64), minlength=groups).astype(np.int64)
-    else:
-        sums = np.zeros(groups, dtype=object)  # slow, and exact
-        np.add.at(sums, groups_of, values.astype(object))
-    return sums
-
-
-def _whole(sums: Ints) -> int:
-    return sum(sums.tolist()) if sums.dtype == object else exact_sum(sums)
+    return _Sums(np.bincount(fine_of, minlength=groups), exact_sums_by(fine_of, durations, groups))
 
 
 def _coarse(numbers: Sequence[Ints], fine: int) -> tuple[Ints, int]:
@@ -273,31 +268,6 @@ def _coarse(numbers: Sequence[Ints], fine: int) -> tuple[Ints, int]:
         begins[1:] |= of_key[1:] != of_key[:-1]
     group_of: Ints = np.cumsum(begins)
     return group_of, int(group_of[-1]) + 1
-
-
-def _told(fine: Names, keys: int, inputs: Sequence[str]) -> Mask:
-    """Which fine groups have all inputs recorded."""
-    told: Mask = np.ones(fine.count, dtype=bool)
-    for numbers in fine.numbers[keys : keys + len(inputs)]:
-        told &= numbers > 0
-    return told
-
-
-class _Values:
-    """The sorted durations of each group; empty where only sums are known."""
-
-    def __init__(self, side: Side, groups_of: Ints, groups: int) -> None:
-        self._values: Ints | None = None
-        if not side.grouped and side.frame.num_rows:
-            durations, _ = integers(side.frame["task_duration_ns"])
-            self._values, self._starts = sorted_within(groups_of, durations, groups)
-
-    def of(self, group: int) -> Ints | None:
-        """The values of one group."""
-        if self._values is None:
-            return None
-        end = self._starts[group + 1] if group + 1 < len(self._starts) else len(self._values)
-        return self._values[self._starts[group] : end]
 
 
 def _largest(sizes: Ints, there: Mask, keys: Sequence[Ints], top: int) -> list[int]:
@@ -349,8 +319,8 @@ class _Parts:
         here = slice(self.begin, self.end)
         numbers = self.groups.fine.numbers[self.groups.keys + column][here]
         present, of = np.unique(numbers, return_inverse=True)
-        there, elsewhere = (_summed(side.count[here], of, len(present)) > 0 for side in (mine, others))
-        totals = _summed(mine.total[here], of, len(present))
+        there, elsewhere = (exact_sums_by(of, side.count[here], len(present)) > 0 for side in (mine, others))
+        totals = exact_sums_by(of, mine.total[here], len(present))
         words = self.groups.fine.words[self.groups.keys + column]
         only = [(-int(totals[i]), words[present[i] - 1]) for i in np.flatnonzero(there & ~elsewhere) if present[i]]
         return tuple(word for _, word in sorted(only))
@@ -372,7 +342,7 @@ def _difference(group: int, baseline: _Measured, candidate: _Measured, groups: _
     totals = (int(sides[0].total[group]), int(sides[1].total[group]))
     if not (counts[0] and counts[1]):
         return Difference(key, *counts, *totals, cause="vanished" if counts[0] else "new")
-    interval = _interval(baseline.values.of(group), candidate.values.of(group))
+    interval = _interval(baseline.values_of(group), candidate.values_of(group))
     parts = _Parts(baseline.fine, candidate.fine, begin, end, groups)
     measured = bool(groups.told[begin:end].all())
     calls, count, other = parts.split()

@@ -36,6 +36,11 @@ def is_communication(task_type: pa.ChunkedArray) -> Mask:
     return words_in(task_type, TASK_TYPES.communication)
 
 
+def has_communication(tasks: pa.Table) -> bool:
+    """Whether any task is communication; not without a column of types of tasks."""
+    return "task_type" in tasks.column_names and bool(is_communication(tasks["task_type"]).any())
+
+
 def group_tasks(
     tasks: pa.Table | SomeRows, keys: Sequence[str], top: int | None = None, most_values: int = 0
 ) -> list[Group]:
@@ -214,27 +219,19 @@ def group_codes(tasks: pa.Table | SomeRows, keys: Sequence[str]) -> tuple[Ints, 
 
 
 def _dense(sparse: Ints, size: int) -> tuple[Ints, Ints]:
-    """The codes that occur, ascending, and each row's place among them."""
-    if size > max(4 * len(sparse), 1 << 16):
-        return _dense_of_many(sparse)
-    occurs = np.zeros(size, dtype=bool)
-    occurs[sparse] = True
-    if occurs.all():
-        return np.arange(size), sparse
-    place = np.cumsum(occurs, dtype=sparse.dtype) - 1
-    return np.flatnonzero(occurs), place[sparse]
-
-
-def _dense_of_many(sparse: Ints) -> tuple[Ints, Ints]:
-    """The same by a hash table: 10 times faster where few codes differ."""
-    column = pa.Array.from_buffers(pa.from_numpy_dtype(sparse.dtype), len(sparse), [None, pa.py_buffer(sparse)])
-    encoded = column.dictionary_encode()
-    different = np.frombuffer(encoded.dictionary.buffers()[1], dtype=sparse.dtype)[: len(encoded.dictionary)]
-    numbers = np.frombuffer(encoded.indices.buffers()[1], dtype=np.int32)[: len(sparse)]
+    """The codes below `size` that occur, ascending, and each row's index among them; of many by a hash table, as np.unique sorts all rows."""
+    if size <= max(
+        4 * len(sparse), 1 << 16
+    ):  # of 1,000,000 rows with as many codes a fifth of the time of the hash table
+        occurs = np.zeros(size, dtype=bool)
+        occurs[sparse] = True
+        return np.flatnonzero(occurs), (np.cumsum(occurs, dtype=sparse.dtype) - 1)[sparse]
+    encoded = pa.array(sparse).dictionary_encode()
+    different: Ints = encoded.dictionary.to_numpy()
     order = np.argsort(different)
-    place: Any = np.empty(len(order), dtype=np.int32)
-    place[order] = np.arange(len(order), dtype=np.int32)
-    return different[order], place[numbers]
+    rank: Ints = np.empty(len(order), dtype=np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    return different[order], rank[encoded.indices.to_numpy()]
 
 
 def sorted_within(groups_of: Ints, values: Ints, groups: int) -> tuple[Ints, Ints]:

@@ -39,11 +39,7 @@ def compact(values: Floats) -> tuple[Floats, Integers, Integers]:
     order = np.argsort(~usable, axis=1, kind="stable")
     kept = np.arange(nights) < lengths[:, None]
     logs = np.log(np.where(usable, values, 1.0))
-    return (
-        np.where(kept, np.take_along_axis(logs, order, axis=1), 0.0),
-        np.where(kept, order, nights),
-        lengths,
-    )
+    return (np.where(kept, np.take_along_axis(logs, order, axis=1), 0.0), np.where(kept, order, nights), lengths)
 
 
 def estimate(logs: Floats, lengths: Integers, belief: Any = 1.0) -> tuple[Floats, Floats]:

@@ -23,9 +23,7 @@ BATCHES_APART = RUNS.rule(
 )
 TRIMMED = RUNS.rule("trimmed", "info", "steps that --trim leaves out, or could: warm-up and tear-down")
 UNSTEADY = RUNS.rule(
-    "unsteady-steps",
-    "info",
-    "steps that scatter or drift too much to be a baseline, unless their work differs, too",
+    "unsteady-steps", "info", "steps that scatter or drift too much to be a baseline, unless their work differs, too"
 )
 TASKS_BESIDE = RUNS.rule(
     "tasks-beside-each-other",
@@ -37,11 +35,7 @@ NO_PEERS = RUNS.rule("no-peers", "info", "a rank that cannot be compared: no oth
 PEAK_UNKNOWN = RUNS.rule(
     "peak-unknown", "warning", "a peak of the chip is not known: neither the capture nor the table of chips has it"
 )
-ABOVE_PEAK = RUNS.rule(
-    "above-peak",
-    "warning",
-    "operators exceed a peak of the chip: the formula or the peak is wrong",
-)
+ABOVE_PEAK = RUNS.rule("above-peak", "warning", "operators exceed a peak of the chip: the formula or the peak is wrong")
 COUNTERS_DISAGREE = RUNS.rule(
     "counters-disagree", "info", "the share of the peak by formula and by hardware counters differ strongly"
 )

@@ -14,7 +14,7 @@ from planted_buckets import PYTHON, Step
 from aoe_reports.model.topics.communication import GradientCollective
 from aoe_reports.topics.communication.bucket_order import BucketOrder
 from aoe_reports.topics.communication.facts import OperatorTime, PeerWait
-from aoe_reports.topics.communication.run import BucketOrderOf, Communication
+from aoe_reports.topics.communication.run import Communication
 from aoe_reports.topics.communication.words import gradient_rows
 
 FIRST, SECOND, GATHER = "hcom_allReduce__586_0_1", "hcom_allReduce__586_1_1", "hcom_allGather__586_9_1"
@@ -181,5 +181,5 @@ def test_what_it_waited_for_others_is_told_by_the_timeline_else_by_its_plane_bef
         ],
         peer_waits=[PeerWait(rank, FIRST, "g", 5, 7, waited, 900) for rank, waited in ((0, 790), (1, 3))],
     )
-    order = BucketOrderOf(0, None, BucketOrder(None, 1800, 1800, 0, 0, both))
+    order = BucketOrder(None, 1800, 1800, 0, both, rank_id=0)
     assert [row.waited_ns for row in gradient_rows(order, run, None)] == [790, 50]

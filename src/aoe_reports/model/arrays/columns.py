@@ -369,12 +369,21 @@ def sums_by(groups: Ints, values: Ints, count: int) -> Ints:
     return sums
 
 
+def exact_sums_by(groups: Ints, values: Ints, count: int) -> Ints:
+    """The same whatever the size of the sums: as Python's integers where 64 bits may be too few."""
+    if len(values) and max(abs(int(values.max())), abs(int(values.min()))) * len(values) >= _INT64_MAX:
+        sums: Ints = np.zeros(count, dtype=object)
+        np.add.at(sums, groups, values.astype(object))
+        return sums
+    return sums_by(groups, values, count)
+
+
 def exact_sum(values: Ints, times: Ints | None = None) -> int:
     """The exact sum of integers of any size; `times` are their weights."""
     if not len(values):
         return 0
     largest = max(abs(int(values.max())), abs(int(values.min())))
-    if largest * (len(values) if times is None else int(times.sum())) < _INT64_MAX:
+    if values.dtype != object and largest * (len(values) if times is None else int(times.sum())) < _INT64_MAX:
         return int(values.sum(dtype=np.int64) if times is None else np.dot(values, times))
     return sum(values.tolist()) if times is None else sum(map(mul, values.tolist(), times.tolist()))
 

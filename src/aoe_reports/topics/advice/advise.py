@@ -96,10 +96,7 @@ class Advise(Question[AdviseOptions, _Part]):
     page = "advice"
     title = "Advice"
     options = AdviseOptions
-    tables = (
-        ("rows", AdviceRow),
-        ("headlines", Headline),
-    )
+    tables = (("rows", AdviceRow), ("headlines", Headline))
     has_highlights = True
     nothing = "nothing here for which advice could be given"
     every_rank = "headlines"

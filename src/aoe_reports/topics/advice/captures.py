@@ -48,12 +48,13 @@ from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.arrays.columns import Ints, Mask, distinct, exact_sum, has_value, integers, sums_by
 from aoe_reports.model.arrays.memory import give_back
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.findings import Finding, has
 from aoe_reports.model.texts import say
 from aoe_reports.model.topics.breakdown import Gap
 from aoe_reports.model.topics.communication import AwaitedRank
 from aoe_reports.model.topics.steps import Step
-from aoe_reports.stats.grouping import is_communication
+from aoe_reports.stats.grouping import has_communication
 from aoe_reports.topics.advice.advice import microseconds
 from aoe_reports.topics.advice.registry import RULES, Advice, Facts, Thresholds, find_advice, in_order, within_step
 from aoe_reports.topics.advice.timelines import Timelines
@@ -182,10 +183,17 @@ def advise_tasks(
         roof = (
             None if beside is None else _roofline_of(capture, tasks, counters, shares, beside.peaks, chosen.thresholds)
         )
-        bounds = _bounds_of(capture, tasks, counters, chosen)
+        cores = CoreCounts.of_hardware(capture.info.hardware)
+        bounds = measure_operators(
+            tasks.frame,
+            cores,
+            counters=counters,
+            dynamic_model=any(file.name.kind in DYNAMIC_KINDS for file in capture.files),
+            bound_ratio=chosen.thresholds.bound_ratio,
+            peak_gb_per_s=chosen.thresholds.memory_gb_per_s,
+        )
         near = None
         if plans and bounds is not None:
-            cores = CoreCounts.of_hardware(capture.info.hardware)
             near = near_roof_of(tasks.frame, bounds, cores, capture.info.device_type, counters)
         del counters
         give_back()
@@ -233,12 +241,7 @@ def leave_out(
 
 
 def _roofline_of(
-    capture: Capture,
-    tasks: TaskSet,
-    counters: Counters,
-    shares: StepShares,
-    peaks: PeakOptions,
-    thresholds: Thresholds,
+    capture: Capture, tasks: TaskSet, counters: Counters, shares: StepShares, peaks: PeakOptions, thresholds: Thresholds
 ) -> Roofline | None:
     """How near the operators of one device that take enough time for advice come to the roof; None where that is not known."""
     if not may_be_roofed(capture, peaks):
@@ -292,17 +295,6 @@ def _chosen(tasks: TaskSet, chosen: Chosen) -> TaskSet | None:
     return replace(tasks, frame=frame) if frame.num_rows else None
 
 
-def _bounds_of(capture: Capture, tasks: TaskSet, counters: Counters, chosen: Chosen) -> OperatorBounds | None:
-    return measure_operators(
-        tasks.frame,
-        CoreCounts.of_hardware(capture.info.hardware),
-        counters=counters,
-        dynamic_model=any(file.name.kind in DYNAMIC_KINDS for file in capture.files),
-        bound_ratio=chosen.thresholds.bound_ratio,
-        peak_gb_per_s=chosen.thresholds.memory_gb_per_s,
-    )
-
-
 def _facts_of(
     capture: Capture, tasks: TaskSet, bounds: OperatorBounds | None, shares: StepShares, gaps: Sequence[Gap]
 ) -> Facts:
@@ -329,7 +321,7 @@ def measure_shares(
     if parted and not only_timeline:
         return _shares_of_steps(tasks.rank_id, tasks.device_id, parted), ()
     steps_told = (_steps_beside(tasks.frame, mine) if told is None else None) or count_steps(numbers)
-    told_whole = _talks(tasks.frame) or (bool(sources_of(capture, "tasks")) and not _communicates(capture))
+    told_whole = has_communication(tasks.frame) or (bool(sources_of(capture, "tasks")) and not _communicates(capture))
     shares = None
     if told_whole and not only_timeline:
         shares = _by_tasks(tasks, mine, *steps_told)
@@ -340,7 +332,7 @@ def measure_shares(
     if theirs:
         return _by_timelines(_while_tasks_ran(theirs, tasks.frame), tasks, *steps_told)
     shares = shares or _by_tasks(tasks, mine, *steps_told)
-    if shares.source == "tasks" and not (_talks(tasks.frame) or sources_of(capture, "tasks")):
+    if shares.source == "tasks" and not (has_communication(tasks.frame) or sources_of(capture, "tasks")):
         # names of kernels alone, without operators of communication, leave open what the time between them was
         shares = replace(shares, communication_not_overlapped_ns=None, overlapped_ns=None, free_ns=None)
     return shares, ()
@@ -402,10 +394,6 @@ def _in_steps(frame: pa.Table, steps: Sequence[Step]) -> Ints | None:
     return place_in_steps(frame, covered) if len(covered) < len(between) else None
 
 
-def _talks(frame: pa.Table) -> bool:
-    return "task_type" in frame.column_names and bool(is_communication(frame["task_type"]).any())
-
-
 def _communicates(capture: Capture) -> bool:
     """Whether files tell of communication, so that tasks without any do not tell all."""
     return any(file.name.kind.startswith(COMMUNICATION_KINDS) for file in capture.files)
@@ -429,10 +417,7 @@ def _without_tasks(
 ) -> list[DeviceAdvice]:
     """Advice on whole steps alone: of a capture whose tables tell no tasks."""
     findings = timelines.findings
-    parted: dict[tuple[int | None, int | None], list[Step]] = {}
-    for step in steps:
-        if step.has_parts:
-            parted.setdefault((step.rank_id, step.device_id), []).append(step)
+    parted = lists_by_key(((step.rank_id, step.device_id), step) for step in steps if step.has_parts)
     facts = [Facts(_shares_of_steps(*whose, mine)) for whose, mine in parted.items()]
     if not facts and chosen.step is None:
         facts = _facts_by_timelines(capture, chosen, timelines)
@@ -450,9 +435,7 @@ def _without_tasks(
 
 def _facts_by_timelines(capture: Capture, chosen: Chosen, timelines: Timelines) -> list[Facts]:
     """Each device by its timelines."""
-    by_device: dict[int | None, list[DeviceBreakdown]] = {}
-    for device in timelines.devices():
-        by_device.setdefault(device.device_id, []).append(device)
+    by_device = lists_by_key((device.device_id, device) for device in timelines.devices())
     return [
         _facts_of_timelines(parts, rank, number)
         for number, parts in by_device.items()

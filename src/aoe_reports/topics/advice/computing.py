@@ -13,6 +13,7 @@ from aoe_reports.model.arrays.columns import Floats, Ints, Mask, exact_sum, inte
 from aoe_reports.model.shares import share_or_zero
 from aoe_reports.model.texts import say
 from aoe_reports.stats.grouping import sorted_within
+from aoe_reports.stats.sample import MAD_TO_SIGMA
 from aoe_reports.topics.advice.advice import (
     Advice,
     Evidence,
@@ -282,7 +283,7 @@ def _slower(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Ite
     middle, counts = _medians(of_task, duration, classes)
     spread, _ = _medians(of_task, _apart(duration, middle[of_task]), classes)
     limit = np.maximum(
-        middle * (1.0 + thresholds.slower_share), middle + thresholds.slower_sigmas * _MAD_TO_SIGMA * spread
+        middle * (1.0 + thresholds.slower_share), middle + thresholds.slower_sigmas * MAD_TO_SIGMA * spread
     )
     out = told[bounds.group_of] & (counts[of_task] >= thresholds.least_alike) & (duration > limit[of_task])
     if not out.any():
@@ -303,9 +304,6 @@ def _slower(facts: Facts, bounds: OperatorBounds, thresholds: Thresholds) -> Ite
         }
         subject = _Subject(group, int(saving[group]), int(bounds.count[group]), int(bounds.total_ns[group]), 1)
         yield _advice(facts, "slower-than-alike", subject, bounds.operator(group), evidence, text)
-
-
-_MAD_TO_SIGMA = 1.4826
 
 
 def _apart(values: Ints, middles: Floats) -> Ints:

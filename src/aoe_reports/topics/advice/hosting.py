@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from aoe_reports.facts.host_waits import HOST_CAUSES, WaitCause
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.documents import Json
 from aoe_reports.model.shares import share_or_zero
 from aoe_reports.model.texts import capital, say
-from aoe_reports.model.topics.host import Calls
 from aoe_reports.topics.advice.advice import Advice, Facts, Find, Rule, microseconds
 from aoe_reports.topics.advice.thresholds import Thresholds
 from aoe_reports.topics.host.causes import CAUSE_ADVICE, HostFacts, Replaceable
@@ -62,10 +62,7 @@ def _call_of(host: HostFacts, cause: WaitCause) -> dict[str, Json]:
 
 def _fusible(facts: Facts, thresholds: Thresholds) -> Iterator[Advice]:
     """Sequences that one fused operator replaces, over all timelines: no more is gained than they are of the critical path."""
-    by_api: dict[str, list[tuple[Replaceable, HostFacts]]] = {}
-    for host in facts.host:
-        for one in host.sequences:
-            by_api.setdefault(one.api, []).append((one, host))
+    by_api = lists_by_key((one.api, (one, host)) for host in facts.host for one in host.sequences)
     for mine in by_api.values():
         saving = _within_step(facts, sum(one.saving_ns for one, _ in mine))
         if saving and saving >= thresholds.least_step_share * _length(facts):
@@ -102,10 +99,7 @@ def _of_sequence(mine: Sequence[tuple[Replaceable, HostFacts]], saving: int) -> 
 
 def _optimizer(facts: Facts, thresholds: Thresholds) -> Iterator[Advice]:
     """Steps of optimizers that launch one operator after another while the device waits, over all timelines."""
-    by_name: dict[str, list[tuple[Calls, str, HostFacts]]] = {}
-    for host in facts.host:
-        for call, fused in host.optimizers:
-            by_name.setdefault(call.name, []).append((call, fused, host))
+    by_name = lists_by_key((call.name, (call, fused, host)) for host in facts.host for call, fused in host.optimizers)
     for name, mine in by_name.items():
         waited = sum(call.waited_ns for call, _, _ in mine)
         saving = _within_free(facts, waited)

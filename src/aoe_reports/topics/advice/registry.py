@@ -19,14 +19,7 @@ __all__ = ["RULES", "Advice", "Facts", "Rule", "Thresholds", "find_advice", "hea
 
 RULES: dict[str, Rule] = {
     rule.id: rule
-    for rule in (
-        *OVERALL_RULES,
-        *HOSTING_RULES,
-        *COMMUNICATING_RULES,
-        *ROOF_RULES,
-        *COMPUTING_RULES,
-        *LAUNCHING_RULES,
-    )
+    for rule in (*OVERALL_RULES, *HOSTING_RULES, *COMMUNICATING_RULES, *ROOF_RULES, *COMPUTING_RULES, *LAUNCHING_RULES)
 }
 
 

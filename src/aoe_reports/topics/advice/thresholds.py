@@ -63,10 +63,7 @@ REASONS: dict[str, tuple[str, str]] = {
     ),
     "conversions": ("One conversion before and one behind a model are normal; more than 2 are not", f"{_MSPROF}"),
     "conflict_ratio": ("Conflicts of banks take more than 4% of the cycles", f"{_MSPROF}"),
-    "slower_share": (
-        "Calls with the same inputs should take the same time; 5% more is out of line",
-        "own choice",
-    ),
+    "slower_share": ("Calls with the same inputs should take the same time; 5% more is out of line", "own choice"),
     "slower_sigmas": (
         "… and more than 4 robust standard deviations: noise of the calls alone does not explain it",
         "own choice",

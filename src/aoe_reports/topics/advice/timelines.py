@@ -12,6 +12,7 @@ from aoe_reports.facts.host_activity import HOST_COLUMNS, HostActivity, WaitingD
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.sources.found import FoundFile
 from aoe_reports.formats.vendor import vendor_of
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.findings import Finding
 from aoe_reports.topics.host.causes import HostFacts, Replaceable, host_facts
 from aoe_reports.topics.host.sequences import FoundSequence, find_fused
@@ -110,9 +111,7 @@ def _fused(
 ) -> list[list[FoundSequence]]:
     """The sequences that a fused operator replaces, by operator, of those that could save enough."""
     kernels = device.kernels if step is None else device.kernels.of_step(step)
-    by_api: dict[str, list[FoundSequence]] = {}
-    for one in find_fused(kernels, words, types):
-        by_api.setdefault(one.api or "", []).append(one)
+    by_api = lists_by_key((one.api or "", one) for one in find_fused(kernels, words, types))
     least = least_share * device.whole.length_ns
     return [mine for mine in by_api.values() if sum(one.saving_ns for one in mine) >= least]
 

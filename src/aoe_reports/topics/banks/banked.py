@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from aoe_reports.model.documents import Json
-from aoe_reports.model.rows import column, row
+from aoe_reports.model.rows import column, row, row_from
 from aoe_reports.model.texts import Text, say
 
 if TYPE_CHECKING:
@@ -78,13 +78,11 @@ def entries_of(file: FoundFile, notes: Notes) -> tuple[BankedFile, list[BankedEn
 
     bank = read_operator_bank(file.path)
     notes.add(check_operator_bank(bank))
-    of_file = BankedFile(
+    of_file = row_from(
+        BankedFile,
+        bank.name,
         path=str(file.path),
         kind=bank.name.form,
-        soc=bank.name.soc,
-        cores=bank.name.cores,
-        op_type=bank.name.op_type,
-        version=bank.name.version,
         written=bank.name.time,
         entries=len(bank.entries),
         form_known_from=_known_from(bank.name.form),
@@ -125,24 +123,18 @@ def _entry(bank: OperatorBankFile, entry: OperatorEntry) -> BankedEntry:
     if product is not None and not product.alone:
         product = None
     shapes: Sequence[Sequence[int]] = entry.shapes if product is None else product.shapes
-    return BankedEntry(
+    return row_from(
+        BankedEntry,
+        entry,
         path=str(bank.path),
         kind=bank.name.form,
         soc=bank.name.soc,
         cores=bank.name.cores,
-        op_type=entry.op_type,
         shapes=";".join(",".join(map(str, one)) for one in shapes) or None,
         data_types=None if product is None else _named(product.data_types),
         formats=None if product is None else _named(product.formats),
         attributes=None if product is None else _attributes(product.transposes, bias=product.bias),
-        version=entry.version,
-        nodes=entry.nodes,
         looked_up_by=None if product is not None or entry.info is None else _fields(entry.info),
-        line=entry.line,
-        info=entry.info,
-        knowledge=entry.knowledge,
-        key=entry.key,
-        value=entry.value,
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from aoe_reports.formats.aoe.operands import PLAIN_FORMATS, MatrixProduct
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.texts import join, say
 
 Coverage = Literal["covered", "stale", "missing", "unclear"]
@@ -70,9 +71,7 @@ class BankIndex:
     def __init__(self, entries: Iterable[BankedOperator], soc: str | None, cores: int | None) -> None:
         """`soc` and `cores` are the profile's; null is not known."""
         self._soc, self._cores = soc, cores
-        self._by_type: dict[str | None, list[BankedOperator]] = {}
-        for entry in entries:
-            self._by_type.setdefault(entry.op_type, []).append(entry)
+        self._by_type = lists_by_key((entry.op_type, entry) for entry in entries)
 
     def look_up(self, called: CalledOperator) -> Covered:
         """Whether the banks have what this operator is looked up by."""
@@ -102,8 +101,7 @@ class BankIndex:
         """Of operators whose key is not told in a profile's words it is only known whether there are entries of the type."""
         if here:
             message = say(
-                "{count} entries of this type; their keys cannot be compared with the profile",
-                count=len(here),
+                "{count} entries of this type; their keys cannot be compared with the profile", count=len(here)
             )
             return Covered("unclear", message)
         return Covered("missing", say("entries of this type are only for {chips}", chips=_chips(every)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.classes import record
 from aoe_reports.model.rows import US, column, row
 from aoe_reports.model.texts import count_of, join, say
@@ -55,7 +56,6 @@ def hot_shapes(unit: Unit, top: int, soc: str | None, notes: Notes) -> list[HotS
     import pyarrow as pa
 
     from aoe_reports.engine.captures import read_tasks
-    from aoe_reports.facts.tasks import TaskSet
     from aoe_reports.model.arrays.columns import exact_sum, integers, keep_where
     from aoe_reports.stats.grouping import group_tasks, is_communication
     from aoe_reports.topics.task_source import of_source
@@ -66,9 +66,7 @@ def hot_shapes(unit: Unit, top: int, soc: str | None, notes: Notes) -> list[HotS
     notes.add(finding for data in tables for finding in data.findings)
     notes.add(of_source(capture, sets, tables))
     cores = capture.info.hardware.get("ai_core_num")
-    ranks: dict[int | None, list[TaskSet]] = {}
-    for tasks in sets:
-        ranks.setdefault(tasks.rank_id, []).append(tasks)
+    ranks = lists_by_key((tasks.rank_id, tasks) for tasks in sets)
     found = []
     for rank, of_rank in sorted(ranks.items(), key=lambda pair: -1 if pair[0] is None else pair[0]):
         frame = pa.concat_tables([tasks.frame for tasks in of_rank], promote_options="permissive")

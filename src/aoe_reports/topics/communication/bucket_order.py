@@ -51,10 +51,9 @@ class BucketOrder:
     """The time of these collectives beside which nothing computes."""
     hidden_ns: int
     """How much of that would be hidden at most; what those of several groups expose at one time counts once."""
-    untold: int
-    """Collectives whose launch is not known: they are taken to start when they can."""
     collectives: tuple[GradientCollective, ...]
     """The exposed ones, those first of which most would be hidden."""
+    rank_id: int | None = None
 
     @property
     def late_because(self) -> str:
@@ -69,12 +68,8 @@ class BucketOrder:
 
 def bucket_orders(activity: Activity, step: int | None = None) -> list[BucketOrder]:
     """What the collectives of gradients of each device of a timeline, of one step or of all, could be hidden by; none where it has none."""
-    found = []
-    for device in activity.of_devices():
-        one = _order_of(activity, device, step) if device.told else None
-        if one is not None:
-            found.append(one)
-    return found
+    orders = [_order_of(activity, device, step) for device in activity.of_devices() if device.told]
+    return [order for order in orders if order is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +126,6 @@ def _order_of(activity: Activity, device: OfDevice, only: int | None) -> BucketO
         length_ns=_length(activity, (tasks, talk), only),
         exposed_ns=alone,
         hidden_ns=max(alone - _exposed_once(computing, begun, begun + end - start), 0),
-        untold=int((~told[mine]).sum()),
         collectives=tuple(collectives),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -76,19 +76,8 @@ class Banks:
 class RunTables:
     """The rows of all runs."""
 
-    types: list[TypeOfOperator] = field(default_factory=list)
-    operators: list[Operator] = field(default_factory=list)
-    transports: list[TransportVolume] = field(default_factory=list)
-    packets: list[PacketClass] = field(default_factory=list)
-    alignments: list[Alignment] = field(default_factory=list)
-    contentions: list[Contended] = field(default_factory=list)
-    gradients: list[GradientCollective] = field(default_factory=list)
-    links: list[Link] = field(default_factory=list)
-    awaited: list[AwaitedRank] = field(default_factory=list)
-    groups: list[GroupOfRanks] = field(default_factory=list)
-    slow_hosts: list[SlowHost] = field(default_factory=list)
-    slow_ends: list[SlowEnd] = field(default_factory=list)
-    tails: list[Tail] = field(default_factory=list)
+    rows: defaultdict[str, list[Any]] = field(default_factory=lambda: defaultdict(list))
+    """By key of the table."""
     counts: Counter[str] = field(default_factory=Counter)
     """How many rows there are without `--top`, by key of the table; under "ranks" the ranks of the largest run."""
 
@@ -351,7 +340,7 @@ class CommunicationOfRuns(Question[CommunicationOptions, "Communication"]):
         return Finished(
             tables=_tables(tables, asked.context.segments),
             run_above=True,
-            headline=headline_of(tables.types),
+            headline=headline_of(tables.rows["rows"]),
             picture=picture,
         )
 
@@ -370,10 +359,9 @@ communication = asking(CommunicationOfRuns(), CommunicationOptions)
 
 def _tables(tables: RunTables, segments: Sequence[Segment]) -> tuple[Rows[Any], ...]:
     found = []
+    tables.rows["segments"] = [*segments]
     for table in _TABLES:
-        rows: Sequence[Any] = segments
-        if table.key != "segments":
-            rows = getattr(tables, "types" if table.key == "rows" else table.key)
+        rows = tables.rows[table.key]
         sentences, count = list(table.sentences), tables.counts[table.key]
         if count > len(rows):
             first = "The first {shown:,} of {count:,} are listed; `--top {count}` lists all."
@@ -419,27 +407,25 @@ def _add_run(run: Communication, label: str, chosen: CommunicationOptions, table
     def of_rank(rows: Iterable[Any]) -> list[Any]:
         return [row for row in rows if chosen.rank in {None, row.rank_id}]
 
-    shown = of_rank(run.operators)
-    tables.types.extend(_types_of_operators(shown, label, run.bus_rates()))
+    rows, shown = tables.rows, of_rank(run.operators)
+    rows["rows"].extend(_types_of_operators(shown, label, run.bus_rates()))
     longest = sorted(shown, key=lambda time: -time.elapsed_ns)[: chosen.top]
-    tables.operators.extend(
-        row_from(Operator, time, position=position, run=label) for position, time in enumerate(longest, start=1)
-    )
+    rows["operators"] += [row_from(Operator, time, position=i, run=label) for i, time in enumerate(longest, start=1)]
     tables.counts["operators"] += len(shown)
-    tables.transports.extend(labelled(_transports_of(of_rank(run.volumes)), label))
+    rows["transports"].extend(labelled(_transports_of(of_rank(run.volumes)), label))
     classes = classes_of(of_rank(run.packets))
-    tables.packets.extend(labelled(classes, label))
+    rows["packets"].extend(labelled(classes, label))
     alignments = alignments_of_ranks(of_rank(run.alignments))
-    tables.alignments.extend(labelled(alignments, label))
+    rows["alignments"].extend(labelled(alignments, label))
     contentions = of_rank(run.contentions)
-    tables.contentions.extend(
+    rows["contentions"].extend(
         replace(row, run=label, rank_id=device.rank_id, device_id=device.device_id)
         for device in contentions
-        for row in device.contention.operators
+        for row in device.operators
     )
     orders = of_rank(run.orders)
     gradients = [row for order in orders for row in gradient_rows(order, run, chosen.step)]
-    tables.gradients.extend(labelled(gradients[: chosen.top], label))
+    rows["gradients"].extend(labelled(gradients[: chosen.top], label))
     tables.counts["gradients"] += len(gradients)
     links, awaited = run.links, run.awaited
     known = {transfer.link for transfer in of_rank(run.transfers)}
@@ -447,17 +433,17 @@ def _add_run(run: Communication, label: str, chosen: CommunicationOptions, table
     for link in listed[: chosen.top]:
         nominal, own = run.nominal_gb_per_s.get(link.transport), link.bandwidth_gb_per_s
         ratio = own / nominal if own is not None and nominal else None
-        tables.links.append(replace(link, run=label, nominal_ratio=ratio))
+        rows["links"].append(replace(link, run=label, nominal_ratio=ratio))
     tables.counts["links"] += len(listed)
-    tables.awaited.extend(labelled(awaited, label))
-    tables.groups.extend(labelled(run.groups, label))
+    rows["awaited"].extend(labelled(awaited, label))
+    rows["groups"].extend(labelled(run.groups, label))
     hosts = find_slow_hosts(links, run.host_of)
-    tables.slow_hosts.extend(labelled(hosts, label))
+    rows["slow_hosts"].extend(labelled(hosts, label))
     of_hosts = {link for host in hosts for link in host.slow_links}
     ends = find_slow_ends(link for link in links if link not in of_hosts)
-    tables.slow_ends.extend(labelled(ends, label))
+    rows["slow_ends"].extend(labelled(ends, label))
     tables.counts["ranks"] = max(tables.counts["ranks"], len({time.rank_id for time in shown}))
-    tables.tails.extend(labelled(of_rank(run.tails), label))
+    rows["tails"].extend(labelled(of_rank(run.tails), label))
     yield from slow_links(links, hosts, ends, label)
     yield from slow_ranks(awaited, label)
     yield from unpaired(run.unpaired, label)

@@ -60,6 +60,8 @@ class Contention:
     """How many these are."""
     operators: list[Contended]
     """Those that lose most come first."""
+    rank_id: int | None = None
+    device_id: int | None = None
 
 
 def find_contention(tasks: pa.Table, top: int) -> Contention | None:

@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from aoe_reports.model.arrays.columns import floats, integers, keep_where
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.rules import COMMUNICATION
 from aoe_reports.model.texts import say
 from aoe_reports.model.topics.communication import SLOW_SHARE, AwaitedRank, Link, share_of_waiting
@@ -180,16 +181,6 @@ class MatrixRow(TypedDict):
     transit_ns: int | None
 
 
-class StatedBandwidth(TypedDict):
-    """What a row of `communication_matrix` or `communication_bandwidth` says of bandwidth."""
-
-    op_name: str | None
-    transport: str | None
-    transit_bytes: int
-    transit_ns: int
-    bandwidth_gb_per_s: float
-
-
 @lru_cache(maxsize=1 << 14)
 def type_of_operator(op_name: str) -> str:
     """The kind of communication in an operator's name (`hcom_allReduce__586_0_1` → allreduce), in lower case as in the matrix."""
@@ -267,26 +258,24 @@ def _whole_ns(ms: Any) -> int | None:
     return round(ms * 1_000_000)
 
 
+_AS_THEY_ARE = (
+    "rank_id", "type", "group", "start_ns", "elapsed_ns", "transit_ns", "wait_ns", "synchronization_ns", "idle_ns",
+)  # fmt: skip
+"""The columns of `communication` that an OperatorTime takes unchanged."""
+
+
 def operator_times(frame: pa.Table) -> list[OperatorTime]:
     """The rows of `communication`, in a stable order."""
-    found = [
+    operators = [
         OperatorTime(
-            rank_id=row.get("rank_id"),
+            **{name: row.get(name) for name in _AS_THEY_ARE},
             step=number_of_step(row["step"]),
-            type=row["type"],
             op_name=row["op_name"] or "",
             op_type=type_of_operator(row["op_name"] or ""),
-            group=row["group"],
-            start_ns=row.get("start_ns"),
-            elapsed_ns=row["elapsed_ns"],
-            transit_ns=row.get("transit_ns"),
-            wait_ns=row.get("wait_ns"),
-            synchronization_ns=row.get("synchronization_ns"),
-            idle_ns=row.get("idle_ns"),
         )
         for row in frame.to_pylist()
     ]
-    return sorted(found, key=lambda time: _order(time.rank_id, *time.key, time.start_ns, time.elapsed_ns))
+    return sorted(operators, key=lambda time: _order(time.rank_id, *time.key, time.start_ns, time.elapsed_ns))
 
 
 def transfers_of_matrix(frame: pa.Table) -> tuple[list[Transfer], int]:
@@ -438,7 +427,7 @@ def find_slow_links(frame: pa.Table) -> list[Link]:
     return [link for link in links_of(transfers) if link.slow]
 
 
-def find_bandwidth_mismatches(frame: pa.Table) -> list[StatedBandwidth]:
+def find_bandwidth_mismatches(frame: pa.Table) -> list[dict[str, Any]]:
     """Rows of `communication_matrix` or `communication_bandwidth` whose bandwidth is not their volume by their time.
 
     The exporter rounds bandwidths to 4 digits, volumes to bytes and times to nanoseconds (here); a row without time has no
@@ -452,10 +441,9 @@ def find_bandwidth_mismatches(frame: pa.Table) -> list[StatedBandwidth]:
     rounding = 1 / np.where(nothing, 1, times) + 1 / np.where(sizes == 0, np.inf, sizes)
     apart = np.abs(stated - computed) > _BANDWIDTH_DIGITS + np.maximum(stated, computed) * rounding
     wrong = np.where(nothing, (sizes > 0) | (stated > 0), apart) & sized & timed & told
-    found: list[StatedBandwidth] = (
-        frame.select(list(StatedBandwidth.__annotations__)).filter(keep_where(wrong)).to_pylist()
-    )
-    return found
+    columns = ["op_name", "transport", "transit_bytes", "transit_ns", "bandwidth_gb_per_s"]
+    mismatches: list[dict[str, Any]] = frame.select(columns).filter(keep_where(wrong)).to_pylist()
+    return mismatches
 
 
 def ranks_of_groups(transfers: Iterable[Transfer]) -> dict[str | None, frozenset[int]]:
@@ -639,10 +627,8 @@ def summed(values: Iterable[int | None]) -> int | None:
 
 def grouped(values: Iterable[Item], key: Callable[[Item], tuple[Any, ...]]) -> dict[tuple[Any, ...], list[Item]]:
     """Values by a key, the keys in a stable order."""
-    found: dict[tuple[Any, ...], list[Item]] = {}
-    for value in values:
-        found.setdefault(key(value), []).append(value)
-    return {at: found[at] for at in sorted(found, key=lambda at: _order(*at))}
+    lists = lists_by_key((key(value), value) for value in values)
+    return {at: lists[at] for at in sorted(lists, key=lambda at: _order(*at))}
 
 
 def _order(*values: Any) -> tuple[Any, ...]:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from aoe_reports.facts.steps import TraceRow
 from aoe_reports.formats.aoe.gradients import GradientModel
-from aoe_reports.model.arrays.intervals import Intervals, covered, union
+from aoe_reports.model.arrays.intervals import covered, union
 from aoe_reports.model.topics.communication import Segment, Tail
 from aoe_reports.topics.communication.facts import OperatorTime
 
@@ -33,7 +33,7 @@ def find_gradient_tails(
     last gradient in all of the bytes, of all of the time (linear: the start of an all-reduce is left out, so this is the
     least); of several models the least.
     """
-    share = min((_last_share(model) for model in models if _is_usable(model)), default=0.0)
+    share = min((model.sizes_bytes[-1] / sum(model.sizes_bytes) for model in models if _is_usable(model)), default=0.0)
     found: dict[tuple[Any, ...], Tail] = {}
     for row in frame.to_pylist():
         tail = _tail(row, operators, share)
@@ -53,7 +53,8 @@ def _tail(row: TraceRow, operators: Sequence[OperatorTime], share: float) -> Tai
         reduces, unmeasured = of_timeline, 0
     if not reduces:
         return None
-    whole = _united(reduces)
+    starts, ends = zip(*reduces, strict=True)
+    whole = union(np.asarray(starts, dtype=np.int64), np.asarray(ends, dtype=np.int64))
     before = covered(whole, min(int(whole.starts[0]), end), end)
     return Tail(
         rank_id=row.get("rank_id"),
@@ -101,17 +102,8 @@ def _operators_in(row: TraceRow, operators: Sequence[OperatorTime]) -> list[tupl
     ]
 
 
-def _united(spans: Sequence[tuple[int, int]]) -> Intervals:
-    starts, ends = zip(*spans, strict=True)
-    return union(np.asarray(starts, dtype=np.int64), np.asarray(ends, dtype=np.int64))
-
-
 def _is_usable(model: GradientModel) -> bool:
     return model.tuned and model.times == len(model.sizes_bytes) and sum(model.sizes_bytes) > 0
-
-
-def _last_share(model: GradientModel) -> float:
-    return model.sizes_bytes[-1] / sum(model.sizes_bytes)
 
 
 def default_segments(model: GradientModel) -> list[Segment]:

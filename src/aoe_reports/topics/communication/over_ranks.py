@@ -9,17 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.rules import COMMUNICATION
 from aoe_reports.model.texts import say
 from aoe_reports.model.topics.communication import GroupOfRanks, Link, SlowEnd
 from aoe_reports.stats.grouping import quantile
-from aoe_reports.topics.communication.facts import (
-    OperatorTime,
-    PeerWait,
-    find_last_rank,
-    grouped,
-    own_waits,
-)
+from aoe_reports.topics.communication.facts import OperatorTime, PeerWait, find_last_rank, grouped, own_waits
 
 UNPAIRED = COMMUNICATION.rule(
     "unpaired-p2p",
@@ -42,7 +37,7 @@ def groups_over_ranks(
     sizes: Mapping[str | None, int] | None = None,
 ) -> list[GroupOfRanks]:
     """Groups and types of operators over their ranks, those first of which the longest rank takes longest."""
-    named = _by_operator(peer_waits)
+    named = lists_by_key(((wait.step, wait.group, wait.op_name), wait) for wait in peer_waits)
     found = [
         GroupOfRanks(
             group=group,
@@ -79,18 +74,9 @@ def _over_ranks(name: str, times: Iterable[tuple[int | None, int | None]]) -> di
     }
 
 
-def _by_operator(peer_waits: Iterable[PeerWait]) -> dict[_Key, list[PeerWait]]:
-    found: dict[_Key, list[PeerWait]] = {}
-    for wait in peer_waits:
-        found.setdefault((wait.step, wait.group, wait.op_name), []).append(wait)
-    return found
-
-
 def _skew(times: Sequence[OperatorTime], named: Mapping[_Key, Sequence[PeerWait]], size: int | None) -> dict[str, Any]:
     """The spread of arrivals: the first rank waits for the last one for as long as they come apart, whatever their clocks say."""
-    by_operator: dict[_Key, list[OperatorTime]] = {}
-    for time in times:
-        by_operator.setdefault((time.step, time.group, time.op_name), []).append(time)
+    by_operator = lists_by_key(((time.step, time.group, time.op_name), time) for time in times)
     spreads: list[int] = []
     last: Counter[int | None] = Counter()
     waited: Counter[int | None] = Counter()

@@ -9,6 +9,7 @@ from decimal import Decimal, DecimalException
 from itertools import pairwise
 from typing import Any
 
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.rules import COMMUNICATION
 from aoe_reports.model.texts import say
 from aoe_reports.model.topics.communication import Alignment, PacketClass
@@ -225,10 +226,7 @@ def resent(operators: Iterable[OperatorTime], rdma: Iterable[RdmaTime]) -> list[
     for one in rdma:
         if one.key not in longest or one.transit_ns > longest[one.key].transit_ns:
             longest[one.key] = one
-    by_key: dict[tuple[Any, ...], list[OperatorTime]] = {}
-    for operator in operators:
-        if operator.key in longest:
-            by_key.setdefault(operator.key, []).append(operator)
+    by_key = lists_by_key((operator.key, operator) for operator in operators if operator.key in longest)
     found = []
     for key, several in by_key.items():
         transfer = longest[key]

@@ -133,11 +133,8 @@ def peers_of(transfers: Iterable[Transfer]) -> Peers:
 
 def stage_steps(activity: Activity, rank_id: int, told: Peers, step: int | None) -> list[StageStep]:
     """The steps of one timeline in which its rank sends to another or receives from it, or one of them."""
-    found = []
-    for device in activity.of_devices():
-        if device.told:
-            found += list(_of_device(activity, device, rank_id, told, step))
-    return found
+    devices = [device for device in activity.of_devices() if device.told]
+    return [one for device in devices for one in _of_device(activity, device, rank_id, told, step)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -59,7 +60,7 @@ from aoe_reports.topics.communication.facts import (
 from aoe_reports.topics.communication.gradient_tail import find_gradient_tails
 from aoe_reports.topics.communication.packets import RdmaTime, packets_of
 from aoe_reports.topics.communication.pipeline_steps import peers_of, stage_steps
-from aoe_reports.topics.communication.run import BucketOrderOf, Communication, ContentionOf
+from aoe_reports.topics.communication.run import Communication
 from aoe_reports.topics.communication.tasks import TASK_COLUMNS, CommunicationTasks, TaskFigures
 
 _TIMELINES = ("hccl", *WHOLE_TIMELINES)
@@ -128,7 +129,7 @@ def read_contention(
             told = step_of_tasks(frame)
             frame = frame.slice(0, 0) if told is None else frame.filter(keep_where(told[1] == step))
         if (found := find_contention(frame, top)) is not None:
-            into.contentions.append(ContentionOf(tasks.rank_id, tasks.device_id, found))
+            into.contentions.append(replace(found, rank_id=tasks.rank_id, device_id=tasks.device_id))
 
 
 def read_launch_order(
@@ -153,7 +154,7 @@ def read_launch_order(
         only = only_device_of(files[0], capture)
         for order in bucket_orders(activity, step) if bucket_order else ():
             number = only if order.device_id is None else order.device_id
-            into.orders.append(BucketOrderOf(capture.info.rank_of(number), number, order))
+            into.orders.append(replace(order, rank_id=capture.info.rank_of(number), device_id=number))
         rank = capture.info.rank_of(only)
         if stages_of is not None and rank is not None:
             into.stages += stage_steps(activity, rank, peers_of(stages_of), step)

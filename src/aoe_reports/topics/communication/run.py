@@ -29,24 +29,6 @@ if TYPE_CHECKING:  # `advise` asks for none of them where nothing communicates
     from aoe_reports.topics.quality.steadiness import Place, Unusual
 
 
-@dataclass(frozen=True, slots=True)
-class ContentionOf:
-    """What one device loses to contention."""
-
-    rank_id: int | None
-    device_id: int | None
-    contention: Contention
-
-
-@dataclass(frozen=True, slots=True)
-class BucketOrderOf:
-    """The collectives of gradients of one device."""
-
-    rank_id: int | None
-    device_id: int | None
-    order: BucketOrder
-
-
 _OfRank = tuple[int | None, str | None, str]
 SDMA = "SDMA"
 """What HCCS, PCIE and SIO carried, once more."""
@@ -85,8 +67,8 @@ class Communication:
     packets: list[PacketSum] = field(default_factory=list)
     alignments: list[Alignment] = field(default_factory=list)
     rdma: list[RdmaTime] = field(default_factory=list)
-    contentions: list[ContentionOf] = field(default_factory=list)
-    orders: list[BucketOrderOf] = field(default_factory=list)
+    contentions: list[Contention] = field(default_factory=list)
+    orders: list[BucketOrder] = field(default_factory=list)
     stages: list[StageStep] = field(default_factory=list)
     tails: list[Tail] = field(default_factory=list)
     hosts: dict[int, str] = field(default_factory=dict)

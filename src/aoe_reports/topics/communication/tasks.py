@@ -13,6 +13,7 @@ import pyarrow as pa
 from aoe_reports.formats.ascend.tables.timelines import COMMUNICATION_PROCESSES
 from aoe_reports.model.arrays.columns import Ints, Mask, bits, codes, integers, keep_where, words_in
 from aoe_reports.model.arrays.intervals import union
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.documents import JsonObject
 from aoe_reports.model.topics.communication import Alignment
 from aoe_reports.topics.communication.facts import (
@@ -152,15 +153,13 @@ class CommunicationTasks:
     def figures(self, rank_id: int | None, step: int | None = None, known: Sequence[OperatorTime] = ()) -> TaskFigures:
         """What was taken in, as of one rank; step and group of an operator from `known` ones of its name, else `step`."""
         spans = sorted(self._operators, key=lambda span: (span.start_ns, span.end_ns, span.name, span.thread))
-        by_name: dict[str, list[OperatorTime]] = {}
-        for operator in known:
-            by_name.setdefault(operator.op_name, []).append(operator)
+        by_name = lists_by_key((operator.op_name, operator) for operator in known)
         labels = [_label(span, step, by_name.get(span.name, ())) for span in spans]
         operators = [
             OperatorTime(
                 rank_id=rank_id,
                 step=label[0],
-                type=_type(span),
+                type="p2p" if type_of_operator(span.name) in POINT_TO_POINT else "collective",
                 op_name=span.name,
                 op_type=type_of_operator(span.name),
                 group=label[1],
@@ -185,9 +184,9 @@ class CommunicationTasks:
         owner = np.full(len(tasks.start), _NO_PLACE, dtype=np.int64)
         nearest = np.full(len(tasks.start), -1, dtype=np.int64)
         count = np.zeros(len(tasks.start), dtype=np.int64)
-        threads: dict[tuple[Any, ...], list[int]] = {}
-        for place, span in enumerate(spans):
-            threads.setdefault((self._numbered(span.pid), span.tid, span.thread), []).append(place)
+        threads = lists_by_key(
+            ((self._numbered(span.pid), span.tid, span.thread), place) for place, span in enumerate(spans)
+        )
         tied = np.zeros(len(tasks.start), dtype=bool)
         for (pid, tid, _), places in sorted(threads.items()):
             starts = np.asarray([spans[place].start_ns for place in places], dtype=np.int64)
@@ -214,10 +213,6 @@ def _label(span: OperatorSpan, step: int | None, same: Sequence[OperatorTime]) -
     words = span.thread.split()
     group = words[1] if len(words) > 2 and words[0] == "Group" else None  # noqa: PLR2004 -- Group 0 Communication
     return step, group
-
-
-def _type(span: OperatorSpan) -> str:
-    return "p2p" if type_of_operator(span.name) in POINT_TO_POINT else "collective"
 
 
 def _moves(tasks: _Tasks, owner: Ints) -> Iterator[tuple[int, ...]]:
@@ -294,9 +289,9 @@ def _waits(
     sent = sent[owner[sent] >= 0]
     np.minimum.at(first, owner[sent], tasks.start[sent])
     chosen = np.flatnonzero(tasks.waits & (tasks.peer >= 0) & (tasks.peer != tasks.source) & (owner >= 0))
-    spans: dict[tuple[int, int, int], list[int]] = {}
-    for task in chosen.tolist():
-        spans.setdefault((int(owner[task]), int(tasks.source[task]), int(tasks.peer[task])), []).append(task)
+    spans = lists_by_key(
+        ((int(owner[task]), int(tasks.source[task]), int(tasks.peer[task])), task) for task in chosen.tolist()
+    )
     by_operator: dict[int, dict[int, int]] = {}
     links: dict[tuple[Any, ...], int] = {}
     for (place, source, peer), mine in spans.items():

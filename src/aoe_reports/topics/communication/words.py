@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from aoe_reports.engine.rules import GRADIENT_TAIL
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
 from aoe_reports.model.pictures.pipeline import PipelinePicture
 from aoe_reports.model.rules import Rule
@@ -23,9 +24,9 @@ from aoe_reports.model.topics.communication import (
     TypeOfOperator,
     share_of_waiting,
 )
-from aoe_reports.topics.communication.bucket_order import BUCKET_ORDER
+from aoe_reports.topics.communication.bucket_order import BUCKET_ORDER, BucketOrder
 from aoe_reports.topics.communication.bucket_order import MIN_SHARE as ORDER_SHARE
-from aoe_reports.topics.communication.contention import CONTENTION, MIN_SHARE
+from aoe_reports.topics.communication.contention import CONTENTION, MIN_SHARE, Contention
 from aoe_reports.topics.communication.facts import SLOW_LINK, SLOW_RANK, OperatorTime, grouped
 from aoe_reports.topics.communication.over_ranks import UNPAIRED, Unpaired
 from aoe_reports.topics.communication.packets import (
@@ -38,16 +39,14 @@ from aoe_reports.topics.communication.packets import (
     small_packets,
 )
 from aoe_reports.topics.communication.pipeline_steps import PIPELINE_STEP, PipelineStep
-from aoe_reports.topics.communication.run import BucketOrderOf, Communication, ContentionOf
+from aoe_reports.topics.communication.run import Communication
 
 _SHOWN_LINKS = 4
 
 
 def headline_of(rows: Sequence[TypeOfOperator]) -> str:
     """How long the rank communicates that does so longest, how much of it is waiting, and in which operators."""
-    ranks: dict[tuple[str, int | None], list[TypeOfOperator]] = {}
-    for row in rows:
-        ranks.setdefault((row.run, row.rank_id), []).append(row)
+    ranks = lists_by_key(((row.run, row.rank_id), row) for row in rows)
     if not ranks:
         return ""
     (_, rank), types = max(ranks.items(), key=lambda item: sum(row.elapsed_ns for row in item[1]))
@@ -252,9 +251,8 @@ def unaligned(alignments: Sequence[Alignment], label: str) -> list[Finding]:
     return _examples(UNALIGNED, label, messages)
 
 
-def contended(found: Sequence[ContentionOf], label: str) -> list[Finding]:
+def contended(devices: Sequence[Contention], label: str) -> list[Finding]:
     """Devices whose computing is slower beside communication."""
-    ranked = sorted(found, key=lambda one: -one.contention.lost_ns)
     messages = [
         count_of(
             device.slower,
@@ -262,51 +260,48 @@ def contended(found: Sequence[ContentionOf], label: str) -> list[Finding]:
             "{compared:.1%} of what runs beside communication can be compared)",
             "rank {rank}: {number} operators are slower beside communication than without, {lost:.3f} us in all ({share:.1%} of computing; "
             "{compared:.1%} of what runs beside communication can be compared)",
-            rank=_rank(one.rank_id),
+            rank=_rank(device.rank_id),
             lost=device.lost_ns / 1000,
             share=device.lost_ns / device.computing_ns,
             compared=device.compared_ns / device.beside_ns,
         )
-        for one in ranked
-        if (device := one.contention).lost_ns >= max(MIN_SHARE * device.computing_ns, 1)
+        for device in sorted(devices, key=lambda device: -device.lost_ns)
+        if device.lost_ns >= max(MIN_SHARE * device.computing_ns, 1)
     ]
     return _examples(CONTENTION, label, messages)
 
 
-def gradient_rows(of_device: BucketOrderOf, run: Communication, step: int | None) -> Iterator[GradientCollective]:
+def gradient_rows(order: BucketOrder, run: Communication, step: int | None) -> Iterator[GradientCollective]:
     """The exposed collectives of gradients of one device, with what they waited for other ranks by the timeline, else by a table."""
-    waits: dict[tuple[int | None, str], list[int | None]] = {}
-    for one in run.operators:
-        if one.rank_id == of_device.rank_id:
-            own = one.wait_ns if one.synchronization_ns is None else one.synchronization_ns
-            waits.setdefault((one.step, one.op_name), []).append(own)
-    of_peers: dict[tuple[int | None, str], list[int | None]] = {}
-    for wait in run.peer_waits:
-        if wait.rank_id == of_device.rank_id:
-            of_peers.setdefault((wait.step, wait.op_name), []).append(wait.waited_ns)
-    waits |= of_peers
-    for some in of_device.order.collectives:
+    waits: dict[tuple[int | None, str], list[int | None]] = lists_by_key(
+        ((one.step, one.op_name), one.wait_ns if one.synchronization_ns is None else one.synchronization_ns)
+        for one in run.operators
+        if one.rank_id == order.rank_id
+    )
+    waits |= lists_by_key(
+        ((wait.step, wait.op_name), wait.waited_ns) for wait in run.peer_waits if wait.rank_id == order.rank_id
+    )
+    for some in order.collectives:
         if step in {None, some.step}:
             mine = waits.get((some.step, some.op_name)) or waits.get((None, some.op_name)) or []
             waited = mine[0] if len(mine) == 1 else None
-            yield replace(some, rank_id=of_device.rank_id, device_id=of_device.device_id, waited_ns=waited)
+            yield replace(some, rank_id=order.rank_id, device_id=order.device_id, waited_ns=waited)
 
 
-def out_of_order(found: Sequence[BucketOrderOf], label: str) -> list[Finding]:
+def out_of_order(orders: Sequence[BucketOrder], label: str) -> list[Finding]:
     """Devices on which an earlier start of collectives of gradients would hide a part of them."""
-    ranked = sorted(found, key=lambda one: -one.order.hidden_ns)
     messages = [
         say(
             "rank {rank}: collectives of gradients are exposed for {exposed:.3f} us; started in the order in which their inputs are ready at most "
             "{hidden:.3f} us of it would be hidden ({share:.1%} of the time); they start late because of: {reason}",
-            rank=_rank(one.rank_id),
+            rank=_rank(order.rank_id),
             exposed=order.exposed_ns / 1000,
             hidden=order.hidden_ns / 1000,
             share=order.hidden_ns / order.length_ns,
             reason=order.late_because,
         )
-        for one in ranked
-        if (order := one.order).hidden_ns >= max(ORDER_SHARE * order.length_ns, 1)
+        for order in sorted(orders, key=lambda order: -order.hidden_ns)
+        if order.hidden_ns >= max(ORDER_SHARE * order.length_ns, 1)
     ]
     return _examples(BUCKET_ORDER, label, messages)
 

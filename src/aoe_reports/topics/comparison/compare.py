@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -115,10 +115,7 @@ class Compare(Question[CompareOptions, "ComparedRun | None"]):
     page = "tutorial"
     title = "Comparison"
     options = CompareOptions
-    tables = (
-        ("rows", Change),
-        ("totals", Total),
-    )
+    tables = (("rows", Change), ("totals", Total))
     more = ("method",)
     has_highlights = True
     arguments = (
@@ -346,8 +343,7 @@ def _compare_steps(
         numbers: list[Sequence[int | None]] = [[step.step for step in steps] for steps in both]
         if set(numbers[0]).isdisjoint(numbers[1]):
             message = say(
-                "no step number of {baseline} occurs here: steps are paired in order, from 1",
-                baseline=runs[0].label,
+                "no step number of {baseline} occurs here: steps are paired in order, from 1", baseline=runs[0].label
             )
             findings.append(STEPS_BY_PLACE.found(run.label, message))
             numbers = [range(1, len(steps) + 1) for steps in both]
@@ -389,13 +385,9 @@ def _single_steps(baseline: _Numbered, candidate: _Numbered) -> list[tuple[_Know
             {"metric": say("duration"), "step": number},
             compare_values(_of(*baseline, number), _of(*candidate, number), ("duration", f"{number}")),
         )
-        for number in _in_order({*baseline[1], *candidate[1]})
+        for number in sorted({*baseline[1], *candidate[1]}, key=lambda number: -1 if number is None else number)
     ]
     return sorted(found, key=lambda pair: -abs(pair[1].difference_ns))
-
-
-def _in_order(numbers: Collection[int | None]) -> list[int | None]:
-    return sorted(numbers, key=lambda number: -1 if number is None else number)
 
 
 def _durations(steps: Sequence[Step], part: str) -> list[int]:

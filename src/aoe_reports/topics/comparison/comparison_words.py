@@ -194,10 +194,7 @@ def _sentences(total: Total, shown: int) -> list[str]:
     )
     if shown >= total.groups:
         return [sums]
-    return [
-        sums,
-        say("The {shown} rows with the largest change of {count}.", shown=shown, count=total.groups),
-    ]
+    return [sums, say("The {shown} rows with the largest change of {count}.", shown=shown, count=total.groups)]
 
 
 def _how(method: Mapping[str, float], *, of_steps: bool) -> list[str]:

@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import Literal
 
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.topics.host.fused_operators import FUSED_OPERATORS, FusedOperator, base_type
 
 Exchange = tuple[Literal["fused", "split", "replaced"], tuple[str, ...], str]
@@ -31,9 +32,7 @@ def exchanged(counts: Mapping[str, tuple[Fraction, Fraction]]) -> Iterator[Excha
     """What happened to types, by (calls before, calls after) of a step; each type is in one exchange at most."""
     used: set[str] = set()
     changes = {name: after - before for name, (before, after) in counts.items()}
-    alike: dict[Fraction, list[str]] = defaultdict(list)
-    for name, change in changes.items():
-        alike[change].append(name)
+    alike = lists_by_key((change, name) for name, change in changes.items())
     for kind, sign in (("fused", 1), ("split", -1)):
         for name, (before, after) in counts.items():
             change = changes[name]
@@ -117,10 +116,7 @@ def _stem(name: str) -> str:
 
 def _by_type(fused: Iterable[FusedOperator]) -> dict[str, list[FusedOperator]]:
     """Fused operators by what their type is called: npu_rms_norm is RmsNorm."""
-    found: dict[str, list[FusedOperator]] = defaultdict(list)
-    for one in fused:
-        found[one.api.rpartition(".")[2].removeprefix("npu_").replace("_", "")].append(one)
-    return found
+    return lists_by_key((one.api.rpartition(".")[2].removeprefix("npu_").replace("_", ""), one) for one in fused)
 
 
 _FUSED = _by_type(FUSED_OPERATORS)

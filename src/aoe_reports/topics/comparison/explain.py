@@ -159,7 +159,9 @@ class Explain(Question[ExplainOptions, "ExplainedRun | None"]):
                     if _is_other_step(places, before, after) and not asked.options.force:
                         findings.append(_other_step(places[1], after))
                         continue
-                    waterfall = _explained(places, before, after)
+                    from aoe_reports.topics.comparison.waterfall import waterfall_of
+
+                    waterfall = waterfall_of(before.sides[places[0]], after.sides[places[1]])
                     steps.append(_step(places, before, after, waterfall))
                     rows += _rows(places, before, after, waterfall, asked.options.top)
         return Finished(
@@ -278,12 +280,6 @@ def _other_step(place: Place, after: ExplainedRun) -> Finding:
 
 def _order(place: Place) -> tuple[int, int]:
     return (-1 if place[0] is None else place[0], -1 if place[1] is None else place[1])
-
-
-def _explained(places: _Pair, before: ExplainedRun, after: ExplainedRun) -> Waterfall:
-    from aoe_reports.topics.comparison.waterfall import waterfall_of
-
-    return waterfall_of(before.sides[places[0]], after.sides[places[1]])
 
 
 def _step(places: _Pair, before: ExplainedRun, after: ExplainedRun, waterfall: Waterfall) -> ExplainedStep:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -35,7 +34,8 @@ from aoe_reports.formats.csv.summary import TableData
 from aoe_reports.formats.sources.found import FoundFile
 from aoe_reports.formats.spilled import Numbers
 from aoe_reports.formats.vendor import vendor_of
-from aoe_reports.model.arrays.columns import Ints, codes, distinct, exact_sum, has_value, integers, keep_where, valid
+from aoe_reports.model.arrays.columns import codes, distinct, exact_sums_by, has_value, integers, keep_where, valid
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
 from aoe_reports.model.topics.breakdown import Parts
@@ -435,25 +435,25 @@ def _distinct_steps(frame: pa.Table) -> int:
 
 def _calls(frame: pa.Table, named: str) -> dict[CallKey, tuple[int, int]]:
     """(count, total ns) of kernels, by type or name, and inputs."""
-    groups, names = group_codes(frame, [named, *INPUTS])
-    durations, _ = integers(frame["task_duration_ns"])
-    counts, totals = np.bincount(groups, minlength=names.count), _sums(durations, groups, names.count)
-    found: dict[CallKey, tuple[int, int]] = {}
-    for place in range(names.count):
-        op_type, shapes, formats, types = names[place]
-        found[(op_type, shapes, formats, types)] = int(counts[place]), totals[place]
-    return found
+    return {
+        (word, shapes, formats, types): counted
+        for (word, shapes, formats, types), counted in _counted(frame, [named, *INPUTS])
+    }
+
+
+def _counted(frame: pa.Table, keys: Sequence[str]) -> Iterator[tuple[tuple[str | None, ...], tuple[int, int]]]:
+    """(the words of a group of kernels, (count, total ns)) of each group."""
+    groups, names = group_codes(frame, keys)
+    counts = np.bincount(groups, minlength=names.count).tolist()
+    totals = exact_sums_by(groups, integers(frame["task_duration_ns"])[0], names.count).tolist()
+    return zip(map(names.__getitem__, range(names.count)), zip(counts, totals, strict=True), strict=True)
 
 
 def _locations(frame: pa.Table, named: str, blocks: Mapping[str, str]) -> Locations:
     """Where kernels were launched, by the same keys."""
-    groups, names = group_codes(frame, [named, *INPUTS, "location"])
-    durations, _ = integers(frame["task_duration_ns"])
-    counts, totals = np.bincount(groups, minlength=names.count), _sums(durations, groups, names.count)
     calls: dict[CallKey, dict[str | None, tuple[int, int]]] = defaultdict(dict)
-    for place in range(names.count):
-        op_type, shapes, formats, types, location = names[place]
-        calls[(op_type, shapes, formats, types)][location] = int(counts[place]), totals[place]
+    for (op_type, shapes, formats, types, location), count_and_total in _counted(frame, [named, *INPUTS, "location"]):
+        calls[(op_type, shapes, formats, types)][location] = count_and_total
     _, told = group_codes(frame, ["location", "told_by"])
     told_by = {location: by for location, by in map(told.__getitem__, range(told.count)) if location and by}
     return Locations(calls, told_by, blocks)
@@ -465,21 +465,12 @@ def _alone(frame: pa.Table, named: str) -> dict[str, int]:
     durations, _ = integers(frame["task_duration_ns"])
     own = alone(starts, starts + durations, NOTHING_RAN) if there.all() else durations
     groups, names = group_codes(frame, [named])
-    return {names[place][0] or "": time for place, time in enumerate(_sums(own, groups, names.count))}
-
-
-def _sums(values: Ints, groups: Ints, count: int) -> list[int]:
-    order = np.argsort(groups, kind="stable")
-    bounds = np.searchsorted(groups[order], np.arange(count + 1))
-    ordered = values[order]
-    return [exact_sum(ordered[start:end]) for start, end in pairwise(bounds.tolist())]
+    return {names[i][0] or "": time for i, time in enumerate(exact_sums_by(groups, own, names.count).tolist())}
 
 
 def _talk(operators: Sequence[OperatorTime], peer_waits: Sequence[PeerWait]) -> dict[str, CollectiveTime]:
     """What a table tells of communication operators that have all their times told, by operator, with what their timeline does."""
-    found: dict[str, list[OperatorTime]] = defaultdict(list)
-    for one in operators:
-        found[one.op_name].append(one)
+    found = lists_by_key((one.op_name, one) for one in operators)
     waited = Counter[str]()
     for wait in peer_waits:
         waited[wait.op_name] += wait.waited_ns

@@ -80,7 +80,7 @@ class PathSegment:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CapturePaths:
     """The paths in one capture."""
 
     paths: list[CriticalPathRow] = field(default_factory=list)
@@ -90,22 +90,7 @@ class Found:
     """That of one step, at most."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Whose paths are looked at."""
-
-    run: str
-    rank: int | None
-    device: int | None
-    iteration: int | None
-    types: Mapping[str, str]
-
-    def step_of(self, path: StepPath) -> int | None:
-        """The step of a path; where the timeline has none, the iteration of the file."""
-        return self.iteration if path.step is None else path.step
-
-
-class CriticalPath(Question[CriticalPathOptions, Found]):
+class CriticalPath(Question[CriticalPathOptions, CapturePaths]):
     """Find the chain of dependencies that bounds each step. Follows host launches, streams, communication and waits in timelines back from the end of the step."""
 
     example = "critical-path profile --top 5"
@@ -118,14 +103,14 @@ class CriticalPath(Question[CriticalPathOptions, Found]):
     nothing = "no device task in a timeline here"
     every_rank = "rows"
 
-    def map_unit(self, unit: Unit, asked: Request[CriticalPathOptions]) -> Found:
+    def map_unit(self, unit: Unit, asked: Request[CriticalPathOptions]) -> CapturePaths:
         """The paths of the devices of one capture."""
         from aoe_reports.engine.captures import types_of_operators
         from aoe_reports.formats.vendor import vendor_of
         from aoe_reports.topics.quality.trimming import note_unusual_of_table
         from aoe_reports.topics.rules import NO_TIMELINE
 
-        capture, chosen, notes, found = unit.capture, asked.options, asked.notes, Found()
+        capture, chosen, notes, found = unit.capture, asked.options, asked.notes, CapturePaths()
         notes.add(capture.findings)
         if not capture.info.may_hold(chosen.rank):
             return found
@@ -144,7 +129,7 @@ class CriticalPath(Question[CriticalPathOptions, Found]):
         found.pictures[:] = [] if kept is None else [kept]
         return found
 
-    def finish(self, parts: Sequence[tuple[Unit, Found]], asked: Request[CriticalPathOptions]) -> Finished:
+    def finish(self, parts: Sequence[tuple[Unit, CapturePaths]], asked: Request[CriticalPathOptions]) -> Finished:
         """The paths below one another, the operators on them, and their longest segments."""
         paths = [one for _, found in parts for one in found.paths]
         operators = [one for _, found in parts for one in found.operators]
@@ -165,11 +150,7 @@ class CriticalPath(Question[CriticalPathOptions, Found]):
                     of_runs=True,
                 ),
                 Rows(
-                    type=PathSegment,
-                    rows=segments,
-                    key="segments",
-                    title="Longest segments of the path",
-                    of_runs=True,
+                    type=PathSegment, rows=segments, key="segments", title="Longest segments of the path", of_runs=True
                 ),
             ),
             headline=_headline(paths, operators, asked.options.shorten),
@@ -186,7 +167,7 @@ def _read_export(
     unit: Unit,
     asked: Request[CriticalPathOptions],
     types: Mapping[str, str],
-    found: Found,
+    found: CapturePaths,
 ) -> None:
     """Take in the paths in one export, all of its slices."""
     from aoe_reports.model.pictures.step import StepPicture
@@ -199,11 +180,15 @@ def _read_export(
         rank = info.rank_of(number)
         if chosen.rank not in {None, rank} or chosen.device not in {None, number}:
             continue
-        place = _Place(unit.run, rank, number, files[0].name.iteration, types)
-        paths = [path for path in paths_of(device) if chosen.step in {None, place.step_of(path)}]
-        for path in paths:
-            _add(device, path, place, chosen, found)
-        picture = picture_of_steps(device, paths, Place(rank, number, place.iteration, 1))
+        iteration, types_of_names = files[0].name.iteration, _types_of(device, types, chosen)
+        paths = []
+        for path in paths_of(device):
+            step = iteration if path.step is None else path.step
+            if chosen.step in {None, step}:
+                paths.append(path)
+                where = {"run": unit.run, "rank_id": rank, "device_id": number, "step": step}
+                _add(device, path, where, types_of_names, chosen, found)
+        picture = picture_of_steps(device, paths, Place(rank, number, iteration, 1))
         if isinstance(picture, StepPicture):
             found.pictures.append(picture)
 
@@ -226,12 +211,17 @@ def _devices_of(
     return devices
 
 
-def _add(device: Device, path: StepPath, place: _Place, chosen: CriticalPathOptions, found: Found) -> None:
-    """Take in the path of one step."""
+def _add(
+    device: Device,
+    path: StepPath,
+    where: Mapping[str, Any],
+    types: Sequence[str],
+    chosen: CriticalPathOptions,
+    found: CapturePaths,
+) -> None:
+    """Take in the path of one step, of the run, rank and device of `where`."""
     from aoe_reports.topics.critical_path.step_paths import operators_of
 
-    step = place.step_of(path)
-    where: dict[str, Any] = {"run": place.run, "rank_id": place.rank, "device_id": place.device, "step": step}
     kinds = path.by_kind
     found.paths.append(
         row_from(
@@ -248,7 +238,6 @@ def _add(device: Device, path: StepPath, place: _Place, chosen: CriticalPathOpti
             host_shift_ns=device.shift_ns,
         )
     )
-    types = _types_of(device, place, chosen)
     names = [of_type or name for of_type, name in zip(types, device.names, strict=True)]
     for position, one in enumerate(
         operators_of(device, path, names, shortened_percent=chosen.shorten, top=chosen.top), start=1
@@ -266,7 +255,7 @@ def _add(device: Device, path: StepPath, place: _Place, chosen: CriticalPathOpti
     _add_segments(device, path, where, chosen, found)
 
 
-def _types_of(device: Device, place: _Place, chosen: CriticalPathOptions) -> list[str]:
+def _types_of(device: Device, types_of_table: Mapping[str, str], chosen: CriticalPathOptions) -> list[str]:
     """The type of each operator of a device, empty where it is not known: by a table, of communication by its name."""
     from aoe_reports.topics.communication.facts import type_of_operator
     from aoe_reports.topics.critical_path.facts import COMMUNICATION
@@ -277,11 +266,11 @@ def _types_of(device: Device, place: _Place, chosen: CriticalPathOptions) -> lis
     communication = set(slices.name[slices.kind == COMMUNICATION].tolist())
     types = {number: type_of_operator(device.names[number]) for number in communication}
     by_name = {number: op_type for number, op_type in types.items() if op_type != "other"}
-    return [place.types.get(name) or by_name.get(number, "") for number, name in enumerate(device.names)]
+    return [types_of_table.get(name) or by_name.get(number, "") for number, name in enumerate(device.names)]
 
 
 def _add_segments(
-    device: Device, path: StepPath, where: dict[str, Any], chosen: CriticalPathOptions, found: Found
+    device: Device, path: StepPath, where: Mapping[str, Any], chosen: CriticalPathOptions, found: CapturePaths
 ) -> None:
     """Take in the longest segments of the path of one step."""
     import numpy as np

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.vendor import vendor_of
@@ -30,7 +30,7 @@ def picture_of_capture(capture: Capture, device_id: int | None) -> Picture | Non
     wrong: list[Finding] = []
     pictures = list(_pictures(capture, wrong))
     mine = [one for one in pictures if isinstance(one, StepPicture) and one.device_id == device_id]
-    found = longest_median(mine or _whole(pictures))
+    found = longest_median(mine or [one for one in pictures if isinstance(one, StepPicture)])
     if found is not None:
         return found
     refused = next((one for one in pictures if isinstance(one, NoPicture)), None)
@@ -38,10 +38,6 @@ def picture_of_capture(capture: Capture, device_id: int | None) -> Picture | Non
     if refused is None and errors:
         return NoPicture(why_not=say("the timeline cannot be used: {why}", why=errors[0]))
     return refused
-
-
-def _whole(pictures: Iterable[Picture]) -> list[StepPicture]:
-    return [one for one in pictures if isinstance(one, StepPicture)]
 
 
 def _pictures(capture: Capture, wrong: list[Finding]) -> Iterator[Picture]:

@@ -36,43 +36,33 @@ class BreakdownOptions(CaptureOptions):
 
 
 @dataclass(frozen=True, slots=True)
-class GapCount:
-    """How many gaps one device has, and how long all of them are together."""
-
-    count: int
-    total_ns: int
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What one capture tells."""
+class CaptureBreakdown:
+    """What the devices of one capture did."""
 
     activities: list[Parts] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
-    counted: list[GapCount] = field(default_factory=list)
+    counted: list[tuple[int, int]] = field(default_factory=list)
+    """(how many gaps there are, how long all of them are together in ns) of each device."""
 
 
-class Breakdown(Question[BreakdownOptions, Found]):
+class Breakdown(Question[BreakdownOptions, CaptureBreakdown]):
     """Break down device time from timelines. Shows what each device did (a row without step covers all of its time) and its longest gaps."""
 
     example = "breakdown profile --gaps 20"
     page = "tutorial"
     title = "Breakdown"
     options = BreakdownOptions
-    tables = (
-        ("rows", Parts),
-        ("gaps", Gap),
-    )
+    tables = (("rows", Parts), ("gaps", Gap))
     form_help = "Output format; csv omits the gaps."
     nothing = "no device task in a timeline here"
     every_rank = "rows"
 
-    def map_unit(self, unit: Unit, asked: Request[BreakdownOptions]) -> Found:
+    def map_unit(self, unit: Unit, asked: Request[BreakdownOptions]) -> CaptureBreakdown:
         """What the devices of one capture did; what was read before something that cannot be read stays."""
         from aoe_reports.formats.vendor import vendor_of
         from aoe_reports.topics.rules import NO_TIMELINE
 
-        capture, notes, found = unit.capture, asked.notes, Found()
+        capture, notes, found = unit.capture, asked.notes, CaptureBreakdown()
         notes.add(capture.findings)
         exports = vendor_of(capture.profiler).events(capture)
         if not exports:
@@ -84,7 +74,7 @@ class Breakdown(Question[BreakdownOptions, Found]):
                 _read_export(files, unit, asked, found, left_out)
         return found
 
-    def finish(self, parts: Sequence[tuple[Unit, Found]], asked: Request[BreakdownOptions]) -> Finished:
+    def finish(self, parts: Sequence[tuple[Unit, CaptureBreakdown]], asked: Request[BreakdownOptions]) -> Finished:
         """The devices below one another, and their gaps."""
         activities = [one for _, found in parts for one in found.activities]
         gaps = Rows(
@@ -132,7 +122,7 @@ def _headline(rows: Sequence[Parts]) -> str:
     )
 
 
-def _said_of_gaps(counted: Sequence[GapCount], chosen: BreakdownOptions) -> str:
+def _said_of_gaps(counted: Sequence[tuple[int, int]], chosen: BreakdownOptions) -> str:
     """How many gaps there are in all, and which of them are listed."""
     listed = say("at most {most:,} of each device are listed, the longest first", most=chosen.gaps)
     if chosen.step is not None:
@@ -141,17 +131,21 @@ def _said_of_gaps(counted: Sequence[GapCount], chosen: BreakdownOptions) -> str:
         )
     return say(
         "Gaps between two compute tasks: {count:,}, together {total:,.3f} ms; {listed}.",
-        count=sum(one.count for one in counted),
-        total=sum(one.total_ns for one in counted) / 1e6,
+        count=sum(count for count, _ in counted),
+        total=sum(total_ns for _, total_ns in counted) / 1e6,
         listed=listed,
     )
 
 
 def _read_export(
-    files: Sequence[FoundFile], unit: Unit, asked: Request[BreakdownOptions], found: Found, left_out: LeftOut | None
+    files: Sequence[FoundFile],
+    unit: Unit,
+    asked: Request[BreakdownOptions],
+    found: CaptureBreakdown,
+    left_out: LeftOut | None,
 ) -> None:
     """Take in what one export, all of its slices, tells of its devices; `left_out` where a table tells steps that are to be."""
-    from aoe_reports.engine.captures import collect_events_of
+    from aoe_reports.engine.captures import collect_events_of, only_device_of
     from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity
     from aoe_reports.topics.quality.trimming import steps_differ
     from aoe_reports.topics.rules import NO_TIMELINE
@@ -164,7 +158,9 @@ def _read_export(
     if not devices and not has(wrong, "error"):
         notes.add([NO_TIMELINE.found(path, say("no device task in this timeline"))])
     steps = _stated_steps(unit.capture) if any(device.steps for device in devices) else []
-    numbers = [_device_of(device, files[0], unit.capture, alone=len(devices) == 1) for device in devices]
+    numbers = [device.device_id for device in devices]
+    if numbers == [None]:
+        numbers = [only_device_of(files[0], unit.capture)]
     gone = _left_out(devices, numbers, unit, asked, left_out)
     if iteration is None and left_out is not None and any(gone.values()) and not _tell_any(devices, gone):
         gone = {}
@@ -181,7 +177,7 @@ def _read_export(
             for step, parts in [(iteration, device.whole), *device.steps.items()]
             if chosen.step in {None, step}
         )
-        found.counted.append(GapCount(device.gap_count, device.gaps_ns))
+        found.counted.append((device.gap_count, device.gaps_ns))
         gaps = [gap for gap in device.gaps if chosen.step in {None, gap.step, iteration}]
         found.gaps.extend(
             replace(
@@ -231,14 +227,6 @@ def _left_out(
 def _tell_any(devices: Sequence[DeviceBreakdown], gone: Mapping[int | None, frozenset[int]]) -> bool:
     """Whether a timeline tells any of the steps that are left out."""
     return any(not gone.get(device.device_id, frozenset()).isdisjoint(device.steps) for device in devices)
-
-
-def _device_of(device: DeviceBreakdown, file: FoundFile, capture: Capture, *, alone: bool) -> int | None:
-    from aoe_reports.engine.captures import only_device_of
-
-    if device.device_id is not None or not alone:
-        return device.device_id
-    return only_device_of(file, capture)
 
 
 def _stated_steps(capture: Capture) -> list[Step]:

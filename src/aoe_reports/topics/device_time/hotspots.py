@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import CaptureOptions, Finished, Notes, Question, Request, Unit, all_tasks, only, trim
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.groupings import GROUPINGS, LOCATIONS, By, Phase
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import US, Rows, column, row, row_from
@@ -16,8 +17,6 @@ from aoe_reports.model.texts import count_of, say
 from aoe_reports.model.time_units import times_in_one_unit
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from aoe_reports.engine.captures import PrefetchedTasks
     from aoe_reports.facts.tasks import TaskSet
     from aoe_reports.formats.capture import Capture
@@ -105,9 +104,10 @@ class Hotspots(Question[HotspotOptions, list[Hotspot]]):
 
             sets = [_of_step(tasks, chosen.step) for tasks in sets if chosen.device in {None, tasks.device_id}]
             sets = locate(sets, capture, LOCATIONS[chosen.by], notes, all_tasks=chosen.all_tasks)
-        ranks: dict[int | None, list[TaskSet]] = {}
-        for tasks in sorted(sets, key=lambda tasks: -1 if tasks.rank_id is None else tasks.rank_id):
-            ranks.setdefault(tasks.rank_id, []).append(tasks)
+        ranks = lists_by_key(
+            (tasks.rank_id, tasks)
+            for tasks in sorted(sets, key=lambda tasks: -1 if tasks.rank_id is None else tasks.rank_id)
+        )
         return [one for rank, mine in ranks.items() for one in _ranked(unit.run, rank, mine, chosen)]
 
     def finish(self, parts: Sequence[tuple[Unit, list[Hotspot]]], asked: Request[HotspotOptions]) -> Finished:
@@ -237,25 +237,12 @@ def _groups(sets: Sequence[TaskSet], chosen: HotspotOptions) -> tuple[list[Group
     if not frames:
         return [], 0
     frame = pa.concat_tables(frames, promote_options="permissive") if len(frames) > 1 else frames[0]
-    if chosen.by == "op_type":
-        return _types(frame, all_tasks=chosen.all_tasks)
     if not chosen.all_tasks:
         communication = is_communication(frame["task_type"])
         if communication.any():
             frame = frame.filter(keep_where(~communication))
     whole = exact_sum(integers(frame["task_duration_ns"])[0], calls_of(frame))
     return group_tasks(frame, GROUPINGS[chosen.by], chosen.top), whole
-
-
-def _types(frame: pa.Table, *, all_tasks: bool) -> tuple[list[Group], int]:
-    """The same of operator types, which are few: to group all of them is quicker than to part the rows first."""
-    from aoe_reports.formats.vendor import TASK_TYPES
-    from aoe_reports.stats.grouping import group_tasks
-
-    found = group_tasks(frame, GROUPINGS["op_type"])
-    if not all_tasks:
-        found = [group for group in found if group.key[1] not in TASK_TYPES.communication]
-    return found, sum(group.total_ns for group in found)
 
 
 def _of_step(tasks: TaskSet, step: int | None) -> TaskSet:

@@ -17,6 +17,7 @@ from aoe_reports.formats.sources.found import FoundFile
 from aoe_reports.formats.sources.identify import unread_bank, unreadable_file
 from aoe_reports.formats.tuner_files import tuner_file_kind
 from aoe_reports.model.findings import Finding
+from aoe_reports.model.rows import row_from
 from aoe_reports.model.texts import say
 from aoe_reports.rules.gradient_bank import check_bank_file
 from aoe_reports.rules.operator_bank import check_operator_bank
@@ -69,18 +70,8 @@ def _result(file: FoundFile, chosen: CheckOptions, summarise: Summarise | None) 
 def _of_outline(file: FoundFile, outline: Outline | None, findings: Sequence[Finding]) -> OneFile:
     if outline is None:
         return _one(file, findings)
-    row = CheckedFile(
-        path=str(file.path),
-        kind=file.name.kind,
-        verdict="pass",
-        tasks=len(outline.statuses),
-        container=outline.container,
-        body=outline.body,
-        vocabulary=outline.vocabulary,
-        tuning_names=outline.tuning_names,
-        statuses=outline.statuses,
-    )
-    return OneFile(row=row, findings=findings)
+    what = {"path": str(file.path), "kind": file.name.kind, "verdict": "pass", "tasks": len(outline.statuses)}
+    return OneFile(row=row_from(CheckedFile, outline, **what), findings=findings)
 
 
 def _bank(file: FoundFile, chosen: CheckOptions, _: Summarise | None) -> OneFile:

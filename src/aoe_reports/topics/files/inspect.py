@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import FileUnit, Finished, Notes, Question, Request, RunOptions
 from aoe_reports.model.documents import Json
-from aoe_reports.model.rows import Rows, column, row
+from aoe_reports.model.rows import Rows, column, row, row_from
 from aoe_reports.model.texts import count_of, join, say
 from aoe_reports.model.topics.banks import BankSummary
 
@@ -130,20 +130,8 @@ inspect = asking(Inspect(), RunOptions)
 
 def _known(unit: FileUnit) -> InspectedFile:
     """What is known of a file before it is read."""
-    name = unit.file.name
-    return InspectedFile(
-        path=unit.path,
-        kind=name.kind,
-        source=name.source,
-        form=name.form,
-        run=unit.run,
-        rank_id=unit.rank_id,
-        device_id=name.device_id,
-        model_id=name.model_id,
-        iteration=name.iteration,
-        slice=name.slice,
-        superseded=unit.superseded,
-    )
+    of_unit = {"path": unit.path, "run": unit.run, "rank_id": unit.rank_id, "superseded": unit.superseded}
+    return row_from(InspectedFile, unit.file.name, **of_unit)
 
 
 def _of_capture(file: FoundFile, known: InspectedFile, notes: Notes) -> InspectedFile:

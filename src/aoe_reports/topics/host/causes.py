@@ -9,6 +9,7 @@ from typing import NamedTuple
 from aoe_reports.facts.host_activity import WaitingDevice
 from aoe_reports.facts.host_calls import CallGroup
 from aoe_reports.facts.host_waits import HOST_CAUSES, WaitCause, WaitingTime
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.shares import share_or_zero
 from aoe_reports.model.texts import N_, Text, count_of, say
 from aoe_reports.model.time_units import times_in_one_unit
@@ -164,10 +165,7 @@ def causes_of(device: WaitingDevice, whole: WaitingTime, sequences: Sequence[Fou
 def causes_of_sequences(sequences: Sequence[FoundSequence], length_ns: int) -> list[Cause]:
     """The fused operators whose sequences take enough of some time, what could save most first."""
     found: list[Cause] = []
-    known: dict[str, list[FoundSequence]] = {}
-    for one in sequences:
-        if one.api is not None:
-            known.setdefault(one.api, []).append(one)
+    known = lists_by_key((one.api, one) for one in sequences if one.api is not None)
     for api, mine in known.items():
         saving = min(sum(one.saving_ns for one in mine), length_ns)
         if saving >= MIN_SHARE * length_ns:

@@ -82,9 +82,7 @@ FUSED_OPERATORS: tuple[FusedOperator, ...] = (
         say("the residual connection and the layer norm behind it"),
     ),
     FusedOperator(
-        "torch_npu.npu_group_norm_silu",
-        ("GroupNorm", _SILU),
-        say("a group norm and the activation behind it"),
+        "torch_npu.npu_group_norm_silu", ("GroupNorm", _SILU), say("a group norm and the activation behind it")
     ),
     FusedOperator(
         "torch_npu.npu_swiglu",
@@ -107,9 +105,7 @@ FUSED_OPERATORS: tuple[FusedOperator, ...] = (
         say("a GELU by tanh that was written out; approximate='tanh' does it"),
     ),
     FusedOperator(
-        "torch_npu.npu_moe_gating_top_k_softmax",
-        (_SOFTMAX, "TopK|TopKD"),
-        say("the choice of experts of a mixture"),
+        "torch_npu.npu_moe_gating_top_k_softmax", (_SOFTMAX, "TopK|TopKD"), say("the choice of experts of a mixture")
     ),
     FusedOperator(
         "torch_npu.npu_moe_token_permute",
@@ -127,9 +123,7 @@ FUSED_OPERATORS: tuple[FusedOperator, ...] = (
         say("the optimizer as one operator for all parameters; NpuFusedAdam for Adam"),
     ),
     FusedOperator(
-        "torch.nn.functional.linear",
-        ("MatMul", "BiasAdd"),
-        say("a matrix product with its bias: pass the bias to it"),
+        "torch.nn.functional.linear", ("MatMul", "BiasAdd"), say("a matrix product with its bias: pass the bias to it")
     ),
 )
 """Those first that explain more tasks: a task belongs to one sequence only. Behind its mean a layer norm looks like a root mean square norm."""

@@ -15,21 +15,14 @@ from aoe_reports.facts.host_activity import HOST_COLUMNS, HostActivity, Kernels,
 from aoe_reports.facts.host_waits import WAIT_CAUSES, WaitingTime
 from aoe_reports.facts.idle import STEP_COLUMNS, shares_of_tasks, step_of_tasks
 from aoe_reports.formats.sources.found import FoundFile
-from aoe_reports.model.arrays.columns import codes, distinct, has_value, integers, keep_where
+from aoe_reports.model.arrays.columns import codes, distinct, integers, keep_where
 from aoe_reports.model.findings import has
 from aoe_reports.model.shares import rounded, share_of
 from aoe_reports.model.texts import say
 from aoe_reports.stats.grouping import is_communication
 from aoe_reports.topics.host.causes import GROUP_WORDS, WAIT_WORDS, causes_of, causes_of_sequences
 from aoe_reports.topics.host.fused_operators import fused_optimizer
-from aoe_reports.topics.host.host import (
-    HostCause,
-    HostDevice,
-    HostFound,
-    HostOptions,
-    HostSequence,
-    HostTime,
-)
+from aoe_reports.topics.host.host import HostCause, HostDevice, HostFound, HostOptions, HostSequence, HostTime
 from aoe_reports.topics.host.sequences import FoundSequence, find_sequences
 from aoe_reports.topics.host.words import TIMELINE, not_recorded_of
 from aoe_reports.topics.rules import DEVICE_UNKNOWN, NO_TIMELINE
@@ -233,7 +226,6 @@ class TaskSequences:
     """The names of its tasks."""
     length_ns: int
     """From the first begin to the last end, step by step."""
-    has_streams: bool
 
 
 def sequences_of_tasks(tasks: pa.Table, step: int | None = None) -> TaskSequences | None:
@@ -266,7 +258,7 @@ def sequences_of_tasks(tasks: pa.Table, step: int | None = None) -> TaskSequence
     known = [*words]
     count = 1 if steps_of is None else max(len(distinct(steps[steps >= 0])), 1)
     found = find_sequences(kernels, known, _types(tasks), count)
-    return TaskSequences(found, known, length or 0, has_value(tasks, "stream_id"))
+    return TaskSequences(found, known, length or 0)
 
 
 def _types(tasks: pa.Table) -> dict[str, str]:

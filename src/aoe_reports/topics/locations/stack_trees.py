@@ -82,11 +82,7 @@ class StackWords:
 
 
 def stack_tree(
-    paths: CallPaths,
-    stack: tuple[Ints, Ints],
-    operators: tuple[Ints, Sequence[str]],
-    duration: Ints,
-    words: StackWords,
+    paths: CallPaths, stack: tuple[Ints, Ints], operators: tuple[Ints, Sequence[str]], duration: Ints, words: StackWords
 ) -> StackTree:
     """The tree of tasks: by stack (own, else of the forward operator, -1 for none), below that by operator (0 for none).
 

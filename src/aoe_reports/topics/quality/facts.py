@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from statistics import median, pvariance
 from typing import Literal
 
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.topics.steps import Step
 from aoe_reports.topics.quality.observed import ClockUse
 from aoe_reports.topics.quality.steadiness import (
@@ -304,9 +305,7 @@ def judge_run(
 
 def merged(judgements: Iterable[Judgement]) -> Iterator[Judgement]:
     """Each code once: with the effect and the numbers of the worst, and all places."""
-    by_code: dict[Code, list[Judgement]] = {}
-    for one in judgements:
-        by_code.setdefault(one.code, []).append(one)
+    by_code = lists_by_key((one.code, one) for one in judgements)
     for code, several in by_code.items():
         worst = min(several, key=lambda one: (EFFECTS.index(one.effect), -one.weight))
         places = dict.fromkeys(place for one in several for place in one.places)

@@ -13,6 +13,7 @@ from aoe_reports.facts.breakdown import EVENT_COLUMNS, Activity, OfDevice
 from aoe_reports.formats.ascend.tables.timelines import CLOCK_COUNTER, device_bits, profiled_process
 from aoe_reports.model.arrays.columns import Floats, Ints, integers, keep_where, valid, words_in
 from aoe_reports.model.arrays.intervals import covered, union
+from aoe_reports.model.rows import row_from
 from aoe_reports.model.topics.breakdown import Parts
 from aoe_reports.model.topics.steps import Step
 from aoe_reports.topics.quality.steadiness import Place
@@ -186,15 +187,5 @@ def _beside(processes: Sequence[tuple[int, int, int]], device_id: int | None) ->
 def steps_of_parts(place: Place, steps: Mapping[int, Parts]) -> Iterator[Step]:
     """The steps of a device as its timeline tells them."""
     for number, parts in steps.items():
-        yield Step(
-            rank_id=place[0],
-            device_id=place[1],
-            step=number,
-            start_ns=parts.start_ns,
-            duration_ns=parts.end_to_end_ns,
-            computing_ns=parts.computing_ns,
-            communication_ns=parts.communication_ns,
-            communication_not_overlapped_ns=parts.communication_not_overlapped_ns,
-            overlapped_ns=parts.overlapped_ns,
-            free_ns=parts.free_ns,
-        )
+        whose = {"run": "", "rank_id": place[0], "device_id": place[1], "step": number}
+        yield row_from(Step, parts, **whose, duration_ns=parts.end_to_end_ns)

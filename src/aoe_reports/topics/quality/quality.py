@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import CaptureOptions, Finished, Question, Request, Unit
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.rows import US, Rows, column, row
 from aoe_reports.model.shares import rounded
@@ -109,10 +110,7 @@ class Quality(Question[CaptureOptions, Read]):
         from aoe_reports.topics.quality.facts import judge_run
         from aoe_reports.topics.quality.words import headline_of
 
-        runs: dict[int, list[tuple[Unit, Read]]] = {}
-        for unit, read in parts:
-            if read.devices:
-                runs.setdefault(unit.number, []).append((unit, read))
+        runs = lists_by_key((unit.number, (unit, read)) for unit, read in parts if read.devices)
         rows: list[JudgementRow] = []
         devices: list[DeviceRow] = []
         told: dict[str, list[Judgement]] = {}

@@ -20,6 +20,7 @@ from aoe_reports.formats.ascend.tables.pmu import metrics_set
 from aoe_reports.formats.capture import Capture
 from aoe_reports.formats.sources.found import FoundFile
 from aoe_reports.formats.vendor import vendor_of
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.topics.breakdown import Parts
 from aoe_reports.model.topics.steps import Step
 from aoe_reports.topics.quality.facts import NO_METRICS, Conditions, DeviceFacts
@@ -111,10 +112,7 @@ def _devices(seen: Mapping[Place, _Seen], steps: Sequence[Step], capture: Captur
         )
         taken |= set(mine)
         found.append(_facts(place, one, mine, capture))
-    rest: dict[Place, list[Step]] = {}
-    for step in steps:
-        if step not in taken:
-            rest.setdefault((step.rank_id, step.device_id), []).append(step)
+    rest = lists_by_key(((step.rank_id, step.device_id), step) for step in steps if step not in taken)
     found += [_facts(place, _Seen(), tuple(mine), capture) for place, mine in rest.items()]
     return found or [_facts((capture.info.rank_id, None), _Seen(), (), capture)]
 

@@ -10,6 +10,7 @@ from statistics import median
 import numpy as np
 
 from aoe_reports.model.arrays.columns import Floats
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.topics.steps import Step
 from aoe_reports.stats.bootstrap import student_quantile
 from aoe_reports.stats.sample import robust_sigma, sample_std
@@ -206,9 +207,7 @@ def step_numbers(steps: Iterable[Step]) -> tuple[int, ...]:
 
 def series_of(steps: Iterable[Step]) -> StepSeries | None:
     """The steps of one device by number; of several models that which takes most time, as steps of others are other work."""
-    models: dict[int | None, list[Step]] = {}
-    for step in steps:
-        models.setdefault(step.model_id, []).append(step)
+    models = lists_by_key((step.model_id, step) for step in steps)
     if not models:
         return None
     longest = max(models.values(), key=lambda mine: sum(step.duration_ns for step in mine))
@@ -218,8 +217,6 @@ def series_of(steps: Iterable[Step]) -> StepSeries | None:
 
 def unusual_steps(steps: Iterable[Step]) -> dict[Place, StepSeries]:
     """The devices some of whose steps are warm-up or tear-down, and their steps."""
-    by_device: dict[Place, list[Step]] = {}
-    for step in steps:
-        by_device.setdefault((step.rank_id, step.device_id), []).append(step)
+    by_device = lists_by_key(((step.rank_id, step.device_id), step) for step in steps)
     found = {place: series_of(mine) for place, mine in by_device.items()}
     return {place: one for place, one in found.items() if one is not None and len(one.usual) < len(one.steps)}

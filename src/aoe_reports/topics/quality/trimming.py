@@ -14,6 +14,7 @@ from aoe_reports.facts.idle import step_of_tasks
 from aoe_reports.facts.tasks import TaskSet
 from aoe_reports.formats.capture import Capture
 from aoe_reports.model.arrays.columns import Mask, has_value, integers, keep_where
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import Text, count_of, join, say
@@ -91,9 +92,7 @@ def steps_of_table(capture: Capture) -> list[Step]:
 
 def said_of(path: str, unusual: Mapping[Place, Unusual], said: str | None = None) -> Iterator[Finding]:
     """Which steps are left out, or what else is said of them; ranks of which the same is to be said together."""
-    by_steps: dict[Unusual, list[int]] = {}
-    for place, numbers in unusual.items():
-        by_steps.setdefault(numbers, []).append(-1 if place[0] is None else place[0])
+    by_steps = lists_by_key((numbers, -1 if place[0] is None else place[0]) for place, numbers in unusual.items())
     for (warm_up, tear_down), ranks in by_steps.items():
         parts = [
             say(template, steps=steps_in_words(numbers))

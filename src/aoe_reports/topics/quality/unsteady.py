@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from aoe_reports.engine.question import Notes
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.texts import say
 from aoe_reports.model.topics.steps import Step
 from aoe_reports.topics.quality.facts import DeviceFacts, judge_device
-from aoe_reports.topics.quality.steadiness import Place, series_of
+from aoe_reports.topics.quality.steadiness import series_of
 from aoe_reports.topics.quality.words import evidence_of
 from aoe_reports.topics.rules import UNSTEADY
 
@@ -20,10 +21,11 @@ def note_unsteady(
 
     Only the table of steps decides; `quality` also checks whether steps run different numbers of tasks, as in serving.
     """
-    by_device: dict[Place, list[Step]] = {}
-    for step in steps:
-        if rank in {None, step.rank_id} and (step.device_id is None or device in {None, step.device_id}):
-            by_device.setdefault((step.rank_id, step.device_id), []).append(step)
+    by_device = lists_by_key(
+        ((step.rank_id, step.device_id), step)
+        for step in steps
+        if rank in {None, step.rank_id} and (step.device_id is None or device in {None, step.device_id})
+    )
     judged = [
         judge_device(DeviceFacts(rank_id=place[0], device_id=place[1], steps=tuple(of_device)), series_of(of_device))
         for place, of_device in by_device.items()

@@ -98,7 +98,7 @@ def _records_of(pair: _Pair, context: RunContext, result: TuningResult) -> list[
         Record(
             **_fields(context, tuner=result.kind, phase=phase, **pair.tuned),
             workload=pair.workload,
-            runtime_ms_mean=_to_ms(value, pair.unit),
+            runtime_ms_mean=float(value / 1000 if pair.unit == "us" else value),
             runtime_ms_std=None,
             metadata={
                 **context.metadata,
@@ -123,10 +123,6 @@ def _records_of(pair: _Pair, context: RunContext, result: TuningResult) -> list[
 
 def _fields(context: RunContext, **tuned: Json) -> dict[str, Any]:
     return {**context.fields(), "engine_config": {"accelerator": "AOE"}, "compilation_config": tuned}
-
-
-def _to_ms(value: Decimal, unit: str) -> float:
-    return float(value / 1000 if unit == "us" else value)
 
 
 def plain_number(value: Decimal | None) -> float | int | None:

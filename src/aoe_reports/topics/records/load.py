@@ -45,7 +45,7 @@ from aoe_reports.rules.forms.agreement import check_forms
 from aoe_reports.rules.forms.statistics import check_no_tasks, check_statistics
 from aoe_reports.rules.gradient_bank import check_bank_file
 from aoe_reports.rules.results.check import check_result_file
-from aoe_reports.stats.grouping import is_communication
+from aoe_reports.stats.grouping import has_communication
 from aoe_reports.topics.records.from_parts import PartTime
 from aoe_reports.topics.records.from_profile import (
     TASK_FIELDS,
@@ -231,7 +231,13 @@ class _Tables:
     def empty_files(self) -> list[Finding]:
         """The files without a byte that are no tables."""
         paths = {data.path for data in self.read_so_far}
-        return [_empty_file(file) for file in self.capture.files if file.size == 0 and file.path not in paths]
+        return [
+            EMPTY_FILE.found(
+                str(file.path), say("the file is empty; expected an export of {kind}", kind=file.name.kind)
+            )
+            for file in self.capture.files
+            if file.size == 0 and file.path not in paths
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,9 +272,10 @@ def read_capture(capture: Capture, options: RecordOptions, look: Look | None = N
         look(wide)
         give_back()
     talk = None
-    if frame is None or grouped or not _communicates(frame):
+    if frame is None or grouped or not has_communication(frame):
         talk = joined(tables.read(capture.preferred("communication_statistic")))
-    sets = _devices(capture, frame, fields, grouped=grouped)
+    rank_of = capture.info.rank_of
+    sets = [] if frame is None else split_devices(rank_of, frame, grouped=grouped, columns=fields)
     parts, of_parts = read_parts(capture, sets, steps, options)
     found = tables.read_so_far
     return CaptureData(
@@ -334,17 +341,6 @@ def _by_device(capture: Capture, tasks: pa.Table | None) -> list[TaskSet]:
     return split_devices(capture.info.rank_of, tasks) if tasks is not None and tasks.num_rows else []
 
 
-def _communicates(tasks: pa.Table) -> bool:
-    return "task_type" in tasks.column_names and bool(is_communication(tasks["task_type"]).any())
-
-
-def _devices(capture: Capture, frame: pa.Table | None, fields: frozenset[str], *, grouped: bool) -> list[TaskSet]:
-    """The devices of a capture with all columns that records are made of."""
-    if frame is None:
-        return []
-    return split_devices(capture.info.rank_of, frame, grouped=grouped, columns=fields)
-
-
 def _only_of_advice(frame: pa.Table, fields: frozenset[str]) -> list[str]:
     return [name for name in frame.column_names if name in (TASK_COLUMNS | ROOFLINE_COLUMNS) - fields]
 
@@ -366,7 +362,7 @@ def _first_ns(tables: Sequence[TableData]) -> int | None:
 def model_name_of(capture: Capture) -> str | None:
     """The model that a capture's tables name, before all of them are read: what `read_capture` finds, too."""
     forms = [*sources_of(capture, "tasks"), *sources_of(capture, "sums")]
-    if not any(_tells_model(source) for source in forms):
+    if not any(column.field in _MODEL_NAME for source in forms for column in TABLES[source.kind].columns):
         return None
     tables, _ = first_with_rows(forms, lambda source: read_source(source, _MODEL_NAME, hashed=False))
     return _model_name(joined(tables))
@@ -375,22 +371,11 @@ def model_name_of(capture: Capture) -> str | None:
 _MODEL_NAME = frozenset({"model_name"})
 
 
-def _tells_model(source: Source) -> bool:
-    return any(column.field in _MODEL_NAME for column in TABLES[source.kind].columns)
-
-
 def _model_name(frame: pa.Table | None) -> str | None:
     if frame is None or "model_name" not in frame.column_names:
         return None
     names = {name for name in pc.unique(frame["model_name"]).to_pylist() if name is not None}
     return lasting_name(names.pop()) if len(names) == 1 else None
-
-
-def _empty_file(file: FoundFile) -> Finding:
-    return EMPTY_FILE.found(
-        str(file.path),
-        say("the file is empty; expected an export of {kind}", kind=file.name.kind),
-    )
 
 
 def _member(data: CaptureData) -> Member:

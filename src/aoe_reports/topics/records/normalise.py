@@ -9,6 +9,7 @@ from typing import Any
 from aoe_reports.formats.aoe.bank_file import BankFile
 from aoe_reports.formats.aoe.results import TuningResult
 from aoe_reports.formats.csv.rules import CSV_TRUNCATED
+from aoe_reports.formats.records.from_document import RunKind
 from aoe_reports.formats.records.identity import Member, content_hash_of, identity_of, run_id_of
 from aoe_reports.formats.records.record import Record
 from aoe_reports.formats.rules import JSON_TRUNCATED, UNIT_MISMATCH
@@ -24,11 +25,7 @@ from aoe_reports.store import Run, RunHeader
 from aoe_reports.store.layout import CAPTURES
 from aoe_reports.topics.records.context import UNKNOWN, RunContext
 from aoe_reports.topics.records.from_parts import records_from_parts
-from aoe_reports.topics.records.from_profile import (
-    MAX_OPERATORS,
-    records_from_groups,
-    records_from_steps,
-)
+from aoe_reports.topics.records.from_profile import MAX_OPERATORS, records_from_groups, records_from_steps
 from aoe_reports.topics.records.from_result import plain_number, records_from_result
 from aoe_reports.topics.records.load import ProfileRun, TuningRun
 from aoe_reports.topics.records.naming import name_captures, name_workload
@@ -75,7 +72,7 @@ def run_of_profile(profile: ProfileRun, options: RecordOptions) -> Run:
         )
         findings.append(RAW_CAPPED.found(str(profile.path), message))
     path, state = str(profile.path), _state(profile.findings)
-    header = _header(profile.run_id, profile.timestamp_ns, options.zone, context, profile.members, path, status=state)
+    header = _header(context, options.zone, profile.members, path, "profile", state)
     body: JsonObject = {CAPTURES: len(captures)}
     return Run(header, records, in_order(findings), body, _facts(context), named_by=named.by)
 
@@ -92,16 +89,7 @@ def run_of_tuning(tuning: TuningRun, options: RecordOptions) -> Run:
         engine_version=options.engine_version or UNKNOWN,
         metadata=_known(kind=result.kind, report_key=result.report_key, pid=tuning.file.name.pid),
     )
-    header = _header(
-        tuning.run_id,
-        tuning.timestamp_ns,
-        options.zone,
-        context,
-        (tuning.member,),
-        path,
-        kind="tuning",
-        status=status(tuning),
-    )
+    header = _header(context, options.zone, (tuning.member,), path, "tuning", status(tuning))
     findings = in_order([*tuning.findings, *named.findings])
     usable = not any(finding.rule in UNUSABLE for finding in findings)
     records = records_from_result(context, result) if usable else []
@@ -165,7 +153,7 @@ def runs_of_bank(file: BankFile, findings: Sequence[Finding], options: RecordOpt
             engine_version=options.engine_version or UNKNOWN,
         )
         state = "not tuned" if not model.tuned else "tuned" if model.times == len(model.sizes_bytes) else "damaged"
-        header = _header(run_id, timestamp_ns, options.zone, context, (member,), path, kind="tuning", status=state)
+        header = _header(context, options.zone, (member,), path, "tuning", state)
         body = {
             "kind": "gdat",
             "tuning_name": None,
@@ -176,17 +164,13 @@ def runs_of_bank(file: BankFile, findings: Sequence[Finding], options: RecordOpt
             "gradient_times": list(model.deltas),
         }
         inside = [f for f in findings if f.pointer is None or is_below(f.pointer, model.pointer)]
-        told = in_order([*inside, *named.findings, _no_record(path)])
+        message = say(
+            "gradients are stored as a run without records: v0.1 cannot represent gradients; the time of "
+            "the run is that of the file"
+        )
+        told = in_order([*inside, *named.findings, NO_RECORD.found(path, message)])
         runs.append(Run(header, [], told, body, _facts(context), named_by=named.by))
     return runs
-
-
-def _no_record(path: str) -> Finding:
-    message = say(
-        "gradients are stored as a run without records: v0.1 cannot represent gradients; the time of "
-        "the run is that of the file"
-    )
-    return NO_RECORD.found(path, message)
 
 
 UNUSABLE = frozenset(
@@ -226,25 +210,16 @@ def _state(findings: Sequence[Finding]) -> str:
 
 
 def _header(
-    run_id: str,
-    timestamp_ns: int,
-    zone: tzinfo,
-    context: RunContext,
-    members: tuple[Member, ...],
-    path: str,
-    *,
-    kind: str = "profile",
-    status: str = "",
+    context: RunContext, zone: tzinfo, members: tuple[Member, ...], path: str, kind: RunKind, status: str
 ) -> RunHeader:
-    content = content_hash_of(member.content_hash for member in members)
     return RunHeader(
-        run_id=run_id,
-        run_kind="tuning" if kind == "tuning" else "profile",
-        timestamp_ns=timestamp_ns,
-        night=night_of(timestamp_ns, zone),
+        run_id=context.run_id,
+        run_kind=kind,
+        timestamp_ns=context.timestamp_ns,
+        night=night_of(context.timestamp_ns, zone),
         model=context.model,
         hardware=context.hardware,
-        content_hash=content,
+        content_hash=content_hash_of(member.content_hash for member in members),
         members=members,
         status=status,
         path=path,

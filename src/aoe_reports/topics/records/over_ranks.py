@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from aoe_reports.formats.records.record import Record
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.history.changes import COMPUTING, LOCATED
 from aoe_reports.topics.records.from_profile import NS_PER_MS
 
@@ -24,9 +25,7 @@ def over_ranks(records: Sequence[Record], most: int) -> tuple[list[Record], list
     stay as they are.
     """
     single = [one for one in records if one.scope in _OF_RANKS and one.phase is None and one.count]
-    ranks: dict[_Place, list[Record]] = {}
-    for one in single:
-        ranks.setdefault((one.rank_id, one.device_id), []).append(one)
+    ranks = lists_by_key(((one.rank_id, one.device_id), one) for one in single)
     if len(ranks) <= most:
         return list(records), []
     apart = {id(one) for one in single}

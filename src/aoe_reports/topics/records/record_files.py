@@ -76,8 +76,7 @@ def runs_of_records(
         findings.append(TIME_ZONE_ASSUMED.found(path, message))
     if repeated := len(file.entries) - len(entries):
         message = say(
-            "{count} of these records already appeared here or in another file; each is used once",
-            count=repeated,
+            "{count} of these records already appeared here or in another file; each is used once", count=repeated
         )
         findings.append(REPEATED_RECORD.found(path, message))
     runs = []

@@ -164,10 +164,7 @@ def runs_read(reader: RunReader, reading: Reading[Part]) -> Iterator[Run]:
 
 
 def _profile(
-    reader: RunReader,
-    units: Sequence[Unit],
-    parts: Iterable[tuple[Any, Part]],
-    asked: Request[RecordOptions],
+    reader: RunReader, units: Sequence[Unit], parts: Iterable[tuple[Any, Part]], asked: Request[RecordOptions]
 ) -> Run | None:
     """A run of the captures that could be read; None where nothing was measured."""
     run = reader.run_of(units, ((unit, part) for unit, part in parts if isinstance(part, RankPart)), asked)

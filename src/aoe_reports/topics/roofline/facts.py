@@ -36,6 +36,7 @@ from aoe_reports.model.arrays.columns import (
     integers,
     sums_by,
 )
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.stats.grouping import Names, group_codes, largest
 from aoe_reports.topics.roofline.chips import Peaks, may_have_peak, peaks_of
 from aoe_reports.topics.roofline.flops import FORMULAS, Call, Unknown, Work, call_of, origins_of, work_of
@@ -211,7 +212,20 @@ class Roofline:
 
     def operator(self, group: int) -> Roofed:
         """One operator, with all that is known of it."""
-        return _roofed(self, group)
+        work, why = self.works.get(group), int(self.why[group])
+        return Roofed(
+            words=self.names[group],
+            count=int(self.counts[group]),
+            total_ns=int(self.totals[group]),
+            step_count=int(self.step_counts[group]),
+            is_peak_certain=self.peaks.is_certain,
+            work=work,
+            why=None if why < 0 else REASONS[why],
+            counted=self.counted.of(group),
+            peak_flops_per_s=None if work is None else self.peaks.flops_per_s(work.engine, work.precision),
+            peak_bytes_per_s=self.peaks.bytes_per_s,
+            l2_bytes=self.peaks.l2_bytes,
+        )
 
     def operators(self, top: int) -> list[Roofed]:
         """The operators of most time, ties by their words."""
@@ -223,9 +237,7 @@ class Roofline:
         mixed = types * (len(self.names.words[1]) + 1) + cores
         classes, first, of = np.unique(mixed, return_index=True, return_inverse=True)
         sums = sums_by(of, self.totals, len(classes))
-        known: dict[int, list[Roofed]] = {}
-        for group in self.works:
-            known.setdefault(int(of[group]), []).append(self.roofed[group])
+        known = lists_by_key((int(of[group]), self.roofed[group]) for group in self.works)
         chosen = [int(place) for place in largest(sums, top)]
         found = [known.get(place, []) + self._others(first[place], of == place) for place in chosen]
         return sorted(found, key=lambda group: (-sum(one.total_ns for one in group), *map(str, group[0].words[:2])))[
@@ -446,23 +458,6 @@ def _refused(names: Names) -> Ints:
     elsewhere = np.asarray([False, *(word in _ELSEWHERE for word in words["task_type"])])[numbers["task_type"]]
     why[elsewhere] = REASONS.index("not-ai-core")
     return why
-
-
-def _roofed(roofline: Roofline, group: int) -> Roofed:
-    work, why, peaks = roofline.works.get(group), int(roofline.why[group]), roofline.peaks
-    return Roofed(
-        words=roofline.names[group],
-        count=int(roofline.counts[group]),
-        total_ns=int(roofline.totals[group]),
-        step_count=int(roofline.step_counts[group]),
-        is_peak_certain=peaks.is_certain,
-        work=work,
-        why=None if why < 0 else REASONS[why],
-        counted=roofline.counted.of(group),
-        peak_flops_per_s=None if work is None else peaks.flops_per_s(work.engine, work.precision),
-        peak_bytes_per_s=peaks.bytes_per_s,
-        l2_bytes=peaks.l2_bytes,
-    )
 
 
 def _is_split(counters: Counters, cores: CoreCounts) -> bool:

@@ -188,7 +188,8 @@ def convolution(pick: _Pick) -> Counter:
         channels = outputs.matched(images[1].channels)
         if channels is None or images[0].count != images[1].count or not _fits_groups(kernel, images[0], channels):
             return "shapes-disagree"
-        channels = _told_by_bias(call, channels)
+        told = [Dim(one.shape[0]) for one in call.inputs[2:3] if len(one.shape) == 1]
+        channels = next((exact for one in told if (exact := channels.matched(one)) is not None), channels)
         if channels.value == channels.block > 1:
             return "private-format"  # one block of channels: it may hold a single one
         flops = 2 * images[1].count * prod(images[1].sizes) * channels.value * products.value
@@ -205,12 +206,6 @@ def _fits_groups(kernel: Tensor, before: Image, outputs: Dim) -> bool:
     each = kernel.shape[place]
     groups = before.channels.value // each if each else 0
     return each * groups == before.channels.value and (groups == 0 or outputs.value % groups == 0)
-
-
-def _told_by_bias(call: Call, channels: Dim) -> Dim:
-    """The output's channels as the bias of a convolution tells them."""
-    told = [Dim(one.shape[0]) for one in call.inputs[2:3] if len(one.shape) == 1]
-    return next((exact for one in told if (exact := channels.matched(one)) is not None), channels)
 
 
 def _filter_of(kernel: Tensor, before: Image) -> tuple[Dim, Dim] | None:

@@ -61,12 +61,7 @@ def may_be_roofed(capture: Capture, chosen: PeakOptions) -> bool:
 
 
 def roofline_of(
-    capture: Capture,
-    tasks: pa.Table,
-    chosen: PeakOptions,
-    *,
-    least_ns: float = 0,
-    counters: Counters | None = None,
+    capture: Capture, tasks: pa.Table, chosen: PeakOptions, *, least_ns: float = 0, counters: Counters | None = None
 ) -> Roofline | None:
     """The roofline of the tasks of one device of a capture, with their counters, or apart from them; None where none of them computes."""
     from aoe_reports.facts.bounds import CoreCounts

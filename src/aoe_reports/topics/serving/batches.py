@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.groupings import Phase
 
 BATCH_COLUMNS = frozenset(
@@ -89,10 +90,11 @@ def lanes_of(rows: pa.Table, prompts: Mapping[str, int]) -> list[Lane]:
     """The batches that ran, by the card that ran them; rows of scheduling tell what those of running do not."""
     every = rows.to_pylist()
     timed = [row for row in every if row["start_ns"] is not None and row["during_time_ns"] is not None]
-    scheduled: dict[str, list[Batch]] = {}
-    for row in sorted(timed, key=lambda row: int(row["start_ns"])):
-        if row["name"] not in _RUNS and row.get("res_list"):
-            scheduled.setdefault(row["res_list"], []).append(_batch_of(row, prompts))
+    scheduled = lists_by_key(
+        (row["res_list"], _batch_of(row, prompts))
+        for row in sorted(timed, key=lambda row: int(row["start_ns"]))
+        if row["name"] not in _RUNS and row.get("res_list")
+    )
     lanes: dict[tuple[str | None, str | None], list[Batch]] = {}
     for row in timed:
         if row["name"] in _RUNS:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -57,27 +56,21 @@ def query_of(shapes: str | None, types: str | None, rows: int | None) -> Query:
     told = shapes_of(shapes)
     if not told or not told[0]:
         return NOTHING
-    query, whole = told[0], _whole_numbers(told, types)
+    names = (types or "").strip('"').split(";")
+    query, whole = (
+        told[0],
+        [shape for shape, name in zip(told, names, strict=False) if shape and name.upper() in _WHOLE],
+    )
     key = told[1] if len(told) > 1 else ()
     tables = [one for one in whole if len(one) == 2]  # noqa: PLR2004 -- [sequences, blocks]
     lengths = [one[0] for one in whole if len(one) == 1]
-    cached = bool(tables) or _is_in_blocks(key, query)
+    cached = bool(tables) or (len(key) >= _HEADS and key[0] != query[0] and bool({*key[1:3]} & _BLOCKS))
     sequences = tables[0][0] if tables else max(lengths, default=None)
     tokens = _tokens_of(query, sequences, rows)
     if len(query) == _BATCHED or (len(query) == _HEADS and query[-1] > _MAX_HEAD):
         sequences = query[0]
     context = tables[0][1] * key[1] if tables and len(key) >= _HEADS and key[1] in _BLOCKS else None
     return Query(tokens, sequences, cached, context)
-
-
-def _whole_numbers(told: Sequence[Shape], types: str | None) -> list[Shape]:
-    """The inputs of whole numbers: lengths of sequences, and tables of blocks."""
-    names = (types or "").strip('"').split(";")
-    return [shape for shape, name in zip(told, names, strict=False) if shape and name.upper() in _WHOLE]
-
-
-def _is_in_blocks(key: Shape, query: Shape) -> bool:
-    return len(key) >= _HEADS and key[0] != query[0] and bool({*key[1:3]} & _BLOCKS)
 
 
 def _tokens_of(query: Shape, sequences: int | None, rows: int | None) -> int | None:

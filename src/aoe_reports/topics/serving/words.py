@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.texts import N_, Text, count_of, join, say
 from aoe_reports.model.time_units import times_in_one_unit
 from aoe_reports.model.topics.serving import Iteration
@@ -162,9 +163,7 @@ def _of_batches(iterations: Sequence[Iteration]) -> Iterator[Text]:
 
 def experts_of(work: Sequence[ExpertWork]) -> list[ExpertRow]:
     """The operator types of experts over the ranks of each run, the most uneven of those that compute first."""
-    groups: dict[tuple[str, str, str], list[ExpertWork]] = {}
-    for one in work:
-        groups.setdefault((one.run, one.phase, one.op_type), []).append(one)
+    groups = lists_by_key(((one.run, one.phase, one.op_type), one) for one in work)
     return sorted(
         _experts(groups), key=lambda one: (one.run, one.phase, one.kind != _KINDS[True], -one.imbalance, one.op_type)
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 from types import MappingProxyType
 
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.rows import US, column, derived, row
 from aoe_reports.model.topics.steps import Step
 
@@ -89,10 +90,11 @@ def pipeline_of(steps: Iterable[Step], stages: Mapping[int, int] = MappingProxyT
     Times of a rank are means of its steps: ranks may have been recorded for different numbers of them. `stages` are those of
     the ranks, as far as they are known.
     """
-    by_rank: dict[int, list[tuple[int, int, int]]] = {}
-    for step in steps:
-        if step.rank_id is not None and step.bubble_ns is not None and step.computing_ns is not None:
-            by_rank.setdefault(step.rank_id, []).append((step.bubble_ns, step.computing_ns, step.duration_ns))
+    by_rank = lists_by_key(
+        (step.rank_id, (step.bubble_ns, step.computing_ns, step.duration_ns))
+        for step in steps
+        if step.rank_id is not None and step.bubble_ns is not None and step.computing_ns is not None
+    )
     ranks = {rank: _rank(mine) for rank, mine in sorted(by_rank.items())}
     if len(ranks) < 2 or _bubble_share(ranks.values()) <= 0:  # noqa: PLR2004 -- a pipeline has two stages
         return None

@@ -20,9 +20,11 @@ from aoe_reports.model.arrays.columns import (
     column_of_words,
     distinct,
     distinct_places,
+    exact_sums_by,
     integers,
     values_of,
 )
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.texts import say
 from aoe_reports.model.topics.stragglers import CAUSES, STATES, ComparedHost, ComparedRank, Member, TypeLoss
 from aoe_reports.stats.grouping import is_communication
@@ -68,10 +70,16 @@ def find_stragglers(sums: pa.Table, stages: Mapping[int, int] = MappingProxyType
     if not sums.num_rows:
         return []
     members, rows = _members(sums)
-    types, names = _types(sums)
+    numbers, words = codes(sums["op_type"])
+    order = sorted(range(len(words)), key=words.__getitem__)
+    places: Ints = np.zeros(len(words) + 1, dtype=np.int64)
+    places[np.array(order, dtype=np.int64) + 1] = np.arange(1, len(words) + 1)
+    types, names = places[numbers], [None, *(words[number] for number in order)]
     count, total_ns = integers(sums["count"])[0], integers(sums["total_ns"])[0]
     place, shape = rows * len(names) + types, (len(members), len(names))
-    counts, totals = _matrix(place, count, shape), _matrix(place, total_ns, shape)
+    counts, totals = (
+        exact_sums_by(place, values, len(members) * len(names)).reshape(shape) for values in (count, total_ns)
+    )
     roles = _of_stages(_roles(counts, totals), [stages.get(-1 if rank is None else rank, -1) for rank, _ in members])
     found = [
         one
@@ -103,23 +111,6 @@ def _distinct(column: pa.ChunkedArray) -> tuple[list[int | None], Ints]:
     found: Ints = np.zeros(len(values), dtype=np.int64)
     found[known] = places + 1
     return [None, *numbers.tolist()], found
-
-
-def _types(sums: pa.Table) -> tuple[Ints, list[str | None]]:
-    """(the type of each row; the names of types in their order, None first)."""
-    numbers, words = codes(sums["op_type"])
-    order = sorted(range(len(words)), key=words.__getitem__)
-    places: Ints = np.zeros(len(words) + 1, dtype=np.int64)
-    places[np.array(order, dtype=np.int64) + 1] = np.arange(1, len(words) + 1)
-    return places[numbers], [None, *(words[number] for number in order)]
-
-
-def _matrix(place: Ints, values: Ints, shape: tuple[int, int]) -> Any:
-    """The sum of what stands at each place; of numbers too large for an int64 in Python's own, which are slow and exact."""
-    large = int(values.max()) * len(values) >= _INT64_MAX
-    found: Any = np.zeros(shape[0] * shape[1], dtype=object if large else np.int64)
-    np.add.at(found, place, values.astype(object) if large else values)
-    return found.reshape(shape)
 
 
 _INT64_MAX = 2**63 - 1
@@ -273,10 +264,9 @@ def compare_hosts(ranks: Sequence[ComparedRank], hosts: Mapping[Member, str]) ->
 
     A host is slow if all of its ranks are, or if it is as far from the other hosts as a slow rank is from its peers.
     """
-    by_host: dict[str, list[ComparedRank]] = {}
-    for one in ranks:
-        if one.state is not None and one.median_ns and one.member in hosts:
-            by_host.setdefault(hosts[one.member], []).append(one)
+    by_host = lists_by_key(
+        (hosts[one.member], one) for one in ranks if one.state is not None and one.median_ns and one.member in hosts
+    )
     several = {host: mine for host, mine in by_host.items() if len(mine) > 1}
     if len(several) < 2:  # noqa: PLR2004 -- nothing to compare with
         return []
@@ -344,10 +334,7 @@ def _cause(total_ns: int, median_ns: int, operators: Sequence[TypeLoss], *, alik
 
 def median_waits(ranks: Sequence[ComparedRank], waits: Mapping[Member, float]) -> dict[int, float]:
     """The median of each role of what its ranks wait, of those of which that is known."""
-    by_role: dict[int, list[float]] = {}
-    for one in ranks:
-        if one.member in waits:
-            by_role.setdefault(one.role, []).append(waits[one.member])
+    by_role = lists_by_key((one.role, waits[one.member]) for one in ranks if one.member in waits)
     return {role: median(values) for role, values in by_role.items()}
 
 
@@ -392,9 +379,7 @@ def _sums_of(tasks: TaskSet) -> pa.Table:
 
 def _sums(places: Ints, values: Ints, length: int) -> Ints:
     """The sum of the values at each place; what does not fit an int64, 292 years, counts as the largest one."""
-    if not len(values):
-        return np.zeros(length, dtype=np.int64)
-    sums: Ints = np.minimum(_matrix(places, values, (1, length))[0], _INT64_MAX).astype(np.int64)
+    sums: Ints = np.minimum(exact_sums_by(places, values, length), _INT64_MAX).astype(np.int64)
     return sums
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from aoe_reports.engine.ask import asking
 from aoe_reports.engine.question import CaptureOptions, Finished, Notes, Question, Request, Unit
+from aoe_reports.model.by_key import lists_by_key
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.options import option, options
 from aoe_reports.model.rows import Rows, labelled
@@ -108,12 +109,7 @@ class Stragglers(Question[StragglerOptions, Sums]):
     page = "communication"
     title = "Stragglers"
     options = StragglerOptions
-    tables = (
-        ("rows", ComparedRank),
-        ("operators", TypeLoss),
-        ("hosts", ComparedHost),
-        ("experts", ExpertLoad),
-    )
+    tables = (("rows", ComparedRank), ("operators", TypeLoss), ("hosts", ComparedHost), ("experts", ExpertLoad))
     form_help = "Output format; csv omits the operator types."
     nothing = "no computing tasks here"
 
@@ -146,7 +142,7 @@ class Stragglers(Question[StragglerOptions, Sums]):
         from aoe_reports.engine.absent import absent_ranks
         from aoe_reports.topics.quality.trimming import note_unusual_of_run
 
-        by_run = _by_run(parts)
+        by_run = list(lists_by_key((unit.number, (unit, sums)) for unit, sums in parts).values())
         for mine in by_run:
             present = {rank for _, sums in mine for rank, _ in _members(sums.types)}
             captures = [unit.capture for unit, _ in mine]  # rows are the --top ranks alone
@@ -212,13 +208,6 @@ def _of_steps(steps: Sequence[Step], sets: Sequence[TaskSet]) -> tuple[list[Wait
     return waits, {place: series.numbers for place, series in unusual_steps(steps).items()}
 
 
-def _by_run(parts: Sequence[tuple[Unit, Sums]]) -> list[list[tuple[Unit, Sums]]]:
-    runs: dict[int, list[tuple[Unit, Sums]]] = {}
-    for unit, sums in parts:
-        runs.setdefault(unit.number, []).append((unit, sums))
-    return list(runs.values())
-
-
 def _compared(parts: Sequence[tuple[Unit, Sums]], clusters: Sequence[Cluster], *, alone: bool) -> ComparedRun:
     import pyarrow as pa
 
@@ -239,10 +228,11 @@ def _waits_of_cluster(clusters: Sequence[Cluster], run: str, members: AbstractSe
 
     devices = Counter(rank for rank, _ in members)
     device_of = {rank: device for rank, device in members if rank is not None and devices[rank] == 1}
-    told: dict[int, list[int]] = {}
-    for step in steps_of_ranks(clusters, run, device_of):
-        if step.rank_id is not None and step.communication_not_overlapped_ns is not None:
-            told.setdefault(step.rank_id, []).append(step.communication_not_overlapped_ns)
+    told = lists_by_key(
+        (step.rank_id, step.communication_not_overlapped_ns)
+        for step in steps_of_ranks(clusters, run, device_of)
+        if step.rank_id is not None and step.communication_not_overlapped_ns is not None
+    )
     for rank, times in told.items():
         yield (rank, device_of[rank]), len(times), sum(times)
 
