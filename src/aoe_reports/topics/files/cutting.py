@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
 
 from aoe_reports.engine.fleet.executors import threads_of_unit
 from aoe_reports.facts.steps import STEP_RANGE, step_of_range
@@ -15,15 +14,12 @@ from aoe_reports.formats.sources.found import FoundFile
 from aoe_reports.formats.trace.cutting.beside import Processes, Renamed, as_line, mark_of, name_of
 from aoe_reports.formats.trace.cutting.cut import Cut
 from aoe_reports.formats.trace.cutting.survey import Range, Survey, ranges_at_a_glance, survey
-from aoe_reports.formats.trace.cutting.texts import TextReading
+from aoe_reports.formats.trace.cutting.texts import Placed
 from aoe_reports.formats.vendor import vendor_of
 from aoe_reports.model.findings import Finding, place_of
 
 __all__ = ["Cutting", "Placed", "Survey", "cut_of", "events_of", "steps_of", "survey_of", "timelines_of"]
 
-Placed = tuple[Finding, int | None]
-"""(a finding, the time that it is about, where that is known)."""
-T = TypeVar("T")
 MARKS = "Findings"
 """What the process of marks is called, and its thread."""
 
@@ -38,11 +34,15 @@ def timelines_of(capture: Capture) -> list[FoundFile]:
 def survey_of(files: Sequence[FoundFile]) -> tuple[Survey, list[Placed]]:
     """(from when to when some timelines last, where their steps are; what is wrong with them)."""
     whole, placed = Survey(STEP_RANGE), list[Placed]()
-    for file in files:
-        part, found = _read(file, lambda path: survey(path, STEP_RANGE, threads_of_unit()))
-        placed += found
+
+    def read(path: Path) -> list[Placed]:
+        part, wrong = survey(path, STEP_RANGE, threads_of_unit())
         if part is not None:
             whole.merge(part)
+        return wrong
+
+    for file in files:
+        placed += _read(file, read)
     return whole, placed
 
 
@@ -72,7 +72,7 @@ def cut_of(files: Sequence[FoundFile], start_ns: int, end_ns: int) -> tuple[Cut,
     cut, placed = Cut(start_ns, end_ns), list[Placed]()
     try:
         for file in files:
-            placed += _read(file, lambda path: (None, cut.read(path, threads_of_unit())))[1]
+            placed += _read(file, lambda path: cut.read(path, threads_of_unit()))
         cut.pair_flows()
     except BaseException:
         cut.close()
@@ -80,16 +80,11 @@ def cut_of(files: Sequence[FoundFile], start_ns: int, end_ns: int) -> tuple[Cut,
     return cut, placed
 
 
-def _read(file: FoundFile, read: Callable[[Path], tuple[T | None, TextReading]]) -> tuple[T | None, list[Placed]]:
-    """(what was made of a timeline, None where nothing of it is used; what is wrong with it)."""
-    made: T | None = None
+def _read(file: FoundFile, read: Callable[[Path], list[Placed]]) -> list[Placed]:
+    """Have a timeline read; what is wrong with it."""
     with expanded(file) as (path, wrong):
-        if wrong is not None:
-            found: list[Placed] = [(wrong, None)]
-        else:
-            made, told = read(path)
-            found = told.findings
-    return made, [(replace(finding, path=str(file.path)), time_ns) for finding, time_ns in found]
+        found = read(path) if wrong is None else [(wrong, None)]
+    return [(replace(finding, path=str(file.path)), time_ns) for finding, time_ns in found]
 
 
 @dataclass(slots=True)
