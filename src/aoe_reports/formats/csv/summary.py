@@ -335,10 +335,8 @@ def _unordered(path: Path, table: Table, match: Match) -> list[Finding]:
         return []
     field = match.unordered
     message = say(
-        (
-            "{column!r} comes after columns that follow it in every {table}; it is read by its name, but check that "
-            "headers were not swapped"
-        ),
+        "{column!r} comes after columns that follow it in every {table}; it is read by its name, but check that "
+        "headers were not swapped",
         column=field.header,
         table=table.name,
     )
@@ -353,10 +351,8 @@ def _missing(path: Path, table: Table, match: Match, header: list[str]) -> list[
             say("; did you mean {near!r} (column {place})?", near=near.header, place=near.position + 1) if near else ""
         )
         message = say(
-            (
-                "the header of {count} columns has no column {column!r}, which every {table} has{hint}; no row of "
-                "this file is used"
-            ),
+            "the header of {count} columns has no column {column!r}, which every {table} has{hint}; no row of "
+            "this file is used",
             column=column.headers[0],
             count=len(header),
             table=table.name,
@@ -650,10 +646,8 @@ def _no_line_end(path: Path, field: Field, ending: Ending | None, line: int) -> 
         )
         return CSV_TRUNCATED.found(str(path), message, line, field.position + 1)
     message = say(
-        (
-            "the file does not end with a line end; it is not known whether its last cell ({column}) is complete: "
-            "the cell is empty in the table, the rest of the row is used, later rows may be missing"
-        ),
+        "the file does not end with a line end; it is not known whether its last cell ({column}) is complete: "
+        "the cell is empty in the table, the rest of the row is used, later rows may be missing",
         column=field.header,
     )
     return CSV_TRUNCATED.found(str(path), message, line, field.position + 1, severity="warning")

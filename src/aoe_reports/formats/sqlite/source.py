@@ -251,10 +251,8 @@ class Database:
         dangling = int((there & ~found).sum())
         if dangling and not self._has_words(table):
             message = say(
-                (
-                    "no usable table {table} here: the meaning of the {count} ids of {column} is not known, those "
-                    "cells are empty in the table"
-                ),
+                "no usable table {table} here: the meaning of the {count} ids of {column} is not known, those "
+                "cells are empty in the table",
                 column=where,
                 count=dangling,
                 table=table,
@@ -313,10 +311,8 @@ class Database:
         except sqlite3.DatabaseError:  # a table may have no rowid
             where, shown = "?", "?"
         message = say(
-            (
-                "{column}: {count} values that are not {kind}, the first is {value!r} in the row with rowid {row}; "
-                "{effect}"
-            ),
+            "{column}: {count} values that are not {kind}, the first is {value!r} in the row with rowid {row}; "
+            "{effect}",
             column=f"{table}.{column}",
             count=int(bad.sum()),
             kind=say("numbers" if kind == "number" else "whole numbers"),
