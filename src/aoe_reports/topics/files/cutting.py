@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import takewhile
+from itertools import chain, takewhile
 from pathlib import Path
 
 from aoe_reports.engine.ask import Progress, no_progress
@@ -117,7 +117,8 @@ class Cutting:
     @property
     def marks(self) -> list[tuple[Finding, int]]:
         """What was found in the time that was cut out, each once."""
-        marks = {(one, at) for one, at in self.placed if at is not None and self.cut.start_ns <= at < self.cut.end_ns}
+        cut, timed = self.cut, [(finding, at) for finding, at in self.placed if at is not None]
+        marks = {(finding, at) for finding, at in timed if cut.start_ns <= at < cut.end_ns}
         return sorted(marks, key=lambda mark: (mark[1], place_of(mark[0])))
 
 
@@ -127,15 +128,15 @@ def events_of(cuttings: Sequence[Cutting]) -> Iterator[bytes]:
     The first one keeps the numbers of its processes.
     """
     processes = Processes()
-    for place, cutting in enumerate(cuttings):
+    for number, cutting in enumerate(cuttings):
         cut = cutting.cut
-        if place == 0:
+        if number == 0:
             processes.take(cut.processes)
         if len(cuttings) == 1:
             yield from cut.metadata()
             yield from cut.events()
         else:
-            renamed = Renamed(cutting.label, place, cutting.shift_ns, processes if place else None)
+            renamed = Renamed(cutting.label, number, cutting.shift_ns, processes if number else None)
             yield from renamed.metadata(cut.metadata(), cut.processes)
             yield from renamed.events(cut.events())
     yield from _marks(cuttings, processes.free())
@@ -185,10 +186,10 @@ def traced(paths: Sequence[Path], chosen: TraceOptions, progress: Progress = no_
     progress(lambda: say("looking for files"))
     notes = Notes()
     every = _runs_below(paths, chosen, notes)
-    runs = [those for run in every if (those := _usable(run, chosen.rank))]
+    runs = [usable for run in every if (usable := _usable(run, chosen.rank))]
     if not runs:
         what = say("no JSON timeline here to cut from (trace_view, msprof*, or another list of events)")
-        notes.add([nothing_measured(paths, what, [one for run in every for one in run], rank=chosen.rank)])
+        notes.add([nothing_measured(paths, what, [capture for run in every for capture in run], rank=chosen.rank)])
     cuttings: list[Cutting] = []
     with ExitStack() as stack:
         begin: int | None = None
@@ -244,8 +245,8 @@ def _cut_run(spans: Sequence[_Span], label: str, shift_ns: int, notes: Notes, st
 
 def _check(paths: Sequence[Path], chosen: TraceOptions) -> None:
     """Raises UsageError for options that say nothing, or too much."""
-    for place, path in enumerate(paths):
-        if path in paths[:place]:
+    for number, path in enumerate(paths):
+        if path in paths[:number]:
             raise UsageError(say("{path}: given twice; once is enough", path=path))
     ends = (chosen.start is not None) + (chosen.end is not None)
     asked = (chosen.around is not None) + (chosen.step is not None) + (ends > 0)
@@ -277,7 +278,7 @@ def _spans_of(run: Sequence[Capture], chosen: TraceOptions, notes: Notes) -> lis
         spans = _between(run, chosen, notes)
     before = _MARGIN_MS if chosen.around is not None else 0
     margin = (before if chosen.margin_ms is None else chosen.margin_ms) * _MS_NS
-    return [_Span(one.capture, one.start_ns - margin, one.end_ns + margin, one.placed) for one in spans]
+    return [replace(span, start_ns=span.start_ns - margin, end_ns=span.end_ns + margin) for span in spans]
 
 
 def _between(run: Sequence[Capture], chosen: TraceOptions, notes: Notes) -> list[_Span]:
@@ -296,8 +297,8 @@ def _between(run: Sequence[Capture], chosen: TraceOptions, notes: Notes) -> list
 def _lasts(run: Sequence[Capture], notes: Notes) -> tuple[int, int]:
     """(when the first event of a run begins, a nanosecond after the last one ends)."""
     surveys = [survey for capture in run for survey, _ in _surveyed(capture, notes)]
-    starts = [one.start_ns for one in surveys if one.start_ns is not None]
-    ends = [one.end_ns for one in surveys if one.end_ns is not None]
+    starts = [survey.start_ns for survey in surveys if survey.start_ns is not None]
+    ends = [survey.end_ns for survey in surveys if survey.end_ns is not None]
     return min(starts, default=0), max(ends, default=0) + 1
 
 
@@ -326,13 +327,13 @@ def _times_of_steps(capture: Capture, number: int, notes: Notes) -> dict[int, tu
     times: dict[int, tuple[int, int]] = {}
     models = set()
     with notes.where_unreadable(capture.root):
-        for one in () if timeline_tells_steps(capture) else read_steps_noting(capture, notes.findings):
-            if one.step is None or one.start_ns is None:
+        for step in () if timeline_tells_steps(capture) else read_steps_noting(capture, notes.findings):
+            if step.step is None or step.start_ns is None:
                 continue
-            start, end = times.get(one.step, (one.start_ns, one.start_ns))
-            times[one.step] = (min(start, one.start_ns), max(end, one.start_ns + one.duration_ns))
-            if one.step == number:
-                models.add(one.model_id)
+            start, end = times.get(step.step, (step.start_ns, step.start_ns))
+            times[step.step] = (min(start, step.start_ns), max(end, step.start_ns + step.duration_ns))
+            if step.step == number:
+                models.add(step.model_id)
     if len(models) > 1:
         numbers = join(", ", sorted(map(str, models)))
         message = say(
@@ -351,7 +352,7 @@ def _around(run: Sequence[Capture], handle: str, notes: Notes) -> list[_Span]:
     untimed: list[Finding] = []
     every: list[Finding] = []
     for capture in run:
-        placed = [*_in_tables(capture, notes), *(one for _, found in _surveyed(capture, notes) for one in found)]
+        placed = [*_in_tables(capture, notes), *chain.from_iterable(wrong for _, wrong in _surveyed(capture, notes))]
         every += [finding for finding, time_ns in placed if time_ns is not None]
         for finding, time_ns in placed:
             if not _is_named(finding, handle):

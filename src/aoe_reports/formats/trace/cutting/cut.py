@@ -163,16 +163,16 @@ class Cut:
 
         An arrow to something that is not there cannot be drawn, and importers take it for damage.
         """
-        for place in range(_FLOW_SPOOLS):
-            spools = [part.flows[place] for part in self._parts if place in part.flows]
+        for number in range(_FLOW_SPOOLS):
+            spools = [part.flows[number] for part in self._parts if number in part.flows]
             texts = list(chain.from_iterable(spools))
             events = [strict_json(text) for text in texts]
             keys = [_key_of(event, "cat", "name", "id") for event in events]
             begun = {key for event, key in zip(events, keys, strict=True) if event["ph"] == "s"}
             whole = begun & {key for event, key in zip(events, keys, strict=True) if event["ph"] != "s"}
-            kept = [number for number, key in enumerate(keys) if key in whole]
-            self._threads.update(_thread_of(events[number]) for number in kept)
-            self._flows.add([texts[number] for number in kept])
+            kept = [index for index, key in enumerate(keys) if key in whole]
+            self._threads.update(_thread_of(events[index]) for index in kept)
+            self._flows.add([texts[index] for index in kept])
 
     @property
     def processes(self) -> list[Json]:

@@ -32,19 +32,20 @@ _TRIES = 8
 def ranges_at_a_glance(path: Path, prefix: str) -> list[Range]:
     """The X events whose names begin so, as far as their bytes show it: who needs one that is not there reads the file.
 
-    Nothing is told of the rest of the file: whoever reads it finds what is wrong.
+    What is wrong with the rest of the file is reported by whoever reads it.
     """
-    found: list[Range] = []
+    ranges: list[Range] = []
     try:
         with path.open("rb") as file:
-            for data, places in _places_of(file, prefix.encode()):
-                found += [one for place in places if (one := _range_around(data, place, prefix)) is not None]
+            for data, offsets in _offsets_of(file, prefix.encode()):
+                around = (_range_around(data, offset, prefix) for offset in offsets)
+                ranges += [event for event in around if event is not None]
     except OSError as error:
         raise ReadError(path, error.strerror or str(error), say("a timeline was expected")) from error
-    return found
+    return ranges
 
 
-def _places_of(file: BinaryIO, word: bytes) -> Iterator[tuple[bytes, list[int]]]:
+def _offsets_of(file: BinaryIO, word: bytes) -> Iterator[tuple[bytes, list[int]]]:
     """(some bytes, where a word stands in them that has an event's length of them before and behind it)."""
     data, done, block = b"", 0, b" "
     while block:
@@ -57,14 +58,14 @@ def _places_of(file: BinaryIO, word: bytes) -> Iterator[tuple[bytes, list[int]]]
         data, done = data[kept:], stop - kept
 
 
-def _range_around(data: bytes, place: int, prefix: str) -> Range | None:
-    """The X event around a place, if its name begins so."""
-    start = place
+def _range_around(data: bytes, offset: int, prefix: str) -> Range | None:
+    """The X event around an offset, if its name begins so."""
+    start = offset
     for _ in range(_TRIES):
-        start = data.rfind(b"{", max(place - _EVENT_BYTES, 0), start)
+        start = data.rfind(b"{", max(offset - _EVENT_BYTES, 0), start)
         if start < 0:
             return None
-        text = data[start : place + _EVENT_BYTES]
+        text = data[start : offset + _EVENT_BYTES]
         try:
             _, length = DECODER.raw_decode(text.decode("latin-1"))  # a byte is a character
             event = read_event(strict_json(text[:length]))
