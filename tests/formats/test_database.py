@@ -22,7 +22,7 @@ from aoe_reports.formats.sqlite import (
 )
 from aoe_reports.formats.sqlite.counters import counter_header
 from aoe_reports.formats.sqlite.queries import SOURCES
-from aoe_reports.formats.sqlite.source import Words, said_by
+from aoe_reports.formats.sqlite.source import EncodedWords, said_by
 from aoe_reports.model.errors import ReadError
 from aoe_reports.model.texts import Text, say
 from aoe_reports.model.topics.parallel import GroupPlace
@@ -909,7 +909,7 @@ def test_a_step_with_an_endless_part_beside_loses_that_part_alone(change, part, 
 
 
 def test_words_get_other_names_wherever_they_stand():
-    words = Words(np.array([2, -1, 0, 2]), ["a", "b", "c"])
+    words = EncodedWords(np.array([2, -1, 0, 2]), ["a", "b", "c"])
     changed = words.renamed(str.upper)
     assert [changed.words[place] if place >= 0 else None for place in changed.places] == ["C", None, "A", "C"]
     assert words.used() == [0, 2]

@@ -218,3 +218,28 @@ class _Job:
         if made is not None:
             self.first = made if self.first is None else min(self.first, made)
             self.last = made if self.last is None else max(self.last, made)
+
+
+def by_folder(
+    files: Iterable[FoundFile], part_of: Callable[[FoundFile], str | None] = lambda _: None
+) -> list[tuple[Path, tuple[FoundFile, ...]]]:
+    """(root, files) of each capture where it is what one folder holds: of several parts in one folder each has a root of its own."""
+    folders: dict[Path, dict[str | None, list[FoundFile]]] = defaultdict(lambda: defaultdict(list))
+    for file in files:
+        folders[file.path.parent][part_of(file)].append(file)
+    roots = [
+        (folder if len(parts) == 1 else folder / str(part), tuple(sorted(members, key=lambda file: str(file.path))))
+        for folder, parts in folders.items()
+        for part, members in parts.items()
+    ]
+    return sorted(roots, key=lambda root: root[0])
+
+
+def no_source(_: Capture) -> tuple[Source, ...]:
+    """What a vendor whose files have no tasks or no steps finds in a capture."""
+    return ()
+
+
+def no_events(_: Capture) -> list[list[FoundFile]]:
+    """What a vendor without a timeline of a device finds in a capture."""
+    return []

@@ -131,7 +131,7 @@ def table(
 @guided(example="trace profile --step 7 -o step.json", page="trace")
 def trace(paths: Paths, chosen: TraceOptions, output: Output = None) -> None:
     """Cut a part out of timelines. Prints a Chrome trace for Perfetto, chrome://tracing and MindStudio Insight; several runs stand side by side and begin together."""
-    from aoe_reports.topics.files.trace import traced
+    from aoe_reports.topics.files.cutting import traced
 
     with progress_line() as progress, traced(paths, chosen, progress) as found:
         if found.cuttings:

@@ -194,10 +194,8 @@ def _parse_cut(path: Path, data: bytes, findings: list[Finding], part: str) -> t
     recovered = recover(data)
     document = with_repeated_keys(recovered.text)[0] if recovered.text else None
     text = say(
-        (
-            "the text ends before the document does (still being written, or truncated); everything complete up to "
-            "there is read; no number of the unfinished {part} is used"
-        ),
+        "the text ends before the document does (still being written, or truncated); everything complete up to "
+        "there is read; no number of the unfinished {part} is used",
         part=part,
     )
     findings.append(JSON_TRUNCATED.found(str(path), text, recovered.line, recovered.column))
@@ -207,10 +205,8 @@ def _parse_cut(path: Path, data: bytes, findings: list[Finding], part: str) -> t
 def _said_of_duplicates(path: Path, found: Sequence[tuple[str, str, int, int]]) -> list[Finding]:
     def message(key: str) -> Text:
         return say(
-            (
-                "the key {key!r} occurs more than once in one object; all are read (no number of a task that "
-                "contains a repeated key is used)"
-            ),
+            "the key {key!r} occurs more than once in one object; all are read (no number of a task that "
+            "contains a repeated key is used)",
             key=key[:200],
         )
 

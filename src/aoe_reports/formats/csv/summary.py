@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 import csv
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -265,11 +265,16 @@ def said_of_header(path: Path, table: Table, match: Match, header: list[str]) ->
     if match.missing:
         return _other_separator(path, table, match, header) or _missing(path, table, match, header), []
     if match.strange_units:
-        return _strange_units(path, match.strange_units), []
+        return _in_header(path, UNIT_MISMATCH, _STRANGE_UNIT, match.strange_units), []
     if ambiguous := [field for field in match.doubled if field.needed]:
-        return _doubled(path, ambiguous, say("no row of this file is used")), []
-    doubled = _doubled(path, match.doubled, say("the first one is used"))
-    return [], [*doubled, *_unordered(path, table, match), *_nearly(path, match)]
+        return _in_header(path, DUPLICATE_COLUMN, _DOUBLED, ambiguous, effect=say("no row of this file is used")), []
+    doubled = _in_header(path, DUPLICATE_COLUMN, _DOUBLED, match.doubled, effect=say("the first one is used"))
+    nearly = [
+        finding
+        for field, column in match.nearly
+        for finding in _in_header(path, COLUMN_UNKNOWN, _NEARLY, [field], near=column.headers[0])
+    ]
+    return [], [*doubled, *_unordered(path, table, match), *nearly]
 
 
 _SEPARATORS = {";": say("semicolons"), "\t": say("tabs"), "|": say("bars")}
@@ -296,37 +301,18 @@ def _other_separator(path: Path, table: Table, match: Match, header: list[str]) 
     return []
 
 
-def _strange_units(path: Path, fields: Sequence[Field]) -> list[Finding]:
-    def message(field: Field) -> Text:
-        return say(
-            "{column!r}: no exporter writes this column in this unit (or not beside the others); "
-            "no row of this file is used",
-            column=field.header,
-        )
-
-    return [UNIT_MISMATCH.found(str(path), message(field), 1, field.position + 1) for field in fields]
-
-
-def _nearly(path: Path, match: Match) -> list[Finding]:
-    def message(field: Field, column: Column) -> Text:
-        return say(
-            "{column!r} is unknown; is it {near!r}, which is missing here?", column=field.header, near=column.headers[0]
-        )
-
+def _in_header(path: Path, rule: Rule, template: Text, fields: Iterable[Field], **values: object) -> list[Finding]:
+    """One thing that is wrong with some columns."""
     return [
-        COLUMN_UNKNOWN.found(str(path), message(field, column), 1, field.position + 1) for field, column in match.nearly
+        rule.found(str(path), say(template, column=field.header, **values), 1, field.position + 1) for field in fields
     ]
 
 
-def _doubled(path: Path, fields: Sequence[Field], what: str) -> list[Finding]:
-    def message(field: Field) -> Text:
-        return say(
-            "{column!r} occurs twice in the header; it cannot be determined which one is right: {effect}",
-            column=field.header,
-            effect=what,
-        )
-
-    return [DUPLICATE_COLUMN.found(str(path), message(field), 1, field.position + 1) for field in fields]
+_STRANGE_UNIT = say(
+    "{column!r}: no exporter writes this column in this unit (or not beside the others); no row of this file is used"
+)
+_NEARLY = say("{column!r} is unknown; is it {near!r}, which is missing here?")
+_DOUBLED = say("{column!r} occurs twice in the header; it cannot be determined which one is right: {effect}")
 
 
 def _unordered(path: Path, table: Table, match: Match) -> list[Finding]:
@@ -335,10 +321,8 @@ def _unordered(path: Path, table: Table, match: Match) -> list[Finding]:
         return []
     field = match.unordered
     message = say(
-        (
-            "{column!r} comes after columns that follow it in every {table}; it is read by its name, but check that "
-            "headers were not swapped"
-        ),
+        "{column!r} comes after columns that follow it in every {table}; it is read by its name, but check that "
+        "headers were not swapped",
         column=field.header,
         table=table.name,
     )
@@ -353,10 +337,8 @@ def _missing(path: Path, table: Table, match: Match, header: list[str]) -> list[
             say("; did you mean {near!r} (column {place})?", near=near.header, place=near.position + 1) if near else ""
         )
         message = say(
-            (
-                "the header of {count} columns has no column {column!r}, which every {table} has{hint}; no row of "
-                "this file is used"
-            ),
+            "the header of {count} columns has no column {column!r}, which every {table} has{hint}; no row of "
+            "this file is used",
             column=column.headers[0],
             count=len(header),
             table=table.name,
@@ -482,8 +464,18 @@ class _Reading:
         frame, places, good = self._rows(
             parsed, total, None if self.table.multiline else heights, None if whole else looked
         )
-        columns = self._without_line_end(self._typed(frame, places, good))
-        data = pa.table(repeated_as_lists(self.table, columns))
+        return self._data(self._typed(frame, places, good), looked, total, good, places.rows)
+
+    def of_plain(self, frame: pa.Table, looked: _Looked) -> TableData:
+        columns = dict(zip(frame.column_names, frame.columns, strict=True))
+        rows = np.arange(frame.num_rows, dtype=np.int64)
+        return self._data(columns, looked, frame.num_rows, np.ones(len(rows), dtype=bool), rows)
+
+    def _data(
+        self, columns: dict[str, pa.ChunkedArray], looked: _Looked, total: int, good: Mask, rows: Ints
+    ) -> TableData:
+        """The `good` ones of some typed rows, which are those data records, out of so many."""
+        data = pa.table(repeated_as_lists(self.table, self._without_line_end(columns)))
         complete = bool(good.all()) and data.num_rows == total
         if not complete:
             data = data.filter(keep_where(good))
@@ -496,20 +488,8 @@ class _Reading:
             rows_read=total,
             rows_reported=total - data.num_rows,
             sha256=looked.sha256,
-            rows=None if complete else places.rows[good],
+            rows=None if complete else rows[good],
             lines=self.lines,
-        )
-
-    def of_plain(self, frame: pa.Table, looked: _Looked) -> TableData:
-        columns = self._without_line_end(dict(zip(frame.column_names, frame.columns, strict=True)))
-        return TableData(
-            table=self.table,
-            path=self.path,
-            frame=pa.table(repeated_as_lists(self.table, columns)),
-            match=self.match,
-            findings=tuple(self.findings),
-            rows_read=frame.num_rows,
-            sha256=looked.sha256,
         )
 
     def _without_line_end(self, columns: dict[str, pa.ChunkedArray]) -> dict[str, pa.ChunkedArray]:
@@ -650,10 +630,8 @@ def _no_line_end(path: Path, field: Field, ending: Ending | None, line: int) -> 
         )
         return CSV_TRUNCATED.found(str(path), message, line, field.position + 1)
     message = say(
-        (
-            "the file does not end with a line end; it is not known whether its last cell ({column}) is complete: "
-            "the cell is empty in the table, the rest of the row is used, later rows may be missing"
-        ),
+        "the file does not end with a line end; it is not known whether its last cell ({column}) is complete: "
+        "the cell is empty in the table, the rest of the row is used, later rows may be missing",
         column=field.header,
     )
     return CSV_TRUNCATED.found(str(path), message, line, field.position + 1, severity="warning")

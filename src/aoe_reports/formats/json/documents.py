@@ -9,11 +9,11 @@ from typing import Any
 
 from aoe_reports.formats.ascend.tables import TABLES
 from aoe_reports.formats.csv.summary import TableData, nothing_of
-from aoe_reports.formats.json.summary import Row, read_document, table_of_rows
+from aoe_reports.formats.json.summary import Row, capped, read_document, table_of_rows
 from aoe_reports.formats.rules import JSON_ROW, TOTAL_MISMATCH
 from aoe_reports.model.arrays.columns import integers
 from aoe_reports.model.documents import JsonObject
-from aoe_reports.model.findings import EXAMPLES_PER_RULE, Finding
+from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import say
 
 TOTAL = "Total Op Info"
@@ -36,11 +36,7 @@ def read_table_of_document(path: Path, kind: str, fields: frozenset[str] | None 
     rows: list[Row] = []
     for row in _LAYOUTS[kind](document, broken, str(path)):
         (totals if row.cells.get("op_name") == TOTAL else rows).append(row)
-    findings += broken[:EXAMPLES_PER_RULE]
-    if len(broken) > EXAMPLES_PER_RULE:
-        last = broken[EXAMPLES_PER_RULE]
-        message = say("and {count} more of this kind", count=len(broken) - EXAMPLES_PER_RULE)
-        findings.append(JSON_ROW.found(str(path), message, pointer=last.pointer))
+    findings += capped(broken, len(broken))
     if fields is not None:
         fields = fields | {"step", "type"}  # the totals are held against these
     data = table_of_rows(path, table, rows, fields, findings, sha256, broken=len(broken))

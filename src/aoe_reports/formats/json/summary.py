@@ -133,7 +133,7 @@ def read_json_summary(path: Path, table: Table, fields: frozenset[str] | None = 
         else:
             message = say("the keys of this row differ from those of the first row; it is left out")
             broken.append(JSON_ROW.found(str(path), message, pointer=f"/{i}"))
-    findings += _capped(broken[:_EXAMPLES], len(broken))
+    findings += capped(broken[:_EXAMPLES], len(broken))
     return table_of_rows(path, table, rows, fields, findings, sha256, broken=len(broken))
 
 
@@ -188,12 +188,12 @@ def _typed(
         columns[field.name] = converted.column
         bad = np.flatnonzero(converted.bad & good)
         shown = [(rows[int(i)], said_of_cell(field, str(cells[i]), say("a number"))) for i in bad[:_EXAMPLES]]
-        told += _capped([_at(path, CSV_UNPARSABLE, row, field, text) for row, text in shown], len(bad))
+        told += capped([_at(path, CSV_UNPARSABLE, row, field, text) for row, text in shown], len(bad))
         if field.needed:
             absent = np.flatnonzero(good & ~converted.bad & ~valid(converted.column))
             message = say("{column}: no value; the row is left out", column=field.header)
             found = [_at(path, MISSING_VALUE, rows[int(i)], field, message) for i in absent[:_EXAMPLES]]
-            told += _capped(found, len(absent))
+            told += capped(found, len(absent))
             good &= ~converted.bad & valid(converted.column)
     return columns, good, told
 
@@ -207,7 +207,7 @@ def _at(path: Path, rule: Rule, row: Row, field: Field, message: str) -> Finding
     return rule.found(str(path), message, pointer=pointer)
 
 
-def _capped(found: list[Finding], count: int) -> list[Finding]:
+def capped(found: list[Finding], count: int) -> list[Finding]:
     """The first of `count` findings, and how many more there are: the next one is given, too."""
     if count <= EXAMPLES_PER_RULE:
         return found

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 
-from aoe_reports.formats.capture import Capture, CaptureInfo, Source
+from aoe_reports.formats.capture import Capture, CaptureInfo, Source, by_folder, no_events
 from aoe_reports.formats.mindspore.names import COMMUNICATION, UNREAD_KINDS, WRITER, parse_name
 from aoe_reports.formats.mindspore.tables import KERNEL_FLOPS, TABLES
 from aoe_reports.formats.sources.found import FoundFile, Writer
@@ -30,6 +28,8 @@ __all__ = [
 
 writers: frozenset[Writer] = frozenset({WRITER})
 record_source = WRITER
+events = no_events
+"""`timeline_display` has the operators of the table, and no other."""
 tables: Mapping[str, Table] = TABLES
 task_types = TaskTypes(communication=frozenset({COMMUNICATION}))
 
@@ -44,18 +44,11 @@ def identify(found: FoundFile, findings: list[Finding]) -> FoundFile | None:  # 
 
 def group(files: Iterable[FoundFile]) -> list[Capture]:
     """A capture is what one folder holds of one rank; what is not read belongs to none."""
-    folders: dict[Path, dict[int | None, list[FoundFile]]] = defaultdict(lambda: defaultdict(list))
-    for file in files:
-        if file.name.kind not in UNREAD_KINDS:
-            folders[file.path.parent][file.name.rank_id].append(file)
-    captures = []
-    for folder, ranks in folders.items():
-        for rank, mine in ranks.items():
-            root = folder if len(ranks) == 1 else folder / f"rank_{rank}"
-            in_order = tuple(sorted(mine, key=lambda file: str(file.path)))
-            info = CaptureInfo(rank_id=rank, engine="cann")
-            captures.append(Capture(root, in_order, (), info, profiler=WRITER))
-    return sorted(captures, key=lambda capture: capture.root)
+    read = (file for file in files if file.name.kind not in UNREAD_KINDS)
+    return [
+        Capture(root, members, (), CaptureInfo(rank_id=members[0].name.rank_id, engine="cann"), profiler=WRITER)
+        for root, members in by_folder(read, lambda file: f"rank_{file.name.rank_id}")
+    ]
 
 
 def tasks(capture: Capture) -> tuple[Source, ...]:
@@ -67,8 +60,3 @@ def steps(capture: Capture) -> tuple[Source, ...]:
     """The steps, then what a job of several ranks computed in each of them, whose rows have no numbers."""
     numbered = tuple(capture.sources("step_trace_raw"))
     return (*numbered, *capture.sources("cluster_analyse")) if numbered else ()
-
-
-def events(capture: Capture) -> list[list[FoundFile]]:  # noqa: ARG001 -- of no capture
-    """None: `timeline_display` has the operators of the table, and no other."""
-    return []

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 
-from aoe_reports.formats.capture import Capture, CaptureInfo, Source
+from aoe_reports.formats.capture import Capture, CaptureInfo, Source, by_folder, no_events, no_source
 from aoe_reports.formats.msopprof.tables import FILES, FOLDER, OP_BASIC_INFO
 from aoe_reports.formats.sources.found import FileName, FoundFile, Writer
 from aoe_reports.formats.sources.head import head_of, header_of
@@ -19,6 +17,7 @@ writers: frozenset[Writer] = frozenset({"msopprof"})
 record_source = "msopprof"
 tables: Mapping[str, Table] = {table.name: table for table in FILES.values()}
 task_types = TaskTypes()
+steps, events = no_source, no_events
 
 _NAME = re.compile(rf"^(?P<what>{'|'.join(FILES)})(?:_(?P<time>\d{{8,20}}))?\.csv$", re.ASCII)
 _FOLDER = re.compile(rf"{FOLDER}(?P<time>\d{{14,17}})_", re.ASCII)
@@ -41,35 +40,13 @@ def identify(found: FoundFile, findings: list[Finding]) -> FoundFile | None:  # 
 
 def group(files: Iterable[FoundFile]) -> list[Capture]:
     """A capture is what one folder holds: one kernel."""
-    folders: dict[Path, list[FoundFile]] = defaultdict(list)
-    for file in files:
-        folders[file.path.parent].append(file)
     captures = []
-    for folder, members in sorted(folders.items()):
+    for folder, members in by_folder(files):
         times = [found["time"] for part in folder.parts if (found := _FOLDER.match(part))]
-        in_order = tuple(sorted(members, key=lambda file: str(file.path)))
-        captures.append(
-            Capture(
-                folder,
-                in_order,
-                (),
-                CaptureInfo(engine="cann"),
-                profiler="msopprof",
-                named_time=times[-1] if times else None,
-            )
-        )
+        info, time = CaptureInfo(engine="cann"), times[-1] if times else None
+        captures.append(Capture(folder, members, (), info, profiler="msopprof", named_time=time))
     return captures
 
 
 def tasks(capture: Capture) -> tuple[Source, ...]:
     return tuple(capture.sources(OP_BASIC_INFO.name))
-
-
-def steps(capture: Capture) -> tuple[Source, ...]:  # noqa: ARG001 -- of no capture
-    """None: a kernel is no step."""
-    return ()
-
-
-def events(capture: Capture) -> list[list[FoundFile]]:  # noqa: ARG001 -- of no capture
-    """None: there is no timeline of a device."""
-    return []

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from aoe_reports.formats.capture import Capture, CaptureInfo, Source
+from aoe_reports.formats.capture import Capture, CaptureInfo, no_events, no_source
 from aoe_reports.formats.msserviceprofiler.tables import FILES, SPAN, SPANS
 from aoe_reports.formats.sources.found import FileName, FoundFile, Writer
 from aoe_reports.formats.sources.head import head_of, header_of
@@ -19,6 +19,7 @@ writers: frozenset[Writer] = frozenset({_WRITER})
 record_source = _WRITER
 tables: Mapping[str, Table] = {table.name: table for table in (*FILES.values(), SPAN)}
 task_types = TaskTypes()
+tasks, steps, events = no_source, no_source, no_events
 
 
 def parse_name(name: str, folder: str) -> FileName | None:
@@ -52,16 +53,3 @@ def group(files: Iterable[FoundFile]) -> list[Capture]:
         )
         for folder, members in sorted(folders.items())
     ]
-
-
-def tasks(capture: Capture) -> tuple[Source, ...]:  # noqa: ARG001 -- of no capture
-    """None: a request is no task of a device."""
-    return ()
-
-
-def steps(capture: Capture) -> tuple[Source, ...]:  # noqa: ARG001 -- of no capture
-    return ()
-
-
-def events(capture: Capture) -> list[list[FoundFile]]:  # noqa: ARG001 -- of no capture
-    return []

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 
-from aoe_reports.formats.capture import Capture, CaptureInfo, Source
+from aoe_reports.formats.capture import Capture, CaptureInfo, Source, by_folder, no_events, no_source
 from aoe_reports.formats.rocprof.tables import KERNEL_TRACE, RESULTS
 from aoe_reports.formats.sources.found import FileName, FoundFile, Writer
 from aoe_reports.formats.table import Table, TaskTypes
@@ -18,6 +16,7 @@ writers: frozenset[Writer] = frozenset({"rocprof"})
 record_source = "rocprof"
 tables: Mapping[str, Table] = {table.name: table for table in (RESULTS, KERNEL_TRACE)}
 task_types = TaskTypes()
+steps, events = no_source, no_events
 
 _KERNEL_TRACE = re.compile(r"^(?:(?P<process>.+)_)?kernel_trace\.csv(?P<packed>\.gz)?$")
 
@@ -40,18 +39,11 @@ def identify(found: FoundFile, findings: list[Finding]) -> FoundFile | None:  # 
 
 def group(files: Iterable[FoundFile]) -> list[Capture]:
     """A capture is a process: of several in one folder each is called like its files."""
-    folders: dict[Path, dict[str, list[FoundFile]]] = defaultdict(lambda: defaultdict(list))
-    for file in files:
-        folders[file.path.parent][_process(file)].append(file)
     captures = []
-    for folder, processes in folders.items():
-        for process, members in processes.items():
-            root = folder if len(processes) == 1 else folder / process
-            in_order = tuple(sorted(members, key=lambda file: str(file.path)))
-            pid = next((file.name.pid for file in in_order if file.name.pid is not None), None)
-            info = CaptureInfo(pid=pid, engine="rocm")
-            captures.append(Capture(root, in_order, (), info, profiler="rocprof"))
-    return sorted(captures, key=lambda capture: capture.root)
+    for root, members in by_folder(files, _process):
+        pid = next((file.name.pid for file in members if file.name.pid is not None), None)
+        captures.append(Capture(root, members, (), CaptureInfo(pid=pid, engine="rocm"), profiler="rocprof"))
+    return captures
 
 
 def _process(file: FoundFile) -> str:
@@ -62,13 +54,3 @@ def _process(file: FoundFile) -> str:
 
 def tasks(capture: Capture) -> tuple[Source, ...]:
     return tuple(capture.sources(KERNEL_TRACE.name, RESULTS.name))
-
-
-def steps(capture: Capture) -> tuple[Source, ...]:  # noqa: ARG001 -- of no capture
-    """None: nothing here tells of steps."""
-    return ()
-
-
-def events(capture: Capture) -> list[list[FoundFile]]:  # noqa: ARG001 -- of no capture
-    """None: no timeline of these profilers is read."""
-    return []

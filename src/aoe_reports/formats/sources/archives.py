@@ -26,7 +26,7 @@ from aoe_reports.formats.ascend.names import READ_ARCHIVE
 from aoe_reports.formats.rules import ARCHIVE, ARCHIVE_DAMAGED, EXPANDED_TOO_LARGE, UNREADABLE
 from aoe_reports.formats.sources.expand import MAX_RATIO
 from aoe_reports.formats.sources.identify import MAX_EXPANDED_BYTES, unreadable_file
-from aoe_reports.formats.sources.objects import Held, ObjectPath, hold, object_of
+from aoe_reports.formats.sources.objects import LocalContent, ObjectPath, hold, object_of
 from aoe_reports.formats.sources.owned import TemporaryFolder
 from aoe_reports.model.findings import Finding
 from aoe_reports.model.texts import join, say
@@ -116,13 +116,13 @@ def _unpacked(path: Path, max_expanded: int | None, left_out: list[str], twice: 
                     shutil.copyfileobj(member.content, file, _BLOCK)
                 os.utime(place, ns=(time_ns, time_ns))
                 size: int | None = place.stat().st_size
-                held: Held | None = Held(place=str(place), folder=folder)
+                content: LocalContent | None = LocalContent(place=str(place), folder=folder)
             else:
-                held, size, time_ns = same.held, same.size, same.modified_ns
+                content, size, time_ns = same.content, same.size, same.modified_ns
             if name in found:
                 twice[name] = None
             one = found[name] = object_of(str(path / name), size, version, time_ns)
-            one.held = held  # the last of one name counts, as for whoever unpacks it
+            one.content = content  # the last of one name counts, as for whoever unpacks it
     return sorted(found.values(), key=str)
 
 

@@ -244,10 +244,8 @@ def _refuse_not_taken(name: str, keys: set[str], file: str) -> None:
     wanted = [key for key in _NOT_TAKEN if key in keys]
     if wanted and "aws_access_key_id" not in keys:
         what = say(
-            (
-                "the profile {name} gets its credentials by {key}, which is not supported; export them first: "
-                "aws configure export-credentials --profile {name} --format env"
-            ),
+            "the profile {name} gets its credentials by {key}, which is not supported; export them first: "
+            "aws configure export-credentials --profile {name} --format env",
             name=name,
             key=wanted[0],
         )

@@ -151,10 +151,8 @@ def _unread(files: Sequence[FoundFile]) -> list[Finding]:
     found = []
     for folder, kinds in sorted(folders.items()):
         message = say(
-            (
-                "{count} files of MindSpore's own profiler ({kinds}) are recognised, but not read: they repeat or sum up what its "
-                "other files hold"
-            ),
+            "{count} files of MindSpore's own profiler ({kinds}) are recognised, but not read: they repeat or sum up what its "
+            "other files hold",
             count=len(kinds),
             kinds=join(", ", sorted(set(kinds))),
         )
@@ -344,10 +342,8 @@ class _Walk:
         self._linked += len(entries)
         if len(entries) > left:
             message = say(
-                (
-                    "links that lead out of {path} contain more than {limit} files and folders; the rest is not read "
-                    "(specify the folder itself)"
-                ),
+                "links that lead out of {path} contain more than {limit} files and folders; the rest is not read "
+                "(specify the folder itself)",
                 limit=MAX_LINKED,
                 path=self._path,
             )

@@ -67,10 +67,8 @@ def _expand(file: FoundFile, plain: IO[bytes]) -> Finding | None:
             read = packed.tell() - len(expander.unconsumed_tail)
             if file.max_expanded is None and written > max(RATIO_FROM_BYTES, MAX_RATIO * read):
                 message = say(
-                    (
-                        "expands to more than {ratio} times its size, which no export does; none of it is used "
-                        "(--max-expanded BYTES sets the limit)"
-                    ),
+                    "expands to more than {ratio} times its size, which no export does; none of it is used "
+                    "(--max-expanded BYTES sets the limit)",
                     ratio=MAX_RATIO,
                 )
                 return EXPANDED_TOO_LARGE.found(str(file.path), message)

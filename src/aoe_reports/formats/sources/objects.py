@@ -49,7 +49,7 @@ PIECE_BYTES = 8 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class LocalContent:
     """Where the content of an object lies."""
 
     place: str
@@ -74,7 +74,7 @@ class ObjectPath(PosixPath):
     version: str | None = None
     """The tag by which a server tells one content from another (etag)."""
     modified_ns: int = 0
-    held: Held | None = None
+    content: LocalContent | None = None
     """Its content on this machine, where it was fetched before it is read."""
 
     def __str__(self) -> str:
@@ -86,8 +86,8 @@ class ObjectPath(PosixPath):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As what it is made of again, also by another process of this machine."""
-        held = None if self.held is None else Held(place=self.held.place)
-        return _with_held, (str(self), self.size, self.version, self.modified_ns, held)
+        content = None if self.content is None else LocalContent(place=self.content.place)
+        return _with_content, (str(self), self.size, self.version, self.modified_ns, content)
 
     @property
     def root(self) -> str:
@@ -165,9 +165,11 @@ def object_of(uri: str, size: int | None, version: str | None, modified_ns: int)
     return path
 
 
-def _with_held(uri: str, size: int | None, version: str | None, modified_ns: int, held: Held | None) -> ObjectPath:
+def _with_content(
+    uri: str, size: int | None, version: str | None, modified_ns: int, content: LocalContent | None
+) -> ObjectPath:
     path = object_of(uri, size, version, modified_ns)
-    path.held = held
+    path.content = content
     return path
 
 
@@ -280,8 +282,8 @@ class _Fetched:
         if uri in self.failures:
             raise self.failures[uri]
         if _key(one) not in self._places:
-            if one.held is not None and one.held.is_of(one):
-                return one.held.place
+            if one.content is not None and one.content.is_of(one):
+                return one.content.place
             try:
                 self._fetch(one)
             except OSError as error:
@@ -331,7 +333,7 @@ class _Fetched:
             raise
         self._places[_key(path)] = place
         if self.holds:
-            path.held = Held(place=place, folder=folder)
+            path.content = LocalContent(place=place, folder=folder)
 
     def thin_out(self, path: ObjectPath) -> None:
         """Remove one object, which nobody has open, where there is no room for many more."""

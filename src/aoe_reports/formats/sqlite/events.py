@@ -21,7 +21,7 @@ from aoe_reports.formats.sqlite.series import (
     stacked,
     without_no_id,
 )
-from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Rows, Words, find
+from aoe_reports.formats.sqlite.source import Cells, CellType, Database, EncodedWords, Rows, find
 from aoe_reports.formats.sqlite.statistics import api_level
 from aoe_reports.formats.sqlite.tasks import report_untyped
 from aoe_reports.formats.table import NULL_TOKENS
@@ -104,11 +104,11 @@ def _spanned(database: Database, table: str, columns: Mapping[str, CellType]) ->
     )
 
 
-def _numbered(cells: Cells, kind: str = "") -> Words:
+def _numbered(cells: Cells, kind: str = "") -> EncodedWords:
     """`Stream 2`, `Thread 4711` …"""
     numbers, places = np.unique(cells.values, return_inverse=True)
     words = [f"{kind} {number}".lstrip() for number in numbers.tolist()]
-    return Words(np.where(cells.there, places.reshape(-1), -1), words)
+    return EncodedWords(np.where(cells.there, places.reshape(-1), -1), words)
 
 
 def _tasks(database: Database) -> dict[str, Series]:
@@ -193,14 +193,14 @@ def _calls(database: Database) -> dict[str, Series]:
     }
 
 
-def _with_layer(level: Words, names: Words) -> Words:
+def _with_layer(level: EncodedWords, names: EncodedWords) -> EncodedWords:
     (levels, named), places = distinct_rows(level.places, names.places)
     words = []
     for level_place, name_place in zip(levels.tolist(), named.tolist(), strict=True):
         name = names.words[name_place] if name_place >= 0 else ""
         layer = _LAYERS.get(level.words[level_place]) if level_place >= 0 else None
         words.append(f"{layer}@{name}" if layer and name else name)
-    return Words(np.where(names.places >= 0, places.reshape(-1), -1), words)
+    return EncodedWords(np.where(names.places >= 0, places.reshape(-1), -1), words)
 
 
 def _operators(database: Database) -> dict[str, Series]:
@@ -274,7 +274,7 @@ def _parts_of_operators(database: Database) -> dict[str, Series]:
     }
 
 
-def _arguments(columns: Mapping[str, Series]) -> Words:
+def _arguments(columns: Mapping[str, Series]) -> EncodedWords:
     """Cells of several columns as JSON; each distinct text is made once."""
     lists = [_listed(column) for column in columns.values()]
     places: list[int] = []
@@ -282,7 +282,7 @@ def _arguments(columns: Mapping[str, Series]) -> Words:
     for row in zip(*lists, strict=True):
         known = {name: value for name, value in zip(columns, row, strict=True) if value is not None}
         places.append(words.setdefault(json.dumps(known), len(words)))
-    return Words(np.asarray(places, dtype=np.int64), list(words))
+    return EncodedWords(np.asarray(places, dtype=np.int64), list(words))
 
 
 def _listed(column: Series) -> list[int | str | None]:
@@ -303,7 +303,7 @@ def _pytorch(database: Database) -> dict[str, Series]:
     return {
         **events,
         "name": database.words(rows, "name", good),
-        "category": Words(level.places, names),
+        "category": EncodedWords(level.places, names),
         "flow_id": _numbered(own),
         "connection_id": _connections(database, own),
         "pid": process,
@@ -333,7 +333,7 @@ def _overlaps(database: Database) -> dict[str, Series]:
     kinds = rows.cells["type"].take(good)
     numbers = np.asarray(list(_OVERLAPS), dtype=np.int64)
     near, known = find(numbers, kinds.ints)
-    names = Words(np.where(kinds.there & known, near, -1), list(_OVERLAPS.values()))
+    names = EncodedWords(np.where(kinds.there & known, near, -1), list(_OVERLAPS.values()))
     return {
         **events,
         "name": names,

@@ -21,7 +21,7 @@ from aoe_reports.formats.sqlite.series import (
     stacked,
     words_of,
 )
-from aoe_reports.formats.sqlite.source import MAX_NS, Cells, Database, Words
+from aoe_reports.formats.sqlite.source import MAX_NS, Cells, Database, EncodedWords
 
 _number, _time = partial(Picked, type="number"), partial(Picked, type="time")
 
@@ -32,10 +32,10 @@ def _sizes(cells: Cells) -> Cells:
     return Cells(np.where(fits, whole, 0).astype(np.int64), fits)
 
 
-def _device_words(devices: Cells) -> Words:
+def _device_words(devices: Cells) -> EncodedWords:
     used = np.unique(devices.values[devices.there])
     places = np.searchsorted(used, devices.values) if len(used) else np.zeros(len(devices.values), dtype=np.int64)
-    return Words(np.where(devices.there, places, -1), [f"NPU:{number}" for number in used.tolist()])
+    return EncodedWords(np.where(devices.there, places, -1), [f"NPU:{number}" for number in used.tolist()])
 
 
 def memory_record(database: Database, wanted: Wanted) -> Built:
@@ -148,5 +148,5 @@ def operator_memory(database: Database, wanted: Wanted) -> Built:
     of_cann = names.renamed(lambda word: f"cann::{word}")
     both = [*names.words, *of_cann.words]
     shifted = np.where(of_cann.places >= 0, of_cann.places + len(names.words), -1)
-    series["op_name"] = Words(np.where(stream.there, names.places, shifted), both)
+    series["op_name"] = EncodedWords(np.where(stream.there, names.places, shifted), both)
     return _memory(series, tuple(_OPERATOR_SIZES), wanted)

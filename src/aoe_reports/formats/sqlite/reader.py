@@ -25,7 +25,7 @@ from aoe_reports.formats.sqlite.flows import FLOW_TYPES, flows_of
 from aoe_reports.formats.sqlite.queries import SOURCES
 from aoe_reports.formats.sqlite.rules import DB_DAMAGED, DB_INCOMPLETE
 from aoe_reports.formats.sqlite.series import Built, Series, Source, Wanted
-from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Words, opened, said_by
+from aoe_reports.formats.sqlite.source import Cells, CellType, Database, EncodedWords, opened, said_by
 from aoe_reports.formats.table import NULL_TOKENS, Column, Match, Table, snake_case
 from aoe_reports.model.arrays.columns import Ints, column_of, distinct_rows
 from aoe_reports.model.findings import Finding
@@ -292,7 +292,7 @@ def _arrow_type(column: Column) -> pa.DataType:
 
 
 def _arrow(series: Series, kind: CellType) -> pa.ChunkedArray:
-    if isinstance(series, Words):
+    if isinstance(series, EncodedWords):
         return _dictionary(series)
     assert isinstance(series, Cells)
     if kind == "number":
@@ -300,7 +300,7 @@ def _arrow(series: Series, kind: CellType) -> pa.ChunkedArray:
     return column_of(np.where(series.there, series.ints, 0), series.there)
 
 
-def _dictionary(words: Words) -> pa.ChunkedArray:
+def _dictionary(words: EncodedWords) -> pa.ChunkedArray:
     """Words as a column that holds each of them once, and only those that occur; no value words are null."""
     numbers: dict[str, int] = {}
     codes = np.full(len(words.words) + 1, -1, dtype=np.int32)  # (the last one is that of -1)

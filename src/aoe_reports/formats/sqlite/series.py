@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from aoe_reports.formats.convert import LONGEST_NS
-from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Rows, Words, find
+from aoe_reports.formats.sqlite.source import Cells, CellType, Database, EncodedWords, Rows, find
 from aoe_reports.formats.table import NO_ID, NULL_TOKENS
 from aoe_reports.model.arrays.columns import Ints, Mask, distinct
 from aoe_reports.model.texts import say
 
-Series = Cells | Words
+Series = Cells | EncodedWords
 
 Wanted = Callable[[str], bool]
 
@@ -98,9 +98,9 @@ def cells_of(series: Mapping[str, Series], name: str) -> Cells:
     return column
 
 
-def words_of(series: Mapping[str, Series], name: str) -> Words:
+def words_of(series: Mapping[str, Series], name: str) -> EncodedWords:
     column = series[name]
-    assert isinstance(column, Words)
+    assert isinstance(column, EncodedWords)
     return column
 
 
@@ -149,41 +149,41 @@ def spans(database: Database, rows: Rows) -> tuple[Ints, Ints, Mask]:
     return start, length, rows.good & ~endless
 
 
-def among(words: Words, test: Callable[[str], bool]) -> Mask:
+def among(words: EncodedWords, test: Callable[[str], bool]) -> Mask:
     passing = np.zeros(len(words.words) + 1, dtype=bool)  # (the last one is that of -1)
     for place in words.used():
         passing[place] = test(words.words[place])
     return passing[words.places]
 
 
-def first_of(words: Words, other: Series | None) -> Words:
+def first_of(words: EncodedWords, other: Series | None) -> EncodedWords:
     """Words, and where there is none (or "N/A") those of another column."""
-    if not isinstance(other, Words):
+    if not isinstance(other, EncodedWords):
         return words
     named = (words.places >= 0) & ~among(words, lambda word: word in NULL_TOKENS)
     shifted = np.where(other.places >= 0, other.places + len(words.words), -1)
-    return Words(np.where(named, words.places, shifted), [*words.words, *other.words])
+    return EncodedWords(np.where(named, words.places, shifted), [*words.words, *other.words])
 
 
 def stacked(parts: Sequence[Series | None], counts: Sequence[int], *, words: bool = False) -> Series:
     """The columns of several sources one below the other, null where a source has none; `words` if none of them has."""
-    if words or any(isinstance(part, Words) for part in parts):
+    if words or any(isinstance(part, EncodedWords) for part in parts):
         known: list[str] = []
         places: list[Ints] = [np.zeros(0, dtype=np.int64)]
         for part, count in zip(parts, counts, strict=True):
-            if isinstance(part, Words):
+            if isinstance(part, EncodedWords):
                 places.append(np.where(part.places >= 0, part.places + len(known), -1))
                 known += part.words
             else:
                 places.append(np.full(count, -1, dtype=np.int64))
-        return Words(np.concatenate(places), known)
+        return EncodedWords(np.concatenate(places), known)
     cells = [nothing(0)]
     cells += [part if isinstance(part, Cells) else nothing(count) for part, count in zip(parts, counts, strict=True)]
     return Cells(np.concatenate([one.values for one in cells]), np.concatenate([one.there for one in cells]))
 
 
-def repeated(word: str, count: int) -> Words:
-    return Words(np.zeros(count, dtype=np.int64), (word,))
+def repeated(word: str, count: int) -> EncodedWords:
+    return EncodedWords(np.zeros(count, dtype=np.int64), (word,))
 
 
 def nothing(count: int) -> Cells:
@@ -202,7 +202,7 @@ def codes(column: Series) -> Ints:
     return np.asarray([code[place] for place in used.tolist()], dtype=np.int64)[np.searchsorted(used, column.places)]
 
 
-def listed(cells: Sequence[str | None]) -> Words:
+def listed(cells: Sequence[str | None]) -> EncodedWords:
     words: dict[str, int] = {}
     places = [-1 if cell is None else words.setdefault(cell, len(words)) for cell in cells]
-    return Words(np.asarray(places, dtype=np.int64), list(words))
+    return EncodedWords(np.asarray(places, dtype=np.int64), list(words))

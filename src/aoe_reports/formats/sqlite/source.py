@@ -68,7 +68,7 @@ class Cells:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class EncodedWords:
     """Words of one column: each row's place among `words`, -1 where there is none."""
 
     places: Ints
@@ -80,14 +80,14 @@ class Words:
         occurs[self.places] = True
         return [int(place) for place in np.flatnonzero(occurs[:-1])]
 
-    def renamed(self, change: Callable[[str], str]) -> Words:
+    def renamed(self, change: Callable[[str], str]) -> EncodedWords:
         used = self.used()
         fresh = np.full(len(self.words) + 1, -1, dtype=np.int64)
         fresh[used] = np.arange(len(used), dtype=np.int64)
-        return Words(fresh[self.places], [change(self.words[place]) for place in used])
+        return EncodedWords(fresh[self.places], [change(self.words[place]) for place in used])
 
-    def take(self, rows: Ints | Mask) -> Words:
-        return Words(self.places[rows], self.words)
+    def take(self, rows: Ints | Mask) -> EncodedWords:
+        return EncodedWords(self.places[rows], self.words)
 
 
 def find(keys: Ints, wanted: Ints) -> tuple[Ints, Mask]:
@@ -241,7 +241,7 @@ class Database:
             message = say("{table}: {count} rows whose {what}; they are left out", table=table, count=count, what=what)
             self.report(DB_VALUE, message)
 
-    def lookup(self, ids: Cells, where: str, table: str = "STRING_IDS") -> Words:
+    def lookup(self, ids: Cells, where: str, table: str = "STRING_IDS") -> EncodedWords:
         """The words that ids of a column stand for; what the file's dictionary does not know is null and reported."""
         keys, words = self._dictionary(table)
         there = ids.there & (ids.values != NO_ID)
@@ -251,10 +251,8 @@ class Database:
         dangling = int((there & ~found).sum())
         if dangling and not self._has_words(table):
             message = say(
-                (
-                    "no usable table {table} here: the meaning of the {count} ids of {column} is not known, those "
-                    "cells are empty in the table"
-                ),
+                "no usable table {table} here: the meaning of the {count} ids of {column} is not known, those "
+                "cells are empty in the table",
                 column=where,
                 count=dangling,
                 table=table,
@@ -268,9 +266,9 @@ class Database:
                 table=table,
             )
             self.report(DB_DANGLING_ID, message)
-        return Words(places, words)
+        return EncodedWords(places, words)
 
-    def words(self, rows: Rows, column: str, chosen: Mask, table: str = "STRING_IDS") -> Words:
+    def words(self, rows: Rows, column: str, chosen: Mask, table: str = "STRING_IDS") -> EncodedWords:
         """The words that a column of some rows stands for."""
         return self.lookup(rows.cells[column].take(chosen), f"{rows.table}.{column}", table)
 
@@ -313,10 +311,8 @@ class Database:
         except sqlite3.DatabaseError:  # a table may have no rowid
             where, shown = "?", "?"
         message = say(
-            (
-                "{column}: {count} values that are not {kind}, the first is {value!r} in the row with rowid {row}; "
-                "{effect}"
-            ),
+            "{column}: {count} values that are not {kind}, the first is {value!r} in the row with rowid {row}; "
+            "{effect}",
             column=f"{table}.{column}",
             count=int(bad.sum()),
             kind=say("numbers" if kind == "number" else "whole numbers"),

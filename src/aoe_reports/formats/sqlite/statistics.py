@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from aoe_reports.formats.sqlite.series import SPAN, Built, Series, Wanted, by_id, codes, read_picked, spans
-from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Words, find
+from aoe_reports.formats.sqlite.source import Cells, CellType, Database, EncodedWords, find
 from aoe_reports.formats.sqlite.tasks import communication, compute_tasks
 from aoe_reports.model.arrays.columns import Ints, distinct
 from aoe_reports.model.texts import say
@@ -106,11 +106,11 @@ def api_statistic(database: Database, _: Wanted) -> Built:
     return _grouped(keys, length[good], int((~good).sum()), with_variance=True)
 
 
-def api_level(database: Database, types: Cells) -> Words:
+def api_level(database: Database, types: Cells) -> EncodedWords:
     """The level of each call of the host; what the file does not say itself is known from the exporter."""
     if database.filled("ENUM_API_TYPE"):
         return database.lookup(types, say("the type of a call"), "ENUM_API_TYPE")
     numbers = np.asarray(sorted(_API_LEVELS), dtype=np.int64)
     near, found = find(numbers, types.ints)
     known = types.there & found
-    return Words(np.where(known, near, -1), [_API_LEVELS[number] for number in numbers.tolist()])
+    return EncodedWords(np.where(known, near, -1), [_API_LEVELS[number] for number in numbers.tolist()])

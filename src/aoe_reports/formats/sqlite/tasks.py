@@ -32,7 +32,7 @@ from aoe_reports.formats.sqlite.series import (
     without_no_id,
     words_of,
 )
-from aoe_reports.formats.sqlite.source import Cells, CellType, Database, Rows, Words
+from aoe_reports.formats.sqlite.source import Cells, CellType, Database, EncodedWords, Rows
 from aoe_reports.model.arrays.columns import Ints, Mask, distinct
 from aoe_reports.model.texts import say
 
@@ -212,12 +212,12 @@ def op_summary(database: Database, wanted: Wanted) -> Built:
 
 
 def _tidy(name: str, column: Series) -> Series:
-    if isinstance(column, Words):
+    if isinstance(column, EncodedWords):
         return _unquoted(column) if name.endswith("_shapes") else column
     return without_no_id(column)
 
 
-def _unquoted(words: Words) -> Words:
+def _unquoted(words: EncodedWords) -> EncodedWords:
     """Shapes without the one pair of quotes that the exporter stores with them."""
     return words.renamed(lambda word: word.removeprefix('"').removesuffix('"'))
 
@@ -295,7 +295,7 @@ def task_time(database: Database, wanted: Wanted) -> Built:
         near, matched = index.find(rows.ints("globalTaskId")[good])
         for name in described if len(index.keys) else ():
             known = words_of(described, name).take(index.rows[near])
-            series[name] = first_of(Words(np.where(matched, known.places, -1), known.words), series.get(name))
+            series[name] = first_of(EncodedWords(np.where(matched, known.places, -1), known.words), series.get(name))
     if "task_type" in series:
         report_untyped(database, words_of(series, "task_type"))
     device = series.get("device_id")
@@ -310,7 +310,7 @@ def task_time(database: Database, wanted: Wanted) -> Built:
     return Built(found, len(starts), int((~good).sum()))
 
 
-def report_untyped(database: Database, kinds: Words) -> None:
+def report_untyped(database: Database, kinds: EncodedWords) -> None:
     """Report tasks of no known type: they are neither computing nor communication, and miss in both sums."""
     if count := int((kinds.places < 0).sum()):
         message = say("TASK: the type of {count} tasks is unknown; no sum of computing includes them", count=count)

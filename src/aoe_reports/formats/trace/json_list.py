@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 from aoe_reports.formats.json.text import of_parser
 from aoe_reports.formats.rules import EMPTY_FILE, JSON_ENCODING, JSON_SHAPE, JSON_SYNTAX, JSON_TOO_LARGE, JSON_TRUNCATED
 from aoe_reports.formats.trace.damaged import Passage, Unreadable, unreadable
-from aoe_reports.formats.trace.members import Found, skip_members
+from aoe_reports.formats.trace.members import Behind, skip_members
 from aoe_reports.formats.trace.parser import CUT, lax_json, place_of, strict_json
 from aoe_reports.formats.trace.rules import TIMELINE_COMMA
 from aoe_reports.model.errors import ReadError
@@ -224,16 +224,16 @@ class _Walk:
         """Go behind the opening bracket of the list in an object."""
         self._consume(1)
         found, at = self._skip_members(is_start=True)
-        if found is not Found.LIST:
+        if found is not Behind.LIST:
             raise NotAList(JSON_SHAPE, _NO_EVENTS, *place)
         self._in_object = True
         self._consume(at)
 
-    def _skip_members(self, *, is_start: bool) -> tuple[Found, int]:
+    def _skip_members(self, *, is_start: bool) -> tuple[Behind, int]:
         """What is behind the members that the buffer begins with, and where; those that are read are consumed."""
         while True:
             found, at = skip_members(self._buffer.decode("latin-1"), 0, is_start=is_start)
-            if found is not Found.MORE or len(self._buffer) - at > MAX_ELEMENT_BYTES:
+            if found is not Behind.MORE or len(self._buffer) - at > MAX_ELEMENT_BYTES:
                 return found, at
             is_start = is_start and at == 0
             self._consume(at)
@@ -294,13 +294,13 @@ class _Walk:
             return
         if self._in_object:
             found, at = self._skip_members(is_start=False)
-            if found is Found.LIST:
+            if found is Behind.LIST:
                 self._note(JSON_SYNTAX, say("a second list of events is in the file; it is not read"), at)
                 return
-            if found is not Found.END:
-                rule = JSON_TRUNCATED if found is Found.MORE else JSON_SYNTAX
+            if found is not Behind.END:
+                rule = JSON_TRUNCATED if found is Behind.MORE else JSON_SYNTAX
                 message = say("what follows the list of events is not complete JSON; the events are used")
-                self._note(rule, message, len(self._buffer) if found is Found.MORE else at)
+                self._note(rule, message, len(self._buffer) if found is Behind.MORE else at)
                 return
             self._consume(at)
         while not (text := self._buffer.lstrip(_BLANK)):

@@ -81,7 +81,7 @@ class _Longest:
 
 @dataclass(slots=True)
 class Looked:
-    """What one capture tells that advice on its run is made of."""
+    """What one capture, or all of a run, hold for the advice on the run."""
 
     run: str
     alone: bool = True
@@ -89,7 +89,7 @@ class Looked:
     devices: list[DeviceAdvice] = field(default_factory=list)
     stated: list[Row] = field(default_factory=list)
     longest: _Longest | None = None
-    talk: Communication = field(default_factory=Communication)
+    communication: Communication = field(default_factory=Communication)
     findings: list[Finding] = field(default_factory=list)
     failed: str | None = None
     """Why there is no advice."""
@@ -101,8 +101,20 @@ class Looked:
         except (AoeReportsError, OSError) as error:
             self.failed = _reason(error)
 
+    def take(self, other: Looked) -> None:
+        """Take in another capture of the run; of all ranks only the one with the longest step is held whole."""
+        if self.failed is not None:
+            return
+        self.devices += other.devices
+        self.stated += other.stated
+        self.communication.take(other.communication)
+        self.findings += other.findings
+        self.failed = other.failed
+        if other.longest is not None and (self.longest is None or other.longest.order < self.longest.order):
+            self.longest = other.longest
+
     def _look(self, tables: WideTables, capture: Capture) -> None:
-        mine = self.devices
+        devices = self.devices
         sets = tables.tasks
         if sets and tables.stand_in is not None:
             message = say(
@@ -119,13 +131,14 @@ class Looked:
                     bounds = None if device.bounds is None else replace(device.bounds, ratio={}, clock=None)
                     operators = PlannedOperators(bounds, device.near_roof)
                     self.longest = _Longest(order, replace(tasks, frame=light), device.shares, operators)
-            mine.append(device)
-        stated = stated_rows(self.run, tables.capture, mine, _CHOSEN, self.findings)
+            devices.append(device)
+        stated = stated_rows(self.run, tables.capture, devices, _CHOSEN, self.findings)
         self.stated += map(as_mapping, stated)
-        for device in mine:
+        for device in devices:
             device.bounds = device.near_roof = None  # they may be many, and large
-        gone = {step for device in mine for step in device.left_out}
-        self.talk = communication_of(capture, mine if self.alone else None, _CHOSEN, self.findings, gone)
+        gone = {step for device in devices for step in device.left_out}
+        of_alone = devices if self.alone else None
+        self.communication = communication_of(capture, of_alone, _CHOSEN, self.findings, gone)
 
 
 LeftOut = Literal["nothing", "timelines", "tables"]
@@ -163,12 +176,8 @@ class Advising:
 
     advisor: Advisor
     captures: tuple[Capture, ...]
-    _devices: list[DeviceAdvice] = field(default_factory=list)
-    _stated: list[Row] = field(default_factory=list)
-    _longest: _Longest | None = None
-    _talk: Communication = field(default_factory=Communication)
-    _findings: list[Finding] = field(default_factory=list)
-    _failed: str | None = None
+    run: Looked = field(default_factory=lambda: Looked(""))
+    """What its captures hold for advice."""
     _whole: tuple[Capture, ...] = ()
     """The captures with their timelines, too."""
 
@@ -178,35 +187,23 @@ class Advising:
         left_out, size = left_out_of(self.captures)
         if left_out != "nothing":
             message = say(_NOT_EXAMINED[left_out], size_mb=size / 1e6)
-            self._findings.append(ADVICE_LIMITED.found(label_of(self.captures), message))
+            self.run.findings.append(ADVICE_LIMITED.found(label_of(self.captures), message))
             self.captures = tuple(without(capture, left_out) for capture in self.captures)
-
-    def take(self, looked: Looked) -> None:
-        """What one more capture tells; of all ranks only the one with the longest step is held whole."""
-        if self._failed is not None:
-            return
-        self._devices += looked.devices
-        self._stated += looked.stated
-        self._talk.take(looked.talk)
-        self._findings += looked.findings
-        self._failed = looked.failed
-        if looked.longest is not None and (self._longest is None or looked.longest.order < self._longest.order):
-            self._longest = looked.longest
 
     def rows(self) -> list[Row]:
         """Rows of kind advice: one that sums up, then advice, msprof's own, candidates of a plan, what that leaves out, a picture."""
         return [*self._rows_of_advice(), *self._rows_of_picture()]
 
     def _rows_of_advice(self) -> list[Row]:
-        if self._failed is None:
+        if self.run.failed is None:
             try:
                 return [_stored(row) for row in self._rows()]
             except (AoeReportsError, OSError) as error:
-                self._failed = _reason(error)
-        return [_stored(_summary({"why_not": self._failed}))]
+                self.run.failed = _reason(error)
+        return [_stored(_summary({"why_not": self.run.failed}))]
 
     def _rows_of_picture(self) -> Iterator[Row]:
-        tasks = None if self._longest is None else self._longest.tasks
+        tasks = None if self.run.longest is None else self.run.longest.tasks
         rank_id, device_id = (None, None) if tasks is None else (tasks.rank_id, tasks.device_id)
         picture = picture_of_run(self._whole, rank_id, device_id)
         if isinstance(picture, StepPicture):  # its texts are short, and its blocks are not to be cut
@@ -215,16 +212,16 @@ class Advising:
             yield _stored({"state": PICTURE, "subject": "step", "body": asdict(picture)})
 
     def _rows(self) -> Iterator[Row]:
-        rows, said = rows_of_run(label_of(self.captures), self._devices, self._talk, _CHOSEN)
+        rows, said = rows_of_run(label_of(self.captures), self.run.devices, self.run.communication, _CHOSEN)
         advice = _each_once([as_mapping(row) for row in rows])
         headlines = [as_mapping(one) for one in sorted(said, key=lambda one: -(one.step_us or 0.0))]
-        plan, longest = self._plan(), self._longest
-        found = list(dict.fromkeys(self._findings))
+        plan, longest = self._plan(), self.run.longest
+        found = list(dict.fromkeys(self.run.findings))
         yield _summary(
             {
                 "why_not": None if headlines else self._why_not(),
                 "found": len(advice),
-                "stated": len(self._stated),
+                "stated": len(self.run.stated),
                 "devices": len(headlines),
                 "headlines": [_without(row, "run") for row in headlines[:STORED_DEVICES]],
                 "plan": None if plan is None or longest is None else _plan_summary(plan, longest),
@@ -233,10 +230,10 @@ class Advising:
                 ],
             }
         )
-        for state, mine in (("advice", advice), ("msprof", self._stated)):
-            for position, row in enumerate(mine[:STORED_ADVICE], start=1):
+        for state, stored in (("advice", advice), ("msprof", self.run.stated)):
+            for position, row in enumerate(stored[:STORED_ADVICE], start=1):
                 yield {"state": state, **_advice_row(row, position)}
-        for one in link_maps(self._talk.links):
+        for one in link_maps(self.run.communication.links):
             links = {name: getattr(one, name) for name in ("group", "transport", "count")}
             yield {"state": LINKS, "subject": "links", "body": {**links, LINKS: cells_of_links(one.shares)}}
         if plan is not None and longest is not None:
@@ -246,21 +243,21 @@ class Advising:
 
     def _why_not(self) -> str:
         """Why there is no advice: the first error, if there is one."""
-        errors = (finding.message for finding in self._findings if finding.severity == "error")
+        errors = (finding.message for finding in self.run.findings if finding.severity == "error")
         return next(errors, say("neither tasks nor steps here for which advice could be given"))
 
     def _plan(self) -> Plan | None:
         """The next tuning plan; an unreadable bank does not prevent advice."""
-        longest = self._longest
+        longest = self.run.longest
         if longest is None:
             return None
         try:
             known = self.advisor.known(self.captures)
-            self._findings += known.findings
+            self.run.findings += known.findings
             return next_plan(self.captures, longest.tasks, longest.shares, longest.operators, known)
         except (AoeReportsError, OSError) as error:
             message = say("no plan could be made: {why}", why=_reason(error))
-            self._findings.append(PLAN_UNKNOWN.found(label_of(self.captures), message))
+            self.run.findings.append(PLAN_UNKNOWN.found(label_of(self.captures), message))
             return None
 
 

@@ -109,7 +109,7 @@ class LightUnit(Unit):
 def _shown(advising: Advising, parts: Iterable[tuple[Unit, RankPart]]) -> Iterator[tuple[Unit, RankPart]]:
     """The parts of a run without the input of advice, which `advising` takes."""
     for unit, part in parts:
-        advising.take(part.more)
+        advising.run.take(part.more)
         yield unit, RankPart(data=part.data)
 
 

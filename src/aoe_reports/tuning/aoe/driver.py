@@ -52,7 +52,6 @@ from aoe_reports.tuning.job.runner import Ended
 from aoe_reports.tuning.job.state import Tool
 from aoe_reports.tuning.plan.folder import PLAN
 from aoe_reports.tuning.plan.plan import TENSORFLOW, Plan, TuneOps, to_json
-from aoe_reports.tuning.plan.prior import PriorJobs, PriorSources
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +61,10 @@ class AoeDriver:
     plan_files: frozenset[str] = frozenset({TUNE_OPS, AOE_CONFIG, SNIPPET, SCRIPT})
     list_file: str = TUNE_OPS
     built: str = "*/aoe_workspace/*/tunespace/result/*.om"
-
-    def files_of_plan(self, plan: Plan, folder: str) -> dict[str, str]:
-        """The list of operators, what a script has to say, run.sh."""
-        return files_of_plan(plan, folder)
-
-    def prior_jobs(self, sources: PriorSources) -> PriorJobs:
-        """What the store, results and the bank in use tell."""
-        return read_prior_jobs(sources)
-
-    def asked(self, folder: Path) -> TuneOps | None:
-        """What tune_ops.json asks for."""
-        return read_tune_ops(folder)
-
-    def stages(self, plan: Plan, asked: TuneOps | None) -> list[Stage]:
-        """Subgraphs, operators, gradients, as the plan says."""
-        return stages_of_plan(plan, asked)
+    files_of_plan = staticmethod(files_of_plan)
+    prior_jobs = staticmethod(read_prior_jobs)
+    asked = staticmethod(read_tune_ops)
+    stages = staticmethod(stages_of_plan)
 
     def machine(self, plan: Plan, folder: JobFolder, environment: Mapping[str, str]) -> Machine:
         """What preflight is certain of: it does not stop a job, unless that is asked for."""

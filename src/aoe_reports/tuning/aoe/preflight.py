@@ -254,7 +254,7 @@ class _Case:
         return listed[int(named)]
 
 
-Found = tuple[str, str, Verdict, str | None]
+Outcome = tuple[str, str, Verdict, str | None]
 """(seen, needed, verdict, what to declare)."""
 
 
@@ -277,8 +277,8 @@ def check_host(plan: Plan, host: Host, declared: Declared) -> list[Check]:
 
 
 def _as_declared(
-    said: bool | None, needed: str, yes: Text, no: Text, *, unknown: Found, bad: Verdict = "fail"
-) -> Found:
+    said: bool | None, needed: str, yes: Text, no: Text, *, unknown: Outcome, bad: Verdict = "fail"
+) -> Outcome:
     """What is declared; `unknown` where nothing is."""
     if said is None:
         return unknown
@@ -290,7 +290,7 @@ def _gb(size: float) -> str:
 
 
 @_PREFLIGHT.rule("preflight-aoe", "error", "the command aoe must be found", GUIDE).checked_by
-def _aoe(case: _Case) -> Found | None:
+def _aoe(case: _Case) -> Outcome | None:
     if not case.runs_aoe:
         return None
     if not case.host.aoe_known:
@@ -304,14 +304,14 @@ def _aoe(case: _Case) -> Found | None:
     "another release of aoe may reject an option of the plan and end with exit code 2",
     "AOE reference: command line",
 ).checked_by
-def _aoe_options(case: _Case) -> Found | None:
+def _aoe_options(case: _Case) -> Outcome | None:
     given = options_of_aoe(case.plan)
     if not case.runs_aoe or not given:
         return None
     needed = say("aoe takes {options}", options=join(", ", given))
     listed, said = case.host.aoe_options, case.declared.aoe_options
     if listed is None:
-        unknown: Found = (say("aoe --help could not be run"), needed, "unknown", "aoe_options=yes")
+        unknown: Outcome = (say("aoe --help could not be run"), needed, "unknown", "aoe_options=yes")
         return _as_declared(said, needed, say("declared yes"), say("declared no"), unknown=unknown)
     missing = [name for name in given if name not in listed]
     if missing:
@@ -325,7 +325,7 @@ def _aoe_options(case: _Case) -> Found | None:
     "an operator that uses more cores than the device has cannot be tuned there",
     TF_GUIDE,
 ).checked_by
-def _device_cores(case: _Case) -> Found:
+def _device_cores(case: _Case) -> Outcome:
     plan, host, said = case.plan, case.host, case.declared
     kinds = (
         ("cube_cores", say("cube cores"), said.cube_cores_used, plan.cube_blocks, plan.cube_cores,
@@ -357,7 +357,7 @@ def _device_cores(case: _Case) -> Found:
 @_PREFLIGHT.rule(
     "preflight-device-memory", "error", "AOE runs the model on the device while it tunes", GUIDE
 ).checked_by
-def _device_memory(case: _Case) -> Found:
+def _device_memory(case: _Case) -> Outcome:
     used = case.plan.device_memory_used_bytes or case.declared.device_memory_used
     free = case.device_memory_free
     seen = say("not known") if free is None else say("{size} free", size=_gb(free))
@@ -373,7 +373,7 @@ def _device_memory(case: _Case) -> Found:
 @_PREFLIGHT.rule(
     "preflight-home-disk", "error", "AOE stores its working files and its bank in the home folder", GUIDE
 ).checked_by
-def _disk(case: _Case) -> Found:
+def _disk(case: _Case) -> Outcome:
     free, needed = case.host.home_free_bytes, say("at least {size} GB free in the home folder", size=HOME_GB)
     if free is None:
         return say("not known"), needed, "unknown", None
@@ -384,7 +384,7 @@ def _disk(case: _Case) -> Found:
 @_PREFLIGHT.rule(
     "preflight-memory", "error", "AOE compiles and runs many variants at once", join("; ", (GUIDE, TF_GUIDE))
 ).checked_by
-def _memory(case: _Case) -> Found | None:
+def _memory(case: _Case) -> Outcome | None:
     if case.plan.mode == "gdat":
         return None  # no document says what gradient tuning takes
     available = case.host.memory_available_bytes
@@ -417,7 +417,7 @@ def _seen(available: int | None) -> str:
     "P operators are compiled and T are tuned in parallel; with fewer CPUs, tuning is slow",
     join("; ", (GUIDE, TF_GUIDE)),
 ).checked_by
-def _cpus(case: _Case) -> Found | None:
+def _cpus(case: _Case) -> Outcome | None:
     modes = [stage for stage in case.plan.stages() if stage != "gdat"]
     if not modes:
         return None
@@ -442,7 +442,7 @@ def _cpus(case: _Case) -> Found | None:
 @_PREFLIGHT.rule(
     "preflight-te-parallel", "error", "number of operators that are compiled at the same time", ENVIRONMENT
 ).checked_by
-def _te_parallel(case: _Case) -> Found:
+def _te_parallel(case: _Case) -> Outcome:
     needed = say("1 to {most}, and at most {share} x cores / NPUs", most=MAX_TE_PARALLEL, share=CORES_SHARE)
     text = case.host.environment.get("TE_PARALLEL_COMPILER")
     value, cores, npus = case.te_parallel, case.host.cpu_count, case.host.npu_count or case.declared.npus
@@ -464,7 +464,7 @@ def _te_parallel(case: _Case) -> Found:
 @_PREFLIGHT.rule(
     "preflight-tuning-parallel", "error", "number of variants that are tuned at the same time", INI
 ).checked_by
-def _tuning_parallel(case: _Case) -> Found:
+def _tuning_parallel(case: _Case) -> Outcome:
     part, whole = ADVISED_SHARE
     needed = say(
         "1 to {most}; recommended: at most {part}/{whole} of the cores",
@@ -488,7 +488,7 @@ def _tuning_parallel(case: _Case) -> Found:
 @_PREFLIGHT.rule(
     "preflight-bank", "error", "AOE stops with an error if it has no access to its bank", ENVIRONMENT
 ).checked_by
-def _bank(case: _Case) -> Found:
+def _bank(case: _Case) -> Outcome:
     needed = say("a folder with the permission to read, write and enter it")
     access, where = case.host.bank_access, case.host.bank or say("the bank in use")
     if access is None:
@@ -504,7 +504,7 @@ def _bank(case: _Case) -> Found:
 @_PREFLIGHT.rule(
     "preflight-folder", "error", "the private bank and all results are stored there", ENVIRONMENT
 ).checked_by
-def _folder(case: _Case) -> Found:
+def _folder(case: _Case) -> Outcome:
     needed = say("writable, and only letters, digits, _ - . / in its name")
     if case.host.folder is None or case.host.folder_writable is None:
         return say("not known"), needed, "unknown", None
@@ -517,7 +517,7 @@ def _folder(case: _Case) -> Found:
 
 
 @_PREFLIGHT.rule("preflight-profiling", "error", "profiling distorts what AOE measures", TF_GUIDE).checked_by
-def _profiling(case: _Case) -> Found:
+def _profiling(case: _Case) -> Outcome:
     needed = say("off, both in the environment and in the script")
     mode = case.host.environment.get("PROFILING_MODE", "").lower()
     if mode in {"true", "dynamic"} or case.declared.profiling == "on":
@@ -532,7 +532,7 @@ def _profiling(case: _Case) -> Found:
 @_PREFLIGHT.rule(
     "preflight-static-memory", "error", "static memory allocation distorts what AOE measures", TF_GUIDE
 ).checked_by
-def _static_memory(case: _Case) -> Found | None:
+def _static_memory(case: _Case) -> Outcome | None:
     if case.plan.scenario not in TENSORFLOW:
         return None
     value = case.declared.static_memory_policy
@@ -542,15 +542,15 @@ def _static_memory(case: _Case) -> Found | None:
 
 
 @_PREFLIGHT.rule("preflight-static-shapes", "error", "operators with dynamic shapes are not tuned", TF_GUIDE).checked_by
-def _static_shapes(case: _Case) -> Found:
+def _static_shapes(case: _Case) -> Outcome:
     needed = say("static shapes only")
-    unknown: Found = (say("the model is not checked"), needed, "unknown", "static_shapes=yes")
+    unknown: Outcome = (say("the model is not checked"), needed, "unknown", "static_shapes=yes")
     said = case.declared.static_shapes
     return _as_declared(said, needed, say("declared static"), say("declared dynamic"), unknown=unknown)
 
 
 @_PREFLIGHT.rule("preflight-devices", "error", "tuning of operators and subgraphs uses one device", TF_GUIDE).checked_by
-def _single_device(case: _Case) -> Found | None:
+def _single_device(case: _Case) -> Outcome | None:
     if not case.has_script:
         return None
     several = case.plan.mode == "gdat"
@@ -566,7 +566,7 @@ def _single_device(case: _Case) -> Found | None:
 
 
 @_PREFLIGHT.rule("preflight-cpu-binding", "error", "CPU binding degrades AOE's measurements", TF_GUIDE).checked_by
-def _binding(case: _Case) -> Found:
+def _binding(case: _Case) -> Outcome:
     needed = say("no CPU binding")
     cores, usable = case.host.cpu_count, case.host.usable_cpu_count
     if cores is not None and usable is not None and usable < cores:
@@ -581,12 +581,12 @@ def _binding(case: _Case) -> Found:
 
 
 @_PREFLIGHT.rule("preflight-device-free", "error", "two users on one device are not allowed", TF_GUIDE).checked_by
-def _device_free(case: _Case) -> Found:
+def _device_free(case: _Case) -> Outcome:
     needed = say("no other user tunes on the device")
     users, said = case.host.device_users, case.declared.device_free
     if users:
         return say("{users} processes of other users hold a device open", users=users), needed, "fail", None
-    unknown: Found = (say("no process of another user uses a device"), needed, "ok", None)
+    unknown: Outcome = (say("no process of another user uses a device"), needed, "ok", None)
     if users is None:
         unknown = (say("processes of other users cannot be inspected"), needed, "unknown", "device_free=yes")
     return _as_declared(said, needed, say("declared free"), say("declared in use"), unknown=unknown)
@@ -595,7 +595,7 @@ def _device_free(case: _Case) -> Found:
 @_PREFLIGHT.rule(
     "preflight-mode", "error", "not every product tunes everything", "environment variable reference: AOE_MODE"
 ).checked_by
-def _mode(case: _Case) -> Found | None:
+def _mode(case: _Case) -> Outcome | None:
     soc, scenario = case.plan.soc or case.declared.soc, case.plan.scenario
     if scenario not in {"tf-training", "pytorch", "mindspore"}:
         return None
@@ -622,16 +622,16 @@ _TRAINING_MODES = {"A3": ("opat",), "A2": ("opat", "gdat"), "Atlas training": ("
 @_PREFLIGHT.rule(
     "preflight-config-file", "error", "AOE_MODE alone tunes everything", "TFAdapter's reference: aoe_config_file"
 ).checked_by
-def _config_file(case: _Case) -> Found | None:
+def _config_file(case: _Case) -> Outcome | None:
     if case.plan.scenario not in TENSORFLOW or "opat" not in case.plan.stages():
         return None
     needed = say("the script names aoe_config.json (else every operator is tuned)")
-    unknown: Found = (say("the script is not checked"), needed, "unknown", "aoe_config_file=yes")
+    unknown: Outcome = (say("the script is not checked"), needed, "unknown", "aoe_config_file=yes")
     said = case.declared.aoe_config_file
     return _as_declared(said, needed, say("declared yes"), say("declared no"), unknown=unknown, bad="warn")
 
 
-_RULES: tuple[CheckedRule[_Case, Found | None], ...] = (
+_RULES: tuple[CheckedRule[_Case, Outcome | None], ...] = (
     _aoe, _aoe_options, _device_cores, _device_memory, _disk, _memory, _cpus, _te_parallel, _tuning_parallel, _bank, _folder,
     _profiling, _static_memory, _static_shapes, _single_device, _binding, _device_free, _mode, _config_file,
 )  # fmt: skip
